@@ -1,0 +1,62 @@
+# The only command list. `make` alone prints it.
+.DEFAULT_GOAL := help
+SHELL := /bin/bash
+PYTHON ?= python3
+BIN := .venv/bin
+UV := VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/uv --no-config
+COMPILE := $(UV) pip compile --universal --generate-hashes --no-emit-index-url --python-version 3.11 --quiet --custom-compile-command "make lock"
+
+.PHONY: help
+help: ## list the commands
+	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /\1\t/' | expand -t 18
+
+.venv/.build: locks/build.lock
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else f"Python 3.11 or newer is needed, {sys.version.split()[0]} is there: name another by make PYTHON=...")'
+	@test -x $(BIN)/python || $(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r locks/build.lock
+	@touch $@
+
+.venv/.packages: .venv/.build locks/project.lock pyproject.toml
+	@echo "setup: installing the locked packages"
+	@$(UV) pip install --quiet --require-hashes --no-build-isolation -r locks/project.lock
+	@$(UV) pip install --quiet --no-deps --no-build-isolation --editable .
+	@git config diff.notebook.textconv "$(BIN)/jupytext --to py:percent -o -" 2>/dev/null || true  # see .gitattributes
+	@touch $@
+
+.PHONY: lock
+lock: .venv/.build ## write the lock files again from pyproject.toml and locks/*.in
+	@$(COMPILE) locks/build.in -o locks/build.lock
+	@$(COMPILE) locks/java.in -o locks/java.lock
+	@$(COMPILE) --all-extras pyproject.toml -o locks/project.lock
+
+.venv/.java: .venv/.packages locks/java.lock
+	@$(BIN)/python -c 'from workbench import java; java.find()' 2>/dev/null || \
+	  { echo "setup: no Java 17 or 21 here, installing one by pip"; $(UV) pip install --quiet --require-hashes -r locks/java.lock; }
+	@touch $@
+
+.venv/.ready: .venv/.java lib/workbench/jars.toml
+	@echo "setup: jars and class-data archive"
+	@$(BIN)/workbench doctor --fix
+	@touch $@
+
+.PHONY: setup
+setup: .venv/.ready ## make the project's own environment in .venv (packages, Java, jars)
+
+.PHONY: run
+run: setup ## run all notebooks headless; NB=name PARAMS=file SET="NAME=VALUE …" ENVIRONMENT=name for one
+	@$(BIN)/workbench run $(NB) $(if $(PARAMS),--params $(PARAMS)) $(foreach pair,$(SET),--set '$(pair)') $(if $(ENVIRONMENT),--environment $(ENVIRONMENT))
+
+.PHONY: lab
+lab: setup ## open JupyterLab on the notebooks (PORT=8888)
+	@$(BIN)/workbench doctor --port $(or $(PORT),8888) >/dev/null || $(BIN)/workbench doctor --port $(or $(PORT),8888)
+	@$(BIN)/jupyter lab --ip 127.0.0.1 --port $(or $(PORT),8888) --ServerApp.port_retries=0 notebooks
+
+.PHONY: check
+check: setup ## lint, format, unit tests, notebook checks: what CI runs
+	@$(BIN)/ruff check lib tests notebooks
+	@$(BIN)/ruff format --check lib tests
+	@$(BIN)/python -m pytest -n 2 --dist loadscope tests
+
+.PHONY: refresh
+refresh: setup ## execute notebooks and store their outputs again (NB=name for one)
+	@$(BIN)/workbench refresh $(NB)
