@@ -1,0 +1,17 @@
+"""Iceberg Workbench: what its notebooks share.
+
+The map. Imports go downwards only, and within *top* nobody imports a neighbour:
+
+    cli            the command `workbench`
+    top            run/       a notebook run headless: parameters, runner, record, ledger, report
+    middle         session    the one SparkSession of an environment
+                   tables/    what Iceberg tables are and did (snapshots)
+                   data/      inputs: real ones from packages, generated ones with their planted truth
+    ground         settings   params/: environments, typed, unknown keys refused; references to secrets
+                   java       a JVM, jars by coordinate and checksum
+                   show, plots, checks, results     what a notebook says
+
+Nothing happens at import: no session, no environment read, no output.
+"""
+
+__version__ = "0.1.0"

@@ -1,0 +1,23 @@
+"""Table names that go into SQL text: checked and quoted, because a name cannot be a parameter marker."""
+
+import re
+
+PART = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def quoted(table):
+    """Return a table name quoted for Spark SQL: `sales.orders` becomes `` `sales`.`orders` ``.
+
+    Args:
+        table: two or more parts (`namespace.name`, `catalog.namespace.name`), letters, digits and underscores.
+
+    Raises:
+        ValueError: the text is not such a name.
+    """
+    parts = str(table).split(".")
+    if len(parts) < 2 or not all(PART.fullmatch(part) for part in parts):
+        raise ValueError(
+            f"{table!r} is not a table name; expected namespace.name or catalog.namespace.name "
+            "of letters, digits and underscores"
+        )
+    return ".".join(f"`{part}`" for part in parts)

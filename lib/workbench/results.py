@@ -1,0 +1,125 @@
+"""What a notebook leaves behind: facts, measurements, checks and the tables it wrote.
+
+Facts are compared exactly between runs, homes and environments. Measurements (times, rates, attempts, costs)
+are kept and never compared. Under the runner everything goes to `results.json` in the folder that
+`WORKBENCH_RUN_DIR` names; elsewhere (Lab, nbval, plain papermill) the arguments are checked and nothing is kept.
+"""
+
+import json
+import numbers
+import os
+import re
+from decimal import Decimal
+from pathlib import Path
+
+from workbench import identifiers
+
+NAME = re.compile(r"[a-z][a-z0-9_]*")
+STATES = ("_equal", "_agree", "_refused", "_reproduced", "_unchanged_on_failure")
+
+
+def record(**facts):
+    """Keep facts of this run.
+
+    Args:
+        facts: name to an int, a boolean, a text, or a Decimal (kept as its text). A name that states something
+            (`…_equal`, `…_agree`, `…_refused`, `…_reproduced`, `…_unchanged_on_failure`) takes a boolean.
+
+    Raises:
+        ValueError: a name or a value is not of that kind; a float belongs in `measure` or is made a Decimal.
+    """
+    _add("results", {name: _fact(name, value) for name, value in facts.items()})
+
+
+def measure(**values):
+    """Keep measurements of this run: numbers with their unit in the name (`seconds_build`), texts, booleans.
+
+    Raises:
+        ValueError: a name or a value is not of that kind.
+    """
+    _add("measurements", {name: _measurement(name, value) for name, value in values.items()})
+
+
+def table(spark, name):
+    """Note a table's current snapshot for the run record.
+
+    Args:
+        spark: session whose catalog holds the table.
+        name: `namespace.name`.
+    """
+    rows = spark.sql(f"SELECT snapshot_id FROM {identifiers.quoted(name)}.refs WHERE name = 'main'").collect()
+    _add("tables", [{"name": name, "snapshot_id": rows[0][0] if rows else None}])
+
+
+def check(name, found, expected, passed):
+    """Note the outcome of one check (called by `checks.require`)."""
+    _add("checks", [{"name": name, "found": _plain(found), "expected": _plain(expected), "passed": passed}])
+
+
+def read(folder):
+    """Read what a notebook left in a run's folder.
+
+    Returns:
+        dict with results, measurements (name to value), checks and tables (lists); empty ones when there is
+        nothing, or when the file was cut off by a kill.
+    """
+    empty = {"results": {}, "measurements": {}, "checks": [], "tables": []}
+    try:
+        return empty | json.loads((Path(folder) / "results.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return empty
+
+
+def _add(block, values):
+    if not (folder := os.environ.get("WORKBENCH_RUN_DIR")):
+        return
+    kept = read(folder)
+    if isinstance(values, dict):
+        kept[block].update(values)
+    else:
+        names = {value["name"] for value in values}
+        kept[block] = [old for old in kept[block] if old["name"] not in names] + values
+    path = Path(folder) / "results.json"
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(kept, indent=1), encoding="utf-8")
+    part.replace(path)
+
+
+def _fact(name, value):
+    _name(name)
+    value = _plain(value)
+    if name.endswith(STATES) and not isinstance(value, bool):
+        raise ValueError(f"{name} states something, so it takes a boolean; found {value!r}")
+    if isinstance(value, float):
+        raise ValueError(f"{name} is a float ({value!r}); record a Decimal or a count, or use results.measure")
+    if not isinstance(value, int | str | bool):
+        raise ValueError(f"{name} is a {type(value).__name__}; a fact is an int, a Decimal, a boolean or a text")
+    return value
+
+
+def _measurement(name, value):
+    _name(name)
+    value = _plain(value)
+    if value is not None and not isinstance(value, int | float | str | bool):
+        raise ValueError(f"{name} is a {type(value).__name__}; a measurement is a number, a text or a boolean")
+    return value
+
+
+def _name(name):
+    if not NAME.fullmatch(name):
+        raise ValueError(f"{name!r} is not a name for a result; expected lower case, digits and underscores")
+
+
+def _plain(value):
+    """Turn numpy's and Spark's numbers into Python's, a Decimal into its text; leave the rest."""
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():
+        value = value.item()
+    if isinstance(value, Decimal):
+        return str(value)
+    if isinstance(value, numbers.Integral) and not isinstance(value, bool):
+        return int(value)
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

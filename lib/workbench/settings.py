@@ -1,0 +1,291 @@
+"""Environments: where a run happens, read from `params/environments/*.yml`, typed.
+
+An environment names the catalog, the Spark settings and the jars. Unknown keys are refused with the nearest
+valid one. Secrets never stand in a file: a value is written as a reference (`env:NAME`, `ssm:/path`) and
+resolved when a session starts.
+"""
+
+import difflib
+import os
+import re
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+REFERENCE = re.compile(r"(env|ssm):\S+")
+SECRET_NAME = re.compile(
+    r"(^|[^a-z])(passwords?|passwd|pwd|secrets?|tokens?|credentials?|private[-_. ]?key|api[-_. ]?key"
+    r"|secret[-_. ]?access[-_. ]?key|access[-_. ]?key([-_. ]?id)?)($|[^a-z])",
+    re.IGNORECASE,
+)
+SECRET_VALUES = {
+    "an AWS access key id": re.compile(r"(?<![A-Z0-9])(AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])"),
+    "a PEM private key or certificate": re.compile(
+        r"-----BEGIN [A-Z0-9 ]+-----(?:.*?-----END [A-Z0-9 ]+-----|.*)", re.DOTALL
+    ),
+    "a URL with a password": re.compile(r"(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"),
+}
+
+
+class Strict(BaseModel):
+    """A settings block: unknown keys are refused, values are not changed afterwards."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Embedded(Strict):
+    """SQLite catalog and local files in one folder, shared by Spark and PyIceberg."""
+
+    type: Literal["embedded"]
+    name: str = Field("lake", pattern=r"^[a-z][a-z0-9_]*$")
+    folder: str = "scratch"
+    properties: dict[str, str] = {}
+
+
+class Remote(Strict):
+    """A catalog that is already there: REST, Glue, Hive, or a database by JDBC."""
+
+    type: Literal["rest", "glue", "hive", "jdbc"]
+    name: str = Field("lake", pattern=r"^[a-z][a-z0-9_]*$")
+    uri: str | None = None
+    warehouse: str | None = None
+    properties: dict[str, str] = {}
+
+    @model_validator(mode="after")
+    def _has_uri(self):
+        if self.type in ("rest", "hive", "jdbc") and not self.uri:
+            raise ValueError(f"a catalog of type {self.type} needs a uri")
+        return self
+
+
+class Spark(Strict):
+    """Spark's size and further settings; `auto` is read off the machine."""
+
+    master: str = "local[2]"
+    shuffle_partitions: int = Field(2, ge=1)
+    driver_memory: str = Field("auto", pattern=r"^(auto|\d+[mg])$")
+    lifetime: Literal["short", "long"] = "short"
+    conf: dict[str, str | int | float | bool] = {}
+
+
+class Environment(Strict):
+    """One file of `params/environments`."""
+
+    name: str
+    description: str
+    catalog: Annotated[Embedded | Remote, Field(discriminator="type")]
+    spark: Spark = Spark()
+    jars: tuple[str, ...] = ("iceberg", "sqlite")
+
+    @model_validator(mode="after")
+    def _secrets_are_references(self):
+        for where, block in (
+            ("catalog.properties", self.catalog.properties),
+            ("spark.conf", self.spark.conf),
+            ("catalog", {"uri": getattr(self.catalog, "uri", None) or ""}),
+        ):
+            for key, value in block.items():
+                if found := secret_kind(key, str(value)):
+                    raise ValueError(
+                        f"{where}.{key} holds {found}; write a reference instead: env:NAME or ssm:/path"
+                    )
+        return self
+
+
+def home():
+    """Return the folder that holds `params/`, `runs/` and `.workbench/`.
+
+    `$WORKBENCH_HOME`, else the nearest folder upwards from here with `params/environments`, else the checkout
+    this package was installed from, else the working folder.
+    """
+    if named := os.environ.get("WORKBENCH_HOME"):
+        return Path(named).resolve()
+    here = Path.cwd()
+    for folder in (here, *here.parents, Path(__file__).resolve().parents[2]):
+        if (folder / "params" / "environments").is_dir():
+            return folder
+    return here
+
+
+def places():
+    """Return the folders in which environments are looked up, first come first served."""
+    found = []
+    if named := os.environ.get("WORKBENCH_PARAMS"):
+        found.append(Path(named) / "environments")
+    here = Path.cwd()
+    found += [folder / "params" / "environments" for folder in (here, *here.parents)]
+    builtin = Path(str(resources.files("workbench"))) / "environments"
+    found.append(builtin if builtin.is_dir() else Path(__file__).resolve().parents[2] / "params/environments")
+    return [folder for folder in found if folder.is_dir()]
+
+
+def environments():
+    """Return the environments there are: name to file, sorted by name."""
+    found = {}
+    for folder in reversed(places()):
+        found |= {path.stem: path for path in folder.glob("*.yml")}
+    return dict(sorted(found.items()))
+
+
+def environment(name):
+    """Read an environment.
+
+    Args:
+        name: a name (`local`), or the path of a .yml file.
+
+    Returns:
+        Environment.
+
+    Raises:
+        ValueError: there is no such environment, or its file is wrong; the message says which key.
+    """
+    known = environments()
+    if str(name).endswith((".yml", ".yaml")):
+        path = Path(name)
+        if not path.is_file():
+            raise ValueError(f"no environment file {name}; the named ones are {', '.join(known)}")
+    elif name in known:
+        path = known[name]
+    else:
+        raise ValueError(f"no environment {name!r}{_nearest(str(name), known)}; there are {', '.join(known)}")
+    return parse(read_yaml(path), path)
+
+
+def parse(values, path):
+    """Turn the values of an environment file into an Environment; errors name the file and the key."""
+    if not isinstance(values, dict):
+        raise ValueError(f"{path}: expected keys and values, found {type(values).__name__}")
+    try:
+        return Environment(**({"name": Path(path).stem} | values))
+    except ValidationError as error:
+        raise ValueError(f"{path}: " + "; ".join(_problem(e, values) for e in error.errors())) from None
+
+
+def read_yaml(path):
+    """Read a YAML file by the safe loader; duplicate keys and syntax errors are refused with the line."""
+    try:
+        return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_UniqueKeys)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        line = f", line {mark.line + 1}" if mark else ""
+        raise ValueError(f"{path}{line}: {getattr(error, 'problem', None) or error}") from None
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} cannot be read: {error}") from None
+
+
+def resolve(value):
+    """Return what a reference stands for; any other value as it is.
+
+    Args:
+        value: `env:NAME` (a variable of the process), `ssm:/path` (AWS Systems Manager, decrypted), or text.
+
+    Raises:
+        ValueError: the variable is not set, or the parameter cannot be read.
+    """
+    kind, _, rest = str(value).partition(":")
+    if not REFERENCE.fullmatch(str(value)):
+        return value
+    if kind == "env":
+        if rest not in os.environ:
+            raise ValueError(f"{value} stands for the environment variable {rest}, which is not set")
+        return os.environ[rest]
+    import boto3
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        return boto3.client("ssm").get_parameter(Name=rest, WithDecryption=True)["Parameter"]["Value"]
+    except (BotoCoreError, ClientError) as error:
+        raise ValueError(f"{value} cannot be read from AWS Systems Manager: {error}") from None
+
+
+def secret_kind(name, value):
+    """Say what kind of secret a named value is, or None; references and empty values are none."""
+    if not isinstance(value, str) or not value or REFERENCE.fullmatch(value):
+        return None
+    for kind, pattern in SECRET_VALUES.items():
+        if pattern.search(value):
+            return kind
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    return f"a value under the name {name}" if SECRET_NAME.search(spaced) else None
+
+
+def redact(found, secrets=()):
+    """Blank out what looks like a secret, and the given values, in anything that people will read.
+
+    Args:
+        found: a text, or dicts and lists of texts; other values stay.
+        secrets: values known to be secret (resolved references).
+    """
+    if isinstance(found, dict):
+        return type(found)({key: redact(value, secrets) for key, value in found.items()})
+    if isinstance(found, list):
+        return [redact(value, secrets) for value in found]
+    return _redacted(found, secrets) if isinstance(found, str) else found
+
+
+def _redacted(text, secrets):
+    for value in sorted({s for s in secrets if s and len(s) >= 6}, key=len, reverse=True):
+        text = text.replace(value, "[secret]")
+    for pattern in SECRET_VALUES.values():
+        text = pattern.sub("[secret]", text)
+    return text
+
+
+def secrets_of(env):
+    """Return the values that an environment's references stand for, as far as they can be resolved."""
+    values = [*env.catalog.properties.values(), *env.spark.conf.values(), getattr(env.catalog, "uri", None)]
+    found = []
+    for value in values:
+        if isinstance(value, str) and value.startswith("env:"):
+            found.append(os.environ.get(value[4:], ""))
+    return [value for value in found if value]
+
+
+def nearest(name, valid):
+    """Return the valid name nearest to a wrong one, or None."""
+    close = difflib.get_close_matches(str(name).lower(), {v.lower(): v for v in valid}, n=1, cutoff=0.6)
+    return next((v for v in valid if v.lower() == close[0]), None) if close else None
+
+
+def _nearest(name, valid):
+    found = nearest(name, valid)
+    return f" (did you mean {found}?)" if found else ""
+
+
+def _problem(error, values):
+    where = [str(part) for part in error["loc"] if part not in ("embedded", "rest", "remote")]
+    where = [w for w in where if not (w in ("glue", "hive", "jdbc") and where[0] == "catalog" and w != where[-1])]
+    key = ".".join(where) or "file"
+    if error["type"] == "extra_forbidden":
+        valid = _fields(where[:-1], values)
+        return f"{key} is not a setting{_nearest(where[-1], valid)}; it has {', '.join(valid)}"
+    return f"{key}: {error['msg'].removeprefix('Value error, ')}" + (
+        f", found {error['input']!r}" if isinstance(error.get("input"), str | int | float) else ""
+    )
+
+
+def _fields(where, values):
+    if where[:1] == ["catalog"]:
+        kind = (values.get("catalog") or {}).get("type")
+        return list((Embedded if kind == "embedded" else Remote).model_fields)
+    return list((Spark if where[:1] == ["spark"] else Environment).model_fields)
+
+
+class _UniqueKeys(yaml.SafeLoader):
+    """The safe loader, which silently keeps the last of two equal keys, made to refuse them."""
+
+
+def _unique(loader, node, deep=False):
+    seen = set()
+    for key_node, _ in node.value:
+        key = loader.construct_object(key_node, deep=True)
+        if key in seen:
+            raise yaml.constructor.ConstructorError(None, None, f"{key} stands twice", key_node.start_mark)
+        seen.add(key)
+    return loader.construct_mapping(node, deep)
+
+
+_UniqueKeys.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique)

@@ -1,0 +1,151 @@
+"""What a notebook shows: rows and provoked errors, the same on every machine."""
+
+import html
+import math
+import re
+from decimal import Decimal
+
+# What differs from run to run in a message: ids, uuids, addresses of objects, places of files.
+VARYING = (
+    (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "<uuid>"),
+    (re.compile(r"(?:(?:file|s3a?|hdfs)://?|(?<![\w.]))/[^\s,;:'\")]+"), "<path>"),
+    (re.compile(r"0x[0-9a-f]{6,}"), "<address>"),
+    (re.compile(r"\b\d{15,20}\b"), "<id>"),
+    (re.compile(r"#\d+L?\b"), ""),
+)
+
+
+def rows(df, *, by=None, limit=20, digits=2):
+    """Show the rows of a frame as a table, in a stated order.
+
+    Args:
+        df: Spark or pandas DataFrame.
+        by: column or list of columns to sort by; a leading `-` sorts downwards. A Spark frame of more than one
+            row needs it, because its rows come in any order; a pandas frame is shown as it stands.
+        limit: rows shown at most; a last line counts the others.
+        digits: decimals shown of a float.
+
+    Raises:
+        ValueError: a Spark frame of several rows came without `by`, or `by` names no column.
+    """
+    keys = [by] if isinstance(by, str) else list(by or [])
+    unknown = [key for key in keys if key.removeprefix("-") not in df.columns]
+    if unknown:
+        raise ValueError(f"by names {', '.join(unknown)}; the columns are {', '.join(map(str, df.columns))}")
+    if hasattr(df, "toPandas"):
+        found, total = _collected(df, keys, limit)
+    else:
+        if keys:
+            df = df.sort_values(
+                [k.removeprefix("-") for k in keys], ascending=[k[0] != "-" for k in keys], kind="stable"
+            )
+        found, total = df.head(limit).to_numpy(dtype=object).tolist(), len(df)
+    _table([str(column) for column in df.columns], found, total, digits)
+
+
+def error(action, *, raises, contains=""):
+    """Show an error that is provoked on purpose; fail when it does not come.
+
+    Args:
+        action: function without arguments that must raise.
+        raises: exception class, or the full name of a Java exception that Spark carries
+            (`org.apache.iceberg.exceptions.CommitFailedException`).
+        contains: text that the message must hold.
+
+    Raises:
+        AssertionError: nothing was raised, or the message lacks the text.
+        Exception: another error than the named one comes through as it is.
+    """
+    wanted = raises if isinstance(raises, str) else raises.__name__
+    try:
+        action()
+    except Exception as caught:
+        named = _java_chain(caught)
+        if not (wanted in named if isinstance(raises, str) else isinstance(caught, raises)):
+            raise
+        message = next((line for line in str(named.get(wanted) or caught).splitlines() if line.strip()), "")
+        if contains not in str(caught) + " ".join(map(str, named.values())):
+            raise AssertionError(f"{wanted} came, but its message lacks {contains!r}: {message}") from None
+        print(f"{wanted.rpartition('.')[2]}: {steady(message.removeprefix(wanted + ': '))}")
+        return
+    raise AssertionError(f"{wanted} was expected, and nothing was raised")
+
+
+def steady(text):
+    """Return a message without what differs from run to run: ids, uuids, paths, addresses."""
+    for pattern, name in VARYING:
+        text = pattern.sub(name, text)
+    return text.strip()
+
+
+def _collected(df, keys, limit):
+    from pyspark.sql import functions as F
+
+    if keys:
+        order = [F.col(f"`{k[1:]}`").desc() if k[0] == "-" else F.col(f"`{k}`").asc() for k in keys]
+        # ties in the named columns would come in any order: the other columns decide
+        rest = [F.col(f"`{name}`") for name, kind in df.dtypes if not kind.startswith(("map", "variant"))]
+        df = df.orderBy(*order, *rest)
+    found = [list(row) for row in df.limit(limit + 1).collect()]
+    if not keys and len(found) > 1:
+        raise ValueError("a Spark frame of several rows needs by=…: its rows come in any order")
+    return found[:limit], len(found) if len(found) <= limit else df.count()
+
+
+def _java_chain(caught):
+    """Return the Java exceptions behind a Python one: full class name to message, outermost first."""
+    chain, java = {}, getattr(caught, "java_exception", None) or getattr(caught, "_origin", None)
+    while java is not None and len(chain) < 20:
+        chain.setdefault(java.getClass().getName(), java.getMessage())
+        java = java.getCause()
+    return chain
+
+
+def _table(names, found, total, digits):
+    from IPython.display import display
+
+    cells = [[cell(value, digits) for value in row] for row in found]
+    right = [all(_is_number(row[i]) for row in found if row[i] is not None) for i in range(len(names))]
+    more = f"… and {total - len(found):,} more rows" if total > len(found) else ""
+    plain, rich = _plain(names, cells, right, more), _rich(names, cells, right, more)
+    display({"text/plain": plain, "text/html": rich}, raw=True)
+
+
+def _plain(names, cells, right, more):
+    widths = [max(map(len, column)) for column in zip(names, *cells, strict=True)]
+    lines = []
+    for row in (names, *cells):
+        parts = [v.rjust(w) if r else v.ljust(w) for v, w, r in zip(row, widths, right, strict=True)]
+        lines.append("  ".join(parts).rstrip())
+    lines.insert(1, "  ".join("-" * width for width in widths))
+    return "\n".join([*lines, *([more] if more else [])])
+
+
+def _rich(names, cells, right, more):
+    def tag(kind, values):
+        sides = ["right" if r else "left" for r in right]
+        return "".join(
+            f'<{kind} style="text-align:{side}">{html.escape(value)}</{kind}>'
+            for side, value in zip(sides, values, strict=True)
+        )
+
+    body = "\n".join(f"<tr>{tag('td', row)}</tr>" for row in cells)
+    foot = f"\n<p>{more}</p>" if more else ""
+    return f"<table>\n<thead><tr>{tag('th', names)}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table>{foot}"
+
+
+def cell(value, digits):
+    """Return a value as it is shown: thousands separated, floats rounded, `null` for what is missing."""
+    if value is None or (isinstance(value, float) and math.isnan(value)) or str(value) in ("NaT", "<NA>"):
+        return "null"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, float):
+        return f"{value:,.{digits}f}"
+    if isinstance(value, int):
+        return f"{value:,}" if abs(value) >= 10_000 else str(value)
+    return str(value)
+
+
+def _is_number(value):
+    return isinstance(value, int | float | Decimal) and not isinstance(value, bool)
