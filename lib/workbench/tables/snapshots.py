@@ -1,0 +1,108 @@
+"""Looking at a table's snapshots. Nothing in this module changes a table."""
+
+from workbench import identifiers
+
+
+class TableNotFound(ValueError):
+    """There is no such table; the message lists those there are."""
+
+
+def history(spark, table):
+    """Describe every snapshot of a table, oldest first.
+
+    Snapshot ids and commit times differ on every run, so snapshots are named by ordinal.
+
+    Args:
+        spark: session whose catalog holds the table.
+        table: `namespace.name`.
+
+    Returns:
+        DataFrame, one row a snapshot, sorted by `n`: n (int, from 1), operation (string),
+        added_rows, deleted_rows, data_files (long). Lazy; reads metadata only.
+
+    Raises:
+        TableNotFound: no such table; the message lists those there are.
+    """
+    name = _existing(spark, table)
+    return spark.sql(
+        f"""
+        SELECT row_number() OVER (ORDER BY committed_at, snapshot_id) AS n, operation,
+               CAST(coalesce(summary['added-records'], 0) AS BIGINT) AS added_rows,
+               CAST(coalesce(summary['deleted-records'], 0) AS BIGINT) AS deleted_rows,
+               CAST(coalesce(summary['total-data-files'], 0) AS BIGINT) AS data_files
+        FROM {name}.snapshots ORDER BY n
+        """
+    )
+
+
+def at(spark, table, n):
+    """Return the snapshot id of the n-th snapshot, counted from 1 in commit order.
+
+    Raises:
+        TableNotFound: no such table.
+        ValueError: the table has no snapshot of that number.
+    """
+    name = _existing(spark, table)
+    ids = [
+        row[0]
+        for row in spark.sql(
+            f"SELECT snapshot_id FROM {name}.snapshots ORDER BY committed_at, snapshot_id"
+        ).collect()
+    ]
+    if not 1 <= n <= len(ids):
+        raise ValueError(f"{table} has no snapshot {n}; it has {len(ids)}")
+    return ids[n - 1]
+
+
+def current(spark, table, *, ref="main"):
+    """Return the snapshot id a branch or tag points to; None when it has none yet.
+
+    Raises:
+        TableNotFound: no such table.
+    """
+    name = _existing(spark, table)
+    found = spark.sql(f"SELECT snapshot_id FROM {name}.refs WHERE name = :ref", args={"ref": ref}).collect()
+    return found[0][0] if found else None
+
+
+def files_read(df):
+    """Count the data files that Spark's plan of a query reads, after all pruning.
+
+    Iceberg decides at planning which files can hold wanted rows, so the query itself does not run. A query that
+    Iceberg answers from metadata alone (a bare count) reads none.
+
+    Args:
+        df: DataFrame over Iceberg tables.
+
+    Returns:
+        int, distinct data files.
+    """
+    leaves = df._jdf.queryExecution().sparkPlan().collectLeaves()
+    files = set()
+    for leaf in (leaves.apply(i) for i in range(leaves.size())):
+        if not leaf.getClass().getName().endswith("BatchScanExec"):
+            continue
+        parts = leaf.inputPartitions()
+        for part in (parts.apply(i) for i in range(parts.size())):
+            tasks = part.taskGroup().tasks().iterator()
+            while tasks.hasNext():
+                files.add(tasks.next().file().location())
+    return len(files)
+
+
+def _existing(spark, table):
+    name = identifiers.quoted(table)
+    if spark.catalog.tableExists(table):
+        return name
+    namespace = table.rpartition(".")[0]
+    there = [f"{namespace}.{row.tableName}" for row in _tables(spark, namespace)]
+    raise TableNotFound(f"no table {table}; {namespace} has {', '.join(sorted(there)) or 'none'}")
+
+
+def _tables(spark, namespace):
+    from pyspark.errors import AnalysisException
+
+    try:
+        return spark.sql("SHOW TABLES IN " + ".".join(f"`{p}`" for p in namespace.split("."))).collect()
+    except AnalysisException:  # no such namespace either
+        return []
