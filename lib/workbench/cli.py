@@ -1,0 +1,269 @@
+"""The command `workbench`: run notebooks, read what ran, keep them in form, find out what is wrong."""
+
+import json
+import shutil
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    help="Parameterised Iceberg notebooks, run headless with a verdict that can fail.",
+    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+)  # fmt: skip
+Notebook = Annotated[str | None, typer.Argument(help="name in notebooks/, or path of any notebook")]
+
+
+def main():
+    """Run the command; a refusal is one sentence on stderr and exit code 2, never a traceback."""
+    try:
+        app(standalone_mode=True)
+    except ValueError as error:
+        print(f"workbench: {error}", file=sys.stderr)
+        sys.exit(2)
+    except OSError as error:
+        print(f"workbench: {error.strerror}: {error.filename}", file=sys.stderr)
+        sys.exit(1)
+
+
+@app.command()
+def run(
+    notebook: Annotated[
+        str | None, typer.Argument(help="name in notebooks/ or path; left out: all of them")
+    ] = None,
+    params: Annotated[str | None, typer.Option(metavar="FILE", help="flat YAML file: names and values")] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="one parameter")
+    ] = None,
+    environment: Annotated[str | None, typer.Option(help="value for ENVIRONMENT")] = None,
+    timeout: Annotated[float | None, typer.Option(min=0.1, help="seconds the whole run may take")] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="keep the throw-away lake")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print the run record as JSON on the last line")] = False,
+    on_failure: Annotated[
+        str | None, typer.Option(metavar="COMMAND", help="called with the record's path")
+    ] = None,
+):
+    """Run a notebook headless (exit 0 passed, 1 failed, 2 refused, 3 timed out, 4 died, 143 interrupted)."""
+    from workbench.run import notebook as notebooks
+    from workbench.run import runner
+
+    if notebook is None and (params or overrides):
+        raise ValueError("--params and --set belong to one notebook; name it")
+    paths = [notebook] if notebook else [str(path) for path in notebooks.every()]
+    if not paths:
+        raise ValueError("there are no notebooks here; name one, or start in a project's folder")
+    ended = []
+    for path in paths:
+        job = runner.Job(
+            path,
+            params,
+            tuple(overrides or ()),
+            environment,
+            timeout,
+            keep,
+            on_failure,
+            _progress(Path(path).stem),
+        )
+        ended.append(runner.run(job))
+    if notebook is None:
+        _summary(ended)
+    if as_json:
+        print(json.dumps(ended[0] if notebook else ended, ensure_ascii=False))
+    worst = next((record for record in ended if record["status"] != "passed"), None)
+    raise typer.Exit(worst["exit_code"] if worst else 0)
+
+
+@app.command()
+def params(notebook: Annotated[str, typer.Argument(help="name in notebooks/ or path")]):
+    """List the parameters of a notebook: name, type, default, help; and its params files."""
+    from workbench import settings
+    from workbench.run import notebook as notebooks
+
+    path = notebooks.find(notebook)
+    declared = notebooks.parameters(notebooks.read(path)).values()
+    _columns(
+        [
+            ("PARAMETER", "TYPE", "DEFAULT", ""),
+            *((p.name, p.type or "any", repr(p.default), p.help) for p in declared),
+        ]
+    )
+    files = sorted((settings.home() / "params" / path.stem).glob("*.yml"))
+    for file in files:
+        print(f"file  {file.relative_to(settings.home())}")
+
+
+@app.command()
+def runs(
+    notebook: Annotated[str | None, typer.Option(help="only this notebook")] = None,
+    status: Annotated[str | None, typer.Option(help="only runs that ended so: passed, failed, refused …")] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="DATE", help="only runs from this ISO date on (UTC)")
+    ] = None,
+    show: Annotated[str | None, typer.Option(metavar="RUN_ID", help="print one run's record")] = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="delete files of old runs; the ledger keeps its rows")
+    ] = False,
+    older_than_days: Annotated[float | None, typer.Option(min=0, help="with --prune: how old")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="with --prune: do not ask")] = False,
+):
+    """List the runs there were, newest first, from the ledger."""
+    from workbench.run import ledger
+    from workbench.run import record as records
+
+    if status and status not in records.EXIT_CODES:
+        raise ValueError(f"no status {status!r}; there are {', '.join(records.EXIT_CODES)}")
+    records.recover()
+    ledger.sync()
+    if prune:
+        return _prune(older_than_days, yes)
+    if show:
+        return print(json.dumps(_one(show), indent=1, ensure_ascii=False, default=str))
+    found = ledger.rows(notebook=notebook, status=status, since=since)
+    lines = [("RUN", "NOTEBOOK", "STATUS", "STARTED (UTC)", "SECONDS", "ENVIRONMENT", "REASON")]
+    for row in found:
+        started = f"{row['started_at']:%Y-%m-%d %H:%M:%S}"
+        seconds = f"{row['seconds']:.1f}" if row["seconds"] is not None else ""
+        lines.append(
+            (row["run_id"], row["notebook"], row["status"], started, seconds, row["environment"] or "",
+             (row["reason"] or "")[:80])
+        )  # fmt: skip
+    _columns(lines)
+
+
+@app.command()
+def report(
+    run_id: Annotated[str | None, typer.Argument(help="a run; left out: the newest of each notebook")] = None,
+):
+    """Write reports and the index again, and print where they are."""
+    from workbench.run import record as records
+    from workbench.run import report as pages
+
+    everything = records.every()
+    wanted = [r for r in everything if r["run_id"] == run_id] if run_id else list(
+        {r["notebook"]: r for r in everything}.values()
+    )  # fmt: skip
+    if run_id and not wanted:
+        raise ValueError(f"no run {run_id} in {records.runs_folder()}")
+    for record in wanted:
+        page = pages.write(records.folder(record), record, previous=pages.previous(everything, record))
+        print(f"{record['notebook']:28} {record['status']:12} {_from_here(page)}")
+    print(f"index  {_from_here(pages.write_index(records.runs_folder(), everything))}")
+
+
+@app.command()
+def refresh(
+    names: Annotated[list[str] | None, typer.Argument(help="notebooks; left out: all of them")] = None,
+):
+    """Execute notebooks in a fresh kernel and store their outputs in normal form."""
+    from workbench.run import notebook as notebooks
+    from workbench.run import refresh as refreshing
+
+    for path in [notebooks.find(name) for name in names or []] or notebooks.every():
+        print(f"{path.stem:28} {'changed' if refreshing.refresh(path) else 'the same'}", flush=True)
+
+
+@app.command()
+def new(name: Annotated[str, typer.Argument(help="two digits and words: 25_find_duplicates")]):
+    """Start a notebook from the template."""
+    from workbench.run import refresh as refreshing
+
+    path = refreshing.create(name)
+    print(f"{_from_here(path)}: edit it in JupyterLab, then `workbench refresh {name}`")
+
+
+@app.command()
+def doctor(
+    fix: Annotated[bool, typer.Option("--fix", help="fetch what is missing without asking")] = False,
+    port: Annotated[int | None, typer.Option(help="also look whether this port is free")] = None,
+):
+    """Say what is wrong with this machine's set-up and what to do, a sentence each."""
+    from workbench import doctor as diagnoses
+
+    raise typer.Exit(diagnoses.main(fix=fix, port=port))
+
+
+def _progress(name):
+    """Return what shows a run's progress: a line kept up to date on a terminal, one at the end elsewhere."""
+    terminal = sys.stderr.isatty()
+
+    def tell(event, **facts):
+        if event == "cell" and terminal:
+            text = f"{name}  cell {facts['number']} of {facts['of']}  {facts['seconds']:.0f} s  {facts['heading']}"
+            width = shutil.get_terminal_size().columns - 1
+            print(f"\r\x1b[K{text[:width]}", end="", file=sys.stderr, flush=True)
+        elif event == "end":
+            record = facts["record"]
+            clear = "\r\x1b[K" if terminal else ""
+            print(f"{clear}{_verdict_line(record)}", file=sys.stderr, flush=True)
+
+    return tell
+
+
+def _verdict_line(record):
+    from workbench.run import record as records
+
+    line = f"{record['notebook']}  {record['status']}  {record['seconds']:.1f} s"
+    if record["reason"]:
+        line += f"  {record['reason']}"
+    if cell := record["failing_cell"]:
+        line += (
+            f"\n  cell {cell['number']}: {cell['first_line']}\n  {cell['error']}: {cell['message'].strip()[:500]}"
+        )
+    page = records.folder(record) / "report.html"
+    return f"{line}\n  {_from_here(page)}" if page.is_file() else line
+
+
+def _summary(ended):
+    from workbench.run import record as records
+
+    lines = [("NOTEBOOK", "VERDICT", "SECONDS", "REPORT")]
+    for record in ended:
+        page = _from_here(records.folder(record) / "report.html")
+        lines.append((record["notebook"], record["status"], f"{record['seconds']:.1f}", page))
+    _columns(lines)
+    print(f"\nall runs: {_from_here(records.runs_folder() / 'index.html')}")
+
+
+def _prune(days, yes):
+    from workbench.run import record as records
+    from workbench.run import report as pages
+
+    if days is None:
+        raise ValueError("--prune needs --older-than-days N")
+    before = datetime.now(UTC) - timedelta(days=days)
+    old = [
+        r for r in records.every() if r["status"] != "running" and datetime.fromisoformat(r["started_at"]) < before
+    ]
+    if not old:
+        return print(f"no runs older than {days:g} days")
+    if not yes and not typer.confirm(f"Delete the files of {len(old)} runs older than {days:g} days?"):
+        raise typer.Exit(1)
+    for record in old:
+        shutil.rmtree(records.folder(record))
+    pages.write_index(records.runs_folder(), records.every())
+    print(f"deleted the files of {len(old)} runs; the ledger keeps its rows")
+
+
+def _one(run_id):
+    from workbench.run import ledger
+    from workbench.run import record as records
+
+    for record in records.every():
+        if record["run_id"] == run_id:
+            return record
+    if rows := ledger.rows(run_id=run_id):  # its files were pruned
+        return rows[0]
+    raise ValueError(f"no run {run_id}; `workbench runs` lists them")
+
+
+def _columns(lines):
+    widths = [max(len(str(line[i])) for line in lines) for i in range(len(lines[0]))]
+    for line in lines:
+        print("  ".join(str(value).ljust(width) for value, width in zip(line, widths, strict=True)).rstrip())
+
+
+def _from_here(path):
+    path, here = Path(path), Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

@@ -1,0 +1,1 @@
+"""A notebook run headless: its parameters, its execution, its record and its report."""

@@ -1,0 +1,134 @@
+"""The process that executes a notebook with papermill and tells the runner where it is, a JSON line an event.
+
+It is a process of its own so that the runner survives whatever happens in it. It ends with everything it started
+when the runner is gone: the runner holds the other end of a pipe, and the pipe closes however the runner ended.
+"""
+
+import argparse
+import json
+import logging
+import os
+import threading
+
+from nbclient.exceptions import DeadKernelError
+from papermill.clientwrap import PapermillNotebookClient
+from papermill.engines import Engine, NotebookExecutionManager, papermill_engines
+from papermill.exceptions import PapermillExecutionError
+from papermill.execute import execute_notebook
+
+from workbench import settings
+from workbench.run import notebook as notebooks
+from workbench.run import processes
+
+
+def main(arguments=None):
+    """Execute a notebook; the last event tells how it ended."""
+    parser = argparse.ArgumentParser()
+    for name in ("--input", "--output", "--parameters", "--events", "--lifeline", "--cwd"):
+        parser.add_argument(name, required=True)
+    given = parser.parse_args(arguments)
+    logging.getLogger("papermill").setLevel(logging.ERROR)
+    threading.Thread(target=_end_with_runner, args=(int(given.lifeline),), daemon=True).start()
+    events = os.fdopen(int(given.events), "w", buffering=1)
+    _Executing.tell = staticmethod(lambda **event: print(json.dumps(event), file=events))
+    parameters = json.loads(given.parameters)
+    _Executing.secrets = _secrets(parameters.get("ENVIRONMENT"))
+    papermill_engines.register("workbench", _Executing)
+    _Executing.tell(event="end", **_execute(given, parameters))
+
+
+def _execute(given, parameters):
+    """Run the notebook and say how it ended: status, reason, failing_cell."""
+    try:
+        done = execute_notebook(
+            given.input, given.output, parameters, engine_name="workbench", progress_bar=False, cwd=given.cwd
+        )
+    except PapermillExecutionError as error:
+        return _failed(error.ename, error.evalue)
+    except DeadKernelError:
+        return {
+            "status": "died",
+            "reason": "the kernel died",
+            "failing_cell": _at("DeadKernel", "the kernel died"),
+        }
+    except OSError as error:
+        reason = f"the notebook could not be written: {error.strerror or error}"
+        return {"status": "failed", "reason": reason, "failing_cell": _at(type(error).__name__, str(error))}
+    left = [c for c in done.cells if c.cell_type == "code" and c.source.strip() and c.execution_count is None]
+    if left:
+        reason = f"the notebook ended itself (sys.exit) with {len(left)} code cells left"
+        return {"status": "failed", "reason": reason, "failing_cell": _at("SystemExit", reason)}
+    return {"status": "passed", "reason": None, "failing_cell": None}
+
+
+def _failed(name, value):
+    cell = _at(name, value)
+    return {"status": "failed", "reason": f"cell {cell['number']} failed: {name}", "failing_cell": cell}
+
+
+def _at(error, message):
+    where = _Executing.where or {"number": 0, "first_line": ""}
+    message = settings.redact(str(message), _Executing.secrets)
+    return {
+        "number": where["number"],
+        "first_line": where["first_line"],
+        "error": error,
+        "message": message[:4000],
+    }
+
+
+class _Told(NotebookExecutionManager):
+    """Papermill's own bookkeeping, with an event at each cell's start and secrets blanked out before each save."""
+
+    def cell_start(self, cell, cell_index=None, **kwargs):
+        if cell.cell_type == "code" and cell.source.strip():
+            lines = [line for line in cell.source.splitlines() if line.strip()]
+            cells = [c for c in self.nb.cells if c.cell_type == "code" and c.source.strip()]
+            where = {
+                "number": next(i for i, c in enumerate(cells, 1) if c is cell),
+                "first_line": lines[0].strip(),
+            }
+            _Executing.where = where
+            _Executing.tell(event="cell", of=len(cells), heading=notebooks.headings(self.nb)[cell_index], **where)
+        super().cell_start(cell, cell_index, **kwargs)
+
+    def save(self, **kwargs):
+        for cell in self.nb.cells:
+            if cell.cell_type == "code":
+                cell.outputs = settings.redact(cell.outputs, _Executing.secrets)
+        super().save(**kwargs)
+
+
+class _Executing(Engine):
+    """Papermill's engine, with the bookkeeping above."""
+
+    where = None
+    secrets = ()
+
+    @classmethod
+    def execute_notebook(cls, nb, kernel_name, output_path=None, **kwargs):
+        manager = _Told(nb, output_path=output_path, progress_bar=False, autosave_cell_every=5)
+        manager.notebook_start()
+        try:
+            client = PapermillNotebookClient(manager, kernel_name=kernel_name, startup_timeout=120)
+            client.execute()
+        finally:
+            manager.notebook_complete()
+        return manager.nb
+
+
+def _secrets(environment):
+    try:
+        return settings.secrets_of(settings.environment(environment)) if environment else ()
+    except ValueError:
+        return ()
+
+
+def _end_with_runner(lifeline):
+    os.read(lifeline, 1)  # returns when the runner's end is closed, by the runner or by its death
+    processes.end_tagged(os.environ["WORKBENCH_RUN_ID"])
+    os._exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,229 @@
+"""A notebook as a job: where it is, which parameters it declares, which values it accepts."""
+
+import ast
+import io
+import keyword
+import math
+import re
+import tokenize
+from dataclasses import dataclass
+from pathlib import Path
+
+import nbformat
+
+from workbench import settings
+
+TYPES = {"str": str, "int": int, "float": float, "bool": bool}
+PATH_NAME = re.compile(r"(^|_)(PATH|DIR|FOLDER|FILE|PREFIX|LOCATION|URI|URL)$", re.IGNORECASE)
+
+
+class Refused(ValueError):
+    """A run is refused before a kernel starts; the message says what was wrong and what is expected."""
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One line of a notebook's parameters cell; `type` is a name of TYPES, or None where it is not told."""
+
+    name: str
+    type: str | None
+    default: object
+    help: str = ""
+
+
+def find(named):
+    """Return the path of a notebook: a name in notebooks/, or a path.
+
+    Raises:
+        Refused: there is none; the message lists those there are.
+    """
+    if re.search(r"[{}]", str(named)):
+        raise Refused(f"{named}: braces in a path are not accepted (papermill would fill them in)")
+    for path in (
+        Path(named),
+        settings.home() / "notebooks" / f"{Path(named).name.removesuffix('.ipynb')}.ipynb",
+    ):
+        if path.suffix == ".ipynb" and path.is_file() and (path == Path(named) or "/" not in str(named)):
+            return path.resolve()
+    there = [path.stem for path in every()]
+    close = settings.nearest(str(named), there)
+    raise Refused(
+        f"no notebook {named}{f' (did you mean {close}?)' if close else ''}; "
+        f"{settings.home().name}/notebooks has {', '.join(there) or 'none'}"
+    )
+
+
+def every():
+    """Return the paths of the project's notebooks, sorted by name."""
+    return sorted((settings.home() / "notebooks").glob("*.ipynb"))
+
+
+def read(path):
+    """Read a notebook.
+
+    Raises:
+        Refused: the file is not a notebook of format 4.
+    """
+    try:
+        return nbformat.read(path, as_version=4)
+    except Exception as error:  # nbformat raises a dozen kinds for a file that is no notebook
+        raise Refused(f"{path} is not a notebook: {str(error).splitlines()[0][:200]}") from None
+
+
+def parameters(notebook):
+    """Return the parameters a notebook declares: name to Parameter, in the order of its parameters cell.
+
+    Raises:
+        Refused: the cell holds something else than literals, one a line.
+    """
+    cell = next((c for c in notebook.cells if "parameters" in c.metadata.get("tags", [])), None)
+    if cell is None or cell.cell_type != "code":
+        return {}
+    try:
+        tree = ast.parse(cell.source)
+    except SyntaxError as error:
+        raise Refused(f"the parameters cell is not Python: line {error.lineno}: {error.msg}") from None
+    helps = _comments(cell.source)
+    return {p.name: p for p in (_declared(node, helps) for node in tree.body) if p}
+
+
+def headings(notebook):
+    """Return for each cell the heading it stands under (text without #), empty before the first."""
+    found, current = [], ""
+    for cell in notebook.cells:
+        if cell.cell_type == "markdown":
+            titles = re.findall(r"^#{1,2} +(.+?) *#*$", cell.source, re.MULTILINE)
+            current = titles[-1] if titles else current
+        found.append(current)
+    return found
+
+
+def values(declared, *, file=None, overrides=(), environment=None):
+    """Put together the values of a run and check every one of them against the notebook's own cell.
+
+    Args:
+        declared: what `parameters` returned.
+        file: params file of flat names and values, or None.
+        overrides: texts `NAME=VALUE`, parsed by the declared type.
+        environment: value for ENVIRONMENT, or None.
+
+    Returns:
+        dict, name to value, of the values that differ from being left out (the given ones).
+
+    Raises:
+        Refused: a name is unknown or no identifier, a value has another type, looks like a secret or leads out
+            of its folder, a file is missing, or two values for ENVIRONMENT contradict.
+    """
+    given = {name: _typed(declared, name, value) for name, value in _from_file(file).items()}
+    for text in overrides:
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise Refused(f"--set takes NAME=VALUE, found {text!r}")
+        given[name] = _typed(declared, name, _parsed(declared, name, value))
+    if environment is not None:
+        if given.get("ENVIRONMENT", environment) != environment:
+            other = given["ENVIRONMENT"]
+            raise Refused(f"--environment is {environment}, but the parameters say ENVIRONMENT={other}; name one")
+        given["ENVIRONMENT"] = _typed(declared, "ENVIRONMENT", environment)
+    return given
+
+
+def _from_file(file):
+    if file is None:
+        return {}
+    if not Path(file).is_file():
+        raise Refused(f"no params file {file}")
+    try:
+        found = settings.read_yaml(file)
+    except ValueError as error:
+        raise Refused(str(error)) from None
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        raise Refused(f"{file} holds a {type(found).__name__}; a params file is flat: names and values")
+    return found
+
+
+def _typed(declared, name, value):
+    """Return the value when the notebook takes it under that name; dates of YAML become their text."""
+    if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
+        raise Refused(
+            f"{name!r} is not an identifier, so it cannot be a parameter (papermill pastes names as code)"
+        )
+    if name not in declared:
+        close = settings.nearest(name, declared)
+        raise Refused(
+            f"{name} is not a parameter of this notebook{f' (did you mean {close}?)' if close else ''}; "
+            f"it has {', '.join(declared) or 'none'}"
+        )
+    wanted = declared[name].type
+    if wanted == "str" and hasattr(value, "isoformat"):
+        value = value.isoformat()  # YAML reads 2026-01-31 as a date
+    if wanted == "float" and type(value) is int:
+        value = float(value)
+    if wanted and type(value) is not TYPES[wanted]:
+        raise Refused(f"{name} takes {_article(wanted)}, found {value!r} ({type(value).__name__})")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise Refused(f"{name} takes a finite number, found {value!r}")
+    if isinstance(value, str):
+        _safe_text(name, value)
+    return value
+
+
+def _safe_text(name, value):
+    if kind := settings.secret_kind(name, value):
+        raise Refused(f"{name} holds {kind}; a secret goes into the environment, and env:NAME refers to it")
+    is_path = PATH_NAME.search(name) or ("/" in value and not re.search(r"\s", value))
+    if is_path and (re.search(r"(^|[/\\])\.\.([/\\]|$)", value) or re.search(r"[{}]", value)):
+        raise Refused(f"{name} is a path with '..' or braces ({value!r}); give the path itself")
+    if "\0" in value:
+        raise Refused(f"{name} holds a NUL character")
+
+
+def _parsed(declared, name, text):
+    """Parse the text of --set by the declared type; where none is declared, as YAML would."""
+    wanted = declared[name].type if name in declared else "str"
+    if wanted == "str":
+        return text
+    if wanted == "bool":
+        return {"true": True, "false": False}.get(text.lower(), text)
+    if wanted in ("int", "float"):
+        try:
+            return TYPES[wanted](text)
+        except ValueError:
+            return text
+    import yaml
+
+    return yaml.safe_load(text)
+
+
+def _declared(node, helps):
+    if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
+        return None  # a docstring
+    target = (
+        node.target
+        if isinstance(node, ast.AnnAssign)
+        else node.targets[0]
+        if isinstance(node, ast.Assign)
+        else None
+    )
+    if not isinstance(target, ast.Name) or getattr(node, "value", None) is None:
+        raise Refused(f"the parameters cell holds `{ast.unparse(node)}`; expected NAME: type = literal")
+    try:
+        default = ast.literal_eval(node.value)
+    except ValueError:
+        raise Refused(
+            f"parameter {target.id} is computed (`{ast.unparse(node.value)}`); expected a literal, because an "
+            "injected value would not reach it"
+        ) from None
+    told = ast.unparse(node.annotation) if isinstance(node, ast.AnnAssign) else type(default).__name__
+    return Parameter(target.id, told if told in TYPES else None, default, helps.get(node.lineno, ""))
+
+
+def _comments(source):
+    tokens = tokenize.generate_tokens(io.StringIO(source).readline)
+    return {t.start[0]: t.string.lstrip("# ").strip() for t in tokens if t.type == tokenize.COMMENT}
+
+
+def _article(kind):
+    return {"int": "an int", "str": "a str", "float": "a float", "bool": "a bool (true or false)"}[kind]
