@@ -18,7 +18,7 @@ help: ## list the commands
 
 .venv/.packages: .venv/.build locks/project.lock pyproject.toml
 	@echo "setup: installing the locked packages"
-	@$(UV) pip install --quiet --require-hashes --no-build-isolation -r locks/project.lock
+	@$(UV) pip sync --quiet --compile-bytecode --require-hashes --no-build-isolation locks/build.lock locks/project.lock
 	@$(UV) pip install --quiet --no-deps --no-build-isolation --editable .
 	@git config diff.notebook.textconv "$(BIN)/jupytext --to py:percent -o -" 2>/dev/null || true  # see .gitattributes
 	@touch $@

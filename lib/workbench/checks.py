@@ -2,7 +2,7 @@
 
 import math
 
-from workbench import results
+from workbench import results, show
 
 
 class CheckFailed(AssertionError):
@@ -29,5 +29,14 @@ def require(name, found, expected, *, tolerance=0):
     passed = bool(abs(found - expected) <= tolerance if tolerance else found == expected)
     results.check(name, found, expected, passed)
     if not passed:
-        raise CheckFailed(f"{name}: found {found!r}, expected {expected!r}")
-    print(f"ok  {name}: {found}")
+        raise CheckFailed(f"{name}: found {results.plain(found)!r}, expected {results.plain(expected)!r}")
+    print(f"ok  {name}: {_text(found)}")
+
+
+def _text(value):
+    """Return a value as a line shows it: a dict by its keys in order, because Spark's rows come in any order."""
+    if isinstance(value, dict):
+        return ", ".join(f"{key} {_text(value[key])}" for key in sorted(value, key=str)) or "nothing"
+    if isinstance(value, list | tuple):
+        return ", ".join(map(_text, value)) or "nothing"
+    return show.cell(results.plain(value), digits=6)

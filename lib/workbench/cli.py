@@ -137,6 +137,7 @@ def report(
     run_id: Annotated[str | None, typer.Argument(help="a run; left out: the newest of each notebook")] = None,
 ):
     """Write reports and the index again, and print where they are."""
+    from workbench import settings
     from workbench.run import record as records
     from workbench.run import report as pages
 
@@ -147,7 +148,8 @@ def report(
     if run_id and not wanted:
         raise ValueError(f"no run {run_id} in {records.runs_folder()}")
     for record in wanted:
-        page = pages.write(records.folder(record), record, previous=pages.previous(everything, record))
+        earlier = pages.previous(everything, record)
+        page = pages.write(records.folder(record), record, previous=earlier, redact=settings.redact)
         print(f"{record['notebook']:28} {record['status']:12} {_from_here(page)}")
     print(f"index  {_from_here(pages.write_index(records.runs_folder(), everything))}")
 

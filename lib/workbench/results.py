@@ -53,7 +53,7 @@ def table(spark, name):
 
 def check(name, found, expected, passed):
     """Note the outcome of one check (called by `checks.require`)."""
-    _add("checks", [{"name": name, "found": _plain(found), "expected": _plain(expected), "passed": passed}])
+    _add("checks", [{"name": name, "found": plain(found), "expected": plain(expected), "passed": passed}])
 
 
 def read(folder):
@@ -87,7 +87,7 @@ def _add(block, values):
 
 def _fact(name, value):
     _name(name)
-    value = _plain(value)
+    value = plain(value)
     if name.endswith(STATES) and not isinstance(value, bool):
         raise ValueError(f"{name} states something, so it takes a boolean; found {value!r}")
     if isinstance(value, float):
@@ -99,7 +99,7 @@ def _fact(name, value):
 
 def _measurement(name, value):
     _name(name)
-    value = _plain(value)
+    value = plain(value)
     if value is not None and not isinstance(value, int | float | str | bool):
         raise ValueError(f"{name} is a {type(value).__name__}; a measurement is a number, a text or a boolean")
     return value
@@ -110,7 +110,7 @@ def _name(name):
         raise ValueError(f"{name!r} is not a name for a result; expected lower case, digits and underscores")
 
 
-def _plain(value):
+def plain(value):
     """Turn numpy's and Spark's numbers into Python's, a Decimal into its text; leave the rest."""
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item()
@@ -119,7 +119,7 @@ def _plain(value):
     if isinstance(value, numbers.Integral) and not isinstance(value, bool):
         return int(value)
     if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
+        return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return value if isinstance(value, str | int | float | bool | None) else str(value)

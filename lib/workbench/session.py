@@ -1,5 +1,6 @@
 """The one SparkSession of an environment: silent, UTC, the same order and the same files on every machine."""
 
+import logging
 import os
 import subprocess
 import sys
@@ -45,6 +46,8 @@ def start(environment="local"):
         return running
     names = tuple(env.jars)
     java.require_jars(names)
+    # PySpark prints each failed statement as JSON on stderr, those that are caught and shown on purpose too
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
     options = class_data_options(names)
     _utc()
     resolved, secret = _split(spark_conf(env))
@@ -129,6 +132,8 @@ def spark_conf(env):
         key: "org.apache.iceberg.spark.SparkCatalog",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
+        # Iceberg 1.11's parser drops parameter markers on Spark 4.1 (apache/iceberg #16625); this binds them later
+        "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
         # a plan that depends on sizes would let file counts differ between machines
         "spark.sql.adaptive.coalescePartitions.enabled": "false",
         "spark.sql.warehouse.dir": f"file://{temporary}/spark-warehouse",

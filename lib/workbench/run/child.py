@@ -15,6 +15,7 @@ from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import Engine, NotebookExecutionManager, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 from papermill.execute import execute_notebook
+from traitlets.config import Config
 
 from workbench import settings
 from workbench.run import notebook as notebooks
@@ -24,17 +25,16 @@ from workbench.run import processes
 def main(arguments=None):
     """Execute a notebook; the last event tells how it ended."""
     parser = argparse.ArgumentParser()
-    for name in ("--input", "--output", "--parameters", "--events", "--lifeline", "--cwd"):
+    for name in ("--input", "--output", "--parameters", "--environment", "--events", "--lifeline", "--cwd"):
         parser.add_argument(name, required=True)
     given = parser.parse_args(arguments)
     logging.getLogger("papermill").setLevel(logging.ERROR)
     threading.Thread(target=_end_with_runner, args=(int(given.lifeline),), daemon=True).start()
     events = os.fdopen(int(given.events), "w", buffering=1)
     _Executing.tell = staticmethod(lambda **event: print(json.dumps(event), file=events))
-    parameters = json.loads(given.parameters)
-    _Executing.secrets = _secrets(parameters.get("ENVIRONMENT"))
+    _Executing.secrets = _secrets(given.environment)
     papermill_engines.register("workbench", _Executing)
-    _Executing.tell(event="end", **_execute(given, parameters))
+    _Executing.tell(event="end", **_execute(given, json.loads(given.parameters)))
 
 
 def _execute(given, parameters):
@@ -110,8 +110,11 @@ class _Executing(Engine):
         manager = _Told(nb, output_path=output_path, progress_bar=False, autosave_cell_every=5)
         manager.notebook_start()
         try:
-            client = PapermillNotebookClient(manager, kernel_name=kernel_name, startup_timeout=120)
-            client.execute()
+            # over a socket file: nobody else on the machine can connect to the kernel
+            transport = Config({"KernelManager": {"transport": "ipc"}})
+            PapermillNotebookClient(
+                manager, kernel_name=kernel_name, startup_timeout=120, config=transport
+            ).execute()
         finally:
             manager.notebook_complete()
         return manager.nb

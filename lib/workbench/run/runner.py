@@ -123,7 +123,7 @@ def _executed(job, path, record, given):
         ended = _ended(record, how, where, seconds=time.monotonic() - started)
         (folder / ".reserve").unlink(missing_ok=True)
         records.write(ended, secrets=secrets)
-        _clean_log(folder / "log.txt", secrets)
+        _clean_log(folder / "log.txt", secrets, keep=ended["status"] != "passed")
     scratch.leave(lake)
     return ended
 
@@ -138,7 +138,8 @@ def _start(path, folder, record, given):
         "WORKBENCH_HOME": str(settings.home()),
     }
     options = {"input": path, "output": folder / "notebook.ipynb", "cwd": path.parent}
-    options |= {"parameters": json.dumps(given), "events": write_end, "lifeline": lifeline}
+    options |= {"parameters": json.dumps(given), "environment": record["environment"] or ""}
+    options |= {"events": write_end, "lifeline": lifeline}
     command = [sys.executable, "-m", "workbench.run.child"]
     command += [part for name, value in options.items() for part in (f"--{name}", str(value))]
     with (folder / "log.txt").open("wb") as log:
@@ -218,7 +219,8 @@ def _publish(ended):
     everything = records.every()
     try:
         for record in ended:
-            report.write(records.folder(record), record, previous=report.previous(everything, record))
+            earlier = report.previous(everything, record)
+            report.write(records.folder(record), record, previous=earlier, redact=settings.redact)
         ledger.sync()
         report.write_index(records.runs_folder(), everything)
     except OSError as error:
@@ -229,11 +231,10 @@ def _publish(ended):
 
 def _warm_up():
     """Load what the end of a run needs while the notebook is still busy."""
-    import nbconvert
     import pyiceberg.catalog.sql
-    import pyiceberg.table
+    import pyiceberg.io.pyarrow
 
-    return nbconvert, pyiceberg
+    return pyiceberg
 
 
 @contextmanager
@@ -281,12 +282,12 @@ def _writable(folder):
         raise notebooks.Refused(f"the runs folder {folder} cannot be written: {error.strerror}") from None
 
 
-def _clean_log(log, secrets):
-    """Blank out secrets in what the processes printed; an empty log is removed."""
+def _clean_log(log, secrets, *, keep):
+    """Blank out secrets in what the processes printed; nobody needs an empty log, nor that of a passed run."""
     if not log.is_file():
         return
     text = log.read_text(encoding="utf-8", errors="replace")
-    if text.strip():
+    if keep and text.strip():
         log.write_text(settings.redact(text, secrets), encoding="utf-8")
     else:
         log.unlink()

@@ -61,8 +61,8 @@ def current(spark, table, *, ref="main"):
         TableNotFound: no such table.
     """
     name = _existing(spark, table)
-    found = spark.sql(f"SELECT snapshot_id FROM {name}.refs WHERE name = :ref", args={"ref": ref}).collect()
-    return found[0][0] if found else None
+    refs = spark.sql(f"SELECT name, snapshot_id FROM {name}.refs").collect()
+    return next((row.snapshot_id for row in refs if row.name == ref), None)
 
 
 def files_read(df):
@@ -100,9 +100,6 @@ def _existing(spark, table):
 
 
 def _tables(spark, namespace):
-    from pyspark.errors import AnalysisException
-
-    try:
-        return spark.sql("SHOW TABLES IN " + ".".join(f"`{p}`" for p in namespace.split("."))).collect()
-    except AnalysisException:  # no such namespace either
+    if not spark.catalog.databaseExists(namespace):
         return []
+    return spark.sql("SHOW TABLES IN " + ".".join(f"`{part}`" for part in namespace.split("."))).collect()

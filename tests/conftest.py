@@ -1,0 +1,68 @@
+"""What several tests need: one Spark session a worker, throw-away projects, small notebooks, the command."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+COMMAND = str(Path(sys.executable).parent / "workbench")
+
+
+@pytest.fixture(scope="session")
+def spark():
+    from workbench import session
+
+    return session.start("local")
+
+
+@pytest.fixture
+def namespace(spark, request):
+    """A namespace of the test's own, gone afterwards."""
+    name = "t_" + "".join(c if c.isalnum() else "_" for c in request.node.name.lower())[:60]
+    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {name}")
+    yield name
+    for row in spark.sql(f"SHOW TABLES IN {name}").collect():
+        spark.sql(f"DROP TABLE {name}.{row.tableName} PURGE")
+    spark.sql(f"DROP NAMESPACE {name}")
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """An empty project folder that is home for this process and for those it starts."""
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path))
+    monkeypatch.delenv("WORKBENCH_SCRATCH", raising=False)
+    (tmp_path / "notebooks").mkdir()
+    return tmp_path
+
+
+def write_notebook(path, *cells, parameters=None):
+    """Write a notebook: a text is a code cell, one that starts with # and a space before a capital is markdown."""
+    nb = nbformat.v4.new_notebook()
+    nb.metadata.kernelspec = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
+    if parameters is not None:
+        nb.cells.append(nbformat.v4.new_code_cell(parameters, metadata={"tags": ["parameters"]}))
+    for cell in cells:
+        new = nbformat.v4.new_markdown_cell if cell.startswith(("# ", "## ")) else nbformat.v4.new_code_cell
+        nb.cells.append(new(cell))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    nbformat.write(nb, path)
+    return path
+
+
+def workbench(*arguments, cwd=None, env=None, **options):
+    """Call the command as a person does; returns the finished process with its text."""
+    return subprocess.run(
+        [COMMAND, *map(str, arguments)],
+        cwd=cwd,
+        env=os.environ | (env or {}),
+        capture_output=True,
+        text=True,
+        stdin=subprocess.DEVNULL,
+        timeout=300,
+        check=False,
+        **options,
+    )

@@ -1,0 +1,136 @@
+"""Parameters are read off the notebook's own cell, and every value is checked before anything starts."""
+
+import pytest
+from conftest import write_notebook
+
+from workbench.run import notebook as notebooks
+from workbench.run.notebook import Parameter, Refused
+
+CELL = """\
+ENVIRONMENT: str = "local"        # where it runs
+ROWS: int = 10_000                # rows to make
+SHARE: float = 0.5
+FAST: bool = False  # skip the slow part
+RUN_DATE: str = "2026-01-31"
+OUT_PATH: str = ""
+"""
+
+
+@pytest.fixture
+def declared(tmp_path):
+    return notebooks.parameters(notebooks.read(write_notebook(tmp_path / "x.ipynb", parameters=CELL)))
+
+
+def test_the_parameters_cell_is_read_without_running_it(declared):
+    assert list(declared.values())[:4] == [
+        Parameter("ENVIRONMENT", "str", "local", "where it runs"),
+        Parameter("ROWS", "int", 10_000, "rows to make"),
+        Parameter("SHARE", "float", 0.5, ""),
+        Parameter("FAST", "bool", False, "skip the slow part"),
+    ]
+
+
+def test_a_users_notebook_without_annotations_or_without_the_cell(tmp_path):
+    nb = notebooks.read(write_notebook(tmp_path / "x.ipynb", parameters='n = 3\nwords = ["a"]\nnothing = None'))
+    assert {p.name: p.type for p in notebooks.parameters(nb).values()} == {"n": "int", "words": None, "nothing": None}
+    assert notebooks.parameters(notebooks.read(write_notebook(tmp_path / "y.ipynb", "1"))) == {}
+
+
+@pytest.mark.parametrize(
+    ("cell", "sentence"),
+    [
+        ("A: str = 'x'\nB: str = A + '1'", r"parameter B is computed \(`A \+ '1'`\)"),
+        ("import os", "the parameters cell holds `import os`"),
+        ("A: str", "the parameters cell holds `A: str`"),
+        ("A: str = (", "the parameters cell is not Python: line 1"),
+    ],
+)
+def test_what_is_no_literal_is_refused(tmp_path, cell, sentence):
+    nb = notebooks.read(write_notebook(tmp_path / "x.ipynb", parameters=cell))
+    with pytest.raises(Refused, match=sentence):
+        notebooks.parameters(nb)
+
+
+def test_file_and_overrides_by_the_declared_type(declared, tmp_path):
+    file = tmp_path / "p.yml"
+    file.write_text("ROWS: 5\nSHARE: 1\nRUN_DATE: 2026-02-01\n")
+    given = notebooks.values(declared, file=file, overrides=["ROWS=007", "FAST=true", "RUN_DATE=3"])
+    assert given == {"ROWS": 7, "SHARE": 1.0, "RUN_DATE": "3", "FAST": True}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("ROW=1", r"ROW is not a parameter of this notebook \(did you mean ROWS\?\); it has ENVIRONMENT, ROWS, SHARE"),
+        ("os.system('true')=1", "is not an identifier"),
+        ("class=1", "is not an identifier"),
+        ("ROWS", "--set takes NAME=VALUE, found 'ROWS'"),
+        ("ROWS=many", r"ROWS takes an int, found 'many' \(str\)"),
+        ("ROWS=1.5", "ROWS takes an int"),
+        ("FAST=yes", r"FAST takes a bool \(true or false\)"),
+        ("SHARE=nan", "SHARE takes a finite number"),
+        ("OUT_PATH=a/../b", "OUT_PATH is a path with '..' or braces"),
+        ("OUT_PATH={ROWS}", "OUT_PATH is a path with '..' or braces"),
+        ("RUN_DATE=s3://b/{x}", "RUN_DATE is a path with '..' or braces"),
+        ("RUN_DATE=AKIAABCDEFGHIJKLMNOP", "RUN_DATE holds an AWS access key id"),
+        ("RUN_DATE=https://me:hush@host/", "RUN_DATE holds a URL with a password"),
+    ],
+)
+def test_wrong_overrides_are_refused(declared, text, sentence):
+    with pytest.raises(Refused, match=sentence) as caught:
+        notebooks.values(declared, overrides=[text])
+    assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("ROWS: '5'", "ROWS takes an int, found '5'"),
+        ("ROWS: true", r"ROWS takes an int, found True \(bool\)"),
+        ("ROWS: null", "ROWS takes an int, found None"),
+        ("- ROWS", "holds a list; a params file is flat"),
+        ("ROWS: {a: 1}", "ROWS takes an int"),
+        ("1: 2", "1 is not an identifier"),
+        ("ROWS: 1\nROWS: 2", "ROWS stands twice"),
+    ],
+)
+def test_wrong_files_are_refused(declared, tmp_path, text, sentence):
+    file = tmp_path / "p.yml"
+    file.write_text(text)
+    with pytest.raises(Refused, match=sentence):
+        notebooks.values(declared, file=file)
+
+
+def test_a_missing_file_and_an_empty_one(declared, tmp_path):
+    with pytest.raises(Refused, match="no params file nowhere.yml"):
+        notebooks.values(declared, file="nowhere.yml")
+    (tmp_path / "empty.yml").write_text("")
+    assert notebooks.values(declared, file=tmp_path / "empty.yml") == {}
+
+
+def test_text_with_braces_and_spaces_is_no_path(declared):
+    rules = 'Rules = [ ColumnValues "a" matches "[0-9]{2}" ]'
+    assert notebooks.values(declared, overrides=[f"RUN_DATE={rules}"]) == {"RUN_DATE": rules}
+
+
+def test_environment_is_named_once(declared, tmp_path):
+    assert notebooks.values(declared, environment="lake") == {"ENVIRONMENT": "lake"}
+    with pytest.raises(Refused, match="--environment is lake, but the parameters say ENVIRONMENT=local; name one"):
+        notebooks.values(declared, overrides=["ENVIRONMENT=local"], environment="lake")
+    with pytest.raises(Refused, match="ENVIRONMENT is not a parameter"):
+        notebooks.values({}, environment="lake")
+
+
+def test_finding_a_notebook(project, tmp_path, monkeypatch):
+    first = write_notebook(project / "notebooks" / "01_first.ipynb", "1")
+    own = write_notebook(tmp_path / "elsewhere" / "own.ipynb", "1")
+    monkeypatch.chdir(tmp_path)
+    assert notebooks.find("01_first") == notebooks.find("01_first.ipynb") == first
+    assert notebooks.find("elsewhere/own.ipynb") == own
+    with pytest.raises(Refused, match=r"no notebook 01_frist \(did you mean 01_first\?\)"):
+        notebooks.find("01_frist")
+    with pytest.raises(Refused, match="braces in a path"):
+        notebooks.find("{x}.ipynb")
+    (tmp_path / "broken.ipynb").write_text("{")
+    with pytest.raises(Refused, match="is not a notebook"):
+        notebooks.read(tmp_path / "broken.ipynb")

@@ -1,0 +1,224 @@
+"""Every way a run can end, with a real Spark session in it: exit code, record, and nobody left behind."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import time
+
+import psutil
+import pytest
+from conftest import COMMAND, workbench, write_notebook
+
+PARAMETERS = 'ENVIRONMENT: str = "local"  # where\nROWS: int = 3  # rows'
+SPARK = "from workbench import checks, results, session\nspark = session.start(ENVIRONMENT)"
+WORK = "found = spark.range(ROWS).count()\nresults.record(rows=found)\nchecks.require('rows', found, ROWS)"
+
+
+@pytest.fixture
+def notebook(project):
+    def write(*cells, name="job"):
+        return write_notebook(
+            project / "notebooks" / f"{name}.ipynb", "# Job", SPARK, "## 1 Work", *cells, parameters=PARAMETERS
+        )
+
+    return write
+
+
+def last(project, name="job"):
+    """Return the newest record of a notebook."""
+    return json.loads(max((project / "runs" / name).glob("*/run.json")).read_text())
+
+
+def left_behind(project):
+    """Return the living processes that were started for this project."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if process.environ().get("WORKBENCH_HOME") == str(project) and process.environ().get("WORKBENCH_RUN_ID"):
+                found.append(process)
+        except (psutil.Error, OSError):
+            continue
+    return found
+
+
+def until(condition, seconds=90):
+    end = time.monotonic() + seconds
+    while not (found := condition()):
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.1)
+    return found
+
+
+def start(project, *arguments):
+    """Start the command in the background, and wait until its notebook has written `ready`."""
+    running = subprocess.Popen([COMMAND, "run", *map(str, arguments)], cwd=project, stderr=subprocess.PIPE)
+    until((project / "ready").exists)
+    return running
+
+
+READY = "from pathlib import Path\nimport time\nPath({!r}).touch()\ntime.sleep(120)"
+
+
+def test_a_run_that_passes(project, notebook):
+    notebook(WORK)
+    said = workbench("run", "job", "--set", "ROWS=5", "--json", cwd=project)
+    assert said.returncode == 0, said.stderr
+    record = json.loads(said.stdout.splitlines()[-1])
+    assert (record["status"], record["results"], record["parameters"]) == (
+        "passed",
+        {"rows": 5},
+        {"ENVIRONMENT": "local", "ROWS": 5},
+    )
+    assert record["checks"] == [{"name": "rows", "found": 5, "expected": 5, "passed": True}]
+    assert record == last(project)
+    folder = project / "runs" / "job" / record["run_id"]
+    assert {path.name for path in folder.iterdir()} >= {"notebook.ipynb", "report.html", "run.json", "results.json"}
+    assert not (folder / ".reserve").exists() and not (folder / "log.txt").exists()
+    assert (project / "runs" / "index.html").exists()
+    assert len(said.stderr.splitlines()) == 2  # one line, and where the report is
+    assert left_behind(project) == []
+    assert list((project / ".workbench" / "scratch").glob("run-*")) == []
+
+
+def test_a_failing_check(project, notebook):
+    notebook(WORK.replace("found, ROWS", "found, ROWS + 1"), "canary = 1")
+    said = workbench("run", "job", "--keep", "--on-failure", f"cp -t {project}", cwd=project)
+    assert said.returncode == 1
+    record = last(project)
+    assert record["failing_cell"] == {
+        "number": 3,
+        "first_line": "found = spark.range(ROWS).count()",
+        "error": "CheckFailed",
+        "message": "rows: found 3, expected 4",
+    }
+    assert "CheckFailed: rows: found 3, expected 4" in said.stderr
+    assert json.loads((project / "run.json").read_text()) == record  # what --on-failure was given
+    assert len(list((project / ".workbench" / "scratch").glob("run-*"))) == 1  # kept
+    assert left_behind(project) == []
+
+
+def test_sys_exit_zero_before_the_last_cell(project, notebook):
+    notebook("import sys\nsys.exit(0)", "canary = 1")
+    assert workbench("run", "job", cwd=project).returncode == 1
+    assert last(project)["status"] == "failed"
+    assert last(project)["failing_cell"]["error"] == "SystemExit"
+    assert left_behind(project) == []
+
+
+def test_a_kernel_killed_by_sigkill(project, notebook):
+    notebook("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
+    assert workbench("run", "job", cwd=project).returncode == 4
+    assert last(project)["status"] == "died"
+    assert last(project)["failing_cell"]["first_line"] == "import os, signal"
+    assert left_behind(project) == []
+
+
+def test_a_run_out_of_time(project, notebook):
+    write_notebook(project / "notebooks" / "job.ipynb", f"{SPARK}\nimport time\ntime.sleep(120)", parameters=PARAMETERS)
+    assert workbench("run", "job", "--timeout", "12", cwd=project).returncode == 3
+    assert last(project)["status"] == "timed_out"
+    assert last(project)["failing_cell"]["first_line"] == SPARK.splitlines()[0]
+    assert last(project)["reason"] == "not done after 12 seconds"
+    assert left_behind(project) == []
+
+
+def test_sigterm_to_the_runner(project, notebook):
+    notebook(READY.format(str(project / "ready")))
+    running = start(project, "job")
+    running.send_signal(signal.SIGTERM)
+    assert running.wait(timeout=30) == 143
+    assert last(project)["status"] == "interrupted"
+    assert last(project)["reason"] == "stopped by SIGTERM"
+    assert left_behind(project) == []
+
+
+def test_sigkill_to_the_runner_is_found_at_the_next_start(project, notebook):
+    notebook(READY.format(str(project / "ready")))
+    running = start(project, "job")
+    assert last(project)["status"] == "running"
+    second = workbench("run", "job", cwd=project)
+    assert second.returncode == 2
+    assert f"the same job runs already: {min(p.name for p in (project / 'runs' / 'job').iterdir())}" in second.stderr
+    running.kill()
+    running.wait()
+    until(lambda: not left_behind(project), 30)  # the child ends with its runner
+    write_notebook(project / "notebooks" / "other.ipynb", "1")
+    assert workbench("run", "other", cwd=project).returncode == 0
+    first = min((project / "runs" / "job").iterdir())
+    assert json.loads((first / "run.json").read_text())["status"] == "interrupted"
+    assert (first / "report.html").exists()
+    rows = workbench("runs", "--status", "interrupted", cwd=project).stdout.splitlines()
+    assert [line.split()[0] for line in rows[1:]] == [first.name]
+
+
+REFUSED = [
+    ["--set", "ROW=1"],
+    ["--set", "ROWS=many"],
+    ["--params", "nowhere.yml"],
+    ["--set", "ENVIRONMENT=locl"],
+    ["--environment", "lake", "--set", "ENVIRONMENT=local"],
+]
+
+
+def test_what_is_refused_executes_nothing(project):
+    canary = project / "canary"
+    write_notebook(project / "notebooks" / "job.ipynb", f"open({str(canary)!r}, 'w')", parameters=PARAMETERS)
+    for arguments in REFUSED:
+        said = workbench("run", "job", "--json", *arguments, cwd=project)
+        assert said.returncode == 2 and "Traceback" not in said.stderr
+        record = json.loads(said.stdout)
+        assert record["status"] == "refused" and record["reason"] in said.stderr
+        assert record["parameters"]["ENVIRONMENT"], arguments
+        assert not canary.exists()
+    assert workbench("run", "job", cwd=project).returncode == 0 and canary.exists()  # the canary can sing
+
+
+def test_an_unwritable_runs_folder(project):
+    write_notebook(project / "notebooks" / "job.ipynb", "1")
+    (project / "runs").write_text("a file in its place")
+    said = workbench("run", "job", cwd=project)
+    assert said.returncode == 2
+    assert said.stderr.startswith("workbench: the runs folder ") and "Traceback" not in said.stderr
+
+
+def test_a_disk_that_fills_up(project, notebook):
+    (project / "runs").mkdir()
+    if os.geteuid() != 0 or not shutil.which("mount"):
+        pytest.skip("mounting a small file system needs root")
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", project / "runs"], capture_output=True)
+    if mounted.returncode:
+        pytest.skip("mounting a small file system is not permitted here")
+    try:
+        notebook("print('x' * 4_000_000)", "canary = 1")
+        said = workbench("run", "job", cwd=project)
+        assert said.returncode == 1 and "Traceback" not in said.stderr, said.stderr
+        assert last(project)["status"] == "failed"
+        assert "No space left on device" in last(project)["reason"]
+        assert left_behind(project) == []
+    finally:
+        subprocess.run(["umount", "-l", project / "runs"], check=True)
+
+
+def test_no_secret_reaches_what_a_run_leaves(project, monkeypatch):
+    monkeypatch.setenv("CATALOG_CREDENTIAL", "hush-hush-4711")
+    folder = project / "params" / "environments"
+    folder.mkdir(parents=True)
+    (folder / "own.yml").write_text(
+        "description: d\ncatalog: {type: rest, uri: 'http://127.0.0.1:9', properties: {credential: env:CATALOG_CREDENTIAL}}"
+    )
+    write_notebook(
+        project / "notebooks" / "job.ipynb",
+        "import os, sys\nprint(os.environ['CATALOG_CREDENTIAL'])\nprint('AKIA' + 'ABCDEFGHIJKLMNOP')",
+        "os.write(2, os.environ['CATALOG_CREDENTIAL'].encode())\nraise ValueError(os.environ['CATALOG_CREDENTIAL'])",
+        parameters='ENVIRONMENT: str = "own"',
+    )
+    said = workbench("run", "job", cwd=project)
+    assert said.returncode == 1
+    for path in (project / "runs").rglob("*"):
+        if path.is_file():
+            assert b"hush-hush" not in path.read_bytes(), path
+            assert b"AKIAABCDEFGHIJKLMNOP" not in path.read_bytes(), path
+    assert "hush-hush" not in said.stderr
+    assert "[secret]" in (next((project / "runs" / "job").iterdir()) / "notebook.ipynb").read_text()

@@ -1,0 +1,46 @@
+"""Snapshots by ordinal, and the files that a query reads."""
+
+import pytest
+
+from workbench.tables import snapshots
+
+
+@pytest.fixture
+def table(spark, namespace):
+    name = f"{namespace}.t"
+    spark.sql(f"CREATE TABLE {name} (id BIGINT, part INT) USING iceberg PARTITIONED BY (part)")
+    spark.sql(f"INSERT INTO {name} SELECT id, CAST(id % 4 AS INT) FROM range(100)")
+    spark.sql(f"DELETE FROM {name} WHERE part = 3")
+    return name
+
+
+def test_history(spark, table):
+    assert [tuple(row) for row in snapshots.history(spark, table).collect()] == [
+        (1, "append", 100, 0, 4),
+        (2, "delete", 0, 25, 3),
+    ]
+
+
+def test_at_and_current(spark, table):
+    first, second = (snapshots.at(spark, table, n) for n in (1, 2))
+    assert spark.sql(f"SELECT count(*) FROM {table} VERSION AS OF {first}").collect()[0][0] == 100
+    assert snapshots.current(spark, table) == second
+    assert snapshots.current(spark, table, ref="nowhere") is None
+    with pytest.raises(ValueError, match="has no snapshot 3; it has 2"):
+        snapshots.at(spark, table, 3)
+
+
+def test_files_read_follows_pruning(spark, table):
+    df = spark.table(table)
+    assert snapshots.files_read(df.where("id >= 0")) == 3
+    assert snapshots.files_read(df.where("part = 1")) == 1
+    assert snapshots.files_read(df.where("part = 3")) == 0
+    assert snapshots.files_read(df.where("part = 1").union(df.where("part = 2"))) == 2
+
+
+def test_an_unknown_table_lists_those_there_are(spark, table):
+    namespace = table.partition(".")[0]
+    with pytest.raises(snapshots.TableNotFound, match=f"no table {namespace}.other; {namespace} has {table}"):
+        snapshots.history(spark, f"{namespace}.other")
+    with pytest.raises(snapshots.TableNotFound, match="nowhere has none"):
+        snapshots.current(spark, "nowhere.t")

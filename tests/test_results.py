@@ -1,0 +1,57 @@
+"""Facts are of few kinds, measurements are kept apart, and nothing is written outside the runner."""
+
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from workbench import results
+
+
+def test_everything_goes_to_one_file(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_RUN_DIR", str(tmp_path))
+    results.record(rows=3, price=Decimal("1.50"), engines_agree=True)
+    results.record(rows=4, verdict="passed")
+    results.measure(seconds_build=1.25)
+    assert results.read(tmp_path) == {
+        "results": {"rows": 4, "price": "1.50", "engines_agree": True, "verdict": "passed"},
+        "measurements": {"seconds_build": 1.25},
+        "checks": [],
+        "tables": [],
+    }
+
+
+def test_numpy_numbers_become_plain(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_RUN_DIR", str(tmp_path))
+    results.record(rows=np.int64(3), engines_agree=np.bool_(True))
+    assert results.read(tmp_path)["results"] == {"rows": 3, "engines_agree": True}
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [{"rows": 1.5}, {"rows": [1]}, {"rows": None}, {"engines_agree": 1}, {"digests_equal": "yes"}, {"Rows": 1}],
+)
+def test_what_is_no_fact_is_refused_even_without_a_runner(monkeypatch, facts):
+    monkeypatch.delenv("WORKBENCH_RUN_DIR", raising=False)
+    with pytest.raises(ValueError):
+        results.record(**facts)
+
+
+def test_without_a_runner_nothing_is_written(tmp_path, monkeypatch):
+    monkeypatch.delenv("WORKBENCH_RUN_DIR", raising=False)
+    monkeypatch.chdir(tmp_path)
+    results.record(rows=1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_cut_off_file_reads_as_empty(tmp_path):
+    (tmp_path / "results.json").write_text('{"results": {"rows"')
+    assert results.read(tmp_path)["results"] == {}
+
+
+def test_a_table_is_noted_with_its_snapshot(spark, namespace, tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_RUN_DIR", str(tmp_path))
+    spark.sql(f"CREATE TABLE {namespace}.t AS SELECT 1 AS id")
+    results.table(spark, f"{namespace}.t")
+    expected = spark.sql(f"SELECT max(snapshot_id) FROM {namespace}.t.snapshots").collect()[0][0]
+    assert results.read(tmp_path)["tables"] == [{"name": f"{namespace}.t", "snapshot_id": expected}]

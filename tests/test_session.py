@@ -1,0 +1,163 @@
+"""The session is silent, in UTC, shares its catalog with PyIceberg, and loses nothing to a second process."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pyarrow as pa
+import pytest
+
+from workbench import session, settings
+
+
+def python(code, *arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, timeout=300, **options
+    )
+
+
+def test_utc_fixed_parallelism_and_no_ui(spark):
+    conf = spark.conf
+    assert conf.get("spark.sql.session.timeZone") == "UTC"
+    assert (spark.sparkContext.master, conf.get("spark.sql.shuffle.partitions")) == ("local[2]", "2")
+    assert spark.sparkContext.uiWebUrl is None
+    assert conf.get("spark.driver.host") == "127.0.0.1"
+    assert spark.sql("SELECT current_timezone(), CAST(TIMESTAMP'2026-07-01 12:00:00' AS STRING)").collect() == [
+        ("UTC", "2026-07-01 12:00:00")
+    ]
+
+
+def test_the_running_session_is_returned_and_another_environment_refused(spark):
+    assert session.start("local") is spark
+    with pytest.raises(ValueError, match="this process runs a session of environment local; restart the kernel"):
+        session.start("lake")
+
+
+def test_a_session_that_the_home_brought_is_returned():
+    code = (
+        "from pyspark.sql import SparkSession\nfrom workbench import session\n"
+        "own = SparkSession.builder.master('local[1]').config('spark.ui.enabled', 'false').getOrCreate()\n"
+        "assert session.start('local') is own\nprint(own.conf.get('spark.sql.session.timeZone'), own.sparkContext.master)"
+    )
+    assert python(code).stdout.split() == ["UTC", "local[1]"]
+
+
+def test_silent_on_stderr_even_when_statements_fail(tmp_path):
+    code = (
+        "from workbench import session\nspark = session.start('local')\n"
+        "from pyspark.sql import functions as F\n"
+        "for bad in ('SELECT * FROM nowhere.t', 'SELECT 1/0', \"SELECT raise_error('x')\"):\n"
+        "    try: spark.sql(bad).collect()\n"
+        "    except Exception as e: print(type(e).__name__)\n"
+        "@F.udf('int')\ndef boom(x): raise ValueError('boom')\n"
+        "try: spark.range(3).select(boom('id')).collect()\n"
+        "except Exception as e: print(type(e).__name__)\n"
+    )
+    said = python(code, cwd=tmp_path)
+    assert said.stderr == ""
+    assert said.stdout.split() == ["AnalysisException", "ArithmeticException", "SparkRuntimeException", "PythonException"]
+    assert list(tmp_path.iterdir()) == []  # no spark-warehouse, no derby.log, no metastore
+
+
+def test_parameter_markers_work_in_spite_of_icebergs_parser(spark):
+    assert spark.sql("SELECT id FROM range(5) WHERE id = :n", args={"n": 3}).collect() == [(3,)]
+    assert spark.sql("SELECT ? AS text", args=["it's"]).collect() == [("it's",)]
+
+
+def test_spark_and_pyiceberg_read_what_the_other_wrote(spark, namespace):
+    catalog = session.catalog("local")
+    spark.sql(f"CREATE TABLE {namespace}.by_spark AS SELECT id, CAST(id AS STRING) AS name FROM range(3)")
+    table = catalog.load_table(f"{namespace}.by_spark")
+    assert sorted(table.scan().to_arrow().to_pylist(), key=lambda r: r["id"])[2] == {"id": 2, "name": "2"}
+    table.append(pa.table({"id": [7], "name": ["seven"]}))
+    spark.sql(f"REFRESH TABLE {namespace}.by_spark")
+    assert spark.table(f"{namespace}.by_spark").where("id = 7").collect() == [(7, "seven")]
+    made = catalog.create_table(f"{namespace}.by_pyiceberg", schema=pa.schema([("id", pa.int64())]))
+    made.append(pa.table({"id": [1, 2]}))
+    assert spark.sql(f"SELECT sum(id) FROM {namespace}.by_pyiceberg").collect() == [(3,)]
+
+
+WRITER = """
+import sys
+from workbench import session
+spark = session.start("lake")
+spark.sql("CREATE NAMESPACE IF NOT EXISTS r")
+spark.sql("CREATE TABLE IF NOT EXISTS r.t (writer INT, n INT)")
+done = 0
+for n in range(8):
+    spark.sql(f"INSERT INTO r.t VALUES ({sys.argv[1]}, {n})")
+    done += 1
+print(done)
+"""
+
+
+def test_two_processes_on_one_lake_lose_no_row(project):
+    running = [
+        subprocess.Popen([sys.executable, "-c", WRITER, str(i)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        for i in range(2)
+    ]
+    said = [process.communicate(timeout=300) for process in running]
+    assert [(out, err) for out, err in said] == [(b"8\n", b"")] * 2
+    rows = session.catalog("lake").load_table("r.t").scan().to_arrow().to_pylist()
+    assert sorted((r["writer"], r["n"]) for r in rows) == [(w, n) for w in range(2) for n in range(8)]
+
+
+def test_a_folder_with_a_space_in_its_name(tmp_path, monkeypatch):
+    home = tmp_path / "my lake"
+    home.mkdir()
+    monkeypatch.setenv("WORKBENCH_HOME", str(home))
+    said = python(WRITER, 1)
+    assert (said.stdout, said.stderr) == ("8\n", "")
+    assert session.catalog("lake").load_table("r.t").scan().to_arrow().num_rows == 8
+
+
+def test_secret_settings_do_not_reach_the_command_line(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_SECRET_TEST", "hush-hush-4711")
+    file = tmp_path / "own.yml"
+    file.write_text(
+        "description: d\ncatalog: {type: embedded, properties: {s3.secret-access-key: env:WORKBENCH_SECRET_TEST}}\n"
+        "spark: {conf: {spark.hadoop.fs.s3a.secret.key: env:WORKBENCH_SECRET_TEST}}\n"
+    )
+    code = (
+        "import sys, psutil; from workbench import session; spark = session.start(sys.argv[1])\n"
+        "lines = [' '.join(p.cmdline()) for p in psutil.Process().children(recursive=True)]\n"
+        "assert any('java' in line for line in lines)\n"
+        "print(any('hush' in line for line in lines), spark.conf.get('spark.sql.catalog.lake.s3.secret-access-key'),\n"
+        "      spark.sparkContext._jsc.hadoopConfiguration().get('fs.s3a.secret.key'))"
+    )
+    said = python(code, file)
+    assert said.stdout.split() == ["False", "hush-hush-4711", "hush-hush-4711"], said.stderr
+
+
+def test_memory_is_sized_from_the_machine_and_can_be_named(monkeypatch):
+    for machine_gib, heap in ((2, "1024m"), (8, "2048m"), (64, "4096m")):
+        monkeypatch.setattr(session, "machine_memory_bytes", lambda gib=machine_gib: gib << 30)
+        assert session.driver_memory("auto") == heap
+    assert session.driver_memory("3g") == "3g"
+
+
+def test_other_catalogs_become_sparks_settings():
+    env = settings.parse(
+        {
+            "description": "d",
+            "catalog": {
+                "type": "rest", "name": "mine", "uri": "http://127.0.0.1:8181", "warehouse": "s3://b/w",
+                "properties": {"credential": "env:CREDENTIAL"},
+            },
+            "spark": {"conf": {"spark.sql.ansi.enabled": False}},
+            "jars": ["iceberg", "aws"],
+        },
+        "x.yml",
+    )  # fmt: skip
+    conf = session.spark_conf(env)
+    assert {key: value for key, value in conf.items() if "catalog.mine" in key} == {
+        "spark.sql.catalog.mine": "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.mine.type": "rest",
+        "spark.sql.catalog.mine.uri": "http://127.0.0.1:8181",
+        "spark.sql.catalog.mine.warehouse": "s3://b/w",
+        "spark.sql.catalog.mine.credential": "env:CREDENTIAL",
+    }
+    assert conf["spark.sql.ansi.enabled"] == "false"
+    assert [Path(p).name.split("-")[0] for p in conf["spark.driver.extraClassPath"].split(":")] == [
+        "org.apache.iceberg_iceberg", "org.apache.iceberg_iceberg",
+    ]  # fmt: skip

@@ -1,0 +1,147 @@
+"""Environments are typed, looked up in a stated order, and hold no secrets."""
+
+import pytest
+
+from workbench import settings
+
+REST = {"description": "d", "catalog": {"type": "rest", "uri": "http://127.0.0.1:8181"}}
+
+
+def parse(**changes):
+    return settings.parse(REST | changes, "x.yml")
+
+
+def test_the_shipped_environments_are_valid():
+    assert {"lake", "local", "own-catalog"} <= set(settings.environments())
+    for name in settings.environments():
+        assert settings.environment(name).name == name
+
+
+def test_local_is_always_two_cores():
+    env = settings.environment("local")
+    assert (env.spark.master, env.spark.shuffle_partitions, env.catalog.folder) == ("local[2]", 2, "scratch")
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"jar": ["aws"]}, "jar is not a setting (did you mean jars?); it has name, description, catalog, spark, jars"),
+        ({"spark": {"masters": "local"}}, "spark.masters is not a setting (did you mean master?)"),
+        (
+            {"catalog": {"type": "rest", "uri": "http://x", "ware_house": "s3://b"}},
+            "catalog.ware_house is not a setting (did you mean warehouse?); it has type, name, uri, warehouse",
+        ),
+        ({"catalog": {"type": "rest"}}, "a catalog of type rest needs a uri"),
+        ({"catalog": {"type": "hadoop"}}, "catalog"),
+        ({"spark": {"shuffle_partitions": 0}}, "spark.shuffle_partitions: Input should be greater than or equal to 1"),
+        ({"spark": {"driver_memory": "lots"}}, "spark.driver_memory"),
+    ],
+)
+def test_wrong_keys_and_values_are_refused_by_name(change, sentence):
+    with pytest.raises(ValueError) as caught:
+        parse(**change)
+    assert str(caught.value).startswith("x.yml: ")
+    assert sentence in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "block",
+    [
+        {"catalog": {"type": "rest", "uri": "http://x", "properties": {"credential": "me:hush"}}},
+        {"catalog": {"type": "rest", "uri": "http://x", "properties": {"s3.secret-access-key": "hush"}}},
+        {"catalog": {"type": "jdbc", "uri": "jdbc:postgresql://me:hush@host/db"}},
+        {"spark": {"conf": {"spark.hadoop.fs.s3a.secret.key": "hush"}}},
+        {"spark": {"conf": {"spark.some.option": "AKIAABCDEFGHIJKLMNOP"}}},
+    ],
+)
+def test_a_secret_in_a_file_is_refused_without_being_repeated(block):
+    with pytest.raises(ValueError, match="write a reference instead") as caught:
+        parse(**block)
+    assert "hush" not in str(caught.value) and "AKIA" not in str(caught.value)
+
+
+def test_references_are_accepted_and_resolved(monkeypatch):
+    env = parse(catalog=REST["catalog"] | {"properties": {"credential": "env:CATALOG_CREDENTIAL"}})
+    monkeypatch.setenv("CATALOG_CREDENTIAL", "me:hush-hush")
+    assert settings.resolve(env.catalog.properties["credential"]) == "me:hush-hush"
+    assert settings.secrets_of(env) == ["me:hush-hush"]
+    monkeypatch.delenv("CATALOG_CREDENTIAL")
+    with pytest.raises(ValueError, match="CATALOG_CREDENTIAL, which is not set"):
+        settings.resolve("env:CATALOG_CREDENTIAL")
+
+
+def test_lookup_order(tmp_path, monkeypatch):
+    def write(folder, name, description):
+        folder.mkdir(parents=True, exist_ok=True)
+        path = folder / f"{name}.yml"
+        path.write_text(f"description: {description}\ncatalog: {{type: embedded}}\n")
+        return path
+
+    inner = tmp_path / "a" / "b"
+    by_path = write(tmp_path / "elsewhere", "mine", "by path")
+    write(tmp_path / "params" / "environments", "mine", "upwards")
+    write(tmp_path / "params" / "environments", "local", "shadows the built-in")
+    inner.mkdir(parents=True)
+    monkeypatch.chdir(inner)
+    assert settings.environment(str(by_path)).description == "by path"
+    assert settings.environment("mine").description == "upwards"
+    assert settings.environment("local").description == "shadows the built-in"
+    assert settings.environment("lake").description.startswith("embedded lake")  # built in
+    write(tmp_path / "named" / "environments", "mine", "by variable")
+    monkeypatch.setenv("WORKBENCH_PARAMS", str(tmp_path / "named"))
+    assert settings.environment("mine").description == "by variable"
+
+
+def test_an_unknown_environment_names_the_nearest():
+    with pytest.raises(ValueError, match=r"no environment 'locl' \(did you mean local\?\); there are"):
+        settings.environment("locl")
+    with pytest.raises(ValueError, match="no environment file nowhere.yml"):
+        settings.environment("nowhere.yml")
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("a: 1\na: 2\n", "line 2: a stands twice"),
+        ("a: [1\n", "line 2"),
+        ("a: !!python/object/apply:os.system ['true']\n", "could not determine a constructor"),
+    ],
+)
+def test_yaml_is_read_safely_and_strictly(tmp_path, text, sentence):
+    path = tmp_path / "x.yml"
+    path.write_text(text)
+    with pytest.raises(ValueError, match=sentence):
+        settings.read_yaml(path)
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "secret"),
+    [
+        ("PASSWORD", "hush", True),
+        ("db_password", "hush", True),
+        ("API_KEY", "x1", True),
+        ("apiToken", "x1", True),
+        ("NOTE", "AKIAABCDEFGHIJKLMNOP", True),
+        ("NOTE", "-----BEGIN RSA PRIVATE KEY-----\nabc", True),
+        ("URL", "https://me:hush@host/x", True),
+        ("PASSWORD", "env:DB_PASSWORD", False),
+        ("PASSWORD", "", False),
+        ("TOKENS", 3, False),
+        ("MONKEY", "banana", False),
+        ("URL", "https://host:8080/x", False),
+        ("RUN_DATE", "2026-01-31", False),
+    ],
+)
+def test_what_a_secret_is(name, value, secret):
+    assert bool(settings.secret_kind(name, value)) == secret
+
+
+def test_redaction_reaches_every_text_and_leaves_the_rest():
+    key = "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----"
+    found = {"a": ["AKIAABCDEFGHIJKLMNOP here", 3, None], "b": {"c": f"x {key} y"}, "d": "s3cret-value!"}
+    assert settings.redact(found, ["s3cret-value!"]) == {
+        "a": ["[secret] here", 3, None],
+        "b": {"c": "x [secret] y"},
+        "d": "[secret]",
+    }
+    assert settings.redact("http://me:hush@host/x") == "http://[secret]@host/x"

@@ -1,0 +1,77 @@
+"""What a notebook shows is sorted, rounded, escaped and the same on every run."""
+
+import pandas as pd
+import pytest
+
+from workbench import show
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What was displayed, as (plain, html)."""
+    found = []
+    monkeypatch.setattr(
+        "IPython.display.display", lambda data, raw: found.append((data["text/plain"], data["text/html"]))
+    )
+    return found
+
+
+def test_pandas_rows(shown):
+    show.rows(pd.DataFrame({"room": ["b", "a"], "rows": [12345, None], "mean": [1.005, 2.0]}), by="room")
+    assert shown[0][0] == (
+        "room       rows  mean\n"
+        "----  ---------  ----\n"
+        "a          null  2.00\n"
+        "b     12,345.00  1.00"
+    )
+
+
+def test_spark_rows_are_sorted_with_ties_decided(spark, shown):
+    df = spark.createDataFrame([(1, "z"), (2, "y"), (1, "a")], "n int, word string")
+    show.rows(df, by="-n")
+    assert shown[0][0].splitlines()[2:] == ["2  y", "1  a", "1  z"]
+
+
+def test_several_spark_rows_need_an_order(spark, shown):
+    with pytest.raises(ValueError, match="needs by="):
+        show.rows(spark.range(2))
+    show.rows(spark.range(1))
+    with pytest.raises(ValueError, match="by names x; the columns are id"):
+        show.rows(spark.range(2), by="x")
+
+
+def test_the_rest_is_counted(spark, shown):
+    show.rows(spark.range(30), by="id", limit=2)
+    assert shown[0][0].splitlines()[-1] == "… and 28 more rows"
+
+
+def test_html_is_escaped(shown):
+    show.rows(pd.DataFrame({"<b>": ["<script>alert(1)</script>"]}))
+    assert "<script>" not in shown[0][1] and "&lt;script&gt;" in shown[0][1]
+
+
+def test_an_error_on_purpose_is_shown_without_what_varies(capsys):
+    def fail():
+        raise KeyError("file /tmp/x/1.parquet of snapshot 1234567890123456789")
+
+    show.error(fail, raises=KeyError)
+    assert capsys.readouterr().out == "KeyError: 'file <path> of snapshot <id>'\n"
+
+
+def test_an_error_that_does_not_come_fails():
+    with pytest.raises(AssertionError, match="ValueError was expected, and nothing was raised"):
+        show.error(lambda: None, raises=ValueError)
+    with pytest.raises(ZeroDivisionError):
+        show.error(lambda: 1 / 0, raises=ValueError)
+    with pytest.raises(AssertionError, match="its message lacks 'moon'"):
+        show.error(lambda: 1 / 0, raises=ZeroDivisionError, contains="moon")
+
+
+def test_a_java_error_by_its_name(spark, namespace, capsys):
+    from pyspark.errors import AnalysisException
+
+    spark.sql(f"CREATE TABLE {namespace}.t AS SELECT 1 AS id")
+    call = f"CALL system.rollback_to_snapshot('{namespace}.t', 1)"
+    show.error(lambda: spark.sql(call), raises="org.apache.iceberg.exceptions.ValidationException")
+    assert capsys.readouterr().out.startswith("ValidationException: Cannot roll back to unknown snapshot id: 1")
+    show.error(lambda: spark.sql("SELECT * FROM nowhere.t"), raises=AnalysisException, contains="nowhere")
