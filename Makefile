@@ -55,8 +55,21 @@ lab: setup ## open JupyterLab on the notebooks (PORT=8888)
 check: setup ## lint, format, unit tests, notebook checks: what CI runs
 	@$(BIN)/ruff check lib tests notebooks
 	@$(BIN)/ruff format --check lib tests
-	@$(BIN)/python -m pytest -n 2 --dist loadscope tests
+	@$(BIN)/python -m pytest -q -n 2 --dist loadscope --nbval --nbval-current-env --nbval-sanitize-with tests/nbval_sanitize.cfg notebooks
+	@$(BIN)/python -m pytest -q -n 2 --dist worksteal tests
+
+.PHONY: soak-faults
+soak-faults: setup ## every planted fault of every notebook
+	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal tests/test_notebook_checks.py -k planted
 
 .PHONY: refresh
 refresh: setup ## execute notebooks and store their outputs again (NB=name for one)
 	@$(BIN)/workbench refresh $(NB)
+
+.PHONY: bench-startup
+bench-startup: setup ## start-up against plain spark.jars, into docs/evidence
+	@PYTHONPATH=tests $(BIN)/python -m bench.startup
+
+.PHONY: bench-runner
+bench-runner: setup ## the runner's own cost over papermill, into docs/evidence
+	@PYTHONPATH=tests $(BIN)/python -m bench.runner

@@ -24,7 +24,8 @@ def test_the_feature_release(text, number):
 
 
 @pytest.mark.parametrize(
-    ("home", "path", "taken"), [("17.0.1", "21.0.2", "home"), ("11.0.1", "21.0.2", "path"), ("25", "17.0.1", "path")]
+    ("home", "path", "taken"),
+    [("17.0.1", "21.0.2", "home"), ("11.0.1", "21.0.2", "path"), ("25", "17.0.1", "path")],
 )
 def test_java_home_comes_first_when_it_fits(tmp_path, monkeypatch, home, path, taken):
     programs = {"home": fake_java(tmp_path / "home", home), "path": fake_java(tmp_path / "path", path)}
@@ -49,7 +50,14 @@ def test_the_launcher_drops_one_option_and_keeps_the_rest(tmp_path, monkeypatch)
     program.chmod(0o755)
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "it's java"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    started = [java.launcher() / "bin" / "java", "-cp", "a b", "--add-modules=jdk.incubator.vector", "-Dx=$HOME", ""]
+    started = [
+        java.launcher() / "bin" / "java",
+        "-cp",
+        "a b",
+        "--add-modules=jdk.incubator.vector",
+        "-Dx=$HOME",
+        "",
+    ]
     assert subprocess.run(started, capture_output=True, text=True).stdout == "[-cp][a b][-Dx=$HOME][]"
 
 
@@ -64,7 +72,9 @@ def test_a_jar_is_missing_right_or_corrupt(tmp_path, monkeypatch):
     assert java.jar_problem("sqlite") is None
     path.write_bytes(real.read_bytes()[:-1] + b"x")
     assert java.jar_problem("sqlite") == "corrupt"
-    with pytest.raises(ValueError, match=r"org.xerial:sqlite-jdbc:.* is corrupt: fetch with `workbench doctor --fix`"):
+    with pytest.raises(
+        ValueError, match=r"org.xerial:sqlite-jdbc:.* is corrupt: fetch with `workbench doctor --fix`"
+    ):
         java.require_jars(["sqlite"])
     with pytest.raises(ValueError, match="no jar 'sqlight' in jars.toml; it has iceberg, sqlite"):
         java.jar_path("sqlight")
@@ -102,7 +112,9 @@ def test_a_jar_with_another_checksum_is_not_kept(tmp_path, monkeypatch):
 def test_a_jar_that_cannot_be_had_is_one_sentence(tmp_path, monkeypatch):
     serve_from_folder(monkeypatch, tmp_path, b"")
     (tmp_path / "repository" / "org" / "xerial" / "sqlite-jdbc" / "3.53.1.0" / "sqlite-jdbc-3.53.1.0.jar").unlink()
-    with pytest.raises(ValueError, match=r"org.xerial:sqlite-jdbc:3.53.1.0 could not be fetched .* is the network there"):
+    with pytest.raises(
+        ValueError, match=r"org.xerial:sqlite-jdbc:3.53.1.0 could not be fetched .* is the network there"
+    ):
         java.fetch("sqlite")
 
 

@@ -22,7 +22,11 @@ def alone(project):
 
 def hold(**env):
     process = subprocess.Popen(
-        [sys.executable, "-c", HOLD], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | env
+        [sys.executable, "-c", HOLD],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | env,
     )
     return process, process.stdout.readline().strip()
 

@@ -55,7 +55,12 @@ def test_silent_on_stderr_even_when_statements_fail(tmp_path):
     )
     said = python(code, cwd=tmp_path)
     assert said.stderr == ""
-    assert said.stdout.split() == ["AnalysisException", "ArithmeticException", "SparkRuntimeException", "PythonException"]
+    assert said.stdout.split() == [
+        "AnalysisException",
+        "ArithmeticException",
+        "SparkRuntimeException",
+        "PythonException",
+    ]
     assert list(tmp_path.iterdir()) == []  # no spark-warehouse, no derby.log, no metastore
 
 

@@ -25,7 +25,10 @@ def test_local_is_always_two_cores():
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"jar": ["aws"]}, "jar is not a setting (did you mean jars?); it has name, description, catalog, spark, jars"),
+        (
+            {"jar": ["aws"]},
+            "jar is not a setting (did you mean jars?); it has name, description, catalog, spark, jars",
+        ),
         ({"spark": {"masters": "local"}}, "spark.masters is not a setting (did you mean master?)"),
         (
             {"catalog": {"type": "rest", "uri": "http://x", "ware_house": "s3://b"}},
@@ -33,7 +36,10 @@ def test_local_is_always_two_cores():
         ),
         ({"catalog": {"type": "rest"}}, "a catalog of type rest needs a uri"),
         ({"catalog": {"type": "hadoop"}}, "catalog"),
-        ({"spark": {"shuffle_partitions": 0}}, "spark.shuffle_partitions: Input should be greater than or equal to 1"),
+        (
+            {"spark": {"shuffle_partitions": 0}},
+            "spark.shuffle_partitions: Input should be greater than or equal to 1",
+        ),
         ({"spark": {"driver_memory": "lots"}}, "spark.driver_memory"),
     ],
 )

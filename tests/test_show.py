@@ -19,10 +19,7 @@ def shown(monkeypatch):
 def test_pandas_rows(shown):
     show.rows(pd.DataFrame({"room": ["b", "a"], "rows": [12345, None], "mean": [1.005, 2.0]}), by="room")
     assert shown[0][0] == (
-        "room       rows  mean\n"
-        "----  ---------  ----\n"
-        "a          null  2.00\n"
-        "b     12,345.00  1.00"
+        "room       rows  mean\n----  ---------  ----\na          null  2.00\nb     12,345.00  1.00"
     )
 
 

@@ -36,7 +36,7 @@ def require(name, found, expected, *, tolerance=0):
 def _text(value):
     """Return a value as a line shows it: a dict by its keys in order, because Spark's rows come in any order."""
     if isinstance(value, dict):
-        return ", ".join(f"{key} {_text(value[key])}" for key in sorted(value, key=str)) or "nothing"
+        return "; ".join(f"{key} {_text(value[key])}" for key in sorted(value, key=str)) or "nothing"
     if isinstance(value, list | tuple):
-        return ", ".join(map(_text, value)) or "nothing"
+        return " · ".join(map(_text, value)) or "nothing"
     return show.cell(results.plain(value), digits=6)

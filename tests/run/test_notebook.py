@@ -32,7 +32,11 @@ def test_the_parameters_cell_is_read_without_running_it(declared):
 
 def test_a_users_notebook_without_annotations_or_without_the_cell(tmp_path):
     nb = notebooks.read(write_notebook(tmp_path / "x.ipynb", parameters='n = 3\nwords = ["a"]\nnothing = None'))
-    assert {p.name: p.type for p in notebooks.parameters(nb).values()} == {"n": "int", "words": None, "nothing": None}
+    assert {p.name: p.type for p in notebooks.parameters(nb).values()} == {
+        "n": "int",
+        "words": None,
+        "nothing": None,
+    }
     assert notebooks.parameters(notebooks.read(write_notebook(tmp_path / "y.ipynb", "1"))) == {}
 
 
@@ -61,7 +65,10 @@ def test_file_and_overrides_by_the_declared_type(declared, tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("ROW=1", r"ROW is not a parameter of this notebook \(did you mean ROWS\?\); it has ENVIRONMENT, ROWS, SHARE"),
+        (
+            "ROW=1",
+            r"ROW is not a parameter of this notebook \(did you mean ROWS\?\); it has ENVIRONMENT, ROWS, SHARE",
+        ),
         ("os.system('true')=1", "is not an identifier"),
         ("class=1", "is not an identifier"),
         ("ROWS", "--set takes NAME=VALUE, found 'ROWS'"),

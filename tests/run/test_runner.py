@@ -36,7 +36,9 @@ def left_behind(project):
     found = []
     for process in psutil.process_iter():
         try:
-            if process.environ().get("WORKBENCH_HOME") == str(project) and process.environ().get("WORKBENCH_RUN_ID"):
+            if process.environ().get("WORKBENCH_HOME") == str(project) and process.environ().get(
+                "WORKBENCH_RUN_ID"
+            ):
                 found.append(process)
         except (psutil.Error, OSError):
             continue
@@ -74,7 +76,12 @@ def test_a_run_that_passes(project, notebook):
     assert record["checks"] == [{"name": "rows", "found": 5, "expected": 5, "passed": True}]
     assert record == last(project)
     folder = project / "runs" / "job" / record["run_id"]
-    assert {path.name for path in folder.iterdir()} >= {"notebook.ipynb", "report.html", "run.json", "results.json"}
+    assert {path.name for path in folder.iterdir()} >= {
+        "notebook.ipynb",
+        "report.html",
+        "run.json",
+        "results.json",
+    }
     assert not (folder / ".reserve").exists() and not (folder / "log.txt").exists()
     assert (project / "runs" / "index.html").exists()
     assert len(said.stderr.splitlines()) == 2  # one line, and where the report is
@@ -116,7 +123,9 @@ def test_a_kernel_killed_by_sigkill(project, notebook):
 
 
 def test_a_run_out_of_time(project, notebook):
-    write_notebook(project / "notebooks" / "job.ipynb", f"{SPARK}\nimport time\ntime.sleep(120)", parameters=PARAMETERS)
+    write_notebook(
+        project / "notebooks" / "job.ipynb", f"{SPARK}\nimport time\ntime.sleep(120)", parameters=PARAMETERS
+    )
     assert workbench("run", "job", "--timeout", "12", cwd=project).returncode == 3
     assert last(project)["status"] == "timed_out"
     assert last(project)["failing_cell"]["first_line"] == SPARK.splitlines()[0]
@@ -140,7 +149,9 @@ def test_sigkill_to_the_runner_is_found_at_the_next_start(project, notebook):
     assert last(project)["status"] == "running"
     second = workbench("run", "job", cwd=project)
     assert second.returncode == 2
-    assert f"the same job runs already: {min(p.name for p in (project / 'runs' / 'job').iterdir())}" in second.stderr
+    assert (
+        f"the same job runs already: {min(p.name for p in (project / 'runs' / 'job').iterdir())}" in second.stderr
+    )
     running.kill()
     running.wait()
     until(lambda: not left_behind(project), 30)  # the child ends with its runner
@@ -187,7 +198,9 @@ def test_a_disk_that_fills_up(project, notebook):
     (project / "runs").mkdir()
     if os.geteuid() != 0 or not shutil.which("mount"):
         pytest.skip("mounting a small file system needs root")
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", project / "runs"], capture_output=True)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", project / "runs"], capture_output=True
+    )
     if mounted.returncode:
         pytest.skip("mounting a small file system is not permitted here")
     try:

@@ -1,6 +1,5 @@
 """Writing notebooks: executed from a fresh kernel, brought to normal form, byte for byte the same each time."""
 
-import json
 import re
 from pathlib import Path
 
@@ -61,12 +60,11 @@ def normal(nb):
         tags = cell.metadata.get("tags")
         cell.metadata = nbformat.from_dict({"tags": list(tags)} if tags else {})
         if cell.cell_type != "code":
-            cell.pop("attachments", None) if not cell.get("attachments") else None
             continue
         count += 1
         cell.execution_count = count
         cell.outputs = [_normal_output(cell, output, count) for output in _joined(cell.outputs)]
-    return json.dumps(nb, indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    return nbformat.writes(nb).rstrip("\n") + "\n"
 
 
 def create(name):

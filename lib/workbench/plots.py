@@ -1,0 +1,164 @@
+"""What a notebook draws: a pandas frame as a figure that is the same, byte for byte, on every run.
+
+No comparison of notebooks looks into a picture, so the frame that is drawn is printed under it too.
+"""
+
+import base64
+import io
+import logging
+import textwrap
+from contextlib import contextmanager
+
+from workbench import show
+
+# Okabe and Ito: eight colours that people with any kind of colour vision tell apart. A marker goes with each.
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7", "#000000", "#F0E442")
+MARKERS = ("o", "s", "^", "D", "v", "P", "X", "*")
+DOTS_PER_INCH = 100
+INCHES = (8, 4.5)
+
+
+def lines(frame, *, x, y, title, xlabel, ylabel, digits=2, shown=False):
+    """Draw columns of a frame as lines over another column, and print the frame.
+
+    Args:
+        frame: pandas DataFrame, one row a point of `x`, in the order of drawing.
+        x: column of the horizontal axis; numbers, texts or dates.
+        y: column, or list of up to eight columns, one line each; a null leaves a gap.
+        title: what the figure shows.
+        xlabel: what `x` is, with its unit.
+        ylabel: what `y` is, with its unit.
+        digits: decimals of the floats that are printed.
+        shown: the frame stands in the notebook already, so it is not printed again.
+
+    Raises:
+        ValueError: a column is not in the frame, the frame is empty, or there are more than eight lines.
+    """
+    series = _series(frame, x, y)
+    with _figure(title) as (figure, axes):
+        for number, name in enumerate(series):
+            values = frame[name].astype(float)
+            axes.plot(frame[x], values, label=str(name), color=PALETTE[number], marker=MARKERS[number])
+        axes.set_xlabel(textwrap.fill(xlabel, 60))
+        axes.set_ylabel(textwrap.fill(ylabel, 40))
+        axes.grid(alpha=0.3)
+        _thousands(axes.yaxis, [frame[name] for name in series])
+        if _is_integer(frame[x]):
+            axes.xaxis.get_major_locator().set_params(integer=True)
+        _legend(figure, axes, series)
+        _emit(figure, f"Line chart: {title}. Across: {xlabel}. Up: {ylabel}. Lines: {_listed(series)}.")
+    if not shown:
+        show.rows(frame[[x, *series]], limit=len(frame), digits=digits)
+
+
+def bars(frame, *, x, y, title, xlabel, ylabel, digits=2, shown=False):
+    """Draw columns of a frame as bars, one group a row, the first row on top, and print the frame.
+
+    The bars lie, so that names of any length stay readable; each carries its value.
+
+    Args:
+        frame: pandas DataFrame, one row a group of bars.
+        x: column with the names of the groups.
+        y: column, or list of up to eight columns, one bar each.
+        title: what the figure shows.
+        xlabel: what `x` is.
+        ylabel: what the bars measure, with the unit.
+        digits: decimals of the floats that are printed and written at the bars.
+        shown: the frame stands in the notebook already, so it is not printed again.
+
+    Raises:
+        ValueError: a column is not in the frame, the frame is empty, or there are more than eight columns.
+    """
+    series = _series(frame, x, y)
+    places, height = range(len(frame)), 0.8 / len(series)
+    with _figure(title) as (figure, axes):
+        for number, name in enumerate(series):
+            offset = (number - (len(series) - 1) / 2) * height
+            drawn = axes.barh(
+                [place + offset for place in places],
+                frame[name].astype(float),
+                height=height,
+                label=str(name),
+                color=PALETTE[number],
+            )
+            axes.bar_label(drawn, labels=[show.cell(v, digits) for v in frame[name].tolist()], padding=3)
+        axes.set_yticks(list(places), [textwrap.fill(str(name), 28) for name in frame[x]])
+        axes.invert_yaxis()
+        axes.margins(x=0.1)
+        axes.set_xlabel(textwrap.fill(ylabel, 60))
+        axes.set_ylabel(textwrap.fill(xlabel, 40))
+        axes.grid(axis="x", alpha=0.3)
+        axes.set_axisbelow(True)
+        _thousands(axes.xaxis, [frame[name] for name in series])
+        _legend(figure, axes, series)
+        _emit(figure, f"Bar chart: {title}. Down: {xlabel}. Across: {ylabel}. Bars: {_listed(series)}.")
+    if not shown:
+        show.rows(frame[[x, *series]], limit=len(frame), digits=digits)
+
+
+def _series(frame, x, y):
+    series = [y] if isinstance(y, str) else list(y)
+    if unknown := [name for name in (x, *series) if name not in frame.columns]:
+        there = ", ".join(map(str, frame.columns))
+        raise ValueError(f"no column {', '.join(map(str, unknown))} to draw; the columns are {there}")
+    if not 1 <= len(series) <= len(PALETTE):
+        raise ValueError(f"{len(series)} columns to draw, expected 1 to {len(PALETTE)}")
+    if frame.empty:
+        raise ValueError("the frame to draw has no rows")
+    return series
+
+
+@contextmanager
+def _figure(title):
+    """Give a figure and its axes under matplotlib's own defaults, whatever the user's settings are."""
+    with _quiet():
+        from matplotlib import style
+        from matplotlib.figure import Figure
+
+        with style.context("default"):
+            figure = Figure(figsize=INCHES, dpi=DOTS_PER_INCH, layout="constrained")
+            axes = figure.add_subplot()
+            figure.suptitle(textwrap.fill(title, 70), x=0.01, ha="left", fontsize="large", fontweight="bold")
+            axes.spines[["top", "right"]].set_visible(False)
+            yield figure, axes
+
+
+@contextmanager
+def _quiet():
+    """Keep matplotlib's notes about its font cache, which a first use on a machine prints, out of the notebook."""
+    logger = logging.getLogger("matplotlib")
+    before = logger.level
+    logger.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        logger.setLevel(before)
+
+
+def _thousands(axis, columns):
+    """Write the ticks of an axis with separators; of whole numbers, put them on whole numbers only."""
+    axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if float(value).is_integer() else f"{value:,g}")
+    if all(_is_integer(column) for column in columns):
+        axis.get_major_locator().set_params(integer=True)
+
+
+def _is_integer(column):
+    return column.dtype.kind in "iu"
+
+
+def _legend(figure, axes, series):
+    if len(series) > 1:
+        figure.legend(*axes.get_legend_handles_labels(), loc="outside right center", frameon=False)
+
+
+def _listed(series):
+    return ", ".join(map(str, series))
+
+
+def _emit(figure, alt):
+    from IPython.display import display
+
+    file = io.BytesIO()
+    figure.savefig(file, format="png", metadata={"Software": None})
+    picture = base64.b64encode(file.getvalue()).decode("ascii")
+    display({"image/png": picture, "text/plain": alt}, raw=True, metadata={"image/png": {"alt": alt}})

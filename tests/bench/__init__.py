@@ -1,0 +1,1 @@
+"""Benchmarks: ratios of two things measured in turn in one run, with the verdict that both gave the same answer."""

@@ -1,0 +1,72 @@
+"""How a benchmark is measured and what it leaves: rounds in turn, medians, machine, versions, date."""
+
+import json
+import os
+import platform
+import statistics
+import subprocess
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from workbench import session
+from workbench.run import record as records
+
+FOLDER = Path(__file__).resolve().parents[2] / "docs" / "evidence"
+
+
+def until_line(command, **options):
+    """Start a command; return (seconds until its first line of output, that line). Waits for its end."""
+    begin = time.perf_counter()
+    with subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, **options
+    ) as process:
+        line = process.stdout.readline().strip()
+        seconds = time.perf_counter() - begin
+        process.stdout.read()
+    return seconds, line
+
+
+def in_turn(things, *, rounds):
+    """Measure things one after another, round by round, so that a slow minute of the machine hits all of them.
+
+    Args:
+        things: name to a function that returns (seconds, answer).
+        rounds: how many of each.
+
+    Returns:
+        (name to list of seconds, name to list of answers).
+    """
+    seconds, answers = {name: [] for name in things}, {name: [] for name in things}
+    for number in range(rounds):
+        for name, measure in things.items():
+            spent, answer = measure()
+            seconds[name].append(round(spent, 2))
+            answers[name].append(answer)
+            print(f"round {number + 1} of {rounds}  {name:28} {spent:6.2f} s  {answer}", flush=True)
+    return seconds, answers
+
+
+def median(values):
+    """Return the median, rounded as seconds are."""
+    return round(statistics.median(values), 2)
+
+
+def write(name, **figures):
+    """Write docs/evidence/<name>.json: the figures with machine, versions and date."""
+    machine = {
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count(),
+        "memory_gib": round(session.machine_memory_bytes() / 2**30),
+    }
+    found = {
+        "name": name,
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "machine": machine,
+        "versions": records.versions(),
+    }
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    path = FOLDER / f"{name}.json"
+    path.write_text(json.dumps(found | figures, indent=1) + "\n", encoding="utf-8")
+    print(json.dumps(figures, indent=1))
+    return path

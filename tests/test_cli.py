@@ -1,0 +1,112 @@
+"""The command refuses with a sentence, lists what there is, and prunes only when told to."""
+
+import json
+import os
+import pty
+import subprocess
+
+import pytest
+from conftest import COMMAND, workbench, write_notebook
+
+
+@pytest.fixture
+def two_runs(project):
+    write_notebook(project / "notebooks" / "01_good.ipynb", "x = N", parameters="N: int = 1  # how many")
+    write_notebook(project / "notebooks" / "02_bad.ipynb", "1 / 0")
+    (project / "params" / "01_good").mkdir(parents=True)
+    (project / "params" / "01_good" / "more.yml").write_text("N: 2\n")
+    said = workbench("run", cwd=project)
+    return project, said
+
+
+def test_all_notebooks_a_table_and_the_listing(two_runs):
+    project, said = two_runs
+    assert said.returncode == 1
+    table = [line.split() for line in said.stdout.splitlines()]
+    assert table[0] == ["NOTEBOOK", "VERDICT", "SECONDS", "REPORT"]
+    assert [(row[0], row[1]) for row in table[1:3]] == [("01_good", "passed"), ("02_bad", "failed")]
+    assert all((project / row[3]).is_file() for row in table[1:3])
+    assert said.stdout.splitlines()[-1] == "all runs: runs/index.html"
+
+    listed = workbench("runs", cwd=project).stdout.splitlines()
+    assert [line.split()[1:3] for line in listed] == [
+        ["NOTEBOOK", "STATUS"],
+        ["02_bad", "failed"],
+        ["01_good", "passed"],
+    ]
+    assert len(workbench("runs", "--status", "failed", cwd=project).stdout.splitlines()) == 2
+    assert (
+        len(workbench("runs", "--notebook", "01_good", "--since", "2020-01-01", cwd=project).stdout.splitlines())
+        == 2
+    )
+    run_id = listed[1].split()[0]
+    assert json.loads(workbench("runs", "--show", run_id, cwd=project).stdout)["status"] == "failed"
+    assert "index  runs/index.html" in workbench("report", run_id, cwd=project).stdout
+
+    assert "needs --older-than-days" in workbench("runs", "--prune", cwd=project).stderr
+    assert workbench("runs", "--prune", "--older-than-days", "0", cwd=project).returncode == 1  # nobody answered
+    assert len(list((project / "runs").glob("*/*/run.json"))) == 2
+    assert (
+        "deleted the files of 2 runs"
+        in workbench("runs", "--prune", "--older-than-days", "0", "--yes", cwd=project).stdout
+    )
+    assert list((project / "runs").glob("*/*/run.json")) == []
+    assert len(workbench("runs", cwd=project).stdout.splitlines()) == 3  # the ledger keeps its rows
+    assert json.loads(workbench("runs", "--show", run_id, cwd=project).stdout)["status"] == "failed"
+
+
+def test_parameters_are_listed(two_runs):
+    project, _ = two_runs
+    said = workbench("params", "01_good", cwd=project).stdout.splitlines()
+    assert [line.split() for line in said] == [
+        ["PARAMETER", "TYPE", "DEFAULT"],
+        ["N", "int", "1", "how", "many"],
+        ["file", "params/01_good/more.yml"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["run", "01_goood"], "no notebook 01_goood"),
+        (["run", "--set", "A=1"], "--params and --set belong to one notebook"),
+        (["run"], "there are no notebooks here"),
+        (["runs", "--status", "green"], "no status 'green'; there are passed, failed"),
+        (["runs", "--since", "soon"], "'soon' is not an ISO date"),
+        (["runs", "--show", "nowhere"], "no run nowhere"),
+        (["report", "nowhere"], "no run nowhere"),
+        (["params", "nowhere"], "no notebook nowhere"),
+    ],
+)
+def test_refusals_are_sentences(project, arguments, sentence):
+    said = workbench(*arguments, cwd=project)
+    assert said.returncode == 2
+    assert said.stderr.startswith(f"workbench: {sentence}") and "Traceback" not in said.stderr
+
+
+def on_a_terminal(*arguments, cwd):
+    """What the command writes to a terminal."""
+    ours, theirs = pty.openpty()
+    running = subprocess.Popen([COMMAND, *arguments], cwd=cwd, stdin=theirs, stdout=theirs, stderr=theirs)
+    os.close(theirs)
+    text = b""
+    while True:
+        try:
+            part = os.read(ours, 4096)
+        except OSError:  # the other end is closed
+            break
+        if not part:
+            break
+        text += part
+    running.wait()
+    os.close(ours)
+    return text.decode()
+
+
+def test_a_run_shows_where_it_is(project):
+    write_notebook(project / "notebooks" / "01_x.ipynb", "# Title", "a = 1", "## 1 Think hard", "b = 2")
+    shown = on_a_terminal("run", "01_x", cwd=project)
+    assert "01_x  cell 1 of 2  " in shown and "  Title" in shown
+    assert "01_x  cell 2 of 2  " in shown and "  1 Think hard" in shown
+    plain = workbench("run", "01_x", cwd=project).stderr
+    assert "cell 1 of 2" not in plain and plain.startswith("01_x  passed")

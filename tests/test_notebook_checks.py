@@ -1,0 +1,174 @@
+"""The notebook check, and the proof that it can fail: faults are planted, outputs are tampered with."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+from conftest import ROOT, execute, workbench
+
+from workbench import checks, results
+from workbench.run import refresh as refreshing
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+SAMPLES = [path for path in NOTEBOOKS if path.stem[:2] in ("00", "01")]  # the others: make soak-faults
+BIN = Path(sys.executable).parent
+
+
+def by_name(path):
+    return path.stem
+
+
+def faults(paths):
+    found = []
+    for path in paths:
+        for fault in yaml.safe_load((ROOT / "tests" / "faults" / f"{path.stem}.yml").read_text()):
+            found.append(pytest.param(path, fault, id=f"{path.stem[:2]}-{fault['check']}"))
+    return found
+
+
+def soak(paths):
+    """The samples, or every notebook when WORKBENCH_SOAK asks for it."""
+    return NOTEBOOKS if os.environ.get("WORKBENCH_SOAK") else paths
+
+
+def run(path, project, *options):
+    """Run a notebook under the runner with another home, and return the record."""
+    said = workbench("run", path, "--json", *options, cwd=project)
+    return json.loads(said.stdout.splitlines()[-1])
+
+
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=by_name)
+def test_a_second_set_of_values(path, project):
+    record = run(path, project, "--params", ROOT / "params" / path.stem / "check.yml")
+    assert record["status"] == "passed", record["failing_cell"]
+    assert record["checks"] and all(check["passed"] for check in record["checks"])
+    assert record["results"] and record["tables"]
+
+
+@pytest.mark.parametrize(("path", "fault"), faults(soak(SAMPLES)))
+def test_a_planted_fault_fails_exactly_its_check(path, fault, spark, tmp_path):
+    stopped = execute(path, tmp_path, parameters=fault.get("parameters"), fault=fault)
+    assert isinstance(stopped, checks.CheckFailed), stopped
+    assert [c["name"] for c in results.read(tmp_path)["checks"] if not c["passed"]] == [fault["check"]]
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=by_name)
+def test_a_refresh_changes_nothing(path, project):
+    """What is stored came from a refresh, so this is the second one: byte for byte the same, figures included."""
+    copy = project / "notebooks" / path.name
+    copy.write_bytes(path.read_bytes())
+    assert refreshing.refresh(copy) is False
+    assert copy.read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=by_name)
+def test_plain_papermill_from_another_folder(path, tmp_path):
+    params = ROOT / "params" / path.stem / "check.yml"
+    said = subprocess.run(
+        [BIN / "papermill", path, tmp_path / "out.ipynb", "-f", params, "--no-progress-bar"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert said.returncode == 0, said.stderr[-2000:]
+    assert "unknown parameter" not in said.stderr
+    assert [p.name for p in tmp_path.iterdir()] == ["out.ipynb"]
+
+
+@pytest.mark.parametrize("path", SAMPLES, ids=by_name)
+def test_jupyter_execute_from_another_folder(path, tmp_path):
+    said = subprocess.run(
+        [BIN / "jupyter", "execute", path, f"--output={tmp_path / 'out'}"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+    )
+    assert said.returncode == 0, said.stderr[-2000:]
+    assert [p.name for p in tmp_path.iterdir()] == ["out.ipynb"]
+
+
+TWICE = """
+import json, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from conftest import execute
+from workbench import results
+for folder in ("first", "second"):
+    for notebook, parameters in json.loads(sys.argv[2]).items():
+        run_dir = Path(folder, Path(notebook).stem)
+        run_dir.mkdir(parents=True)
+        stopped = execute(Path(notebook), run_dir, parameters=parameters)
+        assert stopped is None, stopped
+"""
+
+
+def test_twice_on_a_lake_that_stays(project):
+    """The second run finds the tables of the first one, and records the same facts."""
+    jobs = {}
+    for path in SAMPLES:
+        given = yaml.safe_load((ROOT / "params" / path.stem / "check.yml").read_text())
+        jobs[str(path)] = given | {"ENVIRONMENT": "lake"}
+    command = [sys.executable, "-c", TWICE, str(ROOT / "tests"), json.dumps(jobs)]
+    said = subprocess.run(command, cwd=project, capture_output=True, text=True)
+    assert said.returncode == 0, said.stderr[-2000:]
+    for path in SAMPLES:
+        first, second = (results.read(project / folder / path.stem) for folder in ("first", "second"))
+        assert first["results"] and first["results"] == second["results"]
+        assert [t["name"] for t in first["tables"]] == [t["name"] for t in second["tables"]]
+        assert first["tables"][0]["snapshot_id"] != second["tables"][0]["snapshot_id"]
+
+
+def stripped(nb):
+    for cell in nb.cells:
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+
+
+def another_figure(nb):
+    text = next(o for c in nb.cells if c.cell_type == "code" for o in c.outputs if "data" in o)
+    text.data["text/plain"] = text.data["text/plain"].replace("15.0", "15.1")
+
+
+def rows_in_another_order(nb):
+    text = next(o for c in nb.cells if c.cell_type == "code" for o in c.outputs if "data" in o)
+    lines = text.data["text/plain"].split("\n")
+    text.data["text/plain"] = "\n".join([*lines[:2], lines[3], lines[2], *lines[4:]])
+
+
+def first_section(path):
+    """A notebook up to its first output, so that a copy runs quickly."""
+    nb = nbformat.read(path, 4)
+    last = next(i for i, c in enumerate(nb.cells) if c.cell_type == "code" and any("data" in o for o in c.outputs))
+    nb.cells = nb.cells[: last + 1]
+    return nb
+
+
+@pytest.mark.parametrize("tamper", [another_figure, rows_in_another_order, None])
+def test_strict_comparison_sees_what_was_tampered_with(tamper, tmp_path):
+    nb = first_section(SAMPLES[0])
+    before = nbformat.writes(nb)
+    if tamper:
+        tamper(nb)
+        assert nbformat.writes(nb) != before
+    copy = tmp_path / SAMPLES[0].name
+    nbformat.write(nb, copy)
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval", "--nbval-current-env"]
+    said = subprocess.run([*command, copy], cwd=tmp_path, capture_output=True, text=True)
+    assert said.returncode == (1 if tamper else 0), said.stdout[-3000:]
+
+
+def test_a_stripped_notebook_is_seen(tmp_path):
+    """nbval compares nothing where nothing is stored; the static test sees it."""
+    import test_notebooks
+
+    nb = nbformat.read(SAMPLES[0], 4)
+    stripped(nb)
+    copy = tmp_path / SAMPLES[0].name
+    nbformat.write(nb, copy)
+    with pytest.raises(AssertionError):
+        test_notebooks.test_every_cell_has_a_count_and_its_output_is_stored(copy)

@@ -1,0 +1,229 @@
+"""Every notebook keeps to the anatomy, the normal form and the budget of the house; none is listed by hand."""
+
+import ast
+import json
+import re
+import statistics
+from pathlib import Path
+
+import nbformat
+import pytest
+import yaml
+from conftest import ROOT
+
+from workbench.run import notebook as notebooks
+from workbench.run import refresh as refreshing
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+FORBIDDEN = re.compile(
+    r"^\s*[%!]|datetime\.now|time\.time\(|perf_counter|monotonic\(|\bsys\.exit|raises-exception", re.M
+)
+
+
+def read(path):
+    return nbformat.read(path, 4)
+
+
+def code(nb):
+    return [cell for cell in nb.cells if cell.cell_type == "code"]
+
+
+def lines(cell):
+    return [line for line in cell.source.splitlines() if line.strip()]
+
+
+def outputs(nb):
+    texts = []
+    for cell in code(nb):
+        for output in cell.outputs:
+            texts.append(output.get("text") or "".join(output.get("data", {}).get("text/plain", "")))
+    return "\n".join(texts)
+
+
+def requirements(nb):
+    """The calls of checks.require in a notebook, as syntax trees."""
+    for cell in code(nb):
+        for node in ast.walk(ast.parse(cell.source)):
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "checks.require":
+                yield node
+
+
+def problems(nb):
+    """What is wrong with a notebook's anatomy, in sentences."""
+    cells = nb.cells
+    title = cells[0].source if cells and cells[0].cell_type == "markdown" else ""
+    if not re.match(r"# [A-Z][a-z]+ \S+", title):
+        yield "the first cell is no title `# Verb the noun`"
+    for word in ("Reads", "Writes", "Takes"):
+        if not re.search(rf"^\*{word}\* ", title, re.M):
+            yield f"the title cell has no line *{word}*"
+    if not code(nb) or "parameters" not in code(nb)[0].metadata.get("tags", []):
+        yield "the first code cell is not tagged parameters"
+    elif next(iter(notebooks.parameters(nb)), None) != "ENVIRONMENT":
+        yield "the first parameter is not ENVIRONMENT"
+    if len(code(nb)) > 1 and (code(nb)[1].outputs or len(lines(code(nb)[1])) > 12):
+        yield "the setup cell prints or has more than 12 lines"
+    headings = [
+        m for cell in cells if cell.cell_type == "markdown" for m in re.findall(r"^## (.+)$", cell.source, re.M)
+    ]
+    numbered = [heading for heading in headings if re.match(r"\d+ ", heading)]
+    if [int(h.split()[0]) for h in numbered] != list(range(1, len(numbered) + 1)) or not 3 <= len(numbered) <= 8:
+        yield f"sections are not numbered 1 to 3…8: {numbered}"
+    rest = [heading for heading in headings if heading not in numbered]
+    if rest[:2] != ["Check", "What we learned"] or rest[2:] not in ([], ["Exercises"]):
+        yield f"after the sections come Check, What we learned and at most Exercises, found {rest}"
+    last = next((h for h in headings[::-1] if h in numbered), "")
+    if headings and rest and headings.index(last) > headings.index(rest[0]):
+        yield "a section stands after Check"
+
+
+def style_problems(nb):
+    """What breaks the figures behind *readable*."""
+    lengths = [len(lines(cell)) for cell in code(nb)]
+    words = sum(len(cell.source.split()) for cell in nb.cells if cell.cell_type == "markdown")
+    if len(lengths) > 25:
+        yield f"{len(lengths)} code cells, at most 25"
+    if max(lengths) > 20 or statistics.median(lengths) > 4 or statistics.quantiles(lengths, n=10)[-1] > 12:
+        yield f"cells too long: median {statistics.median(lengths)}, longest {max(lengths)}"
+    if words / sum(lengths) < 4:
+        yield f"{words / sum(lengths):.1f} words of prose a line of code, never under 4"
+    images = sum("image/png" in output.get("data", {}) for cell in code(nb) for output in cell.outputs)
+    if images > 3:
+        yield f"{images} figures, at most 3"
+
+
+def check_problems(nb):
+    """Checks that could not fail, or that stand under no name."""
+    names = []
+    for call in requirements(nb):
+        if not (call.args and isinstance(call.args[0], ast.Constant) and len(call.args) == 3):
+            yield f"`{ast.unparse(call)}` is not checks.require('name', found, expected)"
+            continue
+        names.append(call.args[0].value)
+        found, expected = call.args[1:]
+        names_in = [n for n in ast.walk(found) if isinstance(n, ast.Name | ast.Call)]
+        if not names_in or ast.unparse(found) == ast.unparse(expected):
+            yield f"{names[-1]}: the condition is a constant"
+    if not names:
+        yield "no check"
+    if len(names) != len(set(names)):
+        yield "two checks of one name"
+
+
+@each
+def test_anatomy(path):
+    nb = read(path)
+    assert [*problems(nb), *style_problems(nb), *check_problems(nb)] == []
+    assert path.stat().st_size <= 200 * 1024
+
+
+@each
+def test_what_it_says_at_the_end_stands_in_an_output(path):
+    nb = read(path)
+    learned = next(cell.source for cell in nb.cells if "## What we learned" in cell.source).split("## Exercises")[
+        0
+    ]
+    learned = re.sub(r"`[^`]*`", "", learned)
+    assert len(re.findall(r"^- ", learned, re.M)) <= 5
+    shown = set(re.findall(r"\d+(?:\.\d+)?", outputs(nb).replace(",", "")))
+    claimed = re.findall(r"\d+(?:\.\d+)?", learned.replace(",", ""))
+    assert [number for number in claimed if number not in shown] == []
+
+
+@each
+def test_every_cell_has_a_count_and_its_output_is_stored(path):
+    nb = read(path)
+    assert [cell.execution_count for cell in code(nb)] == list(range(1, len(code(nb)) + 1))
+    for cell in code(nb):
+        if re.search(r"^(show|plots|print|checks\.require)\b", cell.source, re.M):
+            assert cell.outputs, f"cell {cell.execution_count} shows something, and nothing is stored"
+
+
+@each
+def test_normal_form(path):
+    assert refreshing.normal(read(path)) == path.read_text(encoding="utf-8")
+
+
+@each
+def test_no_clock_no_magic_no_secret(path):
+    for cell in code(read(path)):
+        assert not FORBIDDEN.search(cell.source), cell.source
+    text = path.read_text()
+    assert str(ROOT) not in text and "AKIA" not in text
+
+
+@each
+def test_every_parameter_is_used(path):
+    nb = read(path)
+    used = {n.id for cell in code(nb)[1:] for n in ast.walk(ast.parse(cell.source)) if isinstance(n, ast.Name)}
+    used |= set(re.findall(r"@(\w+)", "\n".join(cell.source for cell in code(nb)[1:])))
+    assert set(notebooks.parameters(nb)) - used == set()
+
+
+@each
+def test_params_files_match_names_and_types(path):
+    declared = notebooks.parameters(read(path))
+    files = sorted((ROOT / "params" / path.stem).glob("*.yml"))
+    assert "check" in [file.stem for file in files]
+    for file in files:
+        given = notebooks.values(declared, file=file)
+        assert any(given[name] != declared[name].default for name in given), f"{file.name} changes nothing"
+
+
+def test_no_params_for_a_notebook_that_is_not_there():
+    folders = {p.name for p in (ROOT / "params").iterdir() if p.is_dir()} - {"environments", "engines"}
+    assert folders == {path.stem for path in NOTEBOOKS}
+    assert {path.stem for path in (ROOT / "tests" / "faults").glob("*.yml")} == {path.stem for path in NOTEBOOKS}
+
+
+@each
+def test_every_check_has_a_planted_fault(path):
+    nb = read(path)
+    faults = yaml.safe_load((ROOT / "tests" / "faults" / f"{path.stem}.yml").read_text())
+    for fault in faults:
+        source = code(nb)[fault["cell"] - 1].source
+        assert source.count(fault["old"]) == 1, fault
+    names = {call.args[0].value for call in requirements(nb)}
+    assert {fault["check"] for fault in faults} == names
+
+
+@each
+def test_the_readme_lists_it(path):
+    rows = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("|")]
+    assert sum(f"`{path.stem}`" in row or f"[{path.stem}]" in row for row in rows) == 1
+
+
+def test_decades():
+    assert all(re.fullmatch(r"\d\d_[a-z0-9_]+", path.stem) for path in NOTEBOOKS)
+
+
+GOOD = NOTEBOOKS[0]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        (lambda nb: nb.cells.pop(0), "the first cell is no title"),
+        (lambda nb: code(nb)[0].metadata.pop("tags"), "is not tagged parameters"),
+        (lambda nb: nb.cells.pop(-1), "after the sections come Check"),
+        (lambda nb: code(nb)[2].update(source="x = 1\n" * 21), "cells too long"),
+        (lambda nb: code(nb)[3].update(source="checks.require('x', 1, 1)"), "the condition is a constant"),
+        (lambda nb: code(nb)[3].update(source="checks.require('x', a, a)"), "the condition is a constant"),
+        (lambda nb: code(nb)[3].update(source="checks.require(name, a, b)"), "is not checks.require"),
+    ],
+)
+def test_a_broken_notebook_is_seen(change, sentence):
+    nb = read(GOOD)
+    change(nb)
+    found = [*problems(nb), *style_problems(nb), *check_problems(nb)]
+    assert any(sentence in problem for problem in found), found
+
+
+def test_normal_form_is_strict(tmp_path):
+    nb = json.loads(GOOD.read_text())
+    nb["cells"][1]["metadata"] = {"collapsed": True}
+    other = tmp_path / "x.ipynb"
+    other.write_text(json.dumps(nb, indent=1, ensure_ascii=False) + "\n")
+    assert refreshing.normal(read(other)) != other.read_text()
+    assert Path(other).exists()

@@ -1,0 +1,101 @@
+"""What is installed is pinned once, with hashes and without addresses, and the wheel stands alone."""
+
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import ROOT
+
+LOCKS = sorted((ROOT / "locks").glob("*.lock"))
+
+
+def pins(lock):
+    return dict(re.findall(r"^([a-z0-9-]+)==([^ ;\\]+)", lock.read_text(), re.MULTILINE))
+
+
+def wanted():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    lines = project["dependencies"] + [
+        line for extra in project["optional-dependencies"].values() for line in extra
+    ]
+    return {re.match(r"[A-Za-z0-9-]+", line)[0].lower() for line in lines}
+
+
+@pytest.mark.parametrize("lock", LOCKS, ids=lambda path: path.name)
+def test_locks_have_hashes_and_no_address(lock):
+    text = lock.read_text()
+    assert "://" not in text and "--index" not in text and "--find-links" not in text
+    blocks = re.split(r"^(?=[a-z0-9-]+==)", text, flags=re.MULTILINE)[1:]
+    assert blocks and all("--hash=sha256:" in block for block in blocks)
+
+
+def test_conda_users_get_the_locked_versions():
+    lock = pins(ROOT / "locks" / "project.lock")
+    packages = yaml.safe_load((ROOT / "environment.yml").read_text())["dependencies"]
+    by_pip = next(entry["pip"] for entry in packages if isinstance(entry, dict))
+    assert by_pip.pop() == "--editable ."
+    named = dict(re.fullmatch(r"([a-z0-9-]+)(?:\[.*\])?==(.+)", line).groups() for line in by_pip)
+    assert named == {name: lock[name] for name in wanted()}
+    assert {"python=3.11", "openjdk=21", "pip"} <= {entry for entry in packages if isinstance(entry, str)}
+
+
+def test_the_packages_the_user_asked_for_are_there():
+    asked = {"jupyterlab", "pyspark", "pyiceberg", "pandas", "matplotlib", "papermill", "nbval", "boto3"}
+    assert asked <= wanted()
+
+
+def test_every_jar_has_its_checksum():
+    table = tomllib.loads((ROOT / "lib" / "workbench" / "jars.toml").read_text())
+    for jar in table["jars"].values():
+        assert re.fullmatch(r"[\w.-]+:[\w.-]+:[\w.-]+", jar["coordinate"])
+        assert re.fullmatch(r"[0-9a-f]{64}", jar["sha256"])
+    assert table["jars"]["iceberg"]["coordinate"].endswith(
+        f"-{table['pair']['spark']}_2.13:{table['pair']['iceberg']}"
+    )
+
+
+def test_no_file_names_an_address_of_a_registry_or_a_path_of_a_machine():
+    tracked = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True)
+    if tracked.returncode:
+        pytest.skip("not a git checkout")
+    hosts = re.compile(rb"pypi\.org|pythonhosted|repo1?\.maven|maven\.org|registry\.npmjs|/root/|/home/[a-z]")
+    found = [
+        name
+        for name in tracked.stdout.split("\n")
+        if name
+        and name != "tests/test_pins.py"
+        and (ROOT / name).is_file()
+        and hosts.search((ROOT / name).read_bytes())
+    ]
+    assert found == []
+
+
+def test_the_wheel_stands_alone(tmp_path):
+    """Installed without the checkout it has its environments, its pages and its jar table."""
+    built = subprocess.run(
+        [Path(sys.executable).parent / "hatchling", "build", "-t", "wheel", "-d", tmp_path],
+        cwd=ROOT,
+        capture_output=True,
+    )
+    assert built.returncode == 0, built.stderr
+    wheel = next(tmp_path.glob("*.whl"))
+    names = set(zipfile.ZipFile(wheel).namelist())
+    expected = {"jars.toml", "log4j2.properties", "environments/local.yml", "run/templates/report.html.j2"}
+    assert {f"workbench/{name}" for name in expected} <= names
+    assert not {name for name in names if name.startswith(("tests", "notebooks", "lib/"))}
+    zipfile.ZipFile(wheel).extractall(tmp_path / "installed")
+    code = "import workbench; from workbench import settings; print(workbench.__file__, *settings.environments())"
+    said = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(tmp_path / "installed")},
+        capture_output=True,
+    )
+    assert said.stdout.decode().split() == [
+        str(tmp_path / "installed/workbench/__init__.py"), "lake", "local", "own-catalog",
+    ]  # fmt: skip

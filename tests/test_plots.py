@@ -1,0 +1,162 @@
+import base64
+import io
+import json
+import struct
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+from matplotlib import image
+
+from workbench import plots
+
+DELAYS = pd.DataFrame({"hour": [5, 6, 7], "EWR": [0.6, 3.5, None], "JFK": [0.5, 1.1, 1.3]})
+FILES = pd.DataFrame({"way": ["range", "a name that is far too long to stand beside a bar"], "files": [1, 13_000]})
+WORDS = {"title": "Delay by hour", "xlabel": "hour, New York time", "ylabel": "delay, minutes"}
+
+
+@pytest.fixture
+def emitted(monkeypatch):
+    """What a notebook would get: (data, metadata) of each output, in order."""
+    found = []
+    monkeypatch.setattr("IPython.display.display", lambda data, raw, metadata=None: found.append((data, metadata)))
+    return found
+
+
+def picture(output):
+    return base64.b64decode(output[0]["image/png"], validate=True)
+
+
+def chunks(png):
+    """Kinds of the chunks of a PNG file."""
+    place, found = 8, []
+    while place < len(png):
+        length, kind = struct.unpack(">I4s", png[place : place + 8])
+        found.append(kind.decode())
+        place += length + 12
+    return found
+
+
+def pixels(png):
+    return (image.imread(io.BytesIO(png))[:, :, :3] * 255).round().astype(int)
+
+
+def has_colour(png, code):
+    wanted = [int(code[i : i + 2], 16) for i in (1, 3, 5)]
+    return bool((pixels(png) == wanted).all(axis=2).any())
+
+
+def test_lines_gives_a_picture_with_its_text_and_then_the_frame(emitted):
+    plots.lines(DELAYS, x="hour", y=["EWR", "JFK"], digits=1, **WORDS)
+    (data, metadata), (table, _) = emitted
+    alt = "Line chart: Delay by hour. Across: hour, New York time. Up: delay, minutes. Lines: EWR, JFK."
+    assert (data["text/plain"], metadata) == (alt, {"image/png": {"alt": alt}})
+    assert table["text/plain"].splitlines() == [
+        "hour   EWR  JFK",
+        "----  ----  ---",
+        "   5   0.6  0.5",
+        "   6   3.5  1.1",
+        "   7  null  1.3",
+    ]
+
+
+def test_bars_gives_a_picture_with_its_text_and_then_the_frame(emitted):
+    plots.bars(FILES, x="way", y="files", title="Files", xlabel="way", ylabel="files read")
+    (data, _), (table, _) = emitted
+    assert data["text/plain"] == "Bar chart: Files. Down: way. Across: files read. Bars: files."
+    assert table["text/plain"].splitlines()[2:] == [
+        "range                                                   1",
+        "a name that is far too long to stand beside a bar  13,000",
+    ]
+
+
+@pytest.mark.parametrize("draw", [plots.lines, plots.bars])
+def test_a_frame_that_is_shown_already_is_not_printed_again(emitted, draw):
+    draw(DELAYS, x="hour", y="JFK", shown=True, **WORDS)
+    assert len(emitted) == 1
+
+
+@pytest.mark.parametrize("draw", [plots.lines, plots.bars])
+def test_a_picture_has_the_stated_size_and_no_text_about_its_maker(emitted, draw):
+    draw(DELAYS, x="hour", y=["EWR", "JFK"], shown=True, **WORDS)
+    png = picture(emitted[0])
+    assert struct.unpack(">II", png[16:24]) == (800, 450)
+    assert set(chunks(png)) == {"IHDR", "pHYs", "IDAT", "IEND"}
+
+
+@pytest.mark.parametrize("draw", [plots.lines, plots.bars])
+def test_nothing_is_cut_off(emitted, draw):
+    long = {**WORDS, "title": "A title of many words " * 8, "ylabel": "minutes between the plan and the gate " * 3}
+    draw(FILES.assign(more=[7, 9_999_999]), x="way", y=["files", "more"], shown=True, **long)
+    image = pixels(picture(emitted[0]))
+    for edge in (image[0], image[-1], image[:, 0], image[:, -1]):
+        assert (edge == 255).all()
+
+
+def test_each_series_has_a_colour_of_the_palette_and_a_legend_only_when_there_are_several(emitted):
+    plots.lines(DELAYS, x="hour", y="JFK", shown=True, **WORDS)
+    plots.lines(DELAYS, x="hour", y=["JFK", "EWR"], shown=True, **WORDS)
+    one, two = map(picture, emitted)
+    assert [has_colour(one, code) for code in plots.PALETTE[:2]] == [True, False]
+    assert [has_colour(two, code) for code in plots.PALETTE[:2]] == [True, True]
+
+    def has_black_at_the_right(png):  # the names in a legend
+        return bool((pixels(png)[180:270, 730:] < 60).all(axis=2).any())
+
+    assert [has_black_at_the_right(png) for png in (one, two)] == [False, True]
+
+
+def test_all_eight_series_can_be_drawn_and_a_ninth_is_refused(emitted):
+    wide = pd.DataFrame(np.arange(18).reshape(2, 9), columns=list("abcdefghi"))
+    plots.bars(wide, x="a", y=list("abcdefgh"), shown=True, **WORDS)
+    assert all(has_colour(picture(emitted[0]), code) for code in plots.PALETTE)
+    with pytest.raises(ValueError, match="9 columns to draw, expected 1 to 8"):
+        plots.lines(wide, x="a", y=list("abcdefghi"), **WORDS)
+
+
+def test_a_wrong_column_and_an_empty_frame_are_refused(emitted):
+    with pytest.raises(ValueError, match="no column LGA to draw; the columns are hour, EWR, JFK"):
+        plots.lines(DELAYS, x="hour", y=["EWR", "LGA"], **WORDS)
+    with pytest.raises(ValueError, match="has no rows"):
+        plots.bars(DELAYS.head(0), x="hour", y="EWR", **WORDS)
+    assert emitted == []
+
+
+CHILD = """
+import json, sys, threading, types, IPython.display, pandas
+from workbench import plots
+
+found = []
+IPython.display.display = lambda data, raw, metadata=None: found.append(data)
+if settings := json.loads(sys.argv[1]):
+    import matplotlib
+    matplotlib.rcParams.update(settings)
+else:  # matplotlib says after five seconds that it builds its font cache: here at once
+    threading.Timer = lambda seconds, act: types.SimpleNamespace(start=act, cancel=int)
+frame = pandas.DataFrame({"x": ["a", "b"], "y": [1.25, 2500]})
+plots.bars(frame, x="x", y="y", title="t", xlabel="x", ylabel="y")
+plots.lines(frame, x="x", y="y", title="t", xlabel="x", ylabel="y")
+assert "matplotlib.pyplot" not in sys.modules
+print(json.dumps(found))
+"""
+
+
+def child(settings):
+    command = [sys.executable, "-c", CHILD, json.dumps(settings)]
+    return subprocess.run(command, capture_output=True, text=True, check=False)
+
+
+def test_two_processes_draw_the_same_bytes_whatever_the_settings_of_the_user():
+    mine = {"font.size": 20, "axes.facecolor": "black", "savefig.dpi": 30, "figure.figsize": [2, 2]}
+    default, styled = child({}), child(mine)
+    assert "image/png" in default.stdout
+    assert default.stdout == styled.stdout
+
+
+def test_the_first_figure_on_a_machine_prints_no_note_about_a_font_cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("MPLCONFIGDIR", str(tmp_path))
+    run = child({})
+    assert (run.returncode, run.stderr) == (0, "")
+    assert list(tmp_path.glob("fontlist*.json"))
