@@ -11,7 +11,7 @@ LIB = Path(__file__).resolve().parents[1] / "lib" / "workbench"
 GROUND = {"settings", "secrets", "java", "scratch", "identifiers", "show", "plots", "checks", "results", "costs"}
 MIDDLE = {"session", "data", "tables", "local"}
 ALLOWED_ASIDE = {
-    ("session", "local"), ("java", "settings"), ("settings", "secrets"), ("scratch", "settings"),
+    ("session", "local"), ("settings", "secrets"), ("scratch", "settings"),
     ("results", "identifiers"), ("checks", "results"), ("checks", "show"),
     ("plots", "show"),
 }  # fmt: skip

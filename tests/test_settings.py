@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench import settings
+from workbench import secrets, settings
 
 REST = {"description": "d", "catalog": {"type": "rest", "uri": "http://127.0.0.1:8181"}}
 
@@ -69,11 +69,11 @@ def test_a_secret_in_a_file_is_refused_without_being_repeated(block):
 def test_references_are_accepted_and_resolved(monkeypatch):
     env = parse(catalog=REST["catalog"] | {"properties": {"credential": "env:CATALOG_CREDENTIAL"}})
     monkeypatch.setenv("CATALOG_CREDENTIAL", "me:hush-hush")
-    assert settings.resolve(env.catalog.properties["credential"]) == "me:hush-hush"
-    assert settings.secrets_of(env) == ["me:hush-hush"]
+    assert secrets.resolve(env.catalog.properties["credential"]) == "me:hush-hush"
+    assert settings.secret_values(env) == ["me:hush-hush"]
     monkeypatch.delenv("CATALOG_CREDENTIAL")
     with pytest.raises(ValueError, match="CATALOG_CREDENTIAL, which is not set"):
-        settings.resolve("env:CATALOG_CREDENTIAL")
+        secrets.resolve("env:CATALOG_CREDENTIAL")
 
 
 def test_lookup_order(tmp_path, monkeypatch):
@@ -118,36 +118,3 @@ def test_yaml_is_read_safely_and_strictly(tmp_path, text, sentence):
     path.write_text(text)
     with pytest.raises(ValueError, match=sentence):
         settings.read_yaml(path)
-
-
-@pytest.mark.parametrize(
-    ("name", "value", "secret"),
-    [
-        ("PASSWORD", "hush", True),
-        ("db_password", "hush", True),
-        ("API_KEY", "x1", True),
-        ("apiToken", "x1", True),
-        ("NOTE", "AKIAABCDEFGHIJKLMNOP", True),
-        ("NOTE", "-----BEGIN RSA PRIVATE KEY-----\nabc", True),
-        ("URL", "https://me:hush@host/x", True),
-        ("PASSWORD", "env:DB_PASSWORD", False),
-        ("PASSWORD", "", False),
-        ("TOKENS", 3, False),
-        ("MONKEY", "banana", False),
-        ("URL", "https://host:8080/x", False),
-        ("RUN_DATE", "2026-01-31", False),
-    ],
-)
-def test_what_a_secret_is(name, value, secret):
-    assert bool(settings.secret_kind(name, value)) == secret
-
-
-def test_redaction_reaches_every_text_and_leaves_the_rest():
-    key = "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----"
-    found = {"a": ["AKIAABCDEFGHIJKLMNOP here", 3, None], "b": {"c": f"x {key} y"}, "d": "s3cret-value!"}
-    assert settings.redact(found, ["s3cret-value!"]) == {
-        "a": ["[secret] here", 3, None],
-        "b": {"c": "x [secret] y"},
-        "d": "[secret]",
-    }
-    assert settings.redact("http://me:hush@host/x") == "http://[secret]@host/x"

@@ -7,9 +7,11 @@ The map. Imports go downwards only, and within *top* nobody imports a neighbour:
     middle         session    the one SparkSession of an environment
                    tables/    what Iceberg tables are and did (snapshots)
                    data/      inputs: real ones from packages, generated ones with their planted truth
-    ground         settings   params/: environments, typed, unknown keys refused; references to secrets
+    ground         settings   params/: environments, typed, unknown keys refused
+                   secrets    what a secret is, where it comes from, how it is kept out of what people read
+                   scratch    the throw-away lake of a run
                    java       a JVM, jars by coordinate and checksum
-                   show, plots, checks, results     what a notebook says
+                   show, plots, checks, results, identifiers     what a notebook says
 
 Nothing happens at import: no session, no environment read, no output.
 """

@@ -137,7 +137,7 @@ def report(
     run_id: Annotated[str | None, typer.Argument(help="a run; left out: the newest of each notebook")] = None,
 ):
     """Write reports and the index again, and print where they are."""
-    from workbench import settings
+    from workbench import secrets
     from workbench.run import record as records
     from workbench.run import report as pages
 
@@ -149,7 +149,7 @@ def report(
         raise ValueError(f"no run {run_id} in {records.runs_folder()}")
     for record in wanted:
         earlier = pages.previous(everything, record)
-        page = pages.write(records.folder(record), record, previous=earlier, redact=settings.redact)
+        page = pages.write(records.folder(record), record, previous=earlier, redact=secrets.redact)
         print(f"{record['notebook']:28} {record['status']:12} {_from_here(page)}")
     print(f"index  {_from_here(pages.write_index(records.runs_folder(), everything))}")
 

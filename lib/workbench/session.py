@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import quote
 
-from workbench import java, scratch, settings
+from workbench import java, scratch, secrets, settings
 
 _started = {}
 
@@ -60,9 +60,9 @@ def start(environment="local"):
         key,
         value,
     ) in secret.items():  # set from inside: a command line can be read by every user of the machine
-        spark.conf.set(key, settings.resolve(value))
+        spark.conf.set(key, secrets.resolve(value))
         if key.startswith("spark.hadoop."):
-            spark.sparkContext._jsc.hadoopConfiguration().set(key[13:], settings.resolve(value))
+            spark.sparkContext._jsc.hadoopConfiguration().set(key[13:], secrets.resolve(value))
     _started["environment"] = env
     return spark
 
@@ -105,7 +105,7 @@ def catalog(environment="local"):
         kind = "sql" if cat.type == "jdbc" else cat.type
         uri = cat.uri.removeprefix("jdbc:") if cat.uri else None
         properties = {"type": kind, "uri": uri, "warehouse": cat.warehouse}
-    properties |= {key: settings.resolve(value) for key, value in cat.properties.items()}
+    properties |= {key: secrets.resolve(value) for key, value in cat.properties.items()}
     return load_catalog(cat.name, **{key: value for key, value in properties.items() if value is not None})
 
 
@@ -283,7 +283,7 @@ def _launch_environment():
 
 
 def _split(conf):
-    secret = {key: value for key, value in conf.items() if settings.REFERENCE.fullmatch(value)}
+    secret = {key: value for key, value in conf.items() if secrets.REFERENCE.fullmatch(value)}
     return {key: value for key, value in conf.items() if key not in secret}, secret
 
 

@@ -1,13 +1,12 @@
 """Environments: where a run happens, read from `params/environments/*.yml`, typed.
 
 An environment names the catalog, the Spark settings and the jars. Unknown keys are refused with the nearest
-valid one. Secrets never stand in a file: a value is written as a reference (`env:NAME`, `ssm:/path`) and
-resolved when a session starts.
+valid one. A secret stands in it as a reference only, resolved when a session starts.
 """
 
 import difflib
 import os
-import re
+from contextlib import suppress
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Literal
@@ -15,19 +14,7 @@ from typing import Annotated, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-REFERENCE = re.compile(r"(env|ssm):\S+")
-SECRET_NAME = re.compile(
-    r"(^|[^a-z])(passwords?|passwd|pwd|secrets?|tokens?|credentials?|private[-_. ]?key|api[-_. ]?key"
-    r"|secret[-_. ]?access[-_. ]?key|access[-_. ]?key([-_. ]?id)?)($|[^a-z])",
-    re.IGNORECASE,
-)
-SECRET_VALUES = {
-    "an AWS access key id": re.compile(r"(?<![A-Z0-9])(AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])"),
-    "a PEM private key or certificate": re.compile(
-        r"-----BEGIN [A-Z0-9 ]+-----(?:.*?-----END [A-Z0-9 ]+-----|.*)", re.DOTALL
-    ),
-    "a URL with a password": re.compile(r"(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"),
-}
+from workbench import secrets
 
 
 class Strict(BaseModel):
@@ -88,7 +75,7 @@ class Environment(Strict):
             ("catalog", {"uri": getattr(self.catalog, "uri", None) or ""}),
         ):
             for key, value in block.items():
-                if found := secret_kind(key, str(value)):
+                if found := secrets.kind(key, str(value)):
                     raise ValueError(
                         f"{where}.{key} holds {found}; write a reference instead: env:NAME or ssm:/path"
                     )
@@ -176,72 +163,15 @@ def read_yaml(path):
         raise ValueError(f"{path} cannot be read: {error}") from None
 
 
-def resolve(value):
-    """Return what a reference stands for; any other value as it is.
-
-    Args:
-        value: `env:NAME` (a variable of the process), `ssm:/path` (AWS Systems Manager, decrypted), or text.
-
-    Raises:
-        ValueError: the variable is not set, or the parameter cannot be read.
-    """
-    kind, _, rest = str(value).partition(":")
-    if not REFERENCE.fullmatch(str(value)):
-        return value
-    if kind == "env":
-        if rest not in os.environ:
-            raise ValueError(f"{value} stands for the environment variable {rest}, which is not set")
-        return os.environ[rest]
-    import boto3
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    try:
-        return boto3.client("ssm").get_parameter(Name=rest, WithDecryption=True)["Parameter"]["Value"]
-    except (BotoCoreError, ClientError) as error:
-        raise ValueError(f"{value} cannot be read from AWS Systems Manager: {error}") from None
-
-
-def secret_kind(name, value):
-    """Say what kind of secret a named value is, or None; references and empty values are none."""
-    if not isinstance(value, str) or not value or REFERENCE.fullmatch(value):
-        return None
-    for kind, pattern in SECRET_VALUES.items():
-        if pattern.search(value):
-            return kind
-    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
-    return f"a value under the name {name}" if SECRET_NAME.search(spaced) else None
-
-
-def redact(found, secrets=()):
-    """Blank out what looks like a secret, and the given values, in anything that people will read.
-
-    Args:
-        found: a text, or dicts and lists of texts; other values stay.
-        secrets: values known to be secret (resolved references).
-    """
-    if isinstance(found, dict):
-        return type(found)({key: redact(value, secrets) for key, value in found.items()})
-    if isinstance(found, list):
-        return [redact(value, secrets) for value in found]
-    return _redacted(found, secrets) if isinstance(found, str) else found
-
-
-def _redacted(text, secrets):
-    for value in sorted({s for s in secrets if s and len(s) >= 6}, key=len, reverse=True):
-        text = text.replace(value, "[secret]")
-    for pattern in SECRET_VALUES.values():
-        text = pattern.sub("[secret]", text)
-    return text
-
-
-def secrets_of(env):
+def secret_values(env):
     """Return the values that an environment's references stand for, as far as they can be resolved."""
     values = [*env.catalog.properties.values(), *env.spark.conf.values(), getattr(env.catalog, "uri", None)]
     found = []
     for value in values:
-        if isinstance(value, str) and value.startswith("env:"):
-            found.append(os.environ.get(value[4:], ""))
-    return [value for value in found if value]
+        if isinstance(value, str) and secrets.REFERENCE.fullmatch(value):
+            with suppress(ValueError):
+                found.append(secrets.resolve(value))
+    return found
 
 
 def nearest(name, valid):

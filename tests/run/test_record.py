@@ -24,7 +24,7 @@ def test_the_keys_of_a_record(project):
 
 def test_no_secret_reaches_the_file(project):
     record = new(project, parameters={"NOTE": "AKIAABCDEFGHIJKLMNOP", "OTHER": "hush-hush"})
-    text = records.write(record, secrets=["hush-hush"]).read_text()
+    text = records.write(record, hidden=["hush-hush"]).read_text()
     assert "AKIA" not in text and "hush" not in text
     assert json.loads(text)["parameters"] == {"NOTE": "[secret]", "OTHER": "[secret]"}
 

@@ -17,7 +17,7 @@ def test_outputs_are_stored_in_normal_form(project):
     first = path.read_bytes()
     nb = json.loads(first)
     assert [cell.get("execution_count") for cell in nb["cells"]] == [None, 1, 2, 3]
-    assert nb["cells"][1]["outputs"] == [{"name": "stdout", "output_type": "stream", "text": "a\nb\n"}]
+    assert nb["cells"][1]["outputs"] == [{"name": "stdout", "output_type": "stream", "text": ["a\n", "b\n"]}]
     assert all(cell["metadata"] == {} for cell in nb["cells"])
     assert set(nb["metadata"]) == {"kernelspec", "language_info"}
     assert first.endswith(b"}\n")

@@ -5,7 +5,9 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -42,7 +44,7 @@ def left_behind(project):
                 found.append(process)
         except (psutil.Error, OSError):
             continue
-    return found
+    return found + list(Path(tempfile.gettempdir()).glob(f"kernel-{last(project)['run_id']}"))
 
 
 def until(condition, seconds=90):

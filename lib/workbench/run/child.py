@@ -15,11 +15,10 @@ from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import Engine, NotebookExecutionManager, papermill_engines
 from papermill.exceptions import PapermillExecutionError
 from papermill.execute import execute_notebook
-from traitlets.config import Config
 
-from workbench import settings
+from workbench import secrets, settings
+from workbench.run import kernel, processes
 from workbench.run import notebook as notebooks
-from workbench.run import processes
 
 
 def main(arguments=None):
@@ -32,7 +31,7 @@ def main(arguments=None):
     threading.Thread(target=_end_with_runner, args=(int(given.lifeline),), daemon=True).start()
     events = os.fdopen(int(given.events), "w", buffering=1)
     _Executing.tell = staticmethod(lambda **event: print(json.dumps(event), file=events))
-    _Executing.secrets = _secrets(given.environment)
+    _Executing.hidden = _hidden(given.environment)
     papermill_engines.register("workbench", _Executing)
     _Executing.tell(event="end", **_execute(given, json.loads(given.parameters)))
 
@@ -68,7 +67,7 @@ def _failed(name, value):
 
 def _at(error, message):
     where = _Executing.where or {"number": 0, "first_line": ""}
-    message = settings.redact(str(message), _Executing.secrets)
+    message = secrets.redact(str(message), _Executing.hidden)
     return {
         "number": where["number"],
         "first_line": where["first_line"],
@@ -95,7 +94,7 @@ class _Told(NotebookExecutionManager):
     def save(self, **kwargs):
         for cell in self.nb.cells:
             if cell.cell_type == "code":
-                cell.outputs = settings.redact(cell.outputs, _Executing.secrets)
+                cell.outputs = secrets.redact(cell.outputs, _Executing.hidden)
         super().save(**kwargs)
 
 
@@ -103,33 +102,34 @@ class _Executing(Engine):
     """Papermill's engine, with the bookkeeping above."""
 
     where = None
-    secrets = ()
+    hidden = ()
 
     @classmethod
     def execute_notebook(cls, nb, kernel_name, output_path=None, **kwargs):
         manager = _Told(nb, output_path=output_path, progress_bar=False, autosave_cell_every=5)
         manager.notebook_start()
         try:
-            # over a socket file: nobody else on the machine can connect to the kernel
-            transport = Config({"KernelManager": {"transport": "ipc"}})
-            PapermillNotebookClient(
-                manager, kernel_name=kernel_name, startup_timeout=120, config=transport
-            ).execute()
+            with kernel.private(os.environ[processes.TAG]) as config:
+                client = PapermillNotebookClient(
+                    manager, kernel_name=kernel_name, startup_timeout=120, config=config
+                )
+                client.execute()
         finally:
             manager.notebook_complete()
         return manager.nb
 
 
-def _secrets(environment):
+def _hidden(environment):
     try:
-        return settings.secrets_of(settings.environment(environment)) if environment else ()
+        return settings.secret_values(settings.environment(environment)) if environment else ()
     except ValueError:
         return ()
 
 
 def _end_with_runner(lifeline):
     os.read(lifeline, 1)  # returns when the runner's end is closed, by the runner or by its death
-    processes.end_tagged(os.environ["WORKBENCH_RUN_ID"])
+    processes.end_tagged(os.environ[processes.TAG])
+    kernel.remove(os.environ[processes.TAG])
     os._exit(1)
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import nbformat
 
-from workbench import settings
+from workbench import secrets, settings
 
 TYPES = {"str": str, "int": int, "float": float, "bool": bool}
 PATH_NAME = re.compile(r"(^|_)(PATH|DIR|FOLDER|FILE|PREFIX|LOCATION|URI|URL)$", re.IGNORECASE)
@@ -171,7 +171,7 @@ def _typed(declared, name, value):
 
 
 def _safe_text(name, value):
-    if kind := settings.secret_kind(name, value):
+    if kind := secrets.kind(name, value):
         raise Refused(f"{name} holds {kind}; a secret goes into the environment, and env:NAME refers to it")
     is_path = PATH_NAME.search(name) or ("/" in value and not re.search(r"\s", value))
     if is_path and (re.search(r"(^|[/\\])\.\.([/\\]|$)", value) or re.search(r"[{}]", value)):

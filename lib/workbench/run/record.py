@@ -11,7 +11,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from workbench import java, settings
+from workbench import java, secrets, settings
 
 EXIT_CODES = {"passed": 0, "failed": 1, "refused": 2, "timed_out": 3, "died": 4, "interrupted": 143}
 PACKAGES = ("iceberg-workbench", "pyspark", "pyiceberg", "pandas", "pyarrow", "duckdb", "papermill")
@@ -68,9 +68,9 @@ def folder(record):
     return runs_folder() / record["notebook"] / record["run_id"]
 
 
-def write(record, *, secrets=()):
-    """Write a record into its run's folder, in one step; what looks like a secret is blanked out."""
-    text = json.dumps(settings.redact(record, secrets), indent=1, ensure_ascii=False)
+def write(record, *, hidden=()):
+    """Write a record in one step; `hidden` values, and what looks like a secret, are blanked out."""
+    text = json.dumps(secrets.redact(record, hidden), indent=1, ensure_ascii=False)
     path = folder(record) / "run.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     try:

@@ -1,11 +1,13 @@
 """Writing notebooks: executed from a fresh kernel, brought to normal form, byte for byte the same each time."""
 
 import re
+import uuid
 from pathlib import Path
 
 import nbformat
 
 from workbench import java, settings
+from workbench.run import kernel
 from workbench.run import notebook as notebooks
 
 KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"}
@@ -29,11 +31,12 @@ def refresh(path, *, timeout_seconds=600):
     from nbclient.exceptions import CellExecutionError
 
     nb = notebooks.read(path)
-    client = NotebookClient(
-        nb, timeout=timeout_seconds, kernel_name="python3", resources={"metadata": {"path": str(path.parent)}}
-    )
+    place = {"metadata": {"path": str(path.parent)}}
     try:
-        client.execute()
+        with kernel.private(uuid.uuid4().hex) as config:
+            NotebookClient(
+                nb, timeout=timeout_seconds, kernel_name="python3", resources=place, config=config
+            ).execute()
     except CellExecutionError as error:
         raise ValueError(f"{path.name} failed and was not refreshed: {error.ename}: {error.evalue}") from None
     text = normal(nb)

@@ -16,8 +16,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from workbench import results, scratch, settings
-from workbench.run import ledger, processes, report
+from workbench import results, scratch, secrets, settings
+from workbench.run import kernel, ledger, processes, report
 from workbench.run import notebook as notebooks
 from workbench.run import record as records
 
@@ -108,10 +108,10 @@ def _executed(job, path, record, given):
     lake = scratch.enter()
     if job.keep_scratch:
         scratch.keep(lake)
-    secrets, where, started = _secrets(record["environment"]), {}, time.monotonic()
+    hidden, where, started = _hidden(record["environment"]), {}, time.monotonic()
     with records.lock(record), _signals():
         try:
-            records.write(record, secrets=secrets)
+            records.write(record, hidden=hidden)
             (folder / ".reserve").write_bytes(b"\0" * RESERVE_BYTES)
             how = _watch(_start(path, folder, record, given), job, where, started)
         except Interrupted as stop:
@@ -120,10 +120,11 @@ def _executed(job, path, record, given):
             how = {"status": "failed", "reason": f"the run's folder could not be written: {error.strerror}"}
         finally:
             processes.end_tagged(record["run_id"])
+            kernel.remove(record["run_id"])
         ended = _ended(record, how, where, seconds=time.monotonic() - started)
         (folder / ".reserve").unlink(missing_ok=True)
-        records.write(ended, secrets=secrets)
-        _clean_log(folder / "log.txt", secrets, keep=ended["status"] != "passed")
+        records.write(ended, hidden=hidden)
+        _clean_log(folder / "log.txt", hidden, keep=ended["status"] != "passed")
     scratch.leave(lake)
     return ended
 
@@ -211,6 +212,7 @@ def _recover():
     dead = records.recover()
     for record in dead:
         processes.end_tagged(record["run_id"])
+        kernel.remove(record["run_id"])
     return dead
 
 
@@ -220,7 +222,7 @@ def _publish(ended):
     try:
         for record in ended:
             earlier = report.previous(everything, record)
-            report.write(records.folder(record), record, previous=earlier, redact=settings.redact)
+            report.write(records.folder(record), record, previous=earlier, redact=secrets.redact)
         ledger.sync()
         report.write_index(records.runs_folder(), everything)
     except OSError as error:
@@ -282,19 +284,19 @@ def _writable(folder):
         raise notebooks.Refused(f"the runs folder {folder} cannot be written: {error.strerror}") from None
 
 
-def _clean_log(log, secrets, *, keep):
+def _clean_log(log, hidden, *, keep):
     """Blank out secrets in what the processes printed; nobody needs an empty log, nor that of a passed run."""
     if not log.is_file():
         return
     text = log.read_text(encoding="utf-8", errors="replace")
     if keep and text.strip():
-        log.write_text(settings.redact(text, secrets), encoding="utf-8")
+        log.write_text(secrets.redact(text, hidden), encoding="utf-8")
     else:
         log.unlink()
 
 
-def _secrets(environment):
-    return settings.secrets_of(settings.environment(environment)) if environment else ()
+def _hidden(environment):
+    return settings.secret_values(settings.environment(environment)) if environment else ()
 
 
 def _notify(command, record):

@@ -1,0 +1,80 @@
+"""What a secret is, where it comes from, and how it is kept out of everything that people read.
+
+A secret never stands in a file: a value is written as a reference, `env:NAME` or `ssm:/path`, and resolved when it
+is needed.
+"""
+
+import os
+import re
+
+REFERENCE = re.compile(r"(env|ssm):\S+")
+NAME = re.compile(
+    r"(^|[^a-z])(passwords?|passwd|pwd|secrets?|tokens?|credentials?|private[-_. ]?key|api[-_. ]?key"
+    r"|secret[-_. ]?access[-_. ]?key|access[-_. ]?key([-_. ]?id)?)($|[^a-z])",
+    re.IGNORECASE,
+)
+VALUES = {
+    "an AWS access key id": re.compile(r"(?<![A-Z0-9])(AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])"),
+    "a PEM private key or certificate": re.compile(
+        r"-----BEGIN [A-Z0-9 ]+-----(?:.*?-----END [A-Z0-9 ]+-----|.*)", re.DOTALL
+    ),
+    "a URL with a password": re.compile(r"(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"),
+}
+
+
+def resolve(value):
+    """Return what a reference stands for; any other value as it is.
+
+    Args:
+        value: `env:NAME` (a variable of the process), `ssm:/path` (AWS Systems Manager, decrypted), or text.
+
+    Raises:
+        ValueError: the variable is not set, or the parameter cannot be read.
+    """
+    kind, _, rest = str(value).partition(":")
+    if not REFERENCE.fullmatch(str(value)):
+        return value
+    if kind == "env":
+        if rest not in os.environ:
+            raise ValueError(f"{value} stands for the environment variable {rest}, which is not set")
+        return os.environ[rest]
+    import boto3
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        return boto3.client("ssm").get_parameter(Name=rest, WithDecryption=True)["Parameter"]["Value"]
+    except (BotoCoreError, ClientError) as error:
+        raise ValueError(f"{value} cannot be read from AWS Systems Manager: {error}") from None
+
+
+def kind(name, value):
+    """Say what kind of secret a named value is, or None; references and empty values are none."""
+    if not isinstance(value, str) or not value or REFERENCE.fullmatch(value):
+        return None
+    for what, pattern in VALUES.items():
+        if pattern.search(value):
+            return what
+    spaced = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name)
+    return f"a value under the name {name}" if NAME.search(spaced) else None
+
+
+def redact(found, secrets=()):
+    """Blank out what looks like a secret, and the given values, in anything that people will read.
+
+    Args:
+        found: a text, or dicts and lists of texts; other values stay.
+        secrets: values known to be secret (resolved references).
+    """
+    if isinstance(found, dict):
+        return type(found)({key: redact(value, secrets) for key, value in found.items()})
+    if isinstance(found, list):
+        return [redact(value, secrets) for value in found]
+    return _redacted(found, secrets) if isinstance(found, str) else found
+
+
+def _redacted(text, secrets):
+    for value in sorted({s for s in secrets if s and len(s) >= 6}, key=len, reverse=True):
+        text = text.replace(value, "[secret]")
+    for pattern in VALUES.values():
+        text = pattern.sub("[secret]", text)
+    return text

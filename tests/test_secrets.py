@@ -1,0 +1,38 @@
+"""What a secret is, and that none is left in a text."""
+
+import pytest
+
+from workbench import secrets
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "secret"),
+    [
+        ("PASSWORD", "hush", True),
+        ("db_password", "hush", True),
+        ("API_KEY", "x1", True),
+        ("apiToken", "x1", True),
+        ("NOTE", "AKIAABCDEFGHIJKLMNOP", True),
+        ("NOTE", "-----BEGIN RSA PRIVATE KEY-----\nabc", True),
+        ("URL", "https://me:hush@host/x", True),
+        ("PASSWORD", "env:DB_PASSWORD", False),
+        ("PASSWORD", "", False),
+        ("TOKENS", 3, False),
+        ("MONKEY", "banana", False),
+        ("URL", "https://host:8080/x", False),
+        ("RUN_DATE", "2026-01-31", False),
+    ],
+)
+def test_what_a_secret_is(name, value, secret):
+    assert bool(secrets.kind(name, value)) == secret
+
+
+def test_redaction_reaches_every_text_and_leaves_the_rest():
+    key = "-----BEGIN PRIVATE KEY-----\nabc\n-----END PRIVATE KEY-----"
+    found = {"a": ["AKIAABCDEFGHIJKLMNOP here", 3, None], "b": {"c": f"x {key} y"}, "d": "s3cret-value!"}
+    assert secrets.redact(found, ["s3cret-value!"]) == {
+        "a": ["[secret] here", 3, None],
+        "b": {"c": "x [secret] y"},
+        "d": "[secret]",
+    }
+    assert secrets.redact("http://me:hush@host/x") == "http://[secret]@host/x"
