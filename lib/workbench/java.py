@@ -250,7 +250,7 @@ def _trust(folder):
     """Return the Java options that trust the machine's own certificates, where Java was installed by pip.
 
     Such a Java knows only the certificates it was built with. Behind a proxy of a company's own, that is too few;
-    OpenSSL's bundle (or the one that SSL_CERT_FILE names) has the others. They are written as an old Java key store,
+    OpenSSL's bundle (or what SSL_CERT_FILE names) has the others. They are written as an old Java key store,
     the one format that needs no tool: github.com/openjdk/jdk, JavaKeyStore.java.
     """
     bundle = ssl.get_default_verify_paths().cafile
