@@ -10,17 +10,17 @@ from conftest import COMMAND, workbench, write_notebook
 
 
 @pytest.fixture
-def two_runs(project):
+def two_notebooks(project):
     write_notebook(project / "notebooks" / "01_good.ipynb", "x = N", parameters="N: int = 1  # how many")
     write_notebook(project / "notebooks" / "02_bad.ipynb", "1 / 0")
     (project / "params" / "01_good").mkdir(parents=True)
     (project / "params" / "01_good" / "more.yml").write_text("N: 2\n")
+    return project
+
+
+def test_all_notebooks_a_table_and_the_listing(two_notebooks):
+    project = two_notebooks
     said = workbench("run", cwd=project)
-    return project, said
-
-
-def test_all_notebooks_a_table_and_the_listing(two_runs):
-    project, said = two_runs
     assert said.returncode == 1
     table = [line.split() for line in said.stdout.splitlines()]
     assert table[0] == ["NOTEBOOK", "VERDICT", "SECONDS", "REPORT"]
@@ -55,9 +55,8 @@ def test_all_notebooks_a_table_and_the_listing(two_runs):
     assert json.loads(workbench("runs", "--show", run_id, cwd=project).stdout)["status"] == "failed"
 
 
-def test_parameters_are_listed(two_runs):
-    project, _ = two_runs
-    said = workbench("params", "01_good", cwd=project).stdout.splitlines()
+def test_parameters_are_listed(two_notebooks):
+    said = workbench("params", "01_good", cwd=two_notebooks).stdout.splitlines()
     assert [line.split() for line in said] == [
         ["PARAMETER", "TYPE", "DEFAULT"],
         ["N", "int", "1", "how", "many"],

@@ -1,5 +1,6 @@
 """The session is silent, in UTC, shares its catalog with PyIceberg, and loses nothing to a second process."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from workbench import session, settings
+from workbench import java, session, settings
 
 
 def python(code, *arguments, **options):
@@ -39,7 +40,8 @@ def test_a_session_that_the_home_brought_is_returned():
         "own = SparkSession.builder.master('local[1]').config('spark.ui.enabled', 'false').getOrCreate()\n"
         "assert session.start('local') is own\nprint(own.conf.get('spark.sql.session.timeZone'), own.sparkContext.master)"
     )
-    assert python(code).stdout.split() == ["UTC", "local[1]"]
+    said = python(code, env=os.environ | {"JAVA_HOME": str(java.launcher())})
+    assert said.stdout.split() == ["UTC", "local[1]"], said.stderr
 
 
 def test_silent_on_stderr_even_when_statements_fail(tmp_path):
