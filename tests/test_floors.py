@@ -8,7 +8,19 @@ from pathlib import Path
 import pytest
 
 LIB = Path(__file__).resolve().parents[1] / "lib" / "workbench"
-GROUND = {"settings", "secrets", "java", "scratch", "identifiers", "show", "plots", "checks", "results", "costs"}
+GROUND = {
+    "settings",
+    "secrets",
+    "java",
+    "scratch",
+    "lake",
+    "identifiers",
+    "show",
+    "plots",
+    "checks",
+    "results",
+    "costs",
+}
 MIDDLE = {"session", "data", "tables", "local"}
 ALLOWED_ASIDE = {
     ("session", "local"), ("settings", "secrets"), ("scratch", "settings"),

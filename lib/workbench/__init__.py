@@ -9,7 +9,8 @@ The map. Imports go downwards only, and within *top* nobody imports a neighbour:
                    data/      inputs: real ones from packages, generated ones with their planted truth
     ground         settings   params/: environments, typed, unknown keys refused
                    secrets    what a secret is, where it comes from, how it is kept out of what people read
-                   scratch    the throw-away lake of a run
+                   lake       the embedded lake: an SQLite catalog and files in one folder
+                   scratch    the folder of a run's throw-away lake
                    java       a JVM, jars by coordinate and checksum
                    show, plots, checks, results, identifiers     what a notebook says
 

@@ -7,9 +7,8 @@ import sys
 import time
 from contextlib import contextmanager
 from pathlib import Path
-from urllib.parse import quote
 
-from workbench import java, scratch, secrets, settings
+from workbench import java, lake, scratch, secrets, settings
 
 _started = {}
 
@@ -95,12 +94,7 @@ def catalog(environment="local"):
     env = settings.environment(environment)
     cat = env.catalog
     if cat.type == "embedded":
-        folder = lake_folder(env)
-        properties = {
-            "type": "sql",
-            "uri": f"sqlite:///{folder}/catalog.db?timeout=30",
-            "warehouse": f"file://{folder}",
-        }
+        properties = lake.pyiceberg_properties(lake_folder(env))
     else:
         kind = "sql" if cat.type == "jdbc" else cat.type
         uri = cat.uri.removeprefix("jdbc:") if cat.uri else None
@@ -113,7 +107,7 @@ def lake_folder(env):
     """Return the folder of an embedded lake, made when missing: the run's own, or the named one."""
     named = env.catalog.folder
     folder = scratch.enter() / "lake" if named == "scratch" else settings.home() / named
-    folder.mkdir(parents=True, exist_ok=True)
+    lake.make(folder)
     return folder
 
 
@@ -144,13 +138,7 @@ def spark_conf(env):
     if env.spark.master.startswith("local"):
         conf |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
     if cat.type == "embedded":
-        folder = lake_folder(env)
-        conf |= {
-            f"{key}.type": "jdbc",
-            f"{key}.uri": f"jdbc:sqlite:file:{quote(str(folder))}/catalog.db?busy_timeout=30000&journal_mode=WAL",
-            f"{key}.warehouse": f"file://{folder}",
-            f"{key}.jdbc.schema-version": "V1",
-        }
+        conf |= {f"{key}.{name}": value for name, value in lake.spark_properties(lake_folder(env)).items()}
     else:
         conf |= {f"{key}.type": cat.type}
         conf |= {f"{key}.uri": cat.uri} if cat.uri else {}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from filelock import FileLock
 
-from workbench import settings
+from workbench import lake, settings
 from workbench.run import record as records
 
 TABLE = ("workbench", "runs")
@@ -111,10 +111,9 @@ def _table():
     from pyiceberg.catalog import load_catalog
     from pyiceberg.exceptions import NoSuchTableError
 
-    lake = settings.home() / ".workbench" / "lake"
-    lake.mkdir(parents=True, exist_ok=True)
-    uri = f"sqlite:///{lake}/catalog.db?timeout=30"
-    catalog = load_catalog("lake", type="sql", uri=uri, warehouse=f"file://{lake}")
+    folder = settings.home() / ".workbench" / "lake"
+    lake.make(folder)
+    catalog = load_catalog("lake", **lake.pyiceberg_properties(folder))
     try:
         return catalog.load_table(TABLE)
     except NoSuchTableError:

@@ -1,0 +1,51 @@
+"""The embedded lake: one folder with an SQLite catalog and local files, shared by Spark and PyIceberg."""
+
+import sqlite3
+from contextlib import closing
+from urllib.parse import quote
+
+# As Iceberg's JDBC catalog makes them in its schema version V1: apache/iceberg, JdbcUtil.java.
+TABLES = (
+    "CREATE TABLE IF NOT EXISTS iceberg_tables (catalog_name VARCHAR(255) NOT NULL, "
+    "table_namespace VARCHAR(255) NOT NULL, table_name VARCHAR(255) NOT NULL, metadata_location VARCHAR(1000), "
+    "previous_metadata_location VARCHAR(1000), iceberg_type VARCHAR(5), "
+    "PRIMARY KEY (catalog_name, table_namespace, table_name))",
+    "CREATE TABLE IF NOT EXISTS iceberg_namespace_properties (catalog_name VARCHAR(255) NOT NULL, "
+    "namespace VARCHAR(255) NOT NULL, property_key VARCHAR(255), property_value VARCHAR(1000), "
+    "PRIMARY KEY (catalog_name, namespace, property_key))",
+)
+
+
+def make(folder):
+    """Make the folder and its catalog where they are missing.
+
+    Two processes that meet an empty database would both let Iceberg make its tables, and one of them fails with
+    *duplicate column name: iceberg_type*. Made here, in one transaction, they are there before either looks.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    with closing(sqlite3.connect(folder / "catalog.db", timeout=30, isolation_level=None)) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+        database.execute("BEGIN IMMEDIATE")
+        for statement in TABLES:
+            database.execute(statement)
+        database.execute("COMMIT")
+
+
+def spark_properties(folder):
+    """Return the catalog properties for Spark: what follows `spark.sql.catalog.<name>.`."""
+    return {
+        "type": "jdbc",
+        "uri": f"jdbc:sqlite:file:{quote(str(folder))}/catalog.db?busy_timeout=30000&journal_mode=WAL",
+        "warehouse": f"file://{folder}",
+        "jdbc.schema-version": "V1",
+    }
+
+
+def pyiceberg_properties(folder):
+    """Return the catalog properties for PyIceberg's `load_catalog`."""
+    return {
+        "type": "sql",
+        "uri": f"sqlite:///{folder}/catalog.db?timeout=30",
+        "warehouse": f"file://{folder}",
+        "init_catalog_tables": "false",  # they are there, and two processes that look at once do not meet
+    }

@@ -1,0 +1,45 @@
+"""The embedded lake's catalog is made once, whoever comes first, and both engines find it right."""
+
+import sqlite3
+import subprocess
+import sys
+
+import pyarrow as pa
+from pyiceberg.catalog import load_catalog
+
+from workbench import lake
+
+MAKE = "import sys; from pathlib import Path; from workbench import lake; sys.stdin.read(1); lake.make(Path(sys.argv[1]))"
+
+
+def columns(path, table):
+    with sqlite3.connect(path) as database:
+        return [row[1:3] for row in database.execute(f"PRAGMA table_info({table})")]
+
+
+def test_it_is_what_the_engines_would_have_made(tmp_path):
+    lake.make(tmp_path / "ours")
+    theirs = tmp_path / "theirs.db"
+    load_catalog("lake", type="sql", uri=f"sqlite:///{theirs}", warehouse=f"file://{tmp_path}")
+    for table in ("iceberg_tables", "iceberg_namespace_properties"):
+        ours = columns(tmp_path / "ours" / "catalog.db", table)
+        assert {name for name, _ in ours} == {name for name, _ in columns(theirs, table)}
+
+
+def test_eight_processes_that_come_first(tmp_path):
+    folder = tmp_path / "lake"
+    running = [
+        subprocess.Popen([sys.executable, "-c", MAKE, str(folder)], stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        for _ in range(8)
+    ]
+    said = [process.communicate(b"g") for process in running]
+    assert [process.returncode for process in running] == [0] * 8, said
+
+
+def test_pyiceberg_writes_where_spark_will_read(tmp_path):
+    lake.make(tmp_path)
+    catalog = load_catalog("lake", **lake.pyiceberg_properties(tmp_path))
+    catalog.create_namespace("n")
+    catalog.create_table("n.t", schema=pa.schema([("id", pa.int64())])).append(pa.table({"id": [1, 2]}))
+    assert catalog.load_table("n.t").scan().to_arrow().num_rows == 2
+    assert lake.spark_properties(tmp_path)["warehouse"] == catalog.properties["warehouse"]
