@@ -36,6 +36,7 @@ def main(rounds=5):
             "workbench run": measured([BIN / "workbench", "run", notebook], "runs/*/*/notebook.ipynb"),
         }
         seconds, answers = evidence.in_turn(things, rounds=rounds)
+        ledger_seconds = [ledger_row(env, home) for _ in range(rounds)]
     differences = [round(b - a, 2) for a, b in zip(*seconds.values(), strict=True)]
     evidence.write(
         "runner",
@@ -44,8 +45,30 @@ def main(rounds=5):
         median_seconds={name: evidence.median(values) for name, values in seconds.items()},
         cost_seconds=evidence.median(differences),
         goal_seconds=2,
+        ledger_seconds=ledger_seconds,
+        ledger_median_seconds=evidence.median(ledger_seconds),
+        ledger_goal_seconds=1,
         answers_equal=len({answer for found in answers.values() for answer in found}) == 1,
     )
+
+
+LEDGER_ROW = """
+import sys, time
+from pathlib import Path
+from workbench.run import ledger, record, runner
+runner._warm_up()  # as during a run, while the notebook is still busy
+one = record.finish(record.new(Path(sys.argv[1])), "passed", seconds=1.0)
+record.write(one)
+begin = time.perf_counter()
+assert ledger.sync() == 1
+print(round(time.perf_counter() - begin, 3))
+"""
+
+
+def ledger_row(env, home):
+    """Seconds that one new row of the ledger takes in a process that has loaded PyIceberg."""
+    command = [sys.executable, "-c", LEDGER_ROW, str(ROOT / "notebooks" / "00_template.ipynb")]
+    return float(subprocess.run(command, env=env, cwd=home, check=True, capture_output=True, text=True).stdout)
 
 
 def printed(path):
