@@ -49,7 +49,7 @@ run: setup ## run all notebooks headless; NB=name PARAMS=file SET="NAME=VALUE â€
 .PHONY: lab
 lab: setup ## open JupyterLab on the notebooks (PORT=8888)
 	@$(BIN)/workbench doctor --port $(or $(PORT),8888) >/dev/null || $(BIN)/workbench doctor --port $(or $(PORT),8888)
-	@$(BIN)/jupyter lab --ip 127.0.0.1 --port $(or $(PORT),8888) --ServerApp.port_retries=0 notebooks
+	@$(BIN)/jupyter lab --ip 127.0.0.1 --port $(or $(PORT),8888) --ServerApp.port_retries=0 $(if $(filter 0,$(shell id -u)),--allow-root) notebooks
 
 .PHONY: check
 check: setup ## lint, format, unit tests, notebook checks: what CI runs

@@ -68,7 +68,7 @@ def test_jars_are_fetched_when_asked_and_answered(tmp_path, monkeypatch, capsys)
     fetched = []
     monkeypatch.setattr(java, "jar_problem", lambda name: "missing" if name == "sqlite" and not fetched else None)
     monkeypatch.setattr(java, "fetch", fetched.append)
-    monkeypatch.setattr(doctor, "archive", lambda: doctor.Finding("archive"))
+    monkeypatch.setattr(doctor, "archive", lambda names: doctor.Finding("archive"))
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("builtins.input", lambda question: "n")
     assert doctor.main() == 1 and fetched == []

@@ -76,7 +76,7 @@ def test_a_jar_is_missing_right_or_corrupt(tmp_path, monkeypatch):
     path.write_bytes(real.read_bytes()[:-1] + b"x")
     assert java.jar_problem("sqlite") == "corrupt"
     with pytest.raises(
-        ValueError, match=r"org.xerial:sqlite-jdbc:.* is corrupt: fetch with `workbench doctor --fix`"
+        ValueError, match=r"org.xerial:sqlite-jdbc:.* is corrupt: fetch with `workbench doctor --fix"
     ):
         java.require_jars(["sqlite"])
     with pytest.raises(ValueError, match="no jar 'sqlight' in jars.toml; it has iceberg, sqlite"):

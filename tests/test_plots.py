@@ -21,7 +21,7 @@ WORDS = {"title": "Delay by hour", "xlabel": "hour, New York time", "ylabel": "d
 def emitted(monkeypatch):
     """What a notebook would get: (data, metadata) of each output, in order."""
     found = []
-    monkeypatch.setattr("IPython.display.display", lambda data, raw, metadata=None: found.append((data, metadata)))
+    monkeypatch.setattr("workbench.show.emit", lambda data, metadata=None: found.append((data, metadata)))
     return found
 
 
@@ -125,11 +125,11 @@ def test_a_wrong_column_and_an_empty_frame_are_refused(emitted):
 
 
 CHILD = """
-import json, sys, threading, types, IPython.display, pandas
-from workbench import plots
+import json, sys, threading, types, pandas
+from workbench import plots, show
 
 found = []
-IPython.display.display = lambda data, raw, metadata=None: found.append(data)
+show.emit = lambda data, metadata=None: found.append(data)
 if settings := json.loads(sys.argv[1]):
     import matplotlib
     matplotlib.rcParams.update(settings)

@@ -35,7 +35,11 @@ def test_local_is_always_two_cores():
             "catalog.ware_house is not a setting (did you mean warehouse?); it has type, name, uri, warehouse",
         ),
         ({"catalog": {"type": "rest"}}, "a catalog of type rest needs a uri"),
-        ({"catalog": {"type": "hadoop"}}, "catalog"),
+        (
+            {"catalog": {"type": "hadoop"}},
+            "catalog.type is one of embedded, rest, glue, hive, jdbc, found 'hadoop'; a Hadoop catalog loses rows",
+        ),
+        ({"catalog": {"name": "x"}}, "catalog.type is one of embedded, rest, glue, hive, jdbc, found None"),
         (
             {"spark": {"shuffle_partitions": 0}},
             "spark.shuffle_partitions: Input should be greater than or equal to 1",

@@ -1,5 +1,8 @@
 """What a notebook shows is sorted, rounded, escaped and the same on every run."""
 
+import subprocess
+import sys
+
 import pandas as pd
 import pytest
 
@@ -10,9 +13,7 @@ from workbench import show
 def shown(monkeypatch):
     """What was displayed, as (plain, html)."""
     found = []
-    monkeypatch.setattr(
-        "IPython.display.display", lambda data, raw: found.append((data["text/plain"], data["text/html"]))
-    )
+    monkeypatch.setattr(show, "emit", lambda data: found.append((data["text/plain"], data["text/html"])))
     return found
 
 
@@ -72,3 +73,12 @@ def test_a_java_error_by_its_name(spark, namespace, capsys):
     show.error(lambda: spark.sql(call), raises="org.apache.iceberg.exceptions.ValidationException")
     assert capsys.readouterr().out.startswith("ValidationException: Cannot roll back to unknown snapshot id: 1")
     show.error(lambda: spark.sql("SELECT * FROM nowhere.t"), raises=AnalysisException, contains="nowhere")
+
+
+def test_a_plain_script_gets_the_text():
+    code = (
+        "import sys; sys.modules['IPython'] = None\n"  # as where IPython is not installed
+        "import pandas as pd; from workbench import show; show.rows(pd.DataFrame({'a': [1]}))"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+    assert (said.stdout, said.stderr) == ("a\n-\n1\n", "")

@@ -23,6 +23,10 @@ def main():
     except ValueError as error:
         print(f"workbench: {error}", file=sys.stderr)
         sys.exit(2)
+    except ModuleNotFoundError as error:
+        needed = "pip install 'iceberg-workbench[notebooks,catalog]'"
+        print(f"workbench: {error.name} is not installed, this command needs it: {needed}", file=sys.stderr)
+        sys.exit(2)
     except OSError as error:
         print(f"workbench: {error.strerror}: {error.filename}", file=sys.stderr)
         sys.exit(1)
@@ -134,7 +138,9 @@ def runs(
 
 @app.command()
 def report(
-    run_id: Annotated[str | None, typer.Argument(help="a run; left out: the newest of each notebook")] = None,
+    run: Annotated[
+        str | None, typer.Argument(help="a run, or a notebook; left out: each notebook's newest")
+    ] = None,
 ):
     """Write reports and the index again, and print where they are."""
     from workbench import secrets
@@ -142,11 +148,11 @@ def report(
     from workbench.run import report as pages
 
     everything = records.every()
-    wanted = [r for r in everything if r["run_id"] == run_id] if run_id else list(
-        {r["notebook"]: r for r in everything}.values()
-    )  # fmt: skip
-    if run_id and not wanted:
-        raise ValueError(f"no run {run_id} in {records.runs_folder()}")
+    newest = {record["notebook"]: record for record in everything}
+    wanted = [r for r in (*everything, *newest.values()) if not run or run in (r["run_id"], r["notebook"])][-1:]
+    wanted = wanted if run else list(newest.values())
+    if run and not wanted:
+        raise ValueError(f"no run {run} in {records.runs_folder()}")
     for record in wanted:
         earlier = pages.previous(everything, record)
         page = pages.write(records.folder(record), record, previous=earlier, redact=secrets.redact)
@@ -178,12 +184,13 @@ def new(name: Annotated[str, typer.Argument(help="two digits and words: 25_find_
 @app.command()
 def doctor(
     fix: Annotated[bool, typer.Option("--fix", help="fetch what is missing without asking")] = False,
+    environment: Annotated[str, typer.Option(help="look at what this environment needs")] = "local",
     port: Annotated[int | None, typer.Option(help="also look whether this port is free")] = None,
 ):
     """Say what is wrong with this machine's set-up and what to do, a sentence each."""
     from workbench import doctor as diagnoses
 
-    raise typer.Exit(diagnoses.main(fix=fix, port=port))
+    raise typer.Exit(diagnoses.main(fix=fix, environment=environment, port=port))
 
 
 def _progress(name):
@@ -210,9 +217,10 @@ def _verdict_line(record):
     if record["reason"]:
         line += f"  {record['reason']}"
     if cell := record["failing_cell"]:
-        line += (
-            f"\n  cell {cell['number']}: {cell['first_line']}\n  {cell['error']}: {cell['message'].strip()[:500]}"
-        )
+        where = cell.get("line") or cell["first_line"]
+        line += f"\n  cell {cell['number']}: {where}\n  {cell['error']}: {cell['message'].strip()[:500]}"
+    if record.get("kept_lake"):
+        line += f"\n  the throw-away lake is kept: {_from_here(record['kept_lake'])}"
     page = records.folder(record) / "report.html"
     return f"{line}\n  {_from_here(page)}" if page.is_file() else line
 

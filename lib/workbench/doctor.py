@@ -10,7 +10,6 @@ from workbench import java, session, settings
 
 NEEDED_DISK_GIB = 2
 NEEDED_MEMORY_GIB = 3
-JARS = ("iceberg", "sqlite")
 
 
 @dataclass(frozen=True)
@@ -23,16 +22,22 @@ class Finding:
     jar: str = ""
 
 
-def findings(*, port=None):
+def findings(*, environment="local", port=None):
     """Look at everything a session needs.
 
     Args:
+        environment: name or path of the environment whose jars are looked at.
         port: a port that must be free, or None.
 
     Returns:
         list of Finding, in the order in which things must be put right.
     """
-    found = [python(sys.version_info[:3]), java_runtime(), *packages(), *(jar(name) for name in JARS)]
+    found = [
+        python(sys.version_info[:3]),
+        java_runtime(),
+        *packages(),
+        *(jar(name) for name in settings.environment(environment).jars),
+    ]
     found += [disk(settings.home()), memory()]
     return found + ([free_port(port)] if port is not None else [])
 
@@ -128,36 +133,37 @@ def free_port(port):
     return Finding(f"port {port} is free")
 
 
-def main(*, fix=False, port=None):
+def main(*, fix=False, environment="local", port=None):
     """Print the findings, fetch jars when told to or when asked and answered, and return the exit code.
 
     Args:
         fix: fetch missing and corrupt jars and build the class-data archive without asking.
+        environment: name or path of the environment to look at.
         port: a port that must be free, or None.
 
     Returns:
         int: 0 when everything is right, else 1.
     """
-    found = findings(port=port)
+    found = findings(environment=environment, port=port)
     wanted = [f.jar for f in found if f.jar]
     if wanted and not fix and sys.stdin.isatty():
         fix = input(f"Fetch {', '.join(wanted)}? [y/N] ").strip().lower() == "y"
     if fix and not found[1].wrong and not found[2].wrong:
         for name in wanted:
             java.fetch(name)
-        found = findings(port=port)
+        found = findings(environment=environment, port=port)
         if not any(f.wrong for f in found):
-            found.append(archive())
+            found.append(archive(settings.environment(environment).jars))
     for finding in found:
         print(f"wrong  {finding.wrong}: {finding.remedy}" if finding.wrong else f"ok     {finding.what}")
     return 1 if any(f.wrong for f in found) else 0
 
 
-def archive():
-    """The class-data archive of the default jars, built when missing; without it sessions start slower."""
-    path = java.archive_path(JARS)
+def archive(names):
+    """The class-data archive of a jar set, built when missing; without it sessions start slower."""
+    path = java.archive_path(names)
     if not path.is_file():
-        session.build_archive(JARS)
+        session.build_archive(names)
     if not path.is_file() or not path.stat().st_size:
         return Finding("no class-data archive: sessions start slower and are the same otherwise")
     return Finding("class-data archive for a quick start")

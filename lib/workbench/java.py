@@ -139,8 +139,12 @@ def jar_problem(name):
     return None
 
 
-def require_jars(names):
+def require_jars(names, *, environment="local"):
     """Return the paths of jars that are in the cache and whole.
+
+    Args:
+        names: names in jars.toml.
+        environment: the environment that needs them, for the message.
 
     Raises:
         ValueError: one is missing or corrupt; the message says how to fetch it.
@@ -149,7 +153,7 @@ def require_jars(names):
         f"{known_jars()[name]['coordinate']} is {problem}" for name in names if (problem := jar_problem(name))
     ]
     if wrong:
-        raise ValueError(f"{'; '.join(wrong)}: fetch with `workbench doctor --fix`")
+        raise ValueError(f"{'; '.join(wrong)}: fetch with `workbench doctor --fix --environment {environment}`")
     return [jar_path(name) for name in names]
 
 

@@ -156,9 +156,7 @@ def _listed(series):
 
 
 def _emit(figure, alt):
-    from IPython.display import display
-
     file = io.BytesIO()
     figure.savefig(file, format="png", metadata={"Software": None})
     picture = base64.b64encode(file.getvalue()).decode("ascii")
-    display({"image/png": picture, "text/plain": alt}, raw=True, metadata={"image/png": {"alt": alt}})
+    show.emit({"image/png": picture, "text/plain": alt}, {"image/png": {"alt": alt}})

@@ -44,7 +44,7 @@ def start(environment="local"):
         running.conf.set("spark.sql.session.timeZone", "UTC")
         return running
     names = tuple(env.jars)
-    java.require_jars(names)
+    java.require_jars(names, environment=env.name)
     # PySpark prints each failed statement as JSON on stderr, those that are caught and shown on purpose too
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
     options = class_data_options(names)

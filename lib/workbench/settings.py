@@ -137,7 +137,9 @@ def environment(name):
     elif name in known:
         path = known[name]
     else:
-        raise ValueError(f"no environment {name!r}{_nearest(str(name), known)}; there are {', '.join(known)}")
+        looked = ", ".join(str(folder) for folder in places())
+        there = f"there are {', '.join(known)} (looked in {looked})"
+        raise ValueError(f"no environment {name!r}{_nearest(str(name), known)}; {there}")
     return parse(read_yaml(path), path)
 
 
@@ -189,6 +191,11 @@ def _problem(error, values):
     where = [str(part) for part in error["loc"] if part not in ("embedded", "rest", "remote")]
     where = [w for w in where if not (w in ("glue", "hive", "jdbc") and where[0] == "catalog" and w != where[-1])]
     key = ".".join(where) or "file"
+    if error["type"].startswith("union_tag"):
+        kinds = "embedded, rest, glue, hive, jdbc"
+        found = (values.get("catalog") or {}).get("type")
+        lost = "; a Hadoop catalog loses rows when two write" if found == "hadoop" else ""
+        return f"catalog.type is one of {kinds}, found {found!r}{lost}"
     if error["type"] == "extra_forbidden":
         valid = _fields(where[:-1], values)
         return f"{key} is not a setting{_nearest(where[-1], valid)}; it has {', '.join(valid)}"

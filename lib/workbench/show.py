@@ -3,6 +3,7 @@
 import html
 import math
 import re
+import sys
 from decimal import Decimal
 
 # What differs from run to run in a message: ids, uuids, addresses of objects, places of files.
@@ -101,14 +102,28 @@ def _java_chain(caught):
     return chain
 
 
-def _table(names, found, total, digits):
-    from IPython.display import display
+def emit(data, metadata=None):
+    """Give an output to the notebook that runs this; in a plain script, print its text.
 
+    Args:
+        data: media type to content; `text/plain` is among them.
+        metadata: media type to metadata.
+    """
+    if sys.modules.get("IPython"):
+        from IPython import get_ipython
+        from IPython.display import display
+
+        if get_ipython() is not None:
+            return display(data, raw=True, metadata=metadata)
+    print(data["text/plain"])
+
+
+def _table(names, found, total, digits):
     cells = [[cell(value, digits) for value in row] for row in found]
     right = [all(_is_number(row[i]) for row in found if row[i] is not None) for i in range(len(names))]
     more = f"… and {total - len(found):,} more rows" if total > len(found) else ""
     plain, rich = _plain(names, cells, right, more), _rich(names, cells, right, more)
-    display({"text/plain": plain, "text/html": rich}, raw=True)
+    emit({"text/plain": plain, "text/html": rich})
 
 
 def _plain(names, cells, right, more):

@@ -101,6 +101,7 @@ def test_a_failing_check(project, notebook):
         "first_line": "found = spark.range(ROWS).count()",
         "error": "CheckFailed",
         "message": "rows: found 3, expected 4",
+        "line": "checks.require('rows', found, ROWS + 1)",
     }
     assert "CheckFailed: rows: found 3, expected 4" in said.stderr
     assert json.loads((project / "run.json").read_text()) == record  # what --on-failure was given
@@ -151,9 +152,8 @@ def test_sigkill_to_the_runner_is_found_at_the_next_start(project, notebook):
     assert last(project)["status"] == "running"
     second = workbench("run", "job", cwd=project)
     assert second.returncode == 2
-    assert (
-        f"the same job runs already: {min(p.name for p in (project / 'runs' / 'job').iterdir())}" in second.stderr
-    )
+    first = min(p.name for p in (project / "runs" / "job").iterdir())
+    assert f"job with no params file runs already in this environment: {first}; wait" in second.stderr
     running.kill()
     running.wait()
     until(lambda: not left_behind(project), 30)  # the child ends with its runner

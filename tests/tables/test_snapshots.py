@@ -38,6 +38,12 @@ def test_files_read_follows_pruning(spark, table):
     assert snapshots.files_read(df.where("part = 1").union(df.where("part = 2"))) == 2
 
 
+def test_files_of_anything_else_are_not_counted(spark, table):
+    assert snapshots.files_read(spark.table(table).groupBy().count()) == 0  # from metadata alone
+    with pytest.raises(ValueError, match="of Iceberg tables only; this query has a Range"):
+        snapshots.files_read(spark.range(3))
+
+
 def test_an_unknown_table_lists_those_there_are(spark, table):
     namespace = table.partition(".")[0]
     with pytest.raises(snapshots.TableNotFound, match=f"no table {namespace}.other; {namespace} has {table}"):

@@ -8,6 +8,7 @@ import argparse
 import json
 import logging
 import os
+import re
 import threading
 
 from nbclient.exceptions import DeadKernelError
@@ -43,7 +44,7 @@ def _execute(given, parameters):
             given.input, given.output, parameters, engine_name="workbench", progress_bar=False, cwd=given.cwd
         )
     except PapermillExecutionError as error:
-        return _failed(error.ename, error.evalue)
+        return _failed(error)
     except DeadKernelError:
         return {
             "status": "died",
@@ -60,9 +61,25 @@ def _execute(given, parameters):
     return {"status": "passed", "reason": None, "failing_cell": None}
 
 
-def _failed(name, value):
-    cell = _at(name, value)
-    return {"status": "failed", "reason": f"cell {cell['number']} failed: {name}", "failing_cell": cell}
+def _failed(error):
+    """Tell where a cell failed: by its number, its first line, and the line of it that was running."""
+    cell = _at(error.ename, _root_cause(error.evalue))
+    trace = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback or []))
+    at = re.search(r"Cell In\[\d+\], line (\d+)", trace)
+    lines = error.source.splitlines()
+    if at and int(at[1]) <= len(lines):
+        cell["line"] = lines[int(at[1]) - 1].strip()
+    return {"status": "failed", "reason": f"cell {cell['number']} failed: {error.ename}", "failing_cell": cell}
+
+
+def _root_cause(message):
+    """Return a message without Java's stack: what was tried, and the innermost cause."""
+    lines = [line.strip() for line in message.splitlines() if line.strip()]
+    stack = [line for line in lines if re.match(r"at [\w.$/]+\(", line)]
+    if not stack:
+        return message
+    causes = [line for line in lines if line.startswith("Caused by: ")]
+    return "\n".join([*lines[: min(lines.index(stack[0]), 6)], *causes[-1:]])
 
 
 def _at(error, message):

@@ -16,7 +16,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from workbench import results, scratch, secrets, settings
+from workbench import java, results, scratch, secrets, settings
 from workbench.run import kernel, ledger, processes, report
 from workbench.run import notebook as notebooks
 from workbench.run import record as records
@@ -90,7 +90,7 @@ def _prepared(job, path):
     environment = everything.get("ENVIRONMENT")
     if reason is None and environment is not None:
         try:
-            settings.environment(environment)
+            java.require_jars(settings.environment(environment).jars, environment=environment)
         except ValueError as error:
             reason = str(error)
     overrides = [*job.overrides, *([f"ENVIRONMENT={job.environment}"] if job.environment else [])]
@@ -108,6 +108,7 @@ def _executed(job, path, record, given):
     lake = scratch.enter()
     if job.keep_scratch:
         scratch.keep(lake)
+        record = record | {"kept_lake": str(lake)}
     hidden, where, started = _hidden(record["environment"]), {}, time.monotonic()
     with records.lock(record), _signals():
         try:
@@ -242,7 +243,7 @@ def _warm_up():
 @contextmanager
 def _only_one(record):
     """Give None while this is the only run of its job, else the sentence that names the other one."""
-    parts = [record["notebook_path"], record["command"]]
+    parts = [record["notebook_path"], record["params_file"] or "", record["environment"] or ""]
     name = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
     folder = records.runs_folder() / ".jobs"
     folder.mkdir(exist_ok=True)
@@ -252,7 +253,8 @@ def _only_one(record):
             owner.write_text(record["run_id"])
             yield None
     except Timeout:
-        yield f"the same job runs already: {owner.read_text()} ({record['command']})"
+        job = f"{record['notebook']} with {record['params_file'] or 'no params file'}"
+        yield f"{job} runs already in this environment: {owner.read_text()}; wait, or give this one its own file"
 
 
 @contextmanager
@@ -301,4 +303,10 @@ def _hidden(environment):
 
 def _notify(command, record):
     """Call the user's command with the record's path as its last argument; its failure changes no verdict."""
-    subprocess.run([*shlex.split(command), str(records.folder(record) / "run.json")], check=False)
+    try:
+        done = subprocess.run([*shlex.split(command), str(records.folder(record) / "run.json")], check=False)
+    except (OSError, ValueError) as error:
+        print(f"workbench: --on-failure could not be called: {error}", file=sys.stderr)
+    else:
+        if done.returncode:
+            print(f"workbench: --on-failure {command} ended with {done.returncode}", file=sys.stderr)

@@ -76,12 +76,20 @@ def files_read(df):
 
     Returns:
         int, distinct data files.
+
+    Raises:
+        ValueError: the query reads something else than Iceberg tables.
     """
     leaves = df._jdf.queryExecution().sparkPlan().collectLeaves()
     files = set()
     for leaf in (leaves.apply(i) for i in range(leaves.size())):
-        if not leaf.getClass().getName().endswith("BatchScanExec"):
+        kind = leaf.getClass().getSimpleName()
+        if kind == "LocalTableScanExec":  # answered from metadata
             continue
+        if kind != "BatchScanExec" or "org.apache.iceberg" not in leaf.scan().getClass().getName():
+            raise ValueError(
+                f"files are counted of Iceberg tables only; this query has a {kind.removesuffix('Exec')}"
+            )
         parts = leaf.inputPartitions()
         for part in (parts.apply(i) for i in range(parts.size())):
             tasks = part.taskGroup().tasks().iterator()
