@@ -2,6 +2,8 @@
 
 from decimal import Decimal
 
+import numpy as np
+import pandas as pd
 import pytest
 
 from workbench import checks, results
@@ -44,3 +46,42 @@ def test_equality_and_tolerance(found, expected, tolerance, passes):
 def test_what_compares_nothing_is_refused(found, expected):
     with pytest.raises(ValueError):
         checks.require("x", found, expected)
+
+
+@pytest.mark.parametrize(("found", "expected"), [(True, 1), (0, False), ([True], [1]), ({"a": 1}, {"a": True})])
+def test_a_boolean_is_no_number(found, expected):
+    with pytest.raises(checks.CheckFailed):
+        checks.require("x", found, expected)
+
+
+NAN = float("nan")
+
+
+@pytest.mark.parametrize(
+    ("found", "expected", "tolerance"),
+    [
+        ([NAN], [NAN], 0),
+        ({"a": NAN}, {"a": NAN}, 0),
+        (np.float32("nan"), 1, 0),
+        (Decimal("NaN"), 1, 0),
+        (np.array([1, 2]), [1, 2], 0),
+        (pd.Series([1]), pd.Series([1]), 0),
+        ((i for i in [1]), 1, 0),
+        (len, len, 0),
+        (1, 1, float("inf")),
+        (1, 2, True),
+        (1, 2, -1),
+        (True, False, 1),
+        ([1], [1], 0.1),
+    ],
+)
+def test_what_is_no_value_and_no_tolerance_is_refused(found, expected, tolerance):
+    with pytest.raises(ValueError):
+        checks.require("x", found, expected, tolerance=tolerance)
+
+
+def test_numbers_of_numpy_and_decimals_are_values():
+    checks.require("a", np.int64(3), 3)
+    checks.require("b", np.bool_(True), True)
+    checks.require("c", Decimal("0.1"), 0.15, tolerance=0.06)
+    checks.require("d", (1, 2), [1, 2])

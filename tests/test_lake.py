@@ -5,6 +5,7 @@ import subprocess
 import sys
 
 import pyarrow as pa
+import pytest
 from pyiceberg.catalog import load_catalog
 
 from workbench import lake
@@ -43,3 +44,9 @@ def test_pyiceberg_writes_where_spark_will_read(tmp_path):
     catalog.create_table("n.t", schema=pa.schema([("id", pa.int64())])).append(pa.table({"id": [1, 2]}))
     assert catalog.load_table("n.t").scan().to_arrow().num_rows == 2
     assert lake.spark_properties(tmp_path)["warehouse"] == catalog.properties["warehouse"]
+
+
+@pytest.mark.parametrize("name", ["a%41", "a#b", "a?b"])
+def test_a_path_that_no_address_can_hold_is_refused(tmp_path, name):
+    with pytest.raises(ValueError, match="in its path"):
+        lake.make(tmp_path / name)

@@ -55,3 +55,14 @@ def test_a_table_is_noted_with_its_snapshot(spark, namespace, tmp_path, monkeypa
     results.table(spark, f"{namespace}.t")
     expected = spark.sql(f"SELECT max(snapshot_id) FROM {namespace}.t.snapshots").collect()[0][0]
     assert results.read(tmp_path)["tables"] == [{"name": f"{namespace}.t", "snapshot_id": expected}]
+
+
+@pytest.mark.parametrize("text", ["[1, 2]", '{"checks": 7}', '{"checks": [{"name": "x"}]}', '{"more": 1}', "3"])
+def test_a_file_that_a_notebook_wrote_over_reads_as_empty(tmp_path, text):
+    (tmp_path / "results.json").write_text(text)
+    assert results.read(tmp_path) == {"results": {}, "measurements": {}, "checks": [], "tables": []}
+
+
+def test_a_measurement_is_finite():
+    with pytest.raises(ValueError, match="a measurement is finite"):
+        results.measure(rate=float("nan"))

@@ -66,3 +66,14 @@ def test_an_unwritable_home_falls_back_to_the_temporary_folder(tmp_path, monkeyp
     folder = scratch.enter()
     assert folder.parent == tmp_path / f"iceberg-workbench-{os.getuid()}"
     scratch.leave(folder)
+
+
+def test_a_folder_that_is_not_ours_is_neither_entered_nor_removed(alone, tmp_path, monkeypatch):
+    precious = tmp_path / "mine"
+    precious.mkdir()
+    (precious / "precious").touch()
+    monkeypatch.setenv(scratch.VARIABLE, str(precious))
+    folder = scratch.enter()
+    assert folder != precious
+    scratch.leave(folder)
+    assert (precious / "precious").exists()

@@ -36,3 +36,9 @@ def test_redaction_reaches_every_text_and_leaves_the_rest():
         "d": "[secret]",
     }
     assert secrets.redact("http://me:hush@host/x") == "http://[secret]@host/x"
+
+
+def test_names_are_redacted_too():
+    assert secrets.redact({"s3cret-value!": [{"s3cret-value!": 1}]}, ["s3cret-value!"]) == {
+        "[secret]": [{"[secret]": 1}]
+    }

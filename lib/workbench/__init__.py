@@ -3,7 +3,7 @@
 The map. Imports go downwards only, and within *top* nobody imports a neighbour:
 
     cli            the command `workbench`
-    top            run/       a notebook run headless: parameters, runner, record, ledger, report
+    top            run/       a notebook run headless: notebook, runner, watch, record, ledger, report
     middle         session    the one SparkSession of an environment
                    tables/    what Iceberg tables are and did (snapshots)
                    data/      inputs: real ones from packages, generated ones with their planted truth

@@ -1,6 +1,8 @@
 """Checks that can fail: what must hold, found against expected, and the run fails when it does not."""
 
 import math
+from datetime import date
+from decimal import Decimal
 
 from workbench import results, show
 
@@ -22,15 +24,48 @@ def require(name, found, expected, *, tolerance=0):
         CheckFailed: they differ.
         ValueError: nothing was compared (both are None), or a value has a time-out, NaN, for a number.
     """
+    found, expected = _comparable(name, found), _comparable(name, expected)
     if found is None and expected is None:
         raise ValueError(f"{name}: both values are None, so nothing was compared")
-    if any(isinstance(value, float) and math.isnan(value) for value in (found, expected)):
-        raise ValueError(f"{name}: NaN equals nothing; found {found!r}, expected {expected!r}")
-    passed = bool(abs(found - expected) <= tolerance if tolerance else found == expected)
+    if tolerance:
+        numbers = all(
+            isinstance(v, int | float | Decimal) and v is not True and v is not False for v in (found, expected)
+        )
+        if isinstance(tolerance, bool) or not 0 < tolerance < math.inf or not numbers:
+            raise ValueError(f"{name}: a tolerance is a finite number, and goes with two numbers")
+        passed = abs(Decimal(str(found)) - Decimal(str(expected))) <= Decimal(str(tolerance))
+    else:
+        passed = _typed(found) == _typed(expected)
     results.check(name, found, expected, passed)
     if not passed:
         raise CheckFailed(f"{name}: found {results.plain(found)!r}, expected {results.plain(expected)!r}")
     print(f"ok  {name}: {_text(found)}")
+
+
+def _comparable(name, value):
+    """Return a value of plain kinds; NaN, which equals nothing, and what is no value (a frame) are refused."""
+    if hasattr(value, "item") and getattr(value, "shape", None) == ():  # numpy's numbers
+        value = value.item()
+    if isinstance(value, list | tuple):
+        return [_comparable(name, item) for item in value]
+    if isinstance(value, dict):
+        return {key: _comparable(name, item) for key, item in value.items()}
+    if isinstance(value, float | Decimal) and math.isnan(value):
+        raise ValueError(f"{name}: NaN equals nothing")
+    if value is None or isinstance(value, int | float | Decimal | str | date):
+        return value
+    raise ValueError(
+        f"{name}: a {type(value).__name__} is no value to compare; give numbers, texts, lists or dicts"
+    )
+
+
+def _typed(value):
+    """Return a value in which a boolean does not equal a number, as Python's do."""
+    if isinstance(value, bool):
+        return ("boolean", value)
+    if isinstance(value, list):
+        return [_typed(item) for item in value]
+    return {key: _typed(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def _text(value):

@@ -20,6 +20,9 @@ def main():
     """Run the command; a refusal is one sentence on stderr and exit code 2, never a traceback."""
     try:
         app(standalone_mode=True)
+    except UnicodeError as error:
+        print(f"workbench: a text could not be written or read: {error}", file=sys.stderr)
+        sys.exit(1)
     except ValueError as error:
         print(f"workbench: {error}", file=sys.stderr)
         sys.exit(2)
@@ -113,12 +116,12 @@ def runs(
     yes: Annotated[bool, typer.Option("--yes", help="with --prune: do not ask")] = False,
 ):
     """List the runs there were, newest first, from the ledger."""
-    from workbench.run import ledger
+    from workbench.run import ledger, runner
     from workbench.run import record as records
 
     if status and status not in records.EXIT_CODES:
         raise ValueError(f"no status {status!r}; there are {', '.join(records.EXIT_CODES)}")
-    records.recover()
+    runner.recover()
     ledger.sync()
     if prune:
         return _prune(older_than_days, yes)

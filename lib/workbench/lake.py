@@ -22,6 +22,10 @@ def make(folder):
     Two processes that meet an empty database would both let Iceberg make its tables, and one of them fails with
     *duplicate column name: iceberg_type*. Made here, in one transaction, they are there before either looks.
     """
+    if wrong := [sign for sign in "%#?" if sign in str(folder)]:
+        raise ValueError(
+            f"the lake's folder {folder} has a {wrong[0]} in its path, which a database address cannot hold"
+        )
     folder.mkdir(parents=True, exist_ok=True)
     with closing(sqlite3.connect(folder / "catalog.db", timeout=30, isolation_level=None)) as database:
         database.execute("PRAGMA journal_mode = WAL")

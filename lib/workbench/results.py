@@ -6,6 +6,7 @@ are kept and never compared. Under the runner everything goes to `results.json` 
 """
 
 import json
+import math
 import numbers
 import os
 import re
@@ -65,9 +66,22 @@ def read(folder):
     """
     empty = {"results": {}, "measurements": {}, "checks": [], "tables": []}
     try:
-        return empty | json.loads((Path(folder) / "results.json").read_text(encoding="utf-8"))
+        found = json.loads((Path(folder) / "results.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return empty
+    return empty | found if _well_formed(found, empty) else empty
+
+
+def _well_formed(found, empty):
+    """Tell whether a file holds what this module writes: a notebook may have written over it."""
+    if not isinstance(found, dict) or set(found) - set(empty):
+        return False
+    if not all(isinstance(value, type(empty[block])) for block, value in found.items()):
+        return False
+    rows = [*found.get("checks", []), *found.get("tables", [])]
+    return all(isinstance(row, dict) and isinstance(row.get("name"), str) for row in rows) and all(
+        isinstance(check.get("passed"), bool) for check in found.get("checks", [])
+    )
 
 
 def _add(block, values):
@@ -102,6 +116,8 @@ def _measurement(name, value):
     value = plain(value)
     if value is not None and not isinstance(value, int | float | str | bool):
         raise ValueError(f"{name} is a {type(value).__name__}; a measurement is a number, a text or a boolean")
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"{name} is {value}; a measurement is finite")
     return value
 
 

@@ -18,6 +18,7 @@ from filelock import FileLock, Timeout
 from workbench import settings
 
 VARIABLE = "WORKBENCH_SCRATCH"
+MARK = ".workbench-scratch"
 _held = {}
 
 
@@ -27,12 +28,15 @@ def enter():
     The folder is removed when the last process that entered it leaves (at exit, or by `leave`).
     """
     named = os.environ.get(VARIABLE)
+    if named and not (Path(named) / MARK).is_file():
+        named = None  # gone meanwhile, or somebody else's folder, which is not ours to remove
     with _turn() as base:
         if not named:
             _sweep(base)
         folder = Path(named) if named else Path(tempfile.mkdtemp(prefix="run-", dir=base))
         if folder not in _held or _held[folder][1] != os.getpid():
-            (folder / "users").mkdir(parents=True, exist_ok=True)
+            (folder / MARK).touch()
+            (folder / "users").mkdir(exist_ok=True)
             lock = FileLock(folder / "users" / uuid.uuid4().hex)
             lock.acquire(timeout=0)
             _held[folder] = (lock, os.getpid())
@@ -88,6 +92,8 @@ def _base():
 
 
 def _remove_if_unused(folder):
+    if not (folder / MARK).exists() and any(folder.iterdir()):
+        return False
     if (folder / "keep").exists() or any(_is_held(user) for user in (folder / "users").glob("*")):
         return False
     shutil.rmtree(folder, ignore_errors=True)

@@ -58,6 +58,15 @@ def kind(name, value):
     return f"a value under the name {name}" if NAME.search(spaced) else None
 
 
+def hide(name, value):
+    """Return a parameter's value as a record keeps it: a secret as `[secret]`, also inside lists and mappings."""
+    if isinstance(value, dict):
+        return {key: hide(str(key), item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [hide(name, item) for item in value]
+    return "[secret]" if kind(name, value) else value
+
+
 def redact(found, secrets=()):
     """Blank out what looks like a secret, and the given values, in anything that people will read.
 
@@ -66,7 +75,7 @@ def redact(found, secrets=()):
         secrets: values known to be secret (resolved references).
     """
     if isinstance(found, dict):
-        return type(found)({key: redact(value, secrets) for key, value in found.items()})
+        return type(found)({redact(key, secrets): redact(value, secrets) for key, value in found.items()})
     if isinstance(found, list):
         return [redact(value, secrets) for value in found]
     return _redacted(found, secrets) if isinstance(found, str) else found

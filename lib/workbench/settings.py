@@ -6,6 +6,7 @@ valid one. A secret stands in it as a reference only, resolved when a session st
 
 import difflib
 import os
+import re
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
@@ -156,13 +157,26 @@ def parse(values, path):
 def read_yaml(path):
     """Read a YAML file by the safe loader; duplicate keys and syntax errors are refused with the line."""
     try:
-        return yaml.load(Path(path).read_text(encoding="utf-8"), Loader=_UniqueKeys)
+        text = Path(path).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} cannot be read: {error}") from None
+    return read_text(text, path)
+
+
+def read_text(text, origin):
+    """Read YAML text by the safe loader.
+
+    Refused, with the line, are duplicate keys, syntax errors, aliases (a few lines of them fill the memory) and
+    numbers that YAML reads in another base (010 is 8, 190:20:30 is 685230).
+    """
+    try:
+        return yaml.load(text, Loader=_Strict)
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
-        raise ValueError(f"{path}{line}: {getattr(error, 'problem', None) or error}") from None
-    except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} cannot be read: {error}") from None
+        raise ValueError(f"{origin}{line}: {getattr(error, 'problem', None) or error}") from None
+    except (ValueError, RecursionError, TypeError, AttributeError) as error:  # PyYAML lets some through
+        raise ValueError(f"{origin}: {error}") from None
 
 
 def secret_values(env):
@@ -211,18 +225,35 @@ def _fields(where, values):
     return list((Spark if where[:1] == ["spark"] else Environment).model_fields)
 
 
-class _UniqueKeys(yaml.SafeLoader):
-    """The safe loader, which silently keeps the last of two equal keys, made to refuse them."""
+class _Strict(yaml.SafeLoader):
+    """The safe loader, made to refuse what it would silently change or blow up."""
+
+    def compose_node(self, parent, index):
+        if self.check_event(yaml.events.AliasEvent):
+            raise yaml.constructor.ConstructorError(
+                None, None, "aliases are not accepted", self.peek_event().start_mark
+            )
+        return super().compose_node(parent, index)
 
 
 def _unique(loader, node, deep=False):
     seen = set()
     for key_node, _ in node.value:
         key = loader.construct_object(key_node, deep=True)
+        if isinstance(key, dict | list):
+            raise yaml.constructor.ConstructorError(None, None, "a key is a name, not a list", key_node.start_mark)
         if key in seen:
             raise yaml.constructor.ConstructorError(None, None, f"{key} stands twice", key_node.start_mark)
         seen.add(key)
     return loader.construct_mapping(node, deep)
 
 
-_UniqueKeys.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique)
+def _decimal(loader, node):
+    if not re.fullmatch(r"[-+]?(0|[1-9][0-9_]*)", node.value):
+        problem = f"{node.value} is no decimal number; write it without leading zeros, or as text in quotes"
+        raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
+    return loader.construct_yaml_int(node)
+
+
+_Strict.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique)
+_Strict.add_constructor("tag:yaml.org,2002:int", _decimal)

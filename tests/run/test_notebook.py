@@ -141,3 +141,61 @@ def test_finding_a_notebook(project, tmp_path, monkeypatch):
     (tmp_path / "broken.ipynb").write_text("{")
     with pytest.raises(Refused, match="is not a notebook"):
         notebooks.read(tmp_path / "broken.ipynb")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[",
+        "!!binary aGVs",
+        "{a: !!set {b}}",
+        "2026-01-31",
+        "[.nan]",
+        "010",
+        "190:20:30",
+        "{1: 2}",
+        "{PASSWORD: hunter2}",
+    ],
+)
+def test_odd_values_of_an_untyped_parameter_are_refused(tmp_path, text):
+    declared = notebooks.parameters(notebooks.read(write_notebook(tmp_path / "x.ipynb", parameters="ANY = None")))
+    with pytest.raises(Refused) as caught:
+        notebooks.values(declared, overrides=[f"ANY={text}"])
+    assert "hunter2" not in str(caught.value)
+    assert notebooks.values(declared, overrides=["ANY={a: [1, x]}"]) == {"ANY": {"a": [1, "x"]}}
+
+
+@pytest.mark.parametrize(
+    "text", ["A: &a [*a]", "? [a]\n: 1", "A: !!timestamp x", "A: " + "[" * 3000, "A: 2026-13-41"]
+)
+def test_odd_files_are_refused(declared, tmp_path, text):
+    file = tmp_path / "p.yml"
+    file.write_text(text)
+    with pytest.raises(Refused):
+        notebooks.values(declared, file=file)
+
+
+@pytest.mark.parametrize("cell", ["x = {[]: 1}", "N: int = 'text'", "a = b = 1", "PASSWORD: str = 'hunter2'"])
+def test_odd_defaults_are_refused(tmp_path, cell):
+    nb = notebooks.read(write_notebook(tmp_path / "x.ipynb", parameters=cell))
+    with pytest.raises(Refused) as caught:
+        notebooks.values(notebooks.parameters(nb))
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_notebook_that_cannot_run_is_refused(tmp_path):
+    def refused(change):
+        nb = notebooks.read(write_notebook(tmp_path / "x.ipynb", "1"))
+        change(nb)
+        with pytest.raises(Refused) as caught:
+            notebooks.runnable(nb)
+        return str(caught.value)
+
+    assert refused(lambda nb: nb.cells.clear()) == "the notebook has no code to run"
+    assert "names the kernel None; installed are" in refused(lambda nb: nb.metadata.pop("kernelspec"))
+    assert "names the kernel 'scala'" in refused(lambda nb: nb.metadata.kernelspec.update(name="scala"))
+    assert "half a character" in refused(lambda nb: nb.cells[0].update(source="'\ud800'"))
+    old = tmp_path / "old.ipynb"
+    old.write_text('{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": []}')
+    with pytest.raises(Refused, match="its format is older than 4"):
+        notebooks.read(old)

@@ -52,3 +52,39 @@ def test_unreadable_records_are_passed_over(project):
     broken.mkdir()
     (broken / "run.json").write_text('{"run_id": "b')
     assert len(records.every()) == 1
+
+
+def test_a_record_that_lies_elsewhere_or_is_not_ours_is_passed_over(project):
+    good = new(project)
+    records.write(good)
+    for number, change in enumerate(
+        [
+            {"run_id": "../../../victim"},
+            {"notebook": "y"},
+            {"notebook": None},
+            {"started_at": "2020-01-01T00:00:00"},
+            {"started_at": 3},
+            {"status": None},
+            {"seconds": "many"},
+            {"parameters": [1]},
+        ]
+    ):
+        folder = project / "runs" / "x" / f"r{number}"
+        folder.mkdir()
+        (folder / "run.json").write_text(json.dumps(good | {"run_id": folder.name} | change))
+    assert [record["run_id"] for record in records.every()] == [good["run_id"]]
+
+
+def test_secrets_reach_neither_the_command_nor_the_parameters(project):
+    record = new(
+        project,
+        parameters={"A": {"PASSWORD": "hunter2"}, "L": ["AKIAABCDEFGHIJKLMNOP"]},
+        overrides=["PASSWORD=hunter2"],
+    )
+    text = records.write(record).read_text()
+    assert "hunter2" not in text and "AKIA" not in text
+
+
+def test_half_a_character_is_no_obstacle(project):
+    records.write(new(project, parameters={"A": "\ud800"}))
+    assert len(records.every()) == 1

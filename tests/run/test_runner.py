@@ -226,14 +226,52 @@ def test_no_secret_reaches_what_a_run_leaves(project, monkeypatch):
     write_notebook(
         project / "notebooks" / "job.ipynb",
         "import os, sys\nprint(os.environ['CATALOG_CREDENTIAL'])\nprint('AKIA' + 'ABCDEFGHIJKLMNOP')",
+        "from workbench import checks\ns = os.environ['CATALOG_CREDENTIAL']\nchecks.require(s, {s: s}, {s: s})",
         "os.write(2, os.environ['CATALOG_CREDENTIAL'].encode())\nraise ValueError(os.environ['CATALOG_CREDENTIAL'])",
         parameters='ENVIRONMENT: str = "own"',
     )
-    said = workbench("run", "job", cwd=project)
-    assert said.returncode == 1
+    said = workbench("run", "job", "--json", cwd=project)
+    assert said.returncode == 1 and "hush-hush" not in said.stdout
     for path in (project / "runs").rglob("*"):
         if path.is_file():
             assert b"hush-hush" not in path.read_bytes(), path
             assert b"AKIAABCDEFGHIJKLMNOP" not in path.read_bytes(), path
     assert "hush-hush" not in said.stderr
     assert "[secret]" in (next((project / "runs" / "job").iterdir()) / "notebook.ipynb").read_text()
+
+
+def test_a_check_that_was_swallowed_fails_the_run(project):
+    swallow = "from workbench import checks\ntry:\n    checks.require('x', 1, 2)\nexcept AssertionError:\n    pass"
+    write_notebook(project / "notebooks" / "job.ipynb", swallow)
+    assert workbench("run", "job", cwd=project).returncode == 1
+    assert last(project)["reason"] == "a check failed and the notebook went on: x"
+
+
+def test_a_daemon_in_another_environment_is_ended(project):
+    daemon = (
+        "import subprocess\np = subprocess.Popen(['sleep', '4711'], env={}, start_new_session=True)\nprint(p.pid)"
+    )
+    write_notebook(project / "notebooks" / "job.ipynb", daemon)
+    assert workbench("run", "job", cwd=project).returncode == 0
+    folder = next((project / "runs" / "job").iterdir())
+    cells = json.loads((folder / "notebook.ipynb").read_text())["cells"]
+    pid = int("".join(cells[0]["outputs"][0]["text"]))
+    assert not psutil.pid_exists(pid) or psutil.Process(pid).status() == psutil.STATUS_ZOMBIE
+
+
+def test_a_broken_ledger_changes_no_verdict(project):
+    write_notebook(project / "notebooks" / "job.ipynb", "1")
+    lake = project / ".workbench" / "lake"
+    lake.mkdir(parents=True)
+    (lake / "catalog.db").write_text("no database")
+    said = workbench("run", "job", cwd=project)
+    assert said.returncode == 0 and "Traceback" not in said.stderr
+    assert "the ledger could not be written, the next run adds it" in said.stderr
+
+
+def test_an_environment_that_is_no_name_is_refused(project):
+    write_notebook(project / "notebooks" / "job.ipynb", "1", parameters="ENVIRONMENT: int = 3")
+    said = workbench("run", "job", cwd=project)
+    assert said.returncode == 2 and "ENVIRONMENT takes a name, found 3" in said.stderr
+    assert "Traceback" not in workbench("runs", cwd=project).stderr
+    assert workbench("run", "job", "--timeout", "inf", cwd=project).returncode == 2

@@ -29,12 +29,15 @@ def main(arguments=None):
         parser.add_argument(name, required=True)
     given = parser.parse_args(arguments)
     logging.getLogger("papermill").setLevel(logging.ERROR)
+    processes.adopt()
     threading.Thread(target=_end_with_runner, args=(int(given.lifeline),), daemon=True).start()
     events = os.fdopen(int(given.events), "w", buffering=1)
     _Executing.tell = staticmethod(lambda **event: print(json.dumps(event), file=events))
     _Executing.hidden = _hidden(given.environment)
     papermill_engines.register("workbench", _Executing)
-    _Executing.tell(event="end", **_execute(given, json.loads(given.parameters)))
+    ended = _execute(given, json.loads(given.parameters))
+    processes.end(os.environ[processes.TAG], also=processes.below(os.getpid()))
+    _Executing.tell(event="end", **ended)
 
 
 def _execute(given, parameters):
@@ -145,7 +148,7 @@ def _hidden(environment):
 
 def _end_with_runner(lifeline):
     os.read(lifeline, 1)  # returns when the runner's end is closed, by the runner or by its death
-    processes.end_tagged(os.environ[processes.TAG])
+    processes.end(os.environ[processes.TAG], also=processes.below(os.getpid()))
     kernel.remove(os.environ[processes.TAG])
     os._exit(1)
 

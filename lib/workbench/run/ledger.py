@@ -82,6 +82,7 @@ def _row(record):
     row = {
         name: record.get(name) for name in ("run_id", "notebook", "status", "reason", "environment", "params_file")
     }
+    row = {name: value if value is None else str(value) for name, value in row.items()}
     row |= {"notebook_sha256": record.get("notebook_sha256"), "seconds": record.get("seconds")}
     row |= {name: _time(record.get(name)) for name in ("started_at", "finished_at")}
     row |= {"failing_cell": cell.get("number")}

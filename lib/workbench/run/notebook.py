@@ -2,6 +2,7 @@
 
 import ast
 import io
+import json
 import keyword
 import math
 import re
@@ -65,9 +66,33 @@ def read(path):
         Refused: the file is not a notebook of format 4.
     """
     try:
+        if json.loads(Path(path).read_text(encoding="utf-8")).get("nbformat", 0) < 4:
+            raise ValueError("its format is older than 4; open it in JupyterLab and save it")
         return nbformat.read(path, as_version=4)
     except Exception as error:  # nbformat raises a dozen kinds for a file that is no notebook
         raise Refused(f"{path} is not a notebook: {str(error).splitlines()[0][:200]}") from None
+
+
+def runnable(notebook):
+    """Refuse a notebook that could not run: no code, a text that is none, or a kernel that is not installed.
+
+    Raises:
+        Refused: with what is wrong.
+    """
+    from jupyter_client.kernelspec import KernelSpecManager
+
+    if not any(cell.cell_type == "code" and cell.source.strip() for cell in notebook.cells):
+        raise Refused("the notebook has no code to run")
+    kernel = notebook.metadata.get("kernelspec", {}).get("name")
+    there = KernelSpecManager().find_kernel_specs()
+    if kernel not in there:
+        raise Refused(
+            f"the notebook names the kernel {kernel!r}; installed are {', '.join(sorted(there)) or 'none'}"
+        )
+    try:
+        nbformat.writes(notebook).encode("utf-8")
+    except UnicodeEncodeError:
+        raise Refused("the notebook holds half a character (a lone surrogate)") from None
 
 
 def parameters(notebook):
@@ -76,7 +101,7 @@ def parameters(notebook):
     Raises:
         Refused: the cell holds something else than literals, one a line.
     """
-    cell = next((c for c in notebook.cells if "parameters" in c.metadata.get("tags", [])), None)
+    cell = next((c for c in notebook.cells if "parameters" in (c.metadata.get("tags") or [])), None)
     if cell is None or cell.cell_type != "code":
         return {}
     try:
@@ -125,6 +150,11 @@ def values(declared, *, file=None, overrides=(), environment=None):
             other = given["ENVIRONMENT"]
             raise Refused(f"--environment is {environment}, but the parameters say ENVIRONMENT={other}; name one")
         given["ENVIRONMENT"] = _typed(declared, "ENVIRONMENT", environment)
+    for name, parameter in declared.items():
+        if name not in given and (kind := secrets.kind(name, parameter.default)):
+            raise Refused(
+                f"the default of {name} holds {kind}; a secret goes into the environment: env:NAME refers to it"
+            )
     return given
 
 
@@ -159,15 +189,30 @@ def _typed(declared, name, value):
     wanted = declared[name].type
     if wanted == "str" and hasattr(value, "isoformat"):
         value = value.isoformat()  # YAML reads 2026-01-31 as a date
-    if wanted == "float" and type(value) is int:
+    if wanted == "float" and type(value) is int and abs(value) < 2**53:
         value = float(value)
     if wanted and type(value) is not TYPES[wanted]:
         raise Refused(f"{name} takes {_article(wanted)}, found {value!r} ({type(value).__name__})")
     if isinstance(value, float) and not math.isfinite(value):
         raise Refused(f"{name} takes a finite number, found {value!r}")
+    _plain_value(name, value)
+    return value
+
+
+def _plain_value(name, value):
+    """Refuse what cannot be pasted as a literal, and what must not be: secrets, paths that lead elsewhere."""
+    try:
+        json.dumps(value, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError):
+        raise Refused(f"{name} takes text, finite numbers, booleans, and lists and mappings of them") from None
     if isinstance(value, str):
         _safe_text(name, value)
-    return value
+    for key, item in value.items() if isinstance(value, dict) else ():
+        if not isinstance(key, str):
+            raise Refused(f"{name} holds a mapping with the key {key!r}; keys are text")
+        _plain_value(key, item)
+    for item in value if isinstance(value, list) else ():
+        _plain_value(name, item)
 
 
 def _safe_text(name, value):
@@ -192,31 +237,30 @@ def _parsed(declared, name, text):
             return TYPES[wanted](text)
         except ValueError:
             return text
-    import yaml
-
-    return yaml.safe_load(text)
+    try:
+        return settings.read_text(text, f"--set {name}")
+    except ValueError as error:
+        raise Refused(str(error)) from None
 
 
 def _declared(node, helps):
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return None  # a docstring
-    target = (
-        node.target
-        if isinstance(node, ast.AnnAssign)
-        else node.targets[0]
-        if isinstance(node, ast.Assign)
-        else None
-    )
+    targets = [node.target] if isinstance(node, ast.AnnAssign) else getattr(node, "targets", [])
+    target = targets[0] if len(targets) == 1 else None
     if not isinstance(target, ast.Name) or getattr(node, "value", None) is None:
         raise Refused(f"the parameters cell holds `{ast.unparse(node)}`; expected NAME: type = literal")
     try:
         default = ast.literal_eval(node.value)
-    except ValueError:
+    except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         raise Refused(
             f"parameter {target.id} is computed (`{ast.unparse(node.value)}`); expected a literal, because an "
             "injected value would not reach it"
         ) from None
     told = ast.unparse(node.annotation) if isinstance(node, ast.AnnAssign) else type(default).__name__
+    fits = type(default) is TYPES.get(told, type(default)) or (told == "float" and type(default) is int)
+    if not fits:
+        raise Refused(f"parameter {target.id} is declared {told}, but its default is {default!r}")
     return Parameter(target.id, told if told in TYPES else None, default, helps.get(node.lineno, ""))
 
 

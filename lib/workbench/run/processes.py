@@ -1,10 +1,14 @@
 """The processes of a run: found by the tag that the runner puts into their environment, and ended."""
 
+import ctypes
 import os
+import sys
+from contextlib import suppress
 
 import psutil
 
 TAG = "WORKBENCH_RUN_ID"
+PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 
 
 def tagged(run_id):
@@ -19,25 +23,41 @@ def tagged(run_id):
     return found
 
 
-def end_tagged(run_id, *, patience_seconds=10):
+def adopt():
+    """Let processes whose parents die become this process's (Linux), so that `below` finds daemons too."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def below(pid):
+    """Return the living processes below one, whatever environment they gave themselves."""
+    try:
+        return psutil.Process(pid).children(recursive=True)
+    except psutil.Error:
+        return []
+
+
+def end(run_id, *, also=(), patience_seconds=10):
     """Kill every process of a run and wait until they are gone.
 
-    A kernel's JVM outlives it by seconds and a killed runner leaves all of them, so the tag decides, not the
-    family tree.
+    A kernel's JVM outlives it by seconds and a killed runner leaves all of them, so the tag decides.
+
+    Args:
+        run_id: the run.
+        also: processes without the tag, as `below` found them.
+        patience_seconds: how long to wait for the killed.
 
     Returns:
         int, how many were killed.
     """
     killed = []
     for _ in range(3):  # a process may have started another one while we looked
-        found = tagged(run_id)
+        found = [*tagged(run_id), *(process for process in also if process.is_running() and process not in killed)]
         if not found:
             break
         for process in found:
-            try:
+            with suppress(psutil.Error):
                 process.kill()
-            except psutil.Error:
-                continue
         psutil.wait_procs(found, timeout=patience_seconds)
         killed += found
     return len(killed)

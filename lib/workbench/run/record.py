@@ -38,14 +38,14 @@ def new(notebook, *, params_file=None, parameters=None, environment=None, overri
     now = datetime.now(UTC)
     command = ["workbench", "run", _shown(notebook)]
     command += ["--params", _shown(params_file)] if params_file else []
-    command += [part for text in overrides for part in ("--set", text)]
+    command += [part for text in overrides for part in ("--set", _hidden(text))]
     return {
         "run_id": f"{now:%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:6]}",
         "notebook": Path(notebook).stem,
         "notebook_path": _shown(notebook),
         "notebook_sha256": java.sha256(notebook),
         "params_file": _shown(params_file) if params_file else None,
-        "parameters": dict(parameters or {}),
+        "parameters": {name: secrets.hide(name, value) for name, value in (parameters or {}).items()},
         "environment": environment,
         "status": "running",
         "reason": None,
@@ -94,16 +94,40 @@ def finish(record, status, *, seconds, reason=None, failing_cell=None):
 
 
 def every():
-    """Read all records there are, oldest first; unreadable ones (cut off by a full disk) are passed over."""
+    """Read all records there are, oldest first.
+
+    Passed over are those that are cut off (a full disk), that another program changed, or that do not lie where
+    their run does: a record names folders that are deleted and pages that are linked.
+    """
     found = []
     for path in runs_folder().glob("*/*/run.json"):
         try:
             record = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
             continue
-        if isinstance(record, dict) and record.get("run_id"):
+        if _valid(record, path):
             found.append(record)
     return sorted(found, key=lambda record: (record.get("started_at") or "", record["run_id"]))
+
+
+def _valid(record, path):
+    """Tell whether a record is one of ours, and lies in the folder of its own run."""
+    if not isinstance(record, dict):
+        return False
+    own = (record.get("notebook"), record.get("run_id")) == (path.parent.parent.name, path.parent.name)
+    seconds, status = record.get("seconds"), record.get("status")
+    blocks = ("parameters", "results", "measurements", "versions")
+    try:
+        in_time = datetime.fromisoformat(record.get("started_at")).tzinfo is not None
+    except (TypeError, ValueError):
+        in_time = False
+    return (
+        own
+        and in_time
+        and (status == "running" or status in EXIT_CODES)
+        and (seconds is None or isinstance(seconds, int | float))
+        and all(isinstance(record.get(block) or {}, dict) for block in blocks)
+    )
 
 
 def lock(record):
@@ -152,6 +176,11 @@ def versions():
     return found
 
 
+def _hidden(override):
+    name, equals, value = override.partition("=")
+    return f"{name}{equals}{secrets.hide(name, value)}"
+
+
 def _last_sign(record):
     times = [path.stat().st_mtime for path in folder(record).iterdir()]
     return datetime.fromtimestamp(max(times), UTC)
@@ -166,7 +195,7 @@ def _shown(path):
 def _replace(path, text):
     part = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        part.write_text(text, encoding="utf-8")
+        part.write_bytes(text.encode("utf-8", "replace"))  # half a character has no UTF-8
         part.replace(path)
     except OSError:
         part.unlink(missing_ok=True)

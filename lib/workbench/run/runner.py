@@ -1,9 +1,7 @@
 """A notebook run headless: refused before it starts, or executed in a child process and honestly recorded."""
 
 import hashlib
-import json
 import os
-import selectors
 import shlex
 import signal
 import subprocess
@@ -12,12 +10,13 @@ import threading
 import time
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
 from workbench import java, results, scratch, secrets, settings
-from workbench.run import kernel, ledger, processes, report
+from workbench.run import kernel, ledger, processes, report, watch
 from workbench.run import notebook as notebooks
 from workbench.run import record as records
 
@@ -38,10 +37,6 @@ class Job:
     tell: object = field(default=lambda **event: None)
 
 
-class Interrupted(Exception):
-    """The runner was told to stop; holds the number of the signal."""
-
-
 def run(job):
     """Run a notebook and record how it ended.
 
@@ -57,9 +52,11 @@ def run(job):
     Raises:
         Refused: nothing was started and no record could be written (no such notebook, runs folder unwritable).
     """
+    if job.timeout_seconds is not None and not 0 < job.timeout_seconds < 10**7:
+        raise notebooks.Refused(f"the timeout is a number of seconds, found {job.timeout_seconds}")
     path = notebooks.find(job.notebook)
     _writable(records.runs_folder())
-    recovered = _recover()
+    recovered = recover()
     record, given, reason = _prepared(job, path)
     with _only_one(record) as other:
         reason = reason or other
@@ -84,10 +81,13 @@ def _prepared(job, path):
         given = notebooks.values(
             declared, file=job.params_file, overrides=job.overrides, environment=job.environment
         )
+        notebooks.runnable(nb)
     except notebooks.Refused as refusal:
         reason = str(refusal)
     everything = {name: p.default for name, p in declared.items()} | given
     environment = everything.get("ENVIRONMENT")
+    if environment is not None and not isinstance(environment, str):
+        reason, environment = reason or f"ENVIRONMENT takes a name, found {environment!r}", None
     if reason is None and environment is not None:
         try:
             java.require_jars(settings.environment(environment).jars, environment=environment)
@@ -110,91 +110,30 @@ def _executed(job, path, record, given):
         scratch.keep(lake)
         record = record | {"kept_lake": str(lake)}
     hidden, where, started = _hidden(record["environment"]), {}, time.monotonic()
-    with records.lock(record), _signals():
+    with records.lock(record), watch.signals():
         try:
             records.write(record, hidden=hidden)
             (folder / ".reserve").write_bytes(b"\0" * RESERVE_BYTES)
-            how = _watch(_start(path, folder, record, given), job, where, started)
-        except Interrupted as stop:
+            how = watch.follow(_started(path, folder, record, given), job, where, started)
+        except watch.Interrupted as stop:
             how = {"status": "interrupted", "reason": f"stopped by {signal.Signals(stop.args[0]).name}"}
         except OSError as error:
             how = {"status": "failed", "reason": f"the run's folder could not be written: {error.strerror}"}
         finally:
-            processes.end_tagged(record["run_id"])
+            processes.end(record["run_id"])
             kernel.remove(record["run_id"])
-        ended = _ended(record, how, where, seconds=time.monotonic() - started)
+        ended = secrets.redact(_ended(record, how, where, seconds=time.monotonic() - started), hidden)
         (folder / ".reserve").unlink(missing_ok=True)
         records.write(ended, hidden=hidden)
-        _clean_log(folder / "log.txt", hidden, keep=ended["status"] != "passed")
+        _clean(folder, hidden, keep_log=ended["status"] != "passed")
     scratch.leave(lake)
     return ended
 
 
-def _start(path, folder, record, given):
-    """Start the child process; return (process, read end of its events, our end of its lifeline)."""
-    events, write_end = os.pipe()
-    lifeline, ours = os.pipe()
-    tag = {
-        processes.TAG: record["run_id"],
-        "WORKBENCH_RUN_DIR": str(folder),
-        "WORKBENCH_HOME": str(settings.home()),
-    }
-    options = {"input": path, "output": folder / "notebook.ipynb", "cwd": path.parent}
-    options |= {"parameters": json.dumps(given), "environment": record["environment"] or ""}
-    options |= {"events": write_end, "lifeline": lifeline}
-    command = [sys.executable, "-m", "workbench.run.child"]
-    command += [part for name, value in options.items() for part in (f"--{name}", str(value))]
-    with (folder / "log.txt").open("wb") as log:
-        process = subprocess.Popen(
-            command, env=os.environ | tag, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-            pass_fds=(write_end, lifeline), start_new_session=True,
-        )  # fmt: skip
-    os.close(write_end)
-    os.close(lifeline)
+def _started(path, folder, record, given):
+    child = watch.start(path, folder, record, given)
     threading.Thread(target=_warm_up, daemon=True).start()
-    return process, events, ours
-
-
-def _watch(child, job, where, started):
-    """Follow the child's events until it ends or its time is over; return status, reason, failing_cell."""
-    process, events, lifeline = child
-    verdict = None
-    try:
-        for line in _lines(events, deadline=job.timeout_seconds and started + job.timeout_seconds):
-            event = json.loads(line)
-            if event.pop("event") == "end":
-                verdict = event
-            else:
-                where.update(event)
-                job.tell(event="cell", seconds=time.monotonic() - started, **event)
-    except TimeoutError:
-        reason = f"not done after {job.timeout_seconds:g} seconds"
-        return {"status": "timed_out", "reason": reason, "error": "Timeout"}
-    finally:
-        if verdict is None:
-            process.kill()
-        code = process.wait()
-        os.close(events)
-        os.close(lifeline)
-    if verdict is None:
-        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with code {code}, see log.txt"
-        return {"status": "died", "reason": f"the executing process ended {how}", "error": "Died"}
-    return verdict
-
-
-def _lines(pipe, *, deadline):
-    """Yield the lines that come through a pipe until it closes; TimeoutError at the deadline."""
-    selector, rest = selectors.DefaultSelector(), b""
-    selector.register(pipe, selectors.EVENT_READ)
-    while True:
-        left = deadline - time.monotonic() if deadline else None
-        if (left is not None and left <= 0) or not selector.select(left):
-            raise TimeoutError
-        part = os.read(pipe, 65536)
-        if not part:
-            return
-        *lines, rest = (rest + part).split(b"\n")
-        yield from lines
+    return child
 
 
 def _ended(record, how, where, *, seconds):
@@ -204,16 +143,20 @@ def _ended(record, how, where, *, seconds):
         cell = {"number": where["number"], "first_line": where["first_line"], "error": error}
         cell["message"] = how["reason"]
     left = results.read(records.folder(record))
+    swallowed = [check["name"] for check in left["checks"] if not check["passed"]]
+    if how["status"] == "passed" and swallowed:
+        how = {"status": "failed", "reason": f"a check failed and the notebook went on: {', '.join(swallowed)}"}
     ended = records.finish(record, how["status"], seconds=seconds, reason=how["reason"], failing_cell=cell)
     return ended | {name: left[name] for name in ("results", "measurements", "checks", "tables")}
 
 
-def _recover():
+def recover():
     """Record the runs that were killed from outside, and end what they left behind."""
     dead = records.recover()
     for record in dead:
-        processes.end_tagged(record["run_id"])
+        processes.end(record["run_id"])
         kernel.remove(record["run_id"])
+        _clean(records.folder(record), _hidden(record["environment"]), keep_log=True)
     return dead
 
 
@@ -223,13 +166,17 @@ def _publish(ended):
     try:
         for record in ended:
             earlier = report.previous(everything, record)
-            report.write(records.folder(record), record, previous=earlier, redact=secrets.redact)
-        ledger.sync()
+            clean = partial(secrets.redact, secrets=_hidden(record["environment"]))
+            report.write(records.folder(record), record, previous=earlier, redact=clean)
         report.write_index(records.runs_folder(), everything)
     except OSError as error:
         last = ended[-1]
         last.update(status="failed", exit_code=1, reason=f"the report could not be written: {error.strerror}")
         records.write(last)
+    try:
+        ledger.sync()
+    except Exception as error:  # whatever the lake has: the files are the truth, and the next start adds the row
+        print(f"workbench: the ledger could not be written, the next run adds it: {error}", file=sys.stderr)
 
 
 def _warm_up():
@@ -257,25 +204,6 @@ def _only_one(record):
         yield f"{job} runs already in this environment: {owner.read_text()}; wait, or give this one its own file"
 
 
-@contextmanager
-def _signals():
-    """Turn SIGTERM and SIGINT into Interrupted, where this is the main thread."""
-
-    def stop(number, frame):
-        signal.signal(number, signal.SIG_IGN)
-        raise Interrupted(number)
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = {number: signal.signal(number, stop) for number in (signal.SIGTERM, signal.SIGINT)}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
-
-
 def _writable(folder):
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -286,19 +214,23 @@ def _writable(folder):
         raise notebooks.Refused(f"the runs folder {folder} cannot be written: {error.strerror}") from None
 
 
-def _clean_log(log, hidden, *, keep):
-    """Blank out secrets in what the processes printed; nobody needs an empty log, nor that of a passed run."""
-    if not log.is_file():
-        return
-    text = log.read_text(encoding="utf-8", errors="replace")
-    if keep and text.strip():
-        log.write_text(secrets.redact(text, hidden), encoding="utf-8")
-    else:
-        log.unlink()
+def _clean(folder, hidden, *, keep_log):
+    """Blank out secrets in what the processes wrote; nobody needs an empty log, nor that of a passed run."""
+    for path in (folder / "results.json", folder / "spark.log", folder / "log.txt"):
+        if not path.is_file():
+            continue
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if path.name == "log.txt" and not (keep_log and text.strip()):
+            path.unlink()
+        elif (clean := secrets.redact(text, hidden)) != text:
+            path.write_text(clean, encoding="utf-8")
 
 
 def _hidden(environment):
-    return settings.secret_values(settings.environment(environment)) if environment else ()
+    try:
+        return settings.secret_values(settings.environment(environment)) if environment else ()
+    except ValueError:  # a record of an environment that is gone
+        return ()
 
 
 def _notify(command, record):
