@@ -82,3 +82,13 @@ def test_a_plain_script_gets_the_text():
     )
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert (said.stdout, said.stderr) == ("a\n-\n1\n", "")
+
+
+def test_odd_names_and_types_are_shown(spark, shown):
+    df = spark.sql(
+        "SELECT id AS `a``b`, map('k', id) AS m, named_struct('x', map(1, 2)) AS s, -id AS `c.d` FROM range(2)"
+    )
+    show.rows(df, by="a`b")
+    assert [line.split()[0] for line in shown[0][0].splitlines()] == ["a`b", "---", "0", "1"]
+    with pytest.raises(ValueError, match="limit is 0"):
+        show.rows(df, by="a`b", limit=0)

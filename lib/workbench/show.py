@@ -27,9 +27,11 @@ def rows(df, *, by=None, limit=20, digits=2):
         digits: decimals shown of a float.
 
     Raises:
-        ValueError: a Spark frame of several rows came without `by`, or `by` names no column.
+        ValueError: a Spark frame of several rows came without `by`, `by` names no column, or limit is below 1.
     """
     keys = [by] if isinstance(by, str) else list(by or [])
+    if limit < 1:
+        raise ValueError(f"limit is {limit}, expected 1 or more")
     unknown = [key for key in keys if key.removeprefix("-") not in df.columns]
     if unknown:
         raise ValueError(f"by names {', '.join(unknown)}; the columns are {', '.join(map(str, df.columns))}")
@@ -80,17 +82,21 @@ def steady(text):
 
 
 def _collected(df, keys, limit):
-    from pyspark.sql import functions as F
-
     if keys:
-        order = [F.col(f"`{k[1:]}`").desc() if k[0] == "-" else F.col(f"`{k}`").asc() for k in keys]
-        # ties in the named columns would come in any order: the other columns decide
-        rest = [F.col(f"`{name}`") for name, kind in df.dtypes if not kind.startswith(("map", "variant"))]
+        order = [_column(k[1:]).desc() if k[0] == "-" else _column(k).asc() for k in keys]
+        # ties in the named columns would come in any order: the other columns decide, those that have an order
+        rest = [_column(name) for name, kind in df.dtypes if not re.search(r"map<|variant|interval", kind)]
         df = df.orderBy(*order, *rest)
     found = [list(row) for row in df.limit(limit + 1).collect()]
     if not keys and len(found) > 1:
         raise ValueError("a Spark frame of several rows needs by=…: its rows come in any order")
     return found[:limit], len(found) if len(found) <= limit else df.count()
+
+
+def _column(name):
+    from pyspark.sql import functions as F
+
+    return F.col("`" + name.replace("`", "``") + "`")
 
 
 def _java_chain(caught):
