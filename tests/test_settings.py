@@ -70,11 +70,16 @@ def test_a_secret_in_a_file_is_refused_without_being_repeated(block):
     assert "hush" not in str(caught.value) and "AKIA" not in str(caught.value)
 
 
-def test_references_are_accepted_and_resolved(monkeypatch):
+def test_references_are_accepted_and_resolved(tmp_path, monkeypatch):
     env = parse(catalog=REST["catalog"] | {"properties": {"credential": "env:CATALOG_CREDENTIAL"}})
     monkeypatch.setenv("CATALOG_CREDENTIAL", "me:hush-hush")
     assert secrets.resolve(env.catalog.properties["credential"]) == "me:hush-hush"
-    assert settings.secret_values(env) == ["me:hush-hush"]
+    file = tmp_path / "own.yml"
+    file.write_text(
+        "description: d\ncatalog: {type: rest, uri: 'http://x', properties: {credential: env:CATALOG_CREDENTIAL}}"
+    )
+    assert settings.secret_values(str(file)) == ["me:hush-hush"]
+    assert settings.secret_values("nowhere") == settings.secret_values(None) == []
     monkeypatch.delenv("CATALOG_CREDENTIAL")
     with pytest.raises(ValueError, match="CATALOG_CREDENTIAL, which is not set"):
         secrets.resolve("env:CATALOG_CREDENTIAL")

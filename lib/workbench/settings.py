@@ -179,8 +179,18 @@ def read_text(text, origin):
         raise ValueError(f"{origin}: {error}") from None
 
 
-def secret_values(env):
-    """Return the values that an environment's references stand for, as far as they can be resolved."""
+def secret_values(name):
+    """Return the values that an environment's references stand for, as far as they can be resolved.
+
+    Args:
+        name: an environment; None, and one that is gone or wrong, have none.
+    """
+    try:
+        env = environment(name) if name else None
+    except ValueError:
+        env = None
+    if env is None:
+        return []
     values = [*env.catalog.properties.values(), *env.spark.conf.values(), getattr(env.catalog, "uri", None)]
     found = []
     for value in values:

@@ -275,3 +275,14 @@ def test_an_environment_that_is_no_name_is_refused(project):
     assert said.returncode == 2 and "ENVIRONMENT takes a name, found 3" in said.stderr
     assert "Traceback" not in workbench("runs", cwd=project).stderr
     assert workbench("run", "job", "--timeout", "inf", cwd=project).returncode == 2
+
+
+def test_a_run_inside_a_run_ends_only_itself(project):
+    write_notebook(project / "notebooks" / "inner.ipynb", "import time\ntime.sleep(120)")
+    nested = (
+        f"import subprocess\nprint(subprocess.run([{COMMAND!r}, 'run', 'inner', '--timeout', '4']).returncode)"
+    )
+    write_notebook(project / "notebooks" / "job.ipynb", nested, "after = 1")
+    assert workbench("run", "job", cwd=project).returncode == 0
+    assert last(project, "inner")["status"] == "timed_out"
+    assert left_behind(project) == []

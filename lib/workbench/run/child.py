@@ -33,7 +33,7 @@ def main(arguments=None):
     threading.Thread(target=_end_with_runner, args=(int(given.lifeline),), daemon=True).start()
     events = os.fdopen(int(given.events), "w", buffering=1)
     _Executing.tell = staticmethod(lambda **event: print(json.dumps(event), file=events))
-    _Executing.hidden = _hidden(given.environment)
+    _Executing.hidden = settings.secret_values(given.environment)
     papermill_engines.register("workbench", _Executing)
     ended = _execute(given, json.loads(given.parameters))
     processes.end(os.environ[processes.TAG], also=processes.below(os.getpid()))
@@ -137,13 +137,6 @@ class _Executing(Engine):
         finally:
             manager.notebook_complete()
         return manager.nb
-
-
-def _hidden(environment):
-    try:
-        return settings.secret_values(settings.environment(environment)) if environment else ()
-    except ValueError:
-        return ()
 
 
 def _end_with_runner(lifeline):

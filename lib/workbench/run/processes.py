@@ -37,7 +37,15 @@ def below(pid):
         return []
 
 
-def end(run_id, *, also=(), patience_seconds=10):
+def kill(found, *, patience_seconds=10):
+    """Kill processes and wait until they are gone."""
+    for process in found:
+        with suppress(psutil.Error):
+            process.kill()
+    psutil.wait_procs(found, timeout=patience_seconds)
+
+
+def end(run_id, *, also=()):
     """Kill every process of a run and wait until they are gone.
 
     A kernel's JVM outlives it by seconds and a killed runner leaves all of them, so the tag decides.
@@ -45,19 +53,9 @@ def end(run_id, *, also=(), patience_seconds=10):
     Args:
         run_id: the run.
         also: processes without the tag, as `below` found them.
-        patience_seconds: how long to wait for the killed.
-
-    Returns:
-        int, how many were killed.
     """
-    killed = []
+    kill(also)
     for _ in range(3):  # a process may have started another one while we looked
-        found = [*tagged(run_id), *(process for process in also if process.is_running() and process not in killed)]
-        if not found:
+        if not (found := tagged(run_id)):
             break
-        for process in found:
-            with suppress(psutil.Error):
-                process.kill()
-        psutil.wait_procs(found, timeout=patience_seconds)
-        killed += found
-    return len(killed)
+        kill(found)

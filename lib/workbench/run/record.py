@@ -2,7 +2,6 @@
 
 import importlib.metadata
 import json
-import os
 import platform
 import shlex
 import uuid
@@ -193,10 +192,5 @@ def _shown(path):
 
 
 def _replace(path, text):
-    part = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        part.write_bytes(text.encode("utf-8", "replace"))  # half a character has no UTF-8
-        part.replace(path)
-    except OSError:
-        part.unlink(missing_ok=True)
-        raise
+    with java.replacing(path) as new:
+        new.write_bytes(text.encode("utf-8", "replace"))  # half a character has no UTF-8

@@ -8,7 +8,6 @@ more. What nh3 returns is not rewritten: that could open what it closed.
 
 import json
 import statistics
-import uuid
 from collections import Counter, defaultdict
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -20,6 +19,7 @@ import jinja2
 from markupsafe import Markup
 from pygments.formatters import HtmlFormatter
 
+from workbench import java
 from workbench.run import markup
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
@@ -246,11 +246,6 @@ def _code_css(style):
 
 
 def _replace(path, page):
-    """Write a file in one step; the temporary name is new each time, as runs may end together."""
-    part = path.with_name(f".{path.name}.{uuid.uuid4().hex}")
-    try:
-        part.write_text(page, encoding="utf-8")
-        part.replace(path)
-    finally:
-        part.unlink(missing_ok=True)
+    with java.replacing(path) as new:
+        new.write_text(page, encoding="utf-8")
     return path

@@ -109,7 +109,7 @@ def _executed(job, path, record, given):
     if job.keep_scratch:
         scratch.keep(lake)
         record = record | {"kept_lake": str(lake)}
-    hidden, where, started = _hidden(record["environment"]), {}, time.monotonic()
+    hidden, where, started = settings.secret_values(record["environment"]), {}, time.monotonic()
     with records.lock(record), watch.signals():
         try:
             records.write(record, hidden=hidden)
@@ -156,7 +156,7 @@ def recover():
     for record in dead:
         processes.end(record["run_id"])
         kernel.remove(record["run_id"])
-        _clean(records.folder(record), _hidden(record["environment"]), keep_log=True)
+        _clean(records.folder(record), settings.secret_values(record["environment"]), keep_log=True)
     return dead
 
 
@@ -166,7 +166,7 @@ def _publish(ended):
     try:
         for record in ended:
             earlier = report.previous(everything, record)
-            clean = partial(secrets.redact, secrets=_hidden(record["environment"]))
+            clean = partial(secrets.redact, secrets=settings.secret_values(record["environment"]))
             report.write(records.folder(record), record, previous=earlier, redact=clean)
         report.write_index(records.runs_folder(), everything)
     except OSError as error:
@@ -224,13 +224,6 @@ def _clean(folder, hidden, *, keep_log):
             path.unlink()
         elif (clean := secrets.redact(text, hidden)) != text:
             path.write_text(clean, encoding="utf-8")
-
-
-def _hidden(environment):
-    try:
-        return settings.secret_values(settings.environment(environment)) if environment else ()
-    except ValueError:  # a record of an environment that is gone
-        return ()
 
 
 def _notify(command, record):

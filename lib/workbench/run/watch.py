@@ -61,7 +61,7 @@ def follow(child, job, where, started):
         if verdict is None:
             spawned = processes.below(process.pid)
             process.kill()
-            processes.end(os.environ.get(processes.TAG, "none"), also=spawned)
+            processes.kill(spawned)
         code = process.wait()
         os.close(events)
         os.close(lifeline)
