@@ -1,14 +1,37 @@
 """Checks that can fail: what must hold, found against expected, and the run fails when it does not."""
 
 import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
 from workbench import results, show
 
 
 class CheckFailed(AssertionError):
     """A check did not hold; the message names it, what was found and what was expected."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What an audit says of a set of rows; what asks for one (the gate) need not know who gave it.
+
+    Attributes:
+        passed: whether the rows may go on.
+        rules: the text that was applied; its checksum becomes part of the evidence.
+        figures: name to number or text, what was measured on the way.
+        reasons: why it failed, one sentence each; empty when it passed.
+        quarantined: DataFrame of the rows that must not go on, with the rules that each failed; None when the
+            audit does not tell rows apart.
+    """
+
+    passed: bool
+    rules: str
+    figures: Mapping[str, int | float | str] = field(default_factory=dict)
+    reasons: tuple[str, ...] = ()
+    quarantined: Any = None
 
 
 def require(name, found, expected, *, tolerance=0):

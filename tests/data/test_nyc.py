@@ -81,3 +81,16 @@ def test_flights_agree_with_pandas_for_a_part_of_the_year(spark):
 def test_the_hour_is_new_york_time_and_time_hour_is_utc(spark):
     local = "hour(from_utc_timestamp(time_hour, 'America/New_York'))"
     assert nyc.flights(spark).where(f"{local} <> hour").count() == 0
+
+
+def test_weather_agrees_with_pandas_and_holds_the_genuine_fault(spark):
+    csv = pd.read_csv(nyc.csv("weather"))
+    found = nyc.weather(spark).selectExpr(
+        "count(*)", "count(DISTINCT origin, time_hour)", "count_if(wind_speed IS NULL)", "count_if(pressure IS NULL)",
+        "round(sum(temp), 2)", "count_if(origin = 'LGA')",
+    )  # fmt: skip
+    assert list(found.first()) == [
+        26_115, 26_115, csv.wind_speed.isna().sum(), csv.pressure.isna().sum(), round(csv.temp.sum(), 2), 8_706,
+    ]  # fmt: skip
+    fault = nyc.weather(spark, months=2).where("wind_speed > 1000").select("origin", "month", "day", "hour")
+    assert [tuple(row) for row in fault.collect()] == [("EWR", 2, 12, 3)]

@@ -11,6 +11,11 @@ FLIGHTS_SCHEMA = (
     "sched_arr_time INT, arr_delay INT, carrier STRING, flight INT, tailnum STRING, origin STRING, dest STRING, "
     "air_time INT, distance INT, hour INT, minute INT, time_hour TIMESTAMP"
 )
+WEATHER_SCHEMA = (
+    "origin STRING, year INT, month INT, day INT, hour INT, temp DOUBLE, dewp DOUBLE, humid DOUBLE, "
+    "wind_dir DOUBLE, wind_speed DOUBLE, wind_gust DOUBLE, precip DOUBLE, pressure DOUBLE, visib DOUBLE, "
+    "time_hour TIMESTAMP"
+)
 TABLES = ("flights", "weather", "planes", "airports", "airlines")
 
 
@@ -52,7 +57,31 @@ def flights(spark, *, months=12):
     Raises:
         ValueError: months is not 1 to 12.
     """
+    return _read(spark, "flights", FLIGHTS_SCHEMA, months)
+
+
+def weather(spark, *, months=12):
+    """Read the hourly weather at the three airports in 2013.
+
+    One reading is a genuine fault of a sensor: EWR, 12 February, hour 3, a wind of over 1,000 miles an hour.
+
+    Args:
+        spark: any session.
+        months: January up to this month, 1 to 12.
+
+    Returns:
+        DataFrame, one row an airport and hour, unique by origin and time_hour (timestamp, UTC); temp and dewp in
+        °F, humid in %, wind_speed and wind_gust in miles an hour, precip in inches, pressure in millibars, visib
+        in miles; null where nothing was read. Lazy.
+
+    Raises:
+        ValueError: months is not 1 to 12.
+    """
+    return _read(spark, "weather", WEATHER_SCHEMA, months)
+
+
+def _read(spark, name, schema, months):
     if not 1 <= months <= 12:
         raise ValueError(f"months is {months}, expected 1 to 12")
-    df = spark.read.csv(str(csv("flights")), header=True, schema=FLIGHTS_SCHEMA, nullValue="NA", mode="FAILFAST")
+    df = spark.read.csv(str(csv(name)), header=True, schema=schema, nullValue="NA", mode="FAILFAST")
     return df.where(df.month <= months)
