@@ -78,6 +78,22 @@ def test_a_frame_that_is_shown_already_is_not_printed_again(emitted, draw):
     assert len(emitted) == 1
 
 
+def test_panels_stand_below_each_other_each_with_its_column(emitted):
+    plots.panels(DELAYS, x="hour", y=["EWR", "JFK"], limits=(0, 10), digits=1, **WORDS)
+    plots.panels(DELAYS, x="hour", y=["EWR", "JFK"], limits=(0, 4), shown=True, **WORDS)
+    plots.panels(DELAYS.assign(LGA=1.0), x="hour", y=["EWR", "JFK", "LGA"], shown=True, **WORDS)
+    (data, _), (table, _), (other, _), (three, _) = emitted
+    alt = "Line charts: Delay by hour. Across: hour, New York time. Up: delay, minutes. Panels: EWR, JFK."
+    assert data["text/plain"] == alt and table["text/plain"].splitlines()[3] == "   6   3.5  1.1"
+    first, second, tall = (base64.b64decode(d["image/png"]) for d in (data, other, three))
+    assert first != second  # the limits of the axis are those that were given
+    assert [struct.unpack(">II", png[16:24]) for png in (first, tall)] == [(800, 450), (800, 600)]
+    assert [has_colour(tall, code) for code in plots.PALETTE[:4]] == [True, True, True, False]
+    upper, lower = pixels(first)[:225], pixels(first)[225:]
+    blue = [int(plots.PALETTE[0][i : i + 2], 16) for i in (1, 3, 5)]
+    assert [(half == blue).all(axis=2).any() for half in (upper, lower)] == [True, False]
+
+
 @pytest.mark.parametrize("draw", [plots.lines, plots.bars])
 def test_a_picture_has_the_stated_size_and_no_text_about_its_maker(emitted, draw):
     draw(DELAYS, x="hour", y=["EWR", "JFK"], shown=True, **WORDS)
@@ -86,7 +102,7 @@ def test_a_picture_has_the_stated_size_and_no_text_about_its_maker(emitted, draw
     assert set(chunks(png)) == {"IHDR", "pHYs", "IDAT", "IEND"}
 
 
-@pytest.mark.parametrize("draw", [plots.lines, plots.bars])
+@pytest.mark.parametrize("draw", [plots.lines, plots.bars, plots.panels])
 def test_nothing_is_cut_off(emitted, draw):
     long = {**WORDS, "title": "A title of many words " * 8, "ylabel": "minutes between the plan and the gate " * 3}
     draw(FILES.assign(more=[7, 9_999_999]), x="way", y=["files", "more"], shown=True, **long)

@@ -11,10 +11,10 @@ from workbench import results
 def test_everything_goes_to_one_file(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_RUN_DIR", str(tmp_path))
     results.record(rows=3, price=Decimal("1.50"), engines_agree=True)
-    results.record(rows=4, verdict="passed")
+    results.record(rows=4, verdict="passed", recall=None)
     results.measure(seconds_build=1.25)
     assert results.read(tmp_path) == {
-        "results": {"rows": 4, "price": "1.50", "engines_agree": True, "verdict": "passed"},
+        "results": {"rows": 4, "price": "1.50", "engines_agree": True, "verdict": "passed", "recall": None},
         "measurements": {"seconds_build": 1.25},
         "checks": [],
         "tables": [],
@@ -29,7 +29,14 @@ def test_numpy_numbers_become_plain(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize(
     "facts",
-    [{"rows": 1.5}, {"rows": [1]}, {"rows": None}, {"engines_agree": 1}, {"digests_equal": "yes"}, {"Rows": 1}],
+    [
+        {"rows": 1.5},
+        {"rows": [1]},
+        {"engines_agree": None},
+        {"engines_agree": 1},
+        {"digests_equal": "yes"},
+        {"Rows": 1},
+    ],
 )
 def test_what_is_no_fact_is_refused_even_without_a_runner(monkeypatch, facts):
     monkeypatch.delenv("WORKBENCH_RUN_DIR", raising=False)

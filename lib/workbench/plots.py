@@ -96,6 +96,40 @@ def bars(frame, *, x, y, title, xlabel, ylabel, digits=2, shown=False):
         show.rows(frame[[x, *series]], limit=len(frame), digits=digits)
 
 
+def panels(frame, *, x, y, title, xlabel, ylabel, limits=None, digits=2, shown=False):
+    """Draw columns of a frame as lines, each in a panel of its own, one below the other on shared axes.
+
+    Args:
+        frame: pandas DataFrame, one row a point of `x`, in the order of drawing.
+        x: column of the horizontal axis; numbers, texts or dates.
+        y: list of up to eight columns, one panel each, named by the column; a null leaves a gap.
+        title: what the figure shows.
+        xlabel: what `x` is, with its unit.
+        ylabel: what the columns are, with the unit.
+        limits: (lowest, highest) of the vertical axis, so that figures of several frames can be compared.
+        digits: decimals of the floats that are printed.
+        shown: the frame stands in the notebook already, so it is not printed again.
+
+    Raises:
+        ValueError: a column is not in the frame, the frame is empty, or there are more than eight panels.
+    """
+    series = _series(frame, x, y)
+    with _figure(title, panels=len(series)) as (figure, every):
+        for number, (name, axes) in enumerate(zip(series, every, strict=True)):
+            axes.plot(frame[x], frame[name].astype(float), color=PALETTE[number], marker=MARKERS[number])
+            axes.set_title(str(name), loc="left", fontsize="medium")
+            axes.grid(alpha=0.3)
+            axes.set_ylim(limits)
+            _thousands(axes.yaxis, [frame[name]])
+        figure.supylabel(textwrap.fill(ylabel, 60), fontsize="medium")
+        axes.set_xlabel(textwrap.fill(xlabel, 60))
+        if _is_integer(frame[x]):
+            axes.xaxis.get_major_locator().set_params(integer=True)
+        _emit(figure, f"Line charts: {title}. Across: {xlabel}. Up: {ylabel}. Panels: {_listed(series)}.")
+    if not shown:
+        show.rows(frame[[x, *series]], limit=len(frame), digits=digits)
+
+
 def _series(frame, x, y):
     series = [y] if isinstance(y, str) else list(y)
     if unknown := [name for name in (x, *series) if name not in frame.columns]:
@@ -109,18 +143,20 @@ def _series(frame, x, y):
 
 
 @contextmanager
-def _figure(title):
-    """Give a figure and its axes under matplotlib's own defaults, whatever the user's settings are."""
+def _figure(title, *, panels=None):
+    """Give a figure and its axes, a list of them for panels, under matplotlib's defaults whatever the user set."""
     with _quiet():
         from matplotlib import style
         from matplotlib.figure import Figure
 
         with style.context("default"):
-            figure = Figure(figsize=INCHES, dpi=DOTS_PER_INCH, layout="constrained")
-            axes = figure.add_subplot()
+            height = INCHES[1] if not panels else max(INCHES[1], 2 * panels)
+            figure = Figure(figsize=(INCHES[0], height), dpi=DOTS_PER_INCH, layout="constrained")
+            every = list(figure.subplots(panels or 1, 1, sharex=True, sharey=True, squeeze=False)[:, 0])
             figure.suptitle(textwrap.fill(title, 70), x=0.01, ha="left", fontsize="large", fontweight="bold")
-            axes.spines[["top", "right"]].set_visible(False)
-            yield figure, axes
+            for axes in every:
+                axes.spines[["top", "right"]].set_visible(False)
+            yield figure, every if panels else every[0]
 
 
 @contextmanager

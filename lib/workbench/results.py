@@ -23,8 +23,9 @@ def record(**facts):
     """Keep facts of this run.
 
     Args:
-        facts: name to an int, a boolean, a text, or a Decimal (kept as its text). A name that states something
-            (`…_equal`, `…_agree`, `…_refused`, `…_reproduced`, `…_unchanged_on_failure`) takes a boolean.
+        facts: name to an int, a boolean, a text, a Decimal (kept as its text), or None where there is nothing to
+            state (the recall where no fault was planted). A name that states something (`…_equal`, `…_agree`,
+            `…_refused`, `…_reproduced`, `…_unchanged_on_failure`) takes a boolean.
 
     Raises:
         ValueError: a name or a value is not of that kind; a float belongs in `measure` or is made a Decimal.
@@ -106,7 +107,7 @@ def _fact(name, value):
         raise ValueError(f"{name} states something, so it takes a boolean; found {value!r}")
     if isinstance(value, float):
         raise ValueError(f"{name} is a float ({value!r}); record a Decimal or a count, or use results.measure")
-    if not isinstance(value, int | str | bool):
+    if not isinstance(value, int | str | bool | None):
         raise ValueError(f"{name} is a {type(value).__name__}; a fact is an int, a Decimal, a boolean or a text")
     return value
 
