@@ -13,6 +13,8 @@ app = typer.Typer(
     help="Parameterised Iceberg notebooks, run headless with a verdict that can fail.",
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
 )  # fmt: skip
+local = typer.Typer(help="Stand-ins that run on this machine, on loopback only.", no_args_is_help=True)
+app.add_typer(local, name="local")
 Notebook = Annotated[str | None, typer.Argument(help="name in notebooks/, or path of any notebook")]
 
 
@@ -27,7 +29,7 @@ def main():
         print(f"workbench: {error}", file=sys.stderr)
         sys.exit(2)
     except ModuleNotFoundError as error:
-        needed = "pip install 'iceberg-workbench[notebooks,catalog]'"
+        needed = "pip install 'iceberg-workbench[notebooks,catalog,streams]'"
         print(f"workbench: {error.name} is not installed, this command needs it: {needed}", file=sys.stderr)
         sys.exit(2)
     except OSError as error:
@@ -194,6 +196,23 @@ def doctor(
     from workbench import doctor as diagnoses
 
     raise typer.Exit(diagnoses.main(fix=fix, environment=environment, port=port))
+
+
+@local.command("kinesis")
+def local_kinesis(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="port on 127.0.0.1; 0 takes a free one")] = 4567,
+    faults: Annotated[str | None, typer.Option(metavar="FILE", help="fault script, see docs/kinesis.md")] = None,
+    limits: Annotated[bool, typer.Option(help="throttle and refuse as the service does")] = True,
+):
+    """Serve Kinesis on this machine until interrupted."""
+    from workbench.local import kinesis
+
+    kinesis.serve_forever(
+        port=port,
+        limits=None if limits else kinesis.UNLIMITED,
+        faults=faults or (),
+        ready=lambda endpoint: print(f"Kinesis on {endpoint}; Ctrl-C ends it", flush=True),
+    )
 
 
 def _progress(name):

@@ -1,0 +1,33 @@
+"""The error that a call is answered with."""
+
+
+class Refused(Exception):
+    """A call that the service refuses: error code, message, and the HTTP status it travels with."""
+
+    def __init__(self, code, message, status=400):
+        super().__init__(message)
+        self.code, self.message, self.status = code, message, status
+
+
+def invalid(message):
+    """Return an InvalidArgumentException."""
+    return Refused("InvalidArgumentException", message)
+
+
+def constraint(member, value, text):
+    """Return the ValidationException of a member that breaks a constraint; the value is cut to 100 characters."""
+    shown = f"Value '{str(value)[:100]}'" if value is not None else "Value"
+    return Refused(
+        "ValidationException",
+        f"1 validation error detected: {shown} at '{member}' failed to satisfy constraint: {text}",
+    )
+
+
+def too_fast(shard, stream):
+    """Return the ProvisionedThroughputExceededException of a shard."""
+    return Refused("ProvisionedThroughputExceededException", rate_exceeded(shard, stream))
+
+
+def rate_exceeded(shard, stream):
+    """Return the message with which a shard says that it is over its rate."""
+    return f"Rate exceeded for shard {shard.id} in stream {stream.name} under account {stream.account}."
