@@ -95,7 +95,11 @@ def test_nothing_happens_at_import(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("path", sorted(LIB.rglob("*.py")), ids=lambda p: str(p.relative_to(LIB)))
+GENERATED = [*(LIB / "quality" / "dqdl").glob("DataQuality*.py")]  # by ANTLR
+WRITTEN = sorted(set(LIB.rglob("*.py")) - set(GENERATED))
+
+
+@pytest.mark.parametrize("path", WRITTEN, ids=lambda p: str(p.relative_to(LIB)))
 def test_modules_and_functions_stay_small(path):
     """200 lines and 30 a function are the smell; this is where it stinks."""
     assert len(path.read_text().splitlines()) <= 320

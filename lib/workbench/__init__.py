@@ -4,9 +4,12 @@ The map. Imports go downwards only, and within *top* nobody imports a neighbour:
 
     cli            the command `workbench`
     top            run/       a notebook run headless: notebook, runner, watch, record, ledger, report
+                   quality/   which rows break which rules: AWS Glue's DQDL on Spark
+                   wap/       write, audit, publish: the gate
     middle         session    the one SparkSession of an environment
-                   tables/    what Iceberg tables are and did (snapshots)
+                   tables/    what Iceberg tables are and did (snapshots), commits and their unknown outcomes
                    data/      inputs: real ones from packages, generated ones with their planted truth
+                   local/     stand-ins that run on this machine (kinesis)
     ground         settings   params/: environments, typed, unknown keys refused
                    secrets    what a secret is, where it comes from, how it is kept out of what people read
                    lake       the embedded lake: an SQLite catalog and files in one folder

@@ -1,0 +1,209 @@
+"""Evidence: a zero-row child of the audited snapshot whose summary says what was audited, by which rules, and how.
+
+A snapshot's summary is fixed when it is committed and the verdict comes later, so the evidence is a snapshot of
+its own. It is what gets published, so it is in the history of main as long as that history is kept.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+
+from workbench import checks, identifiers
+from workbench.tables import commits
+from workbench.wap import branches
+
+PREFIX = "wap."  # never wap.id: that key is Iceberg's own
+RUN, BRANCH, BASE = PREFIX + "run-id", PREFIX + "branch", PREFIX + "base-snapshot-id"
+AUDITED, VERDICT = PREFIX + "audited-snapshot-id", PREFIX + "verdict"
+RULES, FIGURES = PREFIX + "rules-sha256", PREFIX + "figures"
+SCHEMA = (
+    "evidence_snapshot_id BIGINT, audited_snapshot_id BIGINT, attested_at TIMESTAMP, run_id STRING, "
+    "branch STRING, verdict STRING, rules_sha256 STRING, figures MAP<STRING, STRING>"
+)
+
+
+class AlreadyPublished(RuntimeError):
+    """What was to be published is in the history of main already.
+
+    Attributes:
+        snapshot_id: the evidence snapshot by which it was published.
+    """
+
+    def __init__(self, message, snapshot_id):
+        super().__init__(message)
+        self.snapshot_id = snapshot_id
+
+
+@dataclass(frozen=True)
+class Attested:
+    """What an audit of a stage came to.
+
+    Attributes:
+        verdict: the audit's checks.Verdict.
+        audited_snapshot_id: the snapshot it was about.
+        evidence_snapshot_id: its child that carries the evidence; None where the audit failed.
+    """
+
+    verdict: checks.Verdict
+    audited_snapshot_id: int
+    evidence_snapshot_id: int | None
+
+
+def attest(spark, stage, *, audit):
+    """Audit what is staged, and commit the evidence on its branch if it passed.
+
+    The audit gets the staged snapshot by its id, so rows that somebody commits to the branch meanwhile are not in
+    what it sees; they make the attestation fail.
+
+    Args:
+        spark: classic session whose catalog holds the table.
+        stage: Stage from `staging`.
+        audit: function of a DataFrame that returns a checks.Verdict.
+
+    Returns:
+        Attested. After a failed audit the branch is left as it is.
+
+    Raises:
+        NothingStaged: the branch has no row that main has not.
+        BranchMoved: somebody committed to the branch during the audit.
+        ValueError: the audit returned something else than a Verdict.
+    """
+    audited = branches.staged(spark, stage)
+    verdict = judged(audit, read(spark, stage.of, audited))
+    return Attested(verdict, audited, commit(spark, stage, audited, verdict) if verdict.passed else None)
+
+
+def read(spark, table, snapshot_id):
+    """Return a snapshot's rows; lazy."""
+    return spark.sql(f"SELECT * FROM {identifiers.quoted(table)} VERSION AS OF {int(snapshot_id)}")
+
+
+def judged(audit, df):
+    """Return the audit's verdict; anything that is none, or none that can be written down, is an error."""
+    verdict = audit(df)
+    if not isinstance(verdict, checks.Verdict):
+        raise ValueError(f"audit has to return a checks.Verdict; it returned {verdict!r}"[:300])
+    if not isinstance(verdict.passed, bool):
+        raise ValueError(f"a Verdict's passed is True or False, not {verdict.passed!r}")
+    if not isinstance(verdict.rules, str) or not verdict.rules.strip():
+        raise ValueError("a Verdict's rules is the text that was applied; it is empty or no text")
+    for name, value in verdict.figures.items():
+        if not isinstance(name, str) or not isinstance(value, int | float | str):
+            raise ValueError(f"a Verdict's figures are numbers or texts by name, not {name!r}: {value!r}")
+    return verdict
+
+
+def commit(spark, stage, audited, verdict):
+    """Commit the evidence of a passed audit on the stage's branch; return its snapshot id.
+
+    Raises:
+        BranchMoved: the branch is not at the audited snapshot, or was not when the evidence landed.
+    """
+    summary = {
+        RUN: stage.run_id,
+        BRANCH: stage.branch,
+        BASE: "none" if stage.base_snapshot_id is None else str(stage.base_snapshot_id),
+        AUDITED: str(audited),
+        VERDICT: "passed",
+        RULES: hashlib.sha256(verdict.rules.encode()).hexdigest(),
+        FIGURES: json.dumps({name: str(value) for name, value in verdict.figures.items()}, sort_keys=True),
+    }
+
+    def append():
+        loaded = commits.load(spark, stage.of)
+        if (top := commits.head(loaded, stage.branch)) != audited:
+            if landed() is not None:  # an earlier try whose answer was lost
+                return
+            raise commits.BranchMoved(
+                f"branch {stage.branch} of {stage.of} is at snapshot {top}, but {audited} was audited: somebody "
+                "else committed to it or dropped it, and what was not audited is not published"
+            )
+        update = loaded.newFastAppend().toBranch(stage.branch)
+        for key, value in summary.items():
+            update = update.set(key, value)
+        update.commit()
+
+    def landed():
+        loaded = commits.load(spark, stage.of)
+        top = commits.head(loaded, stage.branch)
+        return top if top is not None and top != audited and not flaw(loaded, top) else None
+
+    commits.attempt(append, landed=landed, conditional=True, tries=5)  # a second one has another parent
+    loaded = commits.load(spark, stage.of)
+    top = commits.head(loaded, stage.branch)
+    if wrong := ("the branch is gone" if top is None else flaw(loaded, top, summary)):
+        raise commits.BranchMoved(
+            f"branch {stage.branch} of {stage.of} does not end in the evidence of snapshot {audited}: {wrong}; "
+            "somebody else committed to it, and what was not audited is not published"
+        )
+    return top
+
+
+def flaw(loaded, snapshot_id, expected=None):
+    """Say why a snapshot is no evidence of its parent; None when it is.
+
+    Args:
+        loaded: Iceberg's table.
+        snapshot_id: one of its snapshots.
+        expected: summary entries that it must have.
+    """
+    snapshot = loaded.snapshot(snapshot_id)
+    summary = dict(snapshot.summary())
+    if AUDITED not in summary:
+        return "its head has no evidence in its summary"
+    if summary[AUDITED] != str(snapshot.parentId()):
+        return f"its evidence is about snapshot {summary[AUDITED]}, but stands on snapshot {snapshot.parentId()}"
+    if summary.get(VERDICT) != "passed" or not summary.get(RULES):
+        return "its evidence names no rules, or no passed audit"
+    if {key: summary.get(key) for key in expected or {}} != (expected or {}):
+        return "its evidence is another audit's"
+    if branches.changes_files(loaded, snapshot):
+        return "its evidence adds or removes files, which nobody audited"
+    return None
+
+
+def published(spark, table, loaded, *, key, value):
+    """Return the evidence snapshot in main's history whose summary has an entry; None when there is none."""
+    from pyspark.sql import functions as F
+
+    main = commits.head(loaded)
+    if main is None:
+        return None
+    rows = spark.table(f"{identifiers.quoted(table)}.snapshots").where(F.col("summary")[key] == value)
+    found = [row.snapshot_id for row in rows.select("snapshot_id").collect()]
+    return next((i for i in found if commits.descends(spark, loaded, main, i)), None)
+
+
+def evidence(spark, table):
+    """Return the evidence of every audited snapshot in the history of main.
+
+    It is read from the table itself: what `expire_snapshots` removed from the history is gone from here too.
+
+    Args:
+        spark: classic session whose catalog holds the table.
+        table: `namespace.name` or `catalog.namespace.name`.
+
+    Returns:
+        DataFrame, one row an audited snapshot, oldest first: evidence_snapshot_id, audited_snapshot_id (long),
+        attested_at (timestamp), run_id, branch, verdict, rules_sha256 (string), figures (map of text to text).
+        Reads metadata only, at once.
+
+    Raises:
+        TableNotFound: no such table.
+    """
+    from pyspark.sql import functions as F
+
+    at = commits.head(commits.load(spark, table))
+    keys = [AUDITED, RUN, BRANCH, VERDICT, RULES, FIGURES]
+    columns = [F.col("summary")[key].alias(key.removeprefix(PREFIX).replace("-", "_")) for key in keys]
+    rows = spark.table(f"{identifiers.quoted(table)}.snapshots").select(
+        "snapshot_id", "parent_id", "committed_at", *columns
+    )
+    known, found = {row.snapshot_id: row for row in rows.collect()}, []
+    while row := known.get(at):
+        if row.audited_snapshot_id == str(row.parent_id):
+            figures = json.loads(row.figures or "{}")
+            told = (row.run_id, row.branch, row.verdict, row.rules_sha256, figures)
+            found.append((at, row.parent_id, row.committed_at, *told))
+        at = row.parent_id
+    return spark.createDataFrame(found[::-1], SCHEMA)

@@ -1,0 +1,211 @@
+"""The gate's branches: their names, which say whose they are; made, read, dropped, swept."""
+
+import hashlib
+import os
+import platform
+import re
+import secrets
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from workbench import identifiers
+from workbench.tables import commits
+
+# wap_<UTC second>_<as much of the id as fits>_<checksum of id>_<host>p<process>_<chance>: lower case letters,
+# digits and underscores, so that the branch can be named in SQL without quotes
+NAME = re.compile(r"wap_(\d{14})_[a-z0-9_]{1,40}_([0-9a-f]{8})_([0-9a-f]{6})p(\d+)_[0-9a-f]{6}")
+ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+@=-]{0,99}")
+_open = set()  # branches that this process's runs hold now
+
+
+class AlreadyStaged(RuntimeError):
+    """A branch of this run id, or of this name, is there already."""
+
+
+class NothingStaged(RuntimeError):
+    """The write changed no row on its branch, so there is nothing to audit."""
+
+
+@dataclass(frozen=True)
+class Stage:
+    """A branch that takes rows until they are audited.
+
+    Attributes:
+        of: the table, as the caller named it.
+        branch: the branch's name.
+        run_id: the caller's id of the run; the branch's name where the caller gave none.
+        attempt: 1 for the first write of a run, 2 after main moved once, and so on.
+        base_snapshot_id: main when the branch was made; None when the table had no snapshot.
+        root_snapshot_id: the branch's first snapshot: main's, or an empty one where main had none.
+    """
+
+    of: str
+    branch: str
+    run_id: str
+    attempt: int
+    base_snapshot_id: int | None
+    root_snapshot_id: int
+
+    @property
+    def table(self):
+        """The name to write to: `df.writeTo(stage.table)`, `INSERT INTO`, `MERGE INTO … AS t`."""
+        return f"{self.of}.branch_{self.branch}"
+
+
+def fresh_name(run_id):
+    """Return a branch name that no other run has."""
+    slug = re.sub(r"[^a-z0-9]+", "_", run_id.lower()).strip("_")[:40] or "run"
+    return (
+        f"wap_{datetime.now(UTC):%Y%m%d%H%M%S}_{slug}_{_checksum(run_id, 8)}_"
+        f"{_host()}p{os.getpid()}_{secrets.token_hex(3)}"
+    )
+
+
+def create(spark, table, branch, *, run_id, attempt, retain_days):
+    """Make a branch at main's snapshot, or an empty one where main has none; return its Stage.
+
+    The branch expires by itself after `retain_days`; until then `expire_snapshots` keeps every snapshot of it,
+    which publishing needs to follow it back to main.
+    """
+    base = commits.head(commits.load(spark, table))
+    at = "" if base is None else f"AS OF VERSION {base} "
+    statement = (
+        f"ALTER TABLE {identifiers.quoted(table)} CREATE BRANCH `{branch}` {at}"
+        f"RETAIN {retain_days} DAYS WITH SNAPSHOT RETENTION {retain_days} DAYS"
+    )
+    made = commits.attempt(
+        lambda: spark.sql(statement),
+        landed=lambda: commits.head(commits.load(spark, table), branch),
+        conditional=True,  # a second CREATE BRANCH of the name is refused
+        tries=10,
+    )
+    root = made.value if made.found else commits.head(commits.load(spark, table), branch)
+    return Stage(table, branch, run_id, attempt, base, root)
+
+
+def drop(spark, table, branch):
+    """Drop a branch where there is one."""
+    statement = f"ALTER TABLE {identifiers.quoted(table)} DROP BRANCH IF EXISTS `{branch}`"
+
+    def gone():
+        return True if commits.head(commits.load(spark, table), branch) is None else None
+
+    if not gone():
+        commits.attempt(lambda: spark.sql(statement), landed=gone, conditional=True, tries=10)
+
+
+def held(branch):
+    """Note that a run of this process holds a branch from now on; returns the function that ends it."""
+    _open.add(branch)
+    return lambda: _open.discard(branch)
+
+
+def staged(spark, stage):
+    """Return the snapshot id that a write left on its branch.
+
+    Raises:
+        NothingStaged: no snapshot was added, or those added changed no file.
+        BranchMoved: the branch is gone, or no longer descends from where it was made.
+    """
+    loaded = commits.load(spark, stage.of)
+    top = at = commits.head(loaded, stage.branch)
+    if top is None:
+        raise commits.BranchMoved(f"branch {stage.branch} of {stage.of} is gone; it was made by this run")
+    changed = False
+    while at != stage.root_snapshot_id:
+        snapshot = loaded.snapshot(at)
+        if snapshot is None or snapshot.parentId() is None:
+            raise commits.BranchMoved(
+                f"branch {stage.branch} of {stage.of} no longer descends from snapshot {stage.root_snapshot_id}, "
+                "where it was made"
+            )
+        changed = changed or changes_files(loaded, snapshot)
+        at = snapshot.parentId()
+    if not changed:
+        main = commits.head(loaded)
+        moved = "" if main == stage.base_snapshot_id else f"; main moved meanwhile to snapshot {main}"
+        raise NothingStaged(
+            f"the write committed {'no snapshot' if top == at else 'no changed file'} to {stage.table}; "
+            f"it has to write to stage.table, not to the table itself{moved}"
+        )
+    return top
+
+
+def changes_files(loaded, snapshot):
+    """Say whether a snapshot added or removed a data or delete file, by its manifests."""
+    io = loaded.io()
+    return any(
+        files.iterator().hasNext()
+        for files in (
+            snapshot.addedDataFiles(io),
+            snapshot.removedDataFiles(io),
+            snapshot.addedDeleteFiles(io),
+            snapshot.removedDeleteFiles(io),
+        )
+    )
+
+
+def of_run(loaded, run_id):
+    """Return the names of the branches that runs of an id left or hold."""
+    mark = _checksum(run_id, 8)
+    return sorted(n for n in loaded.refs() if (name := NAME.fullmatch(n)) and name[2] == mark)
+
+
+def holder(branch):
+    """Say whether the run that made a branch lives: True, False, or None when it is of another machine."""
+    _, _, host, process = NAME.fullmatch(branch).groups()
+    if host != _host():
+        return None
+    if int(process) == os.getpid():
+        return branch in _open
+    try:
+        os.kill(int(process), 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        pass
+    return True  # or another process of that number: then the branch stays until it expires
+
+
+def sweep(spark, table, *, older_than_hours):
+    """Drop the branches that dead runs of the gate left on a table.
+
+    A branch is one of the gate's by the form of its name, which names the run's id, machine and process. It is
+    left by a dead run when that process is gone (on another machine that cannot be seen: age alone decides) and
+    nothing happened on it for long enough. Branches that people made, and those of `staging`, are never touched.
+
+    Args:
+        spark: classic session whose catalog holds the table.
+        table: `namespace.name` or `catalog.namespace.name`.
+        older_than_hours: how long a branch is left alone after it was made or last committed to.
+
+    Returns:
+        tuple of the names of the branches dropped, oldest first.
+
+    Raises:
+        TableNotFound: no such table.
+    """
+    if isinstance(older_than_hours, bool) or not isinstance(older_than_hours, int | float) or older_than_hours < 0:
+        raise ValueError(f"older_than_hours is a number from 0, not {older_than_hours!r}")
+    loaded = commits.load(spark, table)
+    now, dropped = datetime.now(UTC), []
+    for branch in sorted(name for name in loaded.refs() if NAME.fullmatch(name)):
+        idle_hours = (now - _last_used(loaded, branch)).total_seconds() / 3600
+        if idle_hours >= older_than_hours and not holder(branch):
+            drop(spark, table, branch)
+            dropped.append(branch)
+    return tuple(dropped)
+
+
+def _last_used(loaded, branch):
+    made = datetime.strptime(NAME.fullmatch(branch)[1], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+    snapshot = loaded.snapshot(commits.head(loaded, branch))
+    return max(made, datetime.fromtimestamp(snapshot.timestampMillis() / 1000, UTC))
+
+
+def _checksum(text, length):
+    return hashlib.sha256(text.encode()).hexdigest()[:length]
+
+
+def _host():
+    return _checksum(platform.node(), 6)

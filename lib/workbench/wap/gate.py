@@ -1,0 +1,216 @@
+"""The gate: write to a branch, audit the snapshot, publish it with its evidence, again when main moved."""
+
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from workbench import checks
+from workbench.tables import commits
+from workbench.wap import attestation, branches
+from workbench.wap import quarantine as quarantines
+
+CONFS = ("spark.wap.branch", "spark.wap.id")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run of the gate ended.
+
+    Attributes:
+        published: whether the rows are on main.
+        verdict: the last audit's checks.Verdict.
+        attempts: how often the write was called: 1, and one more each time main moved.
+        run_id: the caller's id, or the one made for the run.
+        branch: the last branch; gone.
+        staged_snapshot_id: the audited snapshot. After a failed audit no branch holds it, and it can be read by
+            its id until `expire_snapshots` removes it.
+        published_snapshot_id: its child that carries the evidence, main's snapshot at publication; None when
+            nothing was published.
+        rows_quarantined: rows that went to the quarantine table.
+        swept: branches of dead runs that were dropped at the start.
+    """
+
+    published: bool
+    verdict: checks.Verdict
+    attempts: int
+    run_id: str
+    branch: str
+    staged_snapshot_id: int
+    published_snapshot_id: int | None
+    rows_quarantined: int
+    swept: tuple[str, ...]
+
+
+def run(
+    spark,
+    table,
+    *,
+    write,
+    audit,
+    id=None,
+    quarantine=None,
+    rebases=3,
+    retain_days=7,
+    sweep_after_hours=24,
+    takeover=False,
+    on_step=None,
+):
+    """Write to a branch, audit what was written, and publish exactly that, also while others commit to main.
+
+    1. a branch of its own name at main's snapshot; 2. `write(stage)`; 3. `audit(df)` on the staged snapshot, read
+    by its id; 4. failed: the verdict's quarantined rows are appended to the quarantine table, and main is
+    untouched; 5. passed: the evidence, a zero-row child of the audited snapshot; 6. main is moved to it, and the
+    branch dropped, in one commit that Iceberg refuses if main or the branch moved; 7. main moved: everything again
+    from 1, because only the write knows what its rows become on another base. The branch is dropped on every way
+    out.
+
+    Run again with the id of a run that was killed, it drops what that one left and does everything anew.
+
+    Args:
+        spark: classic session whose catalog holds the table.
+        table: `namespace.name` or `catalog.namespace.name`; may be without a snapshot.
+        write: function of a Stage that writes to `stage.table`, in one commit or several. Called once an attempt,
+            so what it computes from the table's rows it has to read then, from `stage.table`.
+        audit: function of a DataFrame that returns a checks.Verdict.
+        id: the run's own name, a date say; it is published once. Remembered as long as main's history is.
+        quarantine: table that takes the quarantined rows of a failed audit, made when missing: their columns with
+            wap_run_id, wap_branch (string) and wap_snapshot_id (long), the audited snapshot.
+        rebases: how often the whole is done again when main moved.
+        retain_days: days after which the branch expires if the run dies.
+        sweep_after_hours: branches of dead runs that were idle for longer are dropped at the start.
+        takeover: drop a branch of the same id also if its run may live (it is of another machine). That run then
+            fails without publishing.
+        on_step: function of a step's name (branched, written, audited, quarantined, attested, published, dropped)
+            and the Stage, called after each; for logs.
+
+    Returns:
+        Outcome.
+
+    Raises:
+        MainMoved: main moved during the last attempt too; main has nothing of this run.
+        NothingStaged: the write changed no row on its branch.
+        BranchMoved: somebody else committed to the branch or dropped it; main has nothing of this run.
+        AlreadyStaged: a run of the same id has a branch, and may live.
+        AlreadyPublished: a run of the same id was published.
+        OutcomeUnknown: the catalog did not answer, and main may have been moved or not; run it again with its id.
+        TableNotFound: no such table.
+        ValueError: an argument is wrong, or the audit returned no Verdict.
+        Exception: what `write`, `audit` or `on_step` raised.
+    """
+    _check_arguments(spark, write, audit, on_step, id=id, rebases=rebases, retain_days=retain_days)
+    loaded = commits.load(spark, table)
+    if quarantine is not None:
+        quarantines.check(spark, quarantine, table)
+    if id is not None:
+        _settle(spark, table, loaded, id, quarantine, takeover)
+    swept = branches.sweep(spark, table, older_than_hours=sweep_after_hours)
+    step = on_step or (lambda name, stage: None)
+    for attempt in range(1, rebases + 2):
+        if attempt > 1 and id is not None:
+            _refuse_published(spark, table, commits.load(spark, table), id)
+        try:
+            outcome = _once(spark, table, write, audit, step, (id, attempt, retain_days, quarantine))
+        except commits.MainMoved as moved:
+            if attempt > rebases:
+                note = f" during attempt {attempt}, the last of {rebases + 1}; nothing of this run is on main"
+                raise commits.MainMoved(table, moved.expected, moved.found, note) from moved
+        else:
+            return Outcome(**outcome, swept=swept)
+
+
+def _once(spark, table, write, audit, step, options):
+    id, attempt, retain_days, quarantine = options
+    with _branch(spark, table, id, attempt, retain_days, step) as stage:
+        write(stage)
+        step("written", stage)
+        audited = branches.staged(spark, stage)
+        verdict = attestation.judged(audit, attestation.read(spark, table, audited))
+        step("audited", stage)
+        published, rows = None, 0
+        if verdict.passed:
+            published = attestation.commit(spark, stage, audited, verdict)
+            step("attested", stage)
+            commits.fast_forward(spark, table, to=published, expected=stage.base_snapshot_id, branch=stage.branch)
+            step("published", stage)
+        elif quarantine is not None and verdict.quarantined is not None:
+            rows = quarantines.append(spark, quarantine, verdict.quarantined, stage=stage, audited=audited)
+            step("quarantined", stage)
+    return {
+        "published": verdict.passed,
+        "verdict": verdict,
+        "attempts": attempt,
+        "run_id": stage.run_id,
+        "branch": stage.branch,
+        "staged_snapshot_id": audited,
+        "published_snapshot_id": published,
+        "rows_quarantined": rows,
+    }
+
+
+@contextmanager
+def _branch(spark, table, id, attempt, retain_days, step):
+    name = branches.fresh_name(id or "run")
+    release = branches.held(name)
+    try:
+        try:
+            stage = branches.create(
+                spark, table, name, run_id=id or name, attempt=attempt, retain_days=retain_days
+            )
+            step("branched", stage)
+            yield stage
+        except BaseException as error:
+            try:
+                branches.drop(spark, table, name)
+            except Exception as failed:  # what went wrong first is what the caller has to know
+                error.add_note(f"branch {name} could not be dropped and is left to sweep: {failed}")
+            raise
+        branches.drop(spark, table, name)
+        step("dropped", stage)
+    finally:
+        release()
+
+
+def _settle(spark, table, loaded, id, quarantine, takeover):
+    """Clear what an earlier run of the same id left, or refuse when it was published or may live."""
+    left = branches.of_run(loaded, id)
+    lives = {branch: branches.holder(branch) for branch in left}
+    for branch in left:
+        top = commits.head(loaded, branch)
+        if not takeover and lives[branch] is not False:
+            where = "whose process lives" if lives[branch] else "made on another machine"
+            raise branches.AlreadyStaged(
+                f"run {id} of {table} is already staged on branch {branch}, {where}; wait for that run, or if it "
+                "is dead run again with takeover=True, which drops the branch"
+            )
+        if quarantine is not None:
+            quarantines.forget(spark, quarantine, top)
+        branches.drop(spark, table, branch)
+    _refuse_published(spark, table, loaded, id)
+
+
+def _refuse_published(spark, table, loaded, id):
+    found = attestation.published(spark, table, loaded, key=attestation.RUN, value=id)
+    if found is not None:
+        raise attestation.AlreadyPublished(
+            f"run {id} of {table} is already published, by evidence snapshot {found}; "
+            "another load needs another id",
+            found,
+        )
+
+
+def _check_arguments(spark, write, audit, on_step, *, id, rebases, retain_days):
+    for name, function in {"write": write, "audit": audit, "on_step": on_step or print}.items():
+        if not callable(function):
+            raise ValueError(f"{name} is a function, not {function!r}")
+    if id is not None and not (isinstance(id, str) and branches.ID.fullmatch(id)):
+        raise ValueError(f"{id!r} is not a run id; expected up to 100 letters, digits and any of _.:+@=-")
+    for name, value, least in (("rebases", rebases, 0), ("retain_days", retain_days, 1)):
+        if isinstance(value, bool) or not isinstance(value, int) or value < least:
+            raise ValueError(f"{name} is a whole number from {least}, not {value!r}")
+    refuse_session_branch(spark)
+
+
+def refuse_session_branch(spark):
+    """Refuse a session whose plain reads and writes already go to a branch: nobody could say what is audited."""
+    for conf in CONFS:
+        if (value := spark.conf.get(conf, None)) is not None:
+            raise ValueError(f"the session has {conf} = {value}; unset it first, the gate names its own branch")

@@ -1,0 +1,118 @@
+"""For people who publish themselves: a branch for a block of plain writes, and its publication once attested."""
+
+from contextlib import contextmanager
+
+from workbench import identifiers
+from workbench.tables import commits
+from workbench.wap import attestation, branches, gate
+
+ENABLED = "write.wap.enabled"
+
+
+class UnknownBranch(ValueError):
+    """There is no such branch, and none of that name was published; the message lists those there are."""
+
+
+class NotAudited(RuntimeError):
+    """A branch does not end in the evidence of a passed audit."""
+
+
+@contextmanager
+def staging(spark, table, *, branch, retain_days=7, enable=False):
+    """Send the session's plain writes of a table to a branch for the time of a block.
+
+    Within the block `spark.wap.branch` is set: writes and reads that name the table alone go to the branch, in
+    every thread of the session and for every table whose property write.wap.enabled is true. It is unset on every
+    way out; nothing is rebased. The branch stays for `attest` and `publish`; when the block raises, it is dropped.
+
+    Args:
+        spark: classic session whose catalog holds the table.
+        table: `namespace.name` or `catalog.namespace.name`.
+        branch: name of the branch to make, letters, digits and underscores.
+        retain_days: days after which it expires by itself.
+        enable: set the table property write.wap.enabled where it is not. Otherwise that is refused: the property
+            changes the table for every session, and without it Iceberg ignores the branch and writes to main.
+
+    Yields:
+        Stage.
+
+    Raises:
+        AlreadyStaged: a branch or tag of that name is there.
+        TableNotFound: no such table.
+        ValueError: a wrong argument, the property is not set, or the session has a branch set already.
+    """
+    gate.refuse_session_branch(spark)
+    loaded = commits.load(spark, table)
+    if not identifiers.PART.fullmatch(str(branch)) or branch == "main" or branches.NAME.fullmatch(branch):
+        raise ValueError(f"{branch!r} is no name for a branch; expected letters, digits and underscores, not main")
+    if isinstance(retain_days, bool) or not isinstance(retain_days, int) or retain_days < 1:
+        raise ValueError(f"retain_days is a whole number from 1, not {retain_days!r}")
+    if loaded.refs().get(branch) is not None:
+        raise branches.AlreadyStaged(
+            f"{table} has a branch or tag {branch} already; publish it, drop it, or name another"
+        )
+    if (loaded.properties().get(ENABLED) or "").lower() != "true":
+        if not enable:
+            raise ValueError(
+                f"{table} has no table property {ENABLED} = true, so Iceberg would ignore the branch and write to "
+                "main; set it, or say enable=True to have it set for every session"
+            )
+        spark.sql(f"ALTER TABLE {identifiers.quoted(table)} SET TBLPROPERTIES ('{ENABLED}' = 'true')")
+    stage = branches.create(spark, table, branch, run_id=branch, attempt=1, retain_days=retain_days)
+    try:
+        spark.conf.set("spark.wap.branch", branch)
+        try:
+            yield stage
+        finally:
+            spark.conf.unset("spark.wap.branch")
+    except BaseException as error:
+        try:
+            branches.drop(spark, table, branch)
+        except Exception as failed:
+            error.add_note(f"branch {branch} could not be dropped: {failed}")
+        raise
+
+
+def publish(spark, table, branch):
+    """Publish an attested branch: main is moved to its evidence and the branch dropped, in one commit.
+
+    Nothing is rebased: rows that were audited on another base than main's are not published.
+
+    Args:
+        spark: classic session whose catalog holds the table.
+        table: `namespace.name` or `catalog.namespace.name`.
+        branch: name of a branch whose head is the evidence that `attest` committed.
+
+    Returns:
+        int, the evidence's snapshot id, now main's.
+
+    Raises:
+        UnknownBranch: there is none of that name.
+        AlreadyPublished: what was staged under that name is on main.
+        NotAudited: the branch has no evidence, or something was committed after it.
+        MainMoved: main is no longer the snapshot that the branch was made from.
+        OutcomeUnknown: the catalog did not answer, and main may have been moved or not.
+        TableNotFound: no such table.
+    """
+    loaded = commits.load(spark, table)
+    top, main = commits.head(loaded, branch), commits.head(loaded)
+    if branch == "main" or top is None:
+        _refuse_missing(spark, table, loaded, branch)
+    wrong = attestation.flaw(loaded, top)
+    if main is not None and commits.descends(spark, loaded, main, top) and not wrong:
+        raise attestation.AlreadyPublished(f"branch {branch} of {table} is already published: main has it", top)
+    if wrong:
+        raise NotAudited(f"branch {branch} of {table} is not published: {wrong}; audit it by attest")
+    base = loaded.snapshot(top).summary().get(attestation.BASE)
+    expected = None if base == "none" else int(base)
+    return commits.fast_forward(spark, table, to=top, expected=expected, branch=branch).value
+
+
+def _refuse_missing(spark, table, loaded, branch):
+    found = attestation.published(spark, table, loaded, key=attestation.BRANCH, value=branch)
+    if found is not None:
+        raise attestation.AlreadyPublished(
+            f"branch {branch} of {table} is already published, by evidence snapshot {found}", found
+        )
+    there = sorted(name for name, ref in loaded.refs().items() if name != "main" and ref.isBranch())
+    raise UnknownBranch(f"{table} has no branch {branch} to publish; it has {', '.join(there) or 'none'}")

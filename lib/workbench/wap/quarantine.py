@@ -1,0 +1,80 @@
+"""The quarantine: rows that an audit refused, each with the run and the snapshot it was refused in."""
+
+from workbench import identifiers
+from workbench.tables import commits
+from workbench.wap import attestation
+
+RUN, BRANCH, SNAPSHOT = "wap_run_id", "wap_branch", "wap_snapshot_id"
+PROPERTY = "write.spark.accept-any-schema"  # lets a column that the source gained later come in
+
+
+def check(spark, quarantine, table):
+    """Refuse a quarantine table that cannot take a run's rows, before anything is staged.
+
+    Raises:
+        ValueError: it is the audited table, its name is wrong, or it was made by somebody else for something else.
+    """
+    if identifiers.quoted(quarantine) == identifiers.quoted(table):
+        raise ValueError(f"{quarantine} is the table to be published to; the quarantine is another one")
+    if not spark.catalog.tableExists(quarantine):
+        return
+    missing = sorted({RUN, BRANCH, SNAPSHOT} - set(spark.table(identifiers.quoted(quarantine)).columns))
+    if missing:
+        raise ValueError(f"{quarantine} is there and has no {', '.join(missing)}; let the gate make the table")
+    if commits.load(spark, quarantine).properties().get(PROPERTY) != "true":
+        raise ValueError(f"{quarantine} needs the table property {PROPERTY} = true, as the gate makes it")
+
+
+def append(spark, quarantine, rows, *, stage, audited):
+    """Append the refused rows in one commit, the table made when missing; return how many.
+
+    Raises:
+        ValueError: the rows have one of the gate's columns already.
+        OutcomeUnknown: they may be in the table or not.
+    """
+    from pyspark.sql import functions as F
+
+    ours = {RUN: F.lit(stage.run_id), BRANCH: F.lit(stage.branch), SNAPSHOT: F.lit(audited).cast("bigint")}
+    if taken := sorted(set(ours) & set(rows.columns)):
+        raise ValueError(f"the quarantined rows have a column {taken[0]} of their own; the gate adds one")
+    labelled = rows.withColumns(ours)
+    if not spark.catalog.tableExists(quarantine):
+        _make(spark, quarantine, labelled, like=commits.load(spark, stage.of))
+    # columns are matched by name: one that the source gained later comes in, whatever its place
+    writer = labelled.writeTo(identifiers.quoted(quarantine)).option("mergeSchema", "true")
+    writer = writer.option("check-ordering", "false")
+    writer = writer.option(f"snapshot-property.{attestation.AUDITED}", str(audited))
+
+    def landed():
+        commits.load(spark, quarantine)
+        found = spark.table(f"{identifiers.quoted(quarantine)}.snapshots").where(
+            F.col("summary")[attestation.AUDITED] == str(audited)
+        )
+        added = [row[0] for row in found.select(F.col("summary")["added-records"]).collect()]
+        return sum(int(count or 0) for count in added) if added else None
+
+    commits.attempt(writer.append, landed=landed)
+    return landed()
+
+
+def forget(spark, quarantine, audited):
+    """Remove the rows of a run that died between its quarantine and its end: its repetition brings them again."""
+    from pyspark.sql import functions as F
+
+    if not spark.catalog.tableExists(quarantine):
+        return
+    commits.load(spark, quarantine)
+    name = identifiers.quoted(quarantine)
+    if not spark.table(name).where(F.col(SNAPSHOT) == audited).isEmpty():
+        spark.sql(f"DELETE FROM {name} WHERE {SNAPSHOT} = {int(audited)}")
+
+
+def _make(spark, quarantine, labelled, *, like):
+    version = spark._jvm.org.apache.iceberg.TableUtil.formatVersion(like)
+    table = labelled.limit(0).writeTo(identifiers.quoted(quarantine)).using("iceberg")
+    table = table.tableProperty(PROPERTY, "true").tableProperty("format-version", str(version))
+    try:
+        table.create()
+    except Exception:
+        if not spark.catalog.tableExists(quarantine):  # else another run was quicker
+            raise
