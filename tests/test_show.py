@@ -92,3 +92,13 @@ def test_odd_names_and_types_are_shown(spark, shown):
     assert [line.split()[0] for line in shown[0][0].splitlines()] == ["a`b", "---", "0", "1"]
     with pytest.raises(ValueError, match="limit is 0"):
         show.rows(df, by="a`b", limit=0)
+
+
+def test_a_python_error_is_shown_whole_and_a_java_one_by_its_first_line(capsys, spark):
+    def fail():
+        raise ValueError("2 things are wrong:\n  one\n\n  another of /tmp/x")
+
+    show.error(fail, raises=ValueError)
+    assert capsys.readouterr().out == "ValueError: 2 things are wrong:\n  one\n  another of <path>\n"
+    show.error(lambda: spark.sql("SELECT 1/0").collect(), raises="org.apache.spark.SparkArithmeticException")
+    assert capsys.readouterr().out.count("\n") == 1

@@ -49,6 +49,8 @@ def rows(df, *, by=None, limit=20, digits=2):
 def error(action, *, raises, contains=""):
     """Show an error that is provoked on purpose; fail when it does not come.
 
+    Of a Java exception the first line is shown, of a Python one the whole message.
+
     Args:
         action: function without arguments that must raise.
         raises: exception class, or the full name of a Java exception that Spark carries
@@ -66,7 +68,8 @@ def error(action, *, raises, contains=""):
         named = _java_chain(caught)
         if not (wanted in named if isinstance(raises, str) else isinstance(caught, raises)):
             raise
-        message = next((line for line in str(named.get(wanted) or caught).splitlines() if line.strip()), "")
+        lines = [line for line in str(named.get(wanted) or caught).splitlines() if line.strip()] or [""]
+        message = lines[0] if named else "\n".join(lines)  # behind a Java exception comes its stack
         if contains not in str(caught) + " ".join(map(str, named.values())):
             raise AssertionError(f"{wanted} came, but its message lacks {contains!r}: {message}") from None
         print(f"{wanted.rpartition('.')[2]}: {steady(message.removeprefix(wanted + ': '))}")
