@@ -76,6 +76,7 @@ def _numbered(spark, readings, seed):
     minute = MINUTES[0] + offset / 60_000_000
     start = F.to_timestamp(F.lit(f"{DAY} {MINUTES[0] // 60:02}:{MINUTES[0] % 60:02}:00"))
     room = F.element_at(F.array(*map(F.lit, ROOMS)), (F.col("id") % len(ROOMS) + 1).cast("int"))
+    mild = 24 + 0.5 * (F.col("id") % len(ROOMS)) + _noise(seed, "warm")  # a room is like itself, and near 25 °C
     wrong = (room == "living") & F.col("minute").between(*OVERHEATED)
     # the first wrong reading is the peak, so that every seed and size has it
     first = -(-(OVERHEATED[0] - MINUTES[0]) * turns // (MINUTES[2] - MINUTES[0]))
@@ -86,9 +87,7 @@ def _numbered(spark, readings, seed):
         .withColumn("room_type", room)
         .withColumn("wrong", wrong)
         .withColumn("current_time", F.timestamp_micros(F.unix_micros(start) + offset))
-        .withColumn(
-            "current_temperature", F.round(F.when(F.col("wrong"), hot).otherwise(24 + 2 * _noise(seed, "warm")), 1)
-        )
+        .withColumn("current_temperature", F.round(F.when(F.col("wrong"), hot).otherwise(mild), 1))
         .withColumn("current_humidity", F.round(51 + 2 * _noise(seed, "damp"), 1))
     )
 

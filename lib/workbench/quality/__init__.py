@@ -1,0 +1,166 @@
+"""AWS Glue's Data Quality Definition Language (DQDL) on Spark: which rules hold, and which rows break them.
+
+    result = quality.evaluate(spark, df, 'Rules = [ ColumnValues "temperature" between -10 and 50 ]')
+    result.ruleOutcomes.show()      # Rule, Outcome, FailureReason, EvaluatedMetrics
+    result.quarantined.show()       # the rows that broke a rule, and which
+
+The attributes and the columns of the frames have the names that AWS Glue gives them. The dialect, rule type by
+rule type, is described in docs/dqdl.md; the language's reference is the AWS Glue User Guide, "Data Quality
+Definition Language (DQDL) reference".
+"""
+
+import math
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from workbench import checks
+from workbench.quality import evaluation, syntax
+from workbench.quality.frames import shown
+from workbench.quality.syntax import parse
+
+__all__ = ["Result", "RuleOutcome", "evaluate", "parse"]
+
+MARKS = ("DataQualityRulesPass", "DataQualityRulesFail", "DataQualityRulesSkip", "DataQualityEvaluationResult")
+
+
+@dataclass(frozen=True)
+class RuleOutcome:
+    """What became of one rule.
+
+    Attributes:
+        rule: its text.
+        passed: whether it holds.
+        reason: why not, in Glue's words; None when it passed.
+        metrics: name in Glue's spelling to number: what was measured.
+    """
+
+    rule: str
+    passed: bool
+    reason: str | None
+    metrics: dict[str, float]
+
+
+@dataclass(frozen=True)
+class Result:
+    """The outcome of a ruleset on a frame.
+
+    Attributes:
+        ruleset: the text.
+        outcomes: tuple of RuleOutcome, in the order of the ruleset.
+        ruleOutcomes: DataFrame of the same: Rule, Outcome ("Passed", "Failed"), FailureReason (NULL when passed),
+            EvaluatedMetrics (map<string,double>).
+        rowLevelOutcomes: DataFrame, each row of the input with DataQualityRulesPass, DataQualityRulesFail,
+            DataQualityRulesSkip (array<string>, texts of rules in the order of the ruleset) and
+            DataQualityEvaluationResult ("Passed", "Failed": some rule failed it). Lazy: reads the input again.
+        good: DataFrame, the rows that passed, with the columns of the input. Lazy.
+        quarantined: DataFrame, the rows that failed, with the columns of the input and DataQualityRulesFail. Lazy.
+        tells_rows_apart: whether a rule of the ruleset says anything of single rows.
+    """
+
+    ruleset: str
+    outcomes: tuple[RuleOutcome, ...]
+    ruleOutcomes: Any = field(repr=False)
+    rowLevelOutcomes: Any = field(repr=False)
+    good: Any = field(repr=False)
+    quarantined: Any = field(repr=False)
+    tells_rows_apart: bool
+
+    @property
+    def passed(self):
+        """Whether every rule holds."""
+        return self.rules_failed == 0
+
+    @property
+    def rules_evaluated(self):
+        """How many rules the ruleset has."""
+        return len(self.outcomes)
+
+    @property
+    def rules_failed(self):
+        """How many of them do not hold."""
+        return sum(not outcome.passed for outcome in self.outcomes)
+
+    def verdict(self):
+        """Return it as what a gate asks for.
+
+        Returns:
+            checks.Verdict; its figures are rules_evaluated, rules_failed and the metrics. A metric that two rules
+            measured differently (under different filters) is followed by the rule in brackets; NaN and infinity,
+            which JSON cannot say, are texts.
+        """
+        figures = {"rules_evaluated": self.rules_evaluated, "rules_failed": self.rules_failed}
+        measured = {}
+        for outcome in self.outcomes:
+            for name, value in outcome.metrics.items():
+                measured.setdefault(name, {})[outcome.rule] = value
+        for name, by_rule in measured.items():
+            same = len({repr(value) for value in by_rule.values()}) == 1
+            for rule, value in by_rule.items():
+                figures[name if same else f"{name} [{rule}]"] = value if math.isfinite(value) else shown(value)
+        reasons = tuple(f"{one.rule}: {one.reason}" for one in self.outcomes if not one.passed)
+        quarantined = self.quarantined if self.tells_rows_apart else None
+        return checks.Verdict(self.passed, self.ruleset, figures, reasons, quarantined)
+
+
+def evaluate(spark, df, ruleset, *, references=None, now=None, composite="COLUMN"):
+    """Evaluate a DQDL ruleset on a frame.
+
+    All rules are checked before anything runs. Then one job answers all rules that a scan can answer, and one more
+    each: every distinct set of key columns (with its filter) of IsUnique, Uniqueness, IsPrimaryKey,
+    DistinctValuesCount and Entropy; every reference; every CustomSql. Rows are never collected. The frame is read
+    once a job and again for the row-level frames: cache it first if it does not give the same rows each time.
+
+    Args:
+        spark: the user's session.
+        df: DataFrame, the primary dataset.
+        ruleset: DQDL text, such as `Rules = [ RowCount > 0, IsComplete "id" ]`.
+        references: alias to DataFrame, for RowCountMatch, ReferentialIntegrity and CustomSql.
+        now: datetime with a time zone, what `now()` and DataFreshness mean; the clock is never read.
+        composite: how `and` and `or` join: "COLUMN", each rule over the whole data first (Glue's default), or
+            "ROW", row by row (Glue's compositeRuleEvaluation.method).
+
+    Returns:
+        Result.
+
+    Raises:
+        ValueError: the text is no DQDL, or a rule cannot be evaluated (not supported, unknown column, types that
+            do not fit, a missing reference or `now`); all such rules are named, and nothing has run.
+    """
+    references = dict(references or {})
+    rules = syntax.parse(ruleset)
+    _refuse(df, references, now, composite)
+    frame, bound = evaluation.bind(spark, df, rules, references, now, composite)
+    facts = evaluation.measure(frame, bound)
+    judged = [one.judge(facts) for one in bound]
+    outcomes = tuple(
+        RuleOutcome(rule.text, one.passed, one.reason, dict(one.metrics))
+        for rule, one in zip(rules, judged, strict=True)
+    )
+    marked = evaluation.mark(frame, rules, bound)
+    result = marked["DataQualityEvaluationResult"]
+    return Result(
+        ruleset=ruleset,
+        outcomes=outcomes,
+        ruleOutcomes=spark.createDataFrame(
+            [(o.rule, "Passed" if o.passed else "Failed", o.reason, o.metrics) for o in outcomes],
+            "Rule string, Outcome string, FailureReason string, EvaluatedMetrics map<string,double>",
+        ),
+        rowLevelOutcomes=marked,
+        good=marked.where(result == "Passed").drop(*MARKS),
+        quarantined=marked.where(result == "Failed").drop(MARKS[0], *MARKS[2:]),
+        tells_rows_apart=any(one.row is not None for one in bound),
+    )
+
+
+def _refuse(df, references, now, composite):
+    """Refuse what is wrong with the arguments beside the rules."""
+    taken = [name for name in df.columns if name.lower() in {mark.lower() for mark in MARKS}]
+    if taken:
+        raise ValueError(f"the frame has columns that the outcome would add: {', '.join(taken)}")
+    if any(alias.lower() == "primary" for alias in references):
+        raise ValueError("a reference cannot be called primary: that is the frame itself")
+    if now is not None and (not isinstance(now, datetime) or now.utcoffset() is None):
+        raise ValueError(f"now must be a datetime with a time zone, such as UTC; it is {now!r}")
+    if composite not in ("COLUMN", "ROW"):
+        raise ValueError(f'composite is "COLUMN" or "ROW", not {composite!r}')

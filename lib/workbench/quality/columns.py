@@ -1,0 +1,279 @@
+"""Rules that one scan answers: counts, statistics, and what is asked of each value of a column."""
+
+from fractions import Fraction
+
+from workbench.quality.comparisons import RANGES, holds, met
+from workbench.quality.frames import Bound, Judged, over_rows, unmet
+from workbench.quality.syntax import name
+
+COMPARABLE = ("string", "boolean", "date", "timestamp", "timestamp_ntz")
+
+
+def row_count(frame, rule):
+    """Bind RowCount."""
+    return _metric(rule, frame.rows(rule.where), "Dataset.*.RowCount", lambda facts: facts["rows", rule.where])
+
+
+def column_count(frame, rule):
+    """Bind ColumnCount."""
+    count = len(frame.df.columns)
+    return _metric(rule, {}, "Dataset.*.ColumnCount", lambda facts: count)
+
+
+def column_exists(frame, rule):
+    """Bind ColumnExists, the one rule to which an unknown column is an answer."""
+    wanted = name(rule.parameters[0])
+    there = [column if frame.sensitive else column.lower() for column in frame.df.columns]
+    if (wanted if frame.sensitive else wanted.lower()) in there:
+        return Bound({}, lambda facts: Judged(True))
+    return Bound({}, lambda facts: Judged(False, f"Column {wanted} does not exist in the dataset"))
+
+
+def completeness(frame, rule):
+    """Bind Completeness and IsComplete."""
+    wanted, column, _ = _column(frame, rule)
+    metric = f"Column.{wanted}.Completeness"
+
+    def judge(facts):
+        share = facts["values", (wanted,), rule.where] / facts["rows", rule.where]
+        passed = share == 1 if rule.condition is None else met(rule.condition, share)
+        return Judged(passed, None if passed else unmet(share), {metric: share})
+
+    return Bound(
+        frame.rows(rule.where) | _values(frame, (wanted,), column, rule.where),
+        over_rows(rule.where, judge),
+        row=frame.within(rule.where, column.isNotNull()),
+        joins=rule.condition is None,
+        whole=rule.condition is None,
+    )
+
+
+def statistic(frame, rule):
+    """Bind Mean, Sum and StandardDeviation."""
+    from pyspark.sql import functions as F
+    from pyspark.sql import types as T
+
+    wanted, column, dtype = _column(frame, rule)
+    if not isinstance(dtype, T.NumericType):
+        raise ValueError(f'{rule.type} needs a column of numbers; "{wanted}" is {dtype.simpleString()}')
+    inside, where = frame.within(rule.where, column), rule.where
+    if rule.type == "StandardDeviation":
+        needs = {("deviation", wanted, where): F.stddev_pop(inside.cast("double"))}
+    else:
+        needs = sums(wanted, inside, dtype, where)
+
+    def judge(facts):
+        count = facts["values", (wanted,), where]
+        if not count:
+            return Judged(False, f"Column {wanted} has no values to evaluate")
+        value = facts[next(iter(needs))] if rule.type == "StandardDeviation" else total(facts, wanted, where)
+        if value is None:
+            return Judged(False, f"The sum of {wanted} is out of range")
+        if rule.type == "Mean":
+            value = value / count if isinstance(value, float) else Fraction(value) / count
+        return _judged(rule, f"Column.{wanted}.{rule.type}", value)
+
+    needs = needs | frame.rows(where) | _values(frame, (wanted,), column, where)
+    return Bound(needs, over_rows(where, judge))
+
+
+def sums(wanted, column, dtype, where):
+    """Return the aggregates of a sum that is exact for whole numbers and decimals: a long in two halves."""
+    from pyspark.sql import functions as F
+    from pyspark.sql import types as T
+
+    if not isinstance(dtype, T.LongType):
+        return {("sum", wanted, where): F.try_sum(column)}
+    return {
+        ("high sum", wanted, where): F.try_sum(F.shiftright(column, 32)),
+        ("low sum", wanted, where): F.try_sum(column.bitwiseAND(F.lit(0xFFFFFFFF).cast("bigint"))),
+    }
+
+
+def total(facts, wanted, where):
+    """Return the sum that `sums` asked for; None when it is out of range."""
+    if ("sum", wanted, where) in facts:
+        return facts["sum", wanted, where]
+    high, low = facts["high sum", wanted, where], facts["low sum", wanted, where]
+    return None if high is None or low is None else (high << 32) + low
+
+
+def column_values(frame, rule):
+    """Bind ColumnValues."""
+    from pyspark.sql import types as T
+
+    wanted, column, dtype = _column(frame, rule)
+    if not isinstance(dtype, T.NumericType) and dtype.typeName() not in COMPARABLE:
+        raise ValueError(f'"{wanted}" is {dtype.simpleString()}; its values cannot be compared')
+    if rule.condition.operator.endswith("matches"):
+        _compiles(frame.spark, rule.condition.operands[0])
+    return _each(frame, rule, (wanted,), column, dtype, ("Maximum", "Minimum"))
+
+
+def column_length(frame, rule):
+    """Bind ColumnLength; the length of a NULL is 0."""
+    from pyspark.sql import functions as F
+    from pyspark.sql import types as T
+
+    wanted, column, dtype = _column(frame, rule)
+    if not isinstance(dtype, T.StringType):
+        raise ValueError(f'ColumnLength needs a column of texts; "{wanted}" is {dtype.simpleString()}')
+    length = F.length(F.coalesce(column, F.lit("")))
+    metrics = ("MaximumLength", "MinimumLength")
+    return _each(frame, rule, (wanted, "length"), length, T.IntegerType(), metrics)
+
+
+def _each(frame, rule, subject, column, dtype, names):
+    """Bind a rule that asks something of each value."""
+    from pyspark.sql import functions as F
+    from pyspark.sql import types as T
+
+    condition, where, wanted = rule.condition, rule.where, subject[0]
+    fits = holds(condition, column, dtype, now=frame.now)
+    row = F.when(column.isNull(), F.lit(condition.accepts_null)).otherwise(fits)
+    inside = frame.within(where, column)
+    numeric, texts = isinstance(dtype, T.NumericType), isinstance(dtype, T.StringType | T.BooleanType)
+    ranged = condition.operator in RANGES and bool(condition.values) and None not in condition.operands
+    limits = {} if texts else {end: (end, subject, where) for end in ("max", "min")}
+    needs = frame.rows(where) | _values(frame, subject, column, where)
+    for end, key in limits.items():
+        extreme = getattr(F, end)(inside)
+        needs[key] = extreme if numeric else extreme.cast("string")
+        if ranged:
+            needs["fits", *key, condition] = holds(condition, extreme, dtype, now=frame.now)
+    if not texts and not ranged and not rule.threshold:
+        wrong = F.max(F.when(~fits, inside))
+        needs["worst", subject, where, condition] = wrong if numeric else wrong.cast("string")
+    counted = rule.threshold is not None or texts
+    if counted:
+        needs[rule.type, "satisfied", subject, where, condition] = F.count(frame.within(where, F.when(row, 1)))
+
+    def judge(facts):
+        metrics, share = {}, None
+        if numeric and facts["values", subject, where]:
+            ends = zip(names, limits.values(), strict=True)
+            metrics = {f"Column.{wanted}.{metric}": float(facts[key]) for metric, key in ends}
+        if counted:
+            share = facts[rule.type, "satisfied", subject, where, condition] / facts["rows", where]
+            metrics[f"Column.{wanted}.{rule.type}.Compliance"] = share
+        if rule.threshold:
+            passed = met(rule.threshold, share)
+            return Judged(passed, None if passed else unmet(share), metrics)
+        wrong = _wrong(facts, condition, subject, where, limits if ranged else {}, share if texts else None)
+        return Judged(not wrong, unmet(*wrong) if wrong else None, metrics)
+
+    row = frame.within(where, row)
+    return Bound(needs, over_rows(where, judge), row=row, whole=rule.threshold is None)
+
+
+def _wrong(facts, condition, subject, where, limits, share):
+    """Return the value that a reason names, in a tuple; empty when all is well.
+
+    The order is: NULL; of texts the share that is right, because a greatest text says little and costs Spark the
+    fast aggregation; of a range the maximum, then the minimum; of anything else the greatest that is wrong.
+    """
+    values, rows = facts["values", subject, where], facts["rows", where]
+    if values < rows and not condition.accepts_null:
+        return (None,)
+    if share is not None:
+        return () if share == 1 else (share,)
+    if not values:
+        return ()
+    for key in limits.values():
+        if not facts["fits", *key, condition]:
+            return (facts[key],)
+    worst = None if limits else facts["worst", subject, where, condition]
+    return () if worst is None else (worst,)
+
+
+def data_type(frame, rule):
+    """Bind ColumnDataType: can each value be cast in Spark?"""
+    from pyspark.errors import PySparkException
+    from pyspark.sql import functions as F
+
+    wanted, column, dtype = _column(frame, rule)
+    types = {"boolean", "date", "timestamp", "integer", "double", "float", "long"}
+    expected = str(rule.condition.operands[0])
+    if rule.condition.operator != "=" or expected.lower() not in types:
+        raise ValueError(f"ColumnDataType takes = and one of {', '.join(sorted(types))}")
+    fits = column.try_cast(
+        {"integer": "int", "long": "bigint"}.get(expected.lower(), expected.lower())
+    ).isNotNull()
+    try:
+        frame.df.select(fits)
+    except PySparkException as error:
+        raise ValueError(f'"{wanted}" is {dtype.simpleString()}, which Spark never casts to {expected}') from error
+    key = (rule.type, "satisfied", wanted, rule.where, rule.condition)
+    needs = frame.rows(rule.where) | {key: F.count(frame.within(rule.where, F.when(fits, 1)))}
+
+    def judge(facts):
+        share = facts[key] / facts["rows", rule.where]
+        passed = met(rule.threshold, share) if rule.threshold else share == 1
+        metrics = {f"Column.{wanted}.ColumnDataType.Compliance": share}
+        return Judged(passed, None if passed else unmet(share), metrics)
+
+    row = frame.within(rule.where, fits)
+    return Bound(needs, over_rows(rule.where, judge), row=row, whole=rule.threshold is None)
+
+
+def freshness(frame, rule):
+    """Bind DataFreshness: how old is each value at the moment of the evaluation?"""
+    from pyspark.sql import functions as F
+    from pyspark.sql import types as T
+
+    wanted, column, dtype = _column(frame, rule)
+    if not isinstance(dtype, T.DateType | T.TimestampType | T.TimestampNTZType):
+        raise ValueError(
+            f'DataFreshness needs a column of dates or timestamps; "{wanted}" is {dtype.simpleString()}'
+        )
+    age = F.lit(frame.moment()).cast("bigint") - F.unix_micros(column.cast("timestamp"))
+    fits = F.coalesce(holds(rule.condition, age, T.LongType()), F.lit(False))
+    key = (rule.type, "satisfied", wanted, rule.where, rule.condition)
+    needs = frame.rows(rule.where) | {key: F.count(frame.within(rule.where, F.when(fits, 1)))}
+
+    def judge(facts):
+        fresh, rows = facts[key], facts["rows", rule.where]
+        metrics = {f"Column.{wanted}.DataFreshness.Compliance": fresh / rows}
+        passed = fresh == rows
+        return Judged(passed, None if passed else percent(fresh, rows), metrics)
+
+    return Bound(needs, over_rows(rule.where, judge), row=frame.within(rule.where, fits))
+
+
+def percent(part, whole):
+    """Return Glue's sentence for a share of the rows; rounded down, so that only all rows are 100 %."""
+    hundredths = part * 10_000 // whole
+    return f"{hundredths // 100}.{hundredths % 100:02d} % of rows passed the threshold"
+
+
+def _compiles(spark, pattern):
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    for text in (pattern, rf"\A(?:{pattern})\z"):
+        try:
+            spark._jvm.java.util.regex.Pattern.compile(text)
+        except (Py4JJavaError, PySparkException) as error:  # which of them depends on who started the session
+            why = str(getattr(error, "java_exception", error)).splitlines()[0].rpartition("Exception: ")[2]
+            raise ValueError(f"{pattern} is no regular expression of Java: {why}") from None
+
+
+def _column(frame, rule):
+    wanted = name(rule.parameters[0])
+    return wanted, *frame.column(wanted)
+
+
+def _values(frame, subject, column, where):
+    from pyspark.sql import functions as F
+
+    return {("values", subject, where): F.count(frame.within(where, column))}
+
+
+def _metric(rule, needs, metric, value):
+    return Bound(needs, lambda facts: _judged(rule, metric, value(facts)))
+
+
+def _judged(rule, metric, value):
+    passed = met(rule.condition, value)
+    seen = float(value) if isinstance(value, Fraction) else value
+    return Judged(passed, None if passed else unmet(seen), {metric: float(value)})

@@ -1,0 +1,155 @@
+"""A ruleset on a frame: bound, measured in as few scans as there are questions, judged, and told row by row."""
+
+from functools import reduce
+from operator import and_, or_
+
+from workbench.quality import columns, keys, references, statements
+from workbench.quality.columns import percent
+from workbench.quality.frames import NO_ROWS, Bound, Frame, Judged
+from workbench.quality.rules import Composite, leaves
+from workbench.quality.syntax import refusal
+
+BINDERS = {
+    "ColumnCount": columns.column_count,
+    "ColumnDataType": columns.data_type,
+    "ColumnExists": columns.column_exists,
+    "ColumnLength": columns.column_length,
+    "ColumnValues": columns.column_values,
+    "Completeness": columns.completeness,
+    "CustomSql": statements.custom_sql,
+    "DataFreshness": columns.freshness,
+    "DistinctValuesCount": keys.distinct,
+    "Entropy": keys.distinct,
+    "IsComplete": columns.completeness,
+    "IsPrimaryKey": keys.unique,
+    "IsUnique": keys.unique,
+    "Mean": columns.statistic,
+    "ReferentialIntegrity": references.referential_integrity,
+    "RowCount": columns.row_count,
+    "RowCountMatch": references.row_count_match,
+    "StandardDeviation": columns.statistic,
+    "Sum": columns.statistic,
+    "Uniqueness": keys.unique,
+}
+
+
+def bind(spark, df, rules, references, now, composite):
+    """Bind rules to a frame; nothing runs.
+
+    Returns:
+        (Frame, list of Bound, one a rule in order).
+
+    Raises:
+        ValueError: rules that cannot be evaluated on it, all of them.
+    """
+    frame, problems, bound = Frame(spark, df, references, now), [], {}
+    statement = any(leaf.type == "CustomSql" for rule in rules for leaf in leaves(rule))
+    with statements.views(spark, {statements.PRIMARY: df, **references} if statement else {}):
+        for leaf in (leaf for rule in rules for leaf in leaves(rule)):
+            try:
+                bound[leaf] = BINDERS[leaf.type](frame, leaf)
+            except ValueError as error:
+                problems.append((leaf.text, str(error)))
+    if problems:
+        raise ValueError(refusal(problems))
+    return frame, [_joined(frame, rule, bound, composite) for rule in rules]
+
+
+def _joined(frame, rule, bound, composite):
+    """Return what a composite becomes: its parts' questions, and their answers joined."""
+    if not isinstance(rule, Composite):
+        return bound[rule]
+    parts = [_joined(frame, part, bound, composite) for part in rule.parts]
+    needs = {key: need for part in parts for key, need in part.needs.items()}
+    attach = {key: add for part in parts for key, add in part.attach.items()}
+    row = None
+    if all(part.row is not None and part.joins for part in parts):
+        row = reduce(and_ if rule.operator == "and" else or_, [part.row for part in parts])
+    whole = row is not None and all(part.whole for part in parts)
+    judge = _by_column(rule, parts)
+    if composite == "ROW" and whole:
+        key = ("by row", rule)
+        needs |= _by_row_needs(frame, key, row, attach)
+        judge = _by_row(key, judge)
+    return Bound(needs, judge, row=row, attach=attach, joins=row is not None, whole=whole)
+
+
+def _by_column(rule, parts):
+    def judge(facts):
+        judged = [part.judge(facts) for part in parts]
+        passed = (all if rule.operator == "and" else any)(one.passed for one in judged)
+        reasons = [one.reason for one in judged if one.reason]
+        metrics = {name: value for one in judged for name, value in one.metrics.items()}
+        return Judged(passed, None if passed else "\n".join(reasons), metrics)
+
+    return judge
+
+
+def _by_row_needs(frame, key, row, attach):
+    """Return what must be known of the rows that satisfy a composite; with keys or references that is a job."""
+    from pyspark.sql import functions as F
+
+    right, wrong = F.count(F.when(row, 1)), F.count(F.when(~row, 1))
+    if not attach:
+        return {(*key, True): right, (*key, False): wrong}
+
+    def both():
+        df = frame.df
+        for add in attach.values():
+            df = add(df)
+        return tuple(df.agg(right, wrong).first())
+
+    return {key: both}
+
+
+def _by_row(key, by_column):
+    def judge(facts):
+        right, wrong = facts[key] if key in facts else (facts[*key, True], facts[*key, False])
+        metrics = by_column(facts).metrics
+        if not right + wrong:
+            return Judged(False, NO_ROWS, metrics)
+        return Judged(not wrong, percent(right, right + wrong) if wrong else None, metrics)
+
+    return judge
+
+
+def measure(frame, bound):
+    """Run the one scan, and each job that needs its own; return key to value."""
+    from pyspark.sql import Column
+
+    needs = {key: need for one in bound for key, need in one.needs.items()}
+    scan = {key: need for key, need in needs.items() if isinstance(need, Column)}
+    facts = {}
+    if scan:
+        # the names are ours: Spark's own of long expressions cost more than the expressions
+        found = frame.df.agg(*(column.alias(f"f{i}") for i, column in enumerate(scan.values()))).first()
+        facts = dict(zip(scan, found, strict=True))
+    return facts | {key: need() for key, need in needs.items() if key not in scan}
+
+
+def mark(frame, rules, bound):
+    """Return the frame's rows with what each rule says of them; lazy."""
+    from pyspark.sql import functions as F
+
+    df = frame.df
+    for name, add in {name: add for one in bound for name, add in one.attach.items()}.items():
+        if name not in df.columns:
+            df = add(df)
+    said = {i: frame.helper(("said", i)) for i, one in enumerate(bound) if one.row is not None}
+    df = df.select("*", *(bound[i].row.alias(name) for i, name in said.items()))
+
+    def listed(when):
+        texts = [F.when(when(i), F.lit(rule.text)) for i, rule in enumerate(rules)]
+        return F.array_compact(F.array(*texts)).cast("array<string>")
+
+    yes = {i: F.coalesce(F.col(name), F.lit(False)) for i, name in said.items()}
+    no = {i: F.coalesce(~F.col(name), F.lit(False)) for i, name in said.items()}
+    failed = reduce(or_, no.values(), F.lit(False))
+    marked = df.select(
+        "*",
+        listed(lambda i: yes.get(i, F.lit(False))).alias("DataQualityRulesPass"),
+        listed(lambda i: no.get(i, F.lit(False))).alias("DataQualityRulesFail"),
+        listed(lambda i: F.col(said[i]).isNull() if i in said else F.lit(True)).alias("DataQualityRulesSkip"),
+        F.when(failed, "Failed").otherwise("Passed").alias("DataQualityEvaluationResult"),
+    )
+    return marked.drop(*frame.helpers.values())

@@ -1,0 +1,166 @@
+"""The frame that rules are about: its columns by name, filters, the moment, and what a rule becomes on it."""
+
+import math
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+from typing import Any
+
+NO_ROWS = "There were no rows to evaluate"
+
+
+@dataclass(frozen=True)
+class Judged:
+    """What became of one rule.
+
+    Attributes:
+        passed: whether it holds.
+        reason: why not; None when it does.
+        metrics: name in Glue's spelling to number.
+    """
+
+    passed: bool
+    reason: str | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Bound:
+    """A rule on a frame: what must be known to judge it, and what it says of a row.
+
+    Attributes:
+        needs: key to an aggregate of the one scan (Spark column), or to a function that runs a job of its own.
+            Equal keys are the same figure and computed once.
+        judge: from the figures, key to value, to Judged.
+        row: Spark column, true or false for a row, NULL for a row outside the filter; None where a rule says
+            nothing of a row.
+        attach: name of a column that `row` reads and the frame does not have, to a function that adds it.
+        joins: whether `row` counts inside a composite rule.
+        whole: whether all rows must satisfy `row` for the rule to pass (no threshold, no share).
+    """
+
+    needs: Mapping[Hashable, Any]
+    judge: Callable[[Mapping[Hashable, Any]], Judged]
+    row: Any = None
+    attach: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    joins: bool = True
+    whole: bool = True
+
+
+class Frame:
+    """A frame with its references and its moment, while rules are bound to it."""
+
+    def __init__(self, spark, df, references, now):
+        self.spark, self.df, self.references = spark, df, references
+        self.now = None if now is None else (now - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
+        self.sensitive = spark.conf.get("spark.sql.caseSensitive", "false") == "true"
+        self.helpers, self.filters = {}, {}
+
+    def moment(self):
+        """Return the moment in microseconds since 1970.
+
+        Raises:
+            ValueError: none was given.
+        """
+        if self.now is None:
+            raise ValueError("DataFreshness needs now=, a datetime with a time zone")
+        return self.now
+
+    def field(self, name, df=None):
+        """Return the field of a column, found as Spark would; ValueError when there is none or more than one."""
+        fields = (self.df if df is None else df).schema.fields
+        wanted = name if self.sensitive else name.lower()
+        found = [one for one in fields if (one.name if self.sensitive else one.name.lower()) == wanted]
+        if len(found) != 1:
+            there = ", ".join(one.name for one in fields) or "none"
+            what = "more than one column" if found else "no column"
+            raise ValueError(f'there is {what} "{name}"; there is {there}')
+        return found[0]
+
+    def column(self, name, df=None):
+        """Return (Spark column, its type) of a column by its name."""
+        found = self.field(name, df)
+        return named(found.name), found.dataType
+
+    def filter(self, where):
+        """Return a filter as a Spark column, None for none; ValueError when Spark does not take it."""
+        from pyspark.errors import PySparkException
+        from pyspark.sql import functions as F
+
+        if where is None:
+            return None
+        if where not in self.filters:
+            try:
+                predicate = F.expr(where)
+                self.df.where(predicate)
+                self.df.agg(F.count(F.when(predicate, 1)))
+            except PySparkException as error:
+                raise ValueError(f"Spark does not take its where: {first_line(error)}") from error
+            self.filters[where] = predicate
+        return self.filters[where]
+
+    def within(self, where, column):
+        """Return a column that is NULL outside a filter."""
+        from pyspark.sql import functions as F
+
+        predicate = self.filter(where)
+        return column if predicate is None else F.when(predicate, column)
+
+    def rows(self, where):
+        """Return what must be known of the number of rows: {("rows", where): aggregate}."""
+        from pyspark.sql import functions as F
+
+        return {("rows", where): F.count(self.within(where, F.lit(1)))}
+
+    def helper(self, key):
+        """Return the name of a column that rules attach; the same for the same key."""
+        taken = {one.name.lower() for one in self.df.schema.fields}
+        if key not in self.helpers:
+            number = len(self.helpers)
+            while f"__quality_{number}" in taken | set(self.helpers.values()):
+                number += 1
+            self.helpers[key] = f"__quality_{number}"
+        return self.helpers[key]
+
+
+def named(name):
+    """Return a column by its whole name, whatever characters it has."""
+    from pyspark.sql import functions as F
+
+    return F.col("`" + name.replace("`", "``") + "`")
+
+
+def first_line(error):
+    """Return what Spark says, without its plan."""
+    return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def over_rows(where, judge):
+    """Return a judge that fails where there is no row: no rows are never a pass."""
+
+    def judged(facts):
+        if not facts["rows", where]:
+            return Judged(False, NO_ROWS if where is None else "No rows matched the filter")
+        return judge(facts)
+
+    return judged
+
+
+def unmet(value):
+    """Return Glue's sentence for a value that does not satisfy its rule."""
+    return f"Value: {shown(value)} does not meet the constraint requirement!"
+
+
+def shown(value):
+    """Return a value as reasons show it: numbers as Glue's doubles, but whole where a double cannot hold them."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float) and not math.isfinite(value):
+        return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+    as_double = str(float(value))
+    return as_double if isinstance(value, float) or Decimal(as_double) == value else format(Decimal(value), "f")

@@ -1,0 +1,131 @@
+"""The values that stand in a DQDL condition: numbers kept exact, texts unescaped, dates, durations, variables."""
+
+import re
+from fractions import Fraction
+
+from workbench.quality.rules import Keyword, Now
+
+MICROSECONDS = {"days": 86_400_000_000, "hours": 3_600_000_000, "minutes": 60_000_000}
+
+
+def condition(kind, tree, variables):
+    """Read a condition.
+
+    Args:
+        kind: "number", "string", "date" or "duration".
+        tree: what the parser made of it.
+        variables: name to text or tuple of texts.
+
+    Returns:
+        (operator, tuple of operands).
+
+    Raises:
+        ValueError: a function call, an unknown variable, NULL where it means nothing, or bounds that are reversed.
+    """
+    operator = _operator(tree)
+    if kind == "string":
+        found = _strings(operator, tree, variables)
+    else:
+        read, one, many = {
+            "number": (number, "number", "numberArray"),
+            "date": (date, "dateExpression", "dateExpressionArray"),
+            "duration": (duration, "durationExpression", "durationExpressionArray"),
+        }[kind]
+        listed = getattr(tree, many)()
+        found = tuple(read(part) for part in getattr(listed or tree, one)())
+    if None in found and operator not in ("=", "!=", "in", "not in"):
+        raise ValueError(f"{operator} cannot be used with NULL")
+    if operator in ("between", "not between") and not isinstance(found[0], str | Now) and found[0] > found[1]:
+        raise ValueError(f"{operator} needs its lower bound first")
+    return operator, found
+
+
+def _operator(tree):
+    """Return the operator, which is what stands before the first operand."""
+    words = []
+    for child in tree.getChildren():
+        word = child.getText()
+        if word.startswith("matches"):
+            return " ".join([*words, "matches"])
+        if word not in ("not", "between", ">", ">=", "<", "<=", "!", "=", "in"):
+            break
+        words.append(word)
+    return "!=" if words == ["!", "="] else " ".join(words)
+
+
+def number(tree):
+    """Return a number exactly, or None for NULL; arithmetic goes from left to right, as the grammar has it."""
+    if tree.functionCall():
+        call = tree.functionCall().getText()
+        raise ValueError(f"dynamic rules are not supported, {call} is one")
+    if tree.numberOp():
+        left, right = (number(part) for part in tree.number())
+        if left is None or right is None:
+            raise ValueError("NULL cannot be calculated with")
+        operator = tree.numberOp().getText()
+        if operator == "/" and right == 0:
+            raise ValueError("it divides by zero")
+        return {"+": Fraction.__add__, "-": Fraction.__sub__, "*": Fraction.__mul__, "/": Fraction.__truediv__}[
+            operator
+        ](left, right)
+    if tree.LPAREN():
+        return number(tree.number(0))
+    return None if tree.NULL() else Fraction(tree.atomicNumber().getText())
+
+
+def _strings(operator, tree, variables):
+    if operator.endswith("matches"):
+        # a regular expression has escapes of its own, so it stays as it is written
+        return (tree.matchesRegexCondition().quotedString().getText()[1:-1],)
+    if tree.variableDereference():
+        return _variable(tree.variableDereference(), variables, many=True)
+    listed = tree.stringValuesArray()
+    if listed:
+        return tuple(value for one in listed.stringValues() for value in string(one, variables))
+    return string(tree.stringValues(), variables)
+
+
+def string(tree, variables):
+    """Return the texts that one operand stands for: one, or none else than a variable's."""
+    if tree.variableDereference():
+        return _variable(tree.variableDereference(), variables, many=False)
+    if tree.quotedString():
+        return (unquoted(tree.quotedString().getText()),)
+    return (None if tree.NULL() else "" if tree.EMPTY() else Keyword.WHITESPACES_ONLY,)
+
+
+def _variable(tree, variables, *, many):
+    name = tree.IDENTIFIER().getText()
+    if name not in variables:
+        there = ", ".join(f"${known}" for known in variables) or "none"
+        raise ValueError(f"there is no variable ${name}; there is {there}")
+    value = variables[name]
+    if many != isinstance(value, tuple):
+        raise ValueError(f"${name} is {'one text' if many else 'a list'}; this place takes the other")
+    return value if many else (value,)
+
+
+def date(tree):
+    """Return a date's or a time's text, a Now, or None for NULL."""
+    if tree.durationExpression():
+        moved = duration(tree.durationExpression())
+        return Now(-moved if tree.dateExpressionOp().getText() == "-" else moved)
+    if tree.dateNow():
+        return Now()
+    return None if tree.NULL() else tree.getText()[1:-1]
+
+
+def duration(tree):
+    """Return a duration in microseconds."""
+    amount = (tree.INT() or tree.DIGIT()).getText()
+    return int(amount) * MICROSECONDS[tree.durationUnit().getText()]
+
+
+def unquoted(text):
+    r"""Return the text between the quotes, with \" and \\ for a quote and a backslash."""
+    return re.sub(r'\\(["\\])', r"\1", text[1:-1])
+
+
+def statement(text):
+    r"""Return SQL between quotes: \" is a quote, and every other backslash belongs to SQL."""
+    return re.sub(r'\\(["\\])', lambda m: '"' if m[1] == '"' else m[0], text[1:-1])

@@ -1,0 +1,97 @@
+"""Rules about other frames, which are given under an alias."""
+
+import re
+
+from workbench.quality.comparisons import met
+from workbench.quality.frames import Bound, Judged, named, over_rows, unmet
+from workbench.quality.syntax import name
+
+
+def row_count_match(frame, rule):
+    """Bind RowCountMatch: the rows of the frame for each row of the reference."""
+    alias = name(rule.parameters[0])
+    reference = _reference(frame, alias)
+    key = ("rows of", alias)
+
+    def judge(facts):
+        if not facts[key]:
+            return Judged(False, f"Reference dataset {alias} has no rows")
+        ratio = facts["rows", None] / facts[key]
+        passed = met(rule.condition, ratio)
+        return Judged(passed, None if passed else unmet(ratio), {f"Dataset.{alias}.RowCountMatch": ratio})
+
+    return Bound(frame.rows(None) | {key: reference.count}, judge)
+
+
+def referential_integrity(frame, rule):
+    """Bind ReferentialIntegrity: the share of the rows whose key, without NULL, is in the reference."""
+    from pyspark.sql import functions as F
+
+    own = [part.strip() for part in name(rule.parameters[0]).split(",")]
+    alias, theirs = _columns_of(frame, name(rule.parameters[1]))
+    if len(own) != len(theirs):
+        raise ValueError(f"{len(own)} columns are compared with {len(theirs)} of {alias}")
+    reference = frame.references[alias]
+    pairs = [(frame.column(a), frame.column(b, reference)) for a, b in zip(own, theirs, strict=True)]
+    for (_, left), (_, right), wanted in ((*pair, one) for pair, one in zip(pairs, own, strict=True)):
+        if not _comparable(left, right):
+            raise ValueError(
+                f'"{wanted}" is {left.simpleString()}, and its column of {alias} {right.simpleString()}; '
+                "they cannot be compared without loss"
+            )
+    names = tuple((frame.field(a).name, frame.field(b, reference).name) for a, b in zip(own, theirs, strict=True))
+    key = ("found in", alias, names)
+    helper = frame.helper(key)
+    keys = [frame.helper((*key, i)) for i in range(len(pairs))]
+    known = reference.select(*(right.alias(k) for (_, (right, _)), k in zip(pairs, keys, strict=True)))
+    known = known.dropna().distinct().withColumn(helper, F.lit(True))
+
+    def attach(df):
+        same = [left == named(k) for ((left, _), _), k in zip(pairs, keys, strict=True)]
+        return df.join(known, same, "left").drop(*keys)
+
+    return _found(frame, rule, key, helper, attach, f"Column.{alias}.ReferentialIntegrity")
+
+
+def _found(frame, rule, key, helper, attach, metric):
+    from pyspark.sql import functions as F
+
+    def count():
+        return attach(frame.df).agg(F.count(named(helper))).first()[0]
+
+    def judge(facts):
+        share = facts[key] / facts["rows", None]
+        passed = met(rule.condition, share)
+        return Judged(passed, None if passed else unmet(share), {metric: share})
+
+    row = F.coalesce(named(helper), F.lit(False))
+    needs = frame.rows(None) | {key: count}
+    return Bound(needs, over_rows(None, judge), row=row, attach={helper: attach}, joins=False, whole=False)
+
+
+def _reference(frame, alias):
+    if alias not in frame.references:
+        there = ", ".join(frame.references) or "none"
+        raise ValueError(f'there is no reference "{alias}"; references= has {there}')
+    return frame.references[alias]
+
+
+def _columns_of(frame, text):
+    """Read `alias.column` or `alias.{column, column}`; an alias may have dots itself."""
+    known = [alias for alias in frame.references if text.startswith(f"{alias}.")]
+    alias = max(known, key=len) if known else text.partition(".")[0]
+    _reference(frame, alias)
+    rest = text[len(alias) + 1 :].strip()
+    inner = re.fullmatch(r"\{(.*)\}", rest, re.DOTALL)
+    columns = [part.strip() for part in inner[1].split(",")] if inner else [rest]
+    if not all(columns):
+        raise ValueError(f'"{text}" names no column; expected "alias.column" or "alias.{{column,column}}"')
+    return alias, columns
+
+
+def _comparable(left, right):
+    """Say whether equality is exact: the same type, or two kinds of whole numbers and decimals."""
+    from pyspark.sql import types as T
+
+    exact = (T.IntegralType, T.DecimalType)
+    return left == right or (isinstance(left, exact) and isinstance(right, exact))

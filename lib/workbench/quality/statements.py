@@ -1,0 +1,105 @@
+"""CustomSql: a statement over the views `primary` and the references, which exist while rules are bound."""
+
+import re
+from contextlib import contextmanager
+
+from workbench.quality import operands
+from workbench.quality.comparisons import met
+from workbench.quality.frames import Bound, Judged, first_line, named, over_rows, unmet
+
+PRIMARY = "primary"
+
+
+@contextmanager
+def views(spark, frames):
+    """Make temporary views for the block; afterwards the user's own of the same names are there again.
+
+    Args:
+        spark: the session.
+        frames: name to DataFrame; a name that SQL cannot say gets no view.
+    """
+    catalog = spark._jsparkSession.sessionState().catalog()
+    names = [name for name in frames if re.fullmatch(r"[A-Za-z_]\w*", name)]
+    before = {name: catalog.getRawTempView(name) for name in names}
+    try:
+        for name in names:
+            frames[name].createOrReplaceTempView(name)
+        yield
+    finally:
+        for name, view in before.items():
+            catalog.dropTempView(name)
+            if view.isDefined():
+                catalog.createTempView(name, view.get(), True)
+
+
+def custom_sql(frame, rule):
+    """Bind CustomSql: with a condition its one number, without the rows that it returns."""
+    result = _result(frame, operands.statement(rule.parameters[0]))
+    return _number(frame, rule, result) if rule.condition else _returned(frame, rule, result)
+
+
+def _result(frame, statement):
+    from pyspark.errors import PySparkException
+
+    text = statement.strip().rstrip(";")
+    try:
+        # as a subquery it can only be a query: commands would run as soon as Spark reads them
+        return frame.spark.sql(f"SELECT * FROM (\n{text}\n)")
+    except PySparkException as error:
+        raise ValueError(f"its statement is no query that Spark takes: {first_line(error)}") from error
+
+
+def _number(frame, rule, result):
+    from pyspark.sql import types as T
+
+    fields = result.schema.fields
+    if len(fields) != 1 or not isinstance(fields[0].dataType, T.NumericType):
+        there = ", ".join(f"{one.name} {one.dataType.simpleString()}" for one in fields)
+        raise ValueError(f"with a condition its statement must return one number; it returns {there}")
+    key = ("number", rule.parameters[0])
+
+    def judge(facts):
+        if len(facts[key]) > 1:
+            raise ValueError(
+                f"{rule.text}: its statement returned more than one row; with a condition it must be one"
+            )
+        value = facts[key][0][0] if facts[key] else None
+        if value is None:
+            return Judged(False, unmet(None))
+        passed = met(rule.condition, value)
+        return Judged(passed, None if passed else unmet(value), {"Dataset.*.CustomSQL": float(value)})
+
+    return Bound({key: lambda: result.limit(2).collect()}, judge)
+
+
+def _returned(frame, rule, result):
+    from pyspark.errors import PySparkException
+    from pyspark.sql import functions as F
+
+    fields = [(frame.field(one.name), one) for one in result.schema.fields]
+    for own, one in fields:
+        if own.dataType != one.dataType:
+            types = f"{one.dataType.simpleString()}, not {own.dataType.simpleString()}"
+            raise ValueError(f'its statement returns "{one.name}" as {types}; rows are found by their values')
+    if len({own.name for own, _ in fields}) != len(fields):
+        raise ValueError("its statement returns a column twice")
+    key = ("returned", rule.parameters[0])
+    helper = frame.helper(key)
+    keys = [frame.helper((*key, i)) for i in range(len(fields))]
+    try:
+        known = result.toDF(*keys).distinct().withColumn(helper, F.lit(True))
+    except PySparkException as error:
+        raise ValueError(f"rows cannot be found by what its statement returns: {first_line(error)}") from error
+
+    def attach(df):
+        same = [named(own.name).eqNullSafe(named(k)) for (own, _), k in zip(fields, keys, strict=True)]
+        return df.join(known, same, "left").drop(*keys)
+
+    def judge(facts):
+        share = facts[key] / facts["rows", None]
+        passed = met(rule.threshold, share) if rule.threshold else share == 1
+        return Judged(passed, None if passed else unmet(share), {"Dataset.*.CustomSQL.Compliance": share})
+
+    needs = frame.rows(None) | {key: lambda: attach(frame.df).agg(F.count(named(helper))).first()[0]}
+    row = F.coalesce(named(helper), F.lit(False))
+    return Bound(needs, over_rows(None, judge), row=row, attach={helper: attach}, whole=rule.threshold is None)

@@ -1,0 +1,232 @@
+"""DQDL text to rules, by the parser that was generated from the official grammar."""
+
+import re
+from itertools import pairwise
+
+from workbench.quality import operands
+from workbench.quality.rules import SIGNATURES, Composite, Condition, Rule
+
+
+def parse(ruleset):
+    """Read a DQDL ruleset.
+
+    Args:
+        ruleset: text such as `Rules = [ RowCount > 0, IsComplete "id" ]`.
+
+    Returns:
+        tuple of Rule and Composite, in the order written.
+
+    Raises:
+        ValueError: the text is not DQDL (line, column, what was there, what was expected), or rules are of a type
+            or form that is not supported; then all of them are named.
+    """
+    document, stream = _document(ruleset)
+    return _Reader(stream).document(document)
+
+
+def _document(ruleset):
+    try:
+        from antlr4 import CommonTokenStream, InputStream
+        from antlr4.error.ErrorListener import ErrorListener
+    except ImportError as error:
+        raise ValueError(
+            "DQDL rules need the package antlr4-python3-runtime: pip install 'iceberg-workbench[quality]'"
+        ) from error
+    from workbench.quality.dqdl import DataQualityDefinitionLanguageLexer as lexers
+    from workbench.quality.dqdl import DataQualityDefinitionLanguageParser as parsers
+
+    class Refuse(ErrorListener):
+        def syntaxError(self, recognizer, offendingSymbol, line, column, msg, e):
+            raise ValueError(_wrong(recognizer, offendingSymbol, line, column, msg, e))
+
+    if not isinstance(ruleset, str):
+        raise ValueError(f"a ruleset is DQDL text, not a {type(ruleset).__name__}")
+    # the grammar knows no carriage return, and ends a comment only at the end of a line
+    lexer = lexers.DataQualityDefinitionLanguageLexer(InputStream(ruleset.replace("\r\n", "\n") + "\n"))
+    stream = CommonTokenStream(lexer)
+    parser = parsers.DataQualityDefinitionLanguageParser(stream)
+    for recognizer in (lexer, parser):
+        recognizer.removeErrorListeners()
+        recognizer.addErrorListener(Refuse())
+    document = parser.document()
+    if stream.LA(1) != -1:  # the grammar's start rule does not ask for the end of the text
+        token = stream.LT(1)
+        raise ValueError(_sentence(token.line, token.column, token.text, "the end of the ruleset"))
+    return document, stream
+
+
+def _wrong(recognizer, token, line, column, message, error):
+    if token is None:  # the lexer's: "token recognition error at: '%'"
+        return _sentence(line, column, message.partition("at: ")[2].strip("'"), "a word of DQDL")
+    dead = getattr(error, "deadEndConfigs", None)
+    if dead is None:
+        kinds = {kind for interval in recognizer.getExpectedTokens().intervals for kind in interval}
+    else:  # the parser looked ahead: what it expected is where each of its guesses ended
+        kinds = set().union(*(_next(recognizer.atn, one.state, one.context) for one in dead))
+    literal, symbolic = recognizer.literalNames, recognizer.symbolicNames
+    names = {
+        literal[kind] if kind < len(literal) and literal[kind] != "<INVALID>" else symbolic[kind]
+        for kind in kinds
+        if kind > 0
+    }
+    expected = " or ".join(sorted(names)) or "the end of the ruleset"
+    return _sentence(line, column, token.text, expected)
+
+
+def _next(atn, state, context):
+    """Return the kinds of token that may follow a state of the grammar's automaton in its context."""
+    following = {kind for interval in atn.nextTokens(state).intervals or () for kind in interval}
+    if -2 in following and context is not None and not context.isEmpty():  # -2: a rule can end here
+        for i in range(len(context)):
+            if context.getReturnState(i) < len(atn.states) and context.getParent(i) is not None:
+                following |= _next(atn, atn.states[context.getReturnState(i)], context.getParent(i))
+    return following
+
+
+def _sentence(line, column, there, expected):
+    there = "the end of the text" if there == "<EOF>" else f"'{there}'"
+    return f"DQDL syntax: line {line}, column {column + 1}: found {there}, expected {expected}"
+
+
+class _Reader:
+    """One document: its text, its variables, and what is wrong with its rules."""
+
+    def __init__(self, stream):
+        self.stream, self.variables, self.problems = stream, {}, []
+
+    def document(self, tree):
+        for section, name in ((tree.metadata(), "Metadata"), (tree.dataSources(), "DataSources")):
+            if section:
+                raise ValueError(f"the section {name} is not supported; frames are given as df and references=")
+        if tree.rulesOrAnalyzers().analyzers():
+            raise ValueError("the section Analyzers is not supported; only Rules are evaluated")
+        if tree.variableDeclarations():
+            for declaration in tree.variableDeclarations().variableDeclaration():
+                self.declare(declaration)
+        listed = tree.rulesOrAnalyzers().rules().dqRules()
+        if not listed:
+            raise ValueError("the ruleset has no rules")
+        found = tuple(self.rule(one) for one in listed.topLevelRule())
+        if self.problems:
+            raise ValueError(refusal(self.problems))
+        return found
+
+    def declare(self, tree):
+        name = tree.IDENTIFIER().getText()
+        if name in self.variables:
+            raise ValueError(f"the variable ${name} is declared twice")
+        expression = tree.expression()
+        several = expression.stringValuesArray()
+        listed = several.stringValues() if several else [expression.stringValues()]
+        values = tuple(value for one in listed for value in operands.string(one, self.variables))
+        self.variables[name] = values if several else values[0]
+
+    def rule(self, tree):
+        if tree.dqRule():
+            return self.leaf(tree.dqRule())
+        if tree.LPAREN():
+            inner = self.rule(tree.topLevelRule(0))
+            text = self.text(tree)  # with its parentheses, as written
+            return Composite(text, inner.operator, inner.parts) if isinstance(inner, Composite) else inner
+        operator = "and" if tree.AND() else "or"
+        parts = []
+        for part in tree.topLevelRule():  # the grammar joins by twos: (a and b) and c is one composite of three
+            read = self.rule(part)
+            chained = isinstance(read, Composite) and read.operator == operator and not part.LPAREN()
+            parts += read.parts if chained else [read]
+        return Composite(self.text(tree), operator, tuple(parts))
+
+    def leaf(self, tree):
+        text, kind = self.text(tree), tree.ruleType().getText()
+        try:
+            if any(parameter.connectorWord() for parameter in tree.parameterWithConnectorWord()):
+                raise ValueError("rules that are joined stand in parentheses each: (rule) and (rule)")
+            rule = Rule(
+                text,
+                kind,
+                tuple(self.parameter(p.parameter()) for p in tree.parameterWithConnectorWord()),
+                self.condition(tree.condition()) if tree.condition() else None,
+                operands.statement(tree.whereClause().quotedString().getText()) if tree.whereClause() else None,
+                self.threshold(kind, tree.tagWithCondition()),
+            )
+            check(rule)
+        except ValueError as error:
+            self.problems.append((text, str(error)))
+            return Rule(text, kind, ())
+        return rule
+
+    def parameter(self, tree):
+        if tree.IDENTIFIER():
+            return tree.IDENTIFIER().getText()
+        return tree.QUOTED_STRING().getText()  # still quoted: a name and a statement are unquoted differently
+
+    def condition(self, tree):
+        for kind in ("number", "string", "date", "duration"):
+            found = getattr(tree, f"{kind}BasedCondition")()
+            if found:
+                return Condition(kind, *operands.condition(kind, found, self.variables))
+        raise ValueError("a condition on a size (KB, MB …) is not supported")
+
+    def threshold(self, kind, trees):
+        for tree in trees:
+            tag = tree.tagValues().getText()
+            if tag != "threshold":
+                raise ValueError(f"`with {tag}` is not supported, only `with threshold`")
+        if not trees:
+            return None
+        if len(trees) > 1 or not trees[0].numberBasedCondition():
+            raise ValueError("it takes one `with threshold` and a condition on a number")
+        if kind in SIGNATURES and not SIGNATURES[kind].threshold:
+            can = ", ".join(name for name, one in SIGNATURES.items() if one.threshold)
+            raise ValueError(f"{kind} takes no `with threshold`; {can} do")
+        return Condition("number", *operands.condition("number", trees[0].numberBasedCondition(), self.variables))
+
+    def text(self, tree):
+        """Return the rule as written, with one blank where there were blanks or comments."""
+        tokens = self.stream.tokens[tree.start.tokenIndex : tree.stop.tokenIndex + 1]
+        gaps = ("" if a.stop + 1 == b.start else " " for a, b in pairwise(tokens))
+        return "".join(t.text + gap for t, gap in zip(tokens, [*gaps, ""], strict=True))
+
+
+def check(rule):
+    """Refuse what the language does not allow this type of rule, or what is not supported of it.
+
+    Raises:
+        ValueError: without the name of the rule.
+    """
+    if rule.type not in SIGNATURES:
+        raise ValueError(f"the rule type {rule.type} is not supported; supported are {', '.join(SIGNATURES)}")
+    allowed = SIGNATURES[rule.type]
+    fewest, most = allowed.parameters
+    given = len(rule.parameters)
+    if given < fewest or (most is not None and given > most):
+        wanted = "one or more" if most is None else {0: "no", 1: "one", 2: "two"}[most]
+        raise ValueError(f"{rule.type} takes {wanted} parameter(s), {given} given")
+    if rule.condition is None and allowed.conditions and not allowed.optional:
+        raise ValueError(f"{rule.type} needs a condition on a {' or '.join(allowed.conditions)}")
+    if rule.condition and rule.condition.kind not in allowed.conditions:
+        wanted = f"a condition on a {' or '.join(allowed.conditions)}" if allowed.conditions else "no condition"
+        raise ValueError(f"{rule.type} takes {wanted}, not one on a {rule.condition.kind}")
+    if rule.where is not None and not allowed.where:
+        raise ValueError(f"{rule.type} takes no where")
+    if rule.where is not None and not rule.where.strip():
+        raise ValueError("its where is empty")
+    if rule.condition and rule.type != "ColumnValues" and None in rule.condition.operands:
+        raise ValueError(f"{rule.type} cannot be compared with NULL")
+    if rule.threshold:
+        shares = rule.threshold.operands
+        if None in shares or not all(0 <= share <= 1 for share in shares):
+            raise ValueError("a threshold is a share of the rows, from 0 to 1")
+        if rule.type == "CustomSql" and rule.condition:
+            raise ValueError("CustomSql takes a condition or a threshold, not both")
+
+
+def refusal(problems):
+    """Return one message of many problems, (rule text, why) each."""
+    count = "1 rule cannot be evaluated" if len(problems) == 1 else f"{len(problems)} rules cannot be evaluated"
+    return "\n".join([f"{count}:", *(f"  {text}: {why}" for text, why in problems)])
+
+
+def name(parameter):
+    """Return a parameter as the name of a column or an alias."""
+    return operands.unquoted(parameter) if re.match('"', parameter) else parameter

@@ -1,0 +1,150 @@
+"""20 DQDL rules that a scan can answer, in one evaluation against one Spark query a rule; and what a shuffle costs.
+
+The goal is a ratio of 2.5 or more on one Parquet file of 10 M rows. The queries are what a person would write for
+each rule alone; both must give the same answers.
+"""
+
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+from bench import evidence
+
+NOW = datetime(2024, 6, 1, tzinfo=UTC)
+
+# two cores, and a JVM that compiles fully: the work lasts minutes
+ENVIRONMENT = """
+description: the benchmark of quality
+catalog: {type: embedded, folder: scratch}
+spark: {master: "local[2]", shuffle_partitions: 2, lifetime: long}
+"""
+
+# rule, and the query that a person would write for it: true when it holds; three of them do not
+SCANNED = {
+    "RowCount > 0": "count(*) > 0",
+    'IsComplete "id"': "count(id) = count(*)",
+    'Completeness "note" > 0.96': "count(note) / count(*) > 0.96",
+    'Completeness "amount" >= 0.99': "count(amount) / count(*) >= 0.99",
+    'ColumnValues "id" >= 0': "coalesce(bool_and(id >= 0), false) and count(id) = count(*)",
+    'ColumnValues "temperature" between -20 and 45': "bool_and(coalesce(temperature > -20 and temperature < 45, false))",
+    'ColumnValues "humidity" between -1 and 99': "bool_and(coalesce(humidity > -1 and humidity < 99, false))",
+    'ColumnValues "humidity" > 0 with threshold > 0.9': "count_if(humidity > 0) / count(*) > 0.9",
+    'ColumnValues "room" in ["kitchen", "living"]': "bool_and(coalesce(room in ('kitchen', 'living'), false))",
+    'ColumnValues "room" != "cellar"': "bool_and(coalesce(room != 'cellar', true))",
+    'ColumnValues "code" matches "[A-Z]{2}[0-9]+"': r"bool_and(coalesce(code rlike '\\A(?:[A-Z]{2}[0-9]+)\\z', false))",
+    'ColumnLength "code" between 2 and 12': "bool_and(length(coalesce(code, '')) > 2 and length(coalesce(code, '')) < 12)",
+    'ColumnLength "room" <= 10': "bool_and(length(coalesce(room, '')) <= 10)",
+    'Mean "temperature" between 0 and 40': "avg(temperature) > 0 and avg(temperature) < 40",
+    'Mean "humidity" > 40': "avg(humidity) > 40",
+    'Sum "amount" > 1000': "sum(amount) > 1000",
+    'StandardDeviation "temperature" < 20': "stddev_pop(temperature) < 20",
+    'ColumnValues "measured" <= now()': "bool_and(coalesce(measured <= timestamp'2024-06-01 00:00:00Z', false))",
+    'DataFreshness "measured" <= 900 days': "bool_and(coalesce(measured >= timestamp'2024-06-01 00:00:00Z' - interval 900 days, false))",
+    'ColumnDataType "digits" = "integer"': "bool_and(try_cast(digits as int) is not null)",
+}  # fmt: skip
+SHUFFLED = {
+    'IsUnique "id"': "select count_if(n = 1) = sum(n) from (select count(*) n from {} group by id)",
+    'IsPrimaryKey "id"': "select count_if(n = 1 and id is not null) = sum(n) from (select id, count(*) n from {} group by id)",
+    'Uniqueness "code" > 0.5': "select sum(if(n = 1, 1, 0)) / sum(n) > 0.5 from (select count(*) n from {} group by code)",
+    'DistinctValuesCount "code" > 10': "select count(distinct code) > 10 from {}",
+    'Entropy "room" > 1': "select -sum(p * ln(p)) > 1 from (select count(*) / sum(count(*)) over () p from {} group by room)",
+}  # fmt: skip
+
+
+def generate(spark, rows):
+    """Return a frame of sensor readings, eight columns, the same on every machine."""
+    from pyspark.sql import functions as F
+
+    mixed = F.xxhash64("id")
+    return spark.range(rows).select(
+        "id",
+        F.element_at(F.array(*map(F.lit, ("kitchen", "living", "myroom"))), (F.pmod(mixed, F.lit(3)) + 1).cast("int")).alias("room"),
+        (F.pmod(mixed, F.lit(5000)) / 100 - 10).alias("temperature"),
+        F.pmod(mixed, F.lit(100)).cast("int").alias("humidity"),
+        (F.pmod(mixed, F.lit(100000)) / 100).cast("decimal(10,2)").alias("amount"),
+        F.concat(F.lit("AB"), F.pmod(mixed, F.lit(1_000_000)).cast("string")).alias("code"),
+        F.timestamp_seconds(F.lit(1_700_000_000) + F.pmod(mixed, F.lit(10_000_000))).alias("measured"),
+        F.pmod(mixed, F.lit(1_000_000)).cast("string").alias("digits"),
+        F.when(F.pmod(mixed, F.lit(20)) > 0, F.lit("ok")).alias("note"),
+    )  # fmt: skip
+
+
+def derived(spark, folder):
+    """Return the frame as somebody finds it: text files, parsed, and joined with what the rooms are."""
+    rooms = spark.createDataFrame([("kitchen", 1), ("living", 2), ("myroom", 3)], "room string, floor int")
+    types = spark.read.parquet(f"{folder}/readings").schema
+    return spark.read.csv(f"{folder}/csv", header=True, schema=types).join(rooms, "room")
+
+
+def compared(spark, df, rules):
+    """Return the two ways, each a function that gives (seconds, answers)."""
+    from workbench import quality
+
+    df.createOrReplaceTempView("readings")
+    whole = {rule: sql if sql.startswith("select") else f"select {sql} from {{}}" for rule, sql in rules.items()}
+
+    def together():
+        begin = time.perf_counter()
+        result = quality.evaluate(spark, df, f"Rules = [{', '.join(rules)}]", now=NOW)
+        return time.perf_counter() - begin, tuple(outcome.passed for outcome in result.outcomes)
+
+    def one_by_one():
+        begin = time.perf_counter()
+        answers = tuple(spark.sql(sql.replace("{}", "readings")).first()[0] for sql in whole.values())
+        return time.perf_counter() - begin, answers
+
+    return {"one query a rule": one_by_one, "one evaluation": together}
+
+
+def measured(spark, df, rules, *, rounds):
+    """Measure both ways in turn, after one of each that does not count."""
+    ways = compared(spark, df, rules)
+    for way in ways.values():
+        way()
+    seconds, answers = evidence.in_turn(
+        {name: lambda way=way: shortened(way()) for name, way in ways.items()}, rounds=rounds
+    )
+    single, together = (evidence.median(values) for values in seconds.values())
+    return {
+        "rules": len(rules),
+        "seconds": seconds,
+        "median_seconds": {"one query a rule": single, "one evaluation": together},
+        "ratio": round(single / together, 2),
+        "answers_equal": len({answer for found in answers.values() for answer in found}) == 1,
+        "answers": next(iter(answers.values()))[0],
+    }
+
+
+def shortened(found):
+    """Return seconds and the answers as one text of letters, P for passed and F for failed."""
+    seconds, answers = found
+    return seconds, "".join("P" if answer is True else "F" for answer in answers)
+
+
+def main(rows=10_000_000, rounds=5):
+    """Measure, print, and keep the figures."""
+    from workbench import session
+
+    with tempfile.TemporaryDirectory() as folder:
+        environment = Path(folder) / "bench.yml"
+        environment.write_text(ENVIRONMENT)
+        spark = session.start(str(environment))
+        data = generate(spark, rows)
+        data.coalesce(1).write.parquet(f"{folder}/readings")
+        readings = spark.read.parquet(f"{folder}/readings")
+        readings.write.csv(f"{folder}/csv", header=True)
+        evidence.write(
+            "quality",
+            what="DQDL rules in one evaluation against one Spark query a rule, seconds, in turn",
+            rows=rows,
+            goal_ratio=2.5,
+            scan=measured(spark, readings, SCANNED, rounds=rounds),
+            expensive_to_derive=measured(spark, derived(spark, folder), SCANNED, rounds=rounds),
+            shuffle=measured(spark, readings, SHUFFLED, rounds=rounds),
+        )
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:3]))
