@@ -94,6 +94,22 @@ def test_panels_stand_below_each_other_each_with_its_column(emitted):
     assert [(half == blue).all(axis=2).any() for half in (upper, lower)] == [True, False]
 
 
+def test_spans_stand_in_lanes_and_an_open_one_runs_to_the_edge(emitted):
+    frame = pd.DataFrame({"who": ["a", "a", "b"], "from": [1, 2, 3], "to": [2, None, 4]})
+    plots.spans(frame, x="who", start="from", end="to", title="Lives", xlabel="who", ylabel="commit")
+    plots.spans(frame.assign(to=[2, 3, 4]), x="who", start="from", end="to", shown=True, **WORDS)
+    (data, _), (table, _), (closed, _) = emitted
+    assert data["text/plain"] == "Spans: Lives. Down: who. Across: commit. Lanes: a, b."
+    assert table["text/plain"].splitlines()[3] == "a       2  null"
+    orange = [int(plots.PALETTE[1][i : i + 2], 16) for i in (1, 3, 5)]
+    right = [
+        (pixels(base64.b64decode(d["image/png"]))[:, 600:] == orange).all(axis=2).any() for d in (data, closed)
+    ]
+    assert right == [True, False]
+    with pytest.raises(ValueError, match="no column until to draw"):
+        plots.spans(frame, x="who", start="from", end="until", **WORDS)
+
+
 @pytest.mark.parametrize("draw", [plots.lines, plots.bars])
 def test_a_picture_has_the_stated_size_and_no_text_about_its_maker(emitted, draw):
     draw(DELAYS, x="hour", y=["EWR", "JFK"], shown=True, **WORDS)

@@ -1,5 +1,6 @@
 """Facts are of few kinds, measurements are kept apart, and nothing is written outside the runner."""
 
+import time
 from decimal import Decimal
 
 import numpy as np
@@ -19,6 +20,18 @@ def test_everything_goes_to_one_file(tmp_path, monkeypatch):
         "checks": [],
         "tables": [],
     }
+
+
+def test_a_block_is_timed_and_one_that_raises_is_not(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_RUN_DIR", str(tmp_path))
+    with results.timing("nap"):
+        time.sleep(0.02)
+    with pytest.raises(KeyError), results.timing("fall"):
+        raise KeyError
+    found = results.read(tmp_path)["measurements"]
+    assert list(found) == ["seconds_nap"] and 0.02 <= found["seconds_nap"] < 10
+    with pytest.raises(ValueError, match="is not a name"), results.timing("A nap"):
+        pass
 
 
 def test_numpy_numbers_become_plain(tmp_path, monkeypatch):

@@ -96,6 +96,45 @@ def bars(frame, *, x, y, title, xlabel, ylabel, digits=2, shown=False):
         show.rows(frame[[x, *series]], limit=len(frame), digits=digits)
 
 
+def spans(frame, *, x, start, end, title, xlabel, ylabel, digits=2, shown=False):
+    """Draw rows as bars on a line of time, all bars of one name in one lane, the first name on top.
+
+    Args:
+        frame: pandas DataFrame, one row a span.
+        x: column with the names of the lanes.
+        start: column where a span begins; numbers.
+        end: column where it ends; a null means that it has not ended, and the bar runs to the edge.
+        title: what the figure shows.
+        xlabel: what the lanes are.
+        ylabel: what the line measures, with the unit.
+        digits: decimals of the floats that are printed.
+        shown: the frame stands in the notebook already, so it is not printed again.
+
+    Raises:
+        ValueError: a column is not in the frame, or the frame is empty.
+    """
+    _series(frame, x, [start, end])
+    lanes = list(dict.fromkeys(frame[x]))
+    last = max(frame[start].max(), frame[end].max() if frame[end].notna().any() else frame[start].max()) + 1
+    with _figure(title) as (figure, axes):
+        for number, lane in enumerate(lanes):
+            rows = frame[frame[x] == lane]
+            for turn, (begin, stop) in enumerate(zip(rows[start], rows[end].fillna(last), strict=True)):
+                colour = PALETTE[turn % 2]  # neighbours differ
+                axes.barh(number, stop - begin, left=begin, height=0.6, color=colour, edgecolor="white")
+        axes.set_yticks(range(len(lanes)), [textwrap.fill(str(lane), 28) for lane in lanes])
+        axes.invert_yaxis()
+        axes.set_xlim(right=last)
+        axes.set_xlabel(textwrap.fill(ylabel, 60))
+        axes.set_ylabel(textwrap.fill(xlabel, 40))
+        axes.grid(axis="x", alpha=0.3)
+        axes.set_axisbelow(True)
+        _thousands(axes.xaxis, [frame[start]])
+        _emit(figure, f"Spans: {title}. Down: {xlabel}. Across: {ylabel}. Lanes: {_listed(lanes)}.")
+    if not shown:
+        show.rows(frame, limit=len(frame), digits=digits)
+
+
 def panels(frame, *, x, y, title, xlabel, ylabel, limits=None, digits=2, shown=False):
     """Draw columns of a frame as lines, each in a panel of its own, one below the other on shared axes.
 

@@ -10,6 +10,8 @@ import math
 import numbers
 import os
 import re
+import time
+from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 
@@ -40,6 +42,19 @@ def measure(**values):
         ValueError: a name or a value is not of that kind.
     """
     _add("measurements", {name: _measurement(name, value) for name, value in values.items()})
+
+
+@contextmanager
+def timing(name):
+    """Measure how long a block takes, as `seconds_<name>`; nothing is measured when it raises.
+
+    Args:
+        name: what is done, as in `build`.
+    """
+    _name(name)
+    begin = time.perf_counter()
+    yield
+    measure(**{f"seconds_{name}": round(time.perf_counter() - begin, 3)})
 
 
 def table(spark, name):
