@@ -29,7 +29,7 @@ class Verdict:
 
     passed: bool
     rules: str
-    figures: Mapping[str, int | float | str] = field(default_factory=dict)
+    figures: Mapping[str, int | float | Decimal | str] = field(default_factory=dict)
     reasons: tuple[str, ...] = ()
     quarantined: Any = None
 

@@ -6,12 +6,13 @@ import re
 import sys
 from decimal import Decimal
 
-# What differs from run to run in a message: ids, uuids, addresses of objects, places of files.
+# What differs from run to run in a message: ids, uuids, addresses of objects, places of files, times of commits.
 VARYING = (
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "<uuid>"),
     (re.compile(r"(?:(?:file|s3a?|hdfs)://?|(?<![\w.]))/[^\s,;:'\")]+"), "<path>"),
     (re.compile(r"0x[0-9a-f]{6,}"), "<address>"),
     (re.compile(r"\b\d{15,20}\b"), "<id>"),
+    (re.compile(r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d:\d\d(?:\.\d+)?(?: UTC|Z)?"), "<time>"),
     (re.compile(r"#\d+L?\b"), ""),
 )
 
@@ -78,7 +79,7 @@ def error(action, *, raises, contains=""):
 
 
 def steady(text):
-    """Return a message without what differs from run to run: ids, uuids, paths, addresses."""
+    """Return a message without what differs from run to run: ids, uuids, paths, addresses, times."""
     for pattern, name in VARYING:
         text = pattern.sub(name, text)
     return text.strip()

@@ -8,6 +8,7 @@ import subprocess
 from html.parser import HTMLParser
 
 import pytest
+from conftest import write_notebook
 
 from workbench.run import markup, report
 
@@ -398,6 +399,13 @@ def test_previous_compares_moments_and_not_texts():
     noon = record(run_id="b", started_at="2026-11-01T14:00:00+02:00")
     assert report.previous([morning, noon], record(run_id="c", started_at="2026-11-01T13:00:00Z")) == noon
     assert report.previous([noon, {"notebook": "01_first_table"}], morning) is None
+
+
+def test_prose_of_a_run_with_other_values_is_marked(tmp_path):
+    write_notebook(tmp_path / "notebook.ipynb", "# Title", parameters='ENVIRONMENT: str = "local"\nROWS: int = 3')
+    for given, words in (({"ROWS": 4}, "this run had ROWS = 4."), ({"ENVIRONMENT": "lake", "ROWS": 3}, None)):
+        text = report.write(tmp_path, {"status": "passed", "parameters": given}).read_text()
+        assert (words in text) if words else ("was written for the default parameters" not in text)
 
 
 def test_missing_notebook_is_said(tmp_path):

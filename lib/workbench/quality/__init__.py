@@ -98,7 +98,7 @@ class Result:
             same = len({repr(value) for value in by_rule.values()}) == 1
             for rule, value in by_rule.items():
                 figures[name if same else f"{name} [{rule}]"] = value if math.isfinite(value) else shown(value)
-        reasons = tuple(f"{one.rule}: {one.reason}" for one in self.outcomes if not one.passed)
+        reasons = tuple(f"{one.rule}: {one.reason}".replace("\n", " ") for one in self.outcomes if not one.passed)
         quarantined = self.quarantined if self.tells_rows_apart else None
         return checks.Verdict(self.passed, self.ruleset, figures, reasons, quarantined)
 
@@ -155,6 +155,9 @@ def evaluate(spark, df, ruleset, *, references=None, now=None, composite="COLUMN
 
 def _refuse(df, references, now, composite):
     """Refuse what is wrong with the arguments beside the rules."""
+    for name, frame in {"df": df, **references}.items():
+        if not hasattr(frame, "columns") or not hasattr(frame, "agg"):
+            raise ValueError(f"{name} is a {type(frame).__name__}, expected a DataFrame")
     taken = [name for name in df.columns if name.lower() in {mark.lower() for mark in MARKS}]
     if taken:
         raise ValueError(f"the frame has columns that the outcome would add: {', '.join(taken)}")

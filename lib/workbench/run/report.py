@@ -21,6 +21,7 @@ from pygments.formatters import HtmlFormatter
 
 from workbench import java
 from workbench.run import markup
+from workbench.run import notebook as notebooks
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 VERDICTS = {  # status: word, tone, sign (colour is never the only difference)
@@ -64,8 +65,22 @@ def write(
         previous=earlier,
         previous_link=earlier and _link(run_dir.parent, earlier.get("run_id"), up="../"),
         notebook=markup.notebook(run_dir / "notebook.ipynb", record, redact),
+        other_values=_other_values(run_dir / "notebook.ipynb", record.get("parameters") or {}),
     )
     return _replace(run_dir / "report.html", page)
+
+
+def _other_values(path, parameters):
+    """Return the parameters that are not the notebook's defaults, for which its prose was written, as text."""
+    import nbformat
+
+    try:
+        declared = notebooks.parameters(nbformat.read(path, 4))
+    except Exception:  # a damaged notebook is said elsewhere, and must not cost the page
+        return []
+    given = {name: value for name, value in parameters.items() if name in declared and name != "ENVIRONMENT"}
+    other = {name: value for name, value in given.items() if _exact(value) != _exact(declared[name].default)}
+    return [f"{name} = {_text(value)}" for name, value in other.items()]
 
 
 def write_index(runs_dir: Path, records: list[dict]) -> Path:

@@ -7,6 +7,7 @@ its own. It is what gets published, so it is in the history of main as long as t
 import hashlib
 import json
 from dataclasses import dataclass
+from decimal import Decimal
 
 from workbench import checks, identifiers
 from workbench.tables import commits
@@ -88,7 +89,7 @@ def judged(audit, df):
     if not isinstance(verdict.rules, str) or not verdict.rules.strip():
         raise ValueError("a Verdict's rules is the text that was applied; it is empty or no text")
     for name, value in verdict.figures.items():
-        if not isinstance(name, str) or not isinstance(value, int | float | str):
+        if not isinstance(name, str) or not isinstance(value, int | float | Decimal | str):
             raise ValueError(f"a Verdict's figures are numbers or texts by name, not {name!r}: {value!r}")
     return verdict
 

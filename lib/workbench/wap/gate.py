@@ -26,7 +26,7 @@ class Outcome:
         published_snapshot_id: its child that carries the evidence, main's snapshot at publication; None when
             nothing was published.
         rows_quarantined: rows that went to the quarantine table.
-        swept: branches of dead runs that were dropped at the start.
+        swept: branches of dead runs that were dropped at the start, those of the same id first.
     """
 
     published: bool
@@ -97,12 +97,12 @@ def run(
         Exception: what `write`, `audit` or `on_step` raised.
     """
     _check_arguments(spark, write, audit, on_step, id=id, rebases=rebases, retain_days=retain_days)
-    loaded = commits.load(spark, table)
+    loaded, swept = commits.load(spark, table), ()
     if quarantine is not None:
         quarantines.check(spark, quarantine, table)
     if id is not None:
-        _settle(spark, table, loaded, id, quarantine, takeover)
-    swept = branches.sweep(spark, table, older_than_hours=sweep_after_hours)
+        swept = _settle(spark, table, loaded, id, quarantine, takeover)
+    swept += branches.sweep(spark, table, older_than_hours=sweep_after_hours)
     step = on_step or (lambda name, stage: None)
     for attempt in range(1, rebases + 2):
         if attempt > 1 and id is not None:
@@ -132,7 +132,14 @@ def _once(spark, table, write, audit, step, options):
             commits.fast_forward(spark, table, to=published, expected=stage.base_snapshot_id, branch=stage.branch)
             step("published", stage)
         elif quarantine is not None and verdict.quarantined is not None:
-            rows = quarantines.append(spark, quarantine, verdict.quarantined, stage=stage, audited=audited)
+            try:
+                rows = quarantines.append(spark, quarantine, verdict.quarantined, stage=stage, audited=audited)
+            except Exception as error:
+                error.add_note(
+                    f"the audit of {table} had failed ({'; '.join(verdict.reasons) or 'no reason given'}), and "
+                    f"{quarantine} could not take the rows; main is untouched"
+                )
+                raise
             step("quarantined", stage)
     return {
         "published": verdict.passed,
@@ -170,7 +177,7 @@ def _branch(spark, table, id, attempt, retain_days, step):
 
 
 def _settle(spark, table, loaded, id, quarantine, takeover):
-    """Clear what an earlier run of the same id left, or refuse when it was published or may live."""
+    """Drop and return the branches of an earlier run of the id; refuse when it was published or may live."""
     left = branches.of_run(loaded, id)
     lives = {branch: branches.holder(branch) for branch in left}
     for branch in left:
@@ -185,6 +192,7 @@ def _settle(spark, table, loaded, id, quarantine, takeover):
             quarantines.forget(spark, quarantine, top)
         branches.drop(spark, table, branch)
     _refuse_published(spark, table, loaded, id)
+    return tuple(left)
 
 
 def _refuse_published(spark, table, loaded, id):
