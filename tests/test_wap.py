@@ -522,9 +522,9 @@ def test_wrong_arguments_are_refused_before_anything(spark, table):
         ({"id": "a b"}, "'a b' is not a run id"),
         ({"id": ""}, "'' is not a run id"),
         ({"id": 7}, "7 is not a run id"),
-        ({"rebases": -1}, "rebases is a whole number from 0, not -1"),
+        ({"rebases": -1}, "rebases is a whole number from 0 to 1000, not -1"),
         ({"rebases": True}, "rebases is a whole number"),
-        ({"retain_days": 0}, "retain_days is a whole number from 1"),
+        ({"retain_days": 0}, "retain_days is a whole number from 1 to 36500"),
         ({"sweep_after_hours": -1}, "older_than_hours is a number from 0"),
         ({"quarantine": "a b.c"}, "is not a table name"),
     ]:
@@ -808,3 +808,69 @@ def test_two_auditors_in_two_processes(spark, namespace, tmp_path):
     attempts = processes.two_auditors(spark, f"{namespace}.t", tmp_path, rounds=5)
     assert attempts == [[1, 2]] * 5
     assert processes.found(spark, f"{namespace}.t") == processes.expected(5)
+
+
+def test_an_id_that_is_published_while_another_run_of_it_begins_is_seen(spark, table, monkeypatch):
+    """The whole of one run fits between the first look of another and its branch."""
+    make, left = (
+        branches.create,
+        [lambda: wap.run(spark, table, write=insert(spark, (3, 30)), audit=audit, id="x")],
+    )
+
+    def late(*arguments, **options):
+        if left:
+            left.pop()()
+        return make(*arguments, **options)
+
+    monkeypatch.setattr(branches, "create", late)
+    with pytest.raises(wap.AlreadyPublished):
+        wap.run(spark, table, write=insert(spark, (3, 30)), audit=audit, id="x")
+    assert rows(spark, table) == [(1, 10), (2, 20), (3, 30)] and refs(spark, table) == ["main"]
+
+
+def test_cached_metadata_hides_nothing(spark, table, namespace):
+    spark.table(f"{table}.snapshots").cache().count()
+    try:
+        wap.run(spark, table, write=insert(spark, (3, 30)), audit=audit, id="x")
+        with pytest.raises(wap.AlreadyPublished):
+            wap.run(spark, table, write=insert(spark, (3, 30)), audit=audit, id="x")
+        assert [row.run_id for row in wap.evidence(spark, table).collect()] == ["x"]
+    finally:
+        spark.catalog.clearCache()
+    assert rows(spark, table) == [(1, 10), (2, 20), (3, 30)]
+
+
+def test_a_column_replaced_during_the_audit_is_audited_again(spark, table):
+    def replace():
+        spark.sql(f"ALTER TABLE {table} DROP COLUMN n")
+        spark.sql(f"ALTER TABLE {table} ADD COLUMN n BIGINT")
+
+    seen = []
+
+    def complete(df):
+        seen.append(df.where("n IS NULL").count())
+        return Verdict(seen[-1] == 0, "n is complete")
+
+    done = wap.run(
+        spark, table, write=insert(spark, (3, 30)), audit=lambda df: (complete(df), seen[1:] or replace())[0]
+    )
+    assert (done.published, done.attempts, seen) == (False, 2, [0, 2])
+
+
+def test_the_gate_works_from_a_thread(spark, table):
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(1) as pool:
+        done = pool.submit(wap.run, spark, table, write=insert(spark, (3, 30)), audit=audit).result()
+    assert done.published and rows(spark, table) == [(1, 10), (2, 20), (3, 30)]
+
+
+def test_only_the_dead_runs_own_quarantined_rows_are_forgotten(spark, table, namespace):
+    from workbench.wap import quarantine as quarantines
+
+    refused = f"{namespace}.q"
+    done = wap.run(spark, table, write=insert(spark, (2000, 1)), audit=audit, id="a", quarantine=refused)
+    quarantines.forget(spark, refused, done.staged_snapshot_id, "b")
+    assert spark.table(refused).count() == 1
+    quarantines.forget(spark, refused, done.staged_snapshot_id, "a")
+    assert spark.table(refused).count() == 0

@@ -4,6 +4,7 @@ An error leaves one of three things: nothing was committed and the caller may tr
 trying again is useless, or nobody knows. The third is settled by looking at the table, never by a blind repeat.
 """
 
+import json
 import random
 import re
 import time
@@ -86,7 +87,7 @@ def causes(error):
         error: exception from PySpark or Py4J; its Python causes are followed too.
 
     Returns:
-        tuple of full class names; empty when no Java exception is behind it.
+        tuple of full class names; empty when none is behind it.
     """
     names, texts = [], []
     while error is not None and len(texts) < _DEEPEST:
@@ -124,8 +125,7 @@ def attempt(
 ):
     """Call a function that commits, again where that is safe, and settle an unknown outcome by looking.
 
-    Waits double from `first_wait_s` to `longest_wait_s`, each with up to a quarter more by chance, so that writers
-    that met once do not meet again.
+    Waits double from `first_wait_s` to `longest_wait_s`, each with up to a quarter more by chance.
 
     Args:
         commit: function without arguments; each call begins from the table's newest state.
@@ -135,7 +135,6 @@ def attempt(
             `validation` too, because the whole of it runs again.
         conditional: whether a repeat cannot take effect twice (it is bound to the same base, or idempotent). Only
             then is a commit whose mark is not there tried again: the lost request may still land after the look.
-        tries: how often at most.
         first_wait_s: seconds before the second try.
         longest_wait_s: the most that one wait takes, before chance is added.
         sleep: function that waits; for tests.
@@ -174,12 +173,13 @@ def attempt(
                 ) from error
             raise
 
+    def wait(state):
+        return min(first_wait_s * 2 ** (state.attempt_number - 1), longest_wait_s) * random.uniform(1, 1.25)
+
     retrying = tenacity.Retrying(
         stop=tenacity.stop_after_attempt(tries),
         retry=tenacity.retry_if_exception(lambda error: kind(error) in (*again, UNKNOWN, CONNECTION)),
-        wait=lambda state: (
-            min(first_wait_s * 2 ** (state.attempt_number - 1), longest_wait_s) * random.uniform(1, 1.25)
-        ),
+        wait=wait,
         sleep=sleep,
         reraise=True,
     )
@@ -196,6 +196,8 @@ def load(spark, table):
     quoted = identifiers.quoted(table)
     if not hasattr(spark, "_jsparkSession"):
         raise ValueError("this needs a classic Spark session; Spark Connect gives no way to Iceberg's tables")
+    # a Python thread has a Java thread of its own, in which no session is active and no catalog known
+    type(spark)._get_j_spark_session_class(spark._jvm).setActiveSession(spark._jsparkSession)
     try:
         loaded = spark._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, quoted)
     except Exception as error:
@@ -206,10 +208,22 @@ def load(spark, table):
     return loaded
 
 
+def snapshots_of(spark, loaded):
+    """Return a loaded table's snapshots, dicts as in the table specification, past what Spark may have cached."""
+    text = spark._jvm.org.apache.iceberg.TableMetadataParser.toJson(loaded.operations().current())
+    return json.loads(text).get("snapshots", [])
+
+
+def columns_of(loaded):
+    """Return {column name: (field id, type)} of a loaded table: another id is another column."""
+    fields = loaded.schema().columns()
+    found = [fields.get(n) for n in range(fields.size())]
+    return {field.name(): (field.fieldId(), field.type().toString()) for field in found}
+
+
 def head(loaded, branch="main"):
     """Return the snapshot id a branch of a loaded table points to; None when there is no such branch."""
-    ref = loaded.refs().get(branch)
-    return ref.snapshotId() if ref is not None else None
+    return ref.snapshotId() if (ref := loaded.refs().get(branch)) is not None else None
 
 
 def descends(spark, loaded, snapshot_id, ancestor_id):
@@ -217,13 +231,13 @@ def descends(spark, loaded, snapshot_id, ancestor_id):
     return spark._jvm.org.apache.iceberg.util.SnapshotUtil.isAncestorOf(loaded, snapshot_id, ancestor_id)
 
 
-def fast_forward(spark, table, *, to, expected, branch, tries=10):
+def fast_forward(spark, table, *, to, expected, branch, tries=10, columns=None):
     """Move main to the head of a branch and drop the branch, in one commit, if nothing moved meanwhile.
 
-    Iceberg's procedure `fast_forward` publishes whatever the branch points to when it is called, and moves main
-    also when main was rolled back under the branch. Here the commit is bound to a state of the table in which main
-    was `expected` and the branch pointed to `to`; any change of the table in between (a property, another branch)
-    makes Iceberg refuse it (*Table metadata refresh is required*), and it is tried again from a fresh look.
+    Iceberg's procedure `fast_forward` publishes whatever the branch points to, and moves main also when it was
+    rolled back under the branch. Here the commit is bound to a state in which main was `expected` and the branch
+    pointed to `to`; any change in between (a property, another branch) makes Iceberg refuse it (*Table metadata
+    refresh is required*), and it is tried again from a fresh look.
 
     Args:
         spark: classic session whose catalog holds the table.
@@ -231,14 +245,15 @@ def fast_forward(spark, table, *, to, expected, branch, tries=10):
         to: snapshot id, the branch's head and main's next snapshot; descends from `expected`.
         expected: snapshot id main has now; None when it has none yet.
         branch: its name; gone afterwards.
-        tries: how often at most.
+        columns: `columns_of` when the rows were written; one of them that was dropped or replaced since is
+            refused like a main that moved.
 
     Returns:
         Attempt, its value the snapshot id `to`. Main has been read again: it is this snapshot or descends from it.
 
     Raises:
         MainMoved: main is another snapshot.
-        BranchMoved: the branch is at another snapshot, or there is none.
+        BranchMoved: the branch is not at `to`.
         OutcomeUnknown: main may have been moved or not, or an acknowledged commit is not in the table.
         ValueError: `to` does not descend from `expected`.
     """
@@ -250,11 +265,12 @@ def fast_forward(spark, table, *, to, expected, branch, tries=10):
 
     def commit():
         loaded = load(spark, table)
-        # The manager is bound to the metadata of this moment; what is read after it is the same or newer, and if
-        # it is newer the commit is refused. So a commit that succeeds began from exactly what is checked here.
+        # bound to the metadata of this moment, so a commit that succeeds began from exactly what is checked here
         manager = loaded.manageSnapshots()
         if (main := head(loaded)) != expected:
             raise MainMoved(table, expected, main)
+        if lost := sorted(set((columns or {}).items()) - set(columns_of(loaded).items())):
+            raise MainMoved(table, expected, main, f": its column {lost[0][0]} was dropped or replaced meanwhile")
         if (found := head(loaded, branch)) != to:
             raise BranchMoved(f"branch {branch} of {table} is at snapshot {found}, not at {to}")
         if expected is not None and not descends(spark, loaded, to, expected):
@@ -281,7 +297,7 @@ def fast_forward(spark, table, *, to, expected, branch, tries=10):
 
 
 def _look(landed, error, sleep):
-    """Return what `landed` finds; the look itself may meet the same broken connection, and is tried again."""
+    """Return what `landed` finds; the look may meet the same broken connection, and is tried again."""
     import tenacity
 
     looking = tenacity.Retrying(
@@ -294,10 +310,8 @@ def _look(landed, error, sleep):
     try:
         return looking(landed)
     except Exception as failed:
-        raise OutcomeUnknown(
-            f"a commit's outcome is unknown: {_first_line(error)}; the look at the table failed too: "
-            f"{_first_line(failed)}"
-        ) from error
+        why = f"{_first_line(error)}; the look at the table failed too: {_first_line(failed)}"
+        raise OutcomeUnknown(f"a commit's outcome is unknown: {why}") from error
 
 
 def _first_line(error):

@@ -7,6 +7,7 @@ its own. It is what gets published, so it is in the history of main as long as t
 import hashlib
 import json
 from dataclasses import dataclass
+from datetime import datetime
 from decimal import Decimal
 
 from workbench import checks, identifiers
@@ -165,13 +166,11 @@ def flaw(loaded, snapshot_id, expected=None):
 
 def published(spark, table, loaded, *, key, value):
     """Return the evidence snapshot in main's history whose summary has an entry; None when there is none."""
-    from pyspark.sql import functions as F
-
     main = commits.head(loaded)
     if main is None:
         return None
-    rows = spark.table(f"{identifiers.quoted(table)}.snapshots").where(F.col("summary")[key] == value)
-    found = [row.snapshot_id for row in rows.select("snapshot_id").collect()]
+    snapshots = commits.snapshots_of(spark, loaded)
+    found = [one["snapshot-id"] for one in snapshots if one["summary"].get(key) == value]
     return next((i for i in found if commits.descends(spark, loaded, main, i)), None)
 
 
@@ -192,19 +191,14 @@ def evidence(spark, table):
     Raises:
         TableNotFound: no such table.
     """
-    from pyspark.sql import functions as F
-
-    at = commits.head(commits.load(spark, table))
-    keys = [AUDITED, RUN, BRANCH, VERDICT, RULES, FIGURES]
-    columns = [F.col("summary")[key].alias(key.removeprefix(PREFIX).replace("-", "_")) for key in keys]
-    rows = spark.table(f"{identifiers.quoted(table)}.snapshots").select(
-        "snapshot_id", "parent_id", "committed_at", *columns
-    )
-    known, found = {row.snapshot_id: row for row in rows.collect()}, []
-    while row := known.get(at):
-        if row.audited_snapshot_id == str(row.parent_id):
-            figures = json.loads(row.figures or "{}")
-            told = (row.run_id, row.branch, row.verdict, row.rules_sha256, figures)
-            found.append((at, row.parent_id, row.committed_at, *told))
-        at = row.parent_id
+    loaded = commits.load(spark, table)
+    known = {one["snapshot-id"]: one for one in commits.snapshots_of(spark, loaded)}
+    at, found = commits.head(loaded), []
+    while one := known.get(at):
+        summary, parent = one["summary"], one.get("parent-snapshot-id")
+        if AUDITED in summary and summary[AUDITED] == str(parent):
+            told = [summary.get(key) for key in (RUN, BRANCH, VERDICT, RULES)]
+            moment = datetime.fromtimestamp(one["timestamp-ms"] / 1000)
+            found.append((at, parent, moment, *told, json.loads(summary.get(FIGURES) or "{}")))
+        at = parent
     return spark.createDataFrame(found[::-1], SCHEMA)

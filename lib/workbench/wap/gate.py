@@ -105,8 +105,6 @@ def run(
     swept += branches.sweep(spark, table, older_than_hours=sweep_after_hours)
     step = on_step or (lambda name, stage: None)
     for attempt in range(1, rebases + 2):
-        if attempt > 1 and id is not None:
-            _refuse_published(spark, table, commits.load(spark, table), id)
         try:
             outcome = _once(spark, table, write, audit, step, (id, attempt, retain_days, quarantine))
         except commits.MainMoved as moved:
@@ -120,8 +118,11 @@ def run(
 def _once(spark, table, write, audit, step, options):
     id, attempt, retain_days, quarantine = options
     with _branch(spark, table, id, attempt, retain_days, step) as stage:
+        if id is not None:  # what is published from here on moves main, and this run comes by here again
+            _refuse_published(spark, table, commits.load(spark, table), id)
         write(stage)
         step("written", stage)
+        columns = commits.columns_of(commits.load(spark, table))
         audited = branches.staged(spark, stage)
         verdict = attestation.judged(audit, attestation.read(spark, table, audited))
         step("audited", stage)
@@ -129,7 +130,8 @@ def _once(spark, table, write, audit, step, options):
         if verdict.passed:
             published = attestation.commit(spark, stage, audited, verdict)
             step("attested", stage)
-            commits.fast_forward(spark, table, to=published, expected=stage.base_snapshot_id, branch=stage.branch)
+            base = stage.base_snapshot_id
+            commits.fast_forward(spark, table, to=published, expected=base, branch=stage.branch, columns=columns)
             step("published", stage)
         elif quarantine is not None and verdict.quarantined is not None:
             try:
@@ -189,9 +191,9 @@ def _settle(spark, table, loaded, id, quarantine, takeover):
                 "is dead run again with takeover=True, which drops the branch"
             )
         if quarantine is not None:
-            quarantines.forget(spark, quarantine, top)
+            quarantines.forget(spark, quarantine, top, id)
         branches.drop(spark, table, branch)
-    _refuse_published(spark, table, loaded, id)
+    _refuse_published(spark, table, commits.load(spark, table), id)
     return tuple(left)
 
 
@@ -211,9 +213,9 @@ def _check_arguments(spark, write, audit, on_step, *, id, rebases, retain_days):
             raise ValueError(f"{name} is a function, not {function!r}")
     if id is not None and not (isinstance(id, str) and branches.ID.fullmatch(id)):
         raise ValueError(f"{id!r} is not a run id; expected up to 100 letters, digits and any of _.:+@=-")
-    for name, value, least in (("rebases", rebases, 0), ("retain_days", retain_days, 1)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ValueError(f"{name} is a whole number from {least}, not {value!r}")
+    for name, value, least, most in (("rebases", rebases, 0, 1000), ("retain_days", retain_days, 1, 36500)):
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise ValueError(f"{name} is a whole number from {least} to {most}, not {value!r}")
     refuse_session_branch(spark)
 
 

@@ -2,7 +2,7 @@
 
 from workbench import identifiers
 from workbench.tables import commits
-from workbench.wap import attestation
+from workbench.wap import attestation, branches
 
 RUN, BRANCH, SNAPSHOT = "wap_run_id", "wap_branch", "wap_snapshot_id"
 PROPERTY = "write.spark.accept-any-schema"  # lets a column that the source gained later come in
@@ -46,18 +46,15 @@ def append(spark, quarantine, rows, *, stage, audited):
     writer = writer.option(f"snapshot-property.{attestation.AUDITED}", str(audited))
 
     def landed():
-        commits.load(spark, quarantine)
-        found = spark.table(f"{identifiers.quoted(quarantine)}.snapshots").where(
-            F.col("summary")[attestation.AUDITED] == str(audited)
-        )
-        added = [row[0] for row in found.select(F.col("summary")["added-records"]).collect()]
+        summaries = [one["summary"] for one in commits.snapshots_of(spark, commits.load(spark, quarantine))]
+        added = [s.get("added-records") for s in summaries if s.get(attestation.AUDITED) == str(audited)]
         return sum(int(count or 0) for count in added) if added else None
 
     commits.attempt(writer.append, landed=landed)
     return landed()
 
 
-def forget(spark, quarantine, audited):
+def forget(spark, quarantine, audited, run_id):
     """Remove the rows of a run that died between its quarantine and its end: its repetition brings them again."""
     from pyspark.sql import functions as F
 
@@ -65,8 +62,10 @@ def forget(spark, quarantine, audited):
         return
     commits.load(spark, quarantine)
     name = identifiers.quoted(quarantine)
-    if not spark.table(name).where(F.col(SNAPSHOT) == audited).isEmpty():
-        spark.sql(f"DELETE FROM {name} WHERE {SNAPSHOT} = {int(audited)}")
+    if not branches.ID.fullmatch(run_id):
+        raise ValueError(f"{run_id!r} is not a run id")
+    if not spark.table(name).where((F.col(SNAPSHOT) == audited) & (F.col(RUN) == run_id)).isEmpty():
+        spark.sql(f"DELETE FROM {name} WHERE {SNAPSHOT} = {int(audited)} AND {RUN} = '{run_id}'")
 
 
 def _make(spark, quarantine, labelled, *, like):
