@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from workbench.quality.comparisons import RANGES, holds, met
+from workbench.quality.comparisons import RANGES, check_bounds, holds, met
 from workbench.quality.frames import Bound, Judged, over_rows, unmet
 from workbench.quality.syntax import name
 
@@ -107,6 +107,8 @@ def column_values(frame, rule):
         raise ValueError(f'"{wanted}" is {dtype.simpleString()}; its values cannot be compared')
     if rule.condition.operator.endswith("matches"):
         _compiles(frame.spark, rule.condition.operands[0])
+    if rule.condition.kind == "date" and isinstance(dtype, T.DateType | T.TimestampType | T.TimestampNTZType):
+        check_bounds(frame.df.sparkSession, rule.condition, dtype, frame.now)
     return _each(frame, rule, (wanted,), column, dtype, ("Maximum", "Minimum"))
 
 
@@ -226,7 +228,7 @@ def freshness(frame, rule):
         raise ValueError(
             f'DataFreshness needs a column of dates or timestamps; "{wanted}" is {dtype.simpleString()}'
         )
-    age = F.lit(frame.moment()).cast("bigint") - F.unix_micros(column.cast("timestamp"))
+    age = F.lit(frame.moment()).cast("bigint") - F.unix_micros(column.cast(T.TimestampType()))
     fits = F.coalesce(holds(rule.condition, age, T.LongType()), F.lit(False))
     key = (rule.type, "satisfied", wanted, rule.where, rule.condition)
     needs = frame.rows(rule.where) | {key: F.count(frame.within(rule.where, F.when(fits, 1)))}

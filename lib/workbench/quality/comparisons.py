@@ -4,8 +4,7 @@ import math
 import struct
 from datetime import date
 from fractions import Fraction
-from functools import reduce
-from operator import and_, or_
+from operator import or_
 
 from workbench.quality.rules import Keyword, Now
 
@@ -90,12 +89,27 @@ def _compared(condition, compare):
     if operator == "not between":
         return compare("<=", values[0]) | compare(">=", values[1])
     if operator in ("in", "="):
-        return reduce(or_, [compare("=", value) for value in values])
+        return _equal(compare, values)
     if operator in ("not in", "!="):
-        return reduce(and_, [~compare("=", value) for value in values])
+        return ~_equal(compare, values)
     if operator == "not matches":
         return ~compare("matches", values[0])
     return compare(operator, values[0])
+
+
+def _equal(compare, values):
+    """Ask for one of several values; texts and numbers, of which there may be thousands, by Spark's IN."""
+    several = getattr(compare, "one_of", None)
+    return several(values) if several and len(values) > 1 else joined(or_, [compare("=", one) for one in values])
+
+
+def joined(operator, conditions):
+    """Join conditions as a balanced tree: Spark walks expressions by recursion, and a chain exhausts its stack."""
+    level = list(conditions)
+    while len(level) > 1:
+        pairs = [operator(*level[i : i + 2]) for i in range(0, len(level) - 1, 2)]
+        level = pairs + level[len(pairs) * 2 :]
+    return level[0]
 
 
 def _numbers(column, dtype):
@@ -104,7 +118,7 @@ def _numbers(column, dtype):
 
     if isinstance(dtype, T.FloatType | T.DoubleType):
         rounded = _nearest_single if isinstance(dtype, T.FloatType) else _nearest
-        return lambda operator, value: _apply(operator, column, F.lit(rounded(value)).cast(dtype))
+        return _floats(column, dtype, rounded)
     if isinstance(dtype, T.DecimalType):
         scale, highest = dtype.scale, 10**dtype.precision - 1
         lowest = -highest
@@ -124,6 +138,29 @@ def _numbers(column, dtype):
             return F.lit(operator in ("<", "<="))
         return _apply(operator, column, F.lit(_digits(step, scale)).cast(dtype))
 
+    def one_of(values):
+        steps = [value * 10**scale for value in values]
+        there = [
+            _digits(int(step), scale) for step in steps if step.denominator == 1 and lowest <= step <= highest
+        ]
+        return column.isin([F.lit(one).cast(dtype) for one in there]) if there else F.lit(False)
+
+    compare.one_of = one_of
+    return compare
+
+
+def _floats(column, dtype, rounded):
+    from pyspark.sql import functions as F
+
+    def compare(operator, value):
+        return _apply(operator, column, F.lit(rounded(value)).cast(dtype))
+
+    def one_of(values):
+        floats = {rounded(value) for value in values}
+        zeros = [0.0, -0.0] if 0.0 in floats else []  # a long IN might look for the same zero, not an equal one
+        return column.isin([F.lit(one).cast(dtype) for one in [*zeros, *(floats - {0.0})]])
+
+    compare.one_of = one_of
     return compare
 
 
@@ -133,18 +170,29 @@ def _digits(step, scale):
 
 
 def _dates(column, dtype, now):
+    return lambda operator, value: _apply(operator, column, _moment(value, dtype, now))
+
+
+def _moment(value, dtype, now):
     from pyspark.sql import functions as F
 
-    def compare(operator, value):
-        if isinstance(value, Now):
-            if now is None:
-                raise ValueError("now() needs now=, a datetime with a time zone")
-            moment = F.timestamp_micros(F.lit(now + value.microseconds).cast("bigint"))
-        else:
-            moment = F.lit(_day(value)).cast("date")
-        return _apply(operator, column, moment.cast(dtype))
+    if not isinstance(value, Now):
+        return F.lit(_day(value)).cast("date").cast(dtype)
+    if now is None:
+        raise ValueError("now() needs now=, a datetime with a time zone")
+    return F.timestamp_micros(F.lit(now + value.microseconds).cast("bigint")).cast(dtype)
 
-    return compare
+
+def check_bounds(spark, condition, dtype, now):
+    """Refuse a date and now() in the wrong order; which comes first depends on the session's time zone.
+
+    Raises:
+        ValueError: without the name of the rule.
+    """
+    if condition.operator in ("between", "not between") and len({type(one) for one in condition.operands}) > 1:
+        lower, upper = (_moment(one, dtype, now) for one in condition.operands)
+        if spark.sql("SELECT 1").select(lower > upper).first()[0]:  # Spark folds it; no job runs
+            raise ValueError(f"{condition.operator} needs its lower bound first")
 
 
 def _day(text):
@@ -166,6 +214,11 @@ def _strings(column):
             return column.rlike(r"\A\s+\z")
         return column == F.lit(value)
 
+    def one_of(values):
+        texts = column.isin([value for value in values if value is not Keyword.WHITESPACES_ONLY])
+        return texts | compare("=", Keyword.WHITESPACES_ONLY) if Keyword.WHITESPACES_ONLY in values else texts
+
+    compare.one_of = one_of
     return compare
 
 

@@ -1,10 +1,10 @@
 """A ruleset on a frame: bound, measured in as few scans as there are questions, judged, and told row by row."""
 
-from functools import reduce
 from operator import and_, or_
 
 from workbench.quality import columns, keys, references, statements
 from workbench.quality.columns import percent
+from workbench.quality.comparisons import joined
 from workbench.quality.frames import NO_ROWS, Bound, Frame, Judged
 from workbench.quality.rules import Composite, leaves
 from workbench.quality.syntax import refusal
@@ -44,7 +44,7 @@ def bind(spark, df, rules, references, now, composite):
     """
     frame, problems, bound = Frame(spark, df, references, now), [], {}
     statement = any(leaf.type == "CustomSql" for rule in rules for leaf in leaves(rule))
-    with statements.views(spark, {statements.PRIMARY: df, **references} if statement else {}):
+    with statements.views(df.sparkSession, {statements.PRIMARY: df, **references} if statement else {}):
         for leaf in (leaf for rule in rules for leaf in leaves(rule)):
             try:
                 bound[leaf] = BINDERS[leaf.type](frame, leaf)
@@ -64,7 +64,7 @@ def _joined(frame, rule, bound, composite):
     attach = {key: add for part in parts for key, add in part.attach.items()}
     row = None
     if all(part.row is not None and part.joins for part in parts):
-        row = reduce(and_ if rule.operator == "and" else or_, [part.row for part in parts])
+        row = joined(and_ if rule.operator == "and" else or_, [part.row for part in parts])
     whole = row is not None and all(part.whole for part in parts)
     judge = _by_column(rule, parts)
     if composite == "ROW" and whole:
@@ -144,7 +144,7 @@ def mark(frame, rules, bound):
 
     yes = {i: F.coalesce(F.col(name), F.lit(False)) for i, name in said.items()}
     no = {i: F.coalesce(~F.col(name), F.lit(False)) for i, name in said.items()}
-    failed = reduce(or_, no.values(), F.lit(False))
+    failed = joined(or_, no.values()) if no else F.lit(False)
     marked = df.select(
         "*",
         listed(lambda i: yes.get(i, F.lit(False))).alias("DataQualityRulesPass"),

@@ -41,12 +41,19 @@ def unique(frame, rule):
 
     wanted, columns, needs = _key(frame, rule)
     key = next(iter(needs))
+    names = key[1]
     helper = frame.helper(key)
     one = F.when(frame.filter(rule.where), 1) if rule.where else F.lit(1)
 
-    def attach(df):
-        return df.withColumn(helper, F.count(one).over(Window.partitionBy(*columns)))
+    keys = [frame.helper((*key, i)) for i in range(len(columns))]
 
+    def attach(df):
+        # over copies of the columns: Spark moves a filter on what it partitions by below the window, where it
+        # would take rows from a key whose values are equal and not the same (0.0 and -0.0, collations)
+        df = df.select("*", *(column.alias(k) for column, k in zip(columns, keys, strict=True)))
+        return df.withColumn(helper, F.count(one).over(Window.partitionBy(*keys))).drop(*keys)
+
+    _checked(names, lambda: attach(frame.df))
     row = F.col(helper) == 1
     if rule.type == "IsPrimaryKey":
         for column in columns:
@@ -98,15 +105,15 @@ def _key(frame, rule):
     wanted = tuple(name(parameter) for parameter in rule.parameters)
     names = tuple(sorted({frame.field(one).name for one in wanted}))
     columns = [frame.column(one)[0] for one in names]
-    _countable(frame, names, columns)
+    _checked(names, frame.df.groupBy(*columns).count)
     return wanted, columns, {("keys", names, rule.where): lambda: _count(frame, columns, rule.where)}
 
 
-def _countable(frame, names, columns):
+def _checked(names, group):
     from pyspark.errors import PySparkException
 
     try:
-        frame.df.groupBy(*columns).count()
+        group()
     except PySparkException as error:
         raise ValueError(f"Spark cannot group by {', '.join(names)}: {first_line(error)}") from error
 

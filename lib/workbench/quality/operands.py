@@ -35,9 +35,16 @@ def condition(kind, tree, variables):
         found = tuple(read(part) for part in getattr(listed or tree, one)())
     if None in found and operator not in ("=", "!=", "in", "not in"):
         raise ValueError(f"{operator} cannot be used with NULL")
-    if operator in ("between", "not between") and not isinstance(found[0], str | Now) and found[0] > found[1]:
+    if operator in ("between", "not between") and _reversed(*found):
         raise ValueError(f"{operator} needs its lower bound first")
     return operator, found
+
+
+def _reversed(lower, upper):
+    """Say whether bounds are in the wrong order; of a date and now() only the frame's session can tell."""
+    if isinstance(lower, Now) and isinstance(upper, Now):
+        return lower.microseconds > upper.microseconds
+    return type(lower) is type(upper) and lower > upper
 
 
 def _operator(tree):

@@ -3,7 +3,7 @@
 import re
 
 from workbench.quality.comparisons import met
-from workbench.quality.frames import Bound, Judged, named, over_rows, unmet
+from workbench.quality.frames import Bound, Judged, first_line, named, over_rows, unmet
 from workbench.quality.syntax import name
 
 
@@ -43,14 +43,29 @@ def referential_integrity(frame, rule):
     key = ("found in", alias, names)
     helper = frame.helper(key)
     keys = [frame.helper((*key, i)) for i in range(len(pairs))]
-    known = reference.select(*(right.alias(k) for (_, (right, _)), k in zip(pairs, keys, strict=True)))
-    known = known.dropna().distinct().withColumn(helper, F.lit(True))
+    known = _known(reference, pairs, keys).withColumn(helper, F.lit(True))
 
     def attach(df):
         same = [left == named(k) for ((left, _), _), k in zip(pairs, keys, strict=True)]
         return df.join(known, same, "left").drop(*keys)
 
     return _found(frame, rule, key, helper, attach, f"Column.{alias}.ReferentialIntegrity")
+
+
+def _known(reference, pairs, keys):
+    """Return the different keys of the reference as values of the frame's types, without those it cannot hold."""
+    from pyspark.errors import PySparkException
+    from pyspark.sql import functions as F
+
+    values = []
+    for ((_, left), (right, theirs)), key in zip(pairs, keys, strict=True):
+        cast = right if left == theirs else right.try_cast(left)
+        # a value that comes back from the cast is exact; Spark's own common type would round what it cannot hold
+        values.append((cast if left == theirs else F.when(cast.try_cast(theirs) == right, cast)).alias(key))
+    try:
+        return reference.select(*values).dropna().distinct()
+    except PySparkException as error:
+        raise ValueError(f"its keys cannot be compared: {first_line(error)}") from error
 
 
 def _found(frame, rule, key, helper, attach, metric):

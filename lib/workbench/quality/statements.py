@@ -1,6 +1,7 @@
 """CustomSql: a statement over the views `primary` and the references, which exist while rules are bound."""
 
 import re
+import threading
 from contextlib import contextmanager
 
 from workbench.quality import operands
@@ -8,28 +9,38 @@ from workbench.quality.comparisons import met
 from workbench.quality.frames import Bound, Judged, first_line, named, over_rows, unmet
 
 PRIMARY = "primary"
+_VIEWS = threading.RLock()  # a session has one view of a name, whichever thread made it
 
 
 @contextmanager
 def views(spark, frames):
     """Make temporary views for the block; afterwards the user's own of the same names are there again.
 
+    One thread of the process at a time is inside the block.
+
     Args:
-        spark: the session.
+        spark: the session of the frames.
         frames: name to DataFrame; a name that SQL cannot say gets no view.
+
+    Raises:
+        ValueError: a frame is of another session.
     """
     catalog = spark._jsparkSession.sessionState().catalog()
-    names = [name for name in frames if re.fullmatch(r"[A-Za-z_]\w*", name)]
-    before = {name: catalog.getRawTempView(name) for name in names}
-    try:
-        for name in names:
-            frames[name].createOrReplaceTempView(name)
-        yield
-    finally:
-        for name, view in before.items():
-            catalog.dropTempView(name)
-            if view.isDefined():
-                catalog.createTempView(name, view.get(), True)
+    names = [name for name in frames if re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII)]
+    for name in names:
+        if not frames[name].sparkSession._jsparkSession.equals(spark._jsparkSession):
+            raise ValueError(f"the reference {name} is of another session than the frame; CustomSql cannot see it")
+    with _VIEWS:
+        before = {name: catalog.getRawTempView(name) for name in names}
+        try:
+            for name in names:
+                frames[name].createOrReplaceTempView(name)
+            yield
+        finally:
+            for name, view in before.items():
+                catalog.dropTempView(name)
+                if view.isDefined():
+                    catalog.createTempView(name, view.get(), True)
 
 
 def custom_sql(frame, rule):
@@ -44,7 +55,7 @@ def _result(frame, statement):
     text = statement.strip().rstrip(";")
     try:
         # as a subquery it can only be a query: commands would run as soon as Spark reads them
-        return frame.spark.sql(f"SELECT * FROM (\n{text}\n)")
+        return frame.df.sparkSession.sql(f"SELECT * FROM (\n{text}\n)")
     except PySparkException as error:
         raise ValueError(f"its statement is no query that Spark takes: {first_line(error)}") from error
 

@@ -129,11 +129,14 @@ class _Reader:
             text = self.text(tree)  # with its parentheses, as written
             return Composite(text, inner.operator, inner.parts) if isinstance(inner, Composite) else inner
         operator = "and" if tree.AND() else "or"
-        parts = []
-        for part in tree.topLevelRule():  # the grammar joins by twos: (a and b) and c is one composite of three
-            read = self.rule(part)
-            chained = isinstance(read, Composite) and read.operator == operator and not part.LPAREN()
-            parts += read.parts if chained else [read]
+        # the grammar joins by twos: (a and b) and c is one composite of three; read in a loop, for it may be long
+        parts, rest = [], [tree]
+        while rest:
+            part = rest.pop()
+            if part is tree or (not part.LPAREN() and (part.AND() if operator == "and" else part.OR())):
+                rest += reversed(part.topLevelRule())
+            else:
+                parts.append(self.rule(part))
         return Composite(self.text(tree), operator, tuple(parts))
 
     def leaf(self, tree):
