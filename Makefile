@@ -81,7 +81,7 @@ quality-parser: setup ## make the DQDL parser again from the official grammar
 	@$(BIN)/python -m workbench.quality.dqdl.generate
 
 .PHONY: bench-quality
-bench-quality: setup ## DQDL rules in one scan against one Spark query a rule, into docs/evidence; ROWS=n
+bench-quality: setup .workbench/deequ/.packages ## DQDL rules in one scan against one query a rule and against deequ, into docs/evidence; ROWS=n
 	@PYTHONPATH=tests $(BIN)/python -m bench.quality $(ROWS)
 
 .workbench/deequ/.packages: locks/build.lock locks/deequ.lock | .venv/.packages
@@ -117,3 +117,11 @@ conformance-kinesis: setup .workbench/kinesis-local/.ready ## the local Kinesis 
 .PHONY: bench-kinesis
 bench-kinesis: setup .workbench/kinesis-local/.ready ## records a second of the local Kinesis server against kinesis-local, into docs/evidence
 	@PYTHONPATH=tests:tests/local/kinesis $(BIN)/python -m bench.kinesis
+
+.PHONY: soak-history
+soak-history: setup ## 500 random histories by every back-end on every kind of table, and kill -9 in four places
+	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/history/test_history_oracle.py tests/history/test_history_kill.py
+
+.PHONY: bench-history
+bench-history: setup ## changes and SCD type 2 against create_changelog_view, into docs/evidence; ROWS=n
+	@PYTHONPATH=tests $(BIN)/python -m bench.history $(ROWS)

@@ -6,8 +6,10 @@ The map. Imports go downwards only, and within *top* nobody imports a neighbour:
     top            run/       a notebook run headless: notebook, runner, watch, record, ledger, report
                    quality/   which rows break which rules: AWS Glue's DQDL on Spark
                    wap/       write, audit, publish: the gate
+                   history/   slowly changing dimensions, type 2, from a table's own commits
     middle         session    the one SparkSession of an environment
-                   tables/    what Iceberg tables are and did (snapshots), commits and their unknown outcomes
+                   tables/    what Iceberg tables are and did (snapshots), commits and their unknown outcomes,
+                              changes between two snapshots
                    data/      inputs: real ones from packages, generated ones with their planted truth
                    local/     stand-ins that run on this machine (kinesis)
     ground         settings   params/: environments, typed, unknown keys refused

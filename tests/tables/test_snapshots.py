@@ -1,6 +1,7 @@
 """Snapshots by ordinal, and the files that a query reads."""
 
 import pytest
+from commit_times import line, set_times
 
 from workbench.tables import snapshots
 
@@ -28,6 +29,41 @@ def test_at_and_current(spark, table):
     assert snapshots.current(spark, table, ref="nowhere") is None
     with pytest.raises(ValueError, match="has no snapshot 3; it has 2"):
         snapshots.at(spark, table, 3)
+
+
+@pytest.mark.parametrize("later", [0, -20_000], ids=["one millisecond", "a clock behind"])
+def test_the_order_is_that_of_the_commits_whatever_the_clocks_said(spark, table, later):
+    for n in range(3):
+        spark.sql(f"INSERT INTO {table} VALUES (1000, {n})")
+    ids = [snapshot for snapshot, _ in line(spark, table)]
+    set_times(spark, table, {snapshot: 1_760_000_000_000 + n * later for n, snapshot in enumerate(ids)})
+    assert [snapshots.at(spark, table, n) for n in range(1, 6)] == ids
+    assert [row.added_rows for row in snapshots.history(spark, table).collect()] == [100, 0, 1, 1, 1]
+    assert [row.deleted_rows for row in snapshots.history(spark, table).collect()] == [0, 25, 0, 0, 0]
+
+
+def test_what_is_not_on_main_is_listed_where_its_time_puts_it(spark, table):
+    second = snapshots.current(spark, table)
+    spark.sql(f"ALTER TABLE {table} CREATE BRANCH side")
+    spark.sql(f"INSERT INTO {table}.branch_side VALUES (1000, 1), (1001, 1)")  # 3
+    spark.sql(f"DELETE FROM {table} WHERE part = 2")  # 4
+    spark.sql(f"CALL system.rollback_to_snapshot('{table}', {second})").collect()
+    spark.sql(f"INSERT INTO {table} VALUES (1002, 1)")  # 5
+    rows = snapshots.history(spark, table).collect()
+    assert [(row.n, row.operation, row.added_rows) for row in rows] == [
+        (1, "append", 100),
+        (2, "delete", 0),
+        (3, "append", 2),
+        (4, "delete", 0),
+        (5, "append", 1),
+    ]
+    assert snapshots.at(spark, table, 5) == snapshots.current(spark, table)
+    assert snapshots.at(spark, table, 3) == snapshots.current(spark, table, ref="side")
+
+
+def test_a_table_without_snapshots_has_an_empty_history(spark, namespace):
+    spark.sql(f"CREATE TABLE {namespace}.empty (id BIGINT) USING iceberg")
+    assert snapshots.history(spark, f"{namespace}.empty").collect() == []
 
 
 def test_files_read_follows_pruning(spark, table):

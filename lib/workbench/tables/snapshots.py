@@ -10,7 +10,10 @@ class TableNotFound(ValueError):
 def history(spark, table):
     """Describe every snapshot of a table, oldest first.
 
-    Snapshot ids and commit times differ on every run, so snapshots are named by ordinal.
+    Snapshot ids and commit times differ on every run, so snapshots are named by ordinal. The order is that of the
+    commits: a snapshot always stands behind its parent, even when both were committed within one millisecond or
+    the later writer's clock was behind. What is not on main (branches, commits that were rolled back) is listed
+    too, where its commit time puts it.
 
     Args:
         spark: session whose catalog holds the table.
@@ -18,37 +21,36 @@ def history(spark, table):
 
     Returns:
         DataFrame, one row a snapshot, sorted by `n`: n (int, from 1), operation (string),
-        added_rows, deleted_rows, data_files (long). Lazy; reads metadata only.
+        added_rows, deleted_rows, data_files (long). Lazy; reads metadata only. Snapshots that are committed
+        after the call are not in it.
 
     Raises:
         TableNotFound: no such table; the message lists those there are.
     """
     name = _existing(spark, table)
+    ids = ", ".join(f"{snapshot}L" for snapshot in _ordered(spark, name))
+    order = f"array_position(array({ids}), snapshot_id)" if ids else "0L"
     return spark.sql(
         f"""
-        SELECT row_number() OVER (ORDER BY committed_at, snapshot_id) AS n, operation,
-               CAST(coalesce(summary['added-records'], 0) AS BIGINT) AS added_rows,
-               CAST(coalesce(summary['deleted-records'], 0) AS BIGINT) AS deleted_rows,
-               CAST(coalesce(summary['total-data-files'], 0) AS BIGINT) AS data_files
-        FROM {name}.snapshots ORDER BY n
+        SELECT * FROM (
+            SELECT CAST({order} AS INT) AS n, operation,
+                   CAST(coalesce(summary['added-records'], 0) AS BIGINT) AS added_rows,
+                   CAST(coalesce(summary['deleted-records'], 0) AS BIGINT) AS deleted_rows,
+                   CAST(coalesce(summary['total-data-files'], 0) AS BIGINT) AS data_files
+            FROM {name}.snapshots
+        ) WHERE n > 0 ORDER BY n
         """
     )
 
 
 def at(spark, table, n):
-    """Return the snapshot id of the n-th snapshot, counted from 1 in commit order.
+    """Return the snapshot id of the n-th snapshot, counted from 1 in the order of `history`.
 
     Raises:
         TableNotFound: no such table.
         ValueError: the table has no snapshot of that number.
     """
-    name = _existing(spark, table)
-    ids = [
-        row[0]
-        for row in spark.sql(
-            f"SELECT snapshot_id FROM {name}.snapshots ORDER BY committed_at, snapshot_id"
-        ).collect()
-    ]
+    ids = _ordered(spark, _existing(spark, table))
     if not 1 <= n <= len(ids):
         raise ValueError(f"{table} has no snapshot {n}; it has {len(ids)}")
     return ids[n - 1]
@@ -96,6 +98,31 @@ def files_read(df):
             while tasks.hasNext():
                 files.add(tasks.next().file().location())
     return len(files)
+
+
+def _ordered(spark, name):
+    """Return all snapshot ids, oldest first: by commit time, raised to the parent's where a clock was behind."""
+    rows = spark.sql(f"SELECT snapshot_id, parent_id, committed_at FROM {name}.snapshots").collect()
+    found = {row.snapshot_id: row for row in rows}
+    refs = spark.sql(f"SELECT snapshot_id FROM {name}.refs WHERE name = 'main'").collect()
+    on_main, snapshot = set(), refs[0].snapshot_id if refs else None
+    while snapshot in found:
+        on_main.add(snapshot)
+        snapshot = found[snapshot].parent_id
+    places = {}
+
+    def place(row):
+        """Time, generation: a child's is never below its parent's, and its generation is always above."""
+        line = [row]
+        while (parent := found.get(line[-1].parent_id)) and parent.snapshot_id not in places:
+            line.append(parent)
+        for one in reversed(line):
+            time, generation = places.get(one.parent_id, (one.committed_at, 0))
+            places[one.snapshot_id] = (max(time, one.committed_at), generation + 1)
+        return places[row.snapshot_id]
+
+    ordered = sorted(rows, key=lambda row: (*place(row), row.snapshot_id not in on_main, row.snapshot_id))
+    return [row.snapshot_id for row in ordered]
 
 
 def _existing(spark, table):

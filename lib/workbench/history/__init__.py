@@ -1,0 +1,104 @@
+"""Slowly changing dimensions, type 2, from an Iceberg table's own history: one row a version of a key.
+
+`build` follows a source's commits into a target table, by one commit a run; `as_of` and `current` read it. The
+target says in its own snapshots how far it is, so a build that was killed at any point is simply run again. See
+docs/history.md for what is guaranteed and what it costs.
+"""
+
+from datetime import UTC, datetime
+
+from workbench import identifiers
+from workbench.history import advance
+from workbench.history.advance import Built, KeyTwice, NullKey
+from workbench.history.positions import OtherSource
+from workbench.tables import changes
+from workbench.tables.changes import HistoryExpired, ranges
+from workbench.tables.commits import MainMoved
+
+__all__ = [
+    "Built", "HistoryExpired", "KeyTwice", "MainMoved", "NullKey", "OtherSource", "as_of", "build", "current",
+]  # fmt: skip
+
+
+def build(spark, source, target, *, key, back_end="auto", truncated=False):
+    """Bring a history table up to date with its source, by one commit.
+
+    The target gets the source's columns and: valid_from (timestamp: time of the commit that brought the version),
+    valid_to (timestamp: of the commit that ended it; null while it is open), is_current (boolean: open), version
+    (int: 1, 2, 3 … a key), change_ordinal (int: number of the commit that brought it, from 0, compactions not
+    counted). It is made when it is missing; a table that is there keeps its partitioning and properties. A column
+    that was added to the source is added to the target, null in older versions.
+
+    Args:
+        spark: session whose catalog holds both; a classic one, not Spark Connect.
+        source: `namespace.name` of a table.
+        target: `namespace.name` of the history.
+        key: column or columns that name a row; unique in every snapshot, never null.
+        back_end: how changes are found, as in `changes.between`.
+        truncated: for a first build of a source whose oldest snapshots were expired: start with the oldest state
+            that is left. Its rows then seem to begin there.
+
+    Returns:
+        Built.
+
+    Raises:
+        HistoryExpired: commits that the target has not seen are no longer there.
+        OtherSource: the target was built from another table.
+        KeyTwice: a commit left two rows of one key.
+        NullKey: a row has no key.
+        MainMoved: somebody else committed to the target meanwhile; nothing was published. Run it again.
+        ValueError: names, columns, key or back-end are not right, or columns were dropped, renamed or retyped.
+    """
+    identifiers.quoted(source)
+    identifiers.quoted(target)
+    key = (key,) if isinstance(key, str) else tuple(key)
+    table = ranges.load(spark, source)
+    schema = spark.table(source).schema
+    changes.check_columns(source, schema, list(key))
+    if taken := [name for name in schema.names if name in advance.COLUMNS]:
+        raise ValueError(f"{source} has a column {taken[0]}, which the history adds")
+    return advance.run(spark, source, table, schema, target, key, back_end, truncated)
+
+
+def as_of(spark, target, when):
+    """Return the versions that were valid at a time.
+
+    Args:
+        spark: the session.
+        target: a table that `build` made.
+        when: datetime, UTC when naive. A version is valid from valid_from, inclusive, to valid_to, exclusive.
+
+    Returns:
+        DataFrame of the target's columns, at most one row a key. Lazy.
+
+    Raises:
+        ValueError: `when` is no datetime, or the table is no history.
+    """
+    from pyspark.sql import functions as F
+
+    if not isinstance(when, datetime):
+        raise ValueError(f"a datetime is needed, not {when!r}")
+    micros = round((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() * 1_000_000)
+    moment = F.timestamp_micros(F.lit(micros))
+    open_or_later = F.col("valid_to").isNull() | (F.col("valid_to") > moment)
+    return _versions(spark, target).where((F.col("valid_from") <= moment) & open_or_later)
+
+
+def current(spark, target):
+    """Return the open versions: the source as it was when the target was built last.
+
+    Returns:
+        DataFrame of the target's columns, at most one row a key. Lazy.
+
+    Raises:
+        ValueError: the table is no history.
+    """
+    return _versions(spark, target).where("is_current")
+
+
+def _versions(spark, target):
+    identifiers.quoted(target)
+    found = spark.table(target)
+    if missing := [name for name in advance.COLUMNS if name not in found.columns]:
+        raise ValueError(f"{target} is no history: it has no column {missing[0]}; {', '.join(found.columns)}")
+    return found

@@ -1,0 +1,303 @@
+"""A build: what the source did since, turned into versions, written in one commit."""
+
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from workbench import identifiers
+from workbench.history import positions, publish, versions
+from workbench.tables import changes, commits
+from workbench.tables.changes import compare, ranges
+
+COLUMNS = {
+    "valid_from": "timestamp",
+    "valid_to": "timestamp",
+    "is_current": "boolean",
+    "version": "int",
+    "change_ordinal": "int",
+}
+# commits whose changes are planned as one query; more are read in several
+COMMITS_A_QUERY = 64
+# values of a partition column that are listed to prune files; with more only their bounds are
+LISTED_VALUES = 64
+
+
+class KeyTwice(ValueError):
+    """A commit left two rows of one key; the message names it."""
+
+
+class NullKey(ValueError):
+    """A row has a null in its key, which names nothing."""
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a build did.
+
+    Attributes:
+        commits: how many commits of the source it took in, compactions not counted; 0 when there was nothing new.
+        snapshot_id: the source's snapshot that the target now stands at; None for a source without any.
+    """
+
+    commits: int
+    snapshot_id: int | None
+
+
+def run(spark, source, table, schema, target, key, back_end, truncated):
+    """Do what `history.build` says, its arguments checked."""
+    goal = ranges.load(spark, target) if spark.catalog.tableExists(target) else None
+    before, at, base = None, None, None
+    if goal is not None:
+        if goal.uuid() == table.uuid():
+            raise ValueError(f"{source} cannot be its own history")
+        before, at = positions.read(target, goal)
+        base = goal.currentSnapshot().snapshotId() if goal.currentSnapshot() is not None else None
+    if before is not None:
+        positions.same(before, source, table, key)
+    found = ranges.resolve(spark, source, before.snapshot if before else None, None, truncated=truncated)
+    mine = positions.owned(positions.REF, target)
+    if not found.steps:
+        if before is not None:  # a build that was killed behind its commit left this to do
+            positions.keep(spark, target, at, alone=True)
+            positions.keep(spark, source, before.snapshot, prefix=mine, alone=True)
+        return Built(0, before.snapshot if before else None)
+    if goal is not None:
+        fit(spark, target, schema, before)
+    if before is not None:
+        positions.keep(spark, target, at)
+    after, times = advanced(found, source, table, key, before)
+    positions.keep(spark, source, after.snapshot, prefix=mine)
+    with _named(source), _reading() as releases:
+        rows = events(spark, source, key, found, times, before, back_end, truncated, releases)
+        lives = versions.lives(rows, key)
+        if goal is None:
+            publish.create(spark, target, selected(versions.new(lives, key), schema), table, after)
+            snapshot = commits.head(commits.load(spark, target))
+        else:
+            write = onto(spark, target, goal, lives.localCheckpoint(), schema, key, before is None)
+            snapshot = publish.commit(spark, target, base, write, after)
+    positions.keep(spark, target, snapshot, alone=True)
+    positions.keep(spark, source, after.snapshot, prefix=mine, alone=True)
+    return Built(after.commits - (before.commits if before else 0), after.snapshot)
+
+
+def advanced(found, source, table, key, before):
+    """Return the position after a range, and the times of its commits: a clock that steps back is held."""
+    millis, times = before.millis if before else 0, []
+    for step in found.steps:
+        if step.ordinal is not None:
+            millis = max(millis, step.millis)
+            times.append(millis)
+    commits = (before.commits if before else 0) + len(times)
+    last, uuid = found.steps[-1].snapshot_id, table.uuid().toString()
+    return positions.Position(source, uuid, last, commits, millis, key, positions.columns(table)), times
+
+
+def fit(spark, target, schema, before):
+    """Refuse a target whose columns are not the history's; add those that are new in the source.
+
+    Raises:
+        ValueError: a column is missing, too many or of another type.
+    """
+    wanted = {field.name: field.dataType.simpleString() for field in schema.fields} | COLUMNS
+    there = {field.name: field.dataType.simpleString() for field in spark.table(target).schema.fields}
+    for name, kind in there.items():
+        if name not in wanted:
+            raise ValueError(f"{target} has a column {name}, which the history has not: {', '.join(wanted)}")
+        if wanted[name] != kind:
+            raise ValueError(f"column {name} of {target} is {kind}, and has to be {wanted[name]}")
+    missing = [name for name in wanted if name not in there]
+    if not missing:
+        return
+    if before is None or set(missing) & {*before.columns, *COLUMNS}:
+        raise ValueError(f"{target} has no column {missing[0]}; a history of this source has {', '.join(wanted)}")
+    added = ", ".join(f"{compare.quoted(name)} {wanted[name]}" for name in missing)
+    spark.sql(f"ALTER TABLE {identifiers.quoted(target)} ADD COLUMNS ({added})")
+
+
+def events(spark, source, key, found, times, before, back_end, truncated, releases):
+    """Return the changes of a range, `versions.events`; what forgets their files is added to `releases`."""
+    start, ordinal, frames, done = before.snapshot if before else None, before.commits if before else 0, [], 0
+    several = len(found.steps) > COMMITS_A_QUERY
+    for first in range(0, len(found.steps), COMMITS_A_QUERY):
+        steps = found.steps[first : first + COMMITS_A_QUERY]
+        count = sum(step.ordinal is not None for step in steps)
+        if count:
+            changed, release = changes.tracked(
+                spark,
+                source,
+                key=key,
+                start=start,
+                end=steps[-1].snapshot_id,
+                back_end=back_end,
+                truncated=truncated and start is None,
+            )
+            releases.append(release)
+            now = versions.events(changed, key, ordinal + done, times[done : done + count])
+            frames.append(now.localCheckpoint() if several else now)
+            done += count
+        start = steps[-1].snapshot_id
+    if not frames:
+        empty = spark.createDataFrame([], spark.table(source).schema)
+        return empty.selectExpr("*", "'' AS change_type", "0 AS _ordinal", "current_timestamp() AS _time")
+    return compare.union(frames)
+
+
+def selected(rows, schema):
+    """Return a frame's columns of the target."""
+    return rows.select(*[compare.quoted(name) for name in [*schema.names, *COLUMNS]])
+
+
+def onto(spark, target, goal, lives, schema, key, empty):
+    """Return the writer of versions that follow those there are.
+
+    Raises:
+        KeyTwice: a key that lives was inserted.
+        ValueError: the target has no open version of a key that changed.
+    """
+    from pyspark.sql import functions as F
+
+    if empty:
+        return _appender(selected(versions.new(lives, key), schema))
+    keys = [compare.quoted(name) for name in key]
+    starts = lives.where("_first AND change_type = 'insert'")
+    (count, bounds), (began, started) = _bounds(lives, goal, schema, key)
+    base = [_returning(spark, target, starts, began, started, schema, key)] if began else []
+    if not count:
+        return _appender(selected(versions.new(lives, key, base[0] if base else None), schema))
+    ended = _ended(spark, target, versions.ends(lives), count, bounds, key)
+    number = F.col("_version") - (F.col("_time") <= F.col("_from")).cast("int")
+    base = compare.union([ended.select(*keys, number.alias("_base")), *base])
+    nothing = [F.lit(None).cast(kind).alias(name) for name, kind in COLUMNS.items()]
+    parts = [
+        selected(versions.new(lives, key, base), schema).withColumn("_ends", F.lit(False)),
+        selected(versions.closed(ended), schema).withColumn("_ends", F.lit(False)),
+        ended.select(*[_or_null(schema, name, key) for name in schema.names], *nothing, F.lit(True)),
+    ]
+    return publish.merge(compare.union(parts), [*schema.names, *COLUMNS], key, bounds)
+
+
+def _appender(rows):
+    def write(table):
+        rows.writeTo(table).append()
+
+    return write
+
+
+def _ended(spark, target, ends, count, bounds, key):
+    """Return `versions.ends` with what the target says of those versions."""
+    from pyspark.sql import functions as F
+
+    keys = [compare.quoted(name) for name in key]
+    known = spark.table(target).where(F.col("is_current"))
+    known = known.where(bounds) if bounds is not None else known
+    names = {"valid_from": "_from", "version": "_version", "change_ordinal": "_born"}
+    known = known.select(*keys, *[F.col(name).alias(alias) for name, alias in names.items()])
+    known = compare.only(known, ends.select(*keys), count, key)
+    ended = ends.join(known, list(key), "left").localCheckpoint()
+    there, rows = ended.agg(F.count("_version"), F.count("*")).collect()[0]
+    if not there == rows == count:
+        raise ValueError(
+            f"{target} has {there} open versions of {count} keys that changed: it was changed by somebody else, "
+            "or the source had a key twice; build it anew"
+        )
+    return ended
+
+
+def _or_null(schema, name, key):
+    from pyspark.sql import functions as F
+
+    return F.col(compare.quoted(name)) if name in key else F.lit(None).cast(schema[name].dataType).alias(name)
+
+
+def _returning(spark, target, starts, count, bounds, schema, key):
+    """Return the keys that begin with an insert and had versions before, with `_base`, the number of the last."""
+    from pyspark.sql import functions as F
+
+    keys = [compare.quoted(name) for name in key]
+    there = spark.table(target)
+    there = compare.only(there.where(bounds) if bounds is not None else there, starts.select(*keys), count, key)
+    found = there.groupBy(*keys).agg(F.max("version").alias("_base"), F.bool_or("is_current").alias("_lives"))
+    found = found.localCheckpoint()
+    if twice := found.where("_lives").limit(1).collect():
+        raise KeyTwice(_twice(f"{', '.join(key)} = {', '.join(str(twice[0][name]) for name in key)}"))
+    return found.select(*keys, "_base")
+
+
+def _bounds(lives, goal, schema, key):
+    """Return for keys that end a version, and for those that begin one: (how many, what prunes their files).
+
+    Keys prune where the target is sorted by them; columns that the target is partitioned by prune because an open
+    version has the very values that the source's row had. Of keys that begin, earlier versions had other values.
+    """
+    from pyspark.sql import functions as F
+
+    fields, names = goal.spec().fields(), {n: name for name, n in positions.columns(goal).items()}
+    listed = {names.get(fields.get(n).sourceId()) for n in range(fields.size())} & set(schema.names)
+    plain = ("byte", "short", "integer", "long", "string", "date", "decimal", "timestamp")
+    columns = [n for n in dict.fromkeys([*key, *sorted(listed)]) if schema[n].dataType.typeName() in plain]
+    asked = []
+    for begins in (False, True):
+        mine = F.col("_first") & ((F.col("change_type") == "insert") == F.lit(begins))
+        asked.append(F.count_if(mine))
+        for name in columns:
+            column = F.col(compare.quoted(name))
+            column = F.unix_micros(column) if schema[name].dataType.typeName() == "timestamp" else column
+            value = F.when(mine, column)
+            some = F.slice(F.collect_set(value), 1, LISTED_VALUES + 1) if name in listed else F.array()
+            asked += [F.min(value), F.max(value), F.count_if(mine & column.isNull()), some]
+    row, width, found = list(lives.agg(*asked).collect()[0]), 1 + 4 * len(columns), []
+    for n, wanted in ((0, columns), (width, key)):
+        parts = {name: row[n + 1 + 4 * at : n + 5 + 4 * at] for at, name in enumerate(columns)}
+        found.append((row[n], _pruning({name: parts[name] for name in wanted if name in parts}, schema)))
+    return found
+
+
+def _pruning(found, schema):
+    """Return a condition of columns' least, greatest, nulls and listed values; None when nothing can be said."""
+    from pyspark.sql import functions as F
+
+    condition = None
+    for name, (low, high, nulls, values) in found.items():
+        if nulls or low is None:
+            continue
+        time = schema[name].dataType.typeName() == "timestamp"
+        literals = [F.timestamp_micros(F.lit(value)) if time else F.lit(value) for value in (low, high, *values)]
+        column = F.col(compare.quoted(name))
+        listed = 0 < len(values) <= LISTED_VALUES
+        one = column.isin(*literals[2:]) if listed else (column >= literals[0]) & (column <= literals[1])
+        condition = one if condition is None else condition & one
+    return condition
+
+
+@contextmanager
+def _reading():
+    """Collect functions that forget what frames read, and call them at the end."""
+    releases = []
+    try:
+        yield releases
+    finally:
+        for release in releases:
+            release()
+
+
+@contextmanager
+def _named(source):
+    """Turn the errors that frames raise on purpose into exceptions with a sentence."""
+    try:
+        yield
+    except (ValueError, commits.MainMoved, commits.BranchMoved, commits.OutcomeUnknown):
+        raise
+    except Exception as error:
+        text = str(error)
+        if found := re.search(rf"{versions.TWICE}\[(.*?)\]", text):
+            raise KeyTwice(_twice(found[1], source)) from error
+        if "multiple rows" in text and "identifier" in text:  # as Iceberg's changelog says it
+            raise KeyTwice(_twice("a key", source)) from error
+        if found := re.search(rf"{versions.NULL}\[(.*?)\]", text):
+            raise NullKey(f"{source} has a row with a null in its key ({found[1]}): it names nothing") from error
+        raise
+
+
+def _twice(which, source="the source"):
+    return f"{source} has two rows with {which} after one commit; a history needs keys that name one row"

@@ -1,0 +1,148 @@
+"""Values compared: which rows of two states are the same, and which belong together."""
+
+# a frame of keys up to this size goes to every task instead of shuffling what it filters
+BROADCAST_ROWS = 500_000
+TWICE = "KEY_TWICE"
+
+
+def comparable(schema, names):
+    """Return columns that Spark can compare, one for each name: a map as its sorted entries.
+
+    Raises:
+        ValueError: a column's type cannot be compared.
+    """
+    from pyspark.sql import functions as F
+
+    found = []
+    for name in names:
+        kind = schema[name].dataType
+        text = kind.simpleString()
+        column = F.col(quoted(name))
+        if kind.typeName() == "map" and not _has(kind.keyType, "map", "variant"):
+            column = F.array_sort(F.map_entries(column))
+            kind, text = kind.valueType, kind.valueType.simpleString()
+        if _has(kind, "map", "variant"):
+            raise ValueError(f"column {name} holds {text}, whose values Spark cannot compare")
+        found.append(column)
+    return found
+
+
+def fingerprint(schema, names):
+    """Return a 64-bit hash of a row.
+
+    Spark's hash passes over nulls, so that (null, 'a') and ('a', null) are alike: the places of the nulls are
+    hashed too, and nested values as text.
+    """
+    from pyspark.sql import functions as F
+
+    parts, nulls = [], []
+    for name, column in zip(names, comparable(schema, names), strict=True):
+        kind = schema[name].dataType.typeName()
+        nested = kind in ("struct", "array", "map")
+        parts.append(F.to_json(column, {"ignoreNullFields": "false"}) if nested else column)
+        if schema[name].nullable:
+            nulls.append(F.when(column.isNull(), F.lit("1")).otherwise(F.lit("0")))
+    return F.xxhash64(*parts, *([F.concat(*nulls)] if nulls else []))
+
+
+def changed_keys(frames, schema, key):
+    """Return the keys that some step changed, read from files that were rewritten with mostly the same rows.
+
+    Args:
+        frames: list of (frame, step that added these rows or None, step that removed them or None).
+        schema: of the table.
+        key: its columns.
+
+    Returns:
+        (DataFrame of the keys, materialised; how many). A row that a step removes and adds again adds nothing to
+        its key's sums; 64 bits a row and step must collide for a change to be missed.
+    """
+    from pyspark.sql import functions as F
+
+    names = schema.names
+    parts = []
+    for frame, added, removed in frames:
+        row = fingerprint(schema, names)
+        sums = [F.lit(0).cast("bigint")] * 2
+        for step, sign in ((added, 1), (removed, -1)):
+            if step is not None:
+                mixed = F.xxhash64(row, F.lit(step))
+                low, high = mixed.bitwiseAND(F.lit(0xFFFFFFFF)), F.shiftrightunsigned(mixed, 32)
+                sums = [total + sign * part for total, part in zip(sums, (low, high), strict=True)]
+        parts.append(frame.select(*[F.col(quoted(k)) for k in key], sums[0].alias("_low"), sums[1].alias("_high")))
+    # shuffled whole: nearly every key of a rewritten file is there twice, in two files, so that a partial
+    # aggregation before the shuffle finds nothing to add up and costs more than the shuffle
+    keys = [F.col(quoted(k)) for k in key]
+    sums = (
+        union(parts).repartition(*keys).groupBy(*keys).agg(F.sum("_low").alias("_l"), F.sum("_high").alias("_h"))
+    )
+    found = sums.where("_l <> 0 OR _h <> 0").select(*keys).localCheckpoint()
+    return found, found.count()
+
+
+def only(frame, wanted, count, on):
+    """Return the rows of a frame whose `on` is in `wanted`, a frame of `count` rows."""
+    from pyspark.sql import functions as F
+
+    same = None
+    for name in on:
+        one = frame[quoted(name)].eqNullSafe(wanted[quoted(name)])
+        same = one if same is None else same & one
+    return frame.join(F.broadcast(wanted) if count <= BROADCAST_ROWS else wanted, same, "left_semi")
+
+
+def paired(rows, schema, key):
+    """Turn removed and added rows into changes: the two of a key and step become an update, or nothing if alike.
+
+    Args:
+        rows: frame of the table's columns, `_step` and `_side` (-1 removed, 1 added).
+        schema: of the table.
+        key: columns that name a row.
+
+    Returns:
+        The frame with `change_type`, without rows that only moved. A key that one step removed or added twice
+        raises an error with TWICE in it when the frame runs.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    values = F.struct(*[column.alias(f"c{n}") for n, column in enumerate(comparable(schema, schema.names))])
+    window = Window.partitionBy("_step", *[F.col(quoted(k)) for k in key])
+    ordered = window.orderBy("_side")
+    other = F.coalesce(F.lag("_values").over(ordered), F.lead("_values").over(ordered))
+    many = F.count("*").over(window)
+    removed = F.sum(F.when(F.col("_side") < 0, 1).otherwise(0)).over(window)
+    shown = F.concat_ws(", ", *[F.coalesce(F.col(quoted(k)).cast("string"), F.lit("null")) for k in key])
+    twice = F.raise_error(F.concat(F.lit(f"{TWICE}[{', '.join(key)} = "), shown, F.lit("]")))
+    kind = (
+        F.when((F.col("_removed") > 1) | (F.col("_many") - F.col("_removed") > 1), twice)
+        .when((F.col("_many") == 2) & (F.col("_side") < 0), "update_before")
+        .when(F.col("_many") == 2, "update_after")
+        .when(F.col("_side") < 0, "delete")
+        .otherwise("insert")
+    )
+    frame = rows.withColumn("_values", values).withColumns({"_other": other, "_many": many, "_removed": removed})
+    frame = frame.withColumn("change_type", kind)
+    # a key twice must be seen before rows are dropped as alike
+    kept = F.col("change_type").isin("insert", "delete") | ~F.col("_values").eqNullSafe(F.col("_other"))
+    return frame.where(kept).drop("_values", "_other", "_many", "_removed", "_side")
+
+
+def union(frames):
+    """Return one frame of several of the same columns."""
+    found = frames[0]
+    for frame in frames[1:]:
+        found = found.unionAll(frame)
+    return found
+
+
+def quoted(name):
+    """Return a column name that Spark reads as one name."""
+    return "`" + name.replace("`", "``") + "`"
+
+
+def _has(kind, *types):
+    """Whether a type is, or contains, one of the named."""
+    inside = [getattr(kind, name) for name in ("elementType", "keyType", "valueType") if hasattr(kind, name)]
+    inside += [field.dataType for field in getattr(kind, "fields", [])]
+    return kind.typeName() in types or any(_has(one, *types) for one in inside)

@@ -1,0 +1,141 @@
+"""A range of snapshots on main: where it starts and ends, and every commit between."""
+
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from workbench import identifiers
+
+
+class HistoryExpired(ValueError):
+    """A snapshot that the range needs is no ancestor of main (any more); the message says which and why."""
+
+
+@dataclass(frozen=True)
+class Step:
+    """One commit of a range.
+
+    Attributes:
+        snapshot_id: the snapshot it made.
+        sequence: its sequence number in the table.
+        millis: its commit time, milliseconds since 1970 UTC, as the writer's clock gave it.
+        ordinal: 0, 1, 2 … among the commits of the range that can change rows; None for one that cannot
+            (operation `replace`: compaction).
+    """
+
+    snapshot_id: int
+    sequence: int
+    millis: int
+    ordinal: int | None
+
+
+@dataclass(frozen=True)
+class Range:
+    """The commits after `start` up to and with the last of `steps`, oldest first.
+
+    Attributes:
+        name: the table, as Spark knows it.
+        table: Iceberg's own handle of it (a Java object).
+        start: Java snapshot whose rows are the state before; None before the first commit.
+        snapshots: Java snapshots of the steps.
+        steps: one a snapshot.
+        truncated: whether the first step stands for all that came before it: its whole state is new.
+    """
+
+    name: str
+    table: object = field(repr=False)
+    start: object = field(repr=False)
+    snapshots: tuple = field(repr=False)
+    steps: tuple[Step, ...]
+    truncated: bool = False
+
+
+def load(spark, name):
+    """Return Iceberg's handle of a table, refreshed: Spark's catalog may keep an older one for a while."""
+    identifiers.quoted(name)
+    table = spark._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, name)
+    table.refresh()
+    return table
+
+
+def ancestry(table):
+    """Return main's Java snapshots, oldest first, and whether the oldest is the table's very first."""
+    found, snapshot = [], table.currentSnapshot()
+    while snapshot is not None:
+        found.append(snapshot)
+        parent = snapshot.parentId()
+        snapshot = table.snapshot(parent) if parent is not None else None
+    return found[::-1], not found or found[-1].parentId() is None
+
+
+def resolve(spark, name, start, end, *, truncated=False):
+    """Return the range between two bounds, as `changes.between` describes them.
+
+    Args:
+        spark: the session.
+        name: `namespace.name`.
+        start: exclusive bound.
+        end: inclusive bound.
+        truncated: if the beginning was expired, begin with the oldest state that is left.
+
+    Raises:
+        HistoryExpired: a bound is no ancestor of main.
+        ValueError: the end lies before the start, or a bound is of another type.
+    """
+    table = load(spark, name)
+    line, whole = ancestry(table)
+    cut = truncated and start is None and not whole
+    whole = whole or cut
+    first = _position(name, table, line, whole, start, missing=-1)
+    last = _position(name, table, line, whole, end, missing=len(line) - 1)
+    if last < first:
+        raise ValueError(f"{name}: the range ends before it starts: from {start} to {end}")
+    chosen, steps, ordinal = line[first + 1 : last + 1], [], 0
+    for snapshot in chosen:
+        replaces = snapshot.operation() == "replace" and not (cut and not steps)
+        steps.append(
+            Step(
+                snapshot.snapshotId(),
+                snapshot.sequenceNumber(),
+                snapshot.timestampMillis(),
+                None if replaces else ordinal,
+            )
+        )
+        ordinal += not replaces
+    return Range(name, table, line[first] if first >= 0 else None, tuple(chosen), tuple(steps), cut)
+
+
+def _position(name, table, line, whole, bound, *, missing):
+    """Return a bound's place in main's line, -1 before the first commit."""
+    if isinstance(bound, bool) or not isinstance(bound, int | datetime | None):
+        raise ValueError(f"a bound is a snapshot id, a datetime or None, not {bound!r}")
+    if isinstance(bound, int):
+        return _snapshot(name, table, line, bound)
+    if bound is None:
+        place = missing
+    else:
+        millis = (bound if bound.tzinfo else bound.replace(tzinfo=UTC)).timestamp() * 1000
+        place = max((n for n, one in enumerate(line) if one.timestampMillis() <= millis), default=-1)
+    if place == -1 and not whole:
+        wanted = "the table's beginning" if bound is None else f"the state of {bound}"
+        raise HistoryExpired(
+            f"{name}: {wanted} is gone, older snapshots were expired; the oldest that is left on main is "
+            f"{line[0].snapshotId()} of {_time(line[0])}"
+        )
+    return place
+
+
+def _snapshot(name, table, line, wanted):
+    for place, snapshot in enumerate(line):
+        if snapshot.snapshotId() == wanted:
+            return place
+    there = f"main goes back to snapshot {line[0].snapshotId()} of {_time(line[0])}" if line else "main is empty"
+    if table.snapshot(wanted) is None:
+        raise HistoryExpired(f"{name} has no snapshot {wanted}: it was expired or is another table's; {there}")
+    raise HistoryExpired(
+        f"{name}: snapshot {wanted} is no ancestor of main: it is a branch's, main was rolled back behind it, "
+        f"or a snapshot between was expired; {there}"
+    )
+
+
+def _time(snapshot):
+    return f"{datetime.fromtimestamp(snapshot.timestampMillis() / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"

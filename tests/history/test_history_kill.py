@@ -1,0 +1,80 @@
+"""kill -9 in the middle of a build: run again, the history is the one of a build that nobody killed."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import oracle
+import pytest
+import scripts
+from test_history_oracle import FOUND, as_version
+
+from workbench import history
+
+SOAK = bool(os.environ.get("WORKBENCH_SOAK"))
+KEY = ["shop", "id"]
+EXPECTED = oracle.versions(scripts.states(FOUND[:60], KEY), scripts.TIMES)
+WHOLE = len(EXPECTED)
+
+# the child stops itself and its JVM at a named point of the build; the group is killed whole, so nothing goes on
+CHILD = """
+import os, signal, sys
+from workbench import history, session
+from workbench.history import positions, publish
+
+source, target, point = sys.argv[1:]
+spark = session.start("local")
+
+def die(*arguments, **options):
+    os.killpg(os.getpgid(0), signal.SIGKILL)
+
+merge, keep = publish.merge, positions.keep
+if point == "before the commit":
+    publish.merge = lambda *a: die
+elif point == "after the commit":
+    def committed_then_dead(*a):
+        write = merge(*a)
+        def write_and_die(table):
+            write(table)
+            die()
+        return write_and_die
+    publish.merge = committed_then_dead
+elif point == "after the publication":
+    publish_commit = publish.commit
+    publish.commit = lambda *a: die(publish_commit(*a))
+elif point == "before the tags are dropped":
+    positions.forget = die
+history.build(spark, source, target, key=["shop", "id"])
+print("not killed", flush=True)
+"""
+POINTS = ["before the commit", "after the commit", "after the publication", "before the tags are dropped"]
+
+
+@pytest.fixture
+def play(spark, namespace):
+    play = scripts.Play(spark, f"{namespace}.source", "v3_mor", FOUND[:60])
+    play.until(3)
+    history.build(spark, play.table, f"{namespace}.target", key=KEY)
+    play.until(scripts.COMMITS)
+    return play
+
+
+@pytest.mark.parametrize("points", [POINTS] if SOAK else [POINTS[1:3]], ids=["points"])
+def test_killed_and_run_again(spark, namespace, play, points):
+    target = f"{namespace}.target"
+    for point in points:
+        before = spark.table(target).count()
+        child = subprocess.run(
+            [sys.executable, "-c", CHILD, play.table, target, point],
+            capture_output=True, text=True, start_new_session=True, timeout=300, check=False,
+        )  # fmt: skip
+        assert (child.returncode, child.stdout) == (-signal.SIGKILL, ""), child.stderr[-2000:]
+        spark.catalog.refreshTable(target)
+        assert spark.table(target).count() == (WHOLE if point in POINTS[2:] else before)
+    history.build(spark, play.table, target, key=KEY)
+    places = [scripts.COLUMNS.index(name) for name in KEY]
+    found = [as_version(row, places) for row in spark.table(target).collect()]
+    assert sorted(found, key=lambda v: (v.key, v.number)) == EXPECTED
+    refs = spark.sql(f"SELECT name FROM {target}.refs WHERE name <> 'main'").collect()
+    assert len(refs) == 1 and refs[0].name.startswith("history_")
