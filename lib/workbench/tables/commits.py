@@ -125,8 +125,7 @@ def attempt(
 ):
     """Call a function that commits, again where that is safe, and settle an unknown outcome by looking.
 
-    Waits double from `first_wait_s` to `longest_wait_s`, each with up to a quarter more by chance.
-
+    Waits double, each with up to a quarter more by chance.
     Args:
         commit: function without arguments; each call begins from the table's newest state.
         landed: function without arguments that looks for this commit's own mark in the table: returns what stands
@@ -135,6 +134,7 @@ def attempt(
             `validation` too, because the whole of it runs again.
         conditional: whether a repeat cannot take effect twice (it is bound to the same base, or idempotent). Only
             then is a commit whose mark is not there tried again: the lost request may still land after the look.
+        tries: how often at most.
         first_wait_s: seconds before the second try.
         longest_wait_s: the most that one wait takes, before chance is added.
         sleep: function that waits; for tests.
@@ -234,10 +234,9 @@ def descends(spark, loaded, snapshot_id, ancestor_id):
 def fast_forward(spark, table, *, to, expected, branch, tries=10, columns=None):
     """Move main to the head of a branch and drop the branch, in one commit, if nothing moved meanwhile.
 
-    Iceberg's procedure `fast_forward` publishes whatever the branch points to, and moves main also when it was
-    rolled back under the branch. Here the commit is bound to a state in which main was `expected` and the branch
-    pointed to `to`; any change in between (a property, another branch) makes Iceberg refuse it (*Table metadata
-    refresh is required*), and it is tried again from a fresh look.
+    Iceberg's procedure `fast_forward` publishes whatever the branch points to, also when main was rolled back under
+    it. Here the commit is bound to a state in which main was `expected` and the branch at `to`; any change between
+    makes Iceberg refuse it (*Table metadata refresh is required*), and it is tried again from a fresh look.
 
     Args:
         spark: classic session whose catalog holds the table.
@@ -245,6 +244,7 @@ def fast_forward(spark, table, *, to, expected, branch, tries=10, columns=None):
         to: snapshot id, the branch's head and main's next snapshot; descends from `expected`.
         expected: snapshot id main has now; None when it has none yet.
         branch: its name; gone afterwards.
+        tries: how often at most.
         columns: `columns_of` when the rows were written; one of them that was dropped or replaced since is
             refused like a main that moved.
 
