@@ -123,9 +123,8 @@ def attempt(
     longest_wait_s=60.0,
     sleep=time.sleep,
 ):
-    """Call a function that commits, again where that is safe, and settle an unknown outcome by looking.
+    """Call a function that commits, again where safe with doubling waits; settle an unknown outcome by looking.
 
-    Waits double, each with up to a quarter more by chance.
     Args:
         commit: function without arguments; each call begins from the table's newest state.
         landed: function without arguments that looks for this commit's own mark in the table: returns what stands
