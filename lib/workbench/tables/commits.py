@@ -233,7 +233,7 @@ def descends(spark, loaded, snapshot_id, ancestor_id):
 def fast_forward(spark, table, *, to, expected, branch, tries=10, columns=None):
     """Move main to the head of a branch and drop the branch, in one commit, if nothing moved meanwhile.
 
-    Iceberg's procedure `fast_forward` publishes whatever the branch points to, also when main was rolled back under
+    Iceberg's procedure `fast_forward` publishes whatever the branch points to, also if main was rolled back under
     it. Here the commit is bound to a state in which main was `expected` and the branch at `to`; any change between
     makes Iceberg refuse it (*Table metadata refresh is required*), and it is tried again from a fresh look.
 
