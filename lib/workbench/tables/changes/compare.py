@@ -1,5 +1,8 @@
 """Values compared: which rows of two states are the same, and which belong together."""
 
+import operator
+from functools import reduce
+
 # a frame of keys up to this size goes to every task instead of shuffling what it filters
 BROADCAST_ROWS = 500_000
 TWICE = "KEY_TWICE"
@@ -37,12 +40,12 @@ def fingerprint(schema, names):
 
     parts, nulls = [], []
     for name, column in zip(names, comparable(schema, names), strict=True):
-        kind = schema[name].dataType.typeName()
-        nested = kind in ("struct", "array", "map")
+        nested = schema[name].dataType.typeName() in ("struct", "array", "map")
         parts.append(F.to_json(column, {"ignoreNullFields": "false"}) if nested else column)
         if schema[name].nullable:
-            nulls.append(F.when(column.isNull(), F.lit("1")).otherwise(F.lit("0")))
-    return F.xxhash64(*parts, *([F.concat(*nulls)] if nulls else []))
+            nulls.append(F.when(column.isNull(), F.lit(1 << len(nulls) % 60)).otherwise(F.lit(0)).cast("bigint"))
+    places = [reduce(operator.add, nulls[n : n + 60]) for n in range(0, len(nulls), 60)]
+    return F.xxhash64(*parts, *places)
 
 
 def changed_keys(frames, schema, key):
@@ -55,28 +58,21 @@ def changed_keys(frames, schema, key):
 
     Returns:
         (DataFrame of the keys, materialised; how many). A row that a step removes and adds again adds nothing to
-        its key's sums; 64 bits a row and step must collide for a change to be missed.
+        its key's sum; 56 bits a row and step must collide for a change to be missed.
     """
     from pyspark.sql import functions as F
 
-    names = schema.names
-    parts = []
+    keys, parts = [quoted(name) for name in key], []
     for frame, added, removed in frames:
-        row = fingerprint(schema, names)
-        sums = [F.lit(0).cast("bigint")] * 2
+        row, terms = fingerprint(schema, schema.names), []
         for step, sign in ((added, 1), (removed, -1)):
-            if step is not None:
-                mixed = F.xxhash64(row, F.lit(step))
-                low, high = mixed.bitwiseAND(F.lit(0xFFFFFFFF)), F.shiftrightunsigned(mixed, 32)
-                sums = [total + sign * part for total, part in zip(sums, (low, high), strict=True)]
-        parts.append(frame.select(*[F.col(quoted(k)) for k in key], sums[0].alias("_low"), sums[1].alias("_high")))
+            if step is not None:  # 56 bits: a hundred of them can be summed up
+                terms.append(sign * F.shiftright(F.xxhash64(row, F.lit(step)), 8))
+        parts.append(frame.select(*keys, reduce(operator.add, terms).alias("_sum")))
     # shuffled whole: nearly every key of a rewritten file is there twice, in two files, so that a partial
     # aggregation before the shuffle finds nothing to add up and costs more than the shuffle
-    keys = [F.col(quoted(k)) for k in key]
-    sums = (
-        union(parts).repartition(*keys).groupBy(*keys).agg(F.sum("_low").alias("_l"), F.sum("_high").alias("_h"))
-    )
-    found = sums.where("_l <> 0 OR _h <> 0").select(*keys).localCheckpoint()
+    sums = union(parts).repartition(*keys).groupBy(*keys).agg(F.try_sum("_sum").alias("_sum"))
+    found = sums.where("_sum IS NULL OR _sum <> 0").select(*keys).localCheckpoint()
     return found, found.count()
 
 
@@ -84,10 +80,7 @@ def only(frame, wanted, count, on):
     """Return the rows of a frame whose `on` is in `wanted`, a frame of `count` rows."""
     from pyspark.sql import functions as F
 
-    same = None
-    for name in on:
-        one = frame[quoted(name)].eqNullSafe(wanted[quoted(name)])
-        same = one if same is None else same & one
+    same = reduce(operator.and_, [frame[quoted(name)].eqNullSafe(wanted[quoted(name)]) for name in on])
     return frame.join(F.broadcast(wanted) if count <= BROADCAST_ROWS else wanted, same, "left_semi")
 
 
