@@ -80,6 +80,27 @@ def test_what_is_no_value_and_no_tolerance_is_refused(found, expected, tolerance
         checks.require("x", found, expected, tolerance=tolerance)
 
 
+@pytest.mark.parametrize(
+    ("wrong", "says"),
+    [
+        ({"passed": "Failed"}, "passed is True or False, not 'Failed'"),
+        ({"passed": np.bool_(True)}, "passed is True or False"),
+        ({"rules": " "}, "rules is the text that was applied; it is empty or no text"),
+        ({"rules": None}, "rules is the text that was applied"),
+        ({"figures": None}, "figures are numbers or texts by name, not None"),
+        ({"figures": {"a": [1]}}, r"figures are numbers or texts by name, not 'a': \[1\]"),
+        ({"figures": {1: 1}}, "figures are numbers or texts by name, not 1: 1"),
+        ({"reasons": "too hot"}, "reasons are a tuple of sentences, not 'too hot'"),
+        ({"reasons": (None,)}, r"reasons are a tuple of sentences, not \(None,\)"),
+        ({"quarantined": "x"}, "quarantined is a DataFrame of the refused rows, not 'x'"),
+    ],
+)
+def test_a_verdict_is_refused_where_it_is_made(wrong, says):
+    assert checks.Verdict(True, "r", {"a": Decimal("1.5"), "b": "x"}, ["r"]).quarantined is None
+    with pytest.raises(ValueError, match=f"a Verdict's {says}"):
+        checks.Verdict(**{"passed": True, "rules": "r"} | wrong)
+
+
 def test_numbers_of_numpy_and_decimals_are_values():
     checks.require("a", np.int64(3), 3)
     checks.require("b", np.bool_(True), True)

@@ -210,24 +210,42 @@ def test_a_quarantine_that_cannot_take_rows_is_refused_first(spark, table):
     def never(stage):
         raise AssertionError("the write was called")
 
+    ours = "wap_run_id STRING, wap_branch STRING, wap_snapshot_id BIGINT"
+    columns = {
+        "other": "id BIGINT",
+        "strict": f"id BIGINT, {ours}",
+        "numbers": "wap_run_id STRING, wap_branch STRING, wap_snapshot_id STRING",
+        "texts": f"ID STRING, n DATE, {ours}",
+    }
+    properties = {"texts": "TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')"}
     for quarantine, expected in [
         (table, "is the table to be published to"),
         (f"{table}_other", "has no wap_branch, wap_run_id, wap_snapshot_id"),
         (f"{table}_strict", "needs the table property write.spark.accept-any-schema = true"),
+        (f"{table}_numbers", "needs wap_run_id string, wap_branch string, wap_snapshot_id bigint, as the gate"),
+        (
+            f"{table}_texts",
+            f"cannot take rows of {table}: its ID is string, and long in {table}; its n is date, and",
+        ),
+        ("nowhere.q", "nowhere.q cannot be made: there is no namespace nowhere"),
     ]:
-        if quarantine != table:
-            more = (
-                ", wap_run_id STRING, wap_branch STRING, wap_snapshot_id BIGINT" if "strict" in quarantine else ""
-            )
-            spark.sql(f"CREATE TABLE {quarantine} (id BIGINT{more}) USING iceberg")
+        if (kind := quarantine.rpartition("_")[2]) in columns:
+            spark.sql(f"CREATE TABLE {quarantine} ({columns[kind]}) USING iceberg {properties.get(kind, '')}")
         with pytest.raises(ValueError, match=expected):
             wap.run(spark, table, write=never, audit=audit, quarantine=quarantine)
 
-    clashing = Verdict(False, RULES, quarantined=spark.sql("SELECT 1 AS wap_branch"))
-    with pytest.raises(ValueError, match="column wap_branch of their own"):
-        wap.run(
-            spark, table, write=insert(spark, (3, 30)), audit=lambda df: clashing, quarantine=f"{table}_refused"
-        )
+    loads = {"write": insert(spark, (3, 30)), "quarantine": f"{table}_short"}
+    spark.sql(f"CREATE TABLE {table}_short (n INT, z INT NOT NULL, {ours}) USING iceberg {properties['texts']}")
+    for row, expected in [
+        ("1 AS WAP_BRANCH", "column WAP_BRANCH of their own"),  # Spark takes it for wap_branch
+        (
+            "'x' AS N",
+            "cannot take the quarantined rows: its n is int, and string in the rows; its z is NOT NULL, and",
+        ),
+    ]:
+        clashing = Verdict(False, RULES, quarantined=spark.sql(f"SELECT {row}"))
+        with pytest.raises(ValueError, match=expected):
+            wap.run(spark, table, **loads, audit=lambda df, clashing=clashing: clashing)
     assert refs(spark, table) == ["main"]
 
 
@@ -494,19 +512,9 @@ def test_what_raises_comes_through_and_the_branch_is_dropped(spark, table, place
     assert refs(spark, table) == ["main"] and main_files(spark, table) == before
 
 
-@pytest.mark.parametrize(
-    ("returned", "expected"),
-    [
-        (None, "has to return a checks.Verdict; it returned None"),
-        (True, "it returned True"),
-        (Verdict("Failed", RULES), "passed is True or False, not 'Failed'"),
-        (Verdict(True, " "), "rules is the text that was applied; it is empty"),
-        (Verdict(True, RULES, {"a": [1]}), r"numbers or texts by name, not 'a': \[1\]"),
-    ],
-)
-def test_an_audit_returns_a_verdict(spark, table, returned, expected):
-    with pytest.raises(ValueError, match=expected):
-        wap.run(spark, table, write=insert(spark, (3, 30)), audit=lambda df: returned)
+def test_an_audit_returns_a_verdict(spark, table):
+    with pytest.raises(ValueError, match="has to return a checks.Verdict; it returned None"):
+        wap.run(spark, table, write=insert(spark, (3, 30)), audit=lambda df: None)
     assert rows(spark, table) == [(1, 10), (2, 20)] and refs(spark, table) == ["main"]
 
 
@@ -525,13 +533,29 @@ def test_wrong_arguments_are_refused_before_anything(spark, table):
         ({"rebases": -1}, "rebases is a whole number from 0 to 1000, not -1"),
         ({"rebases": True}, "rebases is a whole number"),
         ({"retain_days": 0}, "retain_days is a whole number from 1 to 36500"),
-        ({"sweep_after_hours": -1}, "older_than_hours is a number from 0"),
+        ({"sweep_after_hours": "1"}, "sweep_after_hours is a number from 0, not '1'"),
         ({"quarantine": "a b.c"}, "is not a table name"),
     ]:
         with pytest.raises(ValueError, match=expected):
             wap.run(spark, table, **(good | wrong))
+    for wrong in (-1, float("nan"), float("inf")):  # of a table that is not there: nothing has looked at it
+        with pytest.raises(ValueError, match=f"sweep_after_hours is a number from 0, not {wrong}"):
+            wap.run(spark, f"{table}x", **good, sweep_after_hours=wrong)
     with pytest.raises(ValueError, match=f"no table {table}x; "):
         wap.run(spark, f"{table}x", **good)
+    spark.sql(f"ALTER TABLE {table} CREATE BRANCH x")
+    for part in ("history", "branch_x", "position_deletes", f"snapshot_id_{head(spark, table)}"):
+        for call in (
+            lambda name: wap.run(spark, name, **good),
+            lambda name: wap.publish(spark, name, "x"),
+            lambda name: wap.sweep(spark, name, older_than_hours=0),
+        ):
+            with pytest.raises(
+                ValueError, match=f"^{table}.{part} is a part of the table {table}; name that one$"
+            ):
+                call(f"{table}.{part}")
+    with pytest.raises(ValueError, match="branch_y is no Iceberg table: ValidationException: Cannot use branch"):
+        wap.run(spark, f"{table}.branch_y", **good)
     spark.sql(f"CREATE VIEW {table}_view AS SELECT 1 AS id")
     with pytest.raises(ValueError, match="_view"):
         wap.run(spark, f"{table}_view", **good)
@@ -635,12 +659,14 @@ def test_sweep_drops_what_dead_runs_left_and_nothing_else(spark, table):
     spark.sql(f"ALTER TABLE {table} CREATE BRANCH wap_20250101000000_mine")
     spark.sql(f"ALTER TABLE {table} CREATE BRANCH audit")
     spark.sql(f"INSERT INTO {table} VALUES (3, 30)")
-    theirs = ["audit", "main", "wap_20250101000000_mine"]
+    label = living.replace("living", "label")  # a tag of such a name is nobody's branch
+    spark.sql(f"ALTER TABLE {table} CREATE TAG {label}")
+    theirs = ["audit", "main", "wap_20250101000000_mine", label]
     assert wap.sweep(spark, table, older_than_hours=1) == ()  # all of them point to a snapshot of now
     dropped = wap.run(spark, table, write=insert(spark, (4, 40)), audit=audit, sweep_after_hours=0).swept
     assert sorted(dropped) == sorted([old, fresh, far])
     assert refs(spark, table) == sorted([*theirs, living])
-    for wrong in (-1, True, "1"):
+    for wrong in (-1, True, "1", float("nan"), float("inf")):
         with pytest.raises(ValueError, match="older_than_hours is a number from 0"):
             wap.sweep(spark, table, older_than_hours=wrong)
 
@@ -679,9 +705,11 @@ def test_staging_attest_publish(spark, table):
         wap.publish(spark, table, "nowhere")
     spark.sql(f"ALTER TABLE {table} CREATE BRANCH other")
     spark.sql(f"ALTER TABLE {table} CREATE TAG label")
-    for name in ("main", "nowhere"):
+    for name in ("main", "nowhere", None):
         with pytest.raises(wap.UnknownBranch, match=f"no branch {name} to publish; it has other"):
             wap.publish(spark, table, name)
+    with pytest.raises(wap.UnknownBranch, match="no branch label to publish; label is a tag; it has other"):
+        wap.publish(spark, table, "label")
 
 
 def test_staging_never_rebases(spark, table):
@@ -695,9 +723,37 @@ def test_staging_never_rebases(spark, table):
     assert rows(spark, table) == [(1, 10), (2, 20), (7, 70)] and refs(spark, table) == ["main", "mine"]
 
 
-def test_what_was_committed_after_the_evidence_is_not_published(spark, table):
+def test_the_newest_verdict_counts(spark, table):
+    def fails(df):
+        return Verdict(False, RULES)
+
+    def raises(df):
+        raise ZeroDivisionError("planted")
+
+    def fails_while_another_passes(df):
+        assert wap.attest(spark, stage, audit=audit).evidence_snapshot_id
+        return fails(df)
+
+    wap.run(spark, table, write=insert(spark, (9, 90)), audit=audit)  # main ends in evidence, which stays
     with wap.staging(spark, table, branch="mine") as stage:
-        spark.sql(f"INSERT INTO {table} VALUES (3, 30)")
+        pass
+    with pytest.raises(wap.NothingStaged):
+        wap.attest(spark, stage, audit=audit)
+    spark.sql(f"INSERT INTO {stage.table} VALUES (3, 30)")
+    for later in (fails, raises, fails_while_another_passes):
+        first = wap.attest(spark, stage, audit=audit)
+        assert first.evidence_snapshot_id == head(spark, table, "mine")
+        if later is raises:
+            with pytest.raises(ZeroDivisionError):
+                wap.attest(spark, stage, audit=later)
+        else:
+            assert wap.attest(spark, stage, audit=later).audited_snapshot_id == first.audited_snapshot_id
+        assert head(spark, table, "mine") == first.audited_snapshot_id
+        with pytest.raises(wap.NotAudited, match="its head has no evidence"):
+            wap.publish(spark, table, "mine")
+    assert rows(spark, table) == [(1, 10), (2, 20), (9, 90)]
+
+    # and so does what is committed after the evidence
     wap.attest(spark, stage, audit=audit)
     spark.sql(f"INSERT INTO {table}.branch_mine VALUES (5000, 0)")
     with pytest.raises(wap.NotAudited, match="its head has no evidence"):
@@ -729,6 +785,10 @@ def test_evidence_is_looked_at(spark, table, summary, expected):
     with pytest.raises(wap.NotAudited, match=expected):
         wap.publish(spark, table, "mine")
     assert rows(spark, table) == [(1, 10), (2, 20)]
+    spark.sql(
+        f"CALL system.fast_forward('{table}', 'main', 'mine')"
+    )  # past the gate: it is no evidence there either
+    assert wap.evidence(spark, table).collect() == []
 
 
 def nothing_in(*stagings):
@@ -781,7 +841,7 @@ def test_branches_expire_by_themselves(spark, table):
 
 # other processes
 
-KILLS = [("quarantined", "failed"), ("attested", "passed"), ("published", "passed")]  # all of them: make soak-wap
+KILLS = [("quarantined", "failed"), ("attested", "passed")]  # all of them: make soak-wap
 
 
 @pytest.fixture(scope="module")
@@ -855,6 +915,18 @@ def test_a_column_replaced_during_the_audit_is_audited_again(spark, table):
         spark, table, write=insert(spark, (3, 30)), audit=lambda df: (complete(df), seen[1:] or replace())[0]
     )
     assert (done.published, done.attempts, seen) == (False, 2, [0, 2])
+
+    spark.sql(f"DELETE FROM {table}")
+    seen, steps = [], []
+
+    def on_step(name, stage):  # replaced as soon as it is written: the audit still sees the old one
+        if name == "written" and name not in steps:
+            replace()
+        steps.append(name)
+
+    done = wap.run(spark, table, write=insert(spark, (3, 30)), audit=complete, on_step=on_step)
+    assert (done.published, done.attempts, seen) == (True, 2, [0, 0])
+    assert rows(spark, table) == [(3, 30)]
 
 
 def test_the_gate_works_from_a_thread(spark, table):

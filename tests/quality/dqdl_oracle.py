@@ -56,6 +56,7 @@ class Said:
     rows: list | None = None
     joins: bool = True
     whole: bool = True
+    figures: list = field(default_factory=list)  # of the rules within: (rule, metric, value)
 
 
 def shown(value):
@@ -161,13 +162,18 @@ def judge(spec, rows, reference, composite):
         said = Said(False, none, {}, said.rows, said.joins, said.whole)
     if said.rows is not None:
         said.rows = [one if there else None for one, there in zip(said.rows, asked, strict=True)]
+    said.figures = [(spec.text, name, value) for name, value in said.metrics.items()]
     return said
 
 
 def _composite(spec, parts, composite):
     passed = (all if spec.operator == "and" else any)(part.passed for part in parts)
     reasons = [part.reason for part in parts if part.reason]
-    metrics = {name: value for part in parts for name, value in part.metrics.items()}
+    figures = [one for part in parts for one in part.figures]
+    metrics = {}
+    for text, name, value in figures:
+        alike = all(repr(other) == repr(value) for _, another, other in figures if another == name)
+        metrics[name if alike else f"{name} [{text}]"] = value
     rows = None
     if all(part.rows is not None and part.joins for part in parts):
         stop = spec.operator == "or"
@@ -179,8 +185,8 @@ def _composite(spec, parts, composite):
     if composite == "ROW" and whole:
         yes, no = rows.count(True), rows.count(False)
         reason = "There were no rows to evaluate" if not yes + no else percent(yes, yes + no) if no else None
-        return Said(reason is None, reason, metrics, rows)
-    return Said(passed, None if passed else "\n".join(reasons), metrics, rows, rows is not None, whole)
+        return Said(reason is None, reason, metrics, rows, figures=figures)
+    return Said(passed, None if passed else "\n".join(reasons), metrics, rows, rows is not None, whole, figures)
 
 
 def _figure(spec, metric, value, rows=None, joins=True, whole=True):

@@ -19,8 +19,12 @@ def df(spark):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "line 2, column 1: found the end of the text, expected .*'Rules'"),
-        ("Rules = [ RowCount > ]", r"line 1, column 22: found '\]', expected .*INT"),
+        (
+            "",
+            r"line 2, column 1: found the end of the text, expected .*'Rules'.*; rules stand in brackets, as in Rules",
+        ),
+        ("RowCount > 1", r"found '>', expected '='; rules stand in brackets, as in Rules = \[ RowCount > 0 \]$"),
+        ("Rules = [ RowCount > ]", r"line 1, column 22: found '\]', expected .*INT.* or TIME$"),
         ("Rules = [\n RowCount % 3 ]", "line 2, column 11: found '%', expected a word of DQDL"),
         ("Rules = [ RowCount > 1 ] more", "line 1, column 26: found 'more', expected the end of the ruleset"),
         ('Rules = [ ColumnValues a in ["b", 3] ]', "line 1, column 35: found '3', expected .*QUOTED_STRING"),
@@ -179,6 +183,52 @@ def test_a_frame_that_was_evaluated_before(spark, df):
 def test_two_columns_of_one_name(spark, df):
     with pytest.raises(ValueError, match='there is more than one column "id"; there is id, id'):
         quality.evaluate(spark, df.select("id", "id"), 'Rules = [ IsComplete "id" ]')
+
+
+@pytest.mark.parametrize(
+    ("guilty", "says"),
+    [
+        ('IsUnique "id" where "cast(s as int) > 1"', r"\[CAST_INVALID_INPUT\] The value 'x' "),
+        ('(RowCount > 0) and (CustomSql "select sum(1 / id) from primary" > 0)', r"\[DIVIDE_BY_ZERO\]"),
+        ('ReferentialIntegrity "id" "r.k" = 1', r"\[DIVIDE_BY_ZERO\]"),
+    ],
+)
+def test_what_raises_on_a_row_names_its_rule(spark, guilty, says):
+    df = spark.range(3).selectExpr("id", "'x' AS s")
+    innocent = 'RowCount > 0, IsComplete "id", Mean "id" > 0 where "id > 1"'
+    reference = {"r": spark.range(3).selectExpr("id div id AS k")}
+    with pytest.raises(ValueError) as error:
+        quality.evaluate(spark, df, f'Rules = [ {innocent}, {guilty}, IsUnique "s" ]', references=reference)
+    assert re.match(f"{re.escape(guilty)}: Spark could not evaluate it on a row: {says}", str(error.value))
+
+
+def test_a_frame_that_cannot_be_read_is_no_rules_fault(spark):
+    from pyspark.errors import ArithmeticException
+
+    df = spark.range(3).where("1 / id > 0")
+    with pytest.raises(ArithmeticException, match="DIVIDE_BY_ZERO"):
+        quality.evaluate(spark, df, 'Rules = [ RowCount > 0, IsUnique "id" ]')
+    with pytest.raises(ValueError, match="df is a stream, which has no end to be judged at"):
+        quality.evaluate(spark, spark.readStream.format("rate").load(), "Rules = [ RowCount > 0 ]")
+
+
+def test_what_is_refused_is_not_printed_too(spark, df, monkeypatch, capfd):
+    """A session of somebody else's, whose loggers PySpark made: it would print each error as JSON."""
+    import logging
+
+    from pyspark.errors import AnalysisException
+
+    for kind in ("SQL", "DataFrame"):
+        monkeypatch.delitem(logging.root.manager.loggerDict, f"{kind}QueryContextLogger", raising=False)
+    bad = ['IsComplete "id" where "nope > 1"', 'CustomSql "select nope from primary" > 0', 'IsUnique "m"']
+    with pytest.raises(ValueError, match="3 rules cannot be evaluated"):
+        quality.evaluate(spark, df, f"Rules = [ {', '.join(bad)} ]")
+    with pytest.raises(ValueError, match="DIVIDE_BY_ZERO"):
+        quality.evaluate(spark, spark.range(1), 'Rules = [ RowCount > 0 where "1 / id > 0" ]')
+    assert capfd.readouterr() == ("", "")
+    with pytest.raises(AnalysisException):
+        spark.sql("select nope")
+    assert "UNRESOLVED_COLUMN" in capfd.readouterr().err  # what is the user's own is still printed
 
 
 def test_a_statement_that_returns_many_numbers(spark):

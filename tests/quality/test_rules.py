@@ -422,6 +422,21 @@ def test_compositions(spark):
     assert [o.reason for o in every.outcomes] == [None, "50.00 % of rows passed the threshold"]
 
 
+def test_parts_that_measure_the_same_keep_both_figures(spark):
+    df = spark.createDataFrame([(1,), (5,), (9,)], "a int")
+    low, high = 'ColumnValues "a" < 6 where "a < 6"', 'ColumnValues "a" < 10'
+    nested = f"({low}) and ((RowCount = 3) or ({high})) and (RowCount = 3)"
+    metrics = {
+        f"Column.a.Maximum [{low}]": 5,
+        f"Column.a.Maximum [{high}]": 9,
+        "Column.a.Minimum": 1,
+        "Dataset.*.RowCount": 3,
+    }
+    result = said(spark, df, (nested, None, metrics), (high, None, {"Column.a.Maximum": 9, "Column.a.Minimum": 1}))
+    figures = result.verdict().figures
+    assert figures == metrics | {"Column.a.Maximum": 9, "rules_evaluated": 2, "rules_failed": 0}
+
+
 def test_variables_and_comments(spark, people):
     ruleset = """
     named = ["Ada", NULL]

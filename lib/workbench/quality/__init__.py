@@ -10,13 +10,15 @@ Definition Language (DQDL) reference".
 """
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from typing import Any
 
 from workbench import checks
 from workbench.quality import evaluation, syntax
-from workbench.quality.frames import shown
+from workbench.quality.frames import distinguished, shown
 from workbench.quality.syntax import parse
 
 __all__ = ["Result", "RuleOutcome", "evaluate", "parse"]
@@ -60,11 +62,31 @@ class Result:
 
     ruleset: str
     outcomes: tuple[RuleOutcome, ...]
-    ruleOutcomes: Any = field(repr=False)
-    rowLevelOutcomes: Any = field(repr=False)
-    good: Any = field(repr=False)
-    quarantined: Any = field(repr=False)
     tells_rows_apart: bool
+    _spark: Any = field(repr=False)
+    _mark: Callable = field(repr=False)
+
+    # made when asked for: of twenty rules they are two thousand calls to the JVM
+    @cached_property
+    def rowLevelOutcomes(self):  # noqa: D102
+        return self._mark()
+
+    @cached_property
+    def ruleOutcomes(self):  # noqa: D102
+        return self._spark.createDataFrame(
+            [(o.rule, "Passed" if o.passed else "Failed", o.reason, o.metrics) for o in self.outcomes],
+            "Rule string, Outcome string, FailureReason string, EvaluatedMetrics map<string,double>",
+        )
+
+    @cached_property
+    def good(self):  # noqa: D102
+        rows = self.rowLevelOutcomes
+        return rows.where(rows[MARKS[-1]] == "Passed").drop(*MARKS)
+
+    @cached_property
+    def quarantined(self):  # noqa: D102
+        rows = self.rowLevelOutcomes
+        return rows.where(rows[MARKS[-1]] == "Failed").drop(MARKS[0], *MARKS[2:])
 
     @property
     def passed(self):
@@ -94,10 +116,8 @@ class Result:
         for outcome in self.outcomes:
             for name, value in outcome.metrics.items():
                 measured.setdefault(name, {})[outcome.rule] = value
-        for name, by_rule in measured.items():
-            same = len({repr(value) for value in by_rule.values()}) == 1
-            for rule, value in by_rule.items():
-                figures[name if same else f"{name} [{rule}]"] = value if math.isfinite(value) else shown(value)
+        for name, value in distinguished(measured).items():
+            figures[name] = value if math.isfinite(value) else shown(value)
         reasons = tuple(f"{one.rule}: {one.reason}".replace("\n", " ") for one in self.outcomes if not one.passed)
         quarantined = self.quarantined if self.tells_rows_apart else None
         return checks.Verdict(self.passed, self.ruleset, figures, reasons, quarantined)
@@ -125,31 +145,25 @@ def evaluate(spark, df, ruleset, *, references=None, now=None, composite="COLUMN
 
     Raises:
         ValueError: the text is no DQDL, or a rule cannot be evaluated (not supported, unknown column, types that
-            do not fit, a missing reference or `now`); all such rules are named, and nothing has run.
+            do not fit, a missing reference or `now`); all such rules are named, and nothing has run. Or a filter
+            or statement raised on a row, such as a division by zero; one such rule is named.
     """
     references = dict(references or {})
     rules = syntax.parse(ruleset)
     _refuse(df, references, now, composite)
     frame, bound = evaluation.bind(spark, df, rules, references, now, composite)
-    facts = evaluation.measure(frame, bound)
+    facts = evaluation.measure(frame, rules, bound)
     judged = [one.judge(facts) for one in bound]
     outcomes = tuple(
         RuleOutcome(rule.text, one.passed, one.reason, dict(one.metrics))
         for rule, one in zip(rules, judged, strict=True)
     )
-    marked = evaluation.mark(frame, rules, bound)
-    result = marked["DataQualityEvaluationResult"]
     return Result(
         ruleset=ruleset,
         outcomes=outcomes,
-        ruleOutcomes=spark.createDataFrame(
-            [(o.rule, "Passed" if o.passed else "Failed", o.reason, o.metrics) for o in outcomes],
-            "Rule string, Outcome string, FailureReason string, EvaluatedMetrics map<string,double>",
-        ),
-        rowLevelOutcomes=marked,
-        good=marked.where(result == "Passed").drop(*MARKS),
-        quarantined=marked.where(result == "Failed").drop(MARKS[0], *MARKS[2:]),
         tells_rows_apart=any(one.row is not None for one in bound),
+        _spark=spark,
+        _mark=lambda: evaluation.mark(frame, rules, bound),
     )
 
 
@@ -160,6 +174,8 @@ def _refuse(df, references, now, composite):
     for name, frame in {"df": df, **references}.items():
         if not hasattr(frame, "columns") or not hasattr(frame, "agg"):
             raise ValueError(f"{name} is a {type(frame).__name__}, expected a DataFrame")
+        if frame.isStreaming:
+            raise ValueError(f"{name} is a stream, which has no end to be judged at; evaluate its batches")
     taken = [name for name in df.columns if name.lower() in {mark.lower() for mark in MARKS}]
     if taken:
         raise ValueError(f"the frame has columns that the outcome would add: {', '.join(taken)}")

@@ -137,7 +137,7 @@ def _each(frame, rule, subject, column, dtype, names):
     numeric, texts = isinstance(dtype, T.NumericType), isinstance(dtype, T.StringType | T.BooleanType)
     ranged = condition.operator in RANGES and bool(condition.values) and None not in condition.operands
     limits = {} if texts else {end: (end, subject, where) for end in ("max", "min")}
-    needs = frame.rows(where) | _values(frame, subject, column, where)
+    needs = frame.rows(where) | _values(frame, subject, F.lit(1) if subject[1:] == ("length",) else column, where)
     for end, key in limits.items():
         extreme = getattr(F, end)(inside)
         needs[key] = extreme if numeric else extreme.cast("string")

@@ -4,7 +4,7 @@ import math
 import struct
 from datetime import date
 from fractions import Fraction
-from operator import or_
+from operator import eq, ge, gt, le, lt, or_
 
 from workbench.quality.rules import Keyword, Now
 
@@ -222,14 +222,8 @@ def _strings(column):
     return compare
 
 
-def _apply(operator, left, right):
-    return {
-        ">": left > right,
-        ">=": left >= right,
-        "<": left < right,
-        "<=": left <= right,
-        "=": left == right,
-    }[operator]
+def _apply(name, left, right):
+    return {">": gt, ">=": ge, "<": lt, "<=": le, "=": eq}[name](left, right)
 
 
 def _nearest(value):

@@ -2,10 +2,10 @@
 
 from operator import and_, or_
 
-from workbench.quality import columns, keys, references, statements
+from workbench.quality import columns, failures, keys, references, statements
 from workbench.quality.columns import percent
 from workbench.quality.comparisons import joined
-from workbench.quality.frames import NO_ROWS, Bound, Frame, Judged
+from workbench.quality.frames import NO_ROWS, Bound, Frame, Judged, distinguished
 from workbench.quality.rules import Composite, leaves
 from workbench.quality.syntax import refusal
 
@@ -44,7 +44,8 @@ def bind(spark, df, rules, references, now, composite):
     """
     frame, problems, bound = Frame(spark, df, references, now), [], {}
     statement = any(leaf.type == "CustomSql" for rule in rules for leaf in leaves(rule))
-    with statements.views(df.sparkSession, {statements.PRIMARY: df, **references} if statement else {}):
+    views = statements.views(df.sparkSession, {statements.PRIMARY: df, **references} if statement else {})
+    with views, failures.quiet():
         for leaf in (leaf for rule in rules for leaf in leaves(rule)):
             try:
                 bound[leaf] = BINDERS[leaf.type](frame, leaf)
@@ -66,7 +67,7 @@ def _joined(frame, rule, bound, composite):
     if all(part.row is not None and part.joins for part in parts):
         row = joined(and_ if rule.operator == "and" else or_, [part.row for part in parts])
     whole = row is not None and all(part.whole for part in parts)
-    judge = _by_column(rule, parts)
+    judge = _by_column(rule, parts, lambda facts: _metrics(rule, bound, facts))
     if composite == "ROW" and whole:
         key = ("by row", rule)
         needs |= _by_row_needs(frame, key, row, attach)
@@ -74,13 +75,21 @@ def _joined(frame, rule, bound, composite):
     return Bound(needs, judge, row=row, attach=attach, joins=row is not None, whole=whole)
 
 
-def _by_column(rule, parts):
+def _metrics(rule, bound, facts):
+    """Return a composite's metrics; one that its rules measured differently is followed by the rule."""
+    measured = {}
+    for leaf in leaves(rule):
+        for name, value in bound[leaf].judge(facts).metrics.items():
+            measured.setdefault(name, {})[leaf.text] = value
+    return distinguished(measured)
+
+
+def _by_column(rule, parts, metrics):
     def judge(facts):
         judged = [part.judge(facts) for part in parts]
         passed = (all if rule.operator == "and" else any)(one.passed for one in judged)
         reasons = [one.reason for one in judged if one.reason]
-        metrics = {name: value for one in judged for name, value in one.metrics.items()}
-        return Judged(passed, None if passed else "\n".join(reasons), metrics)
+        return Judged(passed, None if passed else "\n".join(reasons), metrics(facts))
 
     return judge
 
@@ -113,18 +122,54 @@ def _by_row(key, by_column):
     return judge
 
 
-def measure(frame, bound):
-    """Run the one scan, and each job that needs its own; return key to value."""
+def measure(frame, rules, bound):
+    """Run the one scan, and each job that needs its own; return key to value.
+
+    Raises:
+        ValueError: a filter or statement raised on a row (a division by zero, a bad cast); its rule is named.
+    """
+    needs = {key: need for one in bound for key, need in one.needs.items()}
+    with failures.quiet():
+        facts = _named(frame, lambda some: _scan(frame, some), list(zip(rules, bound, strict=True)))
+        for key in (key for key in needs if key not in facts):
+            asking = [(rule, one) for rule, one in zip(rules, bound, strict=True) if key in one.needs]
+            facts[key] = _named(frame, lambda _, key=key: needs[key](), asking[:1])
+    return facts
+
+
+def _scan(frame, pairs):
+    """Return the figures that one scan gives of (rule, Bound) pairs."""
     from pyspark.sql import Column
 
-    needs = {key: need for one in bound for key, need in one.needs.items()}
-    scan = {key: need for key, need in needs.items() if isinstance(need, Column)}
-    facts = {}
-    if scan:
-        # the names are ours: Spark's own of long expressions cost more than the expressions
-        found = frame.df.agg(*(column.alias(f"f{i}") for i, column in enumerate(scan.values()))).first()
-        facts = dict(zip(scan, found, strict=True))
-    return facts | {key: need() for key, need in needs.items() if key not in scan}
+    needs = {key: need for _, one in pairs for key, need in one.needs.items() if isinstance(need, Column)}
+    if not needs:
+        return {}
+    # the names are ours: Spark's own of long expressions cost more than the expressions
+    found = frame.df.agg(*(column.alias(f"f{i}") for i, column in enumerate(needs.values()))).first()
+    return dict(zip(needs, found, strict=True))
+
+
+def _named(frame, run, pairs):
+    """Return what a job for (rule, Bound) pairs gives; where it raised on a row, name a rule that did."""
+    from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
+
+    def raises(some):
+        try:
+            run(some) if some else frame.df.count()
+        except (PySparkException, Py4JJavaError):
+            return True
+        return False
+
+    try:
+        return run(pairs)
+    except (PySparkException, Py4JJavaError) as error:
+        said = failures.of_a_row(error)
+        if said is None or raises([]):  # no rule is to blame for a frame that cannot be read
+            raise
+        if (guilty := failures.culprit(pairs, raises)) is None:
+            raise
+        raise ValueError(f"{guilty[0].text}: Spark could not evaluate it on a row: {said}") from error
 
 
 def mark(frame, rules, bound):

@@ -54,7 +54,8 @@ class Frame:
     def __init__(self, spark, df, references, now):
         self.spark, self.df, self.references = spark, df, references
         self.now = None if now is None else (now - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
-        self.sensitive = spark.conf.get("spark.sql.caseSensitive", "false") == "true"
+        # of the frame's session, which is the one that Spark asks, and as Spark reads it: TRUE is true
+        self.sensitive = df.sparkSession.conf.get("spark.sql.caseSensitive", "false").lower() == "true"
         self.helpers, self.filters = {}, {}
 
     def moment(self):
@@ -134,6 +135,15 @@ def named(name):
 def first_line(error):
     """Return what Spark says, without its plan."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
+
+
+def distinguished(measured):
+    """Return {metric: value} of {metric: {rule: value}}; where the values differ the rule follows in brackets."""
+    figures = {}
+    for name, by_rule in measured.items():
+        same = len({repr(value) for value in by_rule.values()}) == 1
+        figures |= {name if same else f"{name} [{rule}]": value for rule, value in by_rule.items()}
+    return figures
 
 
 def over_rows(where, judge):

@@ -37,10 +37,12 @@ def _document(ruleset):
 
     class Refuse(ErrorListener):
         def syntaxError(self, recognizer, offendingSymbol, line, column, msg, e):
-            raise ValueError(_wrong(recognizer, offendingSymbol, line, column, msg, e))
+            raise ValueError(_wrong(recognizer, offendingSymbol, line, column, msg, e) + hint)
 
     if not isinstance(ruleset, str):
         raise ValueError(f"a ruleset is DQDL text, not a {type(ruleset).__name__}")
+    begun = re.search(r"\b(Rules|Analyzers)\s*=\s*\[", ruleset)
+    hint = "" if begun else "; rules stand in brackets, as in Rules = [ RowCount > 0 ]"
     # the grammar knows no carriage return, and ends a comment only at the end of a line
     lexer = lexers.DataQualityDefinitionLanguageLexer(InputStream(ruleset.replace("\r\n", "\n") + "\n"))
     stream = CommonTokenStream(lexer)

@@ -26,16 +26,14 @@ _KINDS = (  # the first kind that has one of its classes in the chain wins
     # the JDBC catalog wraps each failed statement, also one whose answer was lost, in UncheckedSQLException
     (UNKNOWN, {_ICEBERG + "CommitStateUnknownException", "org.apache.iceberg.jdbc.UncheckedSQLException",
                "org.apache.iceberg.jdbc.UncheckedInterruptedException"}),
-    (CONFLICT, {_ICEBERG + "CommitFailedException"}),
-    (VALIDATION, {_ICEBERG + "ValidationException"}),
+    (CONFLICT, {_ICEBERG + "CommitFailedException"}), (VALIDATION, {_ICEBERG + "ValidationException"}),
     (CONNECTION, {
         _ICEBERG + "ServiceFailureException", _ICEBERG + "ServiceUnavailableException",
-        "java.net.ConnectException", "java.net.SocketException", "java.net.SocketTimeoutException",
-        "java.net.NoRouteToHostException", "java.net.UnknownHostException", "javax.net.ssl.SSLException",
-        "java.nio.channels.ClosedChannelException", "java.sql.SQLTimeoutException",
-        "org.apache.hc.core5.http.NoHttpResponseException", "org.apache.hc.core5.http.ConnectionClosedException",
+        *(f"java.net.{name}Exception" for name in ("Connect", "NoRouteToHost", "Socket", "SocketTimeout")),
+        "java.net.UnknownHostException", "javax.net.ssl.SSLException", "java.nio.channels.ClosedChannelException",
+        *(f"java.sql.SQL{name}Exception" for name in ("NonTransientConnection", "Timeout", "TransientConnection")),
+        *(f"org.apache.hc.core5.http.{name}Exception" for name in ("ConnectionClosed", "NoHttpResponse")),
         "org.apache.hc.client5.http.ConnectTimeoutException",
-        "java.sql.SQLTransientConnectionException", "java.sql.SQLNonTransientConnectionException",
         "software.amazon.awssdk.core.exception.SdkClientException",
     }),
 )  # fmt: skip
@@ -167,8 +165,7 @@ def attempt(
                 return Attempt(value, begun, True)
             if not conditional or begun == tries:
                 raise OutcomeUnknown(
-                    f"a commit's outcome is unknown: {_first_line(error)}; it is not in the table now, "
-                    "and it may still arrive"
+                    f"a commit's outcome is unknown: {_first_line(error)}; not there now, it may still arrive"
                 ) from error
             raise
 
@@ -190,8 +187,10 @@ def load(spark, table):
 
     Raises:
         TableNotFound: no such table.
-        ValueError: it is not an Iceberg table, or the session gives no way to one (Spark Connect).
+        ValueError: it is no Iceberg table or a part of one (`t.history`, `t.branch_x`), or over Spark Connect.
     """
+    from py4j.java_gateway import is_instance_of
+
     quoted = identifiers.quoted(table)
     if not hasattr(spark, "_jsparkSession"):
         raise ValueError("this needs a classic Spark session; Spark Connect gives no way to Iceberg's tables")
@@ -200,9 +199,14 @@ def load(spark, table):
     try:
         loaded = spark._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, quoted)
     except Exception as error:
-        if not spark.catalog.tableExists(table):
+        if kind(error) != VALIDATION and not spark.catalog.tableExists(table):  # t.branch_x where t has no x
             snapshots.current(spark, table)  # says which tables there are
         raise ValueError(f"{table} is no Iceberg table: {_first_line(error)}") from error
+    metadata = is_instance_of(spark.sparkContext._gateway, loaded, "org.apache.iceberg.BaseMetadataTable")
+    of, _, last = table.rpartition(".")
+    selects = last.startswith(("branch_", "tag_", "snapshot_id_", "at_timestamp_"))
+    if metadata or (selects and not loaded.name().lower().endswith(f".{last}".lower())):
+        raise ValueError(f"{table} is a part of the table {of}; name that one")
     loaded.refresh()
     return loaded
 
@@ -210,14 +214,13 @@ def load(spark, table):
 def snapshots_of(spark, loaded):
     """Return a loaded table's snapshots, dicts as in the table specification, past what Spark may have cached."""
     text = spark._jvm.org.apache.iceberg.TableMetadataParser.toJson(loaded.operations().current())
-    return json.loads(text).get("snapshots", [])
+    return [{"summary": {}, **one} for one in json.loads(text).get("snapshots", [])]
 
 
-def columns_of(loaded):
-    """Return {column name: (field id, type)} of a loaded table: another id is another column."""
-    fields = loaded.schema().columns()
-    found = [fields.get(n) for n in range(fields.size())]
-    return {field.name(): (field.fieldId(), field.type().toString()) for field in found}
+def columns_of(loaded, snapshot_id=None):
+    """Return {column name: (field id, type)} of a loaded table, or as a snapshot is read by its id."""
+    schema = loaded.schemas().get(loaded.snapshot(snapshot_id).schemaId()) if snapshot_id else loaded.schema()
+    return {field.name(): (field.fieldId(), field.type().toString()) for field in schema.columns()}
 
 
 def head(loaded, branch="main"):
@@ -288,10 +291,8 @@ def fast_forward(spark, table, *, to, expected, branch, tries=10, columns=None):
 
     done = attempt(known, landed=landed, conditional=True, tries=tries, first_wait_s=0.05, longest_wait_s=2)
     if landed() is None:
-        raise OutcomeUnknown(
-            f"the catalog acknowledged main of {table} at snapshot {to}, but main is now "
-            f"{head(load(spark, table))}, which does not descend from it"
-        )
+        main = head(load(spark, table))
+        raise OutcomeUnknown(f"the catalog acknowledged main of {table} at snapshot {to}, but main is now {main}")
     return done
 
 

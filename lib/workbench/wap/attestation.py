@@ -7,8 +7,7 @@ its own. It is what gets published, so it is in the history of main as long as t
 import hashlib
 import json
 from dataclasses import dataclass
-from datetime import datetime
-from decimal import Decimal
+from datetime import UTC, datetime
 
 from workbench import checks, identifiers
 from workbench.tables import commits
@@ -18,6 +17,7 @@ PREFIX = "wap."  # never wap.id: that key is Iceberg's own
 RUN, BRANCH, BASE = PREFIX + "run-id", PREFIX + "branch", PREFIX + "base-snapshot-id"
 AUDITED, VERDICT = PREFIX + "audited-snapshot-id", PREFIX + "verdict"
 RULES, FIGURES = PREFIX + "rules-sha256", PREFIX + "figures"
+CHANGED = ("added-data-files", "deleted-data-files", "added-delete-files", "removed-delete-files")  # Iceberg's
 SCHEMA = (
     "evidence_snapshot_id BIGINT, audited_snapshot_id BIGINT, attested_at TIMESTAMP, run_id STRING, "
     "branch STRING, verdict STRING, rules_sha256 STRING, figures MAP<STRING, STRING>"
@@ -55,7 +55,8 @@ def attest(spark, stage, *, audit):
     """Audit what is staged, and commit the evidence on its branch if it passed.
 
     The audit gets the staged snapshot by its id, so rows that somebody commits to the branch meanwhile are not in
-    what it sees; they make the attestation fail.
+    what it sees; they make the attestation fail. The newest verdict counts: evidence of an earlier audit is taken
+    off the branch before the audit begins, and again when it failed.
 
     Args:
         spark: classic session whose catalog holds the table.
@@ -63,16 +64,43 @@ def attest(spark, stage, *, audit):
         audit: function of a DataFrame that returns a checks.Verdict.
 
     Returns:
-        Attested. After a failed audit the branch is left as it is.
+        Attested. After a failed audit the branch ends in the audited snapshot, and cannot be published.
 
     Raises:
         NothingStaged: the branch has no row that main has not.
         BranchMoved: somebody committed to the branch during the audit.
         ValueError: the audit returned something else than a Verdict.
     """
+    withdraw(spark, stage)
     audited = branches.staged(spark, stage)
     verdict = judged(audit, read(spark, stage.of, audited))
-    return Attested(verdict, audited, commit(spark, stage, audited, verdict) if verdict.passed else None)
+    if verdict.passed:
+        return Attested(verdict, audited, commit(spark, stage, audited, verdict))
+    withdraw(spark, stage)  # somebody else's audit of the same stage may have passed meanwhile
+    return Attested(verdict, audited, None)
+
+
+def withdraw(spark, stage):
+    """Take the evidence off the end of a stage's branch, so that it cannot be published."""
+
+    def ends():
+        loaded = commits.load(spark, stage.of)
+        manager = loaded.manageSnapshots()  # bound to this moment: any change meanwhile makes Iceberg refuse it
+        top = at = commits.head(loaded, stage.branch)
+        while at not in (None, stage.root_snapshot_id) and flaw(loaded, at) is None:
+            at = loaded.snapshot(at).parentId()
+        return manager, top, at
+
+    def rewind():
+        manager, top, at = ends()
+        if at != top:
+            manager.replaceBranch(stage.branch, at).commit()
+
+    def gone():
+        _, top, at = ends()
+        return True if at == top else None
+
+    commits.attempt(rewind, landed=gone, conditional=True, tries=10, first_wait_s=0.05, longest_wait_s=2)
 
 
 def read(spark, table, snapshot_id):
@@ -81,17 +109,10 @@ def read(spark, table, snapshot_id):
 
 
 def judged(audit, df):
-    """Return the audit's verdict; anything that is none, or none that can be written down, is an error."""
+    """Return the audit's verdict; anything that is none is an error."""
     verdict = audit(df)
     if not isinstance(verdict, checks.Verdict):
         raise ValueError(f"audit has to return a checks.Verdict; it returned {verdict!r}"[:300])
-    if not isinstance(verdict.passed, bool):
-        raise ValueError(f"a Verdict's passed is True or False, not {verdict.passed!r}")
-    if not isinstance(verdict.rules, str) or not verdict.rules.strip():
-        raise ValueError("a Verdict's rules is the text that was applied; it is empty or no text")
-    for name, value in verdict.figures.items():
-        if not isinstance(name, str) or not isinstance(value, int | float | Decimal | str):
-            raise ValueError(f"a Verdict's figures are numbers or texts by name, not {name!r}: {value!r}")
     return verdict
 
 
@@ -150,7 +171,7 @@ def flaw(loaded, snapshot_id, expected=None):
         expected: summary entries that it must have.
     """
     snapshot = loaded.snapshot(snapshot_id)
-    summary = dict(snapshot.summary())
+    summary = dict(snapshot.summary() or {})
     if AUDITED not in summary:
         return "its head has no evidence in its summary"
     if summary[AUDITED] != str(snapshot.parentId()):
@@ -170,8 +191,15 @@ def published(spark, table, loaded, *, key, value):
     if main is None:
         return None
     snapshots = commits.snapshots_of(spark, loaded)
-    found = [one["snapshot-id"] for one in snapshots if one["summary"].get(key) == value]
+    found = [one["snapshot-id"] for one in snapshots if _tells(one) and one["summary"].get(key) == value]
     return next((i for i in found if commits.descends(spark, loaded, main, i)), None)
+
+
+def _tells(snapshot):
+    """Say whether a snapshot of `snapshots_of` is evidence of its parent, by its summary alone."""
+    summary = snapshot["summary"]
+    about = summary.get(AUDITED) == str(snapshot.get("parent-snapshot-id"))
+    return about and not any(key in summary for key in CHANGED)
 
 
 def evidence(spark, table):
@@ -196,9 +224,9 @@ def evidence(spark, table):
     at, found = commits.head(loaded), []
     while one := known.get(at):
         summary, parent = one["summary"], one.get("parent-snapshot-id")
-        if AUDITED in summary and summary[AUDITED] == str(parent):
+        if _tells(one):
             told = [summary.get(key) for key in (RUN, BRANCH, VERDICT, RULES)]
-            moment = datetime.fromtimestamp(one["timestamp-ms"] / 1000)
+            moment = datetime.fromtimestamp(one["timestamp-ms"] / 1000, UTC)
             found.append((at, parent, moment, *told, json.loads(summary.get(FIGURES) or "{}")))
         at = parent
     return spark.createDataFrame(found[::-1], SCHEMA)

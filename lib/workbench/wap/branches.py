@@ -1,6 +1,7 @@
 """The gate's branches: their names, which say whose they are; made, read, dropped, swept."""
 
 import hashlib
+import math
 import os
 import platform
 import re
@@ -148,7 +149,7 @@ def changes_files(loaded, snapshot):
 def of_run(loaded, run_id):
     """Return the names of the branches that runs of an id left or hold."""
     mark = _checksum(run_id, 8)
-    return sorted(n for n in loaded.refs() if (name := NAME.fullmatch(n)) and name[2] == mark)
+    return [branch for branch in _gates(loaded) if NAME.fullmatch(branch)[2] == mark]
 
 
 def holder(branch):
@@ -184,17 +185,29 @@ def sweep(spark, table, *, older_than_hours):
 
     Raises:
         TableNotFound: no such table.
+        ValueError: the table is none, or older_than_hours is no number of hours.
     """
-    if isinstance(older_than_hours, bool) or not isinstance(older_than_hours, int | float) or older_than_hours < 0:
-        raise ValueError(f"older_than_hours is a number from 0, not {older_than_hours!r}")
+    check_hours("older_than_hours", older_than_hours)
     loaded = commits.load(spark, table)
     now, dropped = datetime.now(UTC), []
-    for branch in sorted(name for name in loaded.refs() if NAME.fullmatch(name)):
+    for branch in _gates(loaded):
         idle_hours = (now - _last_used(loaded, branch)).total_seconds() / 3600
         if idle_hours >= older_than_hours and not holder(branch):
             drop(spark, table, branch)
             dropped.append(branch)
     return tuple(dropped)
+
+
+def check_hours(name, value):
+    """Refuse what is no number of hours: NaN would be older than nothing, and infinity would never come."""
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    if not number or not 0 <= value < math.inf:
+        raise ValueError(f"{name} is a number from 0, not {value!r}")
+
+
+def _gates(loaded):
+    """Return the names of the gate's branches, oldest first; a tag of such a name is somebody else's."""
+    return sorted(name for name, ref in loaded.refs().items() if ref.isBranch() and NAME.fullmatch(name))
 
 
 def _last_used(loaded, branch):

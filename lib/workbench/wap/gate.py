@@ -97,9 +97,10 @@ def run(
         Exception: what `write`, `audit` or `on_step` raised.
     """
     _check_arguments(spark, write, audit, on_step, id=id, rebases=rebases, retain_days=retain_days)
+    branches.check_hours("sweep_after_hours", sweep_after_hours)
     loaded, swept = commits.load(spark, table), ()
     if quarantine is not None:
-        quarantines.check(spark, quarantine, table)
+        quarantines.check(spark, quarantine, table, loaded)
     if id is not None:
         swept = _settle(spark, table, loaded, id, quarantine, takeover)
     swept += branches.sweep(spark, table, older_than_hours=sweep_after_hours)
@@ -122,8 +123,8 @@ def _once(spark, table, write, audit, step, options):
             _refuse_published(spark, table, commits.load(spark, table), id)
         write(stage)
         step("written", stage)
-        columns = commits.columns_of(commits.load(spark, table))
         audited = branches.staged(spark, stage)
+        columns = commits.columns_of(commits.load(spark, table), audited)  # those that the audit sees
         verdict = attestation.judged(audit, attestation.read(spark, table, audited))
         step("audited", stage)
         published, rows = None, 0

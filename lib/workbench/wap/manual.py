@@ -87,7 +87,7 @@ def publish(spark, table, branch):
         int, the evidence's snapshot id, now main's.
 
     Raises:
-        UnknownBranch: there is none of that name.
+        UnknownBranch: there is none of that name, or it is a tag's.
         AlreadyPublished: what was staged under that name is on main.
         NotAudited: the branch has no evidence, or something was committed after it.
         MainMoved: main is no longer the snapshot that the branch was made from.
@@ -95,9 +95,9 @@ def publish(spark, table, branch):
         TableNotFound: no such table.
     """
     loaded = commits.load(spark, table)
-    top, main = commits.head(loaded, branch), commits.head(loaded)
-    if branch == "main" or top is None:
+    if branch == "main" or (ref := loaded.refs().get(branch)) is None or not ref.isBranch():
         _refuse_missing(spark, table, loaded, branch)
+    top, main = ref.snapshotId(), commits.head(loaded)
     wrong = attestation.flaw(loaded, top)
     if main is not None and commits.descends(spark, loaded, main, top) and not wrong:
         raise attestation.AlreadyPublished(f"branch {branch} of {table} is already published: main has it", top)
@@ -115,4 +115,5 @@ def _refuse_missing(spark, table, loaded, branch):
             f"branch {branch} of {table} is already published, by evidence snapshot {found}", found
         )
     there = sorted(name for name, ref in loaded.refs().items() if name != "main" and ref.isBranch())
-    raise UnknownBranch(f"{table} has no branch {branch} to publish; it has {', '.join(there) or 'none'}")
+    tag = f"; {branch} is a tag" if branch != "main" and loaded.refs().get(branch) is not None else ""
+    raise UnknownBranch(f"{table} has no branch {branch} to publish{tag}; it has {', '.join(there) or 'none'}")

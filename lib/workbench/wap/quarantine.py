@@ -8,38 +8,82 @@ RUN, BRANCH, SNAPSHOT = "wap_run_id", "wap_branch", "wap_snapshot_id"
 PROPERTY = "write.spark.accept-any-schema"  # lets a column that the source gained later come in
 
 
-def check(spark, quarantine, table):
+def check(spark, quarantine, table, loaded):
     """Refuse a quarantine table that cannot take a run's rows, before anything is staged.
 
+    Which columns the rows will have is the audit's choice; that a column of the table stays what it is, is not.
+
+    Args:
+        spark: classic session.
+        quarantine: its name.
+        table: the audited table's name.
+        loaded: Iceberg's object of that one.
+
     Raises:
-        ValueError: it is the audited table, its name is wrong, or it was made by somebody else for something else.
+        ValueError: it is the audited table, its name is wrong or in no namespace, it was made by somebody else for
+            something else, or it has a column of the table with a type that cannot take it.
     """
     if identifiers.quoted(quarantine) == identifiers.quoted(table):
         raise ValueError(f"{quarantine} is the table to be published to; the quarantine is another one")
     if not spark.catalog.tableExists(quarantine):
+        if not spark.catalog.databaseExists(namespace := quarantine.rpartition(".")[0]):
+            raise ValueError(f"{quarantine} cannot be made: there is no namespace {namespace}")
         return
-    missing = sorted({RUN, BRANCH, SNAPSHOT} - set(spark.table(identifiers.quoted(quarantine)).columns))
+    types = {field.name: field.dataType.simpleString() for field in spark.table(quarantine).schema}
+    missing = sorted({RUN, BRANCH, SNAPSHOT} - types.keys())
     if missing:
         raise ValueError(f"{quarantine} is there and has no {', '.join(missing)}; let the gate make the table")
-    if commits.load(spark, quarantine).properties().get(PROPERTY) != "true":
+    if (types[RUN], types[BRANCH], types[SNAPSHOT]) != ("string", "string", "bigint"):
+        raise ValueError(
+            f"{quarantine} needs {RUN} string, {BRANCH} string, {SNAPSHOT} bigint, as the gate makes it"
+        )
+    there = commits.load(spark, quarantine)
+    if there.properties().get(PROPERTY) != "true":
         raise ValueError(f"{quarantine} needs the table property {PROPERTY} = true, as the gate makes it")
+    wrong, _ = _unfit(spark, there, loaded.schema(), f"in {table}")
+    if wrong:
+        raise ValueError(f"{quarantine} cannot take rows of {table}: {'; '.join(wrong)}")
+
+
+def _unfit(spark, there, schema, whose):
+    """Say which columns of an Iceberg schema a quarantine cannot take, and which it needs and does not get.
+
+    Iceberg decides, by the rule by which it merges the schemas when the rows are written.
+    """
+    sensitive = spark.conf.get("spark.sql.caseSensitive", "false").lower() == "true"
+    own = {field.name() if sensitive else field.name().lower(): field for field in there.schema().columns()}
+    wrong = []
+    for field in schema.columns():
+        known = own.pop(field.name() if sensitive else field.name().lower(), None)
+        alone = spark._jvm.org.apache.iceberg.Schema([field])
+        try:
+            there.updateSchema().caseSensitive(sensitive).unionByNameWith(alone).apply()
+        except Exception:
+            wrong.append(f"its {known.name()} is {known.type()}, and {field.type()} {whose}")
+    return wrong, [
+        f"its {field.name()} is NOT NULL, and not {whose}" for field in own.values() if field.isRequired()
+    ]
 
 
 def append(spark, quarantine, rows, *, stage, audited):
     """Append the refused rows in one commit, the table made when missing; return how many.
 
     Raises:
-        ValueError: the rows have one of the gate's columns already.
+        ValueError: the rows have one of the gate's columns already, or columns that the table cannot take.
         OutcomeUnknown: they may be in the table or not.
     """
     from pyspark.sql import functions as F
 
     ours = {RUN: F.lit(stage.run_id), BRANCH: F.lit(stage.branch), SNAPSHOT: F.lit(audited).cast("bigint")}
-    if taken := sorted(set(ours) & set(rows.columns)):
+    if taken := sorted(name for name in rows.columns if name.lower() in ours):
         raise ValueError(f"the quarantined rows have a column {taken[0]} of their own; the gate adds one")
     labelled = rows.withColumns(ours)
     if not spark.catalog.tableExists(quarantine):
         _make(spark, quarantine, labelled, like=commits.load(spark, stage.of))
+    schema = spark._jvm.org.apache.iceberg.spark.SparkSchemaUtil.convert(labelled._jdf.schema())
+    wrong, missing = _unfit(spark, commits.load(spark, quarantine), schema, "in the rows")
+    if wrong or missing:
+        raise ValueError(f"{quarantine} cannot take the quarantined rows: {'; '.join(wrong + missing)}")
     # columns are matched by name: one that the source gained later comes in, whatever its place
     writer = labelled.writeTo(identifiers.quoted(quarantine)).option("mergeSchema", "true")
     writer = writer.option("check-ordering", "false")
