@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from workbench import java, lake, scratch, secrets, settings
+from workbench.local.archive import shared
 
 _started = {}
 
@@ -55,10 +56,7 @@ def start(environment="local"):
         builder = builder.config(key, value)
     with _launch_environment():
         spark = builder.config("spark.driver.extraJavaOptions", " ".join(_options(env) + options)).getOrCreate()
-    for (
-        key,
-        value,
-    ) in secret.items():  # set from inside: a command line can be read by every user of the machine
+    for key, value in secret.items():  # from inside: everybody on the machine can read a command line
         spark.conf.set(key, secrets.resolve(value))
         if key.startswith("spark.hadoop."):
             spark.sparkContext._jsc.hadoopConfiguration().set(key[13:], secrets.resolve(value))
@@ -99,8 +97,33 @@ def catalog(environment="local"):
         kind = "sql" if cat.type == "jdbc" else cat.type
         uri = cat.uri.removeprefix("jdbc:") if cat.uri else None
         properties = {"type": kind, "uri": uri, "warehouse": cat.warehouse}
+    properties |= shared.properties_of(env)
     properties |= {key: secrets.resolve(value) for key, value in cat.properties.items()}
     return load_catalog(cat.name, **{key: value for key, value in properties.items() if value is not None})
+
+
+def stand_in(environment="local"):
+    """Return the running stand-in that an environment names, started when it is not there.
+
+    Returns:
+        workbench.local.archive.Store, which lives as long as this process and serves those it starts too; None
+        where the environment names no stand-in: there the service is the real one, and so is its clock.
+    """
+    return shared.of(settings.environment(environment))
+
+
+def s3_client(environment="local"):
+    """Return a boto3 client for the S3 of an environment: its stand-in, or what the catalog's properties say."""
+    import boto3
+
+    env = settings.environment(environment)
+    if store := shared.of(env):
+        return store.client()
+    found = {key: secrets.resolve(value) for key, value in env.catalog.properties.items()}
+    names = {"endpoint_url": "s3.endpoint", "region_name": "client.region"}
+    names |= {"aws_session_token": "s3.session-token"}
+    names |= {"aws_access_key_id": "s3.access-key-id", "aws_secret_access_key": "s3.secret-access-key"}
+    return boto3.client("s3", **{name: found[key] for name, key in names.items() if key in found})
 
 
 def lake_folder(env):
@@ -143,7 +166,7 @@ def spark_conf(env):
         conf |= {f"{key}.type": cat.type}
         conf |= {f"{key}.uri": cat.uri} if cat.uri else {}
         conf |= {f"{key}.warehouse": cat.warehouse} if cat.warehouse else {}
-    conf |= {f"{key}.{name}": value for name, value in cat.properties.items()}
+    conf |= {f"{key}.{name}": value for name, value in (shared.properties_of(env) | cat.properties).items()}
     return {name: _text(value) for name, value in (conf | env.spark.conf).items()}
 
 

@@ -67,6 +67,16 @@ class Environment(Strict):
     catalog: Annotated[Embedded | Remote, Field(discriminator="type")]
     spark: Spark = Spark()
     jars: tuple[str, ...] = ("iceberg", "sqlite")
+    stand_in: Literal["archive"] | None = None
+
+    @model_validator(mode="after")
+    def _stand_in_forgets(self):
+        if self.stand_in and getattr(self.catalog, "folder", None) != "scratch":
+            raise ValueError(
+                f"the stand-in {self.stand_in} keeps its objects in memory, so its catalog is embedded, "
+                "with the folder scratch"
+            )
+        return self
 
     @model_validator(mode="after")
     def _secrets_are_references(self):

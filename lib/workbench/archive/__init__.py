@@ -1,0 +1,130 @@
+"""Archived data in S3: what state it is in, what getting it back takes and costs, getting it back, reading it.
+
+For a directory of files and for Iceberg tables, with the caller's own Spark session and boto3 client:
+
+    found = list(archive.inventory("sales.orders", spark=spark, s3=s3, where="year = 2021"))
+    plan = archive.plan(found, tier="Bulk", days=5)      # asks nothing: plan.usd, plan.hours, plan.offers
+    outcome = archive.restore(plan, s3=s3, state="orders.db")
+    rows = archive.read("sales.orders", spark=spark, s3=s3, where="year = 2021")
+
+What S3 does with archived objects, and what is guaranteed here: docs/archive.md. The parts:
+
+    objects      an object and its state, EMR's three modes as pure functions
+    listing      states by listings and HEAD requests
+    tables       the files that a query of an Iceberg table opens
+    planning     what a restore takes and costs
+    requests     the state table of a restore
+    restoring    asking, waiting
+    reading      rows, or the list of what is missing
+"""
+
+from workbench.archive import listing, reading, tables
+from workbench.archive.objects import (
+    MODES,
+    READ_ALL,
+    READ_RESTORED_GLACIER_OBJECTS,
+    SKIP_ALL_GLACIER,
+    Archived,
+    MetadataArchived,
+    Object,
+    decide,
+    is_folder,
+)
+from workbench.archive.planning import MinimumStorage, Offer, Plan, Step, plan
+from workbench.archive.reading import ObjectsSkipped, Reading
+from workbench.archive.restoring import Outcome, restore
+
+__all__ = [
+    "MODES", "READ_ALL", "READ_RESTORED_GLACIER_OBJECTS", "SKIP_ALL_GLACIER", "Archived", "MetadataArchived",
+    "MinimumStorage", "Object", "ObjectsSkipped", "Offer", "Outcome", "Plan", "Reading", "Step", "decide",
+    "inventory", "is_folder", "plan", "read", "restore",
+]  # fmt: skip
+
+
+def inventory(source, *, s3, spark=None, where=None, snapshot_id=None, status="auto", workers=listing.WORKERS):
+    """Give the state of every object under a prefix, or of every file that a query of an Iceberg table opens.
+
+    A prefix is listed page by page, with the state of restores where the store tells it and HEAD requests in
+    parallel where it does not; memory stays that of one page. A table's files are those of Spark's own plan of the
+    query, delete files and the metadata that leads to them included; each is looked at by a HEAD request.
+
+    Args:
+        source: s3://bucket/prefix, or `namespace.name` of a table.
+        s3: boto3 client of S3.
+        spark: session whose catalog holds the table; a classic one. Only for a table.
+        where: condition on the table's rows, SQL text or Column.
+        snapshot_id: of the table; its newest by default.
+        status: for a prefix: `auto`, `listing` or `head`, how states are found; auto trusts listings of AmazonS3.
+        workers: HEAD requests at a time.
+
+    Returns:
+        Iterator of Object: of a prefix in the order of keys, folder keys (`is_folder`) too; of a table metadata
+        first, then by address. Errors of arguments and of a table come at once.
+
+    Raises:
+        MetadataArchived: metadata files of the table are archived; the error has them as `objects`.
+        TableNotFound: no such table.
+        ValueError: arguments do not go, or the table is not on S3.
+    """
+    if _is_prefix(source):
+        _refuse(spark=spark, where=where, snapshot_id=snapshot_id)
+        return listing.under(s3, source, status=status, workers=workers)
+    listing.check(status, workers)
+    _need(spark, source)
+    return iter(tables.files(spark, s3, source, where=where, snapshot_id=snapshot_id, workers=workers))
+
+
+def read(
+    source, *, s3, spark, mode=READ_ALL, where=None, snapshot_id=None, copy_to=None, format="csv", schema=None,
+    options=None,
+):  # fmt: skip
+    """Read a directory by one of EMR's three modes, or the rows of a table when all their files can be read.
+
+    Args:
+        source: s3://bucket/prefix, or `namespace.name` of a table.
+        s3: boto3 client of S3.
+        spark: the session.
+        mode: READ_ALL fails when an object is archived, before anything is read; SKIP_ALL_GLACIER leaves out
+            GLACIER and DEEP_ARCHIVE, restored or not; READ_RESTORED_GLACIER_OBJECTS leaves out what is not
+            restored. What is left out is in the result and in a warning. A table knows READ_ALL only.
+        where: condition on a table's rows, SQL text or Column.
+        snapshot_id: of the table; its newest by default.
+        copy_to: local folder into which a directory's objects are copied first, for a session on this machine that
+            has no S3 file system; without it Spark's own reader opens them where they are.
+        format: of a directory's files, as Spark names it.
+        schema: of a directory's files, DDL text or StructType, partition columns included.
+        options: of Spark's reader.
+
+    Returns:
+        Reading (rows, read, skipped) of a directory; DataFrame of a table. Rows are lazy.
+
+    Raises:
+        Archived: an object that has to be read is archived; the error has all of them as `objects`.
+        MetadataArchived: metadata files of the table are.
+        ValueError: arguments do not go.
+    """
+    if _is_prefix(source):
+        _refuse(where=where, snapshot_id=snapshot_id)
+        _need(spark, source)
+        return reading.of_directory(
+            spark, s3, source, mode=mode, copy_to=copy_to, format=format, schema=schema, options=options
+        )
+    _refuse(copy_to=copy_to, schema=schema, options=options)
+    _need(spark, source)
+    return reading.of_table(spark, s3, source, where=where, snapshot_id=snapshot_id, mode=mode)
+
+
+def _is_prefix(source):
+    return "://" in str(source)
+
+
+def _refuse(**given):
+    if wrong := [name for name, value in given.items() if value is not None]:
+        raise ValueError(
+            f"{wrong[0]} does not go with this source; give it for a table or a prefix, as documented"
+        )
+
+
+def _need(spark, source):
+    if spark is None:
+        raise ValueError(f"{source} is read by Spark: give the session as spark=")

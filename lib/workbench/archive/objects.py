@@ -1,0 +1,162 @@
+"""What is known of one object in S3, and what a reader of a directory does with it. Values and pure functions."""
+
+import re
+from dataclasses import dataclass
+from datetime import datetime
+from email.utils import parsedate_to_datetime
+
+ACTIVE, ARCHIVED, RESTORING, RESTORED = "active", "archived", "restoring", "restored"
+ARCHIVE_CLASSES = ("GLACIER", "DEEP_ARCHIVE")
+HIVE_FOLDER = "_$folder$"
+
+READ_ALL = "READ_ALL"
+SKIP_ALL_GLACIER = "SKIP_ALL_GLACIER"
+READ_RESTORED_GLACIER_OBJECTS = "READ_RESTORED_GLACIER_OBJECTS"
+MODES = (READ_ALL, SKIP_ALL_GLACIER, READ_RESTORED_GLACIER_OBJECTS)
+READ, SKIP, FAIL = "read", "skip", "fail"
+
+
+class Archived(Exception):
+    """Objects that would have to be read are archived; `objects` has them, and the message says what to do."""
+
+    def __init__(self, message, objects):
+        super().__init__(message)
+        self.objects = tuple(objects)
+
+
+class MetadataArchived(Archived):
+    """Metadata files of a table are archived, so nothing of it can be read or even planned."""
+
+
+@dataclass(frozen=True, slots=True)
+class Object:
+    """One object and its state at the time of the look.
+
+    Attributes:
+        uri: s3://bucket/key.
+        size: bytes.
+        storage_class: STANDARD, GLACIER, DEEP_ARCHIVE …
+        state: `active` (always readable), `archived`, `restoring` (a restore is under way), `restored` (a copy
+            can be read).
+        modified: when it was put; UTC.
+        etag: of its content.
+        version_id: of the bucket's versions; None where it keeps none.
+        restored_until: when the copy goes; None where there is none.
+        access_tier: ARCHIVE_ACCESS or DEEP_ARCHIVE_ACCESS for an archived object of Intelligent-Tiering.
+        kind: `object`, or for a table's file `data`, `position deletes`, `equality deletes`, `metadata`.
+    """
+
+    uri: str
+    size: int
+    storage_class: str
+    state: str
+    modified: datetime
+    etag: str
+    version_id: str | None = None
+    restored_until: datetime | None = None
+    access_tier: str | None = None
+    kind: str = "object"
+
+    @property
+    def bucket(self):
+        """The bucket's name."""
+        return split(self.uri)[0]
+
+    @property
+    def key(self):
+        """The key in its bucket."""
+        return split(self.uri)[1]
+
+    @property
+    def version(self):
+        """What tells this content from another under the same key: the version's id, else the ETag."""
+        return self.version_id or self.etag
+
+    @property
+    def readable(self):
+        """Whether its bytes can be had now."""
+        return self.state in (ACTIVE, RESTORED)
+
+    @property
+    def archived_as(self):
+        """What decides on tiers and prices: the class, or Intelligent-Tiering's access tier; None if active."""
+        return self.access_tier or (self.storage_class if self.storage_class in ARCHIVE_CLASSES else None)
+
+
+def split(uri):
+    """Return (bucket, key) of an S3 address; s3a and s3n are other names of s3.
+
+    Raises:
+        ValueError: it is none.
+    """
+    found = re.fullmatch(r"s3[an]?://([^/]+)/?(.*)", str(uri), re.DOTALL)
+    if not found:
+        raise ValueError(f"{uri!r} is no address in S3; expected s3://bucket/prefix")
+    return found[1], found[2]
+
+
+def is_folder(uri, size):
+    """Say whether a key only stands for a folder, as consoles and Hadoop make them: empty, without rows."""
+    return size == 0 and (uri.endswith("/") or uri.endswith(HIVE_FOLDER))
+
+
+def decide(mode, found):
+    """Return what a reader of a directory does with an object: read, skip or fail.
+
+    The three modes are those of EMR's option `fs.s3a.glacier.read.restored.objects`. Instant Retrieval counts as
+    any active class; a restored object is skipped by SKIP_ALL_GLACIER all the same.
+
+    Args:
+        mode: one of MODES.
+        found: Object.
+    """
+    if mode not in MODES:
+        raise ValueError(f"no mode {mode!r}; there are {', '.join(MODES)}")
+    if mode == READ_ALL:
+        return READ if found.readable else FAIL
+    if mode == SKIP_ALL_GLACIER:
+        return READ if found.archived_as is None else SKIP
+    return READ if found.readable else SKIP
+
+
+def state_of(storage_class, restore, access_tier=None):
+    """Return (state, restored_until) from what S3 says.
+
+    Args:
+        storage_class: as S3 says it.
+        restore: the header x-amz-restore, or a listing's RestoreStatus, or None.
+        access_tier: the header x-amz-archive-status, or None.
+    """
+    if storage_class not in ARCHIVE_CLASSES and not access_tier:
+        return ACTIVE, None
+    if isinstance(restore, dict):
+        ongoing, until = restore.get("IsRestoreInProgress"), restore.get("RestoreExpiryDate")
+    else:
+        ongoing = 'ongoing-request="true"' in (restore or "")
+        date = re.search(r'expiry-date="([^"]+)"', restore or "")
+        until = parsedate_to_datetime(date[1]) if date else None
+    if ongoing:
+        return RESTORING, None
+    return (RESTORED, until) if until else (ARCHIVED, None)
+
+
+def from_head(uri, head, *, kind="object"):
+    """Return the Object of a HEAD request's answer."""
+    storage_class, tier = head.get("StorageClass", "STANDARD"), head.get("ArchiveStatus")
+    state, until = state_of(storage_class, head.get("Restore"), tier)
+    version = head.get("VersionId")
+    return Object(
+        uri, head["ContentLength"], storage_class, state, head["LastModified"], head["ETag"].strip('"'),
+        version if version != "null" else None, until, tier, kind,
+    )  # fmt: skip
+
+
+def from_listing(bucket, row):
+    """Return the Object of one row of a listing."""
+    storage_class = row.get("StorageClass") or "STANDARD"
+    state, until = state_of(storage_class, row.get("RestoreStatus"))
+    version = row.get("VersionId")
+    return Object(
+        f"s3://{bucket}/{row['Key']}", row["Size"], storage_class, state, row["LastModified"],
+        row["ETag"].strip('"'), version if version != "null" else None, until,
+    )  # fmt: skip

@@ -1,0 +1,194 @@
+"""What a restore would ask, take and cost, before anything is asked: pure, of objects, prices and a time."""
+
+from collections import defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from decimal import Decimal
+
+from workbench import costs
+from workbench.archive.objects import ARCHIVED, RESTORED, RESTORING, Object, is_folder
+
+WORKS, WAITS, FAILS = "works", "waits", "fails"
+RESTORE, PROLONG, WAIT = "restore", "prolong", "wait"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """What becomes of one object: `restore` it, `prolong` its copy, or `wait` for a restore that is under way."""
+
+    object: Object
+    action: str
+    tier: str | None
+    hours: float
+
+
+@dataclass(frozen=True)
+class Offer:
+    """One tier for the archived objects of one class.
+
+    Attributes:
+        archived_as: class, or access tier of Intelligent-Tiering.
+        tier: Expedited, Standard or Bulk.
+        objects: how many.
+        size: their bytes.
+        hours: until the last of them is there, at the upper end of what it takes typically.
+        usd: retrieval, requests and copies.
+        chosen: whether the plan takes it.
+    """
+
+    archived_as: str
+    tier: str
+    objects: int
+    size: int
+    hours: float
+    usd: Decimal
+    chosen: bool
+
+
+@dataclass(frozen=True)
+class MinimumStorage:
+    """What deleting, rewriting or moving the objects now would cost on top: the rest of the least time billed.
+
+    Classes are billed for 30, 90 or 180 days at least. S3 tells when an object was put, not when a rule moved it,
+    so an object that was moved later has more of that time left: this is the least it would be.
+
+    Attributes:
+        objects: how many are younger than their class's least time.
+        usd: at least.
+    """
+
+    objects: int
+    usd: Decimal
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What a restore would do.
+
+    Attributes:
+        steps: one for each object that needs one, in the order in which they came.
+        days: how long copies live.
+        objects: how many requests are paid for.
+        size: bytes retrieved.
+        hours: until the last object is there, typically at most.
+        usd: what the requests, the retrieval and the copies cost.
+        offers: every tier there is for the archived objects.
+        readable: objects that can be read now.
+        waiting: objects whose restore is under way.
+        query: what a query does now: `works`, `waits` (all that is missing is under way), `fails`.
+        expiring: restored objects whose copy goes before all is there and read.
+        minimum_storage: MinimumStorage of all objects looked at.
+        prices_date: the day of the price list.
+        made_at: when the plan was made.
+    """
+
+    steps: tuple[Step, ...]
+    days: int
+    objects: int
+    size: int
+    hours: float
+    usd: Decimal
+    offers: tuple[Offer, ...]
+    readable: int
+    waiting: int
+    query: str
+    expiring: tuple[Object, ...]
+    minimum_storage: MinimumStorage
+    prices_date: str
+    made_at: datetime
+
+
+def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=24):
+    """Say what restoring objects would take and cost. Asks nothing.
+
+    Args:
+        found: Objects, as `inventory` gives them; read once. Folder keys are ignored.
+        tier: Expedited, Standard or Bulk; or a mapping of class to tier.
+        days: how many days copies live, from 1.
+        prices: costs.Prices of S3; those shipped by default.
+        now: the time; datetime in UTC, by default the machine's.
+        margin_hours: how long all objects shall be readable together; copies that go sooner are prolonged.
+
+    Returns:
+        Plan.
+
+    Raises:
+        ValueError: a class does not offer the tier, or copies would go before the slowest object is there.
+    """
+    _check(days, margin_hours)
+    prices, now = prices or costs.prices("s3"), now or datetime.now(UTC)
+    groups, restored, waiting, readable = defaultdict(list), [], [], 0
+    young, early = 0, Decimal(0)
+    for one in (one for one in found if not is_folder(one.uri, one.size)):
+        readable += one.readable
+        left = costs.minimum_days(prices, one.storage_class) - (now - one.modified) / timedelta(days=1)
+        if left > 0:
+            young += 1
+            early += costs.storage_usd(prices, one.storage_class, one.size, left)
+        if one.state == ARCHIVED:
+            groups[one.archived_as].append(one)
+        elif one.state == RESTORING:
+            waiting.append(one)
+        elif one.state == RESTORED:
+            restored.append(one)
+    chosen = {name: _tier(prices, tier, name, objects) for name, objects in groups.items()}
+    offers = tuple(_offers(prices, groups, chosen, days))
+    taken = [offer for offer in offers if offer.chosen]
+    hours = max((offer.hours for offer in taken), default=0.0)
+    _refuse_short(taken, days, hours, margin_hours)
+    together = now + timedelta(hours=hours + margin_hours)
+    going = [one for one in restored if one.restored_until < together]
+    prolong = going if groups else []
+    per = {offer.archived_as: offer.hours for offer in taken}
+    steps = [Step(one, RESTORE, chosen[name], per[name]) for name, objects in groups.items() for one in objects]
+    steps += [Step(one, PROLONG, None, 0.0) for one in prolong] + [Step(one, WAIT, None, 0.0) for one in waiting]
+    more = costs.prolonging(prices, objects=len(prolong), size=sum(one.size for one in prolong), days=days)
+    return Plan(
+        steps=tuple(steps), days=days, objects=sum(offer.objects for offer in taken) + len(prolong),
+        size=sum(offer.size for offer in taken), hours=hours,
+        usd=sum((offer.usd for offer in taken), Decimal(0)) + more.usd,
+        offers=offers, readable=readable, waiting=len(waiting),
+        query=FAILS if groups else WAITS if waiting else WORKS, expiring=tuple(going),
+        minimum_storage=MinimumStorage(young, early), prices_date=prices.date.isoformat(), made_at=now,
+    )  # fmt: skip
+
+
+def _offers(prices, groups, chosen, days):
+    for name, objects in sorted(groups.items()):
+        copies = None if name.endswith("_ACCESS") else days
+        size = sum(one.size for one in objects)
+        for tier in costs.tiers(prices, name):
+            cost = costs.retrieval(prices, name, tier, objects=len(objects), size=size, days=copies)
+            hours = round(cost.minutes[1] / 60, 2)
+            yield Offer(name, tier, len(objects), size, hours, cost.usd, tier == chosen[name])
+
+
+def _tier(prices, wanted, name, objects):
+    tier = wanted.get(name) if isinstance(wanted, Mapping) else wanted
+    offered = costs.tiers(prices, name)
+    if tier not in offered:
+        raise ValueError(
+            f"{name} offers {', '.join(offered)}, not {tier!r}, and {len(objects)} objects are in it; "
+            f"nothing was asked. Name a tier for each class: {{{name!r}: {offered[-1]!r}, …}}"
+        )
+    return tier
+
+
+def _refuse_short(taken, days, hours, margin_hours):
+    """Refuse days in which copies that come first are gone before those that come last."""
+    copied = [offer.hours for offer in taken if not offer.archived_as.endswith("_ACCESS")]
+    first = min(copied, default=0.0)
+    if copied and first + 24 * days < hours + margin_hours:
+        least = -(-(hours + margin_hours - first) // 24)
+        raise ValueError(
+            f"copies of {days} days, the first there after {first:g} hours, are gone {margin_hours:g} hours after "
+            f"the last are there, at {hours:g} hours; days={least:.0f} is enough. Nothing was asked"
+        )
+
+
+def _check(days, margin_hours):
+    if isinstance(days, bool) or not isinstance(days, int) or days < 1:
+        raise ValueError(f"days is a whole number from 1, not {days!r}")
+    if isinstance(margin_hours, bool) or not isinstance(margin_hours, int | float) or margin_hours < 0:
+        raise ValueError(f"margin_hours is a number from 0, not {margin_hours!r}")

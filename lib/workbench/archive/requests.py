@@ -1,0 +1,89 @@
+"""The state table of a restore: what was asked for which object, in one SQLite file that outlives the process.
+
+A request is noted as `asking` before it is sent and as `asked` when it was answered, so that after a kill it is
+known which objects may have been asked: those are looked at, never asked blindly again.
+"""
+
+import sqlite3
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+PLANNED, ASKING, ASKED, READY, FAILED = "planned", "asking", "asked", "ready", "failed"
+OPEN = (PLANNED, ASKING, ASKED)
+_COLUMNS = {
+    "uri": "TEXT NOT NULL", "version": "TEXT NOT NULL", "version_id": "TEXT", "action": "TEXT NOT NULL",
+    "tier": "TEXT", "days": "INTEGER", "hours": "REAL", "state": "TEXT NOT NULL", "status": "INTEGER",
+    "asked_at": "TEXT", "until": "TEXT", "why": "TEXT",
+}  # fmt: skip
+_TABLE = ", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())
+
+
+class Requests:
+    """An open state table; made by `open_state`. One row an object, its key (uri, version)."""
+
+    def __init__(self, database):
+        self.database = database
+
+    def put(self, rows):
+        """Write whole rows, in one transaction: dicts of all columns that are not null."""
+        with self.database:
+            for row in rows:
+                marks = ", ".join("?" * len(row))
+                self.database.execute(
+                    f"INSERT OR REPLACE INTO requests ({', '.join(row)}) VALUES ({marks})", tuple(row.values())
+                )
+
+    def rows(self, keys, *states):
+        """Return the rows of these (uri, version), as dicts, by address; with states, those that are in one."""
+        found = self.database.execute(f"SELECT {', '.join(_COLUMNS)} FROM requests ORDER BY uri, version")
+        rows = (dict(zip(_COLUMNS, row, strict=True)) for row in found)
+        return [
+            row for row in rows if (row["uri"], row["version"]) in keys and (not states or row["state"] in states)
+        ]
+
+    def note(self, changes):
+        """Note new values, in one transaction: list of (row, dict of column to value)."""
+        self.put([row | values for row, values in changes])
+
+
+@contextmanager
+def open_state(path):
+    """Open a state table, made when missing, for this process alone.
+
+    Raises:
+        ValueError: another process has it open, or the file is none.
+    """
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise ValueError(f"the folder of the state table {path} is not there")
+    lock = FileLock(f"{path}.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        raise ValueError(f"another restore has the state table {path} open") from None
+    try:
+        database = sqlite3.connect(path, timeout=30)
+        try:
+            database.execute("PRAGMA journal_mode = WAL")
+            database.execute("PRAGMA synchronous = FULL")
+            database.execute(f"CREATE TABLE IF NOT EXISTS requests ({_TABLE}, PRIMARY KEY (uri, version))")
+            yield Requests(database)
+        except sqlite3.DatabaseError as error:
+            raise ValueError(f"{path} is no state table: {error}") from None
+        finally:
+            database.close()
+    finally:
+        lock.release()
+
+
+def text(moment):
+    """Return a time as the table keeps it; None stays."""
+    return moment.astimezone(UTC).isoformat() if moment else None
+
+
+def moment(kept):
+    """Return the time that the table keeps; None stays."""
+    return datetime.fromisoformat(kept) if kept else None

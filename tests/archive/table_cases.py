@@ -1,0 +1,168 @@
+"""Iceberg tables whose files are archived; run by test_archive_tables.py in a process with a session of its own."""
+
+from datetime import timedelta
+
+import pytest
+
+from workbench import archive, session
+from workbench.tables import snapshots
+
+
+@pytest.fixture(scope="session")
+def spark():
+    return session.start("archive")
+
+
+@pytest.fixture(scope="session")
+def store():
+    return session.stand_in("archive")
+
+
+@pytest.fixture(scope="session")
+def s3():
+    return session.s3_client("archive")
+
+
+@pytest.fixture(scope="session", params=["2", "3"])
+def made(spark, request):
+    """Parts 0 to 3 of 25 rows, by merge-on-read: one row of part 1 deleted, in a second snapshot."""
+    name = f"cases.t_{request.param}"
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS cases")
+    spark.sql(
+        f"CREATE TABLE {name} (id BIGINT, part INT) USING iceberg PARTITIONED BY (part) TBLPROPERTIES "
+        f"('format-version' = '{request.param}', 'write.delete.mode' = 'merge-on-read')"
+    )
+    spark.sql(f"INSERT INTO {name} SELECT id, CAST(id % 4 AS INT) FROM range(0, 100, 1, 1)")
+    spark.sql(f"DELETE FROM {name} WHERE id = 5")
+    return name
+
+
+@pytest.fixture
+def table(made, store, s3):
+    """The table; whatever a test archived of it is active again afterwards."""
+    yield made
+    for one in archive.inventory("s3://lake", s3=s3):
+        if one.storage_class != "STANDARD":
+            store.move(one.bucket, one.key, "STANDARD")
+
+
+def kinds(found):
+    """(kind, part in its name) of data and delete files; how many metadata files."""
+    rows = [(one.kind, one.uri.split("part=")[1][0] if "part=" in one.uri else "-") for one in found]
+    return sorted(row for row in rows if row[0] != "metadata"), sum(kind == "metadata" for kind, _ in rows)
+
+
+def files(spark, s3, table, **options):
+    return list(archive.inventory(table, spark=spark, s3=s3, **options))
+
+
+def archived(store, found):
+    for one in found:
+        store.move(one.bucket, one.key, "GLACIER")
+
+
+def test_pyiceberg_and_spark_share_the_store(spark, table):
+    assert spark.table(table).count() == 99
+    assert session.catalog("archive").load_table(table).scan(row_filter="part = 1").to_arrow().num_rows in (24, 25)
+
+
+def test_the_files_of_exactly_the_wanted_snapshot_and_filter(spark, s3, table):
+    first = snapshots.at(spark, table, 1)
+    deletes = ("position deletes", "-" if table.endswith("3") else "1")
+    assert kinds(files(spark, s3, table, where="part = 1"))[0] == sorted([("data", "1"), deletes])
+    assert kinds(files(spark, s3, table, where="part = 2"))[0] == [("data", "2")]
+    assert kinds(files(spark, s3, table, where="part = 1", snapshot_id=first)) == ([("data", "1")], 3)
+    found, metadata = kinds(files(spark, s3, table))
+    assert (len(found), metadata) == (5, 4)  # metadata file, manifest list, a manifest of data and one of deletes
+    assert kinds(files(spark, s3, table, where="part = 9"))[0] == []
+
+
+def test_only_wanted_files_are_restored_and_then_read(spark, store, s3, table, tmp_path):
+    wanted = [one for one in files(spark, s3, table) if one.kind != "metadata"]
+    archived(store, wanted)
+    assert archive.read(table, spark=spark, s3=s3, where="part = 9").count() == 0
+    with pytest.raises(archive.Archived, match=f"2 of 6 files of {table} cannot be read") as caught:
+        archive.read(table, spark=spark, s3=s3, where="part = 1")
+    assert sorted(one.kind for one in caught.value.objects) == ["data", "position deletes"]
+
+    plan = archive.plan(files(spark, s3, table, where="part = 1"), now=store.clock.now())
+    assert (plan.objects, plan.query, plan.hours) == (2, "fails", 5)
+    done = archive.restore(plan, s3=s3, state=tmp_path / "s.db", now=store.clock.now, sleep=store.clock.advance)
+    assert done.complete
+    assert archive.read(table, spark=spark, s3=s3, where="part = 1").count() == 24
+    with pytest.raises(archive.Archived, match=f"3 of 9 files of {table} cannot be read"):
+        archive.read(table, spark=spark, s3=s3)
+
+    store.clock.advance(days=3)  # the copies expire
+    with pytest.raises(archive.Archived):
+        archive.read(table, spark=spark, s3=s3, where="part = 1")
+    assert archive.plan(files(spark, s3, table, where="part = 1"), now=store.clock.now()).objects == 2
+
+
+def test_an_archived_file_fails_the_plain_query(spark, store, s3, table):
+    (one,) = [one for one in files(spark, s3, table, where="part = 2") if one.kind == "data"]
+    archived(store, [one])
+    with pytest.raises(Exception, match="not valid for the object's storage class"):
+        spark.table(table).where("part = 2").collect()
+
+
+@pytest.mark.parametrize("which", ["manifest list", "manifest"])
+def test_archived_metadata_is_found_and_named_and_can_be_restored(spark, store, s3, table, tmp_path, which):
+    metadata = [one for one in files(spark, s3, table) if one.kind == "metadata"]
+    (wrong, *_) = [
+        one for one in metadata if ("/snap-" in one.uri) == (which == "manifest list") and one.uri.endswith("avro")
+    ]
+    archived(store, [wrong])
+    with pytest.raises(archive.MetadataArchived, match=f"1 metadata files of {table} are archived") as caught:
+        archive.read(table, spark=spark, s3=s3)
+    assert [one.uri for one in caught.value.objects] == [wrong.uri]
+    plan = archive.plan(caught.value.objects, tier="Expedited", now=store.clock.now())
+    archive.restore(plan, s3=s3, state=tmp_path / "s.db", now=store.clock.now, sleep=store.clock.advance)
+    assert archive.read(table, spark=spark, s3=s3).count() == 99
+
+
+def test_an_archived_metadata_file_is_found_before_iceberg_tries_it(spark, store, s3, table):
+    (newest,) = [one for one in files(spark, s3, table) if one.uri.endswith(".metadata.json")]
+    archived(store, [newest])
+    before = store.requests()["GetObject"]
+    with pytest.raises(archive.MetadataArchived) as caught:
+        archive.read(table, spark=spark, s3=s3)
+    assert [one.uri for one in caught.value.objects] == [newest.uri]
+    assert store.requests()["GetObject"] == before
+
+
+def test_a_table_is_read_whole_or_not_at_all(spark, s3, table):
+    for mode in ("SKIP_ALL_GLACIER", "READ_RESTORED_GLACIER_OBJECTS"):
+        with pytest.raises(ValueError, match="is read by READ_ALL or not at all"):
+            archive.read(table, spark=spark, s3=s3, mode=mode)
+
+
+def test_bad_names_and_snapshots(spark, s3, table):
+    with pytest.raises(snapshots.TableNotFound):
+        files(spark, s3, table + "_not")
+    with pytest.raises(ValueError, match="has no snapshot 4711"):
+        files(spark, s3, table, snapshot_id=4711)
+    with pytest.raises(ValueError, match="a snapshot id is a whole number"):
+        files(spark, s3, table, snapshot_id="1; DROP TABLE")
+    with pytest.raises(ValueError, match="is not a table name"):
+        files(spark, s3, "t; DROP")
+
+
+def test_an_empty_table(spark, s3, made):
+    spark.sql("CREATE OR REPLACE TABLE cases.empty (id BIGINT) USING iceberg")
+    assert kinds(files(spark, s3, "cases.empty")) == ([], 1)
+    assert archive.read("cases.empty", spark=spark, s3=s3).count() == 0
+
+
+def test_child_processes_find_the_store(store):
+    import subprocess
+    import sys
+
+    code = "from workbench import session; print(session.stand_in('archive').endpoint)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert said.stdout.strip() == store.endpoint
+
+
+def test_the_clock_stands_where_it_was_put(store):
+    before = store.clock.now()
+    assert store.clock.advance(hours=1) - before == timedelta(hours=1)

@@ -1,0 +1,56 @@
+"""kill -9 in the middle of a restore of 1,000 objects, twice: run again, it asks for no object a second time."""
+
+import signal
+import subprocess
+import sys
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from workbench import archive
+from workbench.archive import requests
+from workbench.local import archive as local
+
+OBJECTS = 1_000
+
+
+@pytest.fixture
+def attic():
+    with local.serve() as store:
+        s3 = store.client(max_pool_connections=16)
+        s3.create_bucket(Bucket="attic")
+        store.plant("attic", "p/", OBJECTS)
+        yield store, s3
+
+
+def killed(store, state, point, nth):
+    child = subprocess.run(
+        [sys.executable, str(Path(__file__).parent / "archive_child.py"), store.endpoint, "s3://attic/p/", str(state),
+         point, str(nth)],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert (child.returncode, child.stdout) == (-signal.SIGKILL, ""), child.stderr[-2000:]
+
+
+def test_killed_twice_and_resumed(attic, tmp_path):
+    store, s3 = attic
+    state = tmp_path / "state.db"
+    killed(store, state, "after", 400)  # answered, and not noted
+    asked = len(store.restores())
+    assert 400 <= asked < 500
+    with requests.open_state(state) as table:
+        keys = {(one.uri, one.version) for one in archive.inventory("s3://attic/p/", s3=s3)}
+        noted = Counter(row["state"] for row in table.rows(keys))
+    assert noted["asking"] > 0 and noted["planned"] > 0 and sum(noted.values()) == OBJECTS
+
+    killed(store, state, "before", 300)  # noted, and not sent
+    assert asked + 300 - 16 <= len(store.restores()) < asked + 300
+
+    plan = archive.plan(archive.inventory("s3://attic/p/", s3=s3), tier="Bulk", days=3, now=store.clock.now())
+    found = archive.restore(plan, s3=s3, state=state, workers=16, now=store.clock.now, sleep=store.clock.advance)
+    assert (found.ready, found.waiting, found.failed) == (OBJECTS, (), ())
+    assert found.resumed > 0
+    paid = Counter(told["key"] for told in store.restores() if told["status"] in (200, 202))
+    assert paid == {f"p/{n:06d}": 1 for n in range(OBJECTS)}
+    assert {one.state for one in archive.inventory("s3://attic/p/", s3=s3)} == {"restored"}

@@ -1,0 +1,76 @@
+"""State from what S3 says, the three modes, addresses, folder keys: pure functions."""
+
+from datetime import UTC, datetime
+
+import pytest
+from archive_attic import made
+
+from workbench import archive
+from workbench.archive import objects
+
+UNTIL = datetime(2026, 1, 9, tzinfo=UTC)
+HEADER = 'ongoing-request="false", expiry-date="Fri, 09 Jan 2026 00:00:00 GMT"'
+
+
+@pytest.mark.parametrize(
+    ("storage_class", "restore", "tier", "expected"),
+    [
+        ("STANDARD", None, None, ("active", None)),
+        ("GLACIER_IR", None, None, ("active", None)),
+        ("GLACIER", None, None, ("archived", None)),
+        ("GLACIER", 'ongoing-request="true"', None, ("restoring", None)),
+        ("GLACIER", HEADER, None, ("restored", UNTIL)),
+        ("DEEP_ARCHIVE", {"IsRestoreInProgress": True}, None, ("restoring", None)),
+        ("DEEP_ARCHIVE", {"IsRestoreInProgress": False, "RestoreExpiryDate": UNTIL}, None, ("restored", UNTIL)),
+        ("INTELLIGENT_TIERING", None, None, ("active", None)),
+        ("INTELLIGENT_TIERING", 'ongoing-request="false"', None, ("active", None)),
+        ("INTELLIGENT_TIERING", None, "ARCHIVE_ACCESS", ("archived", None)),
+        ("INTELLIGENT_TIERING", 'ongoing-request="true"', "ARCHIVE_ACCESS", ("restoring", None)),
+    ],
+)
+def test_state(storage_class, restore, tier, expected):
+    assert objects.state_of(storage_class, restore, tier) == expected
+
+
+STATES = [
+    made("standard", "STANDARD", "active"),
+    made("instant", "GLACIER_IR", "active"),
+    made("archived"),
+    made("under way", state="restoring"),
+    made("restored", state="restored", until_hours=9),
+    made("resting", "INTELLIGENT_TIERING", access_tier="ARCHIVE_ACCESS"),
+]
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [
+        ("READ_ALL", ["read", "read", "fail", "fail", "read", "fail"]),
+        ("SKIP_ALL_GLACIER", ["read", "read", "skip", "skip", "skip", "skip"]),
+        ("READ_RESTORED_GLACIER_OBJECTS", ["read", "read", "skip", "skip", "read", "skip"]),
+    ],
+)
+def test_modes(mode, expected):
+    assert [archive.decide(mode, one) for one in STATES] == expected
+
+
+def test_an_unknown_mode_names_those_there_are():
+    with pytest.raises(ValueError, match="no mode 'SKIP'; there are READ_ALL, SKIP_ALL_GLACIER, READ_RESTORED"):
+        archive.decide("SKIP", STATES[0])
+
+
+def test_folder_keys():
+    keys = {"t/": 0, "t/year=2021/": 0, "t/year=2021_$folder$": 0, "t/empty": 0, "t/odd/": 3}
+    assert [key for key, size in keys.items() if archive.is_folder(key, size)] == [
+        "t/",
+        "t/year=2021/",
+        "t/year=2021_$folder$",
+    ]
+
+
+def test_addresses():
+    assert objects.split("s3://b/a/b c") == ("b", "a/b c")
+    assert objects.split("s3a://b") == objects.split("s3://b/") == ("b", "")
+    for wrong in ("file:/tmp/x", "b/c", "s3:///x"):
+        with pytest.raises(ValueError, match="is no address in S3; expected s3://bucket/prefix"):
+            objects.split(wrong)

@@ -1,0 +1,116 @@
+"""A plan: what would be asked, its price and time, what a query does now. Sums by a second route."""
+
+from datetime import timedelta
+from decimal import Decimal
+
+import pytest
+from archive_attic import GIB, NOW, made
+
+from workbench import archive
+
+
+def test_price_time_and_steps_of_a_mixed_directory():
+    found = [
+        made("active", "STANDARD", "active"),
+        made("flexible-1"),
+        made("flexible-2", size=3 * GIB),
+        made("deep", "DEEP_ARCHIVE"),
+        made("under way", state="restoring"),
+        made("restored", state="restored", until_hours=100),
+        made("folder/", size=0),
+    ]
+    plan = archive.plan(found, tier="Bulk", days=3, now=NOW)
+    copies = Decimal("0.023") * 5 * 3 / 30
+    assert plan.usd == copies + Decimal("0.0025") + Decimal("0.025") / 1000
+    assert (plan.objects, plan.size, plan.hours, plan.readable, plan.waiting) == (3, 5 * GIB, 48, 2, 1)
+    assert (plan.query, plan.expiring, plan.prices_date) == ("fails", (), "2026-06-05")
+    assert [(step.object.key, step.action, step.tier, step.hours) for step in plan.steps] == [
+        ("flexible-1", "restore", "Bulk", 12),
+        ("flexible-2", "restore", "Bulk", 12),
+        ("deep", "restore", "Bulk", 48),
+        ("under way", "wait", None, 0),
+    ]
+
+
+def test_every_tier_is_offered_with_its_price_before_anything_is_asked():
+    plan = archive.plan([made(f"{n}", size=GIB // 2) for n in range(2000)], tier="Standard", days=30, now=NOW)
+    copies = Decimal(23)
+    assert [(o.archived_as, o.tier, o.objects, o.hours, o.usd, o.chosen) for o in plan.offers] == [
+        ("GLACIER", "Expedited", 2000, 0.08, copies + 30 + 20, False),
+        ("GLACIER", "Standard", 2000, 5, copies + 10 + Decimal("0.1"), True),
+        ("GLACIER", "Bulk", 2000, 12, copies, False),
+    ]
+
+
+def test_expedited_is_not_for_deep_archive_and_each_class_can_have_its_tier():
+    found = [made("a"), made("b", "DEEP_ARCHIVE")]
+    with pytest.raises(
+        ValueError, match="DEEP_ARCHIVE offers Standard, Bulk, not 'Expedited', and 1 objects are in"
+    ):
+        archive.plan(found, tier="Expedited", days=5, now=NOW)
+    with pytest.raises(ValueError, match="DEEP_ARCHIVE offers Standard, Bulk, not None"):
+        archive.plan(found, tier={"GLACIER": "Expedited"}, days=5, now=NOW)
+    plan = archive.plan(found, tier={"GLACIER": "Expedited", "DEEP_ARCHIVE": "Standard"}, days=5, now=NOW)
+    assert [(step.tier, step.hours) for step in plan.steps] == [("Expedited", 0.08), ("Standard", 12)]
+
+
+def test_copies_that_would_be_gone_before_the_slowest_is_there_are_refused():
+    found = [made("a"), made("b", "DEEP_ARCHIVE")]
+    tiers = {"GLACIER": "Expedited", "DEEP_ARCHIVE": "Bulk"}
+    with pytest.raises(
+        ValueError, match="copies of 2 days, the first there after 0.08 hours, are gone .*days=3 is"
+    ):
+        archive.plan(found, tier=tiers, days=2, now=NOW)
+    assert archive.plan(found, tier=tiers, days=3, now=NOW).hours == 48
+    assert archive.plan(found, tier=tiers, days=2, now=NOW, margin_hours=0).hours == 48
+
+
+def test_copies_that_go_too_soon_are_named_and_prolonged():
+    found = [
+        made("a"),
+        made("soon", state="restored", until_hours=28),
+        made("later", state="restored", until_hours=30),
+    ]
+    plan = archive.plan(found, days=3, now=NOW)
+    assert [one.key for one in plan.expiring] == ["soon"]
+    assert [(step.object.key, step.action) for step in plan.steps] == [("a", "restore"), ("soon", "prolong")]
+    assert plan.objects == 2
+    copies = Decimal("0.023") * 3 / 30
+    assert plan.usd == 2 * copies + Decimal("0.01") + Decimal("0.05") / 1000 + Decimal("0.005") / 1000
+
+
+def test_what_a_query_does_now():
+    active, archived, under_way = made("a", "STANDARD", "active"), made("b"), made("c", state="restoring")
+    restored = made("d", state="restored", until_hours=1)
+    queries = {
+        "works": [active, restored],
+        "waits": [active, under_way],
+        "fails": [active, under_way, archived],
+    }
+    assert {archive.plan(found, now=NOW).query: found for found in queries.values()} == queries
+    nothing = archive.plan([], now=NOW)
+    assert (nothing.query, nothing.steps, nothing.usd, nothing.hours) == ("works", (), 0, 0)
+
+
+def test_what_deleting_now_would_cost_at_least():
+    found = [made("old"), made("young", age_days=60), made("deep", "DEEP_ARCHIVE", age_days=150, size=2 * GIB)]
+    plan = archive.plan(found, days=3, now=NOW)
+    left = Decimal("0.0036") * 30 / 30 + Decimal("0.00099") * 2 * 30 / 30
+    assert plan.minimum_storage == archive.MinimumStorage(2, left)
+
+
+def test_intelligent_tiering_has_no_copy_to_pay_for():
+    plan = archive.plan([made("a", "INTELLIGENT_TIERING", access_tier="DEEP_ARCHIVE_ACCESS")], days=1, now=NOW)
+    assert (plan.usd, plan.hours, plan.steps[0].tier) == (0, 12, "Standard")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"days": 0}, {"days": 1.5}, {"days": True}, {"margin_hours": -1}, {"margin_hours": "1"}]
+)
+def test_bad_arguments(wrong):
+    with pytest.raises(ValueError, match=f"{next(iter(wrong))} is a"):
+        archive.plan([], now=NOW, **wrong)
+
+
+def test_the_plan_knows_when_it_was_made():
+    assert archive.plan([], now=NOW + timedelta(days=1)).made_at == NOW + timedelta(days=1)
