@@ -1,0 +1,36 @@
+"""Kinesis into Iceberg, each record exactly once, whatever is killed, throttled or resharded.
+
+    streams.ingest(spark, "sales.events", source=streams.Source("events", region="eu-central-1"),
+                   parse=streams.Json("id BIGINT NOT NULL, price DECIMAL(10, 2)"),
+                   dead_letters="sales.events_dead")
+
+The parts:
+
+    sources, shards, reading      a stream, its shards and positions, one shard read
+    kinesis, reports, backlog     `format("kinesis")` for any sink, a backlog read whole
+    parsing, types, schemas       strict JSON
+    chunks, tables, keys          a micro-batch on its way to the table's rows
+    positions, publish            exactly once
+    dead_letters, batches         what could not become rows, what a batch did
+    loop                          the run
+    sending, kills                producers; a run stopped from outside in a window of its work
+
+How it works and what was measured: docs/streams.md.
+"""
+
+from workbench.streams import kinesis
+from workbench.streams.backlog import drain
+from workbench.streams.batches import Batch, line
+from workbench.streams.keys import RecordKey
+from workbench.streams.kills import WINDOWS
+from workbench.streams.loop import Ingested, TooManyBad, ingest
+from workbench.streams.parsing import Json
+from workbench.streams.positions import AnotherWriter, PositionsLost
+from workbench.streams.sending import send
+from workbench.streams.shards import RecordsLost
+from workbench.streams.sources import Source, StreamNotFound
+
+__all__ = [
+    "WINDOWS", "AnotherWriter", "Batch", "Ingested", "Json", "PositionsLost", "RecordKey", "RecordsLost", "Source",
+    "StreamNotFound", "TooManyBad", "drain", "ingest", "kinesis", "line", "send",
+]  # fmt: skip

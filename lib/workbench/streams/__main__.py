@@ -1,0 +1,81 @@
+"""A headless ingest: `python -m workbench.streams TABLE --stream NAME --schema DDL`; prints its figures as JSON.
+
+Exit codes: 0 done · 1 stopped by what it found (another writer, lost records, too many bad ones) · 2 refused.
+"""
+
+import argparse
+import json
+import sys
+from dataclasses import asdict
+
+
+def main(arguments=None):
+    """Run the command; returns its exit code."""
+    from workbench import session, streams
+    from workbench.streams import plain
+
+    asked = _parser().parse_args(arguments)
+    try:
+        source = streams.Source(
+            asked.stream,
+            region=asked.region,
+            endpoint=asked.endpoint,
+            start=asked.start,
+            max_records_per_batch=asked.max_records_per_batch,
+            fail_on_data_loss=not asked.accept_data_loss,
+        )
+        parse = streams.Json(asked.schema, unknown=asked.unknown)
+        spark = session.start(asked.environment)
+        if asked.plain:
+            plain.append(spark, asked.table, source=source, parse=parse, checkpoint=asked.plain)
+            return 0
+        done = streams.ingest(
+            spark,
+            asked.table,
+            source=source,
+            parse=parse,
+            dead_letters=asked.dead_letters,
+            max_bad_share=asked.max_bad_share,
+            record_key=streams.RecordKey(tuple(asked.record_key.split(","))) if asked.record_key else None,
+            lineage=tuple(filter(None, asked.lineage.split(","))),
+            until_caught_up=not asked.forever,
+            on_batch=lambda batch: print(streams.line(batch), file=sys.stderr, flush=True),
+        )
+    except ValueError as error:
+        print(f"workbench.streams: {error}", file=sys.stderr)
+        return 2
+    except RuntimeError as error:
+        print(f"workbench.streams: {error}", file=sys.stderr)
+        return 1
+    print(json.dumps(asdict(done)))
+    return 0
+
+
+def _parser():
+    parser = argparse.ArgumentParser(prog="python -m workbench.streams", description=__doc__)
+    add = parser.add_argument
+    add("table", help="namespace.name, there already")
+    add("--stream", required=True)
+    add("--schema", required=True, help="Spark DDL of the JSON records")
+    add("--environment", default="lake", help="file in params/environments; default lake")
+    add("--region")
+    add("--endpoint", help="address of another endpoint than the region's")
+    add("--start", default="trim_horizon", choices=["trim_horizon", "latest"])
+    add("--unknown", default="ignore", choices=["ignore", "dead"])
+    add("--dead-letters", metavar="TABLE")
+    add("--max-bad-share", type=float, default=1.0)
+    add("--max-records-per-batch", type=int, default=100_000)
+    add("--record-key", metavar="COLUMNS", help="comma-separated")
+    add("--lineage", metavar="COLUMNS", default="", help="comma-separated")
+    add("--accept-data-loss", action="store_true", help="go on where records were trimmed unread, and record it")
+    add("--forever", action="store_true", help="go on when everything was read")
+    add(
+        "--plain",
+        metavar="FOLDER",
+        help="foreachBatch and append instead, with this checkpoint: doubles when killed",
+    )
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+"""What a micro-batch did, and the line that a terminal gets about it."""
+
+import sys
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Batch:
+    """A micro-batch that was committed. Always: records = good + dead + duplicates + dropped.
+
+    Attributes:
+        number: of the run, from 1.
+        records, good, dead, duplicates, dropped, unknown, bytes: as in Ingested.
+        seconds: from planning to the commit.
+        lag_seconds: from the arrival of its newest record to the commit.
+        behind_seconds: age of the oldest record that it left in the stream.
+        caught_up: whether it left none.
+        snapshot_id: main's snapshot with its rows and positions.
+    """
+
+    number: int
+    records: int
+    good: int
+    dead: int
+    duplicates: int
+    dropped: int
+    unknown: int
+    bytes: int
+    seconds: float
+    lag_seconds: float
+    behind_seconds: float
+    caught_up: bool
+    snapshot_id: int
+
+
+def line(batch):
+    """Return a micro-batch in a line: rows, what was not one, rate, lag."""
+    others = [f"{count:,} {name}" for name in ("dead", "duplicates", "dropped") if (count := getattr(batch, name))]
+    rate = batch.records / batch.seconds if batch.seconds else 0
+    left = "caught up" if batch.caught_up else f"{batch.behind_seconds:,.1f} s behind"
+    return (
+        f"batch {batch.number}: {batch.good:,} rows{''.join(f', {one}' for one in others)}, "
+        f"{rate:,.0f} records/s, lag {batch.lag_seconds:,.1f} s, {left}"
+    )
+
+
+def teller():
+    """Return a function that writes each batch's line to the terminal, if there is one."""
+    if not sys.stderr.isatty():
+        return lambda batch: None
+    return lambda batch: sys.stderr.write(line(batch) + "\n")

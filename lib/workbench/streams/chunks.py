@@ -1,0 +1,228 @@
+"""A micro-batch on its way: read and parsed in one process a shard, carried through Spark as Arrow payloads.
+
+A frame of chunks has one row an answer of Kinesis: what it holds in figures, its good rows as one Arrow payload
+and its dead ones as another. It is small in rows, so keeping it (`persist`) costs little; the batch is read
+once, its positions are known before anything is written, and the rows are unpacked as often as they are needed.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+
+from workbench.streams import reading, shards
+
+SCHEMA = (
+    "shard STRING, first STRING, last STRING, records BIGINT, good BIGINT, dead BIGINT, dropped BIGINT, "
+    "unknown BIGINT, bytes BIGINT, arrived DOUBLE, status STRING, good_rows BINARY, dead_rows BINARY"
+)
+NAMES = [column.split()[0] for column in SCHEMA.split(", ")]
+LINEAGE = {
+    "stream": "STRING", "shard_id": "STRING", "sequence_number": "STRING", "partition_key": "STRING",
+    "approximate_arrival_timestamp": "TIMESTAMP",
+}  # fmt: skip
+DEAD = (
+    "raw BINARY, raw_bytes BIGINT, raw_sha256 STRING, stream STRING, shard_id STRING, sequence_number STRING, "
+    "partition_key STRING, approximate_arrival_timestamp TIMESTAMP, reason STRING, message STRING"
+)
+RAW_BYTES = 64 * 1024
+
+
+@dataclass
+class Reading:
+    """Reads and parses tasks: a function for mapInArrow over their numbers.
+
+    Attributes:
+        source: Source.
+        tasks: list of Task.
+        parser: function of a list of bytes that returns parsing.Parsed.
+        lineage: names of LINEAGE that the rows get too.
+    """
+
+    source: object
+    tasks: list
+    parser: object
+    lineage: tuple
+
+    def __call__(self, batches):
+        """Yield a batch of one row a chunk, and one with the status of each task."""
+        import pyarrow as pa
+
+        for batch in batches:
+            for number in batch.column(0).to_pylist():
+                for row in self._chunks(self.tasks[number]):
+                    arrays = [[row.get(name)] for name in NAMES]
+                    yield pa.RecordBatch.from_arrays(
+                        [pa.array(one, kind) for one, kind in zip(arrays, _kinds(), strict=True)], names=NAMES
+                    )
+
+    def _chunks(self, task):
+        progress = reading.Progress(task.position or None)
+        for records in reading.read(self.source, task, progress):
+            yield self._chunk(task, records)
+        told = {
+            "position": progress.position,
+            "behind_millis": progress.behind_millis,
+            "unbroken": progress.unbroken,
+            "gap": progress.gap,
+        }
+        yield {"shard": task.shard, "status": json.dumps(told)}
+
+    def _chunk(self, task, records):
+        parsed = self.parser(records.data)
+        count, good, dead = len(records), len(parsed.good), len(parsed.dead)
+        return {
+            "shard": task.shard,
+            "first": records.sequence[0],
+            "last": records.sequence[-1],
+            "records": count,
+            "good": good,
+            "dead": dead,
+            "dropped": count - good - dead,
+            "unknown": parsed.unknown,
+            "bytes": sum(map(len, records.data)),
+            "arrived": records.arrived[-1],
+            "good_rows": _payload(self._with_lineage(task, records, parsed)) if good else None,
+            "dead_rows": _payload(self._dead(task, records, parsed.dead)) if dead else None,
+        }
+
+    def _with_lineage(self, task, records, parsed):
+        import pyarrow as pa
+
+        every = len(parsed.good) == len(records)
+        take = (lambda values: values) if every else (lambda values: [values[n] for n in parsed.good])
+        rows, count = parsed.rows, len(parsed.good)
+        for name in self.lineage:
+            made = {
+                "stream": lambda: pa.repeat(pa.scalar(self.source.stream), count),
+                "shard_id": lambda: pa.repeat(pa.scalar(task.shard), count),
+                "sequence_number": lambda: pa.array(take(records.sequence), pa.string()),
+                "partition_key": lambda: pa.array(take(records.key), pa.string()),
+                "approximate_arrival_timestamp": lambda: _times(take(records.arrived)),
+            }[name]()
+            rows = rows.append_column(name, made)
+        return rows
+
+    def _dead(self, task, records, dead):
+        import pyarrow as pa
+
+        places = [place for place, _, _ in dead]
+        raw = [records.data[n] for n in places]
+        columns = {
+            "raw": pa.array([one[:RAW_BYTES] for one in raw], pa.binary()),
+            "raw_bytes": pa.array([len(one) for one in raw], pa.int64()),
+            "raw_sha256": pa.array([hashlib.sha256(one).hexdigest() for one in raw], pa.string()),
+            "stream": pa.repeat(pa.scalar(self.source.stream), len(dead)),
+            "shard_id": pa.repeat(pa.scalar(task.shard), len(dead)),
+            "sequence_number": pa.array([records.sequence[n] for n in places], pa.string()),
+            "partition_key": pa.array([records.key[n] for n in places], pa.string()),
+            "approximate_arrival_timestamp": _times([records.arrived[n] for n in places]),
+            "reason": pa.array([reason for _, reason, _ in dead], pa.string()),
+            "message": pa.array([message for _, _, message in dead], pa.string()),
+        }
+        return pa.RecordBatch.from_pydict(columns)
+
+
+@dataclass
+class Unpacking:
+    """Gives the rows of the payloads: a function for mapInArrow over a frame with one column of them."""
+
+    def __call__(self, batches):
+        """Yield the batches inside."""
+        import pyarrow as pa
+
+        for batch in batches:
+            for payload in batch.column(0):
+                yield from pa.ipc.open_stream(payload.as_buffer())
+
+
+def frame(spark, source, tasks, parser, lineage):
+    """Return the frame of chunks of some tasks, one Spark task each; lazy, and reads anew each time it runs."""
+    numbers = spark.range(0, len(tasks), 1, max(1, len(tasks)))
+    return numbers.mapInArrow(Reading(source, tasks, parser, tuple(lineage)), SCHEMA)
+
+
+def rows(chunks, schema):
+    """Return the good rows of a frame of chunks; lazy."""
+    return chunks.where("good > 0").select("good_rows").mapInArrow(Unpacking(), schema)
+
+
+def dead(chunks):
+    """Return the dead rows of a frame of chunks, columns as in DEAD; lazy."""
+    return chunks.where("dead > 0").select("dead_rows").mapInArrow(Unpacking(), DEAD)
+
+
+@dataclass(frozen=True)
+class Read:
+    """What a micro-batch read, before anything is written.
+
+    Attributes:
+        ends: shard id to where its task stopped; None where there is no position yet.
+        behind: shard id to the age of the first record left, in milliseconds; 0 when none was.
+        gaps: sentences on what may have been lost.
+        unbroken: shards whose position was still there.
+        records, good, dead, dropped, unknown, bytes: counts.
+        arrived: when the newest record came, seconds since 1970; None without records.
+    """
+
+    ends: dict
+    behind: dict
+    gaps: tuple
+    unbroken: frozenset
+    records: int
+    good: int
+    dead: int
+    dropped: int
+    unknown: int
+    bytes: int
+    arrived: float | None
+
+
+def read(chunks, tasks):
+    """Return the Read of a frame of chunks; runs it, so that `persist` keeps it.
+
+    Raises:
+        RuntimeError: a task did not tell where it stopped, or stopped elsewhere than its last chunk.
+    """
+    found = chunks.drop("good_rows", "dead_rows").collect()
+    told = {row.shard: json.loads(row.status) for row in found if row.status}
+    data = [row for row in found if not row.status]
+    last = {}
+    for row in data:
+        if int(row.last) > int(last.get(row.shard, 0)):
+            last[row.shard] = row.last
+    for task in tasks:
+        position = told[task.shard]["position"] if task.shard in told else None
+        stopped = last.get(task.shard, task.position or None)
+        if task.shard not in told or position not in (stopped, shards.END):
+            raise RuntimeError(f"the reading of shard {task.shard} stopped at {stopped} and told {position}")
+    total = {key: sum(row[key] for row in data) for key in NAMES[3:9]}
+    return Read(
+        ends={shard: one["position"] for shard, one in told.items()},
+        behind={shard: one["behind_millis"] for shard, one in told.items()},
+        gaps=tuple(one["gap"] for one in told.values() if one["gap"]),
+        unbroken=frozenset(shard for shard, one in told.items() if one["unbroken"]),
+        arrived=max((row.arrived for row in data), default=None),
+        **total,
+    )
+
+
+def _payload(batch):
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, batch.schema) as writer:
+        writer.write_batch(batch)
+    return sink.getvalue().to_pybytes()
+
+
+def _times(seconds):
+    import pyarrow as pa
+
+    return pa.array([round(one * 1000) * 1000 for one in seconds], pa.timestamp("us", tz="UTC"))
+
+
+def _kinds():
+    import pyarrow as pa
+
+    kinds = {"STRING": pa.string(), "BIGINT": pa.int64(), "DOUBLE": pa.float64(), "BINARY": pa.binary()}
+    return [kinds[column.split()[1]] for column in SCHEMA.split(", ")]

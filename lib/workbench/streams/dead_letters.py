@@ -1,0 +1,92 @@
+"""The dead-letter table: records that could not become rows, each with its bytes, its position and the reason.
+
+It is written before the rows' table and has positions of its own, so each of the two is exactly once by itself.
+A run that died between the two has left dead rows of records that the next run reads again: these are not
+written twice.
+"""
+
+from datetime import UTC, datetime
+
+from workbench import identifiers
+from workbench.streams import chunks, positions, publish, shards
+from workbench.tables import commits
+
+SCHEMA = f"{chunks.DEAD}, stream_arn STRING, stream_created TIMESTAMP, schema_version STRING, run_id STRING"
+_KEY = ("stream_arn", "stream_created", "shard_id", "sequence_number")
+
+
+def make(spark, table):
+    """Make the table where it is missing; refuse another one.
+
+    Raises:
+        ValueError: there is a table of that name without the columns of dead letters.
+    """
+    if not spark.catalog.tableExists(table):
+        spark.sql(f"CREATE TABLE IF NOT EXISTS {identifiers.quoted(table)} ({SCHEMA}) USING iceberg")
+    commits.load(spark, table)
+    have = {one.name: one.dataType.simpleString() for one in spark.table(identifiers.quoted(table)).schema}
+    want = dict(column.lower().split() for column in SCHEMA.split(", "))
+    if wrong := sorted(name for name, kind in want.items() if have.get(name) != kind):
+        raise ValueError(
+            f"{table} is no table of dead letters: {wrong[0]} should be {want[wrong[0]]} and is "
+            f"{have.get(wrong[0], 'not there')}; name a table that is not there, and it is made"
+        )
+
+
+def begin(spark, place):
+    """Commit the first position, an empty one; returns the position that the table has."""
+    loaded = commits.load(spark, place.table)
+    if (found := positions.find(spark, loaded, place.stream)) is None:
+        publish.note(spark, place, None, positions.properties(place.stream, {}, "begin"), mark=True)
+        return {}
+    return found.shards
+
+
+def write(spark, place, frame, before, start, ends, *, batch, run_id, version):
+    """Commit a micro-batch's dead rows with their positions; returns (the table's new positions, rows added).
+
+    Args:
+        spark: session.
+        place: publish.Place of the table.
+        frame: chunks.dead of the batch.
+        before: the positions the table has.
+        start: the positions the batch began at.
+        ends: shard id to where it ended.
+        batch: its id.
+        run_id: of the run, kept with each row.
+        version: of the schema, kept with each row.
+
+    Raises:
+        AnotherWriter: the table has other positions.
+    """
+    from pyspark.sql import functions as F
+
+    created = datetime.fromtimestamp(place.stream.created_millis / 1000, UTC)
+    rows = frame.withColumns(
+        {
+            "stream_arn": F.lit(place.stream.arn),
+            "stream_created": F.lit(created),
+            "schema_version": F.lit(version),
+            "run_id": F.lit(run_id),
+        }
+    )
+    after = before | {
+        shard: end
+        for shard, end in ends.items()
+        if end and not shards.further(before.get(shard, shards.OLDEST), end)
+    }
+    base = publish.stage(spark, place, before)
+    if any(shards.further(at, start.get(shard, shards.OLDEST)) for shard, at in before.items()):
+        name = identifiers.quoted(place.table)
+        there = spark.sql(f"SELECT {', '.join(_KEY)} FROM {name} VERSION AS OF {base}")
+        rows = rows.join(there, list(_KEY), "left_anti")
+    columns = [column.split()[0] for column in SCHEMA.split(", ")]
+    summary = positions.properties(place.stream, after, batch)
+    while True:
+        staged, added = publish.append(spark, place, rows.select(*columns), base, summary)
+        try:
+            publish.publish(spark, place, staged, base, before)
+        except commits.MainMoved:
+            base = publish.stage(spark, place, before)
+        else:
+            return after, added

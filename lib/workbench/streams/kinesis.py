@@ -1,0 +1,241 @@
+"""`format("kinesis")`: Kinesis as a source of Spark 4, in Python, without a jar.
+
+    kinesis.register(spark)
+    df = spark.readStream.format("kinesis").options(streamName="events", region="eu-central-1",
+                                                    positionsPath="/checkpoints/events/kinesis").load()
+
+One row a record, in the order of its shard. Options (any case):
+
+    streamName              needed
+    region, endpointUrl     by default the AWS chain's
+    startingPosition        trim_horizon (default), latest or at_timestamp
+    startingTimestamp       ISO time with zone, for at_timestamp
+    maxRecordsPerBatch      of a micro-batch over all shards, default 100000
+    failOnDataLoss          default true: stop where records may have been trimmed unread
+    positionsPath           readStream only: folder that driver and workers share, one for each query
+
+With a sink that is not idempotent the delivery is at least once, as always with Spark; `streams.ingest` is exactly
+once. A batch read (`spark.read`) gives what is there from the starting position to the present end.
+"""
+
+from dataclasses import asdict, replace
+from datetime import datetime
+
+from workbench.streams import reading, reports, shards, sources
+
+SCHEMA = (
+    "data BINARY, stream STRING, shard_id STRING, sequence_number STRING, partition_key STRING, "
+    "approximate_arrival_timestamp TIMESTAMP"
+)
+_NAMES = {
+    "streamname", "region", "endpointurl", "startingposition", "startingtimestamp", "maxrecordsperbatch",
+    "failondataloss", "positionspath", "path",
+}  # fmt: skip
+_NOT_YET = "not yet"
+_WHOLE = 10**9  # more records than a shard gives in one reading
+
+
+def register(spark):
+    """Make `format("kinesis")` known to a session."""
+    spark.dataSource.register(data_source())
+
+
+def data_source():
+    """Return the class of the data source, for `spark.dataSource.register`."""
+    from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
+
+    class Partition(InputPartition):
+        pass
+
+    class BatchReader(Batch, DataSourceReader):
+        partition = Partition
+
+    class StreamReader(Streaming, DataSourceStreamReader):
+        partition = Partition
+
+    class KinesisSource(DataSource):
+        @classmethod
+        def name(cls):
+            return "kinesis"
+
+        def schema(self):
+            return SCHEMA
+
+        def reader(self, schema):
+            return BatchReader(parse(self.options)[0])
+
+        def streamReader(self, schema):
+            return StreamReader(*parse(self.options))
+
+    return KinesisSource
+
+
+def parse(options):
+    """Return (Source, folder of the positions or None) of Spark's options.
+
+    Raises:
+        ValueError: an option is missing, unknown or wrong.
+    """
+    given = {key.lower(): value for key, value in dict(options).items()}
+    if unknown := sorted(set(given) - _NAMES):
+        raise ValueError(f"{unknown[0]} is no option of the kinesis source; it has {', '.join(sorted(_NAMES))}")
+    if not given.get("streamname"):
+        raise ValueError("the kinesis source needs the option streamName")
+    most, loss = given.get("maxrecordsperbatch", "100000"), given.get("failondataloss", "true").lower()
+    if not most.isascii() or not most.isdigit():
+        raise ValueError(f"maxRecordsPerBatch is a whole number from 1, not {most!r}")
+    if loss not in ("true", "false"):
+        raise ValueError(f"failOnDataLoss is true or false, not {loss!r}")
+    at = given.get("startingtimestamp")
+    source = sources.Source(
+        stream=given["streamname"],
+        region=given.get("region"),
+        endpoint=given.get("endpointurl"),
+        start=given.get("startingposition", "trim_horizon").lower(),
+        at=datetime.fromisoformat(at) if at else None,
+        max_records_per_batch=int(most),
+        fail_on_data_loss=loss == "true",
+    )
+    return source, given.get("positionspath")
+
+
+class Batch:
+    """Reads what is there; each shard is a partition, so no order between parents and children."""
+
+    partition = tuple
+
+    def __init__(self, source):
+        self.source = source
+
+    def partitions(self):
+        """Return a task a shard."""
+        stream = sources.describe(self.source)
+        positions = shards.begin(self.source, stream, sources.now_millis())
+        tasks = [shards.Task(shard, positions.get(shard, shards.OLDEST), _WHOLE) for shard in stream.shards]
+        return [self.partition(asdict(task)) for task in tasks]
+
+    def read(self, partition):
+        """Yield the records of a task as Arrow batches."""
+        task = shards.Task(**partition.value)
+        progress = reading.Progress(task.position or None)
+        for records in reading.read(self.source, task, progress):
+            yield columns(self.source, task, records)
+
+
+class Streaming:
+    """Spark's offsets are counters, {"batch": 7}; what a micro-batch holds is in the positions folder."""
+
+    partition = tuple
+
+    def __init__(self, source, folder):
+        if not folder:
+            raise ValueError("readStream of the kinesis source needs the option positionsPath, a shared folder")
+        self.source, self.folder, self.owner = source, folder.removeprefix("file://"), None
+
+    def initialOffset(self):
+        """Return the offset before the first micro-batch."""
+        return {"batch": 0}
+
+    def latestOffset(self, start=None, limit=None):
+        """Spark 4.1 calls it without arguments; 4.2 passes where the query is and a read limit, which the cap is.
+
+        The batch is planned when Spark asks for its partitions; here is only asked whether there is anything.
+        """
+        stream = self._stream()
+        number = reports.last(self.folder)
+        positions = self._positions(stream, number)
+        tasks = shards.plan(stream, positions, self.source.max_records_per_batch)
+        return {"batch": number + any(self._something(task) for task in tasks)}
+
+    def partitions(self, start, end):
+        """Return the tasks of the micro-batches behind `start` up to `end`: planned once, repeated as reported."""
+        stream, found = self._stream(), []
+        if (known := reports.last(self.folder)) < start["batch"]:
+            raise ValueError(
+                f"{self.folder} knows of {known} micro-batches and the checkpoint of {start['batch']}: they do "
+                "not belong together, one of them was deleted or is another query's"
+            )
+        for number in range(start["batch"] + 1, end["batch"] + 1):
+            plan = self._plan(stream, number)
+            told = reports.reported(self.folder, number)
+            for task in plan["tasks"]:
+                upto = told.get(task["shard"], {}).get("position", _NOT_YET)
+                if upto == _NOT_YET:
+                    found.append(self.partition([number, task]))
+                elif upto is not None and upto != task["position"]:
+                    found.append(self.partition([number, task | {"upto": upto, "limit": _WHOLE}]))
+        return found
+
+    def read(self, partition):
+        """Yield the records of a task as Arrow batches; then report where it stopped."""
+        number, given = partition.value
+        task = shards.Task(**given)
+        progress = reading.Progress(task.position or None)
+        for records in reading.read(self.source, task, progress):
+            yield columns(self.source, task, records)
+        content = {"position": progress.position, "behind_millis": progress.behind_millis, "gap": progress.gap}
+        if task.upto is None:
+            reports.report(self.folder, number, task.shard, content)
+
+    def commit(self, end):
+        """Forget the micro-batches that Spark will not ask for again."""
+        reports.forget(self.folder, end["batch"] - 1)
+
+    def stop(self):
+        """Nothing is held open."""
+
+    def _stream(self):
+        stream = sources.describe(self.source)
+        owner = {"arn": stream.arn, "created_millis": stream.created_millis}
+        if self.owner != owner:
+            reports.claim(self.folder, owner)
+            self.owner = owner
+        return stream
+
+    def _plan(self, stream, number):
+        path = reports.batch(self.folder, number) / "plan.json"
+        if (found := reports.get(path)) is not None:
+            return found
+        if number != reports.last(self.folder) + 1:
+            raise ValueError(
+                f"{self.folder} has no plan of micro-batch {number}: it and the checkpoint do not belong together"
+            )
+        positions = self._positions(stream, number - 1)
+        positions, _ = shards.present(self.source, stream, positions)
+        tasks = shards.plan(stream, positions, self.source.max_records_per_batch)
+        return reports.put(path, {"positions": positions, "tasks": [asdict(task) for task in tasks]})
+
+    def _positions(self, stream, number):
+        """Return the positions behind a micro-batch."""
+        if number == 0:
+            first = reports.batch(self.folder, 0) / "start.json"  # `latest` is a time, and stays that time
+            return reports.put(first, shards.begin(self.source, stream, sources.now_millis()))
+        before = reports.get(reports.batch(self.folder, number) / "plan.json")["positions"]
+        told = reports.reported(self.folder, number)
+        return shards.advance(stream, before, {shard: one["position"] for shard, one in told.items()})
+
+    def _something(self, task):
+        """Say whether a task would get anywhere, by one call for at most two records of its shard."""
+        look, progress = replace(task, limit=1, seen=True), reading.Progress(task.position or None)
+        for _ in reading.read(self.source, look, progress):
+            return True
+        return progress.position != (task.position or None) or progress.behind_millis > 0
+
+
+def columns(source, task, records):
+    """Return records as an Arrow batch of SCHEMA."""
+    import pyarrow as pa
+
+    count = len(records)
+    arrived = [round(one * 1000) * 1000 for one in records.arrived]  # Kinesis gives milliseconds
+    return pa.record_batch(
+        [
+            pa.array(records.data, pa.binary()),
+            pa.repeat(pa.scalar(source.stream), count),
+            pa.repeat(pa.scalar(task.shard), count),
+            pa.array(records.sequence, pa.string()),
+            pa.array(records.key, pa.string()),
+            pa.array(arrived, pa.timestamp("us", tz="UTC")),
+        ],
+        names=[column.split()[0] for column in SCHEMA.split(", ")],
+    )

@@ -1,0 +1,312 @@
+"""The exactly-once ingest: read, dead letters, rows with their positions, again."""
+
+import secrets
+import time
+from dataclasses import dataclass, replace
+
+from workbench.streams import batches, chunks, dead_letters, positions, publish, shards, sources, tables
+from workbench.tables import commits
+
+TRIES = 3  # of a batch whose rows were not those that its positions were taken from
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """What a run did. Always: records = good + dead + duplicates + dropped.
+
+    Attributes:
+        batches: micro-batches that read anything.
+        records: read from the stream.
+        good: rows added to the table.
+        dead: records that are in the dead-letter table.
+        duplicates: good rows that were there already, by the record key.
+        dropped: records that the parser took and gave no row for.
+        unknown: good records with fields that the schema ignores.
+        bytes: of the records.
+        seconds: from the first read to the end.
+        resumed: whether the run went on from positions in the table.
+        caught_up: whether every shard was read to its end.
+        snapshot_id: main's snapshot with this stream's newest position.
+        lost: sentences on what may have been lost before it was read; recorded in the snapshots too.
+    """
+
+    batches: int = 0
+    records: int = 0
+    good: int = 0
+    dead: int = 0
+    duplicates: int = 0
+    dropped: int = 0
+    unknown: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    resumed: bool = False
+    caught_up: bool = False
+    snapshot_id: int | None = None
+    lost: tuple[str, ...] = ()
+
+
+class TooManyBad(RuntimeError):
+    """More of a micro-batch could not be parsed than was allowed; nothing of it was committed."""
+
+
+def ingest(
+    spark,
+    table,
+    *,
+    source,
+    parse,
+    dead_letters=None,
+    max_bad_share=1.0,
+    record_key=None,
+    lineage=(),
+    until_caught_up=True,
+    max_batches=None,
+    onto_rows=False,
+    poll_seconds=1.0,
+    run_id=None,
+    on_batch=None,
+    stop=None,
+):
+    """Bring the records of a Kinesis stream into an Iceberg table, each exactly once, whatever is killed.
+
+    The positions in the stream are committed in the snapshot that brings the rows, so the table alone says where
+    to go on: there is no checkpoint. Two runs at once do no harm; the one that commits second is told and stops.
+
+    Args:
+        spark: classic session whose catalog holds the table.
+        table: `namespace.name` or `catalog.namespace.name`; columns that the schema does not name are null.
+        source: Source.
+        parse: parsing.Json, or an object with `fields()` and `parser()` like it.
+        dead_letters: table for records that cannot become rows, made when missing; None stops at the first one.
+        max_bad_share: share of a micro-batch, 0 to 1, above which it stops before anything is committed.
+        record_key: RecordKey by which producer duplicates are dropped; None keeps them.
+        lineage: columns of the table that take the record's own `stream`, `shard_id`, `sequence_number`,
+            `partition_key`, `approximate_arrival_timestamp`.
+        until_caught_up: end when every shard was read to its present end; else go on until `stop`.
+        max_batches: end after so many micro-batches.
+        onto_rows: begin also with a table whose rows came from elsewhere.
+        poll_seconds: wait between two looks at a stream that has nothing.
+        run_id: kept with dead letters; made up when None.
+        on_batch: function of a batches.Batch, called after each; None writes a line to a terminal, if there is
+            one.
+        stop: function without arguments; the run ends after the batch when it returns True.
+
+    Returns:
+        Ingested.
+
+    Raises:
+        AnotherWriter: another run ingests the same stream into the same table.
+        TooManyBad: max_bad_share was exceeded, or there was a bad record and no table for it.
+        RecordsLost: records may have been trimmed unread, or the stream was made again.
+        PositionsLost: the table was ingested before and does not say how far.
+        StreamNotFound: no such stream, or it was deleted while it was read.
+        TableNotFound: no such table.
+        OutcomeUnknown: the catalog did not answer; run again, the table knows.
+        ValueError: an argument does not go, or the table has other columns.
+    """
+    if (
+        isinstance(max_bad_share, bool)
+        or not isinstance(max_bad_share, int | float)
+        or not 0 <= max_bad_share <= 1
+    ):
+        raise ValueError(f"max_bad_share is a number from 0 to 1, not {max_bad_share!r}")
+    if max_batches is not None and (
+        isinstance(max_batches, bool) or not isinstance(max_batches, int) or max_batches < 1
+    ):
+        raise ValueError(f"max_batches is a whole number from 1, not {max_batches!r}")
+    schema = tables.checked(spark, table, parse, lineage, record_key)
+    name = run_id or secrets.token_hex(4)
+    run = Run(spark, table, source, parse, schema, max_bad_share, record_key, tuple(lineage), name)
+    run.begin(dead_letters, onto_rows)
+    tell = on_batch or batches.teller()
+    begun = time.monotonic()
+    try:
+        done = run.loop(until_caught_up, max_batches, poll_seconds, tell, stop or (lambda: False))
+    except BaseException as error:
+        try:
+            run.end()
+        except Exception as failed:  # what went wrong first is what the caller has to know
+            error.add_note(f"the run's branch could not be dropped; the next publication drops it: {failed}")
+        raise
+    run.end()
+    return replace(done, seconds=round(time.monotonic() - begun, 3))
+
+
+class Run:
+    """One run's state between its micro-batches: the positions, and which shards were seen empty."""
+
+    def __init__(self, spark, table, source, parse, schema, max_bad_share, record_key, lineage, run_id):
+        self.spark, self.table, self.source, self.parse = spark, table, source, parse
+        self.schema, self.parser = schema, parse.parser()
+        self.max_bad_share, self.record_key, self.lineage, self.run_id = max_bad_share, record_key, lineage, run_id
+        self.total, self.seen = Ingested(), {}
+
+    def begin(self, letters, onto_rows):
+        """Find out where to go on, or commit where it begins."""
+        self.stream = sources.describe(self.source)
+        branch = f"{positions.ref(self.stream)}{secrets.token_hex(4)}"
+        self.place = publish.Place(self.table, self.stream, branch)
+        self.letters = publish.Place(letters, self.stream, branch) if letters else None
+        loaded = commits.load(self.spark, self.table)
+        found, lost = positions.resume(
+            self.spark, loaded, self.table, self.source, self.stream, onto_rows=onto_rows
+        )
+        if letters:
+            dead_letters.make(self.spark, letters)
+        if found is None:
+            first = shards.begin(self.source, self.stream, sources.now_millis())
+            summary = positions.properties(
+                self.stream, first, "begin", {"lost": "; ".join(lost)} if lost else None
+            )
+            snapshot = publish.note(self.spark, self.place, None, summary, mark=True)
+            found = positions.Found(first, snapshot)
+            self.total = replace(self.total, lost=lost, snapshot_id=snapshot)
+        else:
+            self.total = replace(self.total, resumed=True, snapshot_id=found.snapshot_id)
+        self.at = found.shards
+        self.dead_at = dead_letters.begin(self.spark, self.letters) if letters else {}
+
+    def end(self):
+        """Drop the run's branches; what a killed run leaves is dropped by the next one that publishes."""
+        for place in filter(None, (self.place, self.letters)):
+            publish.drop(self.spark, place)
+
+    def loop(self, until_caught_up, max_batches, poll_seconds, tell, stop):
+        """Run micro-batches; returns Ingested."""
+        while True:
+            batch = self.batch()
+            if batch.records:
+                self.total = self._added(batch)
+                tell(batch)
+            self.total = replace(self.total, caught_up=batch.caught_up)
+            if (until_caught_up and batch.caught_up) or self.total.batches == max_batches or stop():
+                return self.total
+            if batch.caught_up:
+                time.sleep(poll_seconds)
+
+    def batch(self):
+        """Read and commit one micro-batch; returns its batches.Batch."""
+        begun = time.monotonic()
+        self._still_there()
+        at, gone = shards.present(self.source, self.stream, self.at)
+        seen = frozenset(s for s, when in self.seen.items() if begun - when < self.stream.retention_hours * 1800)
+        tasks = shards.plan(self.stream, at, self.source.max_records_per_batch, seen=seen)
+        for attempt in range(TRIES):
+            frame = chunks.frame(self.spark, self.source, tasks, self.parser, self._lineage()).persist()
+            try:
+                read = chunks.read(frame, tasks)
+                read = replace(read, gaps=gone + read.gaps)
+                self._refuse_bad(read)
+                after = shards.advance(self.stream, at, read.ends)
+                if after == self.at and not read.gaps:
+                    return self._told(read, after, 0, begun)
+                written = self._commit(frame, read, after)
+            except tables.OtherRows:  # a worker was lost and what it had read was read again, differently
+                if attempt == TRIES - 1:
+                    raise
+                continue
+            finally:
+                frame.unpersist()
+            return self._told(read, after, written, begun)
+
+    def _commit(self, frame, read, after):
+        """Commit dead letters, then rows and positions; returns how many rows were added."""
+        batch = secrets.token_hex(8)
+        if read.dead:
+            self.dead_at, _ = dead_letters.write(
+                self.spark, self.letters, chunks.dead(frame), self.dead_at, self.at, read.ends,
+                batch=batch, run_id=self.run_id, version=getattr(self.parse, "version", ""),
+            )  # fmt: skip
+        figures = {"records": read.records, "dead": read.dead} | (
+            {"lost": "; ".join(read.gaps)} if read.gaps else {}
+        )
+        summary = positions.properties(self.stream, after, batch, figures)
+        if not read.good:
+            snapshot, added = publish.note(self.spark, self.place, self.at, summary), 0
+        else:
+            snapshot, added = self._publish(frame, read, summary)
+        self.total = replace(self.total, snapshot_id=snapshot, lost=self.total.lost + read.gaps)
+        return added
+
+    def _publish(self, frame, read, summary):
+        while True:
+            base = publish.stage(self.spark, self.place, self.at)
+            rows = chunks.rows(frame, self._row_schema())
+            rows, counted = tables.counted(
+                self.spark, rows, self.table, self.schema, self.record_key, base, self.lineage
+            )
+            staged, added = publish.append(self.spark, self.place, rows, base, summary)
+            tables.same(read.good, added if counted is None else counted())
+            try:
+                publish.publish(self.spark, self.place, staged, base, self.at)
+            except commits.MainMoved:
+                continue
+            return staged, added
+
+    def _told(self, read, after, written, begun):
+        """Take a batch's positions over and return its figures."""
+        now = time.monotonic()
+        for shard, behind in read.behind.items():
+            fresh = shard in read.unbroken or shard in self.seen or not self.at.get(shard, "").isdigit()
+            self.seen = {one: when for one, when in self.seen.items() if one != shard}
+            if fresh and not behind:
+                self.seen[shard] = now
+        # a shard that has just ended makes way for its children, which nobody has looked at yet
+        waiting = {task.shard for task in shards.plan(self.stream, after, 10**9)} - set(read.behind)
+        caught_up = not waiting and not any(read.behind.values())
+        self.at = after
+        return batches.Batch(
+            number=self.total.batches + 1,
+            records=read.records,
+            good=written,
+            dead=read.dead,
+            duplicates=read.good - written,
+            dropped=read.dropped,
+            unknown=read.unknown,
+            bytes=read.bytes,
+            seconds=round(now - begun, 3),
+            lag_seconds=max(0.0, round(time.time() - read.arrived, 3)) if read.arrived else 0.0,
+            behind_seconds=max(read.behind.values(), default=0) / 1000,
+            caught_up=caught_up,
+            snapshot_id=self.total.snapshot_id,
+        )
+
+    def _added(self, batch):
+        names = ("records", "good", "dead", "duplicates", "dropped", "unknown", "bytes")
+        sums = {name: getattr(self.total, name) + getattr(batch, name) for name in names}
+        return replace(self.total, batches=self.total.batches + 1, **sums)
+
+    def _still_there(self):
+        stream = sources.describe(self.source)
+        if positions.name(stream) != positions.name(self.stream):
+            raise shards.RecordsLost(
+                f"stream {self.source.stream} was deleted and made again while it was read; what was read of the "
+                "old one is in the table, the rest of it is gone"
+            )
+        self.stream = stream
+        self.place = replace(self.place, stream=stream)
+        self.letters = replace(self.letters, stream=stream) if self.letters else None
+
+    def _refuse_bad(self, read):
+        if read.dead and self.letters is None:
+            raise TooManyBad(
+                f"{read.dead} of {read.records} records are not what the schema says, and no dead_letters table "
+                "was named; nothing of this batch was committed"
+            )
+        if read.dead > self.max_bad_share * read.records:
+            raise TooManyBad(
+                f"{read.dead} of {read.records} records are not what the schema says, more than max_bad_share = "
+                f"{self.max_bad_share}; nothing of this batch was committed"
+            )
+
+    def _lineage(self):
+        order = ("approximate_arrival_timestamp", "sequence_number") if self.record_key else ()
+        return tuple(dict.fromkeys((*self.lineage, *order)))
+
+    def _row_schema(self):
+        from pyspark.sql.types import StructType
+
+        added = StructType.fromDDL(
+            ", ".join(f"{name} {chunks.LINEAGE[name]}" for name in self._lineage()) or "x INT"
+        )
+        return StructType([*self.parse.fields().fields, *(added.fields if self._lineage() else [])])

@@ -1,0 +1,161 @@
+"""Where the ingest of a stream stands, in the table itself: in the summary of the snapshot that brought the rows.
+
+A stream is its resource name and the time it was made, for one that was deleted and made again has the same
+shard ids and other records. Each publication has a tag, `streams_<stream>_<snapshot>`, that keeps its snapshot
+from expiry and takes the place of the one before. A table property says that a stream was ever ingested, so that
+positions that vanished are a stop and not a second ingest of everything.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from workbench.streams import shards
+from workbench.tables import commits
+
+PREFIX = "streams."
+POSITIONS, BATCH = PREFIX + "positions", PREFIX + "batch"
+MARK = PREFIX + "source."
+
+
+class PositionsLost(RuntimeError):
+    """The table was ingested from the stream, and no snapshot says how far."""
+
+
+class AnotherWriter(RuntimeError):
+    """Another run ingests the same stream into the same table: the table's positions are no longer this run's."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A position in a table.
+
+    Attributes:
+        shards: shard id to position.
+        snapshot_id: the snapshot that has it.
+    """
+
+    shards: dict[str, str]
+    snapshot_id: int
+
+
+def name(stream):
+    """Return eight letters that stand for a stream."""
+    return hashlib.sha256(f"{stream.arn} {stream.created_millis}".encode()).hexdigest()[:8]
+
+
+def ref(stream):
+    """Return what the names of a stream's tags and branches begin with."""
+    return f"streams_{name(stream)}_"
+
+
+def properties(stream, positions, batch, figures=None):
+    """Return the positions as properties of a snapshot's summary.
+
+    Args:
+        stream: Stream.
+        positions: shard id to position.
+        batch: id of the micro-batch.
+        figures: more, name to value.
+    """
+    told = {"stream": stream.arn, "created": stream.created_millis, "shards": positions}
+    more = {PREFIX + key: str(value) for key, value in (figures or {}).items()}
+    return {POSITIONS: json.dumps(told, sort_keys=True), BATCH: batch} | more
+
+
+def mark(stream):
+    """Return the table property that says that a stream is ingested: (key, value)."""
+    return MARK + name(stream), f"{stream.arn} {stream.created_millis}"
+
+
+def find(spark, loaded, stream):
+    """Return the newest position of a stream in main's history; None when there is none.
+
+    The newest publication has the stream's only tag. Where maintenance has cut the line between it and main, it
+    still counts when it is older than what is left of the line: it was published there, and only `replace` and
+    other people's commits came after. After a rollback of main behind it, older snapshots are asked.
+
+    Args:
+        spark: session.
+        loaded: Java handle of the table.
+        stream: Stream.
+    """
+    main = commits.head(loaded)
+    if main is None:
+        return None
+    refs = loaded.refs()
+    tagged = [refs[one].snapshotId() for one in list(refs) if one.startswith(ref(stream)) and refs[one].isTag()]
+    tagged = [loaded.snapshot(one) for one in tagged]
+    for one in tagged:
+        if commits.descends(spark, loaded, main, one.snapshotId()):
+            return Found(_parse(one, stream), one.snapshotId())
+    at = loaded.snapshot(main)
+    while at is not None:
+        if (found := _parse(at, stream)) is not None:
+            return Found(found, at.snapshotId())
+        oldest, parent = at, at.parentId()
+        at = loaded.snapshot(parent) if parent is not None else None
+    if oldest.parentId() is None:
+        return None  # the line is whole
+    below = [
+        one
+        for one in tagged
+        if one.sequenceNumber() < oldest.sequenceNumber() and one.parentId() != oldest.parentId()
+    ]
+    newest = max(below, key=lambda one: one.sequenceNumber(), default=None)
+    return Found(_parse(newest, stream), newest.snapshotId()) if newest is not None else None
+
+
+def _parse(snapshot, stream):
+    text = (snapshot.summary() or {}).get(POSITIONS)
+    told = json.loads(text) if text else {}
+    ours = told.get("stream") == stream.arn and told.get("created") == stream.created_millis
+    return told["shards"] if ours else None
+
+
+def resume(spark, loaded, table, source, stream, *, onto_rows):
+    """Return (where a run goes on, sentences on what was lost before); (None, …) when it begins.
+
+    Args:
+        spark: session.
+        loaded: Java handle of the table.
+        table: its name.
+        source: Source.
+        stream: Stream.
+        onto_rows: whether a table with rows that no stream brought may be begun with.
+
+    Raises:
+        PositionsLost: the table was ingested from this stream and has no positions.
+        RecordsLost: it was ingested from a stream of that name that was deleted since.
+        ValueError: it has rows that no stream brought.
+    """
+    if (found := find(spark, loaded, stream)) is not None:
+        return found, ()
+    marks = {key: value for key, value in dict(loaded.properties()).items() if key.startswith(MARK)}
+    if mark(stream)[0] in marks:
+        raise PositionsLost(
+            f"{table} was ingested from {stream.arn}, but no snapshot in main's history or under a tag says how "
+            f"far. Nothing is read again by itself; to begin anew remove the table property {mark(stream)[0]}"
+        )
+    before = [value.split()[1] for value in marks.values() if value.split()[0] == stream.arn]
+    said = ()
+    if before:
+        when = " and ".join(datetime.fromtimestamp(int(one) / 1000, UTC).isoformat() for one in sorted(before))
+        said = (
+            f"{table} was ingested from the stream {source.stream} made at {when}, which was deleted and made "
+            "again; what was not read of it is gone",
+        )
+        if source.fail_on_data_loss:
+            raise shards.RecordsLost(f"{said[0]}. To go on with the new one say fail_on_data_loss=False")
+    if not marks and not onto_rows and _rows(loaded):
+        raise ValueError(
+            f"{table} has rows, and none of its snapshots says from which stream: if they came from "
+            f"{source.stream}, they would come again. If they did not, say onto_rows=True"
+        )
+    return None, said
+
+
+def _rows(loaded):
+    snapshot = loaded.currentSnapshot()
+    return snapshot is not None and (snapshot.summary() or {}).get("total-records") != "0"

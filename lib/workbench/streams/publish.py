@@ -1,0 +1,196 @@
+"""Rows and positions into a table in one commit that a second writer of the same stream cannot make.
+
+    branch at main's snapshot S, whose positions are the ones the batch was read from
+    append to the branch: rows and positions, one snapshot
+    main to that snapshot, its tag in the place of the last one: one commit, bound to the metadata it was checked
+    with
+
+If main moved meanwhile and the stream's positions did not (compaction, another stream's ingest), the rows are
+staged again on the new main. If the positions moved, this writer is a zombie and stops.
+"""
+
+import json
+from dataclasses import dataclass
+
+from workbench import identifiers
+from workbench.streams import positions
+from workbench.tables import commits
+
+_FOR_EVER = 2**63 - 1
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a run writes.
+
+    Attributes:
+        table: its name.
+        stream: Stream.
+        branch: the run's own branch.
+    """
+
+    table: str
+    stream: object
+    branch: str
+
+
+def stage(spark, place, expected):
+    """Put the run's branch to main's snapshot; returns that snapshot's id.
+
+    Args:
+        spark: session.
+        place: Place.
+        expected: the positions that main must have; None for none.
+
+    Raises:
+        AnotherWriter: it has others.
+    """
+
+    def commit():
+        loaded = commits.load(spark, place.table)
+        manager = loaded.manageSnapshots()
+        _refuse_moved(spark, loaded, place, expected)
+        main, mine = commits.head(loaded), commits.head(loaded, place.branch)
+        if mine is None:
+            manager.createBranch(place.branch, main).commit()
+        elif mine != main:
+            manager.replaceBranch(place.branch, main).commit()
+        return main
+
+    return commits.attempt(commit, landed=lambda: None, conditional=True, tries=10, first_wait_s=0.05).value
+
+
+def append(spark, place, frame, base, summary):
+    """Append rows and positions to the run's branch; returns (snapshot id, rows added).
+
+    Raises:
+        AnotherWriter: somebody else dropped or moved the branch, as the run that publishes first does.
+    """
+    name = f"{identifiers.quoted(place.table)}.`branch_{place.branch}`"
+    writer = frame.writeTo(name)
+    for key, value in summary.items():
+        writer = writer.option(f"snapshot-property.{key}", value)
+
+    def landed():
+        loaded = commits.load(spark, place.table)
+        top = commits.head(loaded, place.branch)
+        snapshot = None if top in (None, base) else loaded.snapshot(top)
+        ours = snapshot is not None and snapshot.summary().get(positions.BATCH) == summary[positions.BATCH]
+        return (top, int(snapshot.summary().get("added-records") or 0)) if ours else None
+
+    try:
+        commits.attempt(writer.append, landed=landed)
+    except Exception as error:
+        if commits.head(commits.load(spark, place.table), place.branch) is None:
+            raise _another(place, "its branch was dropped") from error
+        raise
+    if (found := landed()) is None:
+        raise _another(place, "its branch was moved")
+    return found
+
+
+def publish(spark, place, staged, base, expected):
+    """Move main to what was staged and tag it, in one commit.
+
+    Raises:
+        MainMoved: main moved and the positions did not; the rows have to be staged again.
+        AnotherWriter: the positions moved, or the branch is not as it was left.
+        OutcomeUnknown: main may have been moved or not.
+    """
+
+    def landed():
+        loaded = commits.load(spark, place.table)
+        main = commits.head(loaded)
+        return staged if main is not None and commits.descends(spark, loaded, main, staged) else None
+
+    def commit():
+        loaded = commits.load(spark, place.table)
+        # bound to the metadata of this moment, so a commit that succeeds began from exactly what is checked here
+        manager = loaded.manageSnapshots()
+        if (main := commits.head(loaded)) != base:
+            if landed() is not None:  # an earlier try whose answer was lost
+                return staged
+            _refuse_moved(spark, loaded, place, expected)
+            raise commits.MainMoved(place.table, base, main)
+        if commits.head(loaded, place.branch) != staged:
+            raise _another(place, "its branch was moved")
+        manager = manager.fastForwardBranch("main", place.branch)
+        _tagged(manager, loaded, place, staged).commit()
+        return staged
+
+    commits.attempt(commit, landed=landed, conditional=True, tries=10, first_wait_s=0.05, longest_wait_s=2)
+
+
+def note(spark, place, expected, summary, *, mark=False):
+    """Commit positions without rows; also how a table is begun with.
+
+    Args:
+        spark: session.
+        place: Place.
+        expected: the positions that main must have; None for none.
+        summary: entries of the snapshot's summary.
+        mark: set the table property that says that the stream is ingested.
+
+    Raises:
+        AnotherWriter: it has others.
+    """
+
+    def landed():
+        found = positions.find(spark, commits.load(spark, place.table), place.stream)
+        return found.snapshot_id if found and _told(summary) == found.shards else None
+
+    def commit():
+        transaction = commits.load(spark, place.table).newTransaction()
+        table = transaction.table()
+        _refuse_moved(spark, table, place, expected)
+        update = transaction.newFastAppend()
+        for key, value in summary.items():
+            update = update.set(key, value)
+        update.commit()
+        new = table.currentSnapshot().snapshotId()
+        if mark:
+            transaction.updateProperties().set(*positions.mark(place.stream)).commit()
+        # a transaction that moves a ref is refused when anything was committed since it began, and so is this one
+        _tagged(transaction.manageSnapshots(), table, place, new).commit()
+        transaction.commitTransaction()
+        return new
+
+    return commits.attempt(commit, landed=landed, conditional=True, tries=10, first_wait_s=0.05).value
+
+
+def drop(spark, place):
+    """Drop the run's branch where there is one."""
+
+    def commit():
+        loaded = commits.load(spark, place.table)
+        manager = loaded.manageSnapshots()
+        if commits.head(loaded, place.branch) is not None:
+            manager.removeBranch(place.branch).commit()
+
+    commits.attempt(commit, landed=lambda: None, conditional=True, tries=10, first_wait_s=0.05)
+
+
+def _tagged(manager, loaded, place, snapshot):
+    """Add to a change of refs: the tag, and the removal of older tags and of other runs' branches."""
+    refs, prefix = loaded.refs(), positions.ref(place.stream)
+    tag = f"{prefix}{snapshot}"
+    for one in [one for one in list(refs) if one.startswith(prefix) and one not in (tag, place.branch)]:
+        manager = manager.removeTag(one) if refs[one].isTag() else manager.removeBranch(one)
+    return manager.createTag(tag, snapshot).setMaxRefAgeMs(tag, _FOR_EVER)
+
+
+def _refuse_moved(spark, loaded, place, expected):
+    found = positions.find(spark, loaded, place.stream)
+    if (found.shards if found else None) != expected:
+        raise _another(place, "its positions moved")
+
+
+def _another(place, what):
+    return positions.AnotherWriter(
+        f"another run ingests {place.stream.arn} into {place.table}: {what}. Nothing of this batch was committed; "
+        "let one of the two run"
+    )
+
+
+def _told(summary):
+    return json.loads(summary[positions.POSITIONS])["shards"]

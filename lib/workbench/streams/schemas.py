@@ -1,0 +1,72 @@
+"""The declared schema in Spark's JSON form: which types JSON can give, and what they are in Arrow."""
+
+import re
+
+SIMPLE = {
+    "string", "boolean", "byte", "short", "integer", "long", "float", "double",
+    "date", "timestamp", "timestamp_ntz",
+}  # fmt: skip
+DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
+
+
+def checked(struct):
+    """Refuse a schema with a type that JSON cannot give.
+
+    Raises:
+        ValueError: there is one.
+    """
+    for one in struct["fields"]:
+        _checked(one["type"], one["name"])
+
+
+def _checked(kind, name):
+    if isinstance(kind, str):
+        if kind not in SIMPLE and not DECIMAL.fullmatch(kind):
+            raise ValueError(f"{name} is of type {kind}, which a JSON record cannot give")
+    elif kind["type"] == "map" and kind["keyType"] != "string":
+        raise ValueError(f"{name} is a map whose keys are {kind['keyType']}; JSON's are text")
+    elif kind["type"] not in ("struct", "array", "map"):
+        raise ValueError(f"{name} is of type {kind['type']}, which a JSON record cannot give")
+    else:
+        for inner in [
+            *(one["type"] for one in kind.get("fields", ())),
+            kind.get("elementType"),
+            kind.get("valueType"),
+        ]:
+            if inner is not None:
+                _checked(inner, name)
+
+
+def has_decimal(kind):
+    """Say whether a type in Spark's JSON form is a decimal or has one inside."""
+    if isinstance(kind, str):
+        return kind.startswith("decimal")
+    inner = [*(one["type"] for one in kind.get("fields", ())), kind.get("elementType"), kind.get("valueType")]
+    return any(has_decimal(one) for one in inner if one is not None)
+
+
+def arrow_schema(struct):
+    """Return the Arrow schema of a struct in Spark's JSON form; every column may be null."""
+    import pyarrow as pa
+
+    return pa.schema([(one["name"], arrow_type(one["type"])) for one in struct["fields"]])
+
+
+def arrow_type(kind):
+    """Return the Arrow type of a type in Spark's JSON form."""
+    import pyarrow as pa
+
+    if isinstance(kind, dict):
+        if kind["type"] == "struct":
+            return pa.struct([(one["name"], arrow_type(one["type"])) for one in kind["fields"]])
+        if kind["type"] == "array":
+            return pa.list_(arrow_type(kind["elementType"]))
+        return pa.map_(pa.string(), arrow_type(kind["valueType"]))
+    if found := DECIMAL.fullmatch(kind):
+        return pa.decimal128(*map(int, found.groups()))
+    return {
+        "string": pa.string(), "boolean": pa.bool_(), "byte": pa.int8(), "short": pa.int16(),
+        "integer": pa.int32(), "long": pa.int64(), "float": pa.float32(), "double": pa.float64(),
+        "date": pa.date32(),
+        "timestamp": pa.timestamp("us", tz="UTC"), "timestamp_ntz": pa.timestamp("us"),
+    }[kind]  # fmt: skip

@@ -1,0 +1,120 @@
+"""Where a reader stands in the shards of a stream, and which of them it may read next.
+
+Positions are a dict, shard id to text:
+
+    a sequence number    everything up to and including it was read
+    @1767225600000       nothing was read; it begins with what arrived at that time (milliseconds since 1970) or
+    later end                  a closed shard, read to its end (no entry)           nothing was read; it begins
+    with the oldest record, once all parents have ended
+
+Sequence numbers are decimal numbers of about 56 digits: no integer type holds them, and they are compared as
+Python's integers, within one shard only.
+"""
+
+from dataclasses import dataclass
+
+END = "end"
+OLDEST = ""
+
+
+class RecordsLost(RuntimeError):
+    """Records that were not read yet are gone: trimmed, or deleted with their stream."""
+
+
+@dataclass(frozen=True)
+class Task:
+    """What one reader reads: a shard, from a position, so many records.
+
+    Attributes:
+        shard: its id.
+        position: where it begins, as in the positions; OLDEST for the oldest record there is.
+        limit: records at most.
+        upto: sequence number with which it stops, when an earlier read of the same task did; else None.
+        seen: whether this run has seen the shard read empty since its position, so that nothing can be missing.
+        closed: whether the shard takes no more records, so that reading goes on until its end is told.
+    """
+
+    shard: str
+    position: str
+    limit: int
+    upto: str | None = None
+    seen: bool = False
+    closed: bool = False
+
+
+def begin(source, stream, now_millis):
+    """Return the positions of a reader that has none.
+
+    Those of `trim_horizon` are empty. `latest` becomes the time at which it was asked for: a shard that nothing
+    was read from has no other name for "the end", and a second start must not skip what came between.
+    """
+    if source.start == "trim_horizon":
+        return {}
+    millis = now_millis if source.start == "latest" else round(source.at.timestamp() * 1000)
+    return dict.fromkeys(stream.shards, f"@{millis}")
+
+
+def plan(stream, positions, max_records, *, seen=frozenset()):
+    """Return the tasks of the next micro-batch: parents before children, or the order of a key would break.
+
+    Args:
+        stream: Stream.
+        positions: where the reader is.
+        max_records: over all shards.
+        seen: ids of shards that this run has read empty.
+
+    Returns:
+        list of Task, one a shard that may be read now; empty when every shard has ended.
+    """
+    ready = [
+        shard
+        for shard, parents in stream.shards.items()
+        if positions.get(shard) != END
+        and all(positions.get(one) == END for one in parents if one in stream.shards)
+    ]
+    share = max(1, max_records // max(1, len(ready)))
+    return [
+        Task(shard, positions.get(shard, OLDEST), share, seen=shard in seen, closed=shard not in stream.opened)
+        for shard in ready[:max_records]
+    ]
+
+
+def present(source, stream, positions):
+    """Return the positions without shards whose records expired before they were read, and a sentence on each.
+
+    Raises:
+        RecordsLost: there is one, and the source says to stop.
+    """
+    gone = sorted(shard for shard, at in positions.items() if at != END and shard not in stream.shards)
+    said = tuple(f"shard {shard} of {source.stream} expired before it was read to its end" for shard in gone)
+    if said and source.fail_on_data_loss:
+        raise RecordsLost(f"{said[0]}. To go on without it say fail_on_data_loss=False")
+    return {shard: at for shard, at in positions.items() if shard not in gone}, said
+
+
+def advance(stream, positions, ends):
+    """Return the positions after a micro-batch.
+
+    A shard that has ended is forgotten when the service has forgotten it: nobody asks for it any more.
+
+    Args:
+        stream: Stream of the batch.
+        positions: before it.
+        ends: shard id to where the batch stopped; None where nothing was read and nothing was there before.
+    """
+    moved = positions | {shard: at for shard, at in ends.items() if at}
+    return {shard: at for shard, at in sorted(moved.items()) if at != END or shard in stream.shards}
+
+
+def later(position, sequence):
+    """Say whether a sequence number of a shard lies behind a position of that shard."""
+    if position == END:
+        return False
+    return not position.isdigit() or int(sequence) > int(position)
+
+
+def further(one, other):
+    """Say whether a position of a shard lies behind another position of that shard."""
+    if one == END:
+        return other != END
+    return one.isdigit() and later(other, one)

@@ -1,0 +1,92 @@
+"""The table that takes the rows: whether the schema fits, and rows in its columns."""
+
+from workbench import identifiers
+from workbench.streams import chunks, keys
+from workbench.tables import commits
+
+
+class OtherRows(RuntimeError):
+    """The rows that were written are not those that the positions were taken from."""
+
+
+def checked(spark, table, parse, lineage, record_key):
+    """Return the table's schema after a look at what shall go into it.
+
+    Raises:
+        TableNotFound: no such table.
+        ValueError: it has other columns, or the session writes to a branch of its own.
+    """
+    commits.load(spark, table)
+    for conf in ("spark.wap.branch", "spark.wap.id"):
+        if (value := spark.conf.get(conf, None)) is not None:
+            raise ValueError(f"the session has {conf} = {value}; unset it first")
+    if unknown := sorted(set(lineage) - set(chunks.LINEAGE)):
+        raise ValueError(f"lineage has {unknown[0]}; a record has {', '.join(chunks.LINEAGE)}")
+    schema = spark.table(identifiers.quoted(table)).schema
+    have = {field.name: field for field in schema}
+    fields = parse.fields()
+    if clash := sorted(set(lineage) & set(fields.names)):
+        raise ValueError(f"{clash[0]} is a field of the records and a lineage column; it can be one of them")
+    want = {field.name: (_kind(field.dataType), field.nullable) for field in fields}
+    want |= {name: (chunks.LINEAGE[name].lower(), False) for name in lineage}
+    for name, (kind, nullable) in want.items():
+        if name not in have:
+            raise ValueError(f"{table} has no column {name}; it has {', '.join(have)}")
+        if _kind(have[name].dataType) != kind:
+            raise ValueError(f"column {name} of {table} is {_kind(have[name].dataType)}, the schema says {kind}")
+        if nullable and not have[name].nullable:
+            raise ValueError(f"column {name} of {table} is required; the schema has to say NOT NULL")
+    if missing := [name for name, field in have.items() if not field.nullable and name not in want]:
+        raise ValueError(f"column {missing[0]} of {table} is required, and the schema does not have it")
+    for name in (*record_key.columns, *([record_key.time] if record_key.time else ())) if record_key else ():
+        if name not in fields.names:
+            raise ValueError(f"the record key names {name}; the schema has {', '.join(fields.names)}")
+    return schema
+
+
+def _kind(kind):
+    """Return a type's text, in which what may be null inside is not said: types that fit may differ in that."""
+    return kind.simpleString()
+
+
+def counted(spark, rows, table, schema, record_key, base, lineage):
+    """Return (rows in the table's columns, function that tells their number before duplicates were dropped).
+
+    Args:
+        spark: session.
+        rows: the batch's good rows, lineage columns included.
+        table: its name.
+        schema: its columns.
+        record_key: RecordKey or None.
+        base: snapshot id that the rows are staged on.
+        lineage: the lineage columns that the table takes.
+    """
+    from pyspark.sql import Observation
+    from pyspark.sql import functions as F
+
+    before = None
+    if record_key is not None:
+        earliest = keys.since(rows, record_key)  # before the count begins: this runs the rows too
+        observation = Observation()
+        rows = rows.observe(observation, F.count(F.lit(1)).alias("rows"))
+        # the order of arrival, under names that no column of the table has
+        order = {"_arrived": "approximate_arrival_timestamp", "_sequence": "sequence_number"}
+        rows = rows.withColumns({new: F.col(old) for new, old in order.items()})
+        rows = rows.drop(*(set(order.values()) - set(lineage)))
+        rows = keys.once(spark, rows, table, base, record_key, list(order), earliest)
+
+        def before():
+            return observation.get["rows"]
+
+    there = set(rows.columns)
+    columns = [
+        F.col(f"`{field.name}`") if field.name in there else F.lit(None).cast(field.dataType).alias(field.name)
+        for field in schema
+    ]
+    return rows.select(*columns), before
+
+
+def same(read, written):
+    """Raise OtherRows unless as many rows were written as were read."""
+    if read != written:
+        raise OtherRows(f"{read} good records were read, and {written} came to be written")

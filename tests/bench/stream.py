@@ -1,0 +1,305 @@
+"""What the ingest costs, against a bare boto3 reader and against foreachBatch with append; in turn, the same records.
+
+    python -m bench.stream [RECORDS]
+
+The goals: a million records at 60 % or more of the bare reader's rate (limits off, as many processes as Spark has
+tasks); exactly once at most 15 % over the plain append at 500,000 records a batch; the Arrow source at least five times
+a row-wise twin; memory flat from 200,000 to 2,000,000 records; lag at 20 shards of 1,000 records a second.
+"""
+
+import gc
+import json
+import multiprocessing
+import os
+import subprocess
+import sys
+import tempfile
+import time
+
+import boto3
+import psutil
+
+from bench import evidence
+from workbench import session, streams
+from workbench.local import kinesis
+from workbench.streams import plain, sending
+
+REGION, SHARDS, TASKS = "us-east-1", 4, 2
+PARSE = streams.Json("id BIGINT NOT NULL, room STRING, temperature DOUBLE, day DATE")
+CREDENTIALS = {"AWS_ACCESS_KEY_ID": "anybody", "AWS_SECRET_ACCESS_KEY": "anything"}
+BATCHES = {10_000: 5, 100_000: 3, 500_000: 2}  # records a batch: batches in a round
+
+
+def main(records=1_000_000, rounds=3):
+    """Measure, print, and keep the figures."""
+    os.environ.update(CREDENTIALS)
+    spark = session.start("local")
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS bench")
+    streams.kinesis.register(spark)
+    spark.dataSource.register(row_wise())
+    with kinesis.serve(limits=kinesis.UNLIMITED) as server:
+        fill(server.endpoint, "million", records)
+        fill(server.endpoint, "some", records // 5)
+        things = {
+            "bare boto3 reader": lambda: bare(server.endpoint, "million"),
+            "ingest": lambda: ingested(spark, server, "million", records // 4),
+            "source, Arrow": lambda: counted(spark, server, "kinesis", "some"),
+            "source, row by row": lambda: counted(spark, server, "kinesis_rows", "some"),
+        }
+        ingested(
+            spark, server, "some", records // 10
+        )  # what a JVM does for the first time is not what is compared
+        seconds, answers = evidence.in_turn(things, rounds=rounds)
+        overhead = exactly_once(spark, server, rounds, records)
+        memory = flat(spark, server, records)
+        latency = lag(spark, records)
+    medians = {name: evidence.median(values) for name, values in seconds.items()}
+    answers_equal = all(len(set(found)) == 1 for found in answers.values())
+    answers_equal = answers_equal and answers["ingest"][0] == answers["bare boto3 reader"][0] == records
+    evidence.write(
+        "stream",
+        what="a stream read bare, ingested exactly once, and appended plainly; seconds, in turn",
+        records=records,
+        shards=SHARDS,
+        tasks=TASKS,
+        seconds=seconds,
+        median_seconds=medians,
+        ingest_share_of_bare_reader=round(medians["bare boto3 reader"] / medians["ingest"], 2),
+        goal_share=0.6,
+        arrow_source_times_row_wise=round(medians["source, row by row"] / medians["source, Arrow"], 2),
+        goal_times=5,
+        exactly_once_over_plain_append=overhead,
+        goal_over_plain_at_500000=1.15,
+        memory=memory,
+        goal_memory_ratio=1.1,
+        lag=latency,
+        answers_equal=answers_equal,
+    )
+    session.stop(spark)
+
+
+def fill(endpoint, stream, records, shards=SHARDS):
+    """Make a stream and send numbered readings to it."""
+    client = boto3.client("kinesis", endpoint_url=endpoint, region_name=REGION)
+    client.create_stream(StreamName=stream, ShardCount=shards)
+    sending.send(client, stream, ((f"k{n % 997}", record(n)) for n in range(records)))
+
+
+def record(n):
+    return b'{"id":%d,"room":"room-%d","temperature":%d.5,"day":"2026-01-%02d"}' % (n, n % 40, n % 35, 1 + n % 28)
+
+
+def bare(endpoint, stream):
+    """Read the stream with boto3 alone, its shards dealt over processes; (seconds, records)."""
+    client = boto3.client("kinesis", endpoint_url=endpoint, region_name=REGION)
+    shards = [one["ShardId"] for one in client.list_shards(StreamName=stream)["Shards"]]
+    with multiprocessing.get_context("spawn").Pool(TASKS) as pool:
+        pool.map(warm, range(TASKS))
+        begin = time.perf_counter()
+        counts = pool.starmap(bare_shard, [(endpoint, stream, shard) for shard in shards], chunksize=1)
+        return time.perf_counter() - begin, sum(counts)
+
+
+def warm(_):
+    boto3.client("kinesis", region_name=REGION)
+    time.sleep(0.2)
+
+
+def bare_shard(endpoint, stream, shard):
+    client = boto3.client("kinesis", endpoint_url=endpoint, region_name=REGION)
+    asked = {"StreamName": stream, "ShardId": shard, "ShardIteratorType": "TRIM_HORIZON"}
+    iterator, count, behind = client.get_shard_iterator(**asked)["ShardIterator"], 0, 1
+    while behind:
+        answer = client.get_records(ShardIterator=iterator, Limit=10_000)
+        count, iterator, behind = (
+            count + len(answer["Records"]),
+            answer["NextShardIterator"],
+            answer["MillisBehindLatest"],
+        )
+    return count
+
+
+def source_of(server, stream, most):
+    return streams.Source(stream, region=REGION, endpoint=server.endpoint, max_records_per_batch=most)
+
+
+def empty(spark, table):
+    spark.sql(f"DROP TABLE IF EXISTS {table} PURGE")
+    spark.sql(
+        f"CREATE TABLE {table} (id BIGINT NOT NULL, room STRING, temperature DOUBLE, day DATE) USING iceberg"
+    )
+
+
+def ingested(spark, server, stream, most):
+    """Ingest the stream into a new table; (seconds, distinct ids in it, which is checked against the rows)."""
+    empty(spark, "bench.once")
+    begin = time.perf_counter()
+    done = streams.ingest(spark, "bench.once", source=source_of(server, stream, most), parse=PARSE)
+    seconds = time.perf_counter() - begin
+    return seconds, done.good if told(spark, "bench.once") == (done.good, done.good) else -1
+
+
+def told(spark, table):
+    spark.catalog.refreshTable(table)
+    return tuple(spark.sql(f"SELECT count(*), count(DISTINCT id) FROM {table}").collect()[0])
+
+
+def counted(spark, server, source, stream):
+    """Read the stream with a source into nothing; (seconds, records)."""
+    options = {"streamName": stream, "region": REGION, "endpointUrl": server.endpoint}
+    df = spark.read.format(source).options(**options).load()
+    begin = time.perf_counter()
+    df.write.format("noop").mode("overwrite").save()
+    seconds = time.perf_counter() - begin
+    return seconds, df.count()
+
+
+def exactly_once(spark, server, rounds, records):
+    """Seconds of a micro-batch, exactly once and plain, by records a batch; the first batch of a run is not counted."""
+    found = {}
+    for size, batches in BATCHES.items():
+        size = min(size, records // 2)
+        stream, ours, theirs = f"of-{size}", [], []
+        fill(server.endpoint, stream, size * batches)
+        for _ in range(rounds):
+            empty(spark, "bench.once")
+            told_by = []
+            source = source_of(server, stream, size)
+            streams.ingest(spark, "bench.once", source=source, parse=PARSE, on_batch=told_by.append)
+            ours += [one.seconds for one in told_by[1:] if one.records > size // 2]
+            empty(spark, "bench.plain")
+            with tempfile.TemporaryDirectory() as folder:
+                query = plain.append(spark, "bench.plain", source=source, parse=PARSE, checkpoint=folder)
+            done = [one for one in query.recentProgress if one["numInputRows"] > size // 2]
+            theirs += [one["durationMs"]["triggerExecution"] / 1000 for one in done[1:]]
+            equal = told(spark, "bench.once") == told(spark, "bench.plain") == (size * batches,) * 2
+        boto3.client("kinesis", endpoint_url=server.endpoint, region_name=REGION).delete_stream(StreamName=stream)
+        a, b = evidence.median(ours), evidence.median(theirs)
+        found[str(size)] = {
+            "exactly_once_seconds": ours, "plain_seconds": theirs, "ratio": round(a / b, 2), "tables_equal": equal,
+        }  # fmt: skip
+        print(f"{size} records a batch: exactly once {a} s, plain {b} s", flush=True)
+    return found
+
+
+def flat(spark, server, records):
+    """Heap after GC and the workers' memory while one run reads from a fifth to twice the records."""
+    seen, total = {}, 2 * records
+    fill(server.endpoint, "long", total)
+    empty(spark, "bench.once")
+    count = 0
+
+    def look(batch):
+        nonlocal count
+        count += batch.records
+        if not seen or count >= total * 0.95:
+            seen[count] = {"heap_mib": heap(spark), "workers_mib": workers()}
+
+    source = source_of(server, "long", records // 10)
+    streams.ingest(spark, "bench.once", source=source, parse=PARSE, max_batches=2)  # the first 200,000
+    streams.ingest(spark, "bench.once", source=source, parse=PARSE, on_batch=look)
+    first, last = seen[min(seen)], seen[max(seen)]
+    boto3.client("kinesis", endpoint_url=server.endpoint, region_name=REGION).delete_stream(StreamName="long")
+    return {"first": first, "last": last} | {
+        name.replace("mib", "ratio"): round(last[name] / first[name], 2) for name in first
+    }
+
+
+def heap(spark):
+    gc.collect()
+    runtime = spark._jvm.java.lang.Runtime.getRuntime()
+    for _ in range(2):
+        spark._jvm.System.gc()
+    return round((runtime.totalMemory() - runtime.freeMemory()) / 2**20)
+
+
+def workers():
+    found = [p for p in psutil.Process().children(recursive=True) if "pyspark.daemon" in " ".join(p.cmdline())]
+    return round(sum(p.memory_info().rss for p in found) / 2**20)
+
+
+def lag(spark, records, shards=20, seconds=60):
+    """How far an ingest is behind 20 shards that get 1,000 records a second each, with the service's limits."""
+    rate = shards * 1_000 if records >= 1_000_000 else shards * 50
+    with kinesis.serve() as server:
+        client = boto3.client("kinesis", endpoint_url=server.endpoint, region_name=REGION)
+        client.create_stream(StreamName="steady", ShardCount=shards)
+        code = f"from bench import stream; stream.produce({server.endpoint!r}, {rate}, {seconds})"
+        producer = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+        empty(spark, "bench.once")
+        found, end = [], time.monotonic() + seconds + 30
+        stop = lambda: producer.poll() is not None or time.monotonic() > end  # noqa: E731
+        source = source_of(server, "steady", 200_000)
+        streams.ingest(
+            spark, "bench.once", source=source, parse=PARSE, until_caught_up=False, poll_seconds=0.1, stop=stop,
+            on_batch=found.append,
+        )  # fmt: skip
+        sent = json.loads(producer.communicate(timeout=60)[0])
+    lags, spent = sorted(one.lag_seconds for one in found), sorted(one.seconds for one in found)
+    p95 = lags[int(len(lags) * 0.95)] if lags else None
+    return {
+        "shards": shards,
+        "wanted_records_a_second": rate,
+        "sent_records_a_second": round(sent["records"] / sent["seconds"]),
+        "batches": len(found),
+        "median_batch_seconds": evidence.median(spent),
+        "lag_seconds_p95": p95,
+        "lag_in_micro_batches": round(p95 / evidence.median(spent), 1),
+        "goal_micro_batches": 2,
+    }
+
+
+def produce(endpoint, rate, seconds):
+    """Send so many records a second for so long; a process of its own. Prints what it did."""
+    client, begin, sent = boto3.client("kinesis", endpoint_url=endpoint, region_name=REGION), time.monotonic(), 0
+    while (now := time.monotonic() - begin) < seconds:
+        due = int(now * rate) - sent
+        if due < 500:
+            time.sleep(0.01)
+            continue
+        sending.send(client, "steady", ((f"k{n}", record(n)) for n in range(sent, sent + due)))
+        sent += due
+    print(json.dumps({"records": sent, "seconds": time.monotonic() - begin}))
+
+
+def row_wise():
+    """The source once more as it is usually written: what boto3 parsed, as tuples."""
+    from pyspark.sql.datasource import DataSource, DataSourceReader, InputPartition
+
+    class Reader(DataSourceReader):
+        def __init__(self, options):
+            self.options = dict(options)
+
+        def partitions(self):
+            client = boto3.client("kinesis", endpoint_url=self.options["endpointurl"], region_name=REGION)
+            found = client.list_shards(StreamName=self.options["streamname"])["Shards"]
+            return [InputPartition(one["ShardId"]) for one in found]
+
+        def read(self, partition):
+            name, shard = self.options["streamname"], partition.value
+            client = boto3.client("kinesis", endpoint_url=self.options["endpointurl"], region_name=REGION)
+            asked = {"StreamName": name, "ShardId": shard, "ShardIteratorType": "TRIM_HORIZON"}
+            iterator, behind = client.get_shard_iterator(**asked)["ShardIterator"], 1
+            while behind:
+                answer = client.get_records(ShardIterator=iterator, Limit=10_000)
+                iterator, behind = answer["NextShardIterator"], answer["MillisBehindLatest"]
+                for one in answer["Records"]:
+                    arrived = one["ApproximateArrivalTimestamp"]
+                    yield one["Data"], name, shard, one["SequenceNumber"], one["PartitionKey"], arrived
+
+    class RowWise(DataSource):
+        @classmethod
+        def name(cls):
+            return "kinesis_rows"
+
+        def schema(self):
+            return streams.kinesis.SCHEMA
+
+        def reader(self, schema):
+            return Reader({key.lower(): value for key, value in dict(self.options).items()})
+
+    return RowWise
+
+
+if __name__ == "__main__":
+    main(*map(int, sys.argv[1:2]))

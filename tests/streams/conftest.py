@@ -1,0 +1,82 @@
+"""What the tests of streams share: one Kinesis server a file, streams of their own, records that are numbers."""
+
+import json
+import os
+
+import boto3
+import pytest
+from botocore.config import Config
+
+from workbench.local import kinesis
+from workbench.streams import sources
+
+REGION = "us-east-1"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def credentials():
+    """The standard chain's variables, seen by Spark's workers too: they are set before the session starts."""
+    given = {
+        "AWS_ACCESS_KEY_ID": "anybody",
+        "AWS_SECRET_ACCESS_KEY": "anything",
+        "AWS_EC2_METADATA_DISABLED": "true",
+    }
+    before = {key: os.environ.get(key) for key in given}
+    os.environ.update(given)
+    yield
+    for key, value in before.items():
+        os.environ.pop(key) if value is None else os.environ.__setitem__(key, value)
+
+
+@pytest.fixture(scope="session")
+def server(credentials):
+    with kinesis.serve(limits=kinesis.UNLIMITED) as running:
+        yield running
+
+
+@pytest.fixture
+def stream(server, request):
+    """A stream of the test's own; faults are gone afterwards."""
+    name = "".join(c if c.isalnum() else "-" for c in request.node.name)[:100]
+    yield Stream(server, name)
+    server.faults.clear()
+
+
+class Stream:
+    def __init__(self, server, name, shards=2):
+        self.server, self.name = server, name
+        config = Config(retries={"total_max_attempts": 10, "mode": "standard"})
+        self.client = boto3.client("kinesis", endpoint_url=server.endpoint, region_name=REGION, config=config)
+        self.client.create_stream(StreamName=name, ShardCount=shards)
+
+    def source(self, **options):
+        return sources.Source(self.name, region=REGION, endpoint=self.server.endpoint, **options)
+
+    def send(self, ids, *, key=lambda n: f"key-{n % 7}", record=lambda n: {"id": n, "text": f"t{n}"}):
+        """Send numbered records, JSON unless bytes are given."""
+        made = [(key(n), record(n)) for n in ids]
+        entries = [
+            {"PartitionKey": k, "Data": r if isinstance(r, bytes) else json.dumps(r).encode()} for k, r in made
+        ]
+        for begin in range(0, len(entries), 500):
+            answer = self.client.put_records(StreamName=self.name, Records=entries[begin : begin + 500])
+            assert answer["FailedRecordCount"] == 0
+
+    def shards(self, *, opened=True):
+        found = self.client.list_shards(StreamName=self.name)["Shards"]
+        return [
+            s["ShardId"] for s in found if not opened or "EndingSequenceNumber" not in s["SequenceNumberRange"]
+        ]
+
+    def split(self, shard):
+        found = self.client.list_shards(StreamName=self.name)["Shards"]
+        keys = next(s["HashKeyRange"] for s in found if s["ShardId"] == shard)
+        middle = (int(keys["StartingHashKey"]) + int(keys["EndingHashKey"])) // 2 + 1
+        self.client.split_shard(StreamName=self.name, ShardToSplit=shard, NewStartingHashKey=str(middle))
+
+    def merge(self, one, other):
+        self.client.merge_shards(StreamName=self.name, ShardToMerge=one, AdjacentShardToMerge=other)
+
+
+def ids(rows):
+    return [json.loads(bytes(row.data))["id"] for row in rows]

@@ -1,0 +1,375 @@
+"""Exactly once into a table: what is there after runs, restarts, other writers, maintenance."""
+
+import json
+import threading
+from collections import Counter
+
+import pytest
+
+from workbench import streams
+from workbench.streams import positions, publish, sources
+from workbench.tables import commits, snapshots
+
+PARSE = streams.Json("id BIGINT NOT NULL, text STRING")
+
+
+@pytest.fixture
+def table(spark, namespace):
+    name = f"{namespace}.events"
+    spark.sql(f"CREATE TABLE {name} (id BIGINT NOT NULL, text STRING, shard_id STRING, note STRING) USING iceberg")
+    return name
+
+
+def ingest(spark, table, stream, **options):
+    source = {
+        key: options.pop(key)
+        for key in ("start", "at", "max_records_per_batch", "fail_on_data_loss")
+        if key in options
+    }
+    return streams.ingest(
+        spark, table, source=stream.source(**source), **{"parse": PARSE, "lineage": ["shard_id"]} | options
+    )
+
+
+def ids(spark, table):
+    spark.catalog.refreshTable(table)
+    return sorted(row.id for row in spark.table(table).select("id").collect())
+
+
+def refs(spark, table):
+    loaded = commits.load(spark, table)
+    return sorted((one.split("_")[0], loaded.refs()[one].type().name()) for one in list(loaded.refs()))
+
+
+def files_twice(spark, table):
+    """Paths that the live entries of main name more than once: a commit that came twice."""
+    spark.catalog.refreshTable(table)
+    entries = spark.sql(f"SELECT data_file.file_path AS path FROM {table}.entries WHERE status < 2").collect()
+    return [path for path, times in Counter(row.path for row in entries).items() if times > 1]
+
+
+CLEAN = [("main", "BRANCH"), ("streams", "TAG")]
+
+
+def test_rows_positions_and_figures(spark, stream, table):
+    stream.send(range(50))
+    done = ingest(spark, table, stream, max_records_per_batch=20)
+    assert (done.records, done.good, done.dead, done.duplicates, done.dropped) == (50, 50, 0, 0, 0)
+    assert done.batches >= 3 and done.caught_up and not done.resumed and done.lost == ()
+    assert ids(spark, table) == list(range(50))
+    assert done.snapshot_id == snapshots.current(spark, table)
+    rows = spark.table(table).where("id < 2").orderBy("id").drop("shard_id").collect()
+    assert [tuple(row) for row in rows] == [(0, "t0", None), (1, "t1", None)]
+    assert {row[0] for row in spark.sql(f"SELECT DISTINCT shard_id FROM {table}").collect()} == set(
+        stream.shards()
+    )
+    assert refs(spark, table) == CLEAN and files_twice(spark, table) == []
+    # each batch is one snapshot, the first one says where it begins
+    assert snapshots.history(spark, table).count() == done.batches + 1
+
+
+def test_a_second_run_goes_on_from_the_table_alone(spark, stream, table):
+    stream.send(range(30))
+    ingest(spark, table, stream)
+    stream.split(stream.shards()[0])
+    stream.send(range(30, 60))
+    stream.merge(*stream.shards()[-2:])
+    stream.send(range(60, 90))
+    done = ingest(spark, table, stream)
+    assert (done.resumed, done.records, done.good) == (True, 60, 60)
+    assert ids(spark, table) == list(range(90))
+    again = ingest(spark, table, stream)
+    assert (again.records, again.batches, again.snapshot_id) == (0, 0, done.snapshot_id)
+
+
+def test_after_compaction_and_expiry_to_the_minimum_it_goes_on(spark, stream, table):
+    for n in range(3):
+        stream.send(range(n * 10, n * 10 + 10))
+        ingest(spark, table, stream)
+    spark.sql(f"CALL system.rewrite_data_files('{table}', options => map('rewrite-all', 'true'))").collect()
+    spark.sql(
+        f"CALL system.expire_snapshots(table => '{table}', older_than => TIMESTAMP'2100-01-01', retain_last => 1)"
+    ).collect()
+    main = commits.load(spark, table).currentSnapshot()
+    assert main.operation() == "replace"
+    stream.send(range(30, 40))
+    done = ingest(spark, table, stream)
+    assert (done.resumed, done.good) == (True, 10)
+    assert ids(spark, table) == list(range(40)) and files_twice(spark, table) == []
+
+
+def test_a_rollback_brings_the_rows_again_that_it_took_away(spark, stream, table):
+    stream.send(range(10))
+    first = ingest(spark, table, stream).snapshot_id
+    stream.send(range(10, 20))
+    ingest(spark, table, stream)
+    spark.sql(f"CALL system.rollback_to_snapshot('{table}', {first})").collect()
+    assert ids(spark, table) == list(range(10))
+    assert ingest(spark, table, stream).good == 10
+    assert ids(spark, table) == list(range(20))
+
+
+def test_positions_that_vanished_are_a_stop(spark, stream, table):
+    stream.send(range(10))
+    ingest(spark, table, stream)
+    tags = [one for one in list(commits.load(spark, table).refs()) if one.startswith("streams_")]
+    spark.sql(f"CALL system.rewrite_data_files('{table}', options => map('rewrite-all', 'true'))").collect()
+    for tag in tags:
+        spark.sql(f"ALTER TABLE {table} DROP TAG {tag}")
+    spark.sql(
+        f"CALL system.expire_snapshots(table => '{table}', older_than => TIMESTAMP'2100-01-01', retain_last => 1)"
+    ).collect()
+    with pytest.raises(streams.PositionsLost, match="no snapshot in main's history or under a tag says how far"):
+        ingest(spark, table, stream)
+    assert ids(spark, table) == list(range(10))
+
+
+def test_a_table_with_rows_of_another_origin_is_asked_about(spark, stream, table):
+    spark.sql(f"INSERT INTO {table} VALUES (-1, 'old', NULL, NULL)")
+    stream.send(range(5))
+    with pytest.raises(ValueError, match="has rows, and none of its snapshots says from which stream"):
+        ingest(spark, table, stream)
+    assert ids(spark, table) == [-1]
+    ingest(spark, table, stream, onto_rows=True)
+    assert ids(spark, table) == [-1, 0, 1, 2, 3, 4]
+
+
+def test_two_streams_into_one_table(spark, stream, server, table):
+    from conftest import Stream
+
+    other = Stream(server, stream.name + "-2", shards=1)
+    stream.send(range(10))
+    other.send(range(100, 110))
+    ingest(spark, table, stream)
+    ingest(spark, table, other)
+    stream.send(range(10, 15))
+    other.send(range(110, 115))
+    assert [ingest(spark, table, one).good for one in (stream, other)] == [5, 5]
+    assert ids(spark, table) == [*range(15), *range(100, 115)]
+    assert refs(spark, table) == [*CLEAN, ("streams", "TAG")]
+
+
+def test_a_stream_that_was_made_again_is_another_one(spark, stream, table):
+    from conftest import Stream
+
+    stream.send(range(10))
+    ingest(spark, table, stream)
+    stream.client.delete_stream(StreamName=stream.name)
+    again = Stream(stream.server, stream.name)
+    again.send(range(10, 20))
+    with pytest.raises(
+        streams.RecordsLost, match="which was deleted and made again; what was not read of it is gone"
+    ):
+        ingest(spark, table, again)
+    done = ingest(spark, table, again, fail_on_data_loss=False)
+    assert (done.good, len(done.lost)) == (10, 1)
+    assert ids(spark, table) == list(range(20))
+
+
+def run_of(spark, table, stream, **options):
+    """A run that has begun, as ingest makes it, to be driven by hand."""
+    from workbench.streams import loop, tables
+
+    schema = tables.checked(spark, table, PARSE, ["shard_id"], None)
+    run = loop.Run(spark, table, stream.source(**options), PARSE, schema, 1.0, None, ("shard_id",), "run")
+    run.begin(None, False)
+    return run
+
+
+def test_a_zombie_is_refused_wherever_it_was_stopped(spark, stream, table, monkeypatch):
+    """Case 7 in one process: A is held before its publication, B commits, A goes on."""
+    stream.send(range(10))
+    a = run_of(spark, table, stream)
+    real = publish.publish
+
+    def others_first(*arguments):
+        monkeypatch.setattr(publish, "publish", real)
+        ingest(spark, table, stream)
+        return real(*arguments)
+
+    monkeypatch.setattr(publish, "publish", others_first)
+    with pytest.raises(streams.AnotherWriter, match="another run ingests .* into .*: its"):
+        a.batch()
+    a.end()
+    assert ids(spark, table) == list(range(10)) and refs(spark, table) == CLEAN and files_twice(spark, table) == []
+
+
+def test_main_that_moved_without_positions_is_staged_on_again(spark, stream, table, monkeypatch):
+    stream.send(range(10))
+    ingest(spark, table, stream)
+    stream.send(range(10, 20))
+    real, tries = publish.publish, []
+
+    def compacted_first(*arguments):
+        tries.append(1)
+        if len(tries) == 1:
+            spark.sql(
+                f"CALL system.rewrite_data_files('{table}', options => map('rewrite-all', 'true'))"
+            ).collect()
+            spark.sql(f"INSERT INTO {table} VALUES (-1, 'mine', NULL, NULL)")
+        return real(*arguments)
+
+    monkeypatch.setattr(publish, "publish", compacted_first)
+    assert ingest(spark, table, stream).good == 10
+    assert len(tries) == 2
+    assert ids(spark, table) == list(range(-1, 20)) and files_twice(spark, table) == []
+
+
+def test_a_note_is_fenced_like_rows_are(spark, stream, table):
+    stream.send(range(10))
+    ingest(spark, table, stream)
+    described = sources.describe(stream.source())
+    place = publish.Place(table, described, "unused")
+    found = positions.find(spark, commits.load(spark, table), described)
+    summary = positions.properties(described, found.shards, "a batch of nothing")
+    with pytest.raises(streams.AnotherWriter, match="its positions moved"):
+        publish.note(spark, place, {"shardId-000000000000": "1"}, summary)
+    publish.note(spark, place, found.shards, summary)
+    assert ids(spark, table) == list(range(10))
+
+
+def test_a_commit_between_the_look_and_the_note_is_seen(spark, stream, table, monkeypatch):
+    stream.send(range(10))
+    ingest(spark, table, stream)
+    described = sources.describe(stream.source())
+    place = publish.Place(table, described, "unused")
+    found = positions.find(spark, commits.load(spark, table), described)
+    real, done = publish._tagged, []
+
+    def late(*arguments):
+        if not done:
+            done.append(1)
+            stream.send(range(10, 20))
+            ingest(spark, table, stream)
+        return real(*arguments)
+
+    monkeypatch.setattr(publish, "_tagged", late)
+    with pytest.raises(streams.AnotherWriter, match="its positions moved"):
+        publish.note(spark, place, found.shards, positions.properties(described, {}, "x"))
+    assert ids(spark, table) == list(range(20))
+
+
+def test_two_runs_at_once_one_is_told(spark, stream, table):
+    stream.send(range(20))
+    a = run_of(spark, table, stream, max_records_per_batch=4)
+    assert a.batch().records > 0
+    done = ingest(spark, table, stream)
+    with pytest.raises(streams.AnotherWriter):
+        a.batch()
+    a.end()
+    assert done.resumed and ids(spark, table) == list(range(20))
+
+
+def test_latest_begins_when_the_run_does(spark, stream, table):
+    stream.send(range(10))
+    threading.Event().wait(0.05)
+    done = ingest(spark, table, stream, start="latest")
+    assert (done.records, done.batches) == (0, 0)
+    stream.send(range(10, 20))  # between two runs: the first one has fixed the beginning
+    assert ingest(spark, table, stream, start="latest").good == 10
+    assert ids(spark, table) == list(range(10, 20))
+
+
+def test_rows_that_were_read_again_differently_are_not_committed(spark, stream, table, monkeypatch):
+    """A worker that is lost with what it had kept reads again, and may read more: its positions say less."""
+    from workbench.streams import chunks
+
+    stream.send(range(10))
+    real, tries = chunks.rows, []
+
+    def one_more(frame, schema):
+        tries.append(1)
+        rows = real(frame, schema)
+        return rows.union(rows.limit(1)) if len(tries) == 1 else rows
+
+    monkeypatch.setattr(chunks, "rows", one_more)
+    assert ingest(spark, table, stream).good == 10
+    assert len(tries) == 2 and ids(spark, table) == list(range(10)) and refs(spark, table) == CLEAN
+
+
+def test_duplicates_of_a_producer_are_kept_once(spark, stream, namespace):
+    table = f"{namespace}.keyed"
+    spark.sql(f"CREATE TABLE {table} (id BIGINT, at TIMESTAMP) USING iceberg PARTITIONED BY (days(at))")
+    record = lambda n: {"id": n % 10 if n < 20 else n, "at": f"2026-01-0{1 + n % 5}T00:00:00Z"}  # noqa: E731
+    options = {
+        "parse": streams.Json("id BIGINT, at TIMESTAMP"), "lineage": (),
+        "record_key": streams.RecordKey(("id",), time="at", hours=24 * 7),
+    }  # fmt: skip
+    stream.send(range(15), record=record)
+    done = ingest(spark, table, stream, **options)
+    assert (done.records, done.good, done.duplicates) == (15, 10, 5)
+    stream.send(range(10, 25), record=record)  # ten that are in the table, five that are new
+    stream.send([0], record=lambda n: {"id": None, "at": "2026-01-01T00:00:00Z"})
+    stream.send([0], record=lambda n: {"id": None, "at": "2026-01-01T00:00:00Z"})
+    done = ingest(spark, table, stream, **options)
+    assert (done.records, done.good, done.duplicates) == (17, 7, 10)
+    stream.send(range(5), record=record)  # nothing but duplicates
+    done = ingest(spark, table, stream, **options)
+    assert (done.records, done.good, done.duplicates) == (5, 0, 5)
+    assert ingest(spark, table, stream, **options).records == 0
+    spark.catalog.refreshTable(table)
+    found = [row.id for row in spark.table(table).orderBy("id").collect()]
+    assert found == [None, None, *range(10), *range(20, 25)]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"max_bad_share": 2}, "from 0 to 1"),
+        ({"max_batches": 0}, "whole number from 1"),
+        ({"lineage": ["offset"]}, "lineage has offset; a record has stream, shard_id"),
+        ({"parse": streams.Json("id INT NOT NULL")}, "column id of .* is bigint, the schema says int"),
+        (
+            {"parse": streams.Json("id BIGINT, text STRING")},
+            "column id of .* is required; the schema has to say NOT NULL",
+        ),
+        ({"parse": streams.Json("text STRING")}, "column id of .* is required, and the schema does not have it"),
+        ({"parse": streams.Json("id BIGINT NOT NULL, price DOUBLE")}, "has no column price; it has id, text"),
+        ({"parse": streams.Json("id BIGINT NOT")}, "is no schema"),
+        (
+            {"parse": streams.Json("id BIGINT NOT NULL, text BINARY")},
+            "of type binary, which a JSON record cannot give",
+        ),
+        ({"record_key": streams.RecordKey(("nr",))}, "the record key names nr; the schema has id, text"),
+        ({"lineage": ["partition_key"]}, "has no column partition_key"),
+    ],
+)
+def test_what_does_not_fit_is_one_sentence(spark, stream, table, options, said):
+    with pytest.raises(ValueError, match=said):
+        ingest(spark, table, stream, **options)
+    assert snapshots.history(spark, table).count() == 0
+
+
+def test_a_missing_table_or_stream(spark, stream, table):
+    namespace = table.partition(".")[0]
+    with pytest.raises(snapshots.TableNotFound, match=f"no table {namespace}.other; {namespace} has {table}"):
+        ingest(spark, f"{namespace}.other", stream)
+    stream.client.delete_stream(StreamName=stream.name)
+    with pytest.raises(streams.StreamNotFound, match=f"no stream {stream.name} in region"):
+        ingest(spark, table, stream)
+
+
+def test_a_stream_that_is_deleted_while_it_is_read(spark, stream, table):
+    stream.send(range(20))
+
+    def delete(batch):
+        stream.client.delete_stream(StreamName=stream.name)
+
+    with pytest.raises(streams.StreamNotFound, match=f"no stream {stream.name}"):
+        ingest(spark, table, stream, max_records_per_batch=4, on_batch=delete)
+    assert 0 < len(ids(spark, table)) <= 4 and refs(spark, table) == CLEAN
+
+
+def test_a_line_a_batch():
+    batch = streams.Batch(3, 1200, 1000, 150, 50, 0, 7, 9, 2.0, 1.25, 0.0, True, 1)
+    assert (
+        streams.line(batch) == "batch 3: 1,000 rows, 150 dead, 50 duplicates, 600 records/s, lag 1.2 s, caught up"
+    )
+
+
+def test_positions_are_plain_json_in_the_summary(spark, stream, table):
+    stream.send(range(10), key=lambda n: "a")
+    ingest(spark, table, stream)
+    told = json.loads(commits.load(spark, table).currentSnapshot().summary().get("streams.positions"))
+    (shard,) = [one for one, at in told["shards"].items()]
+    assert told["stream"].endswith(f":stream/{stream.name}") and len(told["shards"][shard]) == 56
