@@ -125,3 +125,16 @@ soak-history: setup ## 500 random histories by every back-end on every kind of t
 .PHONY: bench-history
 bench-history: setup ## changes and SCD type 2 against create_changelog_view, into docs/evidence; ROWS=n
 	@PYTHONPATH=tests $(BIN)/python -m bench.history $(ROWS)
+
+.PHONY: bench-archive
+bench-archive: setup ## requests, memory and time of an inventory of 100,000 objects, into docs/evidence
+	@PYTHONPATH=tests $(BIN)/python -m bench.archive
+
+.PHONY: bench-stream
+bench-stream: setup ## the ingest against a bare reader and a plain append, memory and lag, into docs/evidence; RECORDS=n
+	@PYTHONPATH=tests $(BIN)/python -m bench.stream $(RECORDS)
+
+.PHONY: soak-stream
+soak-stream: setup ## the long cases of streams, and 200 kills with random reshards, into docs/evidence; KILLS=n
+	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/streams
+	@PYTHONPATH=tests $(BIN)/python -m soak.stream $(KILLS)

@@ -7,16 +7,19 @@ The map. Imports go downwards only, and within *top* nobody imports a neighbour:
                    quality/   which rows break which rules: AWS Glue's DQDL on Spark
                    wap/       write, audit, publish: the gate
                    history/   slowly changing dimensions, type 2, from a table's own commits
+                   streams/   Kinesis into Iceberg, every record once
+                   archive/   what is archived, what bringing it back costs, and reading it
     middle         session    the one SparkSession of an environment
                    tables/    what Iceberg tables are and did (snapshots), commits and their unknown outcomes,
                               changes between two snapshots
                    data/      inputs: real ones from packages, generated ones with their planted truth
-                   local/     stand-ins that run on this machine (kinesis)
+                   local/     stand-ins that run on this machine (kinesis, archive)
     ground         settings   params/: environments, typed, unknown keys refused
                    secrets    what a secret is, where it comes from, how it is kept out of what people read
                    lake       the embedded lake: an SQLite catalog and files in one folder
                    scratch    the folder of a run's throw-away lake
                    java       a JVM, jars by coordinate and checksum
+                   costs      what a service charges, from dated price files
                    show, plots, checks, results, identifiers     what a notebook says
 
 Nothing happens at import: no session, no environment read, no output.
