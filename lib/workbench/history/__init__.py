@@ -11,7 +11,7 @@ from workbench import identifiers
 from workbench.history import advance
 from workbench.history.advance import Built, KeyTwice, NullKey
 from workbench.history.positions import OtherSource
-from workbench.tables import changes
+from workbench.tables import changes, commits
 from workbench.tables.changes import HistoryExpired, ranges
 from workbench.tables.commits import MainMoved
 
@@ -73,6 +73,7 @@ def as_of(spark, target, when):
 
     Raises:
         ValueError: `when` is no datetime, or the table is no history.
+        TableNotFound: no such table; the message lists those there are.
     """
     from pyspark.sql import functions as F
 
@@ -92,12 +93,13 @@ def current(spark, target):
 
     Raises:
         ValueError: the table is no history.
+        TableNotFound: no such table; the message lists those there are.
     """
     return _versions(spark, target).where("is_current")
 
 
 def _versions(spark, target):
-    identifiers.quoted(target)
+    commits.load(spark, target)  # says what is there where there is no such table
     found = spark.table(target)
     if missing := [name for name in advance.COLUMNS if name not in found.columns]:
         raise ValueError(f"{target} is no history: it has no column {missing[0]}; {', '.join(found.columns)}")

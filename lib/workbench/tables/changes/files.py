@@ -120,7 +120,7 @@ class Reader:
         """Forget all sets; frames that read them can no longer run."""
         java = self._spark._jvm.org.apache.iceberg.spark
         for name, table in self._staged:
-            java.SparkTableCache.get().remove(name)
+            self._tables().remove(name)
             java.ScanTaskSetManager.get().removeTasks(table, name)
         self._staged.clear()
 
@@ -129,10 +129,23 @@ class Reader:
         tasks = java.java.util.ArrayList()
         for piece in pieces:
             tasks.add(piece.task)
-        java.org.apache.iceberg.spark.SparkTableCache.get().add(name, table)
+        self._tables().add(name, table)
         java.org.apache.iceberg.spark.ScanTaskSetManager.get().stageTasks(table, name, tasks)
         self._staged.append((name, table))
         return self._spark.read.format("iceberg").load(name)
+
+    def _tables(self):
+        """Return Iceberg's cache of tables by name.
+
+        Its class has two methods `get`, and py4j looks at the one that the JVM happens to name first: it finds the
+        static one in some sessions only.
+        """
+        gateway, lang = self._spark.sparkContext._gateway, self._spark._jvm.java.lang
+        loader = self._table.getClass().getClassLoader()
+        get = loader.loadClass("org.apache.iceberg.spark.SparkTableCache").getMethod(
+            "get", gateway.new_array(lang.Class, 0)
+        )
+        return get.invoke(None, gateway.new_array(lang.Object, 0))
 
     def _without_lineage(self):
         """Return the table as one of format 2: of format 3 the staged scan hides `_file`, `_pos`, `_deleted`."""

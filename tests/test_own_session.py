@@ -1,0 +1,67 @@
+"""The session that README gives as an example, with nothing of ours in it: each capability works there."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+from conftest import ROOT
+
+from workbench import java
+
+USE = """
+import json
+from datetime import UTC, datetime
+
+from workbench import history, quality, wap
+from workbench.tables import changes
+
+spark.sql("CREATE NAMESPACE shop")
+spark.sql("CREATE TABLE shop.orders (id BIGINT, `paid €` DECIMAL(9, 2)) USING iceberg")
+new = spark.createDataFrame([(1, 5), (2, -1)], "id BIGINT, `paid €` INT").selectExpr("id", "CAST(`paid €` AS DECIMAL(9, 2)) AS `paid €`")
+rules = 'Rules = [ IsComplete "id", ColumnValues "paid €" >= 0 ]'
+gate = wap.run(
+    spark, "shop.orders", write=lambda stage: new.writeTo(stage.table).append(),
+    audit=lambda df: quality.evaluate(spark, df, rules).verdict(), quarantine="shop.bad",
+)
+spark.sql("INSERT INTO shop.orders VALUES (1, 5)")
+spark.sql("UPDATE shop.orders SET `paid €` = 6 WHERE id = 1")
+found = changes.between(spark, "shop.orders", key="id", back_end="snapshot diff")
+history.build(spark, "shop.orders", "shop.orders_history", key="id")
+print(json.dumps({
+    "published": gate.published,
+    "quarantined": [row.id for row in spark.table("shop.bad").collect()],
+    "changes": sorted([row.change_ordinal, row.change_type, str(row["paid €"])] for row in found.collect()),
+    "versions": sorted([row.version, str(row["paid €"]), row.is_current] for row in spark.table("shop.orders_history").collect()),
+    "rows": spark.table("shop.orders").count(),
+}))
+"""  # fmt: skip
+
+
+def test_each_capability_in_the_session_of_the_readme(tmp_path):
+    block = re.search(
+        r"```python\n(from pyspark.sql import SparkSession\n.*?)```", (ROOT / "README.md").read_text(), re.S
+    )[1]
+    # the jar that `make setup` fetched, given as a user's own jar is
+    jar, packages = (
+        java.jar_path("iceberg"),
+        re.compile(r'"spark.jars.packages", "org.apache.iceberg:(.*?):(.*?)"'),
+    )
+    assert jar.name.removesuffix(".jar").endswith("-".join(packages.search(block).groups()))
+    block = packages.sub(f'"spark.jars", "{jar}"', block).replace("/data/ice", str(tmp_path / "ice"))
+    (script := tmp_path / "own.py").write_text(
+        block.replace(".getOrCreate", '.config("spark.ui.enabled", "false").getOrCreate') + USE
+    )
+    environment = {"JAVA_HOME": str(java.launcher()), "SPARK_LOCAL_IP": "127.0.0.1"} | dict(os.environ)
+    said = subprocess.run(
+        [sys.executable, script], capture_output=True, text=True, cwd=tmp_path, env=environment, check=False
+    )
+    assert said.returncode == 0, said.stderr[-4000:]
+    assert json.loads(said.stdout.splitlines()[-1]) == {
+        "published": False,
+        "quarantined": [2],
+        "changes": [[0, "insert", "5.00"], [1, "update_after", "6.00"], [1, "update_before", "5.00"]],
+        "versions": [[1, "5.00", False], [2, "6.00", True]],
+        "rows": 1,
+    }
