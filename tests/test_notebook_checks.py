@@ -11,7 +11,8 @@ import pytest
 import yaml
 from conftest import ROOT, execute, workbench
 
-from workbench import checks, results
+from workbench import checks, results, scratch
+from workbench.run import notebook as notebooks
 from workbench.run import refresh as refreshing
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -54,10 +55,37 @@ def test_a_second_set_of_values(path, project):
     )
 
 
+FAULT = """
+import json, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from conftest import execute
+fault = json.loads(sys.argv[3])
+stopped = execute(Path(sys.argv[2]), Path(sys.argv[4]), parameters=fault.get("parameters"), fault=fault)
+print(repr(type(stopped)), stopped)
+"""
+
+
+def stopped_in_a_process_of_its_own(path, fault, run_dir):
+    """Run a faulted notebook whose environment is not `local`: a process runs one session, of one environment."""
+    command = [sys.executable, "-c", FAULT, str(ROOT / "tests"), str(path), json.dumps(fault), str(run_dir)]
+    # a lake of its own too: one whose tables lie in the store of another process is of no use
+    env = {name: value for name, value in os.environ.items() if name != scratch.VARIABLE}
+    said = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=600, check=False)
+    assert said.returncode == 0, said.stderr[-2000:]
+    return said.stdout.splitlines()[-1]
+
+
 @pytest.mark.parametrize(("path", "fault"), faults(soak(SAMPLES)))
-def test_a_planted_fault_fails_exactly_its_check(path, fault, spark, tmp_path):
-    stopped = execute(path, tmp_path, parameters=fault.get("parameters"), fault=fault)
-    assert isinstance(stopped, checks.CheckFailed), stopped
+def test_a_planted_fault_fails_exactly_its_check(path, fault, request, tmp_path):
+    declared = notebooks.parameters(nbformat.read(path, 4))
+    if declared["ENVIRONMENT"].default == "local":
+        request.getfixturevalue("spark")
+        stopped = execute(path, tmp_path, parameters=fault.get("parameters"), fault=fault)
+        assert isinstance(stopped, checks.CheckFailed), stopped
+    else:
+        stopped = stopped_in_a_process_of_its_own(path, fault, tmp_path)
+        assert stopped.startswith(repr(checks.CheckFailed)), stopped
     assert [c["name"] for c in results.read(tmp_path)["checks"] if not c["passed"]] == [fault["check"]]
 
 

@@ -138,6 +138,15 @@ def test_what_expired_before_use_is_asked_for_again_by_a_new_plan(attic):
     assert attic.asked() == [("a", 202), ("a", 202)]
 
 
+def test_what_was_written_anew_with_the_same_bytes_is_asked_for_again(attic):
+    for _ in range(2):
+        attic.put("a")  # the same ETag: to the state table the same object
+        attic.store.clock.advance(1)
+        done = attic.restore(attic.plan(days=3))
+        assert (done.complete, attic.states()) == (True, {"a": "restored"})
+    assert attic.asked() == [("a", 202), ("a", 202)]
+
+
 def test_one_of_a_hundred_never_returns(attic):
     keys = [f"{n:03d}" for n in range(100)]
     attic.store.plant(attic.bucket, "", 100)

@@ -144,8 +144,10 @@ class _Run:
             return row["state"] == READY
         if step.action == planning.PROLONG:
             return moment(row["until"]) <= step.object.restored_until
+        if self.plan.made_at > moment(row["asked_at"]):
+            return True  # seen archived since it was asked for: the copy is gone, or written anew
         until = moment(row["until"])
-        return until <= self.now() if until else self.plan.made_at > moment(row["asked_at"])
+        return until is not None and until <= self.now()
 
     def _new(self, step):
         one, waits = step.object, step.action == planning.WAIT
