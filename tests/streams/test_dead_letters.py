@@ -3,7 +3,8 @@
 import hashlib
 
 import pytest
-from test_ingest import CLEAN, PARSE, files_twice, ids, ingest, refs, table  # noqa: F401
+from stream_server import credentials, server, stream
+from test_ingest import CLEAN, PARSE, files_twice, ids, ingest, refs, table
 
 from workbench import streams
 from workbench.streams import publish
@@ -11,7 +12,7 @@ from workbench.tables import snapshots
 
 
 @pytest.fixture
-def letters(table):  # noqa: F811
+def letters(table):
     return f"{table}_dead"
 
 
@@ -30,7 +31,7 @@ def good(numbers):
     return [n for n in numbers if n % 3]
 
 
-def test_good_and_dead_are_all(spark, stream, table, letters):  # noqa: F811
+def test_good_and_dead_are_all(spark, stream, table, letters):
     stream.send(range(60), record=bad)
     done = ingest(spark, table, stream, dead_letters=letters, max_records_per_batch=20, run_id="night-1")
     assert (done.records, done.good, done.dead) == (60, 40, 20)
@@ -50,7 +51,7 @@ def test_good_and_dead_are_all(spark, stream, table, letters):  # noqa: F811
     assert refs(spark, letters) == refs(spark, table) == CLEAN
 
 
-def test_raw_bytes_are_capped_and_the_hash_is_of_all(spark, stream, table, letters):  # noqa: F811
+def test_raw_bytes_are_capped_and_the_hash_is_of_all(spark, stream, table, letters):
     whole = b"x" * 100_000
     stream.send([1], record=lambda n: whole)
     ingest(spark, table, stream, dead_letters=letters)
@@ -59,7 +60,7 @@ def test_raw_bytes_are_capped_and_the_hash_is_of_all(spark, stream, table, lette
     assert row.raw_sha256 == hashlib.sha256(whole).hexdigest()
 
 
-def test_stopped_between_dead_letters_and_rows_nothing_comes_twice(spark, stream, table, letters, monkeypatch):  # noqa: F811
+def test_stopped_between_dead_letters_and_rows_nothing_comes_twice(spark, stream, table, letters, monkeypatch):
     stream.send(range(30), record=bad)
     real = publish.append
 
@@ -81,7 +82,7 @@ def test_stopped_between_dead_letters_and_rows_nothing_comes_twice(spark, stream
     assert len(rows) == 20 == len({(row.shard_id, row.sequence_number) for row in rows})
 
 
-def test_a_zombie_writes_no_dead_letters(spark, stream, table, letters, monkeypatch):  # noqa: F811
+def test_a_zombie_writes_no_dead_letters(spark, stream, table, letters, monkeypatch):
     stream.send(range(30), record=bad)
     real = publish.publish
 
@@ -97,7 +98,7 @@ def test_a_zombie_writes_no_dead_letters(spark, stream, table, letters, monkeypa
     assert ids(spark, table) == good(range(30)) and len(dead(spark, letters)) == 10
 
 
-def test_a_share_above_the_threshold_stops_before_anything(spark, stream, table, letters):  # noqa: F811
+def test_a_share_above_the_threshold_stops_before_anything(spark, stream, table, letters):
     stream.send(range(1, 30), record=lambda n: {"id": n, "text": "x"})
     assert ingest(spark, table, stream, dead_letters=letters, max_bad_share=0.3).good == 29
     before = [snapshots.history(spark, one).count() for one in (table, letters)]
@@ -110,14 +111,14 @@ def test_a_share_above_the_threshold_stops_before_anything(spark, stream, table,
     assert (done.good, done.dead) == (20, 10)
 
 
-def test_without_a_table_for_it_the_first_bad_record_stops(spark, stream, table):  # noqa: F811
+def test_without_a_table_for_it_the_first_bad_record_stops(spark, stream, table):
     stream.send(range(30), record=bad)
     with pytest.raises(streams.TooManyBad, match="10 of 30 .* no dead_letters table was named"):
         ingest(spark, table, stream)
     assert ids(spark, table) == []
 
 
-def test_a_batch_of_nothing_but_bad_records_moves_on(spark, stream, table, letters):  # noqa: F811
+def test_a_batch_of_nothing_but_bad_records_moves_on(spark, stream, table, letters):
     stream.send(range(12), record=lambda n: b"bad")
     done = ingest(spark, table, stream, dead_letters=letters, max_records_per_batch=6)
     assert (done.records, done.good, done.dead) == (12, 0, 12)
@@ -125,7 +126,7 @@ def test_a_batch_of_nothing_but_bad_records_moves_on(spark, stream, table, lette
     assert len(dead(spark, letters)) == 12
 
 
-def test_drift_by_policy(spark, stream, table, letters):  # noqa: F811
+def test_drift_by_policy(spark, stream, table, letters):
     records = [b'{"id": 1, "new": true}', b'{"id": 2}', b'{"id": 3, "text": 5}', b'{"text": "no id"}']
     stream.send(range(4), record=lambda n: records[n])
     strict = streams.Json(PARSE.schema, unknown="dead", version="2")
@@ -137,7 +138,7 @@ def test_drift_by_policy(spark, stream, table, letters):  # noqa: F811
     assert ingest(spark, table, stream, dead_letters=letters).unknown == 1
 
 
-def test_another_table_is_no_dead_letter_table(spark, stream, table):  # noqa: F811
+def test_another_table_is_no_dead_letter_table(spark, stream, table):
     with pytest.raises(
         ValueError,
         match="is no table of dead letters: approximate_arrival_timestamp should be timestamp and is not there",

@@ -5,6 +5,7 @@ import threading
 from collections import Counter
 
 import pytest
+from stream_server import Stream, credentials, server, stream
 
 from workbench import streams
 from workbench.streams import positions, publish, sources
@@ -135,8 +136,6 @@ def test_a_table_with_rows_of_another_origin_is_asked_about(spark, stream, table
 
 
 def test_two_streams_into_one_table(spark, stream, server, table):
-    from conftest import Stream
-
     other = Stream(server, stream.name + "-2", shards=1)
     stream.send(range(10))
     other.send(range(100, 110))
@@ -150,8 +149,6 @@ def test_two_streams_into_one_table(spark, stream, server, table):
 
 
 def test_a_stream_that_was_made_again_is_another_one(spark, stream, table):
-    from conftest import Stream
-
     stream.send(range(10))
     ingest(spark, table, stream)
     stream.client.delete_stream(StreamName=stream.name)

@@ -7,7 +7,8 @@ import time
 
 import psutil
 import pytest
-from test_ingest import files_twice, ids, ingest, table  # noqa: F401
+from stream_server import credentials, server, stream
+from test_ingest import files_twice, ids, ingest, table
 
 from workbench.local.kinesis import Fault
 
@@ -15,7 +16,7 @@ pytestmark = pytest.mark.skipif(not os.environ.get("WORKBENCH_SOAK"), reason="mi
 
 
 @pytest.mark.parametrize("share", [0.25, 1.0])
-def test_half_a_minute_of_throughput_errors(spark, stream, table, share):  # noqa: F811
+def test_half_a_minute_of_throughput_errors(spark, stream, table, share):
     stream.send(range(2_000))
     stream.server.faults.set([Fault("throughput_exceeded", share=share, until_seconds=30)])
     begin = time.monotonic()
@@ -25,7 +26,7 @@ def test_half_a_minute_of_throughput_errors(spark, stream, table, share):  # noq
     assert share < 1 or time.monotonic() - begin > 20
 
 
-def test_random_reshards_while_it_reads(spark, stream, table):  # noqa: F811
+def test_random_reshards_while_it_reads(spark, stream, table):
     """Case 8: producer and resharder work while the ingest does; a key's rows come in its order."""
     records, chance, ended = 20_000, random.Random(5), threading.Event()
 
@@ -51,7 +52,7 @@ def test_random_reshards_while_it_reads(spark, stream, table):  # noqa: F811
     assert len(batches) > 5
 
 
-def test_two_hundred_thousand_records_in_fixed_memory(spark, stream, table):  # noqa: F811
+def test_two_hundred_thousand_records_in_fixed_memory(spark, stream, table):
     stream.split(stream.shards()[0])
     stream.split(stream.shards()[0])
     seen = []

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from stream_server import Stream, credentials, server, stream
 
 from workbench.local.kinesis import Fault
 from workbench.streams import reading, shards, sources
@@ -116,8 +117,6 @@ def test_parents_come_before_children():
 
 
 def test_positions_behind_the_trim_horizon_are_named(credentials):
-    from conftest import Stream
-
     from workbench.local import kinesis
 
     with kinesis.serve(limits=kinesis.UNLIMITED, start=1_800_000_000.0) as server:

@@ -5,7 +5,7 @@ from collections import Counter
 from datetime import UTC, datetime
 
 import pytest
-from conftest import REGION, ids
+from stream_server import REGION, credentials, ids, server, stream
 
 from workbench.streams import backlog, kinesis, reports
 

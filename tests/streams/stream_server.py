@@ -1,4 +1,7 @@
-"""What the tests of streams share: one Kinesis server a file, streams of their own, records that are numbers."""
+"""What the tests of streams share: one Kinesis server a file, streams of their own, records that are numbers.
+
+Not a conftest: a second module of that name would be found where others import from the first.
+"""
 
 import json
 import os
