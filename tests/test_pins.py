@@ -85,7 +85,13 @@ def test_the_wheel_stands_alone(tmp_path):
     assert built.returncode == 0, built.stderr
     wheel = next(tmp_path.glob("*.whl"))
     names = set(zipfile.ZipFile(wheel).namelist())
-    expected = {"jars.toml", "log4j2.properties", "environments/local.yml", "run/templates/report.html.j2"}
+    expected = {
+        "jars.toml",
+        "log4j2.properties",
+        "environments/local.yml",
+        "run/templates/report.html.j2",
+        "prices/s3.toml",
+    }
     assert {f"workbench/{name}" for name in expected} <= names
     assert not {name for name in names if name.startswith(("tests", "notebooks", "lib/"))}
     zipfile.ZipFile(wheel).extractall(tmp_path / "installed")
@@ -97,5 +103,5 @@ def test_the_wheel_stands_alone(tmp_path):
         capture_output=True,
     )
     assert said.stdout.decode().split() == [
-        str(tmp_path / "installed/workbench/__init__.py"), "lake", "local", "own-catalog",
+        str(tmp_path / "installed/workbench/__init__.py"), "archive", "lake", "local", "own-catalog",
     ]  # fmt: skip
