@@ -10,6 +10,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 COMMAND = str(Path(sys.executable).parent / "workbench")
+# What the local servers accept. Before any session, because Spark's Python workers keep the environment of the first
+# statement that needed one, whichever test that was
+os.environ |= {
+    "AWS_ACCESS_KEY_ID": "anybody",
+    "AWS_SECRET_ACCESS_KEY": "anything",
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
 
 
 @pytest.fixture(scope="session")

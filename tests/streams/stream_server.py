@@ -4,7 +4,6 @@ Not a conftest: a second module of that name would be found where others import 
 """
 
 import json
-import os
 
 import boto3
 import pytest
@@ -16,23 +15,8 @@ from workbench.streams import sources
 REGION = "us-east-1"
 
 
-@pytest.fixture(scope="session", autouse=True)
-def credentials():
-    """The standard chain's variables, seen by Spark's workers too: they are set before the session starts."""
-    given = {
-        "AWS_ACCESS_KEY_ID": "anybody",
-        "AWS_SECRET_ACCESS_KEY": "anything",
-        "AWS_EC2_METADATA_DISABLED": "true",
-    }
-    before = {key: os.environ.get(key) for key in given}
-    os.environ.update(given)
-    yield
-    for key, value in before.items():
-        os.environ.pop(key) if value is None else os.environ.__setitem__(key, value)
-
-
 @pytest.fixture(scope="session")
-def server(credentials):
+def server():
     with kinesis.serve(limits=kinesis.UNLIMITED) as running:
         yield running
 

@@ -3,7 +3,7 @@
 import hashlib
 
 import pytest
-from stream_server import credentials, server, stream
+from stream_server import server, stream
 from test_ingest import CLEAN, PARSE, files_twice, ids, ingest, refs, table
 
 from workbench import streams

@@ -5,7 +5,7 @@ import threading
 from collections import Counter
 
 import pytest
-from stream_server import Stream, credentials, server, stream
+from stream_server import Stream, server, stream
 
 from workbench import streams
 from workbench.streams import positions, publish, sources

@@ -9,7 +9,7 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
-from stream_server import Stream, credentials, server, stream
+from stream_server import Stream, server, stream
 
 from workbench import session, streams
 from workbench.streams import kills

@@ -7,7 +7,7 @@ import time
 
 import psutil
 import pytest
-from stream_server import credentials, server, stream
+from stream_server import server, stream
 from test_ingest import files_twice, ids, ingest, table
 
 from workbench.local.kinesis import Fault

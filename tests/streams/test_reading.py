@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from stream_server import Stream, credentials, server, stream
+from stream_server import Stream, server, stream
 
 from workbench.local.kinesis import Fault
 from workbench.streams import reading, shards, sources

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 
 import pytest
-from stream_server import credentials, server, stream
+from stream_server import server, stream
 
 from workbench.data import events
 from workbench.local.kinesis import Fault

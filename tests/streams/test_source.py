@@ -5,7 +5,7 @@ from collections import Counter
 from datetime import UTC, datetime
 
 import pytest
-from stream_server import REGION, credentials, ids, server, stream
+from stream_server import REGION, ids, server, stream
 
 from workbench.streams import backlog, kinesis, reports
 
