@@ -39,15 +39,17 @@ def main(rows=2_000_000, rounds=3):
         spark = session.start(str(environment))
     spark.sql("CREATE NAMESPACE bench")
     tables = {kind: made(spark, kind, rows) for kind in KINDS}
-    figures = {"changes": changes_figures(spark, tables, rounds)}
-    figures["scd2"] = scd2_figures(spark, tables, rows, rounds)
-    figures["growth"] = growth_figures(spark, rows, rounds)
+    parts = {
+        "changes": lambda: changes_figures(spark, tables, rounds),
+        "scd2": lambda: scd2_figures(spark, tables, rows, rounds),
+        "growth": lambda: growth_figures(spark, rows, rounds),
+    }
+    what = f"{rows} rows of {len(COLUMNS)} columns, {MERGES} merges of 1 %: seconds, measured in turn"
+    figures = {}
+    for name, measure in parts.items():  # a part that fails does not take the ones before it along
+        figures[name] = measure()
+        evidence.write("history", what=what, **figures)
     session.stop(spark)
-    evidence.write(
-        "history",
-        what=f"{rows} rows of {len(COLUMNS)} columns, {MERGES} merges of 1 %: seconds, measured in turn",
-        **figures,
-    )
 
 
 def made(spark, kind, rows, *, name=None, partitions=0, merges=MERGES):
@@ -61,7 +63,7 @@ def made(spark, kind, rows, *, name=None, partitions=0, merges=MERGES):
         + ("PARTITIONED BY (region) " if partitions else "")
         + f"TBLPROPERTIES ('format-version' = '{version}', {modes})"
     )
-    spark.sql(f"INSERT INTO {table} SELECT {drawn(0, max(partitions, 16), rows)} FROM range({rows})")
+    spark.sql(f"INSERT INTO {table} SELECT {drawn(0, partitions or 16, rows)} FROM range({rows})")
     for number in range(1, merges + 1):
         merge(spark, table, number, rows, rows // 100)
     return table
