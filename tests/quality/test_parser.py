@@ -64,3 +64,27 @@ def test_a_text_keeps_its_escapes_where_they_mean_something():
     assert regex.condition.operands == (r"\\d+\"\d",)
     assert sql.parameters == (r'''"select \"x\" rlike '\\d' from primary"''',)
     assert where.where == r'b = "c\\d"'
+
+
+@pytest.mark.parametrize(
+    ("rule", "hint"),
+    [
+        ('IsComplet "id"', "(did you mean IsComplete, not IsComplet?)"),
+        ('ColumnValues "a" betwen 1 and 2', "(did you mean between, not betwen?)"),
+        ('ColumnValues "a" > 5 wiht threshold > 0.5', "(did you mean with, not wiht?)"),
+        ('ColumnValues "a" > 5 with treshold > 0.5', "(did you mean threshold, not treshold?)"),
+        ('IsComplete "id" wher "x > 1"', "(did you mean where, not wher?)"),
+        ('(IsComplete "id") nd (IsUnique "id")', "(did you mean and, not nd?)"),
+    ],
+)
+def test_a_misspelt_word_is_named_with_what_was_meant(rule, hint):
+    with pytest.raises(ValueError) as refused:
+        quality.parse(f"Rules = [ RowCount > 0, {rule} ]")
+    assert hint in str(refused.value)
+
+
+@pytest.mark.parametrize("rule", ['Foo "id"', "RowCount > 5 %", 'ColumnValues "a" > 12:30'])
+def test_no_word_is_suggested_where_none_is_near(rule):
+    with pytest.raises(ValueError) as refused:
+        quality.parse(f"Rules = [ {rule} ]")
+    assert "did you mean" not in str(refused.value)

@@ -3,8 +3,11 @@
 import re
 from itertools import pairwise
 
+from workbench import settings
 from workbench.quality import operands
 from workbench.quality.rules import SIGNATURES, Composite, Condition, Rule
+
+WORDS = ("between", "in", "matches", "not", "where", "with", "threshold", "and", "or")
 
 
 def parse(ruleset):
@@ -37,7 +40,8 @@ def _document(ruleset):
 
     class Refuse(ErrorListener):
         def syntaxError(self, recognizer, offendingSymbol, line, column, msg, e):
-            raise ValueError(_wrong(recognizer, offendingSymbol, line, column, msg, e) + hint)
+            meant = _meant(offendingSymbol)
+            raise ValueError(_wrong(recognizer, offendingSymbol, line, column, msg, e) + meant + hint)
 
     if not isinstance(ruleset, str):
         raise ValueError(f"a ruleset is DQDL text, not a {type(ruleset).__name__}")
@@ -73,6 +77,21 @@ def _wrong(recognizer, token, line, column, message, error):
     }
     expected = " or ".join(sorted(names)) or "the end of the ruleset"
     return _sentence(line, column, token.text, expected)
+
+
+def _meant(token):
+    """Return a hint when the word at fault, or the one before it, is nearly one of the language's."""
+    if token is None:
+        return ""
+    # the parser takes a misspelt word for a name and stumbles over what follows it
+    before = re.findall(r"[\w\"']+", token.getInputStream().strdata[: token.start])[-1:]
+    return next((hint for word in (token.text, *before) if (hint := nearly(word))), "")
+
+
+def nearly(word, words=WORDS):
+    """Return ` (did you mean between, not betwen?)`, or nothing where no word of the language is near."""
+    meant = settings.nearest(word, words) if re.fullmatch(r"[A-Za-z]\w*", word) else None
+    return f" (did you mean {meant}, not {word}?)" if meant and meant != word else ""
 
 
 def _next(atn, state, context):
@@ -156,7 +175,8 @@ class _Reader:
             )
             check(rule)
         except ValueError as error:
-            self.problems.append((text, str(error)))
+            words = [one for one in rule_words(tree) if not one.startswith('"')]
+            self.problems.append((text, str(error) + next(filter(None, map(nearly, words)), "")))
             return Rule(text, kind, ())
         return rule
 
@@ -176,7 +196,7 @@ class _Reader:
         for tree in trees:
             tag = tree.tagValues().getText()
             if tag != "threshold":
-                raise ValueError(f"`with {tag}` is not supported, only `with threshold`")
+                raise ValueError(f"`with {tag}` is not supported, only `with threshold`{nearly(tag)}")
         if not trees:
             return None
         if len(trees) > 1 or not trees[0].numberBasedCondition():
@@ -193,6 +213,11 @@ class _Reader:
         return "".join(t.text + gap for t, gap in zip(tokens, [*gaps, ""], strict=True))
 
 
+def rule_words(tree):
+    """Return a rule's parameters and connecting words as written."""
+    return [part.getText() for one in tree.parameterWithConnectorWord() for part in one.getChildren()]
+
+
 def check(rule):
     """Refuse what the language does not allow this type of rule, or what is not supported of it.
 
@@ -200,7 +225,9 @@ def check(rule):
         ValueError: without the name of the rule.
     """
     if rule.type not in SIGNATURES:
-        raise ValueError(f"the rule type {rule.type} is not supported; supported are {', '.join(SIGNATURES)}")
+        meant = nearly(rule.type, SIGNATURES)
+        known = ", ".join(SIGNATURES)
+        raise ValueError(f"the rule type {rule.type} is not supported{meant}; supported are {known}")
     allowed = SIGNATURES[rule.type]
     fewest, most = allowed.parameters
     given = len(rule.parameters)
