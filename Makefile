@@ -81,8 +81,8 @@ quality-parser: setup ## make the DQDL parser again from the official grammar
 	@$(BIN)/python -m workbench.quality.dqdl.generate
 
 .PHONY: bench-quality
-bench-quality: setup .workbench/deequ/.packages ## DQDL rules in one scan against one query a rule and against deequ, into docs/evidence; ROWS=n
-	@PYTHONPATH=tests $(BIN)/python -m bench.quality $(ROWS)
+bench-quality: setup .workbench/deequ/.packages ## DQDL rules in one scan against one query a rule and against deequ, into docs/evidence; ROWS=n, PART=scan for one part anew
+	@PYTHONPATH=tests $(BIN)/python -m bench.quality $(or $(ROWS),10000000) $(PART)
 
 .workbench/deequ/.packages: locks/build.lock locks/deequ.lock | .venv/.packages
 	@echo "compare-deequ: installing Spark 3.5 in .workbench/deequ"
@@ -138,3 +138,12 @@ bench-stream: setup ## the ingest against a bare reader and a plain append, memo
 soak-stream: setup ## the long cases of streams, and 200 kills with random reshards, into docs/evidence; KILLS=n
 	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/streams
 	@PYTHONPATH=tests $(BIN)/python -m soak.stream $(KILLS)
+
+.PHONY: bench-commits
+bench-commits: setup ## the commit profile against the defaults at 8 writers, and latency over 1,000 commits, into docs/evidence; COMMITS=n
+	@PYTHONPATH=tests $(BIN)/python -m bench.commits $(COMMITS)
+
+.PHONY: soak-commits
+soak-commits: setup ## 1,000 commits by 4 processes while 1 compacts and 1 expires, and kills between swap and return, into docs/evidence; COMMITS=n
+	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/tables/test_upserts.py
+	@PYTHONPATH=tests $(BIN)/python -m soak.commits $(COMMITS)

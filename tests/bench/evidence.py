@@ -52,6 +52,19 @@ def median(values):
     return round(statistics.median(values), 2)
 
 
+def kept(name, parts, **same):
+    """Return the parts of docs/evidence/<name>.json, to be written again beside one that is measured anew.
+
+    Raises:
+        ValueError: they were measured with other versions or sizes.
+    """
+    found = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    wanted = {"versions": records.versions(), **same}
+    if other := [key for key, value in wanted.items() if found.get(key) != value]:
+        raise ValueError(f"{name}.json was measured with other {', '.join(other)}; measure all of it")
+    return {part: found[part] for part in parts if part in found}
+
+
 def write(name, **figures):
     """Write docs/evidence/<name>.json: the figures with machine, versions and date."""
     machine = {
