@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from botocore.exceptions import ConnectionClosedError
 
 from workbench import archive
 from workbench.local import archive as local
@@ -17,6 +18,18 @@ def store():
 @pytest.fixture
 def attic(store, request, tmp_path):
     return Attic(store, "t" + str(abs(hash(request.node.name)))[:20], tmp_path / "state.db")
+
+
+class Killed(BaseException):
+    """In the place of signal 9, which test_archive_kill sends: nothing catches it."""
+
+
+def kill(**_):
+    raise Killed
+
+
+def lost():
+    raise ConnectionClosedError(endpoint_url="of S3")
 
 
 class Attic:
@@ -47,6 +60,41 @@ class Attic:
             plan, **{"s3": self.s3, "state": self.state, "now": self.store.clock.now, "sleep": self.store.clock.advance}
             | options,
         )  # fmt: skip
+
+    def meanwhile(self, action, point="before"):
+        """A client whose first request for a restore is preceded by something; or followed, before it is noted."""
+        client, left = self.store.client(retries={"max_attempts": 0}, max_pool_connections=32), [action]
+
+        def once(**_):
+            if left:
+                left.pop()()
+
+        client.meta.events.register(f"{point}-call.s3.RestoreObject", once)
+        return client
+
+    def killed(self, plan, point="before", **options):
+        """Restore, and end at the first requests as a kill would: before they are sent, or after their answer."""
+        client = self.store.client(retries={"max_attempts": 0})
+        client.meta.events.register(f"{point}-call.s3.RestoreObject", kill)
+        with pytest.raises(Killed):
+            self.restore(plan, s3=client, wait_hours=0, workers=1, **options)
+
+    def by_another(self, key, days, tier="Expedited"):
+        asked = {"Days": days, "GlacierJobParameters": {"Tier": tier}}
+        self.s3.restore_object(Bucket=self.bucket, Key=key, RestoreRequest=asked)
+
+    def until(self, key):
+        (found,) = [one for one in self.found() if one.key == key]
+        return found.restored_until and f"{found.restored_until:%m-%d}"
+
+    def at(self, hour, minute=0):
+        """Move the clock to an hour of the day; returns its time."""
+        now = self.store.clock.now()
+        goal = now.replace(hour=hour, minute=minute)
+        return self.store.clock.advance((goal - now).total_seconds() % 86_400)
+
+    def tiers(self):
+        return [(told["tier"], told["status"]) for told in self.store.restores()[self.asked_before :]]
 
     def asked(self):
         """(key, status) of every request since the test began."""
@@ -99,19 +147,40 @@ def test_somebody_elses_restore_is_waited_for(attic):
 
 def test_409_between_plan_and_request_is_no_failure(attic):
     attic.put("a")
-    plan = attic.plan()
-    attic.s3.restore_object(Bucket=attic.bucket, Key="a", RestoreRequest={"Days": 5})
-    found = attic.restore(plan)
+    s3 = attic.meanwhile(lambda: attic.by_another("a", 5))
+    found = attic.restore(attic.plan(), s3=s3)
     assert (found.requested, found.already, found.ready, found.complete) == (0, 1, 1, True)
     assert attic.asked() == [("a", 202), ("a", 409)]
 
 
+def test_what_somebody_asked_for_since_the_plan_is_not_asked_for(attic):
+    attic.put("a", "b")
+    plan = attic.plan(days=2)
+    attic.by_another("a", 30)
+    attic.store.clock.advance(600)  # there, for 30 days: a request would cut it to 2
+    attic.by_another("b", 5)  # under way
+    until = attic.until("a")
+    found = attic.restore(plan)
+    assert (found.requested, found.prolonged, found.already, found.ready) == (0, 0, 1, 2)
+    assert (attic.asked(), attic.until("a")) == ([("a", 202), ("b", 202)], until)
+
+
 def test_an_object_that_became_active_meanwhile_is_ready(attic):
-    attic.put("a")
+    attic.put("a", "b")
     plan = attic.plan()
     attic.store.move(attic.bucket, "a", "STANDARD")
+    s3 = attic.meanwhile(lambda: attic.store.move(attic.bucket, "b", "STANDARD"))
+    found = attic.restore(plan, s3=s3)
+    assert (found.ready, found.complete, attic.asked()) == (2, True, [("b", 403)])
+
+
+def test_an_object_that_a_rule_moved_since_the_plan_is_another_price(attic):
+    attic.put("a")
+    plan = attic.plan(tier="Bulk")
+    attic.store.move(attic.bucket, "a", "DEEP_ARCHIVE")
     found = attic.restore(plan)
-    assert (found.ready, found.complete, attic.asked()) == (1, True, [("a", 403)])
+    why = "it is DEEP_ARCHIVE now, and was GLACIER in the plan; plan it anew"
+    assert (found.failed, attic.asked()) == (((attic.addresses("a")[0], why),), [])
 
 
 def test_a_copy_that_goes_too_soon_is_prolonged(attic):
@@ -147,6 +216,242 @@ def test_what_was_written_anew_with_the_same_bytes_is_asked_for_again(attic):
     assert attic.asked() == [("a", 202), ("a", 202)]
 
 
+def test_after_a_kill_the_new_plans_tier_and_days_are_asked(attic):
+    attic.put("a", "b")
+    attic.killed(attic.plan(tier="Expedited", days=30))
+    assert attic.tiers() == []
+    found = attic.restore(attic.plan(tier="Bulk", days=2))
+    assert (attic.tiers(), found.complete) == ([("Bulk", 202)] * 2, True)
+    assert found.expiring == ()
+
+
+def test_what_came_and_went_unseen_is_asked_for_by_the_new_plan(attic):
+    attic.put("a")
+    attic.restore(attic.plan(tier="Expedited", days=1), wait_hours=0)
+    attic.store.clock.advance(days=4)
+    assert attic.restore(attic.plan(tier="Bulk", days=10)).complete
+    assert attic.tiers() == [("Expedited", 202), ("Bulk", 202)]
+
+
+def test_what_a_new_plan_sees_archived_is_not_taken_for_under_way(attic):
+    attic.put("a")
+    attic.restore(attic.plan(tier="Bulk", days=30), wait_hours=0)
+    attic.s3.delete_object(Bucket=attic.bucket, Key="a")
+    attic.store.clock.advance(3600)
+    attic.put("a")  # the same bytes: to the state table the same object
+    assert attic.restore(attic.plan(tier="Expedited")).complete
+    assert attic.tiers() == [("Bulk", 202), ("Expedited", 202)]
+
+
+def test_one_inventory_planned_twice_is_asked_for_once_and_nothing_is_shortened(attic):
+    attic.put("a")
+    found = attic.found()
+    attic.restore(archive.plan(found, days=9, now=attic.store.clock.now()))
+    until = attic.until("a")
+    attic.store.clock.advance(60)
+    assert attic.restore(archive.plan(found, days=2, now=attic.store.clock.now())).complete
+    assert (attic.asked(), attic.until("a")) == ([("a", 202)], until)
+
+
+def test_a_copy_shorter_than_the_plans_days_is_named(attic):
+    attic.put("a")
+    plan = attic.plan(days=9)
+    attic.by_another("a", 3)
+    found = attic.restore(plan)
+    assert (found.complete, [uri for uri, _ in found.expiring]) == (True, list(attic.addresses("a")))
+
+
+def test_what_was_ready_is_looked_at_again(attic):
+    attic.put("kept", "gone", "other")
+    plan = attic.plan(days=5)
+    assert attic.restore(plan).complete
+    attic.s3.delete_object(Bucket=attic.bucket, Key="gone")
+    attic.s3.put_object(Bucket=attic.bucket, Key="other", Body=b"another", StorageClass="GLACIER")
+    gone, other = attic.addresses("gone", "other")
+    again = attic.restore(plan)
+    assert (again.requested, again.resumed, again.ready, again.failed) == (
+        0, 3, 1, ((gone, "it is not there any more"), (other, "it was overwritten since the plan")),
+    )  # fmt: skip
+
+
+def test_a_state_table_of_another_time_is_no_proof(attic):
+    attic.put("a")
+    ahead = attic.store.clock.now
+    attic.restore(attic.plan(days=9), now=lambda: ahead() + timedelta(hours=12))
+    attic.s3.delete_object(Bucket=attic.bucket, Key="a")
+    attic.put("a")
+    assert attic.restore(attic.plan(days=9)).complete
+    assert (attic.states(), attic.asked()) == ({"a": "restored"}, [("a", 202), ("a", 202)])
+
+
+def test_an_old_plan_run_again_after_its_copies_expired_asks_again(attic):
+    attic.put("a")
+    plan = attic.plan(days=2)
+    attic.restore(plan)
+    attic.store.clock.advance(days=10)
+    assert attic.restore(plan).complete
+    assert attic.asked() == [("a", 202), ("a", 202)]
+
+
+def test_a_prolongation_whose_answer_was_lost_is_not_asked_for_twice(attic):
+    attic.put("a")
+    attic.put("z", storage_class="DEEP_ARCHIVE")
+    attic.at(20)
+    attic.by_another("a", 1)
+    attic.store.clock.advance(600)
+    plan = attic.plan(tier="Bulk", days=3)
+    attic.killed(plan, "after")
+    until = attic.until("a")
+    attic.at(21)
+    attic.store.clock.advance(hours=3)  # a prolongation from now would last a day more
+    attic.restore(plan, wait_hours=0)
+    assert sorted(attic.asked()[1:]) == [("a", 200), ("z", 202)]
+    assert attic.until("a") == until
+
+
+def test_a_prolongation_that_never_arrived_is_asked_for(attic):
+    attic.put("a", "z")
+    attic.at(20)
+    attic.by_another("a", 1)
+    attic.store.clock.advance(600)
+    plan = attic.plan(days=4)
+    attic.killed(plan)
+    attic.restore(plan, wait_hours=0)
+    assert sorted(attic.asked()[1:]) == [("a", 200), ("z", 202)]
+
+
+def test_a_prolongation_without_an_answer_is_asked_for_when_it_did_not_arrive(attic):
+    attic.put("a", "z")
+    attic.at(20)
+    attic.by_another("a", 1)
+    attic.store.clock.advance(600)
+    found = attic.restore(attic.plan(days=4), s3=attic.meanwhile(lost, "before"), workers=1)
+    assert (found.prolonged, found.requested, found.complete) == (1, 1, True)
+    assert sorted(attic.asked()[1:]) == [("a", 200), ("z", 202)]
+
+
+def test_a_prolongation_that_would_change_nothing_is_not_asked_for(attic):
+    attic.put("a", "z")
+    attic.at(20)
+    attic.by_another("a", 1)
+    attic.store.clock.advance(600)
+    plan = attic.plan(days=2)
+    assert [step.action for step in plan.steps] == ["restore", "prolong"]
+    attic.by_another("a", 9)  # a request would cut it to 2
+    until = attic.until("a")
+    found = attic.restore(plan)
+    assert (found.prolonged, found.ready, attic.until("a")) == (0, 2, until)
+
+
+def test_a_prolongation_that_comes_too_late_is_no_retrieval(attic):
+    attic.put("a", storage_class="DEEP_ARCHIVE")
+    attic.by_another("a", 1, "Standard")
+    attic.store.clock.advance(hours=13)
+    attic.put("z", storage_class="DEEP_ARCHIVE")
+    plan = attic.plan(tier="Bulk", days=3)
+    assert [(step.object.key, step.action) for step in plan.steps] == [("z", "restore"), ("a", "prolong")]
+    attic.store.clock.advance(days=3)
+    found = attic.restore(plan, wait_hours=0)
+    why = "its copy is gone since the plan, and getting it back is another price; plan it anew"
+    assert found.failed == ((attic.addresses("a")[0], why),)
+    assert attic.asked() == [("a", 202), ("z", 202)]
+
+
+def test_a_row_without_an_end_does_not_stop_later_runs(attic):
+    attic.put("a")
+    plan = attic.plan()
+    attic.store.move(attic.bucket, "a", "STANDARD")
+    attic.restore(plan)  # ready, and nothing ends
+    attic.store.move(attic.bucket, "a", "GLACIER")
+    attic.at(20)
+    attic.by_another("a", 1)
+    attic.store.clock.advance(600)
+    attic.put("z")
+    found = attic.restore(attic.plan(tier="Bulk", days=3))
+    assert (found.prolonged, found.requested, found.complete) == (1, 1, True)
+
+
+def test_a_wait_that_ends_in_the_archive_is_said(attic):
+    attic.put("a")
+    attic.by_another("a", 5, "Bulk")
+    plan = attic.plan()
+
+    def sleep(seconds):
+        attic.store.clock.advance(seconds)
+        attic.store.move(attic.bucket, "a", "GLACIER")  # its restore is gone with it
+
+    found = attic.restore(plan, sleep=sleep)
+    why = "it was under way, and is archived again; plan it anew"
+    assert (found.failed, attic.asked()) == (((attic.addresses("a")[0], why),), [("a", 202)])
+
+
+def test_another_version_than_the_planned_one_is_not_restored(attic):
+    attic.put("a")
+    attic.s3.put_bucket_versioning(Bucket=attic.bucket, VersioningConfiguration={"Status": "Enabled"})
+    plan = attic.plan()
+    assert plan.steps[0].object.version_id is None  # put before the bucket kept versions
+    attic.s3.put_object(Bucket=attic.bucket, Key="a", Body=b"newer", StorageClass="GLACIER")
+    found = attic.restore(plan)
+    why = "it was overwritten since the plan"
+    assert (found.failed, attic.asked()) == (((attic.addresses("a")[0], why),), [])
+
+
+def test_two_versions_of_one_key_are_two_objects(attic):
+    attic.s3.put_bucket_versioning(Bucket=attic.bucket, VersioningConfiguration={"Status": "Enabled"})
+    attic.put("a")
+    found = attic.found()
+    attic.put("a")
+    done = attic.restore(archive.plan(found + attic.found(), now=attic.store.clock.now()))
+    assert (done.requested, done.ready, done.complete) == (2, 2, True)
+
+
+def test_a_look_that_s3_does_not_answer_is_repeated(attic):
+    from botocore.awsrequest import AWSResponse
+
+    class Nothing:
+        def stream(self, *_, **__):
+            yield b""
+
+    attic.store.plant(attic.bucket, "", 20)
+    plan, heads = attic.plan(), []
+
+    def unavailable(request, **_):
+        heads.append(request)
+        if len(heads) % 7 == 0:
+            return AWSResponse(request.url, 503, {}, Nothing())
+
+    s3 = attic.store.client(retries={"max_attempts": 0}, max_pool_connections=32)
+    s3.meta.events.register("before-send.s3.HeadObject", unavailable)
+    found = attic.restore(plan, s3=s3)
+    assert (found.requested, found.ready, found.complete) == (20, 20, True)
+    assert len(attic.asked()) == 20
+
+
+def test_a_request_without_an_answer_is_looked_at(attic):
+    attic.put("a", "b")
+    for point in ("after", "before"):  # the request arrived, or never did
+        found = attic.restore(attic.plan(tier="Expedited"), s3=attic.meanwhile(lost, point))
+        assert (found.ready, found.complete) == (2, True)
+        attic.store.clock.advance(days=4)
+    assert sorted(attic.asked()) == [("a", 202)] * 2 + [("b", 202)] * 2
+
+
+def test_what_is_there_is_seen_though_another_never_comes(attic):
+    attic.put("a", "b")
+    attic.store.stuck(attic.bucket, "a")
+    found = attic.restore(attic.plan(days=5), workers=1, wait_hours=20)
+    assert (found.ready, found.waiting) == (1, attic.addresses("a"))
+    seen = []
+    attic.put(*(f"{n:02d}" for n in range(1, 8, 2)))
+    attic.put(*(f"{n:02d}" for n in range(0, 8, 2)), storage_class="DEEP_ARCHIVE")
+    plan = archive.plan(
+        [one for one in attic.found() if one.key[0] == "0"], now=attic.store.clock.now(), days=4,
+        tier={"GLACIER": "Expedited", "DEEP_ARCHIVE": "Bulk"},
+    )  # fmt: skip
+    attic.restore(plan, workers=4, progress=lambda ready, _: seen.append(ready))
+    assert 4 in seen  # the quick half, long before the slow one
+
+
 def test_one_of_a_hundred_never_returns(attic):
     keys = [f"{n:03d}" for n in range(100)]
     attic.store.plant(attic.bucket, "", 100)
@@ -175,10 +480,21 @@ def test_no_capacity_for_expedited_is_tried_again_and_then_said(attic):
 
     attic.put("b")
     attic.store.set(expedited=False)
-    found = attic.restore(attic.plan(tier="Expedited"), wait_hours=5, tries=2)
+    found = attic.restore(attic.plan(tier="Expedited"), tries=2)
     why = "GlacierExpeditedRetrievalNotAvailable: Glacier expedited retrievals are currently not available, please try again later"
     assert (found.ready, found.failed) == (0, ((attic.addresses("b")[0], why),))
     assert [told for told in attic.asked() if told[0] == "b"] == [("b", 503), ("b", 503)]
+
+    attic.put("c")  # by default there is time for all tries, and what was never taken does not count as under way
+    found = attic.restore(
+        archive.plan(
+            [one for one in attic.found() if one.key == "c"], tier="Expedited", now=attic.store.clock.now()
+        )
+    )
+    assert (found.waiting, [uri for uri, _ in found.failed]) == ((), list(attic.addresses("c")))
+    assert [told for told in attic.asked() if told[0] == "c"] == [("c", 503)] * 5
+    found = attic.restore(attic.plan(tier="Expedited"), wait_hours=0)
+    assert (found.waiting, [uri for uri, _ in found.failed]) == ((), list(attic.addresses("b", "c")))
 
 
 def test_what_is_gone_or_overwritten_since_the_plan_is_said(attic):
@@ -189,10 +505,17 @@ def test_what_is_gone_or_overwritten_since_the_plan_is_said(attic):
     found = attic.restore(plan)
     gone, other = attic.addresses("gone", "other")
     assert found.failed == (
-        (gone, "NoSuchKey: The specified key does not exist."),
+        (gone, "it is not there any more"),
         (other, "it was overwritten since the plan"),
     )
-    assert found.ready == 1
+    assert (found.ready, attic.asked()) == (1, [("kept", 202)])
+
+
+def test_what_goes_just_before_its_request_is_said_as_s3_says_it(attic):
+    attic.put("a")
+    s3 = attic.meanwhile(lambda: attic.s3.delete_object(Bucket=attic.bucket, Key="a"))
+    found = attic.restore(attic.plan(), s3=s3)
+    assert found.failed == ((attic.addresses("a")[0], "NoSuchKey: The specified key does not exist."),)
 
 
 def test_a_version_is_restored_by_its_id(attic):
@@ -260,6 +583,11 @@ def test_bad_arguments_are_refused_before_anything_is_asked(attic, tmp_path):
         ({"wait_hours": -1}, "wait_hours is from 0"),
         ({"poll_s": 0}, "poll_s above 0"),
         ({"tries": 0}, "tries from 1"),
+        ({"poll_s": "300"}, "poll_s is a finite number, not '300'"),
+        ({"wait_hours": float("nan")}, "is a finite number, not nan"),
+        ({"wait_hours": float("inf")}, "is a finite number, not inf"),
+        ({"wait_hours": 1e9}, "wait_hours is 8760 at most"),
+        ({"state": tmp_path}, "is no state table"),
         ({"workers": 1000}, "workers is a whole number"),
         ({"state": tmp_path / "nowhere" / "state.db"}, "the folder of the state table .* is not there"),
         ({"state": broken}, "broken.db is no state table"),

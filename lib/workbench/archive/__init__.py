@@ -14,6 +14,7 @@ What S3 does with archived objects, and what is guaranteed here: docs/archive.md
     tables       the files that a query of an Iceberg table opens
     planning     what a restore takes and costs
     requests     the state table of a restore
+    looks        what a look at an object says of its request, as pure functions
     restoring    asking, waiting
     reading      rows, or the list of what is missing
 """

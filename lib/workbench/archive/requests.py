@@ -38,11 +38,11 @@ class Requests:
 
     def rows(self, keys, *states):
         """Return the rows of these (uri, version), as dicts, by address; with states, those that are in one."""
-        found = self.database.execute(f"SELECT {', '.join(_COLUMNS)} FROM requests ORDER BY uri, version")
-        rows = (dict(zip(_COLUMNS, row, strict=True)) for row in found)
-        return [
-            row for row in rows if (row["uri"], row["version"]) in keys and (not states or row["state"] in states)
-        ]
+        which = f"WHERE state IN ({', '.join('?' * len(states))})" if states else ""
+        found = self.database.execute(
+            f"SELECT {', '.join(_COLUMNS)} FROM requests {which} ORDER BY uri, version", states
+        )
+        return [dict(zip(_COLUMNS, row, strict=True)) for row in found if row[:2] in keys]
 
     def note(self, changes):
         """Note new values, in one transaction: list of (row, dict of column to value)."""
@@ -59,6 +59,8 @@ def open_state(path):
     path = Path(path)
     if not path.parent.is_dir():
         raise ValueError(f"the folder of the state table {path} is not there")
+    if path.is_dir():
+        raise ValueError(f"{path} is no state table but a folder")
     lock = FileLock(f"{path}.lock")
     try:
         lock.acquire(timeout=0)

@@ -1,12 +1,13 @@
 """Asking S3 for a plan's objects and waiting for them: resumable, bounded, tolerant of what S3 answers."""
 
+import math
 import sys
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
-from workbench.archive import listing, planning, requests
-from workbench.archive.objects import RESTORING, split
+from workbench.archive import listing, looks, planning, requests
+from workbench.archive.objects import split
 from workbench.archive.requests import ASKED, ASKING, FAILED, OPEN, PLANNED, READY, moment, text
 
 TRIED_AGAIN = (
@@ -18,8 +19,10 @@ TRIED_AGAIN = (
 )
 ALREADY_THERE = ("InvalidObjectState", "ObjectAlreadyInActiveTierError")
 UNKNOWN_HOURS = 48  # somebody else's restore: the slowest tier there is
+MOST_HOURS = 24 * 365
 BATCH = 4  # requests noted at once, times the workers
 LOST = -1  # no answer came: the request may have arrived
+UNSEEN = object()  # a look that S3 had no answer to: it is looked at again
 
 
 @dataclass(frozen=True)
@@ -33,8 +36,9 @@ class Outcome:
         already: objects that were under way by somebody else's request.
         ready: objects of the plan that can be read now.
         waiting: addresses of those that are not there yet.
-        failed: (address, why) of those that S3 refuses.
-        expiring: (address, time) of copies that go within a day of the end of this run.
+        failed: (address, why) of those that S3 refuses, that changed since the plan, or that were never asked for.
+        expiring: (address, time) of copies that go within a day of the end of this run, or sooner than the plan's
+            days say, because somebody else or an earlier plan asked for them.
         seconds: how long this run took, by its clock.
     """
 
@@ -76,7 +80,8 @@ def restore(
         plan: Plan.
         s3: boto3 client of S3.
         state: path of the state table, a file that is made when missing; keep it until all is restored.
-        wait_hours: how long to wait at most; by default twice what the slowest takes, 0 asks and returns.
+        wait_hours: how long to wait at most; by default twice what the slowest takes, and as long as all tries
+            take; 0 asks and returns.
         poll_s: seconds before the first look at what is under way, doubled after each look. A look is at as many
             objects as there are workers, and at all as soon as one of them is there.
         longest_poll_s: seconds between two looks at most.
@@ -94,9 +99,8 @@ def restore(
         botocore.exceptions.ClientError: S3 refuses the caller as such (AccessDenied …).
     """
     now = now or (lambda: datetime.now(UTC))
-    hours = 2 * max(plan.hours, UNKNOWN_HOURS if plan.waiting else 0) if wait_hours is None else wait_hours
-    if not isinstance(hours, int | float) or hours < 0 or poll_s <= 0 or longest_poll_s < poll_s or tries < 1:
-        raise ValueError("wait_hours is from 0, poll_s above 0 and not above longest_poll_s, tries from 1")
+    _check(wait_hours, poll_s, longest_poll_s, tries)
+    hours = _patience(plan, poll_s, longest_poll_s, tries) if wait_hours is None else wait_hours
     listing.check("auto", workers)
     with requests.open_state(state) as table, listing.pool(s3, workers) as threads:
         run = _Run(plan, s3, table, threads, workers, now, progress or _bar)
@@ -113,41 +117,52 @@ def restore(
         return run.outcome()
 
 
+def _check(wait_hours, poll_s, longest_poll_s, tries):
+    for name, value in {"wait_hours": wait_hours or 0, "poll_s": poll_s, "longest_poll_s": longest_poll_s}.items():
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise ValueError(f"{name} is a finite number, not {value!r}")
+    if (wait_hours or 0) < 0 or poll_s <= 0 or longest_poll_s < poll_s or tries < 1:
+        raise ValueError("wait_hours is from 0, poll_s above 0 and not above longest_poll_s, tries from 1")
+    if (wait_hours or 0) > MOST_HOURS:
+        raise ValueError(f"wait_hours is {MOST_HOURS} at most, not {wait_hours!r}")
+
+
+def _patience(plan, poll_s, longest_poll_s, tries):
+    """Return the hours to wait by default: twice what the slowest takes, and long enough for all tries."""
+    slowest = max(plan.hours, UNKNOWN_HOURS if plan.waiting else 0)
+    looks_s = sum(min(poll_s * 2**n, longest_poll_s) for n in range(min(tries, 100) - 1))
+    return min(max(2 * slowest, looks_s / 3600 if plan.steps else 0), MOST_HOURS)
+
+
 class _Run:
     """One run over one plan; its counts."""
 
     def __init__(self, plan, s3, table, threads, workers, now, progress):
         self.plan, self.s3, self.table, self.threads, self.workers = plan, s3, table, threads, workers
         self.now, self.progress, self.begun = now, progress, now()
-        self.keys = {(step.object.uri, step.object.version) for step in plan.steps}
+        self.steps = {_key(step): step for step in plan.steps}
+        self.keys = self.steps.keys()
         self.counts = {"requested": 0, "prolonged": 0, "already": 0}
-        self.resumed = 0
+        self.resumed = self.polls = 0
 
     def resume(self):
         """Take the plan into the state table, and settle what an earlier run left in it."""
         held = {(row["uri"], row["version"]): row for row in self.table.rows(self.keys)}
-        self.resumed = sum(row["state"] in (ASKING, ASKED, READY) for row in held.values())
-        changes = []
-        for step in self.plan.steps:
-            row = held.get((step.object.uri, step.object.version))
-            if row is None or self._again(step, row):
-                changes.append(self._new(step))
+        asked = [row for row in held.values() if row["state"] in (ASKING, ASKED, READY)]
+        self.resumed, changes = len(asked), {}
+        for row, found in self._heads(asked):
+            step = self._step(row)
+            if found is UNSEEN:
+                values = {"state": ASKED} if row["state"] == READY else {}
+            else:
+                values = looks.of_earlier(step, row, found, self.plan.made_at, self.now())
+            changes[_key(step)] = self._new(step) if values is None else row | values
+        for key, step in self.steps.items():
+            if key not in changes:  # nobody asked, or S3 refused it
+                changes[key] = self._new(step)
                 self.counts["already"] += step.action == planning.WAIT
-        self.table.put(changes)
-        self.look(ASKING)
-
-    def _again(self, step, row):
-        """Say whether a row is of an earlier need: what it asked for failed, or came and went."""
-        if row["state"] in (PLANNED, FAILED):
-            return True
-        if row["state"] != READY or step.action == planning.WAIT:
-            return row["state"] == READY
-        if step.action == planning.PROLONG:
-            return moment(row["until"]) <= step.object.restored_until
-        if self.plan.made_at > moment(row["asked_at"]):
-            return True  # seen archived since it was asked for: the copy is gone, or written anew
-        until = moment(row["until"])
-        return until is not None and until <= self.now()
+        self.table.put(changes.values())
+        self._tell()
 
     def _new(self, step):
         one, waits = step.object, step.action == planning.WAIT
@@ -158,21 +173,33 @@ class _Run:
             "until": text(one.restored_until),
         }  # fmt: skip
 
+    def _step(self, row):
+        return self.steps[row["uri"], row["version"]]
+
     def open(self):
         """Return the rows that are not settled."""
         return self.table.rows(self.keys, *OPEN)
 
     def ask(self, *, last):
-        """Ask for what is planned, a bounded number at a time; each is noted before it is sent."""
+        """Ask for what is planned, a bounded number at a time; each is looked at, and noted before it is sent."""
         todo, size = self.table.rows(self.keys, PLANNED), BATCH * self.workers
         for batch in (todo[start : start + size] for start in range(0, len(todo), size)):
-            asking = [row | {"state": ASKING, "asked_at": text(self.now())} for row in batch]
+            needed = self._needed(batch)
+            asking = [row | {"state": ASKING, "asked_at": text(self.now())} for row in needed]
             self.table.put(asking)
             answers = list(self.threads.map(self._send, asking))
-            answered = list(zip(asking, answers, strict=True))
-            self.table.note([(row, self._answered(*said, last)) for row, said in answered])
-            there = {row["uri"] for row, said in answered if said[0] in (200, 403)}  # these need no wait
-            self._look([row for row in self.table.rows(self.keys, ASKED) if row["uri"] in there] if there else [])
+            noted = [row | self._answered(*said, last) for row, said in zip(asking, answers, strict=True)]
+            self.table.put(noted)
+            self._look([row for row in noted if row["state"] == ASKED and row["status"] in (200, 403)])  # no wait
+
+    def _needed(self, rows):
+        """Look at planned rows, note those that need no request, and return the others."""
+        seen = [(row, found) for row, found in self._heads(rows) if found is not UNSEEN]
+        seen = [(row, looks.before_asking(self._step(row), row, found, self.now())) for row, found in seen]
+        settled = [(row, values) for row, values in seen if values is not None]
+        self.counts["already"] += sum(values["state"] == ASKED for _, values in settled)
+        self.table.note(settled)
+        return [row for row, values in seen if values is None]
 
     def _send(self, row):
         """Send one request; returns (status, error code, message)."""
@@ -208,64 +235,71 @@ class _Run:
             return values | {"state": PLANNED}
         return values | {"state": FAILED}
 
-    def look(self, *states):
+    def look(self):
         """Look at all that is under way, or may be, and note what is there."""
-        self._look(self.table.rows(self.keys, *(states or (ASKING, ASKED))))
-        self.progress(len(self.table.rows(self.keys, READY)), len(self.keys))
+        self._look(self.table.rows(self.keys, ASKING, ASKED))
+        self._tell()
 
     def poll(self):
-        """Look at a few of what is under way, spread evenly; at all as soon as one of the few is there.
+        """Look at a few of what is under way, others each time; at all as soon as one of the few is there.
 
         Objects asked together come together: thousands of looks an hour would tell no more than a few.
         """
         rows = self.table.rows(self.keys, ASKED)
-        few = rows[:: -(-len(rows) // self.workers) or 1]
-        changed = self._look(few + self.table.rows(self.keys, ASKING))
+        step = -(-len(rows) // self.workers) or 1
+        changed = self._look(rows[self.polls % step :: step] + self.table.rows(self.keys, ASKING))
+        self.polls += 1
         if changed or not rows:
             self.look()
 
+    def _tell(self):
+        self.progress(len(self.table.rows(self.keys, READY)), len(self.keys))
+
+    def _heads(self, rows):
+        return list(zip(rows, self.threads.map(self._head, rows), strict=True))
+
+    def _head(self, row):
+        """Look at one object: Object, None when it is not there, UNSEEN when S3 does not answer just now."""
+        from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
+
+        try:
+            return listing.head(self.s3, row["uri"], row["version_id"], "object")
+        except ClientError as error:
+            if error.response["ResponseMetadata"]["HTTPStatusCode"] not in (429, 500, 502, 503, 504):
+                raise
+        except (ConnectionError, HTTPClientError):
+            pass
+        return UNSEEN
+
     def _look(self, rows):
         """Look at rows and note what is there; returns how many are not under way any more."""
-        heads = self.threads.map(lambda row: listing.head(self.s3, row["uri"], row["version_id"], "object"), rows)
-        seen = [(row, self._seen(row, found)) for row, found in zip(rows, heads, strict=True)]
+        seen = [(row, found) for row, found in self._heads(rows) if found is not UNSEEN]
+        seen = [(row, looks.under_way(row, found, self.now())) for row, found in seen]
         self.table.note(seen)
         return sum(values["state"] != ASKED for _, values in seen)
-
-    def _seen(self, row, found):
-        if found is None:
-            return {"state": FAILED, "why": "it is not there any more"}
-        if not row["version_id"] and found.version_id is None and found.etag != row["version"]:
-            return {"state": FAILED, "why": "it was overwritten since the plan"}
-        until = found.restored_until
-        if found.readable:
-            unsure = row["state"] == ASKING and row["action"] == planning.PROLONG
-            if unsure and until and until <= moment(row["until"]):  # the request never arrived
-                return {"state": PLANNED}
-            return {"state": READY, "until": text(until)}
-        if found.state == RESTORING:
-            return {"state": ASKED}
-        if row["action"] == planning.WAIT:
-            return {"state": FAILED, "why": "it was under way, and is archived again; plan it anew"}
-        asked = moment(row["asked_at"])
-        gone = asked + timedelta(hours=row["hours"], days=(row["days"] or 0) + 1)
-        # archived, nothing under way: the request never arrived, or its copy came and went unseen
-        return {"state": PLANNED if row["state"] == ASKING or gone <= self.now() else ASKED}
 
     def outcome(self):
         """Return what became of the plan."""
         now, rows = self.now(), self.table.rows(self.keys)
-        until = {row["uri"]: moment(row["until"]) for row in rows if row["state"] == READY}
-        gone = [
-            (uri, f"its copy expired, {end:%Y-%m-%d %H:%M}") for uri, end in until.items() if end and end <= now
+        failed = [
+            (row["uri"], row["why"] or "it was not asked for yet; run again")
+            for row in rows
+            if row["state"] in (FAILED, PLANNED)
         ]
-        soon = now + timedelta(days=1)
+        ready = [(row["uri"], moment(row["until"])) for row in rows if row["state"] == READY]
+        gone = [(uri, f"its copy expired, {end:%Y-%m-%d %H:%M}") for uri, end in ready if end and end <= now]
+        soon = max(now + timedelta(days=1), self.plan.made_at + timedelta(days=self.plan.days))
         return Outcome(
-            **self.counts, resumed=self.resumed, ready=len(until) - len(gone),
-            waiting=tuple(row["uri"] for row in rows if row["state"] in OPEN),
-            failed=(*((row["uri"], row["why"]) for row in rows if row["state"] == FAILED), *gone),
-            expiring=tuple((uri, end) for uri, end in until.items() if end and now < end <= soon),
+            **self.counts, resumed=self.resumed, ready=len(ready) - len(gone),
+            waiting=tuple(row["uri"] for row in rows if row["state"] in (ASKING, ASKED)),
+            failed=(*failed, *gone),
+            expiring=tuple((uri, end) for uri, end in ready if end and now < end <= soon),
             seconds=(now - self.begun).total_seconds(),
         )  # fmt: skip
+
+
+def _key(step):
+    return step.object.uri, step.object.version
 
 
 def _bar(ready, total):
