@@ -1,5 +1,6 @@
 """A plan: what would be asked, its price and time, what a query does now. Sums by a second route."""
 
+from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 
@@ -69,14 +70,57 @@ def test_copies_that_go_too_soon_are_named_and_prolonged():
     found = [
         made("a"),
         made("soon", state="restored", until_hours=28),
-        made("later", state="restored", until_hours=30),
+        made("later", state="restored", until_hours=29),
     ]
     plan = archive.plan(found, days=3, now=NOW)
     assert [one.key for one in plan.expiring] == ["soon"]
     assert [(step.object.key, step.action) for step in plan.steps] == [("a", "restore"), ("soon", "prolong")]
     assert plan.objects == 2
     copies = Decimal("0.023") * 3 / 30
+    assert plan.size == GIB  # what lives on is not retrieved
     assert plan.usd == 2 * copies + Decimal("0.01") + Decimal("0.05") / 1000 + Decimal("0.005") / 1000
+
+
+def test_copies_that_go_too_soon_are_named_and_left_when_nothing_is_restored():
+    plan = archive.plan([made("soon", state="restored", until_hours=3)], now=NOW)
+    assert ([one.key for one in plan.expiring], plan.steps, plan.usd) == (["soon"], (), 0)
+
+
+def test_days_that_would_not_prolong_long_enough_are_refused():
+    deep, warm = made("deep", "DEEP_ARCHIVE"), made("warm", state="restored", until_hours=49)
+    resting = made("resting", "INTELLIGENT_TIERING", access_tier="DEEP_ARCHIVE_ACCESS")
+    for slow in (deep, resting):
+        with pytest.raises(ValueError, match="copies of 2 days, the first there after 0 hours, are .* days=3 is"):
+            archive.plan([slow, warm], tier="Bulk", days=2, now=NOW)
+        assert archive.plan([slow, warm], tier="Bulk", days=3, now=NOW).expiring == (warm,)
+    assert archive.plan([resting], tier="Bulk", days=1, now=NOW).hours == 48
+
+
+def test_what_is_under_way_takes_as_long_as_the_slowest_tier():
+    warm = made("warm", state="restored", until_hours=43)
+    for under_way, hours in ((made("b", "DEEP_ARCHIVE", "restoring"), 48), (made("b", state="restoring"), 12)):
+        plan = archive.plan([under_way, warm], days=3, now=NOW)
+        assert (plan.query, plan.hours) == ("waits", hours)
+        prolonged = [(step.object.key, step.action) for step in plan.steps if step.action == "prolong"]
+        assert prolonged == ([("warm", "prolong")] if hours == 48 else [])
+
+
+def test_a_copy_that_has_gone_since_the_inventory_is_archived():
+    plan = archive.plan([made("a", state="restored", until_hours=1)], now=NOW + timedelta(hours=1))
+    assert (plan.query, plan.readable, plan.objects, plan.expiring) == ("fails", 0, 1, ())
+    assert [step.action for step in plan.steps] == ["restore"]
+
+
+def test_an_object_that_comes_twice_is_paid_once():
+    one, other = made("a"), made("b")
+    again = replace(one, uri=one.uri.replace("s3://", "s3a://"))
+    twice = archive.plan([one, other, one, again], now=NOW)
+    assert (twice.steps, twice.usd) == (
+        archive.plan([one, other], now=NOW).steps,
+        archive.plan([one, other], now=NOW).usd,
+    )
+    versions = [replace(one, version_id=version) for version in "12"]
+    assert archive.plan(versions, now=NOW).objects == 2
 
 
 def test_what_a_query_does_now():
@@ -105,11 +149,22 @@ def test_intelligent_tiering_has_no_copy_to_pay_for():
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"days": 0}, {"days": 1.5}, {"days": True}, {"margin_hours": -1}, {"margin_hours": "1"}]
+    "wrong",
+    [
+        {"days": 0},
+        {"days": 1.5},
+        {"days": True},
+        {"margin_hours": -1},
+        {"margin_hours": "1"},
+        {"margin_hours": float("nan")},
+        {"margin_hours": float("inf")},
+        {"days": 10**8},
+        {"now": NOW.replace(tzinfo=None)},
+    ],
 )
 def test_bad_arguments(wrong):
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} is a"):
-        archive.plan([], now=NOW, **wrong)
+        archive.plan([], **{"now": NOW} | wrong)
 
 
 def test_the_plan_knows_when_it_was_made():

@@ -10,6 +10,7 @@ from workbench import costs
 from workbench.archive.objects import ARCHIVED, RESTORED, RESTORING, Object, is_folder
 
 WORKS, WAITS, FAILS = "works", "waits", "fails"
+MOST_DAYS = 36_500
 RESTORE, PROLONG, WAIT = "restore", "prolong", "wait"
 
 
@@ -71,8 +72,10 @@ class Plan:
         days: how long copies live.
         objects: how many requests are paid for.
         size: bytes retrieved.
-        hours: until the last object is there, typically at most.
-        usd: what the requests, the retrieval and the copies cost.
+        hours: until the last object is there, typically at most; of what is under way, whose tier nobody tells,
+            the slowest of its class.
+        usd: what the requests, the retrieval and the copies cost; copies for `days`, though S3 ends them at the
+            midnight after.
         offers: every tier there is for the archived objects.
         readable: objects that can be read now.
         waiting: objects whose restore is under way.
@@ -103,7 +106,8 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
     """Say what restoring objects would take and cost. Asks nothing.
 
     Args:
-        found: Objects, as `inventory` gives them; read once. Folder keys are ignored.
+        found: Objects, as `inventory` gives them; read once. Folder keys are ignored, and an object that comes
+            twice counts once.
         tier: Expedited, Standard or Bulk; or a mapping of class to tier.
         days: how many days copies live, from 1.
         prices: costs.Prices of S3; those shipped by default.
@@ -116,17 +120,19 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
     Raises:
         ValueError: a class does not offer the tier, or copies would go before the slowest object is there.
     """
-    _check(days, margin_hours)
-    prices, now = prices or costs.prices("s3"), now or datetime.now(UTC)
+    now = now or datetime.now(UTC)
+    _check(days, margin_hours, now)
+    prices = prices or costs.prices("s3")
     groups, restored, waiting, readable = defaultdict(list), [], [], 0
     young, early = 0, Decimal(0)
-    for one in (one for one in found if not is_folder(one.uri, one.size)):
-        readable += one.readable
+    for one in _once(found):
+        gone = one.state == RESTORED and one.restored_until <= now  # since the look
+        readable += one.readable and not gone
         left = costs.minimum_days(prices, one.storage_class) - (now - one.modified) / timedelta(days=1)
         if left > 0:
             young += 1
             early += costs.storage_usd(prices, one.storage_class, one.size, left)
-        if one.state == ARCHIVED:
+        if one.state == ARCHIVED or gone:
             groups[one.archived_as].append(one)
         elif one.state == RESTORING:
             waiting.append(one)
@@ -135,11 +141,13 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
     chosen = {name: _tier(prices, tier, name, objects) for name, objects in groups.items()}
     offers = tuple(_offers(prices, groups, chosen, days))
     taken = [offer for offer in offers if offer.chosen]
-    hours = max((offer.hours for offer in taken), default=0.0)
-    _refuse_short(taken, days, hours, margin_hours)
+    hours = max(
+        [offer.hours for offer in taken] + [_slowest(prices, one.archived_as) for one in waiting], default=0.0
+    )
     together = now + timedelta(hours=hours + margin_hours)
     going = [one for one in restored if one.restored_until < together]
-    prolong = going if groups else []
+    prolong = going if groups or waiting else []
+    _refuse_short(taken, days, hours, margin_hours, prolong)
     per = {offer.archived_as: offer.hours for offer in taken}
     steps = [Step(one, RESTORE, chosen[name], per[name]) for name, objects in groups.items() for one in objects]
     steps += [Step(one, PROLONG, None, 0.0) for one in prolong] + [Step(one, WAIT, None, 0.0) for one in waiting]
@@ -175,9 +183,27 @@ def _tier(prices, wanted, name, objects):
     return tier
 
 
-def _refuse_short(taken, days, hours, margin_hours):
-    """Refuse days in which copies that come first are gone before those that come last."""
-    copied = [offer.hours for offer in taken if not offer.archived_as.endswith("_ACCESS")]
+def _once(found):
+    """Give each object once, whichever of S3's names it comes by, and no folder keys."""
+    seen = set()
+    for one in found:
+        name = (one.bucket, one.key, one.version)
+        if name not in seen and not is_folder(one.uri, one.size):
+            seen.add(name)
+            yield one
+
+
+def _slowest(prices, archived_as):
+    """Return the hours that a restore takes at most, typically, whose tier is not known: somebody else's."""
+    tiers = costs.tiers(prices, archived_as)
+    took = [costs.retrieval(prices, archived_as, tier, objects=0, size=0, days=None) for tier in tiers]
+    return round(max(cost.minutes[1] for cost in took) / 60, 2)
+
+
+def _refuse_short(taken, days, hours, margin_hours, prolonged):
+    """Refuse days in which copies that come first, or live on from now, are gone before those that come last."""
+    copied = [0.0] if prolonged else []
+    copied += [offer.hours for offer in taken if not offer.archived_as.endswith("_ACCESS")]
     first = min(copied, default=0.0)
     if copied and first + 24 * days < hours + margin_hours:
         least = -(-(hours + margin_hours - first) // 24)
@@ -187,8 +213,11 @@ def _refuse_short(taken, days, hours, margin_hours):
         )
 
 
-def _check(days, margin_hours):
-    if isinstance(days, bool) or not isinstance(days, int) or days < 1:
-        raise ValueError(f"days is a whole number from 1, not {days!r}")
-    if isinstance(margin_hours, bool) or not isinstance(margin_hours, int | float) or margin_hours < 0:
-        raise ValueError(f"margin_hours is a number from 0, not {margin_hours!r}")
+def _check(days, margin_hours, now):
+    if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= MOST_DAYS:
+        raise ValueError(f"days is a whole number from 1 to {MOST_DAYS}, not {days!r}")
+    number = isinstance(margin_hours, int | float) and not isinstance(margin_hours, bool)
+    if not number or not 0 <= margin_hours <= 24 * MOST_DAYS:
+        raise ValueError(f"margin_hours is a number from 0 to {24 * MOST_DAYS}, not {margin_hours!r}")
+    if now.tzinfo is None:
+        raise ValueError(f"now is a datetime that names its time zone, not {now!r}")
