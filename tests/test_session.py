@@ -169,3 +169,10 @@ def test_other_catalogs_become_sparks_settings():
     assert [Path(p).name.split("-")[0] for p in conf["spark.driver.extraClassPath"].split(":")] == [
         "org.apache.iceberg_iceberg", "org.apache.iceberg_iceberg",
     ]  # fmt: skip
+
+
+def test_a_session_starts_where_the_class_data_archive_takes_too_long(monkeypatch, tmp_path):
+    monkeypatch.setattr(session, "ARCHIVE_SECONDS", 0.5)
+    monkeypatch.setattr(java, "archive_path", lambda names: tmp_path / "classes.jsa")
+    assert session.class_data_options(("iceberg", "sqlite")) == []
+    assert list(tmp_path.iterdir()) == []

@@ -2,6 +2,7 @@
 
 import logging
 import os
+import signal
 import subprocess
 import sys
 import time
@@ -15,6 +16,7 @@ _started = {}
 
 # The JVM lives for seconds, not hours: the first compiler alone, no counters in a shared file.
 SHORT_LIFE = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData")
+ARCHIVE_SECONDS = 300
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 
 
@@ -189,13 +191,14 @@ def machine_memory_bytes():
 def class_data_options(names):
     """Return the JVM options that use the class-data archive of a jar set, built when missing.
 
-    Without one (it cannot be built, its folder is read-only) a session starts slower and is the same otherwise.
+    Without one (it cannot be built, it takes too long, its folder is read-only) a session starts slower and is the
+    same otherwise.
     """
     try:
         archive = java.archive_path(names)
         if not archive.is_file():
             build_archive(names)
-    except OSError:
+    except (OSError, subprocess.TimeoutExpired):
         return []
     quiet = ["-Xlog:cds=off", "-Xlog:cds+dynamic=off", "-Xshare:auto"]
     usable = archive.is_file() and archive.stat().st_size  # an empty file says: tried, cannot be had
@@ -206,17 +209,25 @@ def build_archive(names):
     """Build the class-data archive of a jar set: a child process runs the usual statements and dumps at exit.
 
     Returns:
-        Path of the archive, or None when the JVM wrote none. Two processes that build it do no harm: the file
-        is put in place in one step.
+        Path of the archive; an empty file says that the JVM wrote none. Two processes that build it do no harm:
+        the file is put in place in one step.
+
+    Raises:
+        subprocess.TimeoutExpired: the machine is too busy; nothing is left, and the next session tries again.
     """
     archive = java.archive_path(names)
     java.dump_base_archive()
     with java.replacing(archive) as new:
         new.unlink()
         code = "import sys; from workbench import session; session._train(sys.argv[1], sys.argv[2:])"
-        subprocess.run(
-            [sys.executable, "-c", code, str(new), *names], capture_output=True, check=False, timeout=300
-        )
+        command = [sys.executable, "-c", code, str(new), *names]
+        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+        with subprocess.Popen(command, start_new_session=True, **quiet) as child:
+            try:
+                child.wait(timeout=ARCHIVE_SECONDS)
+            except subprocess.TimeoutExpired:
+                os.killpg(child.pid, signal.SIGKILL)  # its JVM too, which would write the file at its end
+                raise
         if not new.is_file():
             new.touch()
     return archive
