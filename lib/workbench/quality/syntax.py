@@ -1,9 +1,9 @@
 """DQDL text to rules, by the parser that was generated from the official grammar."""
 
+import difflib
 import re
 from itertools import pairwise
 
-from workbench import settings
 from workbench.quality import operands
 from workbench.quality.rules import SIGNATURES, Composite, Condition, Rule
 
@@ -90,8 +90,8 @@ def _meant(token):
 
 def nearly(word, words=WORDS):
     """Return ` (did you mean between, not betwen?)`, or nothing where no word of the language is near."""
-    meant = settings.nearest(word, words) if re.fullmatch(r"[A-Za-z]\w*", word) else None
-    return f" (did you mean {meant}, not {word}?)" if meant and meant != word else ""
+    near = difflib.get_close_matches(word, words, n=1, cutoff=0.75) if re.fullmatch(r"[A-Za-z]\w*", word) else []
+    return f" (did you mean {near[0]}, not {word}?)" if near and near[0] != word else ""
 
 
 def _next(atn, state, context):
