@@ -116,7 +116,7 @@ def test_parents_come_before_children():
     assert [task.shard for task in shards.plan(later, {}, 100)] == ["c"]
 
 
-def test_positions_behind_the_trim_horizon_are_named(credentials):
+def test_positions_behind_the_trim_horizon_are_named():
     from workbench.local import kinesis
 
     with kinesis.serve(limits=kinesis.UNLIMITED, start=1_800_000_000.0) as server:
@@ -173,7 +173,7 @@ def test_a_wrong_stream_lists_those_there_are(stream):
         sources.describe(sources.Source(stream.name, region="eu-west-1", endpoint=stream.server.endpoint))
 
 
-def test_an_endpoint_that_is_not_there(credentials):
+def test_an_endpoint_that_is_not_there():
     with pytest.raises(ValueError, match="stream s cannot be read: Could not connect"):
         sources.describe(sources.Source("s", region="us-east-1", endpoint="http://127.0.0.1:9"))
 

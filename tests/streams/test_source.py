@@ -13,7 +13,7 @@ ROWS = 60
 
 
 @pytest.fixture(scope="module", autouse=True)
-def registered(credentials, spark):
+def registered(spark):
     kinesis.register(spark)
 
 
