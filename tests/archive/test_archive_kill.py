@@ -45,7 +45,8 @@ def test_killed_twice_and_resumed(attic, tmp_path):
     assert noted["asking"] > 0 and noted["planned"] > 0 and sum(noted.values()) == OBJECTS
 
     killed(store, state, "before", 300)  # noted, and not sent
-    assert asked + 300 - 16 <= len(store.restores()) < asked + 300
+    # of each run up to sixteen requests were under way when it died, and may be answered after the count
+    assert asked + 300 - 16 <= len(store.restores()) < asked + 16 + 300
 
     plan = archive.plan(archive.inventory("s3://attic/p/", s3=s3), tier="Bulk", days=3, now=store.clock.now())
     found = archive.restore(plan, s3=s3, state=state, workers=16, now=store.clock.now, sleep=store.clock.advance)
