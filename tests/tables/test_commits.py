@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from py4j.protocol import Py4JJavaError
 
 from workbench.tables import commits, snapshots
+from workbench.tables.commits import moves
 
 EXCEPTIONS = "org.apache.iceberg.exceptions"
 
@@ -137,6 +138,7 @@ def refusal(spark):
     errors = {
         "conflict": java_error(spark, f"{EXCEPTIONS}.CommitFailedException"),
         "validation": java_error(spark, f"{EXCEPTIONS}.ValidationException"),
+        "unknown": java_error(spark, f"{EXCEPTIONS}.CommitStateUnknownException"),
     }
     return lambda kind: errors[kind]
 
@@ -150,9 +152,14 @@ SCRIPTS = st.lists(
 
 @settings(deadline=None, max_examples=200)  # a shared machine's pauses are no failure
 @given(
-    script=SCRIPTS, tries=st.integers(1, 4), look=st.booleans(), conditional=st.booleans(), streaming=st.booleans()
+    script=SCRIPTS,
+    tries=st.integers(1, 4),
+    look=st.booleans(),
+    conditional=st.booleans(),
+    streaming=st.booleans(),
+    java=st.booleans(),
 )
-def test_attempt_against_a_model(refusal, script, tries, look, conditional, streaming):
+def test_attempt_against_a_model(refusal, script, tries, look, conditional, streaming, java):
     """A plain model: what each try does to the table, and what may follow."""
     table, late, begun = [], [], 0
 
@@ -168,8 +175,8 @@ def test_attempt_against_a_model(refusal, script, tries, look, conditional, stre
             late.append(begun)  # held somewhere: it arrives when nobody looks any more
         if step in ("ok", "lost landed"):
             table.append(begun)
-        if step != "ok":
-            raise Lost(step)
+        if step != "ok":  # Java's own error, or one of the connection to it
+            raise refusal("unknown") if java else Lost(step)
         return begun
 
     again = ("conflict", "validation") if streaming else ("conflict",)
@@ -274,7 +281,7 @@ def branch(spark, table):
 
 def at_the_worst_moment(monkeypatch, *actions):
     """Have things happen between the look at the table and the commit that is bound to it."""
-    real, left = commits.descends, list(actions)
+    real, left = moves.descends, list(actions)
 
     def descends(*arguments):
         found = real(*arguments)
@@ -282,7 +289,7 @@ def at_the_worst_moment(monkeypatch, *actions):
             left.pop(0)()
         return found
 
-    monkeypatch.setattr(commits, "descends", descends)
+    monkeypatch.setattr(moves, "descends", descends)
     return left
 
 
@@ -373,9 +380,9 @@ def test_a_lost_answer_is_settled_by_looking(spark, table, branch, monkeypatch):
                 return lambda: Answerless(self.table.manageSnapshots(), lands=len(answers) == 1)
             return getattr(self.table, name)
 
-    monkeypatch.setattr(commits, "load", lambda *arguments: Table(real(*arguments)))
+    monkeypatch.setattr(moves, "load", lambda *arguments: Table(real(*arguments)))
     monkeypatch.setattr(
-        commits,
+        moves,
         "descends",
         lambda spark, t, a, b: spark._jvm.org.apache.iceberg.util.SnapshotUtil.isAncestorOf(t.table, a, b),
     )
@@ -395,7 +402,7 @@ def test_an_acknowledged_commit_that_is_not_there_is_said(spark, table, branch, 
         spark.sql(f"CALL system.rollback_to_snapshot('{table}', {main})")
         return done
 
-    monkeypatch.setattr(commits, "attempt", attempt)
+    monkeypatch.setattr(moves, "attempt", attempt)
     with pytest.raises(
         commits.OutcomeUnknown, match=f"acknowledged main of {table} at snapshot {to}, but main is now {main}"
     ):

@@ -1,0 +1,46 @@
+"""Commits to Iceberg tables: what an error says of one, when it is repeated, how an unknown outcome is settled.
+
+An error leaves one of three things: nothing was committed and the caller may try again, nothing was committed and
+trying again is useless, or nobody knows. The third is settled by looking at the table, never by a blind repeat.
+
+    commits.set_profile(spark, "sales.orders")
+    commits.retrying(spark, "sales.orders", lambda: new.writeTo("sales.orders").append(), id="load-2026-01-31")
+
+The parts:
+
+    errors       what an error leaves
+    attempts     a function that commits, begun again where that is safe
+    loading      Iceberg's own table object
+    marks        a commit's own name in the table's history
+    writes       a user's own write, found again by its mark
+    moves        main moved to a branch's head
+    profiles     table properties for many small writers
+
+What was measured, and what each error means: docs/commits.md.
+"""
+
+from workbench.tables.commits import marks
+from workbench.tables.commits.attempts import Attempt, attempt
+from workbench.tables.commits.errors import (
+    CONFLICT,
+    CONNECTION,
+    OTHER,
+    UNKNOWN,
+    VALIDATION,
+    BranchMoved,
+    MainMoved,
+    OutcomeUnknown,
+    PartlyCommitted,
+    causes,
+    kind,
+)
+from workbench.tables.commits.loading import columns_of, descends, head, load, snapshots_of
+from workbench.tables.commits.moves import fast_forward
+from workbench.tables.commits.profiles import PROFILE, set_profile
+from workbench.tables.commits.writes import retrying
+
+__all__ = [
+    "CONFLICT", "CONNECTION", "OTHER", "PROFILE", "UNKNOWN", "VALIDATION", "Attempt", "BranchMoved", "MainMoved",
+    "OutcomeUnknown", "PartlyCommitted", "attempt", "causes", "columns_of", "descends", "fast_forward", "head",
+    "kind", "load", "marks", "retrying", "set_profile", "snapshots_of",
+]  # fmt: skip

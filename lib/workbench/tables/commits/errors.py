@@ -1,0 +1,93 @@
+"""What an error says of a commit: refused, unknown, or none of a commit's."""
+
+import re
+
+CONFLICT = "conflict"  # another commit came first; nothing of this one is in the table
+VALIDATION = "validation"  # the data changed under the commit; the statement itself has to run again
+UNKNOWN = "unknown"  # it may be in the table or not
+CONNECTION = "connection"  # catalog or store did not answer; a commit may be in the table or not
+OTHER = "other"
+
+_ICEBERG = "org.apache.iceberg.exceptions."
+_KINDS = (  # the first kind that has one of its classes in the chain wins
+    # the JDBC catalog wraps each failed statement, also one whose answer was lost, in UncheckedSQLException
+    (UNKNOWN, {_ICEBERG + "CommitStateUnknownException", "org.apache.iceberg.jdbc.UncheckedSQLException",
+               "org.apache.iceberg.jdbc.UncheckedInterruptedException"}),
+    (CONFLICT, {_ICEBERG + "CommitFailedException"}), (VALIDATION, {_ICEBERG + "ValidationException"}),
+    (CONNECTION, {
+        _ICEBERG + "ServiceFailureException", _ICEBERG + "ServiceUnavailableException",
+        *(f"java.net.{name}Exception" for name in ("Connect", "NoRouteToHost", "Socket", "SocketTimeout")),
+        "java.net.UnknownHostException", "javax.net.ssl.SSLException", "java.nio.channels.ClosedChannelException",
+        *(f"java.sql.SQL{name}Exception" for name in ("NonTransientConnection", "Timeout", "TransientConnection")),
+        *(f"org.apache.hc.core5.http.{name}Exception" for name in ("ConnectionClosed", "NoHttpResponse")),
+        "org.apache.hc.client5.http.ConnectTimeoutException",
+        "software.amazon.awssdk.core.exception.SdkClientException",
+    }),
+)  # fmt: skip
+# Where a Java error reached Python as text only: through foreachBatch, or over Spark Connect
+_NAMED = re.compile(r"^(?:: |Caused by: |JVM stacktrace:\n)([\w.$]+(?:Exception|Error))\b", re.MULTILINE)
+_DEEPEST = 30
+
+
+class OutcomeUnknown(RuntimeError):
+    """A commit may be in the table or not, and looking did not settle it."""
+
+
+class PartlyCommitted(RuntimeError):
+    """A write committed once and was refused after that: it commits more than once, and must not be repeated."""
+
+
+class MainMoved(RuntimeError):
+    """Main is no longer the snapshot it was expected to be: somebody committed meanwhile.
+
+    Attributes:
+        expected: snapshot id main should have had; None when it should have had none.
+        found: snapshot id it has.
+    """
+
+    def __init__(self, table, expected, found, note=""):
+        super().__init__(f"main of {table} moved from snapshot {expected} to {found}{note}")
+        self.expected, self.found = expected, found
+
+
+class BranchMoved(RuntimeError):
+    """A branch is not where its owner left it: somebody else committed to it, replaced or dropped it."""
+
+
+def causes(error):
+    """Return the class names of a Spark error's Java exceptions, outermost first.
+
+    Args:
+        error: exception from PySpark or Py4J; its Python causes are followed too.
+
+    Returns:
+        tuple of full class names; empty when none is behind it.
+    """
+    names, texts = [], []
+    while error is not None and len(texts) < _DEEPEST:
+        java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+        while java is not None and len(names) < _DEEPEST:
+            names.append(java.getClass().getName())
+            texts.append(str(java.getMessage()))
+            java = java.getCause()
+        texts.append(str(error))
+        error = error.__cause__
+    return tuple(names + [name for text in texts for name in _NAMED.findall(text) if name not in names])
+
+
+def kind(error):
+    """Say what an error leaves: `conflict`, `validation`, `unknown`, `connection` or `other`.
+
+    `conflict` and `validation` are refusals: nothing was committed. After `unknown` and `connection` the commit
+    may be in the table. `other` is a failure that is none of a commit's, such as bad SQL.
+    """
+    names = set(causes(error))
+    found = next((kind for kind, classes in _KINDS if names & classes), None)
+    return found or (CONNECTION if isinstance(error, ConnectionError) else OTHER)
+
+
+def first_line(error):
+    """Return the first line of what an error says, its Java class before it where there is one."""
+    java = getattr(error, "java_exception", None)
+    text = f"{java.getClass().getSimpleName()}: {java.getMessage()}" if java is not None else str(error)
+    return (text.strip().splitlines() or [type(error).__name__])[0]

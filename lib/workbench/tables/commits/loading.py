@@ -1,0 +1,58 @@
+"""Iceberg's own table object, and what commits need to know of it."""
+
+import json
+
+from workbench import identifiers
+from workbench.tables import snapshots
+from workbench.tables.commits.errors import VALIDATION, first_line, kind
+
+
+def load(spark, table):
+    """Return Iceberg's own table object at the newest metadata, past every cache of the session.
+
+    Raises:
+        TableNotFound: no such table.
+        ValueError: it is no Iceberg table or a part of one (`t.history`, `t.branch_x`), or over Spark Connect.
+    """
+    from py4j.java_gateway import is_instance_of
+
+    quoted = identifiers.quoted(table)
+    if not hasattr(spark, "_jsparkSession"):
+        raise ValueError("this needs a classic Spark session; Spark Connect gives no way to Iceberg's tables")
+    # a Python thread has a Java thread of its own, in which no session is active and no catalog known
+    type(spark)._get_j_spark_session_class(spark._jvm).setActiveSession(spark._jsparkSession)
+    try:
+        loaded = spark._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, quoted)
+    except Exception as error:
+        if kind(error) != VALIDATION and not spark.catalog.tableExists(table):  # t.branch_x where t has no x
+            snapshots.current(spark, table)  # says which tables there are
+        raise ValueError(f"{table} is no Iceberg table: {first_line(error)}") from error
+    metadata = is_instance_of(spark.sparkContext._gateway, loaded, "org.apache.iceberg.BaseMetadataTable")
+    of, _, last = table.rpartition(".")
+    selects = last.startswith(("branch_", "tag_", "snapshot_id_", "at_timestamp_"))
+    if metadata or (selects and not loaded.name().lower().endswith(f".{last}".lower())):
+        raise ValueError(f"{table} is a part of the table {of}; name that one")
+    loaded.refresh()
+    return loaded
+
+
+def snapshots_of(spark, loaded):
+    """Return a loaded table's snapshots, dicts as in the table specification, past what Spark may have cached."""
+    text = spark._jvm.org.apache.iceberg.TableMetadataParser.toJson(loaded.operations().current())
+    return [{"summary": {}, **one} for one in json.loads(text).get("snapshots", [])]
+
+
+def columns_of(loaded, snapshot_id=None):
+    """Return {column name: (field id, type)} of a loaded table, or as a snapshot is read by its id."""
+    schema = loaded.schemas().get(loaded.snapshot(snapshot_id).schemaId()) if snapshot_id else loaded.schema()
+    return {field.name(): (field.fieldId(), field.type().toString()) for field in schema.columns()}
+
+
+def head(loaded, branch="main"):
+    """Return the snapshot id a branch of a loaded table points to; None when there is no such branch."""
+    return ref.snapshotId() if (ref := loaded.refs().get(branch)) is not None else None
+
+
+def descends(spark, loaded, snapshot_id, ancestor_id):
+    """Say whether a snapshot of a loaded table is another one or descends from it."""
+    return spark._jvm.org.apache.iceberg.util.SnapshotUtil.isAncestorOf(loaded, snapshot_id, ancestor_id)

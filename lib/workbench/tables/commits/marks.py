@@ -1,0 +1,103 @@
+"""A commit's own name in its snapshot's summary, by which it is found again when nobody knows how it ended.
+
+A name lives as long as its snapshot: `expire_snapshots` removes both, and a commit whose snapshot is gone is not
+found any more.
+"""
+
+import uuid
+
+from workbench.tables.commits.loading import load, snapshots_of
+
+KEY = "workbench.commit-id"
+_LONGEST = 200
+
+
+def named(id=None):
+    """Return the mark of a commit: the caller's own, checked, or a new random one.
+
+    Raises:
+        ValueError: it is no text of 1 to 200 printable characters.
+    """
+    if id is None:
+        return uuid.uuid4().hex
+    if not isinstance(id, str) or not 1 <= len(id) <= _LONGEST or not id.isprintable():
+        raise ValueError(f"a commit's id is a text of 1 to {_LONGEST} printable characters, not {id!r}")
+    return id
+
+
+def find(spark, table, id, *, anywhere=False):
+    """Return the id of the newest snapshot with a mark; None when there is none.
+
+    Args:
+        spark: classic session whose catalog holds the table.
+        table: `namespace.name`.
+        id: the mark.
+        anywhere: look at all snapshots that were not expired, also those that no branch or tag leads to: what was
+            committed and rolled back since, or committed to a branch that is gone.
+
+    Raises:
+        TableNotFound: no such table.
+    """
+    loaded = load(spark, table)
+    known = snapshots_of(spark, loaded)
+    marked = [one for one in known if one["summary"].get(KEY) == id]
+    if marked and not anywhere:
+        heads = [ref.snapshotId() for ref in loaded.refs().values()]
+        reached = _reached(heads, {one["snapshot-id"]: one.get("parent-snapshot-id") for one in known})
+        marked = [one for one in marked if one["snapshot-id"] in reached]
+    return max(marked, key=lambda one: one["sequence-number"])["snapshot-id"] if marked else None
+
+
+def stamped(spark, mark, write):
+    """Call a function; every snapshot that Spark commits in it has the mark in its summary.
+
+    The mark is bound to this Python thread and the Java thread that belongs to it: writers in other threads, also
+    of the same session, do not get it (a session property would give it to all of them). INSERT, MERGE, UPDATE,
+    DELETE and DataFrame writes take it; procedures (`CALL …`) and changes through Iceberg's Java interface do not.
+
+    Args:
+        spark: classic session.
+        mark: text.
+        write: function without arguments.
+
+    Returns:
+        What `write` returns.
+
+    Raises:
+        ValueError: within another marked write, or PySpark runs without pinned threads.
+    """
+    properties = _properties(spark)
+    around = properties.get()
+    if KEY in around:
+        raise ValueError(f"a marked write cannot hold another one; this one is within {around[KEY]!r}")
+    properties.set(dict(around) | {KEY: mark})
+    try:
+        return write()
+    finally:
+        properties.set(around)
+
+
+def _properties(spark):
+    """Return the Java ThreadLocal with what Iceberg adds to the summaries of a thread's commits.
+
+    Iceberg's own way in, `CommitMetadata.withCommitProperties`, calls back into Python; once a stream's
+    foreachBatch was used it does so in another Python thread, which an interrupt does not reach.
+    """
+    from py4j.clientserver import ClientServer
+
+    if not isinstance(spark.sparkContext._gateway, ClientServer):
+        raise ValueError("a marked write needs PySpark's pinned threads, and PYSPARK_PIN_THREAD=false is set")
+    loader = spark._jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    field = loader.loadClass("org.apache.iceberg.spark.CommitMetadata").getDeclaredField("COMMIT_PROPERTIES")
+    field.setAccessible(True)
+    return field.get(None)
+
+
+def _reached(heads, parents):
+    """Return the ids of the snapshots from which a history leads to one of the heads."""
+    reached = set()
+    for at in heads:
+        while at in parents and at not in reached:
+            reached.add(at)
+            at = parents[at]
+    return reached

@@ -1,0 +1,97 @@
+"""A user's own write, tried again where that is safe, and found again by its mark where nobody knows."""
+
+import time
+from dataclasses import replace
+
+from workbench import identifiers
+from workbench.tables.commits import marks
+from workbench.tables.commits.attempts import Attempt, attempt
+from workbench.tables.commits.errors import CONFLICT, CONNECTION, UNKNOWN, VALIDATION, PartlyCommitted, kind
+
+
+def retrying(
+    spark,
+    table,
+    write,
+    *,
+    id=None,
+    conditional=False,
+    again=(CONFLICT, VALIDATION),
+    tries=5,
+    first_wait_s=0.1,
+    longest_wait_s=60.0,
+    sleep=time.sleep,
+):
+    """Call a function that commits once to a table, again when it was refused, and settle an unknown outcome.
+
+    The session's idea of the table is refreshed before each try, and the whole function runs again. So what the
+    function writes has to come from what it reads *within*: a frame made outside is read anew too, but rows that
+    were collected or cached outside are those of the first try, and would undo what others committed since.
+
+    Each snapshot that the function commits has a mark in its summary (`workbench.commit-id`). When an answer is
+    lost, the mark is looked for: there, the write has succeeded; not there, it may still arrive, so that it is
+    tried again only if it is `conditional`.
+
+    Args:
+        spark: classic session whose catalog holds the table.
+        table: `namespace.name`, the table that `write` commits to, by whichever of its branches.
+        write: function without arguments; it commits once, through Spark, in the thread that calls it.
+        id: name of this write, unique in the table. It is then done once, also by a process that is started again
+            after a kill, as long as the snapshot is in the table and a branch or tag leads to it. It is no lock:
+            two processes that begin at once both write. A random one finds lost answers only.
+        conditional: whether a second one cannot take effect twice: because it is bound to the state of the table
+            that it read, or because it is idempotent. An append is neither.
+        again: kinds of refusal that are tried again. Without `validation` a write that was refused because
+            others changed the data it is about is raised at once.
+        tries: how often at most.
+        first_wait_s: seconds before the second try; they double, with up to a quarter more by chance.
+        longest_wait_s: the most that one wait takes, before chance is added.
+        sleep: function that waits; for tests.
+
+    Returns:
+        Attempt. Its value is what `write` returned, or the snapshot id where the write was found (`found`); tries
+        is 0 when `id` was there before.
+
+    Raises:
+        OutcomeUnknown: the write may be in the table or not.
+        PartlyCommitted: it committed something before it was refused.
+        TableNotFound: no such table.
+        Exception: the last refusal when tries are used up; any other error of `write` at once.
+    """
+    mark, quoted = marks.named(id), identifiers.quoted(table)
+    lost = arrived = False
+
+    def landed():
+        return marks.find(spark, table, mark, anywhere=True)
+
+    def commit():
+        nonlocal lost, arrived
+        spark.sql(f"REFRESH TABLE {quoted}")
+        try:
+            return marks.stamped(spark, mark, write)
+        except Exception as error:
+            left = kind(error)
+            if left in (CONFLICT, VALIDATION) and (there := landed()) is not None:
+                if not lost:
+                    raise PartlyCommitted(
+                        f"a write to {table} committed snapshot {there} and was refused after that; "
+                        "it may commit only once"
+                    ) from error
+                arrived = True  # an earlier try's, whose answer was lost
+                return there
+            lost = lost or left in (UNKNOWN, CONNECTION)
+            raise
+
+    if id is not None and (there := marks.find(spark, table, mark)) is not None:
+        return Attempt(there, 0, True)
+    done = attempt(
+        commit,
+        landed=landed,
+        again=again,
+        conditional=conditional,
+        tries=tries,
+        first_wait_s=first_wait_s,
+        longest_wait_s=longest_wait_s,
+        sleep=sleep,
+    )
+    return replace(done, found=True) if arrived else done

@@ -1,0 +1,111 @@
+"""Updates merged into a table by key, in any order: an older value never overwrites a newer one.
+
+    upserts.merge(spark, "shop.stock", updates, key="product_id", sequence="changed_at")
+    stream.writeStream.foreachBatch(upserts.each_batch("shop.stock", key="product_id", sequence="changed_at"))
+
+For each key the table ends with the greatest update that it was ever given, whatever came when, in which batches
+and how often. Greatest is: the highest sequence; of these a delete before anything else; of these the greatest
+text of the row as JSON, so that two updates that claim the same sequence end alike everywhere.
+"""
+
+from workbench.tables import commits
+from workbench.tables.upserts import newest, shapes
+from workbench.tables.upserts.shapes import OPERATIONS
+
+__all__ = ["OPERATIONS", "each_batch", "merge"]
+
+_QUERY = "sql.streaming.queryId"  # Spark sets it in the thread that runs a stream's batches
+
+
+def merge(
+    spark,
+    table,
+    updates,
+    *,
+    key,
+    sequence,
+    operation=None,
+    operations=OPERATIONS,
+    deleted=None,
+    id=None,
+    tries=10,
+):
+    """Merge updates into a table, in one commit; repeated, it changes nothing.
+
+    The updates are read once and kept until the commit. No view is made. A delete leaves the row in the table,
+    marked as such and with its sequence: without it an older update that comes later would bring the row back.
+    Readers say `WHERE NOT deleted`, and old ones are removed by a DELETE once nothing older can come.
+
+    Args:
+        spark: classic session whose catalog holds the table; of a stream's batch `df.sparkSession`.
+        table: `namespace.name`. Its MERGEs are serializable, which is Iceberg's default: with `snapshot` two of
+            them at once would both insert a new key.
+        updates: DataFrame with all the table's columns but `deleted`, and `operation`.
+        key: column or columns that name a row; never null.
+        sequence: column or columns that say which of two updates is newer: exact numbers, dates or timestamps,
+            never null in an update. A row of the table without one is older than any update.
+        operation: column that says what each update does; None when all of them upsert. It is not written,
+            unless the table has a column of that name.
+        operations: what `operation` may hold, each `upsert` or `delete`.
+        deleted: boolean column of the table that marks deleted rows; needed with `operation`.
+        id: name of this batch, unique in the table: found in its history, nothing is done.
+        tries: how often the merge is begun at most; it runs again when others changed the table meanwhile.
+
+    Returns:
+        commits.Attempt; tries is 0 when `id` was there before.
+
+    Raises:
+        ValueError: wrong columns or types; a null key or sequence or an unknown operation among the updates;
+            MERGEs that are not serializable. Nothing was committed.
+        OutcomeUnknown, TableNotFound: as of `commits.retrying`.
+    """
+    shape = shapes.of(
+        spark,
+        table,
+        updates,
+        key=key,
+        sequence=sequence,
+        operation=operation,
+        operations=operations,
+        deleted=deleted,
+    )
+    with newest.kept(updates, shape) as rows:
+        return commits.retrying(
+            spark,
+            table,
+            lambda: newest.write(rows(), shape),
+            id=id,
+            conditional=True,  # the same updates again are not greater than what is there
+            tries=tries,
+        )
+
+
+def each_batch(table, *, key, sequence, on_batch=None, **options):
+    """Return a function for `foreachBatch` that merges each batch once.
+
+    The commit's name is the query's id, which stays as long as its checkpoint, and the batch's number. A batch
+    that was committed before the query died is found by it and skipped. Where its snapshot was expired meanwhile
+    it is merged again, which changes nothing.
+
+    Args:
+        table: as of `merge`.
+        key: as of `merge`.
+        sequence: as of `merge`.
+        on_batch: function of the batch's number and its commits.Attempt; tries is 0 for one that was skipped.
+        **options: operation, operations, deleted and tries, as of `merge`.
+
+    Returns:
+        Function of a DataFrame and a batch number.
+    """
+    if unknown := sorted(set(options) - {"operation", "operations", "deleted", "tries"}):
+        raise TypeError(f"{unknown[0]} is no option of each_batch; it has operation, operations, deleted, tries")
+
+    def run(df, number):
+        spark = df.sparkSession
+        if (query := spark.sparkContext.getLocalProperty(_QUERY)) is None:
+            raise ValueError("each_batch is called by a streaming query's foreachBatch; for a frame use merge")
+        done = merge(spark, table, df, key=key, sequence=sequence, id=f"{query}/{number}", **options)
+        if on_batch is not None:
+            on_batch(number, done)
+
+    return run

@@ -1,0 +1,128 @@
+"""The greatest update of each key, and the one MERGE that brings them."""
+
+import operator
+from contextlib import contextmanager
+from functools import reduce
+
+from workbench import identifiers
+from workbench.tables.changes.compare import quoted
+
+# texts that differ wherever the values do, in every session
+_JSON = {
+    "ignoreNullFields": "false",
+    "timeZone": "UTC",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
+
+
+@contextmanager
+def kept(updates, shape):
+    """Give a function that returns the greatest update of each key, materialised and checked once.
+
+    A MERGE reads its source twice, to find the files and to write them: a frame that gave other rows the second
+    time would insert keys that are there. So the updates are run once, and let go at the end.
+
+    Yields:
+        Function without arguments: DataFrame of the columns `_s0`, `_s1` … for the table's, one row a key; None
+        when there is no update. ValueError when a key or sequence is null or an operation unknown.
+    """
+    held = []
+
+    def rows():
+        if not held:
+            held.append(_grouped(updates, shape).persist())
+        return held[0].select("_row.*") if _checked(held[0], shape) else None
+
+    try:
+        yield rows
+    finally:
+        for frame in held:
+            frame.unpersist()
+
+
+def write(rows, shape):
+    """Merge rows, as `kept` gives them, in one commit; without any nothing is committed."""
+    from pyspark.sql import functions as F
+
+    if rows is None:
+        return
+    ours = _aliases(shape)
+    table, source = (lambda name: F.col(quoted(name))), (lambda name: F.col(ours[name]))
+    same = reduce(operator.and_, [table(name) == source(name) for name in shape.key])
+    there, new = _sequence(shape, table), _sequence(shape, source)
+    newer = (there < new) | ((there == new) & (_tie(shape, table) < _tie(shape, source)))
+    values = {quoted(name): source(name) for name in shape.columns}
+    merging = rows.mergeInto(identifiers.quoted(shape.table), same)
+    merging.whenMatched(newer).update(values).whenNotMatched().insert(values).merge()
+
+
+def _grouped(updates, shape):
+    """Return one row a key: the greatest update as `_row`, and how many are wrong in which way; lazy."""
+    from pyspark.sql import functions as F
+
+    columns = {name: F.col(quoted(name)).cast(shape.columns[name]) for name in shape.given}
+    unknown = F.lit(False)
+    if shape.operation:
+        of = F.col(quoted(shape.operation))
+        kinds = {kind: [text for text, one in shape.operations.items() if one == kind] for kind in _KINDS}
+        columns[shape.deleted] = of.isin(kinds["delete"])
+        unknown = ~F.coalesce(of.isin([*kinds["delete"], *kinds["upsert"]]), F.lit(False))
+    nulls = {
+        role: reduce(operator.or_, [F.col(quoted(name)).isNull() for name in names])
+        for role, names in (("_key", shape.key), ("_sequence", shape.sequence))
+    }
+    ours = _aliases(shape)
+    rows = updates.select(
+        *[columns[name].alias(ours[name]) for name in shape.columns],
+        *[bad.alias(name) for name, bad in (nulls | {"_operation": unknown}).items()],
+    )
+    value = lambda name: F.col(ours[name])  # noqa: E731
+    rank = F.struct(_sequence(shape, value).alias("sequence"), _tie(shape, value).alias("tie"))
+    greatest = F.max_by(F.struct(*ours.values()), rank).alias("_row")
+    wrong = [F.count_if(name).alias(name) for name in ("_key", "_sequence", "_operation")]
+    return rows.groupBy(*[ours[name] for name in shape.key]).agg(greatest, *wrong)
+
+
+_KINDS = ("upsert", "delete")
+
+
+def _checked(grouped, shape):
+    """Return how many keys there are. Runs the updates."""
+    from pyspark.sql import functions as F
+
+    wrong = ("_key", "_sequence", "_operation")
+    found = grouped.agg(F.count("*").alias("keys"), *[F.sum(name).alias(name) for name in wrong]).collect()[0]
+    said = {
+        "_key": f"a null in {' or '.join(shape.key)}, and a key names a row",
+        "_sequence": f"a null in {' or '.join(shape.sequence)}, and could be older or newer than any other",
+        "_operation": f"another {shape.operation} than {', '.join(shape.operations)}",
+    }
+    if bad := [f"{found[name]} of them have {said[name]}" for name in wrong if found[name]]:
+        raise ValueError(f"updates for {shape.table} are refused: {'; '.join(bad)}")
+    return found["keys"]
+
+
+def _aliases(shape):
+    """Return names that no column of the table has."""
+    prefix = "_s"
+    while any(name.lower().startswith(prefix) for name in shape.columns):
+        prefix = f"_{prefix}"
+    return {name: f"{prefix}{n}" for n, name in enumerate(shape.columns)}
+
+
+def _sequence(shape, column):
+    """Return what orders the updates of a key; a row without it is below all others."""
+    from pyspark.sql import functions as F
+
+    return F.struct(*[column(name).alias(f"n{n}") for n, name in enumerate(shape.sequence)])
+
+
+def _tie(shape, column):
+    """Return what orders updates of one sequence."""
+    from pyspark.sql import functions as F
+
+    deleted = F.coalesce(column(shape.deleted), F.lit(False)) if shape.deleted else F.lit(False)
+    values = [column(name).alias(name) for name in shape.values]
+    text = F.to_json(F.struct(*values), _JSON) if values else F.lit("")
+    return F.struct(deleted.alias("deleted"), text.alias("text"))

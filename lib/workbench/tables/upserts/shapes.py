@@ -1,0 +1,114 @@
+"""What a table and its updates must be to be merged: columns, types, isolation."""
+
+from dataclasses import dataclass
+
+from workbench.tables import commits
+
+OPERATIONS = {"I": "upsert", "U": "upsert", "D": "delete"}
+_ISOLATION = "write.merge.isolation-level"
+_NO_KEYS = ("array", "map", "struct", "variant", "float", "double")
+_ORDERED = ("byte", "short", "integer", "long", "decimal", "date", "timestamp", "timestamp_ntz")
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What is merged into what.
+
+    Attributes:
+        table: its name.
+        columns: its columns, name to Spark type.
+        key, sequence: names among them.
+        operation: column of the updates, or None.
+        operations: what it may hold, each `upsert` or `delete`.
+        deleted: name among the columns, or None.
+    """
+
+    table: str
+    columns: dict
+    key: tuple[str, ...]
+    sequence: tuple[str, ...]
+    operation: str | None
+    operations: dict
+    deleted: str | None
+
+    @property
+    def given(self):
+        """The columns that updates bring: all but the one that is made of the operation."""
+        return [name for name in self.columns if name != self.deleted]
+
+    @property
+    def values(self):
+        """The columns that are neither key nor sequence nor the mark of a deleted row."""
+        return [name for name in self.given if name not in (*self.key, *self.sequence)]
+
+
+def of(spark, table, updates, *, key, sequence, operation, operations, deleted):
+    """Return the Shape of a merge; reads metadata only.
+
+    Raises:
+        ValueError: something does not fit; the message says what is expected and there.
+    """
+    loaded = commits.load(spark, table)
+    if (level := loaded.properties().get(_ISOLATION) or "serializable") != "serializable":
+        raise ValueError(
+            f"{table} has {_ISOLATION} {level!r}, with which two merges at once both insert a new key; "
+            "it must be serializable"
+        )
+    columns = {field.name: field.dataType for field in spark.table(table).schema}
+    shape = Shape(table, columns, _names(key), _names(sequence), operation, dict(operations), deleted)
+    _check_roles(shape)
+    _check_updates(spark, shape, updates)
+    return shape
+
+
+def _names(columns):
+    return (columns,) if isinstance(columns, str) else tuple(columns)
+
+
+def _check_roles(shape):
+    named = [*shape.key, *shape.sequence, *([shape.deleted] if shape.deleted else [])]
+    if not shape.key or not shape.sequence or len(set(named)) < len(named):
+        raise ValueError(
+            f"key and sequence are different columns, one or more each, and not deleted's; here they are "
+            f"{shape.key}, {shape.sequence} and {shape.deleted}"
+        )
+    if unknown := [name for name in named if name not in shape.columns]:
+        raise ValueError(f"{shape.table} has no column {unknown[0]}; it has {', '.join(shape.columns)}")
+    for name in shape.key:
+        if (kind := shape.columns[name]).typeName() in _NO_KEYS:
+            raise ValueError(f"{name} is {kind.simpleString()}: such values cannot name a row")
+    for name in shape.sequence:
+        if (kind := shape.columns[name]).typeName() not in _ORDERED:
+            raise ValueError(
+                f"{name} is {kind.simpleString()}; a sequence is an exact number, a date or a timestamp "
+                "('10' is less than '9' as text)"
+            )
+    if (shape.operation is None) != (shape.deleted is None):
+        raise ValueError("operation and deleted go together: without a marked row a delete could not last")
+    if shape.deleted and (kind := shape.columns[shape.deleted].typeName()) != "boolean":
+        raise ValueError(f"{shape.deleted} is {kind}; the column that marks deleted rows is boolean")
+    if wrong := sorted(set(shape.operations.values()) - {"upsert", "delete"}):
+        raise ValueError(f"an operation is upsert or delete, not {wrong[0]!r}")
+
+
+def _check_updates(spark, shape, updates):
+    there, extra = updates.schema, {shape.operation} if shape.operation else set()
+    wanted = [*shape.given, *sorted(extra - set(shape.given))]
+    if sorted(there.names) != sorted(wanted):
+        raise ValueError(
+            f"updates for {shape.table} have the columns {', '.join(there.names)}; expected {', '.join(wanted)}"
+        )
+    for name in shape.given:
+        found, expected = there[name].dataType, shape.columns[name]
+        if not _fits(spark, found, expected):
+            raise ValueError(
+                f"{name} is {found.simpleString()} in the updates and {expected.simpleString()} in "
+                f"{shape.table}; cast it before, so that nothing is lost unseen"
+            )
+
+
+def _fits(spark, found, expected):
+    """Say whether each value of a type is one of another too."""
+    java = spark._jvm.org.apache.spark.sql
+    one, other = (java.types.DataType.fromJson(kind.json()) for kind in (found, expected))
+    return found == expected or java.catalyst.expressions.Cast.canUpCast(one, other)
