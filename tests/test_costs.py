@@ -1,12 +1,14 @@
 """Prices are dated and sourced, and sums agree with those that AWS itself works out."""
 
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 
 from workbench import costs
 
 GIB = 2**30
+PRICES = Path(costs.__file__).parents[1] / "prices"
 
 
 @pytest.fixture
@@ -63,7 +65,7 @@ def test_what_has_no_price_is_refused(listed):
         costs.retrieval(listed, "DEEP_ARCHIVE", "Expedited", objects=1, size=1, days=1)
     with pytest.raises(ValueError, match="no storage price for 'ATTIC' in us-east-1; there are STANDARD"):
         costs.storage_usd(listed, "ATTIC", 1, 1)
-    with pytest.raises(ValueError, match="there is no price file rent; there are s3"):
+    with pytest.raises(ValueError, match="there is no price file rent; there are compute, s3"):
         costs.prices("rent")
 
 
@@ -79,10 +81,12 @@ def test_the_file_says_when_and_from_where(listed):
         ('usd_per_gb_month = "0.0036"', "usd_per_gb_month = 0.0036", "an amount is text such as '0.023'"),
         ('date = "2026-06-05"', 'date = "lately"', "lately"),
         ('currency = "USD"', "", "currency"),
+        ("[storage.GLACIER_IR]", "[attic.GLACIER_IR]", "found attic"),
+        ('usd_per_gb_month = "0.0036"\n', "", "storage.GLACIER has no amount"),
     ],
 )
 def test_a_file_of_ones_own_is_checked(tmp_path, listed, old, new, sentence):
-    shipped = costs.Path(costs.__file__).parent / "prices" / "s3.toml"
+    shipped = PRICES / "s3.toml"
     own = tmp_path / "own.toml"
     own.write_text(shipped.read_text())
     assert costs.prices(file=own) == listed
@@ -90,3 +94,95 @@ def test_a_file_of_ones_own_is_checked(tmp_path, listed, old, new, sentence):
     with pytest.raises(ValueError, match="is no price file") as caught:
         costs.prices(file=own)
     assert sentence in str(caught.value)
+
+
+@pytest.fixture
+def compute():
+    return costs.prices("compute")
+
+
+PUBLISHED = {"EMR 7.5": ("1535.62", True), "EMR 7.1": ("2033.17", True), "open source": ("5546.16", False)}
+
+
+@pytest.mark.parametrize(
+    ("places", "rounding", "expected"),
+    [
+        (None, costs.SUM, ["5.47", "7.24", "16.01"]),  # with exact hours
+        (2, costs.COMPONENTS, ["5.38", "7.18", "16.01"]),  # as in the published table
+        (2, costs.SUM, ["5.39", "7.18", "16.00"]),  # as in its text
+    ],
+)
+def test_the_published_benchmark_cost_what_it_says_under_its_two_roundings(compute, places, rounding, expected):
+    """9 r5d.4xlarge with 20 GB each: Amazon EMR 7.5 runtime for Apache Spark and Iceberg, AWS Big Data Blog."""
+    found = [
+        costs.cluster(
+            compute, "r5d.4xlarge", machines=9, hours=costs.hours(seconds, places=places), volume_gb=20, emr=emr
+        ).usd(rounding)
+        for seconds, emr in PUBLISHED.values()
+    ]
+    assert [str(usd) for usd in found] == expected
+
+
+def test_hours_are_exact_or_cut():
+    assert [str(round(costs.hours(seconds), 4)) for seconds, _ in PUBLISHED.values()] == [
+        "0.4266", "0.5648", "1.5406",
+    ]  # fmt: skip
+    assert [str(costs.hours(seconds, places=2)) for seconds, _ in PUBLISHED.values()] == ["0.42", "0.56", "1.54"]
+    assert costs.hours(5400.0) == Decimal("1.5")
+
+
+def test_a_cluster_in_its_parts(compute):
+    found = costs.cluster(compute, "r5d.4xlarge", machines=10, hours="7.3", volume_gb=100)
+    assert found == costs.Cluster(
+        Decimal("84.096"), Decimal("19.71"), Decimal("1"), (compute.sources["benchmark"],)
+    )
+    assert found.usd() == Decimal("104.806")
+    assert costs.cluster(compute, "r5d.4xlarge", machines=10, hours="7.3", emr=False).service_usd == 0
+
+
+def test_glue_is_billed_by_the_second_from_a_minute_on(compute):
+    found = [costs.glue_usd(compute, dpus=6, seconds=seconds) for seconds in (900, 60, 1)]
+    assert found == [Decimal("0.66"), Decimal("0.044"), Decimal("0.044")]  # the first is AWS's own example
+    assert costs.glue_usd(compute, dpus=10, seconds=3600, execution="flex") == Decimal("2.90")
+
+
+def test_athena_is_billed_by_the_megabyte_begun_and_ten_at_least(compute):
+    assert costs.athena_usd(compute, size=2**40) == 5
+    tenth = 5 * Decimal(10 * 2**20) / 2**40
+    assert [costs.athena_usd(compute, size=size) for size in (0, 10 * 2**20)] == [tenth, tenth]
+    assert costs.athena_usd(compute, size=10 * 2**20 + 1, queries=10) == tenth * 11
+
+
+def test_how_many_queries_pay_for_a_layout():
+    """A date-partitioned layout loads longer and is slower: nothing pays for it."""
+    assert costs.break_even(10, before=3, after=1) == 5
+    assert costs.break_even("10.01", before=3, after=1) == 6
+    assert (costs.break_even(0, before=1, after=1), costs.break_even(1, before=1, after=1)) == (0, None)
+    assert costs.break_even(239 - 36, before="1.48", after="3.33") is None
+    assert costs.break_even(1, before=0.3, after=0.2) == 10  # and not 11, as with floats
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda p: costs.cluster(p, "abacus", machines=1, hours=1), "no instance price for 'abacus' in us-east-1"),
+        (lambda p: costs.cluster(p, "r5d.4xlarge", machines=-1, hours=1), "machines is -1; an amount is"),
+        (lambda p: costs.cluster(p, "r5d.4xlarge", machines=1, hours=1).usd("up"), "no rounding 'up'; there are"),
+        (lambda p: costs.glue_usd(p, dpus=1, seconds=1, execution="spot"), "no glue price for 'spot'"),
+        (lambda p: costs.athena_usd(p, size=float("nan")), "size is NaN; an amount is"),
+        (lambda p: costs.break_even(1, before=-1, after=0), "before is -1; an amount is"),
+    ],
+)
+def test_what_cannot_be_priced_is_refused(compute, call, sentence):
+    with pytest.raises(ValueError) as caught:
+        call(compute)
+    assert sentence in str(caught.value)
+
+
+def test_a_machine_without_an_emr_price_is_refused(tmp_path, compute):
+    text = (PRICES / "compute.toml").read_text()
+    start = text.index('[instance."r5d.4xlarge".emr]')
+    own = tmp_path / "own.toml"
+    own.write_text(text[:start] + text[text.index("[volume.gp2]") :])
+    with pytest.raises(ValueError, match="r5d.4xlarge has no emr price in us-east-1; it has ec2"):
+        costs.cluster(costs.prices(file=own), "r5d.4xlarge", machines=1, hours=1)

@@ -89,6 +89,8 @@ def test_the_wheel_stands_alone(tmp_path):
         "jars.toml",
         "log4j2.properties",
         "environments/local.yml",
+        "engines/spark41.yml",
+        "tpcds/names.txt",
         "run/templates/report.html.j2",
         "prices/s3.toml",
     }

@@ -1,0 +1,96 @@
+"""Price files: list prices of one service in one region, with the day they were seen and their sources."""
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+# kind of price in a file: whether one entry holds several prices
+KINDS = {
+    "storage": False, "requests": False, "retrieval": True, "instance": True, "volume": False, "glue": False,
+    "athena": False,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Prices:
+    """The list prices of one service in one region.
+
+    Attributes:
+        service: its name.
+        region: where they apply.
+        currency: of all amounts.
+        date: the day on which they were last seen.
+        sources: name to address; every price names one.
+        table: the file as it stands.
+    """
+
+    service: str
+    region: str
+    currency: str
+    date: date
+    sources: Mapping[str, str]
+    table: Mapping[str, Any]
+
+
+def prices(service="s3", *, file=None):
+    """Read a dated price file.
+
+    Args:
+        service: `s3`, or `compute`: EC2, EMR, EBS, Glue and Athena.
+        file: path of a file of your own with the same keys, for another region or contract.
+
+    Raises:
+        ValueError: there is no such file, or a price in it lacks a source or is no amount.
+    """
+    shipped = Path(__file__).parents[1] / "prices"
+    path = Path(file) if file else shipped / f"{service}.toml"
+    if not path.is_file():
+        there = ", ".join(sorted(found.stem for found in shipped.glob("*.toml")))
+        raise ValueError(f"there is no price file {path if file else service}; there are {there}")
+    try:
+        table = tomllib.loads(path.read_text(encoding="utf-8"))
+        about = table["about"]
+        day = date.fromisoformat(about["date"])
+        found = Prices(about["service"], about["region"], about["currency"], day, table["sources"], table)
+        _check(table)
+    except (KeyError, ValueError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path} is no price file: {error}") from None
+    return found
+
+
+def price(listed, kind, name):
+    """Return one entry of a price file.
+
+    Raises:
+        ValueError: it has none of that kind and name.
+    """
+    found = listed.table.get(kind, {})
+    if name not in found:
+        raise ValueError(f"no {kind} price for {name!r} in {listed.region}; there are {', '.join(found)}")
+    return found[name]
+
+
+def _check(table):
+    """Refuse a kind nobody knows, a price without a known source, and an amount that is none."""
+    kinds = set(table) - {"about", "sources"}
+    if not kinds or kinds - set(KINDS):
+        told = ", ".join(sorted(kinds - set(KINDS))) or "none"
+        raise ValueError(f"its kinds of prices are among {', '.join(KINDS)}, found {told}")
+    for kind in sorted(kinds):
+        for name, entry in table[kind].items():
+            for one in entry.values() if KINDS[kind] else [entry]:
+                _check_price(f"{kind}.{name}", one, table["sources"])
+
+
+def _check_price(name, one, sources):
+    if one["source"] not in sources:
+        raise ValueError(f"{name} names the source {one['source']!r}, which is not listed")
+    if not any(key.startswith("usd_") for key in one):
+        raise ValueError(f"{name} has no amount: usd_…")
+    for key, value in one.items():
+        amount = isinstance(value, str) and value.replace(".", "", 1).isdigit()
+        if key.startswith("usd_") and not amount:
+            raise ValueError(f"{name}.{key} is {value!r}; an amount is text such as '0.023'")

@@ -1,0 +1,35 @@
+"""A benchmark derived from TPC-DS in which no time is told without a verdict on the answer. Never a TPC result.
+
+    data = tpcds.generate(0.01)                                   # Parquet, by DuckDB's dsdgen, once
+    tpcds.load(spark, data, "tpcds_flat", layout="flat")          # Iceberg; seconds, files and bytes
+    results = list(tpcds.run(tpcds.engine("spark41"), spark, data, namespace="tpcds_flat"))
+    tpcds.require(results)                                        # fails where an answer is wrong
+
+What the verdicts mean, and what they leave open: docs/tpcds.md. The parts:
+
+    names.txt    the 103 names
+    texts        their Spark SQL texts, read from a package
+    data         the tables, generated and cached
+    layouts      the tables in Iceberg: flat, published, ours
+    dialect      Spark SQL into DuckDB's
+    answers      a result in normal form, and its hash
+    values       two values: identical, in another scale, different
+    matching     rows against rows in any order
+    verdicts     two answers: what their agreement is worth
+    oracle       DuckDB's answer, and the verdict it allows
+    kept         verified answers, remembered by their hash
+    engines      profiles of engines; one query on one of them
+    runs         queries on an engine, each with its verdict
+"""
+
+from workbench.tpcds.data import Data, generate
+from workbench.tpcds.engines import Engine, engine
+from workbench.tpcds.layouts import FLAT, LAYOUTS, OURS, PUBLISHED, Loaded, load
+from workbench.tpcds.runs import DERIVED, AnswersDiffer, Result, counts, lines, require, run
+from workbench.tpcds.texts import names, text
+from workbench.tpcds.verdicts import KINDS, Verdict
+
+__all__ = [
+    "DERIVED", "FLAT", "KINDS", "LAYOUTS", "OURS", "PUBLISHED", "AnswersDiffer", "Data", "Engine", "Loaded",
+    "Result", "Verdict", "counts", "engine", "generate", "lines", "load", "names", "require", "run", "text",
+]  # fmt: skip

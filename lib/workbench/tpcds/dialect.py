@@ -1,0 +1,145 @@
+"""The same question for another engine: Spark SQL into DuckDB's by sqlglot, with what the comparison must know.
+
+The translation carries the keys of the outermost ORDER BY as columns behind those of the answer. Which rows may
+change places, and which may be cut off by LIMIT instead of others, follows from the keys and from nothing else.
+"""
+
+from dataclasses import dataclass
+
+# Queries whose text sqlglot cannot turn into one that DuckDB answers as Spark means it: name to reason. Their
+# verdict is "unverified": never equal, counted apart. None is known.
+UNVERIFIED = {}
+
+
+def cut_to_whole(node):
+    """Cut a computed number that is cast to an integer: Spark cuts, DuckDB rounds, sqlglot says CAST for both.
+
+    q54 divides revenue by 50 and casts. Only what is computed is touched: TRUNC of a text would fail.
+    """
+    from sqlglot import exp
+
+    if not isinstance(node, exp.Cast) or not node.is_type(*exp.DataType.INTEGER_TYPES):
+        return node
+    if isinstance(node.this.unnest(), exp.Add | exp.Sub | exp.Mul | exp.Div | exp.Neg):
+        node.set("this", exp.Trunc(this=node.this.unnest()))
+    return node
+
+
+def rounded_before_the_sum(node):
+    """Round quotients before they are added up: Spark's have a scale, DuckDB's are floats.
+
+    q66 adds up sales by area. Spark gives a decimal(28,2) by an INT twelve decimals (38 digits, 26 of them before
+    the point: org.apache.spark.sql.types.DecimalType.adjustPrecisionScale), and the sum has no more.
+    """
+    from sqlglot import exp
+
+    quotient = node.this.unnest() if isinstance(node, exp.Sum) else None
+    if isinstance(quotient, exp.Div) and not isinstance(quotient.expression, exp.Literal):
+        node.set("this", exp.cast(quotient, "DECIMAL(38, 12)"))
+    return node
+
+
+# What sqlglot leaves as it was though the engines mean different things by it; each says why.
+REPAIRS = (cut_to_whole, rounded_before_the_sum)
+
+
+@dataclass(frozen=True)
+class Translation:
+    """A query in DuckDB's SQL.
+
+    Attributes:
+        sql: the answer's columns, then the sort keys that are none of them.
+        unlimited: the same without the outermost LIMIT.
+        hidden: how many columns stand behind those of the answer.
+        keys: where the keys of the ORDER BY are: positions in the answer from 0, or -1 … -hidden from the end.
+        limit: rows of the outermost LIMIT; None when there is none.
+    """
+
+    sql: str
+    unlimited: str
+    hidden: int
+    keys: tuple[int, ...]
+    limit: int | None
+
+
+def to_duckdb(text):
+    """Translate a Spark SQL query.
+
+    Raises:
+        ValueError: it is not one query, or sqlglot does not know how to say it.
+    """
+    tree = parse(text)
+    for repair in REPAIRS:
+        tree = tree.transform(repair)
+    hidden, keys = _sort_keys(tree)
+    limit = tree.args.get("limit")
+    found = _sql(tree)
+    tree.set("limit", None)
+    return Translation(found, _sql(tree), hidden, keys, int(limit.expression.name) if limit else None)
+
+
+def without_limit(text):
+    """Return a Spark SQL text without its outermost LIMIT, else as it stands."""
+    from sqlglot.dialects.spark import Spark
+    from sqlglot.tokens import TokenType
+
+    if parse(text).args.get("limit") is None:
+        return text
+    last = [token for token in Spark().tokenize(text) if token.token_type == TokenType.LIMIT][-1]
+    return text[: last.start].rstrip()
+
+
+def tables(text):
+    """Return the names of the tables that a query reads, sorted; names of its own WITH are none."""
+    from sqlglot import exp
+
+    tree = parse(text)
+    own = {found.alias.lower() for found in tree.find_all(exp.CTE)}
+    return tuple(sorted({found.name.lower() for found in tree.find_all(exp.Table)} - own))
+
+
+def parse(text):
+    """Return sqlglot's tree of a Spark SQL query."""
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    try:
+        found = [tree for tree in sqlglot.parse(text, read="spark") if tree is not None]
+    except SqlglotError as error:
+        raise ValueError(f"sqlglot cannot read this as Spark SQL: {error}") from None
+    if len(found) != 1 or not hasattr(found[0], "selects"):
+        raise ValueError(f"expected one query, found {len(found)} statements")
+    return found[0]
+
+
+def _sql(tree):
+    from sqlglot import ErrorLevel
+    from sqlglot.errors import SqlglotError
+
+    try:
+        return tree.sql(dialect="duckdb", unsupported_level=ErrorLevel.RAISE, comments=False)
+    except SqlglotError as error:
+        raise ValueError(f"sqlglot cannot say this in DuckDB's SQL: {error}") from None
+
+
+def _sort_keys(tree):
+    """Append the keys that are no column of the answer to a SELECT's columns; return (how many, positions)."""
+    from sqlglot import exp
+
+    order = tree.args.get("order")
+    names = [column.alias_or_name for column in tree.selects]
+    positions, added = [], []
+    for ordered in order.expressions if order else ():
+        key = ordered.this
+        if isinstance(key, exp.Literal) and key.is_int:
+            positions.append(int(key.name) - 1)
+        elif isinstance(key, exp.Column) and not key.table and key.name in names:
+            positions.append(names.index(key.name))
+        elif isinstance(tree, exp.Select):
+            added.append(exp.alias_(key.copy(), f"_key_{len(added) + 1}"))
+            positions.append(-len(added))
+        else:
+            raise ValueError(f"a union is ordered by its columns, not by {key.sql()}")
+    if added:
+        tree.set("expressions", [*tree.expressions, *reversed(added)])  # the first is the last: -1
+    return len(added), tuple(positions)

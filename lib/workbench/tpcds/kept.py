@@ -1,0 +1,77 @@
+"""Answers that were verified are remembered by their hash, so that the next run need not ask the oracle again.
+
+One file a data digest and query. What is remembered counts only for the same text, the same rules of comparison
+and the same versions of what translates and answers; an answer that was never verified is compared anew.
+"""
+
+import hashlib
+import importlib.metadata
+import json
+from functools import cache
+from pathlib import Path
+
+from workbench import java
+from workbench.tpcds.verdicts import DIFFERENT, UNVERIFIED, Verdict
+
+MOST = 20  # answers remembered a query: ties let an engine give several
+RULES = ("answers.py", "values.py", "matching.py", "verdicts.py", "dialect.py", "oracle.py")
+
+
+def folder():
+    """Return where verdicts are kept by default: the user's cache."""
+    return java.cache() / "tpcds" / "kept"
+
+
+def find(place, data, query, text, digest):
+    """Return the Verdict on an answer that was verified before; None when it was not.
+
+    Args:
+        place: folder.
+        data: digest of the data.
+        query: its name.
+        text: what the verdict depends on besides: the query's text, and how the engine shortens decimals.
+        digest: of the answer.
+    """
+    kept = _read(_file(place, data, query), _conditions(text))
+    return Verdict(*kept[digest]) if digest in kept else None
+
+
+def keep(place, data, query, text, digest, verdict):
+    """Remember the verdict on an answer.
+
+    Raises:
+        ValueError: the verdict is "different" or "unverified": nothing was verified.
+    """
+    if verdict.kind in (DIFFERENT, UNVERIFIED):
+        raise ValueError(f"the answer to {query} is {verdict.kind}; only what was verified is kept")
+    file, conditions = _file(place, data, query), _conditions(text)
+    kept = _read(file, conditions) | {digest: [verdict.kind, verdict.sentence]}
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with java.replacing(file) as new:  # two processes that keep at once: one is forgotten, and verified again
+        new.write_text(
+            json.dumps({"conditions": conditions, "answers": dict(list(kept.items())[-MOST:])}, indent=1)
+        )
+
+
+def _read(file, conditions):
+    try:
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return {}
+    return found["answers"] if found.get("conditions") == conditions else {}
+
+
+def _file(place, data, query):
+    return Path(place) / data / f"{query}.json"
+
+
+def _conditions(text):
+    return hashlib.sha256(json.dumps([text, *_rules()]).encode()).hexdigest()
+
+
+@cache
+def _rules():
+    """Return what decides a verdict besides the answer: our code, the packages that translate and answer."""
+    here = Path(__file__).parent
+    code = hashlib.sha256(b"".join((here / name).read_bytes() for name in RULES)).hexdigest()
+    return (code, *(f"{name} {importlib.metadata.version(name)}" for name in ("duckdb", "sqlglot")))

@@ -1,0 +1,137 @@
+"""How the tables lie in Iceberg: as published, flat, or ours. Loading is measured: it is part of the price."""
+
+import time
+from dataclasses import dataclass
+
+from workbench import identifiers
+from workbench.tpcds import data as generated
+
+FLAT, PUBLISHED, OURS = "flat", "published", "ours"
+LAYOUTS = (FLAT, PUBLISHED, OURS)
+# the facts and their date keys
+FACTS = {
+    "catalog_returns": "cr_returned_date_sk", "catalog_sales": "cs_sold_date_sk", "inventory": "inv_date_sk",
+    "store_returns": "sr_returned_date_sk", "store_sales": "ss_sold_date_sk", "web_returns": "wr_returned_date_sk",
+    "web_sales": "ws_sold_date_sk",
+}  # fmt: skip
+# Ours: half a year of days a partition instead of one. Iceberg filters files at run time by the join with date_dim
+# only on a partition's source column. A truncate still has it, and a dozen partitions replace 1,800.
+DAYS = 180
+# Row groups of 16 MiB let a filter on the sorted key skip most of a file.
+OURS_PROPERTIES = {"write.parquet.row-group-size-bytes": 16 << 20}
+# Set when a table is created, and when it is whole: a load that was killed is ours to replace, none to compare.
+LAYOUT, DATA = "workbench.tpcds.layout", "workbench.tpcds.data"
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """One table as it was loaded: what a layout costs. Seconds include creating it."""
+
+    table: str
+    rows: int
+    partitions: int
+    files: int
+    bytes: int
+    seconds: float
+
+
+def load(spark, data, namespace, *, layout, tables=generated.TABLES):
+    """Load tables into a namespace, replacing those that were loaded here before.
+
+    Args:
+        spark: session whose default catalog takes Iceberg tables.
+        data: tpcds.data.Data.
+        namespace: made when missing.
+        layout: `flat`; `published`: the facts partitioned by their date key; `ours`: by half a year, sorted by it.
+        tables: some of the 24 when not all are needed.
+
+    Returns:
+        tuple of Loaded, in the order of `tables`.
+
+    Raises:
+        ValueError: no such layout or table, or a table of that name was not loaded by us.
+        RuntimeError: a table does not hold the rows that were generated.
+    """
+    if layout not in LAYOUTS:
+        raise ValueError(f"no layout {layout!r}; there are {', '.join(LAYOUTS)}")
+    if unknown := sorted(set(tables) - set(data.tables)):
+        raise ValueError(f"no table {unknown[0]!r}; there are {', '.join(data.tables)}")
+    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {_quoted(namespace)}")
+    foreign = [table for table, about in _properties(spark, namespace, tables).items() if LAYOUT not in about]
+    if foreign:
+        raise ValueError(f"{namespace}.{foreign[0]} was not loaded by this benchmark and is not replaced")
+    return tuple(_load(spark, data, namespace, table, layout) for table in tables)
+
+
+def statements(table, columns, layout, *, name):
+    """Return the statements that create a table, ready to be appended to.
+
+    Args:
+        table: one of the 24.
+        columns: in SQL: `d_date_sk BIGINT, …`.
+        layout: one of LAYOUTS.
+        name: quoted name of the table to create.
+    """
+    key = FACTS.get(table) if layout != FLAT else None
+    by = {PUBLISHED: key, OURS: f"truncate({DAYS}, {key})"}.get(layout)
+    properties = {LAYOUT: layout} | (OURS_PROPERTIES if layout == OURS else {})
+    listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
+    partitioned = f"PARTITIONED BY ({by}) " if key else ""
+    found = [f"CREATE TABLE {name} ({columns}) USING iceberg {partitioned}TBLPROPERTIES ({listed})"]
+    if key and layout == OURS:
+        found.append(f"ALTER TABLE {name} WRITE DISTRIBUTED BY PARTITION LOCALLY ORDERED BY {key}")
+    return tuple(found)
+
+
+def require(spark, namespace, data, tables=generated.TABLES):
+    """Return the layout of a namespace, having seen that its tables hold this data.
+
+    Raises:
+        ValueError: a table is missing, holds other data, or lies in another layout than the rest.
+    """
+    found = _properties(spark, namespace, tables)
+    for table in tables:
+        if found.get(table, {}).get(DATA) != data.digest:
+            raise ValueError(
+                f"{namespace}.{table} does not hold the data of scale factor {data.scale}; load it first"
+            )
+    layouts = sorted({about[LAYOUT] for about in found.values()})
+    if len(layouts) != 1:
+        raise ValueError(f"{namespace} mixes layouts: {', '.join(layouts)}")
+    return layouts[0]
+
+
+def _load(spark, data, namespace, table, layout):
+    name = identifiers.quoted(f"{namespace}.{table}")
+    rows = spark.read.parquet(str(data.path(table)))
+    columns = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in rows.schema)
+    start = time.perf_counter()
+    spark.sql(f"DROP TABLE IF EXISTS {name} PURGE")
+    for statement in statements(table, columns, layout, name=name):
+        spark.sql(statement)
+    rows.writeTo(name).append()
+    seconds = time.perf_counter() - start
+    files, size, count = spark.sql(
+        f"SELECT count(*), sum(file_size_in_bytes), sum(record_count) FROM {name}.files"
+    ).first()
+    if count != data.tables[table].rows:
+        raise RuntimeError(f"{namespace}.{table} holds {count} rows, generated were {data.tables[table].rows}")
+    partitions = spark.sql(f"SELECT count(*) FROM {name}.partitions").first()[0]
+    spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('{DATA}' = '{data.digest}')")
+    return Loaded(table, count, partitions, files, size, seconds)
+
+
+def _properties(spark, namespace, tables):
+    """Return the properties of those tables that exist: name to dict."""
+    there = {row.tableName for row in spark.sql(f"SHOW TABLES IN {_quoted(namespace)}").collect()}
+    return {
+        table: {
+            row.key: row.value for row in spark.sql(f"SHOW TBLPROPERTIES {_quoted(namespace)}.{table}").collect()
+        }
+        for table in tables
+        if table in there
+    }
+
+
+def _quoted(namespace):
+    return identifiers.quoted(f"{namespace}.t").removesuffix(".`t`")

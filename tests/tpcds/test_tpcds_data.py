@@ -1,0 +1,66 @@
+"""The generated data: all of it or none, and the same every time."""
+
+import duckdb
+import pytest
+
+from workbench.tpcds import data
+
+ROWS = {
+    "call_center": 1, "catalog_page": 11718, "catalog_returns": 1358, "catalog_sales": 14313, "customer": 1000,
+    "customer_address": 500, "customer_demographics": 19208, "date_dim": 73049, "household_demographics": 7200,
+    "income_band": 20, "inventory": 23490, "item": 180, "promotion": 3, "reason": 1, "ship_mode": 20, "store": 1,
+    "store_returns": 2810, "store_sales": 28810, "time_dim": 86400, "warehouse": 1, "web_page": 1,
+    "web_returns": 679, "web_sales": 7212, "web_site": 1,
+}  # fmt: skip
+DIGEST = "ee4731d1f13c7fab501a53d1603d27953ce6aac8d419d3cf72a5b52e976e0bf9"
+
+
+@pytest.fixture(scope="module")
+def generated(tmp_path_factory):
+    return data.generate(0.01, cache=tmp_path_factory.mktemp("cache"))
+
+
+def test_the_24_tables_at_the_smallest_scale(generated):
+    assert {name: table.rows for name, table in generated.tables.items()} == ROWS
+    assert (generated.scale, generated.digest) == ("0.01", DIGEST)
+    assert sorted(path.name for path in generated.folder.iterdir()) == sorted(
+        [*(f"{table}.parquet" for table in data.TABLES), "data.json"]
+    )
+
+
+def test_columns_are_spelled_as_the_query_texts_spell_them(generated):
+    connection = data.connect(generated)
+    found = {
+        table: [row[0] for row in connection.execute(f"DESCRIBE {table}").fetchall()] for table in data.TABLES
+    }
+    kinds = {row[1] for table in data.TABLES for row in connection.execute(f"DESCRIBE {table}").fetchall()}
+    connection.close()
+    assert kinds == {"INTEGER", "VARCHAR", "DATE", "DECIMAL(5,2)", "DECIMAL(7,2)", "DECIMAL(15,2)"}
+    assert "c_last_review_date" in found["customer"] and "s_tax_percentage" in found["store"]
+    assert not set(data.SPELLINGS) & {column for columns in found.values() for column in columns}
+
+
+def test_what_is_there_is_not_generated_again(generated):
+    before = {path: path.stat().st_mtime_ns for path in generated.folder.iterdir()}
+    assert data.generate("0.010", cache=generated.folder.parent) == generated
+    assert {path: path.stat().st_mtime_ns for path in generated.folder.iterdir()} == before
+
+
+def test_a_killed_generation_and_a_damaged_file_are_replaced(generated):
+    """The second generation gives the same data: the digest is of the rows, not of the files."""
+    cache, name = generated.folder.parent, generated.folder.name
+    (cache / f"{name}.part").mkdir()
+    (cache / f"{name}.part" / "store_sales.parquet").write_text("half a fi")
+    with generated.path("web_sales").open("ab") as file:
+        file.write(b"x")
+    again = data.generate(0.01, cache=cache)
+    assert again.digest == DIGEST and {name: table.rows for name, table in again.tables.items()} == ROWS
+    assert sorted(path.name for path in cache.iterdir()) == [name, f"{name}.lock"]
+    assert duckdb.sql(f"SELECT count(*) FROM '{again.path('web_sales')}'").fetchone() == (7212,)
+
+
+@pytest.mark.parametrize("scale", [0, 0.001, 11, "much", float("nan"), None])
+def test_a_scale_out_of_range_is_refused(scale, tmp_path):
+    with pytest.raises(ValueError, match="a scale factor is a number from 0.01 to 10, not"):
+        data.generate(scale, cache=tmp_path)
+    assert list(tmp_path.iterdir()) == []
