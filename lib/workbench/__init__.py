@@ -9,11 +9,12 @@ The map. Imports go downwards only, and within *top* nobody imports a neighbour:
                    history/   slowly changing dimensions, type 2, from a table's own commits
                    streams/   Kinesis into Iceberg, every record once
                    archive/   what is archived, what bringing it back costs, and reading it
+                   tpcds/     the TPC-DS derived benchmark: data, queries, answers and their verdicts
     middle         session    the one SparkSession of an environment
-                   tables/    what Iceberg tables are and did (snapshots), commits and their unknown outcomes,
-                              changes between two snapshots
+                   tables/    what Iceberg tables are and did (snapshots), commits, their retries and unknown
+                              outcomes, upserts, changes between two snapshots
                    data/      inputs: real ones from packages, generated ones with their planted truth
-                   local/     stand-ins that run on this machine (kinesis, archive)
+                   local/     stand-ins that run on this machine (kinesis, archive); the proxy that orders commits
     ground         settings   params/: environments, typed, unknown keys refused
                    secrets    what a secret is, where it comes from, how it is kept out of what people read
                    lake       the embedded lake: an SQLite catalog and files in one folder
