@@ -191,8 +191,7 @@ def machine_memory_bytes():
 def class_data_options(names):
     """Return the JVM options that use the class-data archive of a jar set, built when missing.
 
-    Without one (it cannot be built, it takes too long, its folder is read-only) a session starts slower and is the
-    same otherwise.
+    Without one (not to be built, too slow, a read-only folder) a session starts slower and is the same otherwise.
     """
     try:
         archive = java.archive_path(names)
@@ -210,26 +209,21 @@ def build_archive(names):
 
     Returns:
         Path of the archive; an empty file says that the JVM wrote none. Two processes that build it do no harm:
-        the file is put in place in one step.
-
-    Raises:
-        subprocess.TimeoutExpired: the machine is too busy; nothing is left, and the next session tries again.
+        the file is put in place in one step. On a machine too busy, subprocess.TimeoutExpired: nothing is left.
     """
     archive = java.archive_path(names)
     java.dump_base_archive()
     with java.replacing(archive) as new:
         new.unlink()
         code = "import sys; from workbench import session; session._train(sys.argv[1], sys.argv[2:])"
-        command = [sys.executable, "-c", code, str(new), *names]
-        quiet = {"stdin": subprocess.DEVNULL, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-        with subprocess.Popen(command, start_new_session=True, **quiet) as child:
+        quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL) | {"start_new_session": True}
+        with subprocess.Popen([sys.executable, "-c", code, str(new), *names], **quiet) as child:
             try:
                 child.wait(timeout=ARCHIVE_SECONDS)
             except subprocess.TimeoutExpired:
                 os.killpg(child.pid, signal.SIGKILL)  # its JVM too, which would write the file at its end
                 raise
-        if not new.is_file():
-            new.touch()
+        new.touch()
     return archive
 
 
