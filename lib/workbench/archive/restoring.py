@@ -96,7 +96,8 @@ def restore(
 
     Raises:
         ValueError: arguments do not go, or another process has the state table open.
-        botocore.exceptions.ClientError: S3 refuses the caller as such (AccessDenied …).
+        botocore.exceptions.ClientError: S3 refuses the caller as such (AccessDenied …): all of the first requests,
+            or a look. An object that it denies among others stands in `failed`.
     """
     now = now or (lambda: datetime.now(UTC))
     _check(wait_hours, poll_s, longest_poll_s, tries)
@@ -143,7 +144,7 @@ class _Run:
         self.steps = {_key(step): step for step in plan.steps}
         self.keys = self.steps.keys()
         self.counts = {"requested": 0, "prolonged": 0, "already": 0}
-        self.resumed = self.polls = 0
+        self.resumed, self.polls, self.denied = 0, 0, None
 
     def resume(self):
         """Take the plan into the state table, and settle what an earlier run left in it."""
@@ -188,6 +189,7 @@ class _Run:
             asking = [row | {"state": ASKING, "asked_at": text(self.now())} for row in needed]
             self.table.put(asking)
             answers = list(self.threads.map(self._send, asking))
+            self._refuse_caller([(status, code) for status, code, _ in answers])
             noted = [row | self._answered(*said, last) for row, said in zip(asking, answers, strict=True)]
             self.table.put(noted)
             self._look([row for row in noted if row["state"] == ASKED and row["status"] in (200, 403)])  # no wait
@@ -216,11 +218,16 @@ class _Run:
         except ClientError as error:
             code = error.response["Error"]["Code"]
             status = error.response["ResponseMetadata"]["HTTPStatusCode"]
-            if status in (401, 403) and code not in ALREADY_THERE:
-                raise
+            if _denied(status, code):
+                self.denied = error
             return status, code, error.response["Error"].get("Message", "")
         except (ConnectionError, HTTPClientError) as error:
             return LOST, None, str(error)
+
+    def _refuse_caller(self, answers):
+        """Raise when S3 refuses all that is asked first: not one object is denied then, but the caller."""
+        if answers and not sum(self.counts.values()) and all(_denied(*answer) for answer in answers):
+            raise self.denied
 
     def _answered(self, status, code, message, last):
         """Return what is noted of an answer."""
@@ -296,6 +303,10 @@ class _Run:
             expiring=tuple((uri, end) for uri, end in ready if end and now < end <= soon),
             seconds=(now - self.begun).total_seconds(),
         )  # fmt: skip
+
+
+def _denied(status, code):
+    return status in (401, 403) and code not in ALREADY_THERE
 
 
 def _key(step):
