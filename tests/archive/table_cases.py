@@ -131,6 +131,85 @@ def test_an_archived_metadata_file_is_found_before_iceberg_tries_it(spark, store
     assert store.requests()["GetObject"] == before
 
 
+@pytest.fixture
+def dim(spark, store, s3):
+    """Another table, of 20 rows in two files, for subqueries."""
+    spark.sql("CREATE OR REPLACE TABLE cases.dim (id BIGINT, part INT) USING iceberg PARTITIONED BY (part)")
+    spark.sql("INSERT INTO cases.dim SELECT id, CAST(id % 2 AS INT) FROM range(0, 20, 1, 1)")
+    yield "cases.dim"
+    for one in archive.inventory("s3://lake", s3=s3):
+        if one.storage_class != "STANDARD":
+            store.move(one.bucket, one.key, "STANDARD")
+
+
+@pytest.mark.parametrize(
+    ("where", "count"),
+    [
+        ("EXISTS (SELECT 1 FROM cases.dim WHERE id > 5)", 99),
+        ("id > (SELECT avg(id) FROM cases.dim) AND part = 1", 22),
+        ("id IN (SELECT id FROM cases.dim)", 19),
+        ("id = (SELECT max(id) FROM cases.dim WHERE id < (SELECT avg(id) FROM cases.dim))", 1),
+    ],
+)
+def test_the_tables_of_subqueries_are_looked_at(spark, store, s3, made, dim, where, count):
+    assert archive.read(made, spark=spark, s3=s3, where=where).count() == count
+    found = [one for one in files(spark, s3, made, where=where) if "/dim/" in one.uri]
+    assert sorted({one.kind for one in found}) == ["data", "metadata"]
+    data = [one for one in found if one.kind == "data"]
+    archived(store, data)
+    with pytest.raises(archive.Archived) as caught:
+        archive.read(made, spark=spark, s3=s3, where=where)
+    assert sorted(one.uri for one in caught.value.objects) == sorted(one.uri for one in data)
+
+
+def test_a_subquery_of_metadata_alone_needs_no_file(spark, store, s3, made, dim):
+    where = "id = (SELECT max(id) FROM cases.dim)"
+    archived(store, [one for one in files(spark, s3, dim) if one.kind == "data"])
+    assert archive.read(made, spark=spark, s3=s3, where=where).count() == 1
+
+
+def test_archived_metadata_of_a_subquerys_table_is_named(spark, store, s3, made, dim):
+    (manifest,) = [one for one in files(spark, s3, dim) if one.uri.endswith("avro") and "/snap-" not in one.uri]
+    archived(store, [manifest])
+    with pytest.raises(archive.MetadataArchived, match="1 metadata files of .*dim are archived") as caught:
+        archive.read(made, spark=spark, s3=s3, where="id IN (SELECT id FROM cases.dim)")
+    assert [one.uri for one in caught.value.objects] == [manifest.uri]
+
+
+def test_the_metadata_of_the_branch_that_is_audited_is_looked_at(spark, store, s3, dim):
+    spark.sql("ALTER TABLE cases.dim SET TBLPROPERTIES ('write.wap.enabled' = 'true')")
+    spark.conf.set("spark.wap.branch", "audit")
+    try:
+        before = {one.uri for one in files(spark, s3, dim)}
+        spark.sql("INSERT INTO cases.dim VALUES (100, 1)")
+        new = [one for one in files(spark, s3, dim) if one.uri not in before and one.uri.endswith("avro")]
+        assert len(new) == 2  # the branch's manifest list and its manifest
+        archived(store, [one for one in new if "/snap-" not in one.uri])
+        with pytest.raises(archive.MetadataArchived):
+            archive.read(dim, spark=spark, s3=s3)
+    finally:
+        spark.conf.unset("spark.wap.branch")
+    assert archive.read(dim, spark=spark, s3=s3).count() == 20
+
+
+def test_what_a_dropped_table_left_is_not_taken_for_the_tables_newest(spark, store, s3):
+    create = "CREATE TABLE cases.again (id BIGINT) USING iceberg"
+    spark.sql(create)
+    for number in range(2):
+        spark.sql(f"INSERT INTO cases.again VALUES ({number})")
+    left = files(spark, s3, "cases.again")
+    spark.sql("DROP TABLE cases.again")
+    archived(store, left)
+    store.clock.advance(3600)
+    spark.sql(create)
+    assert kinds(files(spark, s3, "cases.again")) == ([], 1)
+    archived_again = files(spark, s3, "cases.again")
+    archived(store, archived_again)
+    with pytest.raises(archive.MetadataArchived) as caught:
+        files(spark, s3, "cases.again")
+    assert [one.uri for one in caught.value.objects] == [one.uri for one in archived_again]
+
+
 def test_a_table_is_read_whole_or_not_at_all(spark, s3, table):
     for mode in ("SKIP_ALL_GLACIER", "READ_RESTORED_GLACIER_OBJECTS"):
         with pytest.raises(ValueError, match="is read by READ_ALL or not at all"):

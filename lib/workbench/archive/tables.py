@@ -44,26 +44,31 @@ def files(spark, s3, table, *, where=None, snapshot_id=None, workers=listing.WOR
     _checked(table, snapshot_id)
     _newest_by_name(spark, s3, table)
     loaded = commits.load(spark, table)
-    metadata = _metadata(s3, table, loaded, snapshot_id, workers)
-    wanted = planned(rows(spark, table, where=where, snapshot_id=snapshot_id))
+    metadata = _metadata(s3, table, loaded, snapshot_id or _on_branch(spark, loaded), workers)
+    df = rows(spark, table, where=where, snapshot_id=snapshot_id)
+    metadata += _metadata_of_others(spark, s3, df, {one.uri for one in metadata}, workers)
+    wanted = planned(df)
     return metadata + _looked_at(s3, table, [(uri, None, kind) for uri, kind in sorted(wanted.items())], workers)
 
 
 def planned(df):
     """Return the data and delete files of Spark's plan of a query, after all pruning: address to kind.
 
+    Those of subqueries too: one that is a join stands in the plan itself, another has a plan of its own.
+
     Raises:
         ValueError: the query reads something else than Iceberg tables.
     """
-    leaves, found = df._jdf.queryExecution().sparkPlan().collectLeaves(), {}
-    for leaf in (leaves.apply(i) for i in range(leaves.size())):
+    execution, found = df._jdf.queryExecution(), {}
+    planner = execution.sparkSession().sessionState().planner()
+    inner = [planner.plan(plan).next() for plan in _each(execution.optimizedPlan().subqueriesAll())]
+    for leaf in (leaf for plan in (execution.sparkPlan(), *inner) for leaf in _each(plan.collectLeaves())):
         kind = leaf.getClass().getSimpleName()
         if kind == "LocalTableScanExec":  # the filter leaves nothing
             continue
         if kind != "BatchScanExec" or "org.apache.iceberg" not in leaf.scan().getClass().getName():
             raise ValueError(f"files are known of Iceberg tables only; this query has a {kind}")
-        parts = leaf.inputPartitions()
-        for part in (parts.apply(i) for i in range(parts.size())):
+        for part in _each(leaf.inputPartitions()):
             tasks = part.taskGroup().tasks().iterator()
             while tasks.hasNext():
                 task = tasks.next()
@@ -98,8 +103,41 @@ def _metadata(s3, table, loaded, snapshot_id, workers):
     return found
 
 
+def _on_branch(spark, loaded):
+    """Return the snapshot that a session under write-audit-publish reads; None where it reads the newest."""
+    branch = spark.conf.get("spark.wap.branch", None)
+    if branch and loaded.properties().get("write.wap.enabled") == "true" and loaded.refs().containsKey(branch):
+        return loaded.snapshot(branch).snapshotId()
+    return None
+
+
+def _metadata_of_others(spark, s3, df, seen, workers):
+    """Return the metadata files of other tables, named in a query's subqueries, before Iceberg opens them."""
+    analyzed, found = df._jdf.queryExecution().analyzed(), []
+    plans = [analyzed, *_each(analyzed.subqueriesAll())]
+    for leaf in (leaf for plan in plans for leaf in _each(plan.collectLeaves())):
+        if (
+            leaf.getClass().getSimpleName() != "DataSourceV2Relation"
+            or "iceberg" not in leaf.table().getClass().getName()
+        ):
+            continue  # what is no table of Iceberg is refused by its plan
+        other, at = leaf.table().table(), leaf.table().snapshotId()
+        looked = _metadata(s3, other.name(), other, at or _on_branch(spark, other), workers)
+        found += [one for one in looked if one.uri not in seen]
+        seen |= {one.uri for one in looked}
+    return found
+
+
+def _each(found):
+    """Give what a sequence of Scala holds."""
+    return (found.apply(i) for i in range(found.size()))
+
+
 def _newest_by_name(spark, s3, table):
-    """Look at the newest metadata file where the warehouse has a table's, before Iceberg tries it for long."""
+    """Look at the newest metadata file where the warehouse has a table's, before Iceberg tries it for long.
+
+    The newest by its time: a table of the same name that was dropped may have left files of higher numbers.
+    """
     parts = table.split(".")
     catalogs = {parts[0], spark.conf.get("spark.sql.defaultCatalog", "spark_catalog")}
     for catalog in sorted(catalogs):
@@ -110,7 +148,7 @@ def _newest_by_name(spark, s3, table):
         prefix = f"{warehouse.rstrip('/')}/{'/'.join(below)}/metadata/"
         found = [one for one in listing.under(s3, prefix) if METADATA.fullmatch(one.uri)]
         if found:
-            newest = max(found, key=lambda one: int(METADATA.fullmatch(one.uri)[1].lstrip("v")))
+            newest = max(found, key=lambda one: (one.modified, int(METADATA.fullmatch(one.uri)[1].lstrip("v"))))
             _refuse_archived(table, [newest])
 
 
