@@ -434,3 +434,36 @@ def test_bad_arguments_are_refused_before_a_process_starts(store):
 
     with pytest.raises(ValueError, match="has no control 'open'; it has access_tier, advance, now"):
         child.ask(store.endpoint, "open")
+
+
+def test_a_key_with_a_percent_sign_is_found_in_a_listing_of_versions(store, s3):
+    s3.put_bucket_versioning(VersioningConfiguration={"Status": "Enabled"})
+    s3.put("a%20b")
+    s3.put("a b")
+    s3.restore("a%20b", tier="Expedited")
+    store.clock.advance(300)
+    rows = s3.list_object_versions(OptionalObjectAttributes=["RestoreStatus"])["Versions"]
+    assert {row["Key"]: "RestoreStatus" in row for row in rows} == {"a b": False, "a%20b": True}
+    assert s3.text("a%20b") == b"hello"
+
+
+def test_days_without_a_date_are_refused(s3):
+    s3.put("a")
+    assert s3.restore("a", days=10**8) == (400, "InvalidArgument")
+    assert s3.restore("a", days=36_500) == 202
+    assert "ongoing" in s3.head_object("a")["Restore"]
+
+
+def test_controls_that_do_not_go_are_refused_in_a_sentence(store, s3):
+    s3.put("a")
+    for wrong, sentence in [
+        (lambda: store.set(latency_s=-1), "latency_s is a number of seconds from 0, not -1"),
+        (lambda: store.move(s3.bucket, "a", "FOO"), "storage class you specified is not valid"),
+        (lambda: store.plant(s3.bucket, "p", 1, storage_class="NOPE"), "storage class you specified is not valid"),
+        (lambda: store.plant("no-bucket", "p", 1), "bucket does not exist"),
+        (lambda: store.plant(s3.bucket, "p", -1), "count, size and restored are whole numbers from 0, not -1"),
+        (lambda: store.clock.advance("x"), "the clock goes forward by numbers, not 'x'"),
+    ]:
+        with pytest.raises(ValueError, match=sentence):
+            wrong()
+    assert [row["Key"] for row in s3.list_objects_v2()["Contents"]] == ["a"]

@@ -44,6 +44,8 @@ class Clock:
 
     def advance(self, seconds=0, *, hours=0, days=0):
         """Move the clock forward; retrievals end, copies expire, lifecycle rules act. Returns the new time."""
+        if any(isinstance(n, bool) or not isinstance(n, int | float) for n in (seconds, hours, days)):
+            raise ValueError(f"the clock goes forward by numbers, not {seconds!r}, {hours!r}, {days!r}")
         moved = seconds + 3600 * hours + 86_400 * days
         return datetime.fromisoformat(child.ask(self.endpoint, "advance", seconds=moved))
 

@@ -15,12 +15,16 @@ def answer(state, name, arguments):
     Raises:
         ValueError: there is no such control, or its arguments do not go.
     """
+    from moto.s3.exceptions import S3ClientError
+
     if name not in _CONTROLS:
         raise ValueError(f"the archive store has no control {name!r}; it has {', '.join(sorted(_CONTROLS))}")
     try:
         return _CONTROLS[name](state, **arguments)
     except TypeError as error:
         raise ValueError(f"{name}: {error}") from None
+    except S3ClientError as error:
+        raise ValueError(f"{name}: {error.message}") from None
 
 
 def _now(state):
@@ -36,6 +40,8 @@ def _advance(state, seconds):
 
 
 def _set(state, latency_s=None, expedited=None, restore_status=None):
+    if latency_s is not None and not (isinstance(latency_s, int | float) and 0 <= latency_s < math.inf):
+        raise ValueError(f"latency_s is a number of seconds from 0, not {latency_s!r}")
     with state.lock:
         state.latency_s = state.latency_s if latency_s is None else float(latency_s)
         state.expedited = state.expedited if expedited is None else bool(expedited)
@@ -75,6 +81,10 @@ def _storage_class(state, bucket, key, storage_class):
 
 
 def _plant(state, bucket, prefix, count, size=16, storage_class="GLACIER", restored=0):
+    if any(isinstance(n, bool) or not isinstance(n, int) or n < 0 for n in (count, size, restored)):
+        raise ValueError(
+            f"count, size and restored are whole numbers from 0, not {count!r}, {size!r}, {restored!r}"
+        )
     with state.lock:
         patches.plant(
             state, bucket, prefix=prefix, count=count, size=size, storage_class=storage_class, restored=restored

@@ -175,7 +175,9 @@ def _listings(state):
         asked = response.headers.get("x-amz-optional-object-attributes", "")
         where = rows.get((response.data or {}).get("Action"))
         if where and "RestoreStatus" in asked and isinstance(action_result.result, dict):
-            quoted = "url" in response.querystring.get("encoding-type", [])
+            quoted = (
+                "url" in response.querystring.get("encoding-type", []) and where == "Contents"
+            )  # never versions
             for row in action_result.result[where]:
                 name = unquote(row["Key"]) if quoted else row["Key"]
                 key = response.backend.get_object(response.bucket_name, name, version_id=row.get("VersionId"))

@@ -7,6 +7,7 @@ objects; how long a tier takes is the upper end of the time it is said to take t
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+MOST_DAYS = 36_500  # S3 names no limit; later years have no date
 ARCHIVED = ("GLACIER", "DEEP_ARCHIVE")
 ACCESS_TIERS = {"ARCHIVE_ACCESS": "GLACIER", "DEEP_ARCHIVE_ACCESS": "DEEP_ARCHIVE"}  # as fast as these classes
 TIERS = ("Bulk", "Standard", "Expedited")  # slowest first
@@ -118,6 +119,8 @@ def _check(as_class, tier, days, access_tier):
     if days is not None and access_tier:
         why = "INTELLIGENT_TIERING objects are not subject to restore expiry. Do not specify Days"
         raise Refused(400, "InvalidArgument", why)
+    if days is not None and days > MOST_DAYS:
+        raise Refused(400, "InvalidArgument", f"Restoration days should be at most {MOST_DAYS}")
     if days is not None and days < 1:
         raise Refused(400, "InvalidArgument", "Restoration days should be at least 1")
     if (as_class, tier) not in TAKES:
