@@ -109,13 +109,125 @@ def test_all_skipped_gives_no_rows_of_the_schema(spark, t1, tmp_path):
         archive.read(t1[1] + "year=2022/", s3=t1[0], spark=spark, mode="SKIP_ALL_GLACIER", copy_to=tmp_path)
 
 
-def test_a_key_cannot_be_copied_out_of_its_folder(spark, store, tmp_path):
-    s3 = store.client()
-    s3.create_bucket(Bucket="dots")
-    s3.put_object(Bucket="dots", Key="t/../../a.txt", Body=b"1\n")
-    with pytest.raises(ValueError, match="would be copied outside of"):
-        archive.read("s3://dots/t/", s3=s3, spark=spark, schema="a INT", copy_to=tmp_path / "copies")
-    assert not list(tmp_path.rglob("a.txt"))
+@pytest.fixture
+def put(store, request):
+    """Put keys, each with its number as its row; returns (client, address of the bucket)."""
+    bucket, s3 = "p" + str(abs(hash(request.node.name)))[:20], store.client(max_pool_connections=32)
+    s3.create_bucket(Bucket=bucket)
+
+    def keys(*names, storage_class="STANDARD"):
+        for number, name in enumerate(names, 1):
+            s3.put_object(Bucket=bucket, Key=name, Body=b"%d\n" % number, StorageClass=storage_class)
+        return s3, f"s3://{bucket}"
+
+    return keys
+
+
+def numbers(spark, s3, address, folder, **options):
+    """The rows of a directory, sorted, and the warnings."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always")
+        found = archive.read(address, s3=s3, spark=spark, copy_to=folder, **{"schema": "a INT"} | options)
+    rows = sorted((tuple(row) for row in found.rows.collect()), key=str)
+    return (
+        rows,
+        [one.key for one in found.skipped],
+        [str(one.message) for one in said if one.category is archive.ObjectsSkipped],
+    )
+
+
+def test_keys_that_would_be_one_file_are_read_each(spark, put, tmp_path):
+    names = [
+        "t/a.csv",
+        "t//a.csv",
+        "t/./a.csv",
+        "t/../t/a.csv",
+        "t/a.csv/b",
+        "t/x:y.csv",
+        "t/" + "ü" * 200,
+        "t/x/../a.csv",
+    ]
+    s3, bucket = put(*names)
+    assert numbers(spark, s3, f"{bucket}/t", tmp_path / "copies")[0] == [(n,) for n in range(1, 9)]
+    outside = [path for path in tmp_path.rglob("*") if path.is_file() and tmp_path / "copies" not in path.parents]
+    assert outside == []
+
+
+def test_two_reads_into_one_folder_keep_their_rows(spark, put, tmp_path):
+    s3, bucket = put("jan/a.csv", "feb/a.csv")
+    jan, feb = (
+        archive.read(f"{bucket}/{month}/", s3=s3, spark=spark, schema="a INT", copy_to=tmp_path).rows
+        for month in ("jan", "feb")
+    )
+    assert (jan.collect(), feb.collect()) == ([(1,)], [(2,)])
+
+
+def test_what_spark_hides_is_said_to_be_left_out(spark, put, tmp_path):
+    hides = ["t/.hidden.csv", "t/_part.csv", "t/_x/b.csv", "t/b.csv._COPYING_", "t/..csv", "t/..."]
+    s3, bucket = put("t/a.csv", "t/_d=1.csv")
+    for name in hides:
+        s3.put_object(Bucket=bucket[5:], Key=name, Body=b"9\n", StorageClass="GLACIER")  # no reason to refuse
+    s3.put_object(Bucket=bucket[5:], Key="t/_SUCCESS", Body=b"")
+    rows, skipped, (said,) = numbers(spark, s3, f"{bucket}/t/", tmp_path)
+    assert (rows, skipped) == ([(1,), (2,)], sorted([*hides, "t/_SUCCESS"]))
+    assert said.startswith(
+        f"Spark, which hides names that begin with _ or ., leaves out 6 of 9 objects under {bucket}/t/: "
+    )
+
+
+def test_a_file_beside_partition_folders_is_said_to_be_left_out(spark, put, tmp_path):
+    s3, bucket = put("t/a.csv", "t/d=1/b.csv", "t/d=2/x/c.csv")
+    rows, skipped, (said,) = numbers(spark, s3, f"{bucket}/t/", tmp_path, schema="a INT, d INT")
+    assert (rows, skipped) == ([(2, 1), (3, 2)], ["t/a.csv"])
+    assert "or lie beside partition folders, leaves out 1 of 3 objects" in said
+
+
+def test_objects_with_different_partition_columns_are_refused(spark, put, tmp_path):
+    s3, bucket = put("t/d=1/a.csv", "t/d=1/e=2/b.csv")
+    with pytest.raises(
+        ValueError, match=r"have different partition columns: d \(s3:.*a.csv\), d, e \(s3:.*b.csv\); "
+    ):
+        numbers(spark, s3, f"{bucket}/t/", tmp_path)
+
+
+def test_a_directory_is_not_its_neighbours(spark, put, tmp_path):
+    s3, bucket = put("sales/1.csv", "sales.csv", "sales")
+    s3.put_object(Bucket=bucket[5:], Key="sales_old/1.csv", Body=b"9\n", StorageClass="GLACIER")
+    assert numbers(spark, s3, f"{bucket}/sales", tmp_path)[0] == [(1,), (3,)]
+    assert archive.plan(archive.inventory(f"{bucket}/sales", s3=s3)).steps == ()
+    assert numbers(spark, s3, f"{bucket}/sales.csv", tmp_path)[0] == [(2,)]
+
+
+def test_partition_columns_above_the_directory_have_their_values(spark, put, tmp_path):
+    s3, bucket = put("T1/year=2024/month=1/a.csv")
+    schema = "a INT, year INT, month INT"
+    for below in ("", "/year=2024/", "/year=2024", "/year=2024/month=1/a.csv"):
+        assert numbers(spark, s3, f"{bucket}/T1{below}", tmp_path, schema=schema)[0] == [(1, 2024, 1)]
+
+
+def test_a_mistyped_directory_is_not_empty(spark, put, tmp_path):
+    s3, bucket = put("T1/a.csv")
+    with pytest.raises(ValueError, match="there is no object s3://.*/T11/, nor one below it"):
+        numbers(spark, s3, f"{bucket}/T11/", tmp_path)
+
+
+def test_without_copies_keys_that_a_path_cannot_hold_are_refused(spark, put):
+    s3, bucket = put("t//a.csv")
+    with pytest.raises(ValueError, match=r"takes other keys for s3://.*/t//a.csv; read them by copies: copy_to="):
+        archive.read(f"{bucket}/t/", s3=s3, spark=spark, schema="a INT")
+
+
+def test_an_object_that_goes_while_it_is_read_is_named(spark, put, tmp_path):
+    s3, bucket = put("t/a.csv", "t/b.csv")
+    gone = []
+
+    def delete(**_):
+        if not gone:
+            gone.append(s3.delete_object(Bucket=bucket[5:], Key="t/b.csv"))
+
+    s3.meta.events.register("before-call.s3.GetObject", delete)
+    with pytest.raises(ValueError, match="s3://.*/t/b.csv was deleted before it was read"):
+        numbers(spark, s3, f"{bucket}/t/", tmp_path)
 
 
 def test_bad_arguments(spark, t1):

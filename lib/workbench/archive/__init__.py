@@ -16,6 +16,7 @@ What S3 does with archived objects, and what is guaranteed here: docs/archive.md
     requests     the state table of a restore
     looks        what a look at an object says of its request, as pure functions
     restoring    asking, waiting
+    directories  what Spark makes of keys, as pure functions
     reading      rows, or the list of what is missing
 """
 
@@ -43,14 +44,15 @@ __all__ = [
 
 
 def inventory(source, *, s3, spark=None, where=None, snapshot_id=None, status="auto", workers=listing.WORKERS):
-    """Give the state of every object under a prefix, or of every file that a query of an Iceberg table opens.
+    """Give the state of every object of a directory, or of every file that a query of an Iceberg table opens.
 
-    A prefix is listed page by page, with the state of restores where the store tells it and HEAD requests in
+    A directory is listed page by page, with the state of restores where the store tells it and HEAD requests in
     parallel where it does not; memory stays that of one page. A table's files are those of Spark's own plan of the
     query, delete files and the metadata that leads to them included; each is looked at by a HEAD request.
 
     Args:
-        source: s3://bucket/prefix, or `namespace.name` of a table.
+        source: s3://bucket/path (what lies below path/, and the object path itself; not path_old/), or
+            `namespace.name` of a table.
         s3: boto3 client of S3.
         spark: session whose catalog holds the table; a classic one. Only for a table.
         where: condition on the table's rows, SQL text or Column.
@@ -82,18 +84,22 @@ def read(
     """Read a directory by one of EMR's three modes, or the rows of a table when all their files can be read.
 
     Args:
-        source: s3://bucket/prefix, or `namespace.name` of a table.
+        source: s3://bucket/path (what lies below path/, and the object path itself; not path_old/), or
+            `namespace.name` of a table.
         s3: boto3 client of S3.
         spark: the session.
         mode: READ_ALL fails when an object is archived, before anything is read; SKIP_ALL_GLACIER leaves out
             GLACIER and DEEP_ARCHIVE, restored or not; READ_RESTORED_GLACIER_OBJECTS leaves out what is not
-            restored. What is left out is in the result and in a warning. A table knows READ_ALL only.
+            restored. What is left out is in the result and in a warning, as are names that Spark hides in any
+            directory, and files beside partition folders. A table knows READ_ALL only.
         where: condition on a table's rows, SQL text or Column.
         snapshot_id: of the table; its newest by default.
-        copy_to: local folder into which a directory's objects are copied first, for a session on this machine that
-            has no S3 file system; without it Spark's own reader opens them where they are.
+        copy_to: local folder in which each call makes one of its own and copies the directory's objects into it,
+            for a session on this machine that has no S3 file system; remove it when the rows are read. Without it
+            Spark's own reader opens them where they are.
         format: of a directory's files, as Spark names it.
-        schema: of a directory's files, DDL text or StructType, partition columns included.
+        schema: of a directory's files, DDL text or StructType, partition columns included, also those of folders
+            that the address itself names (…/year=2024/).
         options: of Spark's reader.
 
     Returns:

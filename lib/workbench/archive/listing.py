@@ -10,11 +10,12 @@ HEAD_MODES = ("auto", "listing", "head")
 
 
 def under(s3, prefix, *, status="auto", workers=WORKERS):
-    """Give every object under a prefix, in the order of keys, folder keys too; memory is that of one page.
+    """Give every object of a directory, in the order of keys, folder keys too; memory is that of one page.
 
     Args:
         s3: boto3 client of S3.
-        prefix: s3://bucket/prefix.
+        prefix: s3://bucket/path: the objects below `path/`, and the object of that very key. To S3 a prefix is a
+            beginning, which has sales_old/ come with sales; those are left.
         status: `listing` trusts that listings tell the state of restores, `head` asks for each archived object;
             `auto` trusts a server that names itself AmazonS3. Objects of Intelligent-Tiering are always asked,
             because no listing tells their tier.
@@ -79,12 +80,18 @@ def _pages(s3, bucket, start, status, workers):
         for page in pages:
             told = page["ResponseMetadata"]["HTTPHeaders"].get("server") == "AmazonS3"
             trusted = status == "listing" or (status == "auto" and told)
-            found = [from_listing(bucket, row) for row in page.get(rows, []) if row.get("IsLatest", True)]
+            newest = [row for row in page.get(rows, []) if row.get("IsLatest", True)]
+            found = [from_listing(bucket, row) for row in newest if _belongs(row["Key"], start)]
             ask = [n for n, one in enumerate(found) if _unknown(one, trusted)]
             seen = threads.map(lambda one: head(s3, one.uri, one.version_id, one.kind), [found[n] for n in ask])
             for n, one in zip(ask, seen, strict=True):
                 found[n] = one and replace(one, version_id=found[n].version_id)
             yield from (one for one in found if one is not None)  # deleted between listing and look
+
+
+def _belongs(key, start):
+    """Say whether a key that begins with a directory's name is of the directory."""
+    return not start or start.endswith("/") or key == start or key.startswith(start + "/")
 
 
 def _unknown(found, trusted):

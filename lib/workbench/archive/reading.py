@@ -1,12 +1,13 @@
 """Reading what can be read, and saying what cannot: directories by three modes, tables whole or not at all."""
 
 import re
+import tempfile
 import warnings
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workbench.archive import listing, objects, tables
+from workbench.archive import directories, listing, objects, tables
 from workbench.archive.objects import FAIL, READ, READ_ALL, SKIP, Archived, Object
 
 
@@ -21,7 +22,8 @@ class Reading:
     Attributes:
         rows: DataFrame; lazy.
         read: the Objects it reads.
-        skipped: the Objects it leaves out; a warning named them too.
+        skipped: the Objects it leaves out, by the mode or because Spark hides them; a warning named them too, but
+            for empty ones that Spark hides, as `_SUCCESS`.
     """
 
     rows: Any
@@ -44,20 +46,55 @@ def of_table(spark, s3, table, *, where=None, snapshot_id=None, mode=READ_ALL):
 def of_directory(spark, s3, prefix, *, mode=READ_ALL, copy_to=None, format="csv", schema=None, options=None):
     """Read the objects of a directory that a mode leaves; see `archive.read`."""
     objects.decide(mode, None) if mode not in objects.MODES else None
-    found = [one for one in listing.under(s3, prefix) if not objects.is_folder(one.uri, one.size)]
+    listed = list(listing.under(s3, prefix))
+    if not listed:
+        raise ValueError(f"there is no object {prefix}, nor one below it")
+    found = [one for one in listed if not objects.is_folder(one.uri, one.size)]
+    passed, partitioned = _passed_over(prefix, found), any(directories.columns(one.key) for one in found)
     decided = {READ: [], SKIP: [], FAIL: []}
     for one in found:
-        decided[objects.decide(mode, one)].append(one)
+        decided[SKIP if one in passed else objects.decide(mode, one)].append(one)
     _refuse(prefix, decided[FAIL], len(found))
-    if decided[SKIP]:
-        warnings.warn(
-            f"{mode} leaves out {len(decided[SKIP])} of {len(found)} objects under {prefix}: "
-            f"{tables.named([f'{one.key} ({one.storage_class}, {one.state})' for one in decided[SKIP]])}",
-            ObjectsSkipped,
-            stacklevel=3,
-        )
+    _refuse_other_columns(prefix, decided[READ])
+    _say(mode, prefix, [one for one in decided[SKIP] if one not in passed], len(found))
+    where = " or lie beside partition folders" if partitioned else ""
+    _say(
+        f"Spark, which hides names that begin with _ or .{where},",
+        prefix,
+        [one for one in passed if one.size],
+        len(found),
+    )
     rows = _rows(spark, s3, prefix, decided[READ], copy_to, format, schema, options or {})
     return Reading(rows, tuple(decided[READ]), tuple(decided[SKIP]))
+
+
+def _passed_over(prefix, found):
+    """Return the objects that Spark's reader of a directory passes over without a word, in any mode."""
+    start = objects.split(prefix)[1]
+    hidden = {one for one in found if directories.hidden(start, one.key)}
+    seen = [one for one in found if one not in hidden]
+    if any(directories.columns(one.key) for one in seen):
+        hidden |= {one for one in seen if not directories.columns(one.key)}
+    return hidden
+
+
+def _refuse_other_columns(prefix, wanted):
+    found = {directories.columns(one.key): one.uri for one in wanted}
+    if len(found) > 1:
+        shown = [f"{', '.join(names)} ({uri})" for names, uri in sorted(found.items())]
+        raise ValueError(
+            f"the objects of {prefix} have different partition columns: {tables.named(shown)}; read each alone"
+        )
+
+
+def _say(who, prefix, left_out, total):
+    if left_out:
+        warnings.warn(
+            f"{who} leaves out {len(left_out)} of {total} objects under {prefix}: "
+            f"{tables.named([f'{one.key} ({one.storage_class}, {one.state})' for one in left_out])}",
+            ObjectsSkipped,
+            stacklevel=4,
+        )
 
 
 def _rows(spark, s3, prefix, wanted, copy_to, format, schema, options):
@@ -67,9 +104,12 @@ def _rows(spark, s3, prefix, wanted, copy_to, format, schema, options):
                 f"no object under {prefix} is left to read, and without a schema there are no columns"
             )
         return spark.createDataFrame([], schema)
-    base, places = prefix, [one.uri for one in wanted]
     if copy_to is not None:
-        base, places = str(Path(copy_to).resolve()), _copied(s3, prefix, wanted, Path(copy_to))
+        base, places = _copied(s3, wanted, Path(copy_to).resolve())
+    elif wrong := [one.uri for one in wanted if directories.ambiguous(one.key)]:
+        raise ValueError(f"Spark takes other keys for {tables.named(wrong)}; read them by copies: copy_to=")
+    else:
+        base, places = directories.base(prefix), [one.uri for one in wanted]
     reader = spark.read.format(format).options(**{"basePath": base, **options})
     return (reader.schema(schema) if schema else reader).load([_literal(place) for place in places])
 
@@ -79,25 +119,29 @@ def _literal(place):
     return re.sub(r"([{}\[\]*?\\])", r"\\\1", place)
 
 
-def _copied(s3, prefix, wanted, folder):
-    """Copy objects into a local folder under the names that they have below the prefix; returns the paths."""
+def _copied(s3, wanted, folder):
+    """Copy objects into a new folder inside a local one; returns it and the paths.
+
+    The names are not the keys': of those two can be one file, a file and a folder, or a name that Spark hides.
+    """
     from botocore.exceptions import ClientError
 
-    start, places = len(objects.split(prefix)[1].rsplit("/", 1)[0]), []
-    for one in wanted:
-        place = (folder / one.key[start:].lstrip("/")).resolve()
-        if not place.is_relative_to(folder.resolve()):
-            raise ValueError(f"{one.uri} would be copied outside of {folder}")
+    folder.mkdir(parents=True, exist_ok=True)
+    base, places = tempfile.mkdtemp(prefix="read-", dir=folder), []
+    for number, one in enumerate(wanted):
+        place = Path(base) / directories.copy_name(number, one.key)
         place.parent.mkdir(parents=True, exist_ok=True)
         version = {"ExtraArgs": {"VersionId": one.version_id}} if one.version_id else {}
         try:
             s3.download_file(one.bucket, one.key, str(place), **version)
         except ClientError as error:
+            if error.response["Error"]["Code"] in ("404", "NoSuchKey"):
+                raise ValueError(f"{one.uri} was deleted before it was read") from None
             if error.response["Error"]["Code"] != "InvalidObjectState":
                 raise
             raise Archived(f"{one.uri} was archived again before it was read", [one]) from None
         places.append(f"file://{place}")
-    return places
+    return base, places
 
 
 def _refuse(what, wrong, total):
