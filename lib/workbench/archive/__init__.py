@@ -16,6 +16,7 @@ What S3 does with archived objects, and what is guaranteed here: docs/archive.md
     requests     the state table of a restore
     looks        what a look at an object says of its request, as pure functions
     restoring    asking, waiting
+    runs         one run over a plan, noted step by step
     directories  what Spark makes of keys, as pure functions
     reading      rows, or the list of what is missing
 """
@@ -34,7 +35,8 @@ from workbench.archive.objects import (
 )
 from workbench.archive.planning import MinimumStorage, Offer, Plan, Step, plan
 from workbench.archive.reading import ObjectsSkipped, Reading
-from workbench.archive.restoring import Outcome, restore
+from workbench.archive.restoring import restore
+from workbench.archive.runs import Outcome
 
 __all__ = [
     "MODES", "READ_ALL", "READ_RESTORED_GLACIER_OBJECTS", "SKIP_ALL_GLACIER", "Archived", "MetadataArchived",

@@ -1,0 +1,231 @@
+"""One run over one plan: its requests, its looks, and what came of them, each step noted in the state table."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from workbench.archive import listing, looks, planning
+from workbench.archive.objects import split
+from workbench.archive.requests import ASKED, ASKING, FAILED, OPEN, PLANNED, READY, moment, text
+
+TRIED_AGAIN = (
+    "GlacierExpeditedRetrievalNotAvailable",
+    "SlowDown",
+    "ServiceUnavailable",
+    "InternalError",
+    "Throttling",
+)
+ALREADY_THERE = ("InvalidObjectState", "ObjectAlreadyInActiveTierError")
+BATCH = 4  # requests noted at once, times the workers
+LOST = -1  # no answer came: the request may have arrived
+UNSEEN = object()  # a look that S3 had no answer to: it is looked at again
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a restore.
+
+    Attributes:
+        requested: requests of this run that S3 took as new or faster restores (202).
+        prolonged: copies that live longer by requests of this run (200).
+        resumed: objects of the plan that an earlier run with this state table had asked for, or may have.
+        already: objects that were under way by somebody else's request.
+        ready: objects of the plan that can be read now.
+        waiting: addresses of those that are not there yet.
+        failed: (address, why) of those that S3 refuses, that changed since the plan, or that were never asked for.
+        expiring: (address, time) of copies that go within a day of the end of this run, or sooner than the plan's
+            days say, because somebody else or an earlier plan asked for them.
+        seconds: how long this run took, by its clock.
+    """
+
+    requested: int
+    prolonged: int
+    resumed: int
+    already: int
+    ready: int
+    waiting: tuple[str, ...]
+    failed: tuple[tuple[str, str], ...]
+    expiring: tuple[tuple[str, datetime], ...]
+    seconds: float
+
+    @property
+    def complete(self):
+        """Whether every object of the plan can be read."""
+        return not self.waiting and not self.failed
+
+
+class Run:
+    """One run over one plan; its counts."""
+
+    def __init__(self, plan, s3, table, threads, workers, now, progress):
+        self.plan, self.s3, self.table, self.threads, self.workers = plan, s3, table, threads, workers
+        self.now, self.progress, self.begun = now, progress, now()
+        self.steps = {_key(step): step for step in plan.steps}
+        self.keys = self.steps.keys()
+        self.counts = {"requested": 0, "prolonged": 0, "already": 0}
+        self.resumed, self.polls, self.denied = 0, 0, None
+
+    def resume(self):
+        """Take the plan into the state table, and settle what an earlier run left in it."""
+        held = {(row["uri"], row["version"]): row for row in self.table.rows(self.keys)}
+        asked = [row for row in held.values() if row["state"] in (ASKING, ASKED, READY)]
+        self.resumed, changes = len(asked), {}
+        for row, found in self._heads(asked):
+            step = self._step(row)
+            if found is UNSEEN:
+                values = {"state": ASKED} if row["state"] == READY else {}
+            else:
+                values = looks.of_earlier(step, row, found, self.plan.made_at, self.now())
+            changes[_key(step)] = self._new(step) if values is None else row | values
+        for key, step in self.steps.items():
+            if key not in changes:  # nobody asked, or S3 refused it
+                changes[key] = self._new(step)
+                self.counts["already"] += step.action == planning.WAIT
+        self.table.put(changes.values())
+        self._tell()
+
+    def _new(self, step):
+        one, waits = step.object, step.action == planning.WAIT
+        return {
+            "uri": one.uri, "version": one.version, "version_id": one.version_id, "action": step.action,
+            "tier": step.tier, "days": None if one.access_tier else self.plan.days, "hours": step.hours,
+            "state": ASKED if waits else PLANNED, "asked_at": text(self.now()) if waits else None,
+            "until": text(one.restored_until),
+        }  # fmt: skip
+
+    def _step(self, row):
+        return self.steps[row["uri"], row["version"]]
+
+    def open(self):
+        """Return the rows that are not settled."""
+        return self.table.rows(self.keys, *OPEN)
+
+    def ask(self, *, last):
+        """Ask for what is planned, a bounded number at a time; each is looked at, and noted before it is sent."""
+        todo, size = self.table.rows(self.keys, PLANNED), BATCH * self.workers
+        for batch in (todo[start : start + size] for start in range(0, len(todo), size)):
+            needed = self._needed(batch)
+            asking = [row | {"state": ASKING, "asked_at": text(self.now())} for row in needed]
+            self.table.put(asking)
+            answers = list(self.threads.map(self._send, asking))
+            self._refuse_caller([(status, code) for status, code, _ in answers])
+            noted = [row | self._answered(*said, last) for row, said in zip(asking, answers, strict=True)]
+            self.table.put(noted)
+            self._look([row for row in noted if row["state"] == ASKED and row["status"] in (200, 403)])  # no wait
+
+    def _needed(self, rows):
+        """Look at planned rows, note those that need no request, and return the others."""
+        seen = [(row, found) for row, found in self._heads(rows) if found is not UNSEEN]
+        seen = [(row, looks.before_asking(self._step(row), row, found, self.now())) for row, found in seen]
+        settled = [(row, values) for row, values in seen if values is not None]
+        self.counts["already"] += sum(values["state"] == ASKED for _, values in settled)
+        self.table.note(settled)
+        return [row for row, values in seen if values is None]
+
+    def _send(self, row):
+        """Send one request; returns (status, error code, message)."""
+        from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
+
+        bucket, key = split(row["uri"])
+        version = {"VersionId": row["version_id"]} if row["version_id"] else {}
+        asked = {"Days": row["days"]} if row["days"] else {}
+        if row["tier"]:
+            asked["GlacierJobParameters"] = {"Tier": row["tier"]}
+        try:
+            said = self.s3.restore_object(Bucket=bucket, Key=key, RestoreRequest=asked, **version)
+            return said["ResponseMetadata"]["HTTPStatusCode"], None, None
+        except ClientError as error:
+            code = error.response["Error"]["Code"]
+            status = error.response["ResponseMetadata"]["HTTPStatusCode"]
+            if _denied(status, code):
+                self.denied = error
+            return status, code, error.response["Error"].get("Message", "")
+        except (ConnectionError, HTTPClientError) as error:
+            return LOST, None, str(error)
+
+    def _refuse_caller(self, answers):
+        """Raise when S3 refuses all that is asked first: not one object is denied then, but the caller."""
+        if answers and not sum(self.counts.values()) and all(_denied(*answer) for answer in answers):
+            raise self.denied
+
+    def _answered(self, status, code, message, last):
+        """Return what is noted of an answer."""
+        if status == LOST:
+            return {"state": ASKING, "why": message}
+        values = {"status": status, "why": f"{code}: {message}" if code else None}
+        if status in (200, 202) or code == "RestoreAlreadyInProgress" or code in ALREADY_THERE:
+            name = {202: "requested", 200: "prolonged"}.get(status, "already")
+            self.counts[name] += 1
+            return values | {"state": ASKED}
+        if code in TRIED_AGAIN and not last:
+            return values | {"state": PLANNED}
+        return values | {"state": FAILED}
+
+    def look(self):
+        """Look at all that is under way, or may be, and note what is there."""
+        self._look(self.table.rows(self.keys, ASKING, ASKED))
+        self._tell()
+
+    def poll(self):
+        """Look at a few of what is under way, others each time; at all as soon as one of the few is there.
+
+        Objects asked together come together: thousands of looks an hour would tell no more than a few.
+        """
+        rows = self.table.rows(self.keys, ASKED)
+        step = -(-len(rows) // self.workers) or 1
+        changed = self._look(rows[self.polls % step :: step] + self.table.rows(self.keys, ASKING))
+        self.polls += 1
+        if changed or not rows:
+            self.look()
+
+    def _tell(self):
+        self.progress(len(self.table.rows(self.keys, READY)), len(self.keys))
+
+    def _heads(self, rows):
+        return list(zip(rows, self.threads.map(self._head, rows), strict=True))
+
+    def _head(self, row):
+        """Look at one object: Object, None when it is not there, UNSEEN when S3 does not answer just now."""
+        from botocore.exceptions import ClientError, ConnectionError, HTTPClientError
+
+        try:
+            return listing.head(self.s3, row["uri"], row["version_id"], "object")
+        except ClientError as error:
+            if error.response["ResponseMetadata"]["HTTPStatusCode"] not in (429, 500, 502, 503, 504):
+                raise
+        except (ConnectionError, HTTPClientError):
+            pass
+        return UNSEEN
+
+    def _look(self, rows):
+        """Look at rows and note what is there; returns how many are not under way any more."""
+        seen = [(row, found) for row, found in self._heads(rows) if found is not UNSEEN]
+        seen = [(row, looks.under_way(row, found, self.now())) for row, found in seen]
+        self.table.note(seen)
+        return sum(values["state"] != ASKED for _, values in seen)
+
+    def outcome(self):
+        """Return what became of the plan."""
+        now, rows = self.now(), self.table.rows(self.keys)
+        failed = [
+            (row["uri"], row["why"] or "it was not asked for yet; run again")
+            for row in rows
+            if row["state"] in (FAILED, PLANNED)
+        ]
+        ready = [(row["uri"], moment(row["until"])) for row in rows if row["state"] == READY]
+        gone = [(uri, f"its copy expired, {end:%Y-%m-%d %H:%M}") for uri, end in ready if end and end <= now]
+        soon = max(now + timedelta(days=1), self.plan.made_at + timedelta(days=self.plan.days))
+        return Outcome(
+            **self.counts, resumed=self.resumed, ready=len(ready) - len(gone),
+            waiting=tuple(row["uri"] for row in rows if row["state"] in (ASKING, ASKED)),
+            failed=(*failed, *gone),
+            expiring=tuple((uri, end) for uri, end in ready if end and now < end <= soon),
+            seconds=(now - self.begun).total_seconds(),
+        )  # fmt: skip
+
+
+def _denied(status, code):
+    return status in (401, 403) and code not in ALREADY_THERE
+
+
+def _key(step):
+    return step.object.uri, step.object.version
