@@ -140,18 +140,10 @@ soak-stream: setup ## the long cases of streams, and 200 kills with random resha
 	@PYTHONPATH=tests $(BIN)/python -m soak.stream $(KILLS)
 
 .PHONY: bench-commits
-bench-commits: setup ## the commit profile against the defaults at 8 writers, and latency over 1,000 commits, into docs/evidence; COMMITS=n
-	@PYTHONPATH=tests $(BIN)/python -m bench.commits $(COMMITS)
-
-.PHONY: soak-commits
-soak-commits: setup ## 1,000 commits by 4 processes while 1 compacts and 1 expires, and kills between swap and return, into docs/evidence; COMMITS=n
-	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/tables/test_upserts.py
-	@PYTHONPATH=tests $(BIN)/python -m soak.commits $(COMMITS)
-
-.PHONY: bench-commits
 bench-commits: setup ## failures at 8 writers by table properties, and latency over 1,000 commits, into docs/evidence; COMMITS=n
 	@PYTHONPATH=tests $(BIN)/python -m bench.commits $(COMMITS)
 
 .PHONY: soak-commits
 soak-commits: setup ## 4 writers, a compactor and an expirer for 1,000 commits, and kills behind the swap, into docs/evidence; COMMITS=n
+	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/tables/test_upserts.py
 	@PYTHONPATH=tests $(BIN)/python -m soak.commits $(COMMITS)

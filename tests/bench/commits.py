@@ -1,6 +1,8 @@
 """The commit profile against Iceberg's defaults: failures at 8 writers, and latency over a thousand commits.
 
-    python -m bench.commits [COMMITS] [LATENCY_COMMITS]
+    python -m bench.commits [COMMITS] [PART …]
+
+Parts that are not named are kept from the last time.
 
 Eight writers are eight threads in two Spark processes: eight JVMs do not fit a small machine and would wait for
 each other's processors more than for the catalog, and what has to honour the properties is Spark's own write. The
@@ -25,23 +27,32 @@ VARIANTS = {  # name: (has the profile, what the writers do)
 }
 
 
-def main(count=1000, latency=1000):
+def main(count=1000, *wanted):
     """Measure, print, and keep the figures."""
     spark = session.start("local")
     spark.sql("CREATE NAMESPACE IF NOT EXISTS bench")
-    writers = {name: eight_writers(spark, name, count, *how) for name, how in VARIANTS.items()}
-    series = {name: commit_after_commit(spark, name, latency, every) for name, every in LATENCIES.items()}
-    evidence.write(
-        "commits",
-        what="8 writers on one table with Iceberg's default properties and with commits.PROFILE; latency of a commit",
-        writers=f"{PROCESSES} Spark processes of {THREADS} threads",
-        profile=commits.PROFILE,
-        commits=count // (PROCESSES * THREADS) * PROCESSES * THREADS,
-        at_8_writers=writers,
-        true_conflict_under_the_profile=true_conflict(spark),
-        one_writer_ms=series,
-        goal_last_over_10th=2.0,
-    )
+    parts = {
+        name: lambda how=how, name=name: eight_writers(spark, name, count, *how) for name, how in VARIANTS.items()
+    }
+    parts |= {
+        name: lambda every=every, name=name: commit_after_commit(spark, name, count, every)
+        for name, every in LATENCIES.items()
+    }
+    parts["a true conflict under the profile"] = lambda: true_conflict(spark)
+    if unknown := set(wanted) - set(parts):
+        raise SystemExit(f"no part {sorted(unknown)[0]!r}; there are {', '.join(parts)}")
+    path = evidence.FOLDER / "commits.json"
+    figures = json.loads(path.read_text())["parts"] if wanted and path.is_file() else {}
+    for name in wanted or parts:
+        figures[name] = parts[name]()
+        evidence.write(
+            "commits",
+            what="8 writers at once by Iceberg's default properties and by commits.PROFILE; one writer's latency, ms",
+            writers=f"{PROCESSES} Spark processes of {THREADS} threads on one SQLite catalog",
+            profile=commits.PROFILE,
+            goal_last_over_10th=2.0,
+            parts={one: figures[one] for one in parts if one in figures},
+        )
     session.stop(spark)
 
 
@@ -81,7 +92,7 @@ LATENCIES = {"expiry every 100 commits": EXPIRE_EVERY, "no expiry": None}
 
 
 def commit_after_commit(spark, name, count, every):
-    """Append a row at a time by one writer, as two tables' turns would; returns medians of 21 commits around some."""
+    """Append a row at a time by one writer; returns medians of 20 commits around some."""
     table = "bench.latency_" + ("expired" if every else "kept")
     warm, row = f"{table}_warm", lambda n: spark.range(0, 1, 1, 1).selectExpr("'one' AS name", f"{n}L AS n")
     for one in (warm, table):
@@ -126,4 +137,4 @@ def true_conflict(spark):
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:3]))
+    main(int((sys.argv[1:2] or [1000])[0]), *sys.argv[2:])
