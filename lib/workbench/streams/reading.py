@@ -1,7 +1,6 @@
 """Reading one shard from a position on: what GetRecords gives, as columns, and where the reading stopped."""
 
 import binascii
-import json
 import time
 from dataclasses import dataclass
 
@@ -127,13 +126,15 @@ def _iterator(source, task, progress):
 
 def _answer(source, iterator, limit):
     """Return (Records, next iterator or None, milliseconds behind), or None when the iterator had expired."""
+    import orjson  # of the extra `streams`; answers are megabytes, and this is what reading them costs
+
     try:
         body = sources.call(source, "get_records", ShardIterator=iterator, Limit=limit)["Body"]
     except Exception as error:
         if getattr(error, "response", {}).get("Error", {}).get("Code") == sources.EXPIRED:
             return None
         raise
-    told = json.loads(body)
+    told = orjson.loads(body)
     found, decode = told["Records"], binascii.a2b_base64
     records = Records(
         [decode(one["Data"]) for one in found],

@@ -1,6 +1,7 @@
 """Which stream is read, from where and by whom: the options, and calls that live through Kinesis' own faults."""
 
 import functools
+import importlib.util
 import random
 import time
 from dataclasses import dataclass
@@ -83,9 +84,13 @@ def client(region, endpoint):
     """Return this process's boto3 client; it tries each call once, because `call` does the rest.
 
     Raises:
-        ModuleNotFoundError: boto3 is not installed.
+        ModuleNotFoundError: a package of the extra `streams` is not installed.
         ValueError: no region is known.
     """
+    for package in ("boto3", "orjson"):
+        if importlib.util.find_spec(package) is None:
+            wanted = "pip install 'iceberg-workbench[streams]'"
+            raise ModuleNotFoundError(f"{package} is not installed: {wanted}", name=package)
     import boto3
     import botocore.exceptions
     from botocore.config import Config
