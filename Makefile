@@ -131,8 +131,8 @@ bench-archive: setup ## requests, memory and time of an inventory of 100,000 obj
 	@PYTHONPATH=tests $(BIN)/python -m bench.archive
 
 .PHONY: bench-stream
-bench-stream: setup ## the ingest against a bare reader and a plain append, memory and lag, into docs/evidence; RECORDS=n
-	@PYTHONPATH=tests $(BIN)/python -m bench.stream $(RECORDS)
+bench-stream: setup ## the ingest against a bare reader and a plain append, memory and lag, into docs/evidence; RECORDS=n, PART=name
+	@PYTHONPATH=tests $(BIN)/python -m bench.stream $(or $(RECORDS),1000000) $(PART)
 
 .PHONY: soak-stream
 soak-stream: setup ## the long cases of streams, and 200 kills with random reshards, into docs/evidence; KILLS=n

@@ -65,8 +65,8 @@ def kept(name, parts, **same):
     return {part: found[part] for part in parts if part in found}
 
 
-def write(name, **figures):
-    """Write docs/evidence/<name>.json: the figures with machine, versions and date."""
+def write(name, *, show=True, **figures):
+    """Write docs/evidence/<name>.json: the figures with machine, versions and date; print the figures too."""
     machine = {
         "system": f"{platform.system()} {platform.machine()}",
         "cores": os.cpu_count(),
@@ -81,5 +81,6 @@ def write(name, **figures):
     FOLDER.mkdir(parents=True, exist_ok=True)
     path = FOLDER / f"{name}.json"
     path.write_text(json.dumps(found | figures, indent=1) + "\n", encoding="utf-8")
-    print(json.dumps(figures, indent=1))
+    if show:
+        print(json.dumps(figures, indent=1))
     return path

@@ -1,6 +1,6 @@
 """What the ingest costs, against a bare boto3 reader and against foreachBatch with append; in turn, the same records.
 
-    python -m bench.stream [RECORDS]
+    python -m bench.stream [RECORDS [PART]]
 
 The goals: a million records at 60 % or more of the bare reader's rate (limits off, as many processes as Spark has
 tasks); exactly once at most 15 % over the plain append at 500,000 records a batch; the Arrow source at least five times
@@ -30,52 +30,55 @@ CREDENTIALS = {"AWS_ACCESS_KEY_ID": "anybody", "AWS_SECRET_ACCESS_KEY": "anythin
 BATCHES = {10_000: 5, 100_000: 3, 500_000: 2}  # records a batch: batches in a round
 
 
-def main(records=1_000_000, rounds=3):
-    """Measure, print, and keep the figures."""
+def main(records=1_000_000, only=None, rounds=3):
+    """Measure, print, and keep the figures; `only` names a part to measure anew, the others stay as they are."""
     os.environ.update(CREDENTIALS)
     spark = session.start("local")
     spark.sql("CREATE NAMESPACE IF NOT EXISTS bench")
     streams.kinesis.register(spark)
     spark.dataSource.register(row_wise())
-    with kinesis.serve(limits=kinesis.UNLIMITED) as server:
-        fill(server.endpoint, "million", records)
-        fill(server.endpoint, "some", records // 5)
-        things = {
-            "bare boto3 reader": lambda: bare(server.endpoint, "million"),
-            "ingest": lambda: ingested(spark, server, "million", records // 4),
-            "source, Arrow": lambda: counted(spark, server, "kinesis", "some"),
-            "source, row by row": lambda: counted(spark, server, "kinesis_rows", "some"),
-        }
-        ingested(
-            spark, server, "some", records // 10
-        )  # what a JVM does for the first time is not what is compared
-        seconds, answers = evidence.in_turn(things, rounds=rounds)
-        overhead = exactly_once(spark, server, rounds, records)
-        memory = flat(spark, server, records)
-        latency = lag(spark, records)
-    medians = {name: evidence.median(values) for name, values in seconds.items()}
-    answers_equal = all(len(set(found)) == 1 for found in answers.values())
-    answers_equal = answers_equal and answers["ingest"][0] == answers["bare boto3 reader"][0] == records
-    evidence.write(
-        "stream",
-        what="a stream read bare, ingested exactly once, and appended plainly; seconds, in turn",
-        records=records,
-        shards=SHARDS,
-        tasks=TASKS,
-        seconds=seconds,
-        median_seconds=medians,
-        ingest_share_of_bare_reader=round(medians["bare boto3 reader"] / medians["ingest"], 2),
-        goal_share=0.6,
-        arrow_source_times_row_wise=round(medians["source, row by row"] / medians["source, Arrow"], 2),
-        goal_times=5,
-        exactly_once_over_plain_append=overhead,
-        goal_over_plain_at_500000=1.15,
-        memory=memory,
-        goal_memory_ratio=1.1,
-        lag=latency,
-        answers_equal=answers_equal,
-    )
+    parts = {
+        "reading": lambda server: in_turn(spark, server, records, rounds),
+        "exactly_once_over_plain_append": lambda server: exactly_once(spark, server, rounds, records),
+        "memory": lambda server: flat(spark, server, records),
+        "lag": lambda _: lag(spark, records),
+    }
+    if only and only not in parts:
+        raise SystemExit(f"no part {only!r}; there are {', '.join(parts)}")
+    size = {"records": records, "shards": SHARDS, "tasks": TASKS}
+    figures = evidence.kept("stream", parts, **size) if only else {}
+    for name in [only] if only else parts:
+        with kinesis.serve(limits=kinesis.UNLIMITED) as server:
+            figures[name] = parts[name](server)
+        ordered = {part: figures[part] for part in parts if part in figures}
+        what = "a stream read bare, ingested exactly once, and appended plainly; seconds, in turn"
+        evidence.write("stream", what=what, **size, **ordered)
     session.stop(spark)
+
+
+def in_turn(spark, server, records, rounds):
+    """The ingest against a bare reader, and the source against its row-wise twin on a fifth of the records."""
+    fill(server.endpoint, "million", records)
+    fill(server.endpoint, "some", records // 5)
+    things = {
+        "bare boto3 reader": lambda: bare(server.endpoint, "million"),
+        "ingest": lambda: ingested(spark, server, "million", records // 4),
+        "source, Arrow": lambda: counted(spark, server, "kinesis", "some"),
+        "source, row by row": lambda: counted(spark, server, "kinesis_rows", "some"),
+    }
+    ingested(spark, server, "some", records // 10)  # what a JVM does for the first time is not what is compared
+    seconds, answers = evidence.in_turn(things, rounds=rounds)
+    medians = {name: evidence.median(values) for name, values in seconds.items()}
+    equal = all(len(set(found)) == 1 for found in answers.values())
+    return {
+        "seconds": seconds,
+        "median_seconds": medians,
+        "ingest_share_of_bare_reader": round(medians["bare boto3 reader"] / medians["ingest"], 2),
+        "goal_share": 0.6,
+        "arrow_source_times_row_wise": round(medians["source, row by row"] / medians["source, Arrow"], 2),
+        "goal_times": 5,
+        "answers_equal": equal and answers["ingest"][0] == answers["bare boto3 reader"][0] == records,
+    }
 
 
 def fill(endpoint, stream, records, shards=SHARDS):
@@ -200,9 +203,8 @@ def flat(spark, server, records):
     streams.ingest(spark, "bench.once", source=source, parse=PARSE, on_batch=look)
     first, last = seen[min(seen)], seen[max(seen)]
     boto3.client("kinesis", endpoint_url=server.endpoint, region_name=REGION).delete_stream(StreamName="long")
-    return {"first": first, "last": last} | {
-        name.replace("mib", "ratio"): round(last[name] / first[name], 2) for name in first
-    }
+    ratios = {name.replace("mib", "ratio"): round(last[name] / first[name], 2) for name in first}
+    return {"first": first, "last": last, **ratios, "goal_ratio": 1.1}
 
 
 def heap(spark):
@@ -302,4 +304,4 @@ def row_wise():
 
 
 if __name__ == "__main__":
-    main(*map(int, sys.argv[1:2]))
+    main(*map(int, sys.argv[1:2]), *sys.argv[2:3])

@@ -5,7 +5,8 @@
 Each round is a stream with a random number of shards, a random plan of splits and merges between its records, bad
 records among them, and a table. A child ingests and is killed, again and again, until one lives to the end. Then every
 record has to be there once: good ones in the table, as PyIceberg reads it, bad ones in the dead letters. A kill in a
-window counts only with the evidence of `workbench.streams.kills`. The plain variant goes through the same kills.
+window counts only with the evidence of `workbench.streams.kills`. The plain variant goes through the same kills. What
+is there for the same versions is kept: started again, the proof goes on.
 """
 
 import json
@@ -22,6 +23,7 @@ from bench import evidence
 
 from workbench import session
 from workbench.local import kinesis
+from workbench.run import record as records
 from workbench.streams import kills, sending
 
 SCHEMA = "id BIGINT NOT NULL, text STRING"
@@ -30,52 +32,93 @@ CREDENTIALS = {"AWS_ACCESS_KEY_ID": "anybody", "AWS_SECRET_ACCESS_KEY": "anythin
 
 
 def main(wanted=200, seed=1):
-    """Run rounds until there are as many kills as wanted; print as it goes; the exit code says whether all held."""
+    """Run the rounds that are missing until there are as many kills as wanted; the exit code says whether all held.
+
+    A round is kept when it is done, with a seed of its own, so that a proof that was interrupted goes on where it
+    was; rounds of other versions are made again.
+    """
     os.environ.update(CREDENTIALS)
-    chance, begin = random.Random(seed), time.monotonic()
+    rounds = kept(seed)
+    print(f"{len(rounds)} rounds of {kills_of(rounds)} kills are there, {wanted} kills are wanted", flush=True)
     spark = session.start("local")
     spark.sql("CREATE NAMESPACE IF NOT EXISTS soak")
-    counted, total = Counter(), {"lost": 0, "doubled": 0, "dead_lost": 0, "dead_doubled": 0, "rounds": 0}
     with kinesis.serve(limits=kinesis.UNLIMITED) as server:
-        while sum(counted.values()) < wanted:
-            found = round_of_kills(spark, server, chance, total["rounds"], counted)
-            total = {name: total[name] + found.get(name, 1) for name in total}
-            print(f"round {total['rounds']}: {found}; kills so far {dict(counted)}", flush=True)
-        plain = plain_round(spark, server, chance)
-    wrong = [name for name in ("lost", "doubled", "dead_lost", "dead_doubled") if total[name]]
-    wrong += [] if plain["doubled"] else ["the plain variant did not double"]
-    wrong += [f"no kill while {name}" for name in kills.WINDOWS if not counted[name]]
-    evidence.write(
-        "stream_soak",
-        what="kill -9 of an ingest in windows found from outside and at random moments, with random reshards",
-        kills=sum(counted.values()),
-        kills_by_window=dict(sorted(counted.items())),
-        rounds=total["rounds"],
-        records_a_round=RECORDS,
-        rows_lost=total["lost"],
-        rows_doubled=total["doubled"],
-        dead_letters_lost=total["dead_lost"],
-        dead_letters_doubled=total["dead_doubled"],
-        plain_variant_rows_doubled=plain["doubled"],
-        plain_variant_rows_lost=plain["lost"],
-        wrong=wrong,
-        minutes=round((time.monotonic() - begin) / 60, 1),
-    )
+        while kills_of(rounds) < wanted or (missed(rounds) and len(rounds) < wanted):
+            counted = Counter(name for one in rounds for name in one["kills"].elements())
+            rounds.append(one_round(spark, server, f"{seed}-{len(rounds)}", len(rounds), counted))
+            told(seed, rounds)
+            print(f"round {len(rounds)}: {rounds[-1]}; {kills_of(rounds)} of {wanted} kills", flush=True)
+        plain = plain_round(spark, server, random.Random(f"{seed}-plain"))
+    wrong = told(seed, rounds, plain)
     session.stop(spark)
     return 1 if wrong else 0
 
 
-def round_of_kills(spark, server, chance, number, counted):
-    """One stream into one table through several kills; returns what was lost or doubled."""
+def one_round(spark, server, seed, number, counted):
+    """Return a round's figures with its kills by window and its minutes."""
+    begin, here = time.monotonic(), Counter()
+    found = round_of_kills(spark, server, random.Random(seed), number, counted, here)
+    return found | {"kills": here, "minutes": round((time.monotonic() - begin) / 60, 1)}
+
+
+def kept(seed):
+    """Return the rounds of the last time, if they were made with these versions and this seed."""
+    path = evidence.FOLDER / "stream_soak.json"
+    found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
+    same = {"versions": records.versions(), "seed": seed, "records_a_round": RECORDS}
+    if any(found.get(name) != value for name, value in same.items()):
+        return []
+    return [one | {"kills": Counter(one["kills"])} for one in found["rounds"]]
+
+
+def kills_of(rounds):
+    return sum(one["kills"].total() for one in rounds)
+
+
+def missed(rounds):
+    """Return the windows in which no kill counted yet."""
+    return [name for name in kills.WINDOWS if not any(one["kills"][name] for one in rounds)]
+
+
+def told(seed, rounds, plain=None):
+    """Write the evidence so far; returns what is wrong in it."""
+    total = {name: sum(one[name] for one in rounds) for name in ("lost", "doubled", "dead_lost", "dead_doubled")}
+    wrong = [name for name, count in total.items() if count]
+    wrong += [f"no kill while {name}" for name in missed(rounds)]
+    wrong += [] if plain and plain["doubled"] else ["the plain variant was not seen to double"]
+    by_window = sum((one["kills"] for one in rounds), Counter())
+    evidence.write(
+        "stream_soak",
+        show=plain is not None,
+        what="kill -9 of an ingest in windows found from outside and at random moments, with random reshards",
+        seed=seed,
+        records_a_round=RECORDS,
+        kills=kills_of(rounds),
+        kills_by_window=dict(sorted(by_window.items())),
+        rows_lost=total["lost"],
+        rows_doubled=total["doubled"],
+        dead_letters_lost=total["dead_lost"],
+        dead_letters_doubled=total["dead_doubled"],
+        plain_variant_rows_doubled=plain["doubled"] if plain else None,
+        plain_variant_rows_lost=plain["lost"] if plain else None,
+        wrong=wrong,
+        minutes=round(sum(one["minutes"] for one in rounds), 1),
+        rounds=rounds,
+    )
+    return wrong
+
+
+def round_of_kills(spark, server, chance, number, counted, here):
+    """One stream into one table through several kills, which `here` counts; returns what was lost or doubled."""
     stream, table = f"soak-{number}", f"soak.events_{number}"
     client = made(server, stream, chance)
     fill(client, stream, chance)
     spark.sql(f"CREATE TABLE {table} ({SCHEMA}) USING iceberg")
     letters, windows = f"{table}_dead", [*kills.WINDOWS, "random", "random"]
     for _ in range(KILLS_A_ROUND):
-        window = min(chance.sample(windows, 3), key=lambda one: counted[one])
+        window = min(chance.sample(windows, 3), key=lambda one: counted[one] + here[one])
         if killed(server, stream, table, letters, window, chance):
-            counted[window] += 1
+            here[window] += 1
     finish(server, stream, table, letters)
     found = compared(table, [n for n in range(RECORDS) if n % 10])
     rows = session.catalog("local").load_table(letters).scan().to_arrow().to_pylist()
