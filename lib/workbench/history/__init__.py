@@ -8,11 +8,11 @@ docs/history.md for what is guaranteed and what it costs.
 from datetime import UTC, datetime
 
 from workbench import identifiers
-from workbench.history import advance
+from workbench.history import advance, targets
 from workbench.history.advance import Built, KeyTwice, NullKey
 from workbench.history.positions import OtherSource
 from workbench.tables import changes, commits
-from workbench.tables.changes import HistoryExpired, ranges
+from workbench.tables.changes import HistoryExpired
 from workbench.tables.commits import MainMoved
 
 __all__ = [
@@ -27,7 +27,7 @@ def build(spark, source, target, *, key, back_end="auto", truncated=False):
     valid_to (timestamp: of the commit that ended it; null while it is open), is_current (boolean: open), version
     (int: 1, 2, 3 … a key), change_ordinal (int: number of the commit that brought it, from 0, compactions not
     counted). It is made when it is missing; a table that is there keeps its partitioning and properties. A column
-    that was added to the source is added to the target, null in older versions.
+    that was added to the source is added to the target, in older versions null or its initial default.
 
     Args:
         spark: session whose catalog holds both; a classic one, not Spark Connect.
@@ -46,16 +46,16 @@ def build(spark, source, target, *, key, back_end="auto", truncated=False):
         OtherSource: the target was built from another table.
         KeyTwice: a commit left two rows of one key.
         NullKey: a row has no key.
-        MainMoved: somebody else committed to the target meanwhile; nothing was published. Run it again.
+        MainMoved: somebody else made or changed the target meanwhile; nothing was published. Run it again.
         ValueError: names, columns, key or back-end are not right, or columns were dropped, renamed or retyped.
     """
     identifiers.quoted(source)
     identifiers.quoted(target)
     key = (key,) if isinstance(key, str) else tuple(key)
-    table = ranges.load(spark, source)
+    table = commits.load(spark, source)
     schema = spark.table(source).schema
     changes.check_columns(source, schema, list(key))
-    if taken := [name for name in schema.names if name in advance.COLUMNS]:
+    if taken := [name for name in schema.names if name.lower() in targets.COLUMNS]:
         raise ValueError(f"{source} has a column {taken[0]}, which the history adds")
     return advance.run(spark, source, table, schema, target, key, back_end, truncated)
 
@@ -101,6 +101,6 @@ def current(spark, target):
 def _versions(spark, target):
     commits.load(spark, target)  # says what is there where there is no such table
     found = spark.table(target)
-    if missing := [name for name in advance.COLUMNS if name not in found.columns]:
+    if missing := [name for name in targets.COLUMNS if name not in found.columns]:
         raise ValueError(f"{target} is no history: it has no column {missing[0]}; {', '.join(found.columns)}")
     return found

@@ -4,18 +4,11 @@ import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from workbench import identifiers
-from workbench.history import positions, publish, versions
+from workbench.history import positions, publish, targets, versions
+from workbench.history.targets import COLUMNS
 from workbench.tables import changes, commits
 from workbench.tables.changes import compare, ranges
 
-COLUMNS = {
-    "valid_from": "timestamp",
-    "valid_to": "timestamp",
-    "is_current": "boolean",
-    "version": "int",
-    "change_ordinal": "int",
-}
 # commits whose changes are planned as one query; more are read in several
 COMMITS_A_QUERY = 64
 # values of a partition column that are listed to prune files; with more only their bounds are
@@ -45,7 +38,7 @@ class Built:
 
 def run(spark, source, table, schema, target, key, back_end, truncated):
     """Do what `history.build` says, its arguments checked."""
-    goal = ranges.load(spark, target) if spark.catalog.tableExists(target) else None
+    goal = targets.load(spark, target)
     before, at, base = None, None, None
     if goal is not None:
         if goal.uuid() == table.uuid():
@@ -53,19 +46,19 @@ def run(spark, source, table, schema, target, key, back_end, truncated):
         before, at = positions.read(target, goal)
         base = goal.currentSnapshot().snapshotId() if goal.currentSnapshot() is not None else None
     if before is not None:
-        positions.same(before, source, table, key)
+        positions.same(spark, before, source, table, key)
     found = ranges.resolve(spark, source, before.snapshot if before else None, None, truncated=truncated)
-    mine = positions.owned(positions.REF, target)
+    mine = positions.owned(positions.REF, targets.full_name(spark, target))
     if not found.steps:
         if before is not None:  # a build that was killed behind its commit left this to do
             positions.keep(spark, target, at, alone=True)
             positions.keep(spark, source, before.snapshot, prefix=mine, alone=True)
         return Built(0, before.snapshot if before else None)
     if goal is not None:
-        fit(spark, target, schema, before)
+        targets.fit(spark, target, goal, schema, table, before)
     if before is not None:
         positions.keep(spark, target, at)
-    after, times = advanced(found, source, table, key, before)
+    after, times = advanced(spark, found, source, table, key, before)
     positions.keep(spark, source, after.snapshot, prefix=mine)
     with _named(source), _reading() as releases:
         rows = events(spark, source, key, found, times, before, back_end, truncated, releases)
@@ -81,7 +74,7 @@ def run(spark, source, table, schema, target, key, back_end, truncated):
     return Built(after.commits - (before.commits if before else 0), after.snapshot)
 
 
-def advanced(found, source, table, key, before):
+def advanced(spark, found, source, table, key, before):
     """Return the position after a range, and the times of its commits: a clock that steps back is held."""
     millis, times = before.millis if before else 0, []
     for step in found.steps:
@@ -90,29 +83,7 @@ def advanced(found, source, table, key, before):
             times.append(millis)
     commits = (before.commits if before else 0) + len(times)
     last, uuid = found.steps[-1].snapshot_id, table.uuid().toString()
-    return positions.Position(source, uuid, last, commits, millis, key, positions.columns(table)), times
-
-
-def fit(spark, target, schema, before):
-    """Refuse a target whose columns are not the history's; add those that are new in the source.
-
-    Raises:
-        ValueError: a column is missing, too many or of another type.
-    """
-    wanted = {field.name: field.dataType.simpleString() for field in schema.fields} | COLUMNS
-    there = {field.name: field.dataType.simpleString() for field in spark.table(target).schema.fields}
-    for name, kind in there.items():
-        if name not in wanted:
-            raise ValueError(f"{target} has a column {name}, which the history has not: {', '.join(wanted)}")
-        if wanted[name] != kind:
-            raise ValueError(f"column {name} of {target} is {kind}, and has to be {wanted[name]}")
-    missing = [name for name in wanted if name not in there]
-    if not missing:
-        return
-    if before is None or set(missing) & {*before.columns, *COLUMNS}:
-        raise ValueError(f"{target} has no column {missing[0]}; a history of this source has {', '.join(wanted)}")
-    added = ", ".join(f"{compare.quoted(name)} {wanted[name]}" for name in missing)
-    spark.sql(f"ALTER TABLE {identifiers.quoted(target)} ADD COLUMNS ({added})")
+    return positions.Position(source, uuid, last, commits, millis, key, positions.fields(spark, table)), times
 
 
 def events(spark, source, key, found, times, before, back_end, truncated, releases):

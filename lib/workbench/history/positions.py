@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 
 from workbench.tables import commits
@@ -9,6 +10,8 @@ from workbench.tables.changes import ranges
 
 PREFIX = "history."
 REF = "history_"
+BRANCH = re.compile(r"history_[0-9a-f]{32}")
+_FOR_EVER = 2**63 - 1
 
 
 class OtherSource(ValueError):
@@ -26,7 +29,7 @@ class Position:
         commits: how many commits of the source are in the history: the next one's ordinal.
         millis: time of the last of them as the history has it, milliseconds since 1970 UTC.
         key: the columns that name a row.
-        columns: the source's columns, name to Iceberg field id.
+        columns: the source's columns, nested fields too, full name to Iceberg field id.
     """
 
     source: str
@@ -77,10 +80,11 @@ def read(name, table):
     return None, None
 
 
-def same(position, source, table, key):
+def same(spark, position, source, table, key):
     """Refuse to go on from a position with another source, another key or columns that are gone.
 
     Args:
+        spark: the session.
         position: where the target is.
         source: name of the source.
         table: Java handle of the source.
@@ -97,7 +101,7 @@ def same(position, source, table, key):
         )
     if position.key != tuple(key):
         raise ValueError(f"the target was built with the key {', '.join(position.key)}, not {', '.join(key)}")
-    now = {number: name for name, number in columns(table).items()}
+    now = {number: name for name, number in fields(spark, table).items()}
     for name, number in position.columns.items():
         if number not in now:
             raise ValueError(f"column {name} was dropped from {source}: its history would end without a reason")
@@ -113,6 +117,12 @@ def columns(table):
     return {fields.get(n).name(): fields.get(n).fieldId() for n in range(fields.size())}
 
 
+def fields(spark, table):
+    """Return all fields of a table, nested ones too: full name (`address.street`, `tags.element`) to field id."""
+    found = spark._jvm.org.apache.iceberg.types.TypeUtil.indexNameById(table.schema().asStruct())
+    return {name: number for number, name in found.items()}
+
+
 def owned(prefix, owner):
     """Return the prefix of tags that are one target's, so that several can follow one source."""
     return f"{prefix}{hashlib.sha256(owner.encode()).hexdigest()[:8]}_"
@@ -126,17 +136,18 @@ def keep(spark, name, snapshot, *, prefix=REF, alone=False):
         name: of the table.
         snapshot: id to keep.
         prefix: of the tag's name; the snapshot's id follows.
-        alone: drop the other tags of the prefix, and branches of builds that did not publish.
+        alone: drop the other tags of builds with this prefix, and branches of builds that did not publish.
     """
     tag = f"{prefix}{snapshot}"
 
     def commit():
         table = commits.load(spark, name)
-        manager, before = table.manageSnapshots(), [ref for ref, _ in _refs(table, prefix, "TAG")]
-        stale = [ref for ref in before if ref != tag and ref.removeprefix(prefix).isdigit()] if alone else []
-        branches = [ref for ref, _ in _refs(table, prefix, "BRANCH")] if alone else []
+        manager, before = table.manageSnapshots(), dict(_refs(table, prefix, "TAG"))
+        # whatever else has such a name is the user's own
+        stale = [ref for ref, at in before.items() if ref != tag and ref == f"{prefix}{at}"] if alone else []
+        branches = [ref for ref, _ in _refs(table, prefix, "BRANCH") if alone and BRANCH.fullmatch(ref)]
         if tag not in before:
-            manager = manager.createTag(tag, snapshot)
+            manager = manager.createTag(tag, snapshot).setMaxRefAgeMs(tag, _FOR_EVER)
         for ref in stale:
             manager = manager.removeTag(ref)
         for ref in branches:

@@ -24,7 +24,8 @@ def create(spark, target, rows, source, position):
         writer = writer.tableProperty(name, value)
     for name, value in position.properties().items():
         writer = writer.option(f"snapshot-property.{name}", value)
-    writer.partitionedBy(F.col("is_current"), *_partitions(source)).create()
+    with _first(target, None):
+        writer.partitionedBy(F.col("is_current"), *_partitions(source)).create()
 
 
 def commit(spark, target, base, write, position):
@@ -44,12 +45,41 @@ def commit(spark, target, base, write, position):
         MainMoved: main is no longer at `base`.
     """
     branch, name = f"{positions.REF}{uuid.uuid4().hex}", identifiers.quoted(target)
-    spark.sql(f"ALTER TABLE {name} CREATE BRANCH `{branch}`" + (f" AS OF VERSION {base}" if base else ""))
-    with _stamped(spark, position.properties()):
-        write(f"{name}.`branch_{branch}`")
-    snapshot = commits.head(commits.load(spark, target), branch)
-    commits.fast_forward(spark, target, to=snapshot, expected=base, branch=branch)
+    with _first(target, base):
+        _begin(spark, target, base, branch)
+        commits.with_properties(spark, position.properties(), lambda: write(f"{name}.`branch_{branch}`"))
+        loaded = commits.load(spark, target)
+        if (snapshot := commits.head(loaded, branch)) is None:  # dropped by a build that was faster
+            raise commits.MainMoved(target, base, commits.head(loaded))
+        commits.fast_forward(spark, target, to=snapshot, expected=base, branch=branch)
     return snapshot
+
+
+def _begin(spark, target, base, branch):
+    """Make a branch at a snapshot of the target, or an empty one where it has none."""
+
+    def make():
+        manager = commits.load(spark, target).manageSnapshots()
+        (manager.createBranch(branch, base) if base else manager.createBranch(branch)).commit()
+
+    def made():
+        return branch if branch in list(commits.load(spark, target).refs()) else None
+
+    commits.attempt(make, landed=made, conditional=True, first_wait_s=0.05)
+
+
+@contextmanager
+def _first(target, base):
+    """Say what it means when another build was faster: its branch or its table is there, ours is refused."""
+    try:
+        yield
+    except Exception as error:
+        exists = any(name.endswith("AlreadyExistsException") for name in commits.causes(error))
+        if exists or commits.kind(error) in (commits.CONFLICT, commits.VALIDATION):
+            raise commits.MainMoved(
+                target, base, "another one", ": somebody else was faster; run it again"
+            ) from error
+        raise
 
 
 def merge(rows, names, key, bounds):
@@ -80,33 +110,27 @@ def merge(rows, names, key, bounds):
     return write
 
 
-@contextmanager
-def _stamped(spark, properties):
-    """Give every snapshot that the session writes these properties, for a while: a MERGE takes no options."""
-    names = [f"spark.sql.iceberg.snapshot-property.{name}" for name in properties]
-    for name, value in zip(names, properties.values(), strict=True):
-        spark.conf.set(name, value)
-    try:
-        yield
-    finally:
-        for name in names:
-            spark.conf.unset(name)
-
-
 def _partitions(source):
-    """Return the source's partition transforms for Spark; those that it cannot name are left out."""
+    """Return the source's partition transforms for Spark, as far as the target can have them.
+
+    Left out are names that Spark would need in quotes, a transform whose field would be called like a column, and
+    of a column's times all but the finest, which Iceberg takes for the same.
+    """
     from pyspark.sql import functions as F
 
-    transforms = {"year": F.years, "month": F.months, "day": F.days, "hour": F.hours}
-    found, fields = [], source.spec().fields()
-    names = {number: name for name, number in positions.columns(source).items()}
+    by, columns = F.partitioning, positions.columns(source)
+    names = {number: name for name, number in columns.items()}
+    times = {"year": by.years, "month": by.months, "day": by.days, "hour": by.hours}  # finest last
+    fields, found, finest = source.spec().fields(), [], {}
     for n in range(fields.size()):
         kind, name = fields.get(n).transform().toString(), names.get(fields.get(n).sourceId())
-        column = F.col(compare.quoted(name)) if name else None
-        if name and kind == "identity":
-            found.append(column)
-        elif name and kind in transforms:
-            found.append(transforms[kind](column))
-        elif name and kind.startswith("bucket["):
-            found.append(F.bucket(int(kind[7:-1]), column))
-    return found
+        word = kind.partition("[")[0]
+        if not name or not identifiers.PART.fullmatch(name) or f"{name}_{word}" in columns:
+            continue
+        if kind == "identity":
+            found.append(F.col(name))
+        elif word == "bucket":
+            found.append(by.bucket(int(kind[7:-1]), F.col(name)))
+        elif kind in times:
+            finest[name] = max(finest.get(name, kind), kind, key=[*times].index)
+    return found + [times[kind](F.col(name)) for name, kind in finest.items()]

@@ -45,7 +45,8 @@ def between(
         net: only what differs between the two states, as if the last commit had done all of it.
         before_images: whether there is a row `update_before` beside each `update_after`.
         compared: False spares reading what an updated row was before, where row lineage allows it: rows that were
-            written again as they were may then be among the updates. Only without before-images.
+            written again as they were may then be among the updates, and where an update changed a key, the
+            delete of the old one is missing. Only without before-images.
 
     Returns:
         DataFrame of the table's columns, then change_type (string: insert, update_before, update_after, delete;
@@ -75,10 +76,10 @@ def between(
     return found
 
 
-def back_ends(spark, table, *, start=None, end=None):
-    """Return the names of the back-ends that a range allows, cheapest first; bounds as in `between`."""
+def back_ends(spark, table, *, start=None, end=None, net=False):
+    """Return the names of the back-ends that a range allows, cheapest first; bounds and net as in `between`."""
     identifiers.quoted(table)
-    return tuple(_allowed(ranges.resolve(spark, table, start, end)))
+    return tuple(_allowed(ranges.resolve(spark, table, start, end), spark.table(table).schema, net))
 
 
 def tracked(
@@ -99,10 +100,10 @@ def tracked(
     found = ranges.resolve(spark, table, start, end, truncated=truncated)
     schema = spark.table(table).schema
     check_columns(table, schema, key)
-    allowed = _allowed(found)
+    allowed = _allowed(found, schema, net)
     if back_end not in ("auto", *allowed):
         raise ValueError(
-            f"{table} cannot be read by {back_end} from {start} to {end}: {_why(found, back_end)}; "
+            f"{table} cannot be read by {back_end} from {start} to {end}: {_why(found, schema, net, back_end)}; "
             f"{' and '.join(allowed)} can"
         )
     chosen = allowed[0] if back_end == "auto" else back_end
@@ -126,7 +127,8 @@ def check_columns(table, schema, key):
         raise ValueError(f"a key is one column or several different ones, not {key}")
     if unknown := [name for name in key if name not in schema.names]:
         raise ValueError(f"{table} has no column {unknown[0]}; it has {', '.join(schema.names)}")
-    if taken := [name for name in schema.names if name in COLUMNS or name.startswith("_")]:
+    # whatever the letters' case: Spark takes Change_Type and change_type for one name
+    if taken := [name for name in schema.names if name.lower() in COLUMNS or name.startswith("_")]:
         raise ValueError(f"{table} has a column {taken[0]}, a name that changes need or Iceberg has for its own")
     for name in key:
         if schema[name].dataType.typeName() in ("array", "map", "struct", "variant", "float", "double"):
@@ -134,11 +136,11 @@ def check_columns(table, schema, key):
     compare.comparable(schema, schema.names)
 
 
-def _allowed(found):
-    return [name for name in BACK_ENDS if not _why(found, name)]
+def _allowed(found, schema, net):
+    return [name for name in BACK_ENDS if not _why(found, schema, net, name)]
 
 
-def _why(found, back_end):
+def _why(found, schema, net, back_end):
     """Return why a range does not allow a back-end; empty when it does."""
     if back_end == "row lineage":
         version = found.table.operations().current().formatVersion()
@@ -148,6 +150,9 @@ def _why(found, back_end):
         if any(snapshot.firstRowId() is None for snapshot in states):
             return "some of its snapshots were written before it had row lineage"
     if back_end == "changelog view":
+        maps = [field.name for field in schema.fields if compare.has(field.dataType, "map")]
+        if net and maps:
+            return f"net changes are sorted there by all columns, and {maps[0]} holds a map, which has no order"
         if found.truncated:
             return "its beginning was expired, and a changelog has no state to begin with"
         for snapshot, step in zip(found.snapshots, found.steps, strict=True):

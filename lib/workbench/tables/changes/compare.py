@@ -6,6 +6,11 @@ from functools import reduce
 # a frame of keys up to this size goes to every task instead of shuffling what it filters
 BROADCAST_ROWS = 500_000
 TWICE = "KEY_TWICE"
+AS_TEXT = {
+    "ignoreNullFields": "false",
+    "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
+    "timestampNTZFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSS",
+}
 
 
 def comparable(schema, names):
@@ -21,10 +26,10 @@ def comparable(schema, names):
         kind = schema[name].dataType
         text = kind.simpleString()
         column = F.col(quoted(name))
-        if kind.typeName() == "map" and not _has(kind.keyType, "map", "variant"):
+        if kind.typeName() == "map" and not has(kind.keyType, "map", "variant"):
             column = F.array_sort(F.map_entries(column))
             kind, text = kind.valueType, kind.valueType.simpleString()
-        if _has(kind, "map", "variant"):
+        if has(kind, "map", "variant"):
             raise ValueError(f"column {name} holds {text}, whose values Spark cannot compare")
         found.append(column)
     return found
@@ -34,14 +39,14 @@ def fingerprint(schema, names):
     """Return a 64-bit hash of a row.
 
     Spark's hash passes over nulls, so that (null, 'a') and ('a', null) are alike: the places of the nulls are
-    hashed too, and nested values as text.
+    hashed too, and nested values as text, with all digits of their times: the default writes milliseconds.
     """
     from pyspark.sql import functions as F
 
     parts, nulls = [], []
     for name, column in zip(names, comparable(schema, names), strict=True):
         nested = schema[name].dataType.typeName() in ("struct", "array", "map")
-        parts.append(F.to_json(column, {"ignoreNullFields": "false"}) if nested else column)
+        parts.append(F.to_json(column, AS_TEXT) if nested else column)
         if schema[name].nullable:
             nulls.append(F.when(column.isNull(), F.lit(1 << len(nulls) % 60)).otherwise(F.lit(0)).cast("bigint"))
     places = [reduce(operator.add, nulls[n : n + 60]) for n in range(0, len(nulls), 60)]
@@ -80,7 +85,9 @@ def only(frame, wanted, count, on):
     """Return the rows of a frame whose `on` is in `wanted`, a frame of `count` rows."""
     from pyspark.sql import functions as F
 
-    same = reduce(operator.and_, [frame[quoted(name)].eqNullSafe(wanted[quoted(name)]) for name in on])
+    names = {name: f"_k{n}" for n, name in enumerate(on)}  # Spark parses the name of a frame's column once more
+    wanted = wanted.select(*[F.col(quoted(name)).alias(alias) for name, alias in names.items()])
+    same = reduce(operator.and_, [F.col(quoted(name)).eqNullSafe(F.col(alias)) for name, alias in names.items()])
     return frame.join(F.broadcast(wanted) if count <= BROADCAST_ROWS else wanted, same, "left_semi")
 
 
@@ -134,8 +141,8 @@ def quoted(name):
     return "`" + name.replace("`", "``") + "`"
 
 
-def _has(kind, *types):
+def has(kind, *types):
     """Whether a type is, or contains, one of the named."""
     inside = [getattr(kind, name) for name in ("elementType", "keyType", "valueType") if hasattr(kind, name)]
     inside += [field.dataType for field in getattr(kind, "fields", [])]
-    return kind.typeName() in types or any(_has(one, *types) for one in inside)
+    return kind.typeName() in types or any(has(one, *types) for one in inside)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
-from workbench import identifiers
+from workbench.tables import commits
 
 
 class HistoryExpired(ValueError):
@@ -49,14 +49,6 @@ class Range:
     truncated: bool = False
 
 
-def load(spark, name):
-    """Return Iceberg's handle of a table, refreshed: Spark's catalog may keep an older one for a while."""
-    identifiers.quoted(name)
-    table = spark._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, name)
-    table.refresh()
-    return table
-
-
 def ancestry(table):
     """Return main's Java snapshots, oldest first, and whether the oldest is the table's very first."""
     found, snapshot = [], table.currentSnapshot()
@@ -81,7 +73,7 @@ def resolve(spark, name, start, end, *, truncated=False):
         HistoryExpired: a bound is no ancestor of main.
         ValueError: the end lies before the start, or a bound is of another type.
     """
-    table = load(spark, name)
+    table = commits.load(spark, name)
     line, whole = ancestry(table)
     cut = truncated and start is None and not whole
     whole = whole or cut
@@ -114,6 +106,7 @@ def _position(name, table, line, whole, bound, *, missing):
         place = missing
     else:
         millis = (bound if bound.tzinfo else bound.replace(tzinfo=UTC)).timestamp() * 1000
+        _stood_on(name, table, line, bound, millis)
         place = max((n for n, one in enumerate(line) if one.timestampMillis() <= millis), default=-1)
     if place == -1 and not whole:
         wanted = "the table's beginning" if bound is None else f"the state of {bound}"
@@ -122,6 +115,16 @@ def _position(name, table, line, whole, bound, *, missing):
             f"{line[0].snapshotId()} of {_time(line[0])}"
         )
     return place
+
+
+def _stood_on(name, table, line, bound, millis):
+    """Refuse a time at which main stood at a snapshot that is no ancestor of it now."""
+    stood = [entry.snapshotId() for entry in table.history() if entry.timestampMillis() <= millis]
+    if stood and stood[-1] not in {one.snapshotId() for one in line}:
+        raise HistoryExpired(
+            f"{name}: at {bound} main was snapshot {stood[-1]}, which is no ancestor of main any more: it was "
+            "rolled back, or the table was replaced"
+        )
 
 
 def _snapshot(name, table, line, wanted):
@@ -133,7 +136,7 @@ def _snapshot(name, table, line, wanted):
         raise HistoryExpired(f"{name} has no snapshot {wanted}: it was expired or is another table's; {there}")
     raise HistoryExpired(
         f"{name}: snapshot {wanted} is no ancestor of main: it is a branch's, main was rolled back behind it, "
-        f"or a snapshot between was expired; {there}"
+        f"the table was replaced, or a snapshot between was expired; {there}"
     )
 
 

@@ -66,15 +66,32 @@ def stamped(spark, mark, write):
     Raises:
         ValueError: within another marked write, or PySpark runs without pinned threads.
     """
-    properties = _properties(spark)
-    around = properties.get()
-    if KEY in around:
+    if KEY in (around := _properties(spark).get()):
         raise ValueError(f"a marked write cannot hold another one; this one is within {around[KEY]!r}")
-    properties.set(dict(around) | {KEY: mark})
+    return with_properties(spark, {KEY: mark}, write)
+
+
+def with_properties(spark, properties, write):
+    """Call a function; every snapshot that Spark commits in it has these properties in its summary, as `stamped`.
+
+    Args:
+        spark: classic session.
+        properties: text to text.
+        write: function without arguments.
+
+    Returns:
+        What `write` returns.
+
+    Raises:
+        ValueError: PySpark runs without pinned threads.
+    """
+    local = _properties(spark)
+    around = local.get()
+    local.set(dict(around) | properties)
     try:
         return write()
     finally:
-        properties.set(around)
+        local.set(around)
 
 
 def _properties(spark):
