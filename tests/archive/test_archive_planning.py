@@ -8,6 +8,7 @@ import pytest
 from archive_attic import GIB, NOW, made
 
 from workbench import archive
+from workbench.archive import looks
 
 
 def test_price_time_and_steps_of_a_mixed_directory():
@@ -20,8 +21,8 @@ def test_price_time_and_steps_of_a_mixed_directory():
         made("restored", state="restored", until_hours=100),
         made("folder/", size=0),
     ]
-    plan = archive.plan(found, tier="Bulk", days=3, now=NOW)
-    copies = Decimal("0.023") * 5 * 3 / 30
+    plan = archive.plan(found, tier="Bulk", days=5, now=NOW)
+    copies = Decimal("0.023") * 5 * 6 / 30  # five days, and to the midnight after
     assert plan.usd == copies + Decimal("0.0025") + Decimal("0.025") / 1000
     assert (plan.objects, plan.size, plan.hours, plan.readable, plan.waiting) == (3, 5 * GIB, 48, 2, 1)
     assert (plan.query, plan.expiring, plan.prices_date) == ("fails", (), "2026-06-05")
@@ -34,7 +35,7 @@ def test_price_time_and_steps_of_a_mixed_directory():
 
 
 def test_every_tier_is_offered_with_its_price_before_anything_is_asked():
-    plan = archive.plan([made(f"{n}", size=GIB // 2) for n in range(2000)], tier="Standard", days=30, now=NOW)
+    plan = archive.plan([made(f"{n}", size=GIB // 2) for n in range(2000)], tier="Standard", days=29, now=NOW)
     copies = Decimal(23)
     assert [(o.archived_as, o.tier, o.objects, o.hours, o.usd, o.chosen) for o in plan.offers] == [
         ("GLACIER", "Expedited", 2000, 0.08, copies + 30 + 20, False),
@@ -72,13 +73,27 @@ def test_copies_that_go_too_soon_are_named_and_prolonged():
         made("soon", state="restored", until_hours=28),
         made("later", state="restored", until_hours=29),
     ]
-    plan = archive.plan(found, days=3, now=NOW)
+    plan = archive.plan(found, days=5, now=NOW)
     assert [one.key for one in plan.expiring] == ["soon"]
     assert [(step.object.key, step.action) for step in plan.steps] == [("a", "restore"), ("soon", "prolong")]
     assert plan.objects == 2
-    copies = Decimal("0.023") * 3 / 30
+    copies = Decimal("0.023") * 6 / 30
     assert plan.size == GIB  # what lives on is not retrieved
     assert plan.usd == 2 * copies + Decimal("0.01") + Decimal("0.05") / 1000 + Decimal("0.005") / 1000
+
+
+@pytest.mark.parametrize("state", ["archived", "restored"])
+def test_the_price_is_enough_for_the_longest_life_of_a_copy_and_for_no_more(state):
+    def lives(begin):
+        return Decimal((looks.lives_until(begin, 3) - begin) / timedelta(seconds=1)) / 86_400
+
+    one = made("a", state=state, until_hours=1 if state == "restored" else None)
+    others = [made("b", size=0)] * (state == "restored")  # something to restore, so that the copy is prolonged
+    requests = Decimal("0.00005") if state == "archived" else Decimal("0.000055")
+    retrieved = Decimal("0.01") if state == "archived" else 0
+    copies = archive.plan([one, *others], days=3, now=NOW).usd - requests - retrieved
+    longest = max(lives(NOW.replace(hour=0) + timedelta(minutes=minute)) for minute in range(24 * 60))
+    assert abs(copies - Decimal("0.023") / 30 * longest) < Decimal("1e-20")
 
 
 def test_copies_that_go_too_soon_are_named_and_left_when_nothing_is_restored():

@@ -11,6 +11,7 @@ from workbench.archive.objects import ARCHIVED, RESTORED, RESTORING, Object, is_
 
 WORKS, WAITS, FAILS = "works", "waits", "fails"
 MOST_DAYS = 36_500
+TO_MIDNIGHT_DAYS = 1  # at most: from the end of the days to the next midnight, UTC, when S3 ends a copy
 RESTORE, PROLONG, WAIT = "restore", "prolong", "wait"
 
 
@@ -34,7 +35,7 @@ class Offer:
         objects: how many.
         size: their bytes.
         hours: until the last of them is there, at the upper end of what it takes typically.
-        usd: retrieval, requests and copies.
+        usd: retrieval, requests and copies, at most.
         chosen: whether the plan takes it.
     """
 
@@ -74,8 +75,9 @@ class Plan:
         size: bytes retrieved.
         hours: until the last object is there, typically at most; of what is under way, whose tier nobody tells,
             the slowest of its class.
-        usd: what the requests, the retrieval and the copies cost; copies for `days`, though S3 ends them at the
-            midnight after.
+        usd: the most that the requests, the retrieval and the copies cost; copies for a day more than `days`,
+            because S3 adds the days and rounds up to the next midnight, UTC (Amazon S3 User Guide, Restoring an
+            archived object). What a copy lives less than that is not billed.
         offers: every tier there is for the archived objects.
         readable: objects that can be read now.
         waiting: objects whose restore is under way.
@@ -151,7 +153,9 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
     per = {offer.archived_as: offer.hours for offer in taken}
     steps = [Step(one, RESTORE, chosen[name], per[name]) for name, objects in groups.items() for one in objects]
     steps += [Step(one, PROLONG, None, 0.0) for one in prolong] + [Step(one, WAIT, None, 0.0) for one in waiting]
-    more = costs.prolonging(prices, objects=len(prolong), size=sum(one.size for one in prolong), days=days)
+    more = costs.prolonging(
+        prices, objects=len(prolong), size=sum(one.size for one in prolong), days=days + TO_MIDNIGHT_DAYS
+    )
     return Plan(
         steps=tuple(steps), days=days, objects=sum(offer.objects for offer in taken) + len(prolong),
         size=sum(offer.size for offer in taken), hours=hours,
@@ -164,7 +168,7 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
 
 def _offers(prices, groups, chosen, days):
     for name, objects in sorted(groups.items()):
-        copies = None if name.endswith("_ACCESS") else days
+        copies = None if name.endswith("_ACCESS") else days + TO_MIDNIGHT_DAYS
         size = sum(one.size for one in objects)
         for tier in costs.tiers(prices, name):
             cost = costs.retrieval(prices, name, tier, objects=len(objects), size=size, days=copies)
