@@ -1,11 +1,16 @@
 """Restores: asked once, waited for with the clock, and what became of each object said by name."""
 
+import os
+import shutil
+import sqlite3
+from contextlib import closing
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from botocore.exceptions import ConnectionClosedError
 
 from workbench import archive
+from workbench.archive import requests
 from workbench.local import archive as local
 
 
@@ -593,6 +598,78 @@ def test_one_state_table_serves_one_restore_at_a_time(attic):
             attic.restore(plan)
 
     assert attic.restore(plan, progress=again).complete
+
+
+def foreign_files(folder):
+    """Files that are no state tables: name to what the refusal says of them."""
+    folder.mkdir()
+    for name, statements in {
+        "orders.db": ["CREATE TABLE orders (id)", "INSERT INTO orders VALUES (1)"],
+        "wal.db": ["PRAGMA journal_mode = WAL", "CREATE TABLE orders (id)"],
+        "other.db": ["CREATE TABLE requests (id, at)"],
+        "more.db": [requests._CREATE, "CREATE TABLE requests_old (id)"],
+        "keyless.db": [requests._CREATE.replace("PRIMARY KEY", "UNIQUE")],
+        "trigger.db": [
+            requests._CREATE,
+            "CREATE TRIGGER t AFTER INSERT ON requests BEGIN DELETE FROM requests; END",
+        ],
+    }.items():
+        with closing(sqlite3.connect(folder / name)) as database:
+            for statement in statements:
+                database.execute(statement)
+            database.commit()
+    with closing(sqlite3.connect(folder / "wal.db")) as database:  # what is in its log alone
+        database.execute("CREATE TABLE late (id)")
+        for end in ("", "-wal"):
+            shutil.copy(folder / f"wal.db{end}", folder / f"log.db{end}")
+    (folder / "text.db").write_bytes(b"no database" * 1000)
+    (folder / "short.db").write_bytes(b"x")
+    (folder / "target.db").touch()
+    (folder / "link.db").symlink_to(folder / "target.db")
+    (folder / "nowhere.db").symlink_to(folder / "missing.db")
+    (folder / "hard.db").hardlink_to(folder / "target.db")
+    os.mkfifo(folder / "pipe.db")
+    return {
+        "orders.db": "a database with orders", "wal.db": "a database with late, orders", "other.db": "with requests",
+        "more.db": "with requests, requests_old", "keyless.db": "with requests", "trigger.db": "with requests, t",
+        "log.db": "a database with late, orders", "text.db": "file is not a database", "short.db": "file is not a database", "link.db": "another name of a file",
+        "nowhere.db": "another name of a file", "hard.db": "another name of a file", "pipe.db": "or a device",
+    }  # fmt: skip
+
+
+def held(folder):
+    """What is in a folder, but for the index of a log, which SQLite makes anew at will."""
+    return {
+        path.name: (path.lstat().st_mtime_ns, path.is_file() and path.read_bytes())
+        for path in folder.iterdir()
+        if path.suffix != ".db-shm"
+    }
+
+
+def test_somebody_elses_file_is_refused_and_left_as_it_is(attic, tmp_path):
+    attic.put("a")
+    plan, folder = attic.plan(), tmp_path / "theirs"
+    sentences = foreign_files(folder)
+    before, requested = held(folder), attic.store.requests()
+    for name, sentence in sentences.items():
+        with pytest.raises(ValueError, match=f"{name} is no state table") as caught:
+            attic.restore(plan, state=folder / name)
+        assert sentence in str(caught.value) and "\n" not in str(caught.value)
+    after = held(folder)
+    assert {name for name in before | after if before.get(name) != after.get(name)} == set()
+    assert attic.store.requests() == requested
+
+
+def test_an_empty_file_and_a_name_that_sqlite_keeps_for_itself_become_state_tables(attic, tmp_path, monkeypatch):
+    attic.put("a")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "empty?mode=ro#.db").touch()
+    for number, state in enumerate(("empty?mode=ro#.db", ":memory:")):
+        assert attic.restore(attic.plan(), state=state).complete
+        assert attic.restore(attic.plan(), state=state).complete  # its own
+        assert (tmp_path / state).stat().st_size > 0
+        attic.store.clock.advance(days=4)
+        assert len(attic.asked()) == number + 1
 
 
 def test_bad_arguments_are_refused_before_anything_is_asked(attic, tmp_path):

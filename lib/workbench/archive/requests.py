@@ -5,7 +5,7 @@ known which objects may have been asked: those are looked at, never asked blindl
 """
 
 import sqlite3
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -19,6 +19,7 @@ _COLUMNS = {
     "asked_at": "TEXT", "until": "TEXT", "why": "TEXT",
 }  # fmt: skip
 _TABLE = ", ".join(f"{name} {kind}" for name, kind in _COLUMNS.items())
+_CREATE = f"CREATE TABLE IF NOT EXISTS requests ({_TABLE}, PRIMARY KEY (uri, version))"
 
 
 class Requests:
@@ -54,13 +55,10 @@ def open_state(path):
     """Open a state table, made when missing, for this process alone.
 
     Raises:
-        ValueError: another process has it open, or the file is none.
+        ValueError: another process has it open; or the file is none, and nothing was changed in it.
     """
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise ValueError(f"the folder of the state table {path} is not there")
-    if path.is_dir():
-        raise ValueError(f"{path} is no state table but a folder")
+    path = Path(path).absolute()  # SQLite has names of its own, as :memory:
+    _refuse_foreign(path)
     lock = FileLock(f"{path}.lock")
     try:
         lock.acquire(timeout=0)
@@ -71,7 +69,7 @@ def open_state(path):
         try:
             database.execute("PRAGMA journal_mode = WAL")
             database.execute("PRAGMA synchronous = FULL")
-            database.execute(f"CREATE TABLE IF NOT EXISTS requests ({_TABLE}, PRIMARY KEY (uri, version))")
+            database.execute(_CREATE)
             yield Requests(database)
         except sqlite3.DatabaseError as error:
             raise ValueError(f"{path} is no state table: {error}") from None
@@ -79,6 +77,53 @@ def open_state(path):
             database.close()
     finally:
         lock.release()
+
+
+def _refuse_foreign(path):
+    """Refuse what is no state table, by looking only: not even a lock is left beside a file of somebody else."""
+    if not path.parent.is_dir():
+        raise ValueError(f"the folder of the state table {path} is not there")
+    if path.is_symlink() or (path.is_file() and path.stat().st_nlink > 1):
+        raise ValueError(
+            f"{path} is no state table but another name of a file, which a second restore may have open"
+        )
+    if not path.exists():
+        return
+    if not path.is_file():
+        raise ValueError(f"{path} is no state table but a folder or a device")
+    with closing(sqlite3.connect(":memory:")) as ours:
+        ours.execute(_CREATE)
+        expected = _described(ours)
+    try:
+        found = _looked_into(path)
+    except sqlite3.DatabaseError as error:
+        raise ValueError(f"{path} is no state table: {error}") from None
+    if found and found != expected:
+        names = sorted({name for _, name, *_ in found})
+        raise ValueError(f"{path} is no state table: it is a database with {', '.join(names[:5])}")
+
+
+def _looked_into(path):
+    """Return what a file holds, as `_described` does; nothing is changed, and no file made beside it."""
+    size = path.stat().st_size
+    unfinished = any(Path(f"{path}{end}").exists() for end in ("-wal", "-journal"))  # to be read with the file
+    how = "mode=ro" if unfinished else "immutable=1"
+    with closing(sqlite3.connect(f"{path.as_uri()}?{how}", uri=True, timeout=30)) as database:
+        found = _described(database)
+        if (
+            size and not database.execute("PRAGMA page_count").fetchone()[0]
+        ):  # a few bytes: SQLite would begin anew
+            raise sqlite3.DatabaseError("file is not a database")
+    return found
+
+
+def _described(database):
+    """Return what a database holds: (kind, name, column, type, place in the key); nothing of an empty one."""
+    return database.execute(
+        "SELECT held.type, held.name, had.name, had.type, had.pk FROM sqlite_master AS held "
+        "LEFT JOIN pragma_table_info(held.name) AS had WHERE held.name NOT LIKE 'sqlite@_%' ESCAPE '@' "
+        "ORDER BY held.type, held.name, had.cid"
+    ).fetchall()
 
 
 def text(moment):

@@ -49,7 +49,8 @@ def restore(
         Outcome. What is not ready stands in it by name; nothing is raised for an object that S3 refuses.
 
     Raises:
-        ValueError: arguments do not go, or another process has the state table open.
+        ValueError: arguments do not go, another process has the state table open, or the file named is none: not
+            one that this made. Nothing was asked then, and nothing changed in the file.
         botocore.exceptions.ClientError: S3 refuses the caller as such (AccessDenied …): all of the first requests,
             or a look. An object that it denies among others stands in `failed`.
     """
