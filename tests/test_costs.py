@@ -74,6 +74,34 @@ def test_the_file_says_when_and_from_where(listed):
     assert listed.date.year == 2026 and all(address.startswith("https://") for address in listed.sources.values())
 
 
+def marked(table, path=()):
+    """Each price's name to what it says of where it was seen."""
+    if "source" in table:
+        return {".".join(path[1:] if path[0] == "instance" else path): (table.get("seen"), table.get("date"))}
+    return {name: told for key, below in table.items() for name, told in marked(below, (*path, key)).items()}
+
+
+def test_what_was_not_seen_at_its_source_is_marked(listed, compute):
+    found = {
+        service: marked({kind: below for kind, below in of.table.items() if kind not in ("about", "sources")})
+        for service, of in (("s3", listed), ("compute", compute))
+    }
+    assert {name: told for name, told in found["compute"].items()} == {
+        "r5d.4xlarge.ec2": (None, "2024-12"), "r5d.4xlarge.emr": (None, "2024-12"), "volume.gp2": (None, "2024-12"),
+        "glue.standard": ("elsewhere", None), "glue.flex": ("no", None), "athena.sql": ("elsewhere", None),
+    }  # fmt: skip
+    nowhere = {name for name, told in found["s3"].items() if told == ("no", None)}
+    assert nowhere == {
+        "requests.STANDARD", "requests.GLACIER", "requests.DEEP_ARCHIVE", "retrieval.DEEP_ARCHIVE.Standard",
+        "retrieval.DEEP_ARCHIVE.Bulk", "retrieval.ARCHIVE_ACCESS.Expedited",
+    }  # fmt: skip
+    elsewhere = {name for name, told in found["s3"].items() if told == ("elsewhere", None)}
+    assert elsewhere == {f"storage.{name}" for name in listed.table["storage"]}
+    at_source = found["s3"].keys() - nowhere - elsewhere
+    assert {found["s3"][name] for name in at_source} == {(None, None)}
+    assert {name.split(".")[0] for name in at_source} == {"retrieval"}
+
+
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
@@ -83,6 +111,7 @@ def test_the_file_says_when_and_from_where(listed):
         ('currency = "USD"', "", "currency"),
         ("[storage.GLACIER_IR]", "[attic.GLACIER_IR]", "found attic"),
         ('usd_per_gb_month = "0.0036"\n', "", "storage.GLACIER has no amount"),
+        ('seen = "no"', 'seen = "maybe"', "was seen 'maybe'; there are at its source, elsewhere, no"),
     ],
 )
 def test_a_file_of_ones_own_is_checked(tmp_path, listed, old, new, sentence):

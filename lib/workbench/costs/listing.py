@@ -12,6 +12,7 @@ KINDS = {
     "storage": False, "requests": False, "retrieval": True, "instance": True, "volume": False, "glue": False,
     "athena": False,
 }  # fmt: skip
+SEEN = ("at its source", "elsewhere", "no")  # the first where a price does not say
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,8 @@ class Prices:
         service: its name.
         region: where they apply.
         currency: of all amounts.
-        date: the day on which they were last seen.
+        date: the day on which they were last seen, but for those that have a `date` of their own, or that were
+            seen elsewhere than at their source or nowhere, as their `seen` says.
         sources: name to address; every price names one.
         table: the file as it stands.
     """
@@ -90,6 +92,8 @@ def _check_price(name, one, sources):
         raise ValueError(f"{name} names the source {one['source']!r}, which is not listed")
     if not any(key.startswith("usd_") for key in one):
         raise ValueError(f"{name} has no amount: usd_…")
+    if one.get("seen", SEEN[0]) not in SEEN:
+        raise ValueError(f"{name} was seen {one['seen']!r}; there are {', '.join(SEEN)}")
     for key, value in one.items():
         amount = isinstance(value, str) and value.replace(".", "", 1).isdigit()
         if key.startswith("usd_") and not amount:
