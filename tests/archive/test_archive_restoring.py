@@ -568,25 +568,26 @@ def test_a_caller_without_rights_is_told_so(attic):
     assert attic.asked() == [("a", 202)]
 
 
-def test_one_denied_object_does_not_stop_the_others(attic):
+@pytest.mark.parametrize(
+    "denied", [("000000",), ("000048", "000049", "00005*")], ids=["one", "a whole later batch"]
+)
+def test_denied_objects_do_not_stop_the_others(attic, denied):
     import json
 
     attic.store.plant(attic.bucket, "p/", 60)
     statement = {
         "Effect": "Deny", "Principal": "*", "Action": "s3:PostObject",
-        "Resource": f"arn:aws:s3:::{attic.bucket}/p/000000",
+        "Resource": [f"arn:aws:s3:::{attic.bucket}/p/{name}" for name in denied],
     }  # fmt: skip
     policy = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
     attic.s3.put_bucket_policy(Bucket=attic.bucket, Policy=policy)
-    found = attic.restore(attic.plan(), workers=4)
-    assert (found.requested, found.ready, [uri for uri, _ in found.failed]) == (
-        59,
-        59,
-        list(attic.addresses("p/000000")),
-    )
+    wrong = [f"p/{n:06d}" for n in (range(1) if len(denied) == 1 else range(48, 60))]
+    found = attic.restore(attic.plan(), workers=4)  # sixteen at once
+    assert [uri for uri, _ in found.failed] == list(attic.addresses(*wrong))
+    assert (found.requested, found.ready) == (60 - len(wrong), 60 - len(wrong))
     attic.s3.delete_bucket_policy(Bucket=attic.bucket)
     again = attic.restore(attic.plan())
-    assert (again.requested, again.complete) == (1, True)
+    assert (again.requested, again.complete) == (len(wrong), True)
 
 
 def test_one_state_table_serves_one_restore_at_a_time(attic):

@@ -110,10 +110,9 @@ def _looked_into(path):
     how = "mode=ro" if unfinished else "immutable=1"
     with closing(sqlite3.connect(f"{path.as_uri()}?{how}", uri=True, timeout=30)) as database:
         found = _described(database)
-        if (
-            size and not database.execute("PRAGMA page_count").fetchone()[0]
-        ):  # a few bytes: SQLite would begin anew
-            raise sqlite3.DatabaseError("file is not a database")
+        pages = database.execute("PRAGMA page_count").fetchone()[0]
+    if size and not pages:  # a few bytes, which SQLite would write over
+        raise sqlite3.DatabaseError("file is not a database")
     return found
 
 
