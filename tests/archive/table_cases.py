@@ -56,6 +56,11 @@ def files(spark, s3, table, **options):
     return list(archive.inventory(table, spark=spark, s3=s3, **options))
 
 
+def forgotten(spark, table):
+    """Have Iceberg forget what it read of a table: what it kept needs no request."""
+    spark.sql(f"REFRESH TABLE {table}")
+
+
 def archived(store, found):
     for one in found:
         store.move(one.bucket, one.key, "GLACIER")
@@ -112,6 +117,7 @@ def test_archived_metadata_is_found_and_named_and_can_be_restored(spark, store, 
     (wrong, *_) = [
         one for one in metadata if ("/snap-" in one.uri) == (which == "manifest list") and one.uri.endswith("avro")
     ]
+    forgotten(spark, table)
     archived(store, [wrong])
     with pytest.raises(archive.MetadataArchived, match=f"1 metadata files of {table} are archived") as caught:
         archive.read(table, spark=spark, s3=s3)
@@ -123,6 +129,7 @@ def test_archived_metadata_is_found_and_named_and_can_be_restored(spark, store, 
 
 def test_an_archived_metadata_file_is_found_before_iceberg_tries_it(spark, store, s3, table):
     (newest,) = [one for one in files(spark, s3, table) if one.uri.endswith(".metadata.json")]
+    forgotten(spark, table)
     archived(store, [newest])
     before = store.requests()["GetObject"]
     with pytest.raises(archive.MetadataArchived) as caught:
@@ -177,16 +184,27 @@ def test_archived_metadata_of_a_subquerys_table_is_named(spark, store, s3, made,
 
 
 def test_the_metadata_of_the_branch_that_is_audited_is_looked_at(spark, store, s3, dim):
-    spark.sql("ALTER TABLE cases.dim SET TBLPROPERTIES ('write.wap.enabled' = 'true')")
+    def lists_and_manifests():
+        return {one.uri: one for one in files(spark, s3, dim) if one.uri.endswith("avro")}
+
+    def audited(enabled):
+        spark.sql(f"ALTER TABLE cases.dim SET TBLPROPERTIES ('write.wap.enabled' = '{enabled}')")
+
+    audited("true")
+    main = lists_and_manifests()
     spark.conf.set("spark.wap.branch", "audit")
     try:
-        before = {one.uri for one in files(spark, s3, dim)}
         spark.sql("INSERT INTO cases.dim VALUES (100, 1)")
-        new = [one for one in files(spark, s3, dim) if one.uri not in before and one.uri.endswith("avro")]
+        branch = lists_and_manifests()
+        (left,) = main.keys() - branch.keys()
+        assert "/snap-" in left  # the manifest list of main, which the branch does not need
+        new = [one for uri, one in branch.items() if uri not in main]
         assert len(new) == 2  # the branch's manifest list and its manifest
         archived(store, [one for one in new if "/snap-" not in one.uri])
         with pytest.raises(archive.MetadataArchived):
             archive.read(dim, spark=spark, s3=s3)
+        audited("false")  # Spark reads main then, whatever branch the session names
+        assert lists_and_manifests().keys() == main.keys()
     finally:
         spark.conf.unset("spark.wap.branch")
     assert archive.read(dim, spark=spark, s3=s3).count() == 20
