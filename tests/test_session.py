@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 from workbench import java, session, settings
+from workbench.session import classes, configuration
 
 
 def python(code, *arguments, **options):
@@ -139,7 +140,7 @@ def test_secret_settings_do_not_reach_the_command_line(tmp_path, monkeypatch):
 
 def test_memory_is_sized_from_the_machine_and_can_be_named(monkeypatch):
     for machine_gib, heap in ((2, "1024m"), (8, "2048m"), (64, "4096m")):
-        monkeypatch.setattr(session, "machine_memory_bytes", lambda gib=machine_gib: gib << 30)
+        monkeypatch.setattr(configuration, "machine_memory_bytes", lambda gib=machine_gib: gib << 30)
         assert session.driver_memory("auto") == heap
     assert session.driver_memory("3g") == "3g"
 
@@ -172,7 +173,7 @@ def test_other_catalogs_become_sparks_settings():
 
 
 def test_a_session_starts_where_the_class_data_archive_takes_too_long(monkeypatch, tmp_path):
-    monkeypatch.setattr(session, "ARCHIVE_SECONDS", 0.5)
+    monkeypatch.setattr(classes, "ARCHIVE_SECONDS", 0.5)
     monkeypatch.setattr(java, "archive_path", lambda names: tmp_path / "classes.jsa")
     assert session.class_data_options(("iceberg", "sqlite")) == []
     assert list(tmp_path.iterdir()) == []

@@ -12,7 +12,7 @@ def parse(**changes):
 
 
 def test_the_shipped_environments_are_valid():
-    assert {"lake", "local", "own-catalog"} <= set(settings.environments())
+    assert {"archive", "lake", "local", "own-catalog", "rest", "s3"} <= set(settings.environments())
     for name in settings.environments():
         assert settings.environment(name).name == name
 
@@ -27,7 +27,7 @@ def test_local_is_always_two_cores():
     [
         (
             {"jar": ["aws"]},
-            "jar is not a setting (did you mean jars?); it has name, description, catalog, spark, jars",
+            "jar is not a setting (did you mean jars?); it has name, description, catalog, spark, jars, stand_in, folder",
         ),
         ({"spark": {"masters": "local"}}, "spark.masters is not a setting (did you mean master?)"),
         (

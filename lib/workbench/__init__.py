@@ -14,7 +14,8 @@ The map. Imports go downwards only, and within *top* nobody imports a neighbour:
                    tables/    what Iceberg tables are and did (snapshots), commits, their retries and unknown
                               outcomes, upserts, changes between two snapshots
                    data/      inputs: real ones from packages, generated ones with their planted truth
-                   local/     stand-ins that run on this machine (kinesis, archive); the proxy that orders commits
+                   local/     stand-ins that run on this machine (kinesis, archive, s3 with a REST catalog), shared
+                              by a process and its children (stand_ins); the proxy that orders commits
     ground         settings   params/: environments, typed, unknown keys refused
                    secrets    what a secret is, where it comes from, how it is kept out of what people read
                    lake       the embedded lake: an SQLite catalog and files in one folder

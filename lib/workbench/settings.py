@@ -42,12 +42,6 @@ class Remote(Strict):
     warehouse: str | None = None
     properties: dict[str, str] = {}
 
-    @model_validator(mode="after")
-    def _has_uri(self):
-        if self.type in ("rest", "hive", "jdbc") and not self.uri:
-            raise ValueError(f"a catalog of type {self.type} needs a uri")
-        return self
-
 
 class Spark(Strict):
     """Spark's size and further settings; `auto` is read off the machine."""
@@ -67,15 +61,29 @@ class Environment(Strict):
     catalog: Annotated[Embedded | Remote, Field(discriminator="type")]
     spark: Spark = Spark()
     jars: tuple[str, ...] = ("iceberg", "sqlite")
-    stand_in: Literal["archive"] | None = None
+    stand_in: Literal["archive", "s3", "rest"] | None = None
+    folder: str = "scratch"
 
     @model_validator(mode="after")
-    def _stand_in_forgets(self):
-        if self.stand_in and getattr(self.catalog, "folder", None) != "scratch":
+    def _stand_in_and_catalog_agree(self):
+        cat, throw_away = self.catalog, getattr(self.catalog, "folder", None) == "scratch"
+        if self.stand_in == "archive" and not throw_away:
             raise ValueError(
-                f"the stand-in {self.stand_in} keeps its objects in memory, so its catalog is embedded, "
+                "the stand-in archive keeps its objects in memory, so its catalog is embedded, "
                 "with the folder scratch"
             )
+        if self.stand_in == "s3" and not throw_away:
+            raise ValueError(
+                "the stand-in s3 holds an embedded catalog in its own folder: name none at the catalog"
+            )
+        if self.stand_in == "rest" and (cat.type != "rest" or cat.uri or cat.warehouse):
+            raise ValueError(
+                "the stand-in rest brings a catalog of type rest, its uri and warehouse: name neither"
+            )
+        if self.folder != "scratch" and self.stand_in not in ("s3", "rest"):
+            raise ValueError("folder is that of the stand-ins s3 and rest; an embedded catalog has its own")
+        if cat.type in ("rest", "hive", "jdbc") and not cat.uri and self.stand_in != "rest":
+            raise ValueError(f"a catalog of type {cat.type} needs a uri")
         return self
 
     @model_validator(mode="after")

@@ -28,7 +28,7 @@ def test_the_shipped_environment_names_the_stand_in():
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"stand_in": "attic"}, "stand_in: Input should be 'archive'"),
+        ({"stand_in": "attic"}, "stand_in: Input should be 'archive', 's3' or 'rest'"),
         (
             {"stand_in": "archive"},
             "keeps its objects in memory, so its catalog is embedded, with the folder scratch",

@@ -1,0 +1,116 @@
+"""The one SparkSession of an environment: silent, UTC, the same order and the same files on every machine.
+
+The parts: configuration (Spark's settings), classes (class-data archives), launch (the JVM and its end).
+"""
+
+import logging
+
+from workbench import java, lake, secrets, settings
+from workbench.local import stand_ins
+from workbench.session import configuration, launch
+from workbench.session.classes import build_archive, class_data_options
+from workbench.session.configuration import driver_memory, lake_folder, machine_memory_bytes, spark_conf
+from workbench.session.launch import stop
+
+__all__ = [
+    "build_archive", "catalog", "class_data_options", "driver_memory", "lake_folder", "machine_memory_bytes",
+    "s3_client", "spark_conf", "stand_in", "start", "stop",
+]  # fmt: skip
+
+
+def start(environment="local"):
+    """Start the session of an environment, or return the one that is already there.
+
+    Where a home brings its own session (Glue, a cluster's notebook) that one is returned, with its time zone set
+    to UTC. Spark and the process run in UTC; nothing is printed.
+
+    Args:
+        environment: name of a file in params/environments, or its path.
+
+    Returns:
+        SparkSession whose default catalog is the environment's.
+
+    Raises:
+        ValueError: the environment, Java, PySpark or a jar is not right, or this process already runs a session
+            of another environment.
+    """
+    spark_class = launch.session_class()
+    env = settings.environment(environment)
+    if running := spark_class.getActiveSession():
+        if launch.started and launch.started["environment"] != env:
+            raise ValueError(
+                f"this process runs a session of environment {launch.started['environment'].name}; "
+                f"restart the kernel to use {env.name}"
+            )
+        running.conf.set("spark.sql.session.timeZone", "UTC")
+        return running
+    names = tuple(env.jars)
+    java.require_jars(names, environment=env.name)
+    # PySpark prints each failed statement as JSON on stderr, those that are caught and shown on purpose too
+    logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
+    options = class_data_options(names)
+    launch.utc()
+    resolved, secret = configuration.split(spark_conf(env))
+    builder = spark_class.builder.appName("workbench")
+    for key, value in resolved.items():
+        builder = builder.config(key, value)
+    with launch.environment():
+        spark = builder.config(
+            "spark.driver.extraJavaOptions", " ".join(launch.options(env) + options)
+        ).getOrCreate()
+    for key, value in secret.items():  # from inside: everybody on the machine can read a command line
+        spark.sparkContext._jsc.sc().conf().set(key, secrets.resolve(value))  # for sessions made from this one
+        spark.conf.set(key, secrets.resolve(value))
+        if key.startswith("spark.hadoop."):
+            spark.sparkContext._jsc.hadoopConfiguration().set(key[13:], secrets.resolve(value))
+    launch.started["environment"] = env
+    return spark
+
+
+def catalog(environment="local"):
+    """Load the environment's catalog with PyIceberg: the same name, the same tables as in Spark.
+
+    Returns:
+        pyiceberg.catalog.Catalog.
+
+    Raises:
+        ValueError: the environment is wrong, or a reference in it cannot be resolved.
+    """
+    from pyiceberg.catalog import load_catalog
+
+    env = settings.environment(environment)
+    cat = env.catalog
+    if cat.type == "embedded":
+        properties = lake.pyiceberg_properties(lake_folder(env))
+    else:
+        kind = "sql" if cat.type == "jdbc" else cat.type
+        uri = cat.uri.removeprefix("jdbc:") if cat.uri else None
+        properties = {"type": kind, "uri": uri, "warehouse": cat.warehouse}
+    properties |= stand_ins.properties_of(env) | cat.properties
+    properties = {key: secrets.resolve(value) for key, value in properties.items() if value is not None}
+    return load_catalog(cat.name, **properties)
+
+
+def stand_in(environment="local"):
+    """Return the running stand-in that an environment names, started when it is not there.
+
+    Returns:
+        workbench.local.archive.Store or workbench.local.s3.Server, which lives as long as this process and serves
+        those it starts too; None where the environment names no stand-in: there the service is the real one, and
+        so is its clock.
+    """
+    return stand_ins.of(settings.environment(environment))
+
+
+def s3_client(environment="local"):
+    """Return a boto3 client for the S3 of an environment: its stand-in, or what the catalog's properties say."""
+    import boto3
+
+    env = settings.environment(environment)
+    if store := stand_ins.of(env):
+        return store.client()
+    found = {key: secrets.resolve(value) for key, value in env.catalog.properties.items()}
+    names = {"endpoint_url": "s3.endpoint", "region_name": "client.region"}
+    names |= {"aws_session_token": "s3.session-token"}
+    names |= {"aws_access_key_id": "s3.access-key-id", "aws_secret_access_key": "s3.secret-access-key"}
+    return boto3.client("s3", **{name: found[key] for name, key in names.items() if key in found})

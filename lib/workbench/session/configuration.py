@@ -1,0 +1,80 @@
+"""Spark's settings for an environment: catalog, sizes, what makes the same files on every machine."""
+
+import os
+from pathlib import Path
+
+from workbench import java, lake, scratch, secrets, settings
+from workbench.local import stand_ins
+
+EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+
+
+def lake_folder(env):
+    """Return the folder of an embedded lake, made when missing: the run's own, a named one, the S3 server's."""
+    named = env.catalog.folder
+    folder = stand_ins.lake_folder(env)
+    if folder is None:
+        folder = scratch.enter() / "lake" if named == "scratch" else settings.home() / named
+    lake.make(folder)
+    return folder
+
+
+def spark_conf(env):
+    """Return the Spark settings of an environment, references not yet resolved: key to text."""
+    cat, temporary = env.catalog, scratch.enter()
+    key = f"spark.sql.catalog.{cat.name}"
+    conf = {
+        "spark.master": env.spark.master,
+        "spark.driver.memory": driver_memory(env.spark.driver_memory),
+        "spark.driver.extraClassPath": os.pathsep.join(str(java.jar_path(name)) for name in env.jars),
+        "spark.sql.shuffle.partitions": env.spark.shuffle_partitions,
+        "spark.default.parallelism": env.spark.shuffle_partitions,
+        "spark.sql.extensions": EXTENSIONS,
+        "spark.sql.defaultCatalog": cat.name,
+        key: "org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.session.timeZone": "UTC",
+        "spark.sql.execution.arrow.pyspark.enabled": "true",
+        # Iceberg 1.11's parser drops parameter markers on Spark 4.1 (apache/iceberg #16625); this binds them later
+        "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
+        # a plan that depends on sizes would let file counts differ between machines
+        "spark.sql.adaptive.coalescePartitions.enabled": "false",
+        "spark.sql.warehouse.dir": f"file://{temporary}/spark-warehouse",
+        "spark.local.dir": str(temporary),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
+    if env.spark.master.startswith("local"):
+        conf |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    if cat.type == "embedded":
+        conf |= {f"{key}.{name}": value for name, value in lake.spark_properties(lake_folder(env)).items()}
+    else:
+        own = {"type": cat.type, "uri": cat.uri, "warehouse": cat.warehouse}
+        conf |= {f"{key}.{name}": value for name, value in own.items() if value}
+    conf |= {f"{key}.{name}": value for name, value in (stand_ins.properties_of(env) | cat.properties).items()}
+    return {name: _text(value) for name, value in (conf | env.spark.conf).items()}
+
+
+def driver_memory(wanted):
+    """Return the driver's heap: as wanted, or a quarter of the machine between 1 and 4 GiB (`2048m`)."""
+    if wanted != "auto":
+        return wanted
+    return f"{min(max(machine_memory_bytes() // 4, 1 << 30), 4 << 30) >> 20}m"
+
+
+def machine_memory_bytes():
+    """Return the memory of the machine, or the share of it that a container has."""
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    limit = Path("/sys/fs/cgroup/memory.max")
+    if limit.is_file() and (text := limit.read_text().strip()).isdigit():
+        machine = min(machine, int(text))
+    return machine
+
+
+def split(conf):
+    """Return settings and, apart from them, those whose values are references to secrets."""
+    secret = {key: value for key, value in conf.items() if secrets.REFERENCE.fullmatch(value)}
+    return {key: value for key, value in conf.items() if key not in secret}, secret
+
+
+def _text(value):
+    return str(value).lower() if isinstance(value, bool) else str(value)

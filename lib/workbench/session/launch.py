@@ -1,0 +1,71 @@
+"""How a session is launched and ended: the JVM's options, what spark-submit reads, the class, the clock."""
+
+import os
+import sys
+import time
+from contextlib import contextmanager
+from pathlib import Path
+
+from workbench import java, scratch
+
+# The JVM lives for seconds, not hours: the first compiler alone, no counters in a shared file.
+SHORT_LIFE = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData")
+started = {}
+
+
+def stop(spark):
+    """Stop a session and wait until its JVM has ended."""
+    gateway = spark.sparkContext._gateway
+    spark.stop()
+    process = getattr(gateway, "proc", None)
+    gateway.shutdown()
+    if process is not None:
+        process.stdin.close()
+        process.wait(timeout=120)
+    session_class()._instantiatedSession = None
+    type(spark.sparkContext)._gateway = type(spark.sparkContext)._jvm = None
+    started.clear()
+
+
+def options(env):
+    """Return the JVM options of an environment: its log, and what suits a short life."""
+    log = Path(os.environ.get("WORKBENCH_RUN_DIR") or scratch.enter()) / "spark.log"
+    config = Path(__file__).parents[1] / "log4j2.properties"
+    found = [f"-Dlog4j2.configurationFile=file:{config}", f"-Dworkbench.log={log}"]
+    return found + list(SHORT_LIFE if env.spark.lifetime == "short" else ())
+
+
+@contextmanager
+def environment():
+    """Set what spark-submit reads from the process for the time of the launch, and put it back."""
+    ours = {
+        "JAVA_HOME": str(java.launcher()),
+        "SPARK_HOME": str(java.spark_home()),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+    unset = ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
+    before = {key: os.environ.get(key) for key in (*ours, *unset)}
+    os.environ.update(ours)
+    for key in unset:  # each of them would print a line, change the class path or both
+        os.environ.pop(key, None)
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    try:
+        yield
+    finally:
+        for key, value in before.items():
+            os.environ.pop(key, None) if value is None else os.environ.__setitem__(key, value)
+
+
+def session_class():
+    """Return pyspark's SparkSession, of a PySpark that fits."""
+    java.spark_home()
+    from pyspark.sql import SparkSession
+
+    return SparkSession
+
+
+def utc():
+    """Let this process tell the time in UTC."""
+    os.environ["TZ"] = "UTC"
+    time.tzset()
