@@ -29,9 +29,12 @@ def main():
         print(f"workbench: {error}", file=sys.stderr)
         sys.exit(2)
     except ModuleNotFoundError as error:
-        needed = "pip install 'iceberg-workbench[notebooks,catalog,streams]'"
+        needed = "pip install 'iceberg-workbench[notebooks,catalog,streams,s3]'"
         print(f"workbench: {error.name} is not installed, this command needs it: {needed}", file=sys.stderr)
         sys.exit(2)
+    except ChildProcessError as error:
+        print(f"workbench: {error}", file=sys.stderr)
+        sys.exit(1)
     except OSError as error:
         print(f"workbench: {error.strerror}: {error.filename}", file=sys.stderr)
         sys.exit(1)
@@ -213,6 +216,19 @@ def local_kinesis(
         faults=faults or (),
         ready=lambda endpoint: print(f"Kinesis on {endpoint}; Ctrl-C ends it", flush=True),
     )
+
+
+@local.command("s3")
+def local_s3(
+    folder: Annotated[str | None, typer.Option(help="where the data stay; left out: nowhere")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="S3's on 127.0.0.1; 0: a free one")] = 8333,
+    catalog_port: Annotated[int, typer.Option(min=0, max=65535, help="the catalog's")] = 8181,
+    faults: Annotated[str | None, typer.Option(metavar="FILE", help="proxy script, docs/proxy.md")] = None,
+):
+    """Serve S3 and an Iceberg REST catalog on this machine until interrupted."""
+    from workbench.local.s3 import command
+
+    command.serve(folder, port=port, catalog_port=catalog_port, faults=faults)
 
 
 def _progress(name):

@@ -190,7 +190,7 @@ def _free(port):
 def _last_words(folder):
     lines = (folder / "weed.log").read_text(errors="replace").splitlines()
     told = [line for line in lines if (line[:1] in "EF" and "]" in line) or any(word in line for word in TAKEN)]
-    return (told or lines or [""])[-1].strip()[:400]
+    return (told[-1:] or lines or [""])[0].strip()[:400]
 
 
 def _end_with_parent():
