@@ -9,6 +9,7 @@ import nbformat
 import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
+ENVIRONMENT = os.environ.get("WORKBENCH_TEST_ENVIRONMENT", "local")  # another one for test_s3_environments.py
 COMMAND = str(Path(sys.executable).parent / "workbench")
 # What the local servers accept. Before any session, because Spark's Python workers keep the environment of the first
 # statement that needed one, whichever test that was
@@ -23,13 +24,13 @@ os.environ |= {
 def spark():
     from workbench import session
 
-    return session.start("local")
+    return session.start(ENVIRONMENT)
 
 
 @pytest.fixture
 def namespace(spark, request):
     """A namespace of the test's own, gone afterwards."""
-    name = "t_" + "".join(c if c.isalnum() else "_" for c in request.node.name.lower())[:60]
+    name = "t_" + "".join(c if c.isalnum() else "_" for c in request.node.name.lower())[:60].rstrip("_")
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {name}")
     yield name
     for row in spark.sql(f"SHOW TABLES IN {name}").collect():

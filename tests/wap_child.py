@@ -101,6 +101,6 @@ if __name__ == "__main__":
     from workbench import session
 
     task = {"auditor": auditor, "killed": killed, "auditor_alone": auditor_alone}[sys.argv[1]]
-    spark = session.start("local")
+    spark = session.start(os.environ.get("WORKBENCH_TEST_ENVIRONMENT", "local"))
     task(spark, *sys.argv[2:])
     session.stop(spark)

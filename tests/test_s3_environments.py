@@ -1,0 +1,116 @@
+"""Tables, other engines and the gate on the environments `s3` and `rest`, a session each; nothing is left of it."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import psutil
+import pytest
+from conftest import ROOT
+
+from workbench import session, settings
+from workbench.local import stand_ins
+
+GATE = (
+    "passed_audit_publishes or failed_audit_leaves_main or main_moves_and_the_write or committed_to_the_branch_during "
+    "or id_is_published_once or column_added_while"
+)
+START = (
+    "import sys; from workbench import session; spark = session.start(sys.argv[1])\n"
+    "spark.sql('CREATE NAMESPACE IF NOT EXISTS n'); print(session.stand_in(sys.argv[1]).folder, flush=True)\n"
+)
+
+
+def of_home(home):
+    """The living processes of SeaweedFS whose data are below a folder."""
+    found = []
+    for process in psutil.process_iter(["cmdline", "status"]):
+        line = process.info["cmdline"] or []
+        if process.info["status"] != psutil.STATUS_ZOMBIE and any(f"-dir={home}" in one for one in line):
+            found.append(process)
+    return found
+
+
+def until(condition):
+    end = time.monotonic() + 90
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("environment", ["s3", "rest"])
+def test_tables_and_the_gate(project, environment):
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/environment_cases.py", "tests/test_wap.py",
+         "-k", f"environment_cases or {GATE}"],
+        cwd=ROOT, env=os.environ | {"WORKBENCH_TEST_ENVIRONMENT": environment}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    last = done.stdout.strip().splitlines()[-1]
+    assert (done.returncode, last.split(" in ")[0]) == (0, "21 passed, 49 deselected"), done.stdout[-6000:]
+    assert of_home(project) == [] and list((project / ".workbench" / "scratch").glob("run-*")) == []
+
+
+@pytest.mark.parametrize("environment", ["s3", "rest"])
+def test_a_named_folder_keeps_the_lake(project, environment):
+    """By PyIceberg, which starts no JVM: what a session writes is the same."""
+    shipped = (ROOT / "params" / "environments" / f"{environment}.yml").read_text()
+    file = project / "mine.yml"
+    file.write_text(shipped.replace("\nfolder: scratch", "\nfolder: .workbench/s3"))
+    code = (
+        "import sys, pyarrow as pa; from workbench import session; catalog = session.catalog(sys.argv[1])\n"
+        "catalog.create_namespace_if_not_exists('n'); rows = pa.table({'id': [1, 2]})\n"
+        "table = catalog.create_table_if_not_exists('n.t', rows.schema); table.append(rows)\n"
+        "print(table.scan().to_arrow().num_rows)"
+    )
+    for rows in ("2\n", "4\n"):
+        said = subprocess.run([sys.executable, "-c", code, str(file)], capture_output=True, text=True, check=False)
+        assert (said.stdout, said.stderr) == (rows, "")
+        assert of_home(project) == []
+
+
+def test_nothing_runs_on_after_a_kill(project):
+    with subprocess.Popen(
+        [sys.executable, "-c", START + "input()", "s3"], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as one:
+        folder = one.stdout.readline().decode().strip()
+        assert folder.startswith(str(project)) and len(of_home(project)) == 1
+        one.send_signal(signal.SIGKILL)
+    until(lambda: not of_home(project))
+
+
+def test_the_keys_are_references_to_variables(monkeypatch, tmp_path):
+    """Settings of a session hold no key: what Spark gets is resolved inside it."""
+    from workbench.local.s3 import Server
+
+    server = Server("http://127.0.0.1:1", "http://127.0.0.1:2", tmp_path, "the-key", "the-secret")
+    stand_ins._hand_on("WORKBENCH_S3_SCRATCH", server)
+    try:
+        env = settings.environment("rest")
+        found = stand_ins.properties_of(env)
+        assert not {"the-key", "the-secret", "the-key:the-secret"} & set(found.values())
+        resolved = {key: session.secrets.resolve(value) for key, value in found.items()}
+        assert resolved == server.properties("rest")
+    finally:
+        stand_ins._kept.pop("WORKBENCH_S3_SCRATCH", None)
+        for name in [one for one in os.environ if one.startswith("WORKBENCH_S3_SCRATCH")]:
+            del os.environ[name]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"stand_in": "s3", "catalog": {"type": "rest", "uri": "http://x"}}, "holds an embedded catalog"),
+        ({"stand_in": "s3", "catalog": {"type": "embedded", "folder": "lake"}}, "holds an embedded catalog"),
+        ({"stand_in": "rest"}, "the stand-in rest is a catalog of type rest"),
+        ({"stand_in": "rest", "catalog": {"type": "rest", "uri": "http://x"}}, "with its own uri and warehouse"),
+        ({"folder": "mine"}, "folder is that of the stand-ins s3 and rest"),
+        ({"stand_in": "s3", "folder": "/somewhere"}, "folder is a path below home"),
+        ({"stand_in": "s3", "folder": "../mine"}, "folder is a path below home"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(change, sentence):
+    with pytest.raises(ValueError, match="own.yml: ") as caught:
+        settings.parse({"description": "d", "catalog": {"type": "embedded"}} | change, "own.yml")
+    assert sentence in str(caught.value)
