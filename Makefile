@@ -139,6 +139,11 @@ soak-stream: setup ## the long cases of streams, and 200 kills with random resha
 	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/streams
 	@PYTHONPATH=tests $(BIN)/python -m soak.stream $(KILLS)
 
+.PHONY: matrix
+matrix: setup ## every notebook on s3 and rest with the facts of local, and the gate's tests, into docs/evidence; goes on where it was, ANEW=1 does not
+	@PYTHONPATH=tests $(BIN)/python -m environment_matrix $(if $(ANEW),--anew) $(NB)
+	@for one in s3 rest; do WORKBENCH_TEST_ENVIRONMENT=$$one $(BIN)/python -m pytest -q tests/test_wap.py || exit 1; done
+
 .PHONY: bench-commits
 bench-commits: setup ## failures at 8 writers by table properties, and latency over 1,000 commits, into docs/evidence; COMMITS=n
 	@PYTHONPATH=tests $(BIN)/python -m bench.commits $(COMMITS)

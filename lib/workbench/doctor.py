@@ -7,6 +7,7 @@ import sys
 from dataclasses import dataclass
 
 from workbench import java, session, settings
+from workbench.local import stand_ins
 
 NEEDED_DISK_GIB = 2
 NEEDED_MEMORY_GIB = 3
@@ -37,6 +38,7 @@ def findings(*, environment="local", port=None):
         java_runtime(),
         *packages(),
         *(jar(name) for name in settings.environment(environment).jars),
+        *stand_in(environment),
     ]
     found += [disk(settings.home()), memory()]
     return found + ([free_port(port)] if port is not None else [])
@@ -98,6 +100,17 @@ def jar(name):
     if problem := java.jar_problem(name):
         return Finding(coordinate, f"the jar {coordinate} is {problem}", "workbench doctor --fix fetches it", name)
     return Finding(coordinate)
+
+
+def stand_in(environment):
+    """The packages of the stand-in that an environment names."""
+    env = settings.environment(environment)
+    try:
+        stand_ins.require(env)
+    except ModuleNotFoundError as error:
+        wrong, _, remedy = str(error).partition(": ")
+        return [Finding(f"stand-in {env.stand_in}", wrong, remedy)]
+    return [Finding(f"stand-in {env.stand_in}")] if env.stand_in else []
 
 
 def disk(folder):
