@@ -73,13 +73,11 @@ class Environment(Strict):
                 "with the folder scratch"
             )
         if self.stand_in == "s3" and not throw_away:
-            raise ValueError(
-                "the stand-in s3 holds an embedded catalog in its own folder: name none at the catalog"
-            )
+            raise ValueError("the stand-in s3 holds an embedded catalog in its own folder: name none")
         if self.stand_in == "rest" and (cat.type != "rest" or cat.uri or cat.warehouse):
-            raise ValueError(
-                "the stand-in rest brings a catalog of type rest, its uri and warehouse: name neither"
-            )
+            raise ValueError("the stand-in rest is a catalog of type rest with its own uri and warehouse")
+        if Path(self.folder).is_absolute() or ".." in Path(self.folder).parts:
+            raise ValueError("folder is a path below home, or scratch")
         if self.folder != "scratch" and self.stand_in not in ("s3", "rest"):
             raise ValueError("folder is that of the stand-ins s3 and rest; an embedded catalog has its own")
         if cat.type in ("rest", "hive", "jdbc") and not cat.uri and self.stand_in != "rest":
