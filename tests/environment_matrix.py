@@ -1,0 +1,163 @@
+"""Every notebook on every environment of this machine: it passes with the facts it records on `local`, or is listed.
+
+    python -m environment_matrix [NOTEBOOK …]     # what is right in the evidence and has not changed is not run again
+    python -m environment_matrix --anew
+
+Listed are the skips that are allowed, in environments_skips.yml: notebook, environment, feature, says, reason. What
+is listed is run all the same: it must fail, and the failure must say what the list says. The rows are written to
+docs/evidence/matrix.json one by one, so that an interrupted matrix goes on where it was.
+"""
+
+import argparse
+import hashlib
+import json
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+from workbench import settings
+
+ROOT = Path(__file__).resolve().parents[1]
+EVIDENCE = ROOT / "docs" / "evidence" / "matrix.json"
+SKIPS = ROOT / "tests" / "environments_skips.yml"
+BASE, ENVIRONMENTS = "local", ("s3", "rest")
+KEYS = {"notebook", "environment", "feature", "says", "reason"}
+
+
+def skips(path=SKIPS):
+    """Read the allowed skips: (notebook, environment) to its entry.
+
+    Raises:
+        ValueError: an entry lacks a key, has another, stands twice or names what is not there.
+    """
+    found = {}
+    for entry in settings.read_yaml(path):
+        if set(entry) != KEYS or not all(isinstance(text, str) and text.strip() for text in entry.values()):
+            raise ValueError(f"{path.name}: an entry has {', '.join(sorted(KEYS))}, each a text; found {entry}")
+        place = entry["notebook"], entry["environment"]
+        if place[0] not in notebooks() or place[1] not in ENVIRONMENTS or place in found:
+            raise ValueError(f"{path.name}: {place} is no cell of the matrix, or stands twice")
+        found[place] = entry
+    return found
+
+
+def notebooks():
+    """Return the names of all notebooks."""
+    return sorted(path.stem for path in (ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
+
+
+def verdict(row, base, skip):
+    """Judge a row.
+
+    Args:
+        row: {"status", "said", "facts"} of a run on the environment.
+        base: the row on `local`, or None.
+        skip: the entry of the list, or None.
+
+    Returns:
+        (one of "same", "skipped", "wrong", sentence).
+    """
+    if skip:
+        if row["status"] == "passed":
+            return "wrong", "it is listed as a skip and passes: take it off the list"
+        if skip["says"] not in row["said"]:
+            return "wrong", f"it fails otherwise than listed: {row['said'][:300]}"
+        return "skipped", f"{skip['feature']}: {skip['reason']}"
+    if row["status"] != "passed":
+        return "wrong", f"{row['status']}: {row['said'][:300]}"
+    if not base or base["status"] != "passed":
+        return "wrong", f"there is no passed run on {BASE} to compare with"
+    if row["facts"] != base["facts"]:
+        names = sorted({*row["facts"], *base["facts"]})
+        other = [name for name in names if row["facts"].get(name) != base["facts"].get(name)]
+        return "wrong", f"other facts than on {BASE}: {', '.join(other)}"
+    return "same", f"{len(row['facts'])} facts"
+
+
+def run(notebook, environment):
+    """Run a notebook headless; returns its row."""
+    command = [
+        str(Path(sys.executable).parent / "workbench"),
+        "run",
+        notebook,
+        "--environment",
+        environment,
+        "--json",
+    ]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    if not done.stdout.strip():
+        raise ChildProcessError(f"{notebook} on {environment} did not run: {done.stderr[-500:]}")
+    record = json.loads(done.stdout.splitlines()[-1])
+    cell = record["failing_cell"] or {}
+    said = " ".join(str(text) for text in (record["reason"], cell.get("error"), cell.get("message")) if text)
+    return {
+        "notebook": notebook,
+        "environment": environment,
+        "status": record["status"],
+        "said": " ".join(said.split())[:600],
+        "facts": record["results"],
+        "seconds": record["seconds"],
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "of": of(notebook, environment),
+    }
+
+
+def of(notebook, environment):
+    """Return the checksum of what a row was made from: the notebook and the environment's file."""
+    files = (ROOT / "notebooks" / f"{notebook}.ipynb", ROOT / "params" / "environments" / f"{environment}.yml")
+    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
+
+
+def read(path=EVIDENCE):
+    """Return the rows there are: (notebook, environment) to row."""
+    rows = json.loads(path.read_text())["rows"] if path.is_file() else []
+    return {(row["notebook"], row["environment"]): row for row in rows}
+
+
+def write(rows, path=EVIDENCE):
+    """Write the rows in order, each with its verdict."""
+    listed, told = skips(), []
+    for place in sorted(rows):
+        row = dict(rows[place])
+        if place[1] != BASE:
+            row["verdict"], row["why"] = verdict(row, rows.get((place[0], BASE)), listed.get(place))
+        told.append(row)
+    path.write_text(json.dumps({"rows": told}, indent=1, ensure_ascii=False) + "\n")
+    return told
+
+
+def due(place, rows, listed):
+    """Tell whether a cell is to be run: it was not, or not as its files are now, or it was wrong."""
+    row = rows.get(place)
+    if row is None or row["of"] != of(*place):
+        return True
+    if place[1] == BASE:
+        return row["status"] != "passed"
+    return verdict(row, rows.get((place[0], BASE)), listed.get(place))[0] == "wrong"
+
+
+def main():
+    """Run what is missing or has changed, print a line a cell, and return 1 when one is wrong."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("notebooks", nargs="*")
+    parser.add_argument("--anew", action="store_true")
+    given = parser.parse_args()
+    rows, listed = {} if given.anew else read(), skips()
+    rows = {place: row for place, row in rows.items() if place[0] in notebooks()}
+    for notebook in given.notebooks or notebooks():
+        bare = all((notebook, environment) in listed for environment in ENVIRONMENTS)
+        for environment in (*(() if bare else (BASE,)), *ENVIRONMENTS):
+            place = notebook, environment
+            if due(place, rows, listed):
+                rows[place] = run(*place)
+            told = {(row["notebook"], row["environment"]): row for row in write(rows)}[place]
+            print(
+                f"{notebook:26} {environment:6} {told.get('verdict', told['status']):8} {told.get('why', '')}",
+                flush=True,
+            )
+    return int(any(row.get("verdict") == "wrong" for row in write(rows)))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,79 @@
+"""What the matrix calls right: the same facts, or a skip that is listed, fails, and fails as listed; nothing else."""
+
+import environment_matrix as matrix
+import pytest
+
+SKIP = {"notebook": "50_restore_archive", "environment": "s3", "feature": "f", "says": "no views", "reason": "r"}
+BASE = {"status": "passed", "said": "", "facts": {"rows": 3}}
+
+
+@pytest.mark.parametrize(
+    ("row", "base", "skip", "expected", "sentence"),
+    [
+        (BASE, BASE, None, "same", "1 facts"),
+        (BASE | {"facts": {"rows": 4}}, BASE, None, "wrong", "other facts than on local: rows"),
+        (BASE | {"facts": {}}, BASE, None, "wrong", "other facts than on local: rows"),
+        (BASE, BASE | {"facts": {}}, None, "wrong", "other facts than on local: rows"),
+        (BASE, None, None, "wrong", "no passed run on local"),
+        (BASE, BASE | {"status": "failed"}, None, "wrong", "no passed run on local"),
+        (BASE | {"status": "failed", "said": "no views"}, BASE, None, "wrong", "failed: no views"),
+        (BASE | {"status": "failed", "said": "there are no views"}, BASE, SKIP, "skipped", "f: r"),
+        (
+            BASE | {"status": "failed", "said": "disk full"},
+            BASE,
+            SKIP,
+            "wrong",
+            "otherwise than listed: disk full",
+        ),
+        (BASE, BASE, SKIP, "wrong", "passes: take it off the list"),
+    ],
+)
+def test_only_the_same_facts_and_listed_failures_are_right(row, base, skip, expected, sentence):
+    said, why = matrix.verdict(row, base, skip)
+    assert (said, sentence in why) == (expected, True), why
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"reason": ""}, "each a text"),
+        ({"says": None}, "each a text"),
+        ({"why": "x"}, "an entry has environment, feature, notebook, reason, says"),
+        ({"notebook": "51_nowhere"}, "is no cell of the matrix"),
+        ({"environment": "local"}, "is no cell of the matrix"),
+    ],
+)
+def test_a_wrong_entry_of_the_list_is_refused(tmp_path, change, sentence):
+    import yaml
+
+    path = tmp_path / "skips.yml"
+    path.write_text(yaml.safe_dump([SKIP | change]))
+    with pytest.raises(ValueError, match=sentence):
+        matrix.skips(path)
+    path.write_text(yaml.safe_dump([SKIP, dict(SKIP)]))
+    with pytest.raises(ValueError, match="stands twice"):
+        matrix.skips(path)
+
+
+def test_a_cell_is_run_again_when_it_was_wrong_or_has_changed():
+    base, cell = ("00_template", "local"), ("00_template", "s3")
+    rows = {place: BASE | {"of": matrix.of(*place)} for place in (base, cell)}
+    assert not matrix.due(base, rows, {}) and not matrix.due(cell, rows, {})
+    assert matrix.due(cell, {base: rows[base]}, {})
+    for place in (base, cell):
+        assert matrix.due(place, rows | {place: rows[place] | {"of": "another"}}, {})
+        assert matrix.due(place, rows | {place: rows[place] | {"status": "failed"}}, {})
+    assert matrix.due(cell, rows | {cell: rows[cell] | {"facts": {}}}, {})
+    assert matrix.due(cell, rows, {cell: SKIP})
+
+
+def test_the_evidence_is_what_the_list_says():
+    rows, listed = matrix.read(), matrix.skips()
+    cells = {place: row for place, row in rows.items() if place[1] != matrix.BASE}
+    assert {(row["verdict"], row["why"]) for row in cells.values() if row["verdict"] == "wrong"} == set()
+    assert {place for place, row in cells.items() if row["verdict"] == "skipped"} == set(listed)
+    for place, row in cells.items():
+        assert (row["verdict"], row["why"]) == matrix.verdict(
+            row, rows.get((place[0], matrix.BASE)), listed.get(place)
+        )
+    assert {place[0] for place in cells} <= set(matrix.notebooks())
