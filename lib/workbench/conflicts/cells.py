@@ -1,0 +1,126 @@
+"""Cells of the matrix: which pair of operations is raced, in which order and on which kind of table."""
+
+from dataclasses import dataclass, replace
+from itertools import product
+
+from workbench import settings
+from workbench.conflicts.operations import FIRST, ISOLATIONS, MODES, OPERATIONS, PARTITIONS, SECOND
+
+DEFAULT_ISOLATION = "serializable"  # Iceberg's, for tables that say nothing
+
+
+@dataclass(frozen=True)
+class Cell:
+    """An ordered pair: `first` lands first, `second` was started before that and has to deal with it.
+
+    Attributes:
+        first: name of the operation whose commit lands first.
+        second: name of the operation that meets it.
+        isolation: serializable or snapshot; None where neither operation is one that it is about.
+        partition: same or other; None where one of them changes no rows.
+        mode: copy-on-write, merge-on-read (both of format 2) or v3 (merge-on-read by deletion vectors).
+    """
+
+    first: str
+    second: str
+    isolation: str | None = None
+    partition: str | None = None
+    mode: str = "copy-on-write"
+
+    def __post_init__(self):
+        for name in (self.first, self.second):
+            _known("operation", name, OPERATIONS)
+        _known("mode", self.mode, MODES)
+        one, other = OPERATIONS[self.first], OPERATIONS[self.second]
+        for what, value, needed, known in (
+            ("isolation", self.isolation, one.guarded or other.guarded, ISOLATIONS),
+            ("partition", self.partition, one.rows and other.rows, PARTITIONS),
+        ):
+            if needed:
+                _known(what, value, known)
+            elif value is not None:
+                raise ValueError(f"{what} says nothing of {self.first} and {self.second}; leave it out")
+
+    @property
+    def key(self):
+        """The cell as a tuple of texts, `-` for what does not apply: sorts, and names it in files."""
+        return tuple(part or "-" for part in (self.first, self.second, self.isolation, self.partition, self.mode))
+
+    def statements(self, table):
+        """Return the SQL of the first and of the second operation on a table."""
+        # a pair's statements stay what they are when it is turned round, so that serial orders are shared
+        numbers = (FIRST, SECOND) if _place(self.first) <= _place(self.second) else (SECOND, FIRST)
+        parts = [number - FIRST if self.partition == "other" else 0 for number in numbers]
+        return tuple(
+            OPERATIONS[name].statement(table, part=part, n=n)
+            for name, part, n in zip((self.first, self.second), parts, numbers, strict=True)
+        )
+
+
+def cells(operations=None, *, isolation=ISOLATIONS, modes=tuple(MODES), partitions=PARTITIONS):
+    """Return the cells of every ordered pair of operations, also with itself; none that says what another says.
+
+    Isolation varies only where DELETE, UPDATE or MERGE takes part, the partition only where both change rows.
+
+    Args:
+        operations: names; None for all eleven.
+        isolation: levels, of serializable and snapshot.
+        modes: of copy-on-write, merge-on-read and v3.
+        partitions: of same and other.
+
+    Returns:
+        list of Cell, in the order of the arguments, mode by mode.
+
+    Raises:
+        ValueError: a name is not known, is there twice, or a list is empty.
+    """
+    operations = _listed("operation", tuple(OPERATIONS) if operations is None else operations, OPERATIONS)
+    isolation = _listed("isolation", isolation, ISOLATIONS)
+    modes = _listed("mode", modes, MODES)
+    partitions = _listed("partition", partitions, PARTITIONS)
+    found = []
+    for mode, first, second in product(modes, operations, operations):
+        one, other = OPERATIONS[first], OPERATIONS[second]
+        levels = isolation if one.guarded or other.guarded else (None,)
+        places = partitions if one.rows and other.rows else (None,)
+        found += [Cell(first, second, level, place, mode) for level, place in product(levels, places)]
+    return found
+
+
+_TELLING = (
+    ("append", "append", None, "same"),
+    ("merge_insert_only", "merge_insert_only", "serializable", "same"),
+    ("append", "update", "serializable", "same"),
+    ("append", "update", "snapshot", "same"),
+    ("merge", "merge", "serializable", "other"),
+    ("update", "rewrite_data_files", "serializable"),
+    ("expire_snapshots", "append"),
+    ("add_column", "add_column"),
+)
+
+
+def telling(modes=("copy-on-write",)):
+    """Return the eight cells that tell most, in each of the modes: list of Cell."""
+    return [replace(Cell(*one), mode=mode) for mode in _listed("mode", modes, MODES) for one in _TELLING]
+
+
+def _place(name):
+    return list(OPERATIONS).index(name)
+
+
+def _listed(what, names, known):
+    if isinstance(names, str):
+        raise ValueError(f"{what}: a list of names is wanted, not the text {names!r}")
+    names = tuple(names)
+    for name in names:
+        _known(what, name, known)
+    if not names or len(set(names)) < len(names):
+        raise ValueError(f"{what}: names that differ, one at least; got {', '.join(names) or 'none'}")
+    return names
+
+
+def _known(what, name, known):
+    if name not in known:
+        near = settings.nearest(str(name), known)
+        hint = f" (did you mean {near}?)" if near else ""
+        raise ValueError(f"{name!r} is no {what}{hint}; there are {', '.join(known)}")

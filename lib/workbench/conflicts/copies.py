@@ -1,0 +1,101 @@
+"""Fresh copies of the small table, one a race: a table registered on the metadata of one that was made before."""
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+from workbench import identifiers
+from workbench.conflicts.cells import DEFAULT_ISOLATION
+from workbench.conflicts.operations import base
+from workbench.tables import commits
+
+_OURS = "cell_"
+
+
+@dataclass
+class Copies:
+    """The copies in a namespace; `of` makes one, `drop` removes it.
+
+    Attributes:
+        spark: session that makes them.
+        namespace: where they are.
+        bases: (mode, isolation) to metadata file.
+        locations: folders whose files are removed at the end.
+        made: how many there were.
+    """
+
+    spark: object
+    namespace: str
+    bases: dict = field(default_factory=dict)
+    locations: list = field(default_factory=list)
+    made: int = 0
+
+    def of(self, mode, isolation=None, *, own_files=False):
+        """Return the name of a fresh copy.
+
+        Args:
+            mode: of the cell.
+            isolation: of the cell; None for Iceberg's default.
+            own_files: make it by statements, so that it shares no file with others: for what deletes files.
+        """
+        isolation = isolation or DEFAULT_ISOLATION
+        if own_files:
+            return self._create(mode, isolation)
+        if (mode, isolation) not in self.bases:
+            loaded = commits.load(self.spark, self._create(mode, isolation))
+            self.bases[mode, isolation] = loaded.operations().current().metadataFileLocation()
+        name = self._next()
+        self.spark.sql(
+            f"CALL system.register_table(table => '{name}', metadata_file => '{self.bases[mode, isolation]}')"
+        )
+        return name
+
+    def drop(self, name):
+        """Remove a copy from the catalog; the files go with the namespace's."""
+        self.spark.sql(f"DROP TABLE {name}")
+
+    def _create(self, mode, isolation):
+        name = self._next()
+        for statement in base(name, mode, isolation):
+            self.spark.sql(statement)
+        self.locations.append(commits.load(self.spark, name).location())
+        return name
+
+    def _next(self):
+        self.made += 1
+        return f"{self.namespace}.{_OURS}{self.made}"
+
+
+@contextmanager
+def copies(spark, namespace):
+    """Give Copies in a namespace as long as the context is open; what they leave, and an earlier run left, goes.
+
+    Only tables whose names begin with `cell_` are touched.
+
+    Raises:
+        ValueError: the namespace's name does not go.
+    """
+    identifiers.quoted(f"{namespace}.{_OURS}")
+    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {namespace}")
+    _clear(spark, namespace, [])
+    made = Copies(spark, namespace)
+    try:
+        yield made
+    finally:
+        _clear(spark, namespace, made.locations)
+
+
+def _clear(spark, namespace, locations):
+    """Drop our tables without their files, which copies share; then delete the folders, where the storage can."""
+    from py4j.java_gateway import is_instance_of
+
+    io = None
+    for row in spark.sql(f"SHOW TABLES IN {namespace}").collect():
+        if row.tableName.startswith(_OURS):
+            name = f"{namespace}.{row.tableName}"
+            if io is None and locations:
+                io = commits.load(spark, name).io()
+            spark.sql(f"DROP TABLE {name}")
+    gateway = spark.sparkContext._gateway
+    if io is not None and is_instance_of(gateway, io, "org.apache.iceberg.io.SupportsPrefixOperations"):
+        for location in locations:
+            io.deletePrefix(location)

@@ -1,0 +1,77 @@
+"""Results kept in a file, a line of JSON each, so that a run that was stopped goes on where it was."""
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+from workbench.conflicts.cells import Cell
+from workbench.conflicts.runs import Result
+
+EVIDENCE = "docs/evidence/conflicts.json"
+_CELL = ("first", "second", "isolation", "partition", "mode")
+
+
+def read(path):
+    """Read the results of a file; what a kill left of a last line is passed over.
+
+    Args:
+        path: file of lines of JSON; it need not be there.
+
+    Returns:
+        list of Result, in the order in which they were written; a later one of the same cell and versions replaces
+        the earlier one.
+    """
+    found, path = {}, Path(path)
+    lines = path.read_text(encoding="utf-8").split("\n") if path.is_file() else []
+    for line in lines[:-1]:
+        one = Result(**json.loads(line))
+        found[cell_of(one).key, one.spark, one.iceberg] = one
+    return list(found.values())
+
+
+def append(path, result):
+    """Write a result behind those that are there, a line of its own."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("a+b") as file:
+        if file.tell():
+            file.seek(-1, 2)
+            if file.read(1) != b"\n":  # what a kill cut off
+                whole = path.read_bytes().rpartition(b"\n")
+                file.truncate(len(whole[0] + whole[1]))
+        file.write(json.dumps(asdict(result)).encode() + b"\n")
+
+
+def missing(cells, path, *, versions):
+    """Return the cells that have no result of these versions in a file: list of Cell, in their order."""
+    there = {cell_of(one).key for one in read(path) if versions == {"spark": one.spark, "iceberg": one.iceberg}}
+    return [cell for cell in cells if cell.key not in there]
+
+
+def cell_of(result):
+    """Return the Cell of a Result, or of a dict of its fields."""
+    fields = result if isinstance(result, dict) else asdict(result)
+    return Cell(*(fields[name] for name in _CELL))
+
+
+def measured(start=None):
+    """Return the committed matrix: (what it is about, list of Result).
+
+    It is the nearest docs/evidence/conflicts.json upwards from a folder, else that of the library's repository.
+
+    Args:
+        start: folder; None for the working folder.
+
+    Raises:
+        ValueError: there is none, or it is no matrix.
+    """
+    starts = [Path(start or Path.cwd()).resolve(), Path(__file__).resolve()]
+    places = [folder / EVIDENCE for one in starts for folder in (one, *one.parents)]
+    path = next((place for place in places if place.is_file()), None)
+    if path is None:
+        raise ValueError(f"no {EVIDENCE} upwards from {starts[0]}, nor beside the library")
+    found = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        return found, [Result(**dict(zip(found["columns"], row, strict=True))) for row in found["cells"]]
+    except (KeyError, TypeError, ValueError) as error:
+        raise ValueError(f"{path} holds no matrix: {error}") from error

@@ -1,0 +1,85 @@
+"""The matrix as an Iceberg table, a row a cell and versions, so that those of two versions can be compared."""
+
+from dataclasses import asdict
+
+from workbench import identifiers
+
+_COLUMNS = (
+    "first STRING, second STRING, isolation STRING, partition STRING, mode STRING, outcome STRING, "
+    "error_class STRING, message STRING, rows INT, equal_to STRING, orders STRING, spark STRING, iceberg STRING"
+)
+_KEY = ("first", "second", "isolation", "partition", "mode")
+_VERSIONS = ("spark", "iceberg")
+_FOUND = ("outcome", "error_class", "equal_to", "rows")
+
+
+def save(spark, table, results):
+    """Keep results in a table, made when missing; a cell that is there for the same versions is replaced.
+
+    Args:
+        spark: session whose catalog holds the table.
+        table: `namespace.name`; its namespace is made too.
+        results: iterable of Result.
+
+    Returns:
+        int, how many were given.
+
+    Raises:
+        ValueError: a cell is among the results twice for one pair of versions.
+    """
+    name, rows = identifiers.quoted(table), [asdict(one) for one in results]
+    keys = [tuple(row[part] for part in (*_KEY, *_VERSIONS)) for row in rows]
+    if twice := next((key for key in keys if keys.count(key) > 1), None):
+        raise ValueError(f"a cell is there twice: {'/'.join(part or '-' for part in twice)}")
+    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {name.rpartition('.')[0]}")
+    spark.sql(f"CREATE TABLE IF NOT EXISTS {name} ({_COLUMNS}) USING iceberg")
+    if rows:
+        from pyspark.sql import functions as F
+
+        same = " AND ".join(f"{name}.{part} <=> new.{part}" for part in (*_KEY, *_VERSIONS))
+        new = spark.createDataFrame(rows, _COLUMNS).alias("new")
+        new.mergeInto(name, F.expr(same)).whenMatched().updateAll().whenNotMatched().insertAll().merge()
+    return len(rows)
+
+
+def compare(spark, table, before, after):
+    """Compare the matrices of two versions.
+
+    Args:
+        spark: session whose catalog holds the table.
+        table: `namespace.name`, as `save` made it.
+        before: Iceberg's version, or (Spark's, Iceberg's).
+        after: the other one.
+
+    Returns:
+        DataFrame, one row a cell that is not the same, sorted: the cell's columns, and outcome, error_class,
+        equal_to and rows each with `_before` and `_after`; nulls where one of them has no such cell. Lazy.
+
+    Raises:
+        ValueError: the table has no cell of one of the versions.
+    """
+    from pyspark.sql import functions as F
+
+    one, other = _of(spark, table, before).alias("b"), _of(spark, table, after).alias("a")
+    same = F.expr(" AND ".join(f"b.{part} <=> a.{part}" for part in _KEY))
+    cell = [F.coalesce(f"b.{part}", f"a.{part}").alias(part) for part in _KEY]
+    found = [F.col(f"{side}.{part}").alias(f"{part}_{name}")
+             for part in _FOUND for side, name in (("b", "before"), ("a", "after"))]  # fmt: skip
+    differ = F.expr(" OR ".join(f"NOT (b.{part} <=> a.{part})" for part in _FOUND))
+    return one.join(other, same, "full").where(differ).select(*cell, *found).orderBy(*_KEY)
+
+
+def _of(spark, table, version):
+    """Return the rows of a version, refused when there are none."""
+    iceberg, engine = (version, None) if isinstance(version, str) else (version[1], version[0])
+    rows = spark.table(table)
+    found = rows.where(rows.iceberg == iceberg)
+    if engine is not None:
+        found = found.where(rows.spark == engine)
+    if found.isEmpty():
+        there = rows.select("spark", "iceberg").distinct().orderBy("spark", "iceberg").collect()
+        raise ValueError(
+            f"{table} has no cells of {version}; there are "
+            + (", ".join(f"Spark {row.spark} with Iceberg {row.iceberg}" for row in there) or "none")
+        )
+    return found

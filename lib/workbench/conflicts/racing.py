@@ -1,0 +1,157 @@
+"""Two writers whose commits land in a stated order: without sleeps, and without luck."""
+
+from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from workbench.local import proxy
+
+TIMEOUT_SECONDS = 120
+
+
+class NothingHeld(RuntimeError):
+    """The second statement ended without a commit that could be held: it had nothing to do, or failed before."""
+
+
+@dataclass(frozen=True)
+class Writers:
+    """Two sessions of one application, each with a way of its own to the storage.
+
+    Attributes:
+        a: session of the writer whose commit lands first.
+        b: session of the writer who is held.
+        between: the proxy they talk through.
+        what: what is held: the request that stands right before a swap, or the commit itself.
+    """
+
+    a: object
+    b: object
+    between: proxy.Proxy = field(repr=False)
+    what: proxy.Match = field(repr=False)
+
+    def hold(self):
+        """Return the gate that holds b's next commit, a proxy.Held."""
+        return self.between.hold("b", self.what)
+
+
+@dataclass(frozen=True)
+class Race:
+    """How two statements ended.
+
+    Attributes:
+        first: error of the first, or None.
+        second: error of the second, or None.
+        attempts: how often the second stood before its swap; 2 and more when Iceberg tried again by itself.
+    """
+
+    first: Exception | None
+    second: Exception | None
+    attempts: int
+
+
+@contextmanager
+def writers(spark, *, catalog=None):
+    """Give two sessions beside a running one, on the same catalog, behind a proxy that can hold either's commits.
+
+    Both have the catalog's table cache off, which would let a statement begin on a state that is 30 seconds old,
+    and dynamic partition overwrite on. The session that is given stays as it is.
+
+    Args:
+        spark: classic session; its catalog keeps tables in an S3 that is reached by plain HTTP (`s3.endpoint`), or
+            is a REST catalog that is.
+        catalog: name of the catalog; None for the default one.
+
+    Yields:
+        Writers.
+
+    Raises:
+        ValueError: there is nothing on plain HTTP that a proxy could stand before.
+    """
+    name = catalog or spark.conf.get("spark.sql.defaultCatalog")
+    key = f"spark.sql.catalog.{name}"
+    settings = {one: value for one, value in spark.conf.getAll.items() if one.startswith(key)}
+    rest = settings.get(f"{key}.type") == "rest"
+    way = f"{key}.uri" if rest else f"{key}.s3.endpoint"
+    address = urlsplit(settings.get(way, ""))
+    if address.scheme != "http" or not address.netloc:
+        raise ValueError(
+            f"the commits of catalog {name} cannot be held: {way} is {settings.get(way)!r}, and an address "
+            "as http://127.0.0.1:8333 is needed; the environments s3, rest and archive have one"
+        )
+    with proxy.between(f"http://{address.netloc}", clients=["a", "b"]) as between:
+        pair = []
+        for client in ("a", "b"):
+            session = spark.newSession()
+            session.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+            own = {way: between.endpoint_of(client) + address.path, f"{key}.cache-enabled": "false"}
+            for one, value in (settings | own).items():
+                session.conf.set(one, value)
+            pair.append(session)
+        yield Writers(*pair, between, proxy.COMMIT if rest else proxy.METADATA_PUT)
+
+
+def race(spark_a, spark_b, first, second, *, hold):
+    """Run two statements that begin on the same state; the first's commit lands first, and the second meets it.
+
+    The second is started first. When it has planned and written and stands before its swap, it is held; the first
+    runs to its end; then the second goes on.
+
+    Args:
+        spark_a: session of the first, as `writers` gives it.
+        spark_b: session of the second, behind the proxy.
+        first: SQL text, or function of its session.
+        second: SQL text, or function of its session.
+        hold: function without arguments that begins to hold the second's commits: `Writers.hold`.
+
+    Returns:
+        Race. Errors of the statements are in it, not raised.
+
+    Raises:
+        NothingHeld: the second ended before it came to a swap; the error it ended with is the cause.
+        TimeoutError: it did not come to a swap.
+    """
+    held = hold()
+    before = _passed(held)
+    with held:
+        late = _begun(spark_b, second)
+        _until_held(held, late)
+        early = _begun(spark_a, first)
+        error = early.result(TIMEOUT_SECONDS)
+    return Race(error, late.result(TIMEOUT_SECONDS), _passed(held) - before)
+
+
+def _begun(spark, statement):
+    """Run a statement in a thread where its session is the active one; returns a future of its error, or None."""
+    from pyspark import InheritableThread
+
+    ended = Future()
+
+    def run():
+        try:
+            # procedures and functions that Iceberg calls ask for the thread's active session
+            type(spark)._get_j_spark_session_class(spark._jvm).setActiveSession(spark._jsparkSession)
+            spark.sql(statement).collect() if isinstance(statement, str) else statement(spark)
+            ended.set_result(None)
+        except Exception as error:
+            ended.set_result(error)
+        except BaseException as error:
+            ended.set_exception(error)
+            raise
+
+    InheritableThread(target=run, daemon=True).start()
+    return ended
+
+
+def _until_held(held, running):
+    """Wait until the gate holds a request, or the statement has ended without one."""
+    wait([held.gate.first, running], TIMEOUT_SECONDS, FIRST_COMPLETED)
+    if running.done() and not held.gate.first.done():
+        error = running.result()
+        why = "it failed" if error is not None else "it had nothing to commit"
+        raise NothingHeld(f"the second statement ended before a commit of its could be held: {why}") from error
+    held.wait(0)
+
+
+def _passed(held):
+    return len(held.proxy.passed(held.match.client, held.match))

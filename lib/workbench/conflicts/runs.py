@@ -1,0 +1,90 @@
+"""Cells run, each on a fresh table: a race, the two serial orders, and what became of it."""
+
+from dataclasses import dataclass
+
+from workbench import show
+from workbench.conflicts.copies import copies
+from workbench.conflicts.orders import Orders, needs_own_files, rows_of
+from workbench.conflicts.outcomes import outcome
+from workbench.conflicts.racing import race, writers
+from workbench.tables import commits
+
+_LONGEST = 160
+
+
+@dataclass(frozen=True)
+class Result:
+    """A row of the matrix.
+
+    Attributes:
+        first, second, isolation, partition, mode: the cell.
+        outcome: one of outcomes.OUTCOMES.
+        error_class: Java exception of a refusal, or None.
+        message: first line of what it said, without what differs from run to run; or None.
+        rows: how many rows there are at the end.
+        equal_to: the serial order that gives these rows; first_alone of a refused second.
+        orders: whether rows can tell the orders: differ, indistinguishable, or the only one that is possible.
+        spark, iceberg: versions.
+    """
+
+    first: str
+    second: str
+    isolation: str | None
+    partition: str | None
+    mode: str
+    outcome: str
+    error_class: str | None
+    message: str | None
+    rows: int
+    equal_to: str
+    orders: str
+    spark: str
+    iceberg: str
+
+
+def versions(spark):
+    """Return the versions that a result is about: dict of spark and iceberg."""
+    return {"spark": spark.version, "iceberg": spark._jvm.org.apache.iceberg.IcebergBuild.version()}
+
+
+def run(spark, cells, *, namespace="conflicts", catalog=None):
+    """Run cells, one after another.
+
+    Tables are made in the namespace, named `cell_…`, and removed at the end, also when the caller stops early.
+
+    Args:
+        spark: classic session; its default catalog keeps tables in an S3 on plain HTTP, or is a REST catalog.
+        cells: iterable of Cell.
+        namespace: made when missing.
+        catalog: name of the catalog; None for the default one.
+
+    Yields:
+        Result of each cell, in their order.
+
+    Raises:
+        ValueError: the catalog's commits cannot be held.
+        RuntimeError: a cell's first statement failed, or its second made no commit.
+    """
+    about = versions(spark)
+    with writers(spark, catalog=catalog) as two, copies(two.a, namespace) as made:
+        orders = Orders(two.a, made)
+        for cell in cells:
+            table = made.of(cell.mode, cell.isolation, own_files=needs_own_files(cell))
+            before = _commits(two.a, table)
+            done = race(two.a, two.b, *cell.statements(table), hold=two.hold)
+            if done.first is not None:
+                raise RuntimeError(f"the first statement of {'/'.join(cell.key)} failed") from done.first
+            rows, landed = rows_of(two.a, table), _commits(two.a, table) - before
+            made.drop(table)
+            serial = orders.of(cell)
+            found = outcome(done, serial, rows, landed=landed)
+            said = found.message and show.steady(found.message)[:_LONGEST]
+            yield Result(
+                cell.first, cell.second, cell.isolation, cell.partition, cell.mode,
+                found.name, found.error_class, said, len(rows), found.equal_to, serial.orders, **about,
+            )  # fmt: skip
+
+
+def _commits(spark, table):
+    """Return how many metadata files led to the table's newest one: each commit adds one."""
+    return len(commits.load(spark, table).operations().current().previousFiles())
