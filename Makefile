@@ -152,3 +152,7 @@ bench-commits: setup ## failures at 8 writers by table properties, and latency o
 soak-commits: setup ## 4 writers, a compactor and an expirer for 1,000 commits, and kills behind the swap, into docs/evidence; COMMITS=n
 	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/tables/test_upserts.py
 	@PYTHONPATH=tests $(BIN)/python -m soak.commits $(COMMITS)
+
+.PHONY: bench-conflicts
+bench-conflicts: setup ## the matrix of conflicts, resumable, into docs/evidence; ENVIRONMENT=s3 MODES=copy-on-write,v3
+	@PYTHONPATH=tests $(BIN)/python -m bench.conflicts $(or $(ENVIRONMENT),s3) $(MODES)

@@ -169,6 +169,47 @@ def panels(frame, *, x, y, title, xlabel, ylabel, limits=None, digits=2, shown=F
         show.rows(frame[[x, *series]], limit=len(frame), digits=digits)
 
 
+def grid(frame, *, x, y, value, colours, title, xlabel, ylabel):
+    """Draw a frame as a grid of named cells, one colour a name, and print it as a table of the names.
+
+    Columns are numbered, so that their names need no room; the row of the same name says which it is.
+
+    Args:
+        frame: pandas DataFrame, one row a cell.
+        x: column whose values are across, in the order in which they come first.
+        y: column whose values are down.
+        value: column with the cell's name.
+        colours: name to its place in PALETTE; what has none stays white.
+        title: what the figure shows.
+        xlabel: what is across.
+        ylabel: what is down.
+
+    Raises:
+        ValueError: a column is not in the frame, the frame is empty, or a cell is there twice.
+    """
+    _series(frame, x, [y, value])
+    if frame.duplicated([x, y]).any():
+        raise ValueError(f"a grid has one cell for each {x} and {y}; the frame has several")
+    names = list(dict.fromkeys([*frame[y], *frame[x]]))
+    table = frame.pivot(index=y, columns=x, values=value).reindex(index=names, columns=names)
+    table = table.dropna(axis=0, how="all").dropna(axis=1, how="all")
+    with _figure(title) as (figure, axes):
+        for down, row in enumerate(table.itertuples(index=False)):
+            for across, name in enumerate(row):
+                colour = PALETTE[colours[name]] if name in colours else "white"
+                axes.barh(down, 1, left=across, height=1, color=colour, edgecolor="white", alpha=0.6)
+                axes.text(across + 0.5, down, show.cell(name, 0), ha="center", va="center", fontsize="x-small")
+        axes.set_yticks(range(len(table)), [f"{names.index(name) + 1} {name}" for name in table.index])
+        axes.set_xticks([n + 0.5 for n in range(len(table.columns))], [names.index(n) + 1 for n in table.columns])
+        axes.invert_yaxis()
+        axes.set_xlabel(textwrap.fill(xlabel, 60))
+        axes.set_ylabel(textwrap.fill(ylabel, 40))
+        _emit(figure, f"Grid: {title}. Down: {ylabel}. Across: {xlabel}. Cells: {_listed(colours)}.")
+    table.columns = [str(names.index(name) + 1) for name in table.columns]
+    table.insert(0, y, [f"{names.index(name) + 1} {name}" for name in table.index])
+    show.rows(table.reset_index(drop=True), limit=len(table))
+
+
 def _series(frame, x, y):
     series = [y] if isinstance(y, str) else list(y)
     if unknown := [name for name in (x, *series) if name not in frame.columns]:

@@ -15,7 +15,7 @@ that neither order of the two statements gives.
 The parts:
 
     operations, cells    the eleven operations and the small table; which cells there are
-    racing               two writers, the order of whose commits is stated
+    racing, scans        two writers, the order of whose commits is stated; what lands behind a scan
     copies, orders       fresh tables; the rows of both serial orders
     outcomes, runs       what became of a race; cells run
     kept, matrix         results in a file that a stopped run goes on with; as an Iceberg table, compared

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from workbench.tables import commits
+
 DIFFER, ALIKE = "differ", "indistinguishable"
 _MODE = "copy-on-write"
 
@@ -79,5 +81,20 @@ def needs_own_files(cell):
 
 
 def rows_of(spark, table):
-    """Return the rows of a copy: a sorted tuple of (id, part, v)."""
-    return tuple(sorted(tuple(row) for row in spark.sql(f"SELECT id, part, v FROM {table}").collect()))
+    """Return the rows of a copy: a sorted tuple of (id, part, v).
+
+    They are read by Iceberg's own reader at the newest metadata: no job, and no cache of the session in between.
+    """
+    wanted = spark._jvm.java.util.List.of("id", "part", "v")
+    read = (
+        spark._jvm.org.apache.iceberg.data.IcebergGenerics.read(commits.load(spark, table)).select(wanted).build()
+    )
+    try:
+        return tuple(sorted(tuple(row.get(place) for place in range(3)) for row in _each(read.iterator())))
+    finally:
+        read.close()
+
+
+def _each(iterator):
+    while iterator.hasNext():
+        yield iterator.next()

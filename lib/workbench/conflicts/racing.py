@@ -16,17 +16,19 @@ class NothingHeld(RuntimeError):
 
 @dataclass(frozen=True)
 class Writers:
-    """Two sessions of one application, each with a way of its own to the storage.
+    """Sessions of one application: two writers, each with a way of its own to the storage, and one aside.
 
     Attributes:
         a: session of the writer whose commit lands first.
         b: session of the writer who is held.
+        aside: session for what is not raced, straight to the storage.
         between: the proxy they talk through.
         what: what is held: the request that stands right before a swap, or the commit itself.
     """
 
     a: object
     b: object
+    aside: object
     between: proxy.Proxy = field(repr=False)
     what: proxy.Match = field(repr=False)
 
@@ -52,9 +54,9 @@ class Race:
 
 @contextmanager
 def writers(spark, *, catalog=None):
-    """Give two sessions beside a running one, on the same catalog, behind a proxy that can hold either's commits.
+    """Give two sessions on the catalog of a running one, behind a proxy that can hold either's commits.
 
-    Both have the catalog's table cache off, which would let a statement begin on a state that is 30 seconds old,
+    They have the catalog's table cache off, which would let a statement begin on a state that is 30 seconds old,
     and dynamic partition overwrite on. The session that is given stays as it is.
 
     Args:
@@ -80,15 +82,18 @@ def writers(spark, *, catalog=None):
             "as http://127.0.0.1:8333 is needed; the environments s3, rest and archive have one"
         )
     with proxy.between(f"http://{address.netloc}", clients=["a", "b"]) as between:
-        pair = []
-        for client in ("a", "b"):
-            session = spark.newSession()
-            session.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
-            own = {way: between.endpoint_of(client) + address.path, f"{key}.cache-enabled": "false"}
-            for one, value in (settings | own).items():
-                session.conf.set(one, value)
-            pair.append(session)
-        yield Writers(*pair, between, proxy.COMMIT if rest else proxy.METADATA_PUT)
+        ways = [between.endpoint_of(client) + address.path for client in ("a", "b")]
+        settings |= {f"{key}.cache-enabled": "false", "spark.sql.sources.partitionOverwriteMode": "dynamic"}
+        a, b, aside = (_session(spark, settings | {way: one}) for one in (*ways, settings[way]))
+        yield Writers(a, b, aside, between, proxy.COMMIT if rest else proxy.METADATA_PUT)
+
+
+def _session(spark, settings):
+    """Return a new session of the same application with settings of its own."""
+    found = spark.newSession()
+    for name, value in settings.items():
+        found.conf.set(name, value)
+    return found
 
 
 def race(spark_a, spark_b, first, second, *, hold):
@@ -114,14 +119,14 @@ def race(spark_a, spark_b, first, second, *, hold):
     held = hold()
     before = _passed(held)
     with held:
-        late = _begun(spark_b, second)
+        late = begun(spark_b, second)
         _until_held(held, late)
-        early = _begun(spark_a, first)
+        early = begun(spark_a, first)
         error = early.result(TIMEOUT_SECONDS)
     return Race(error, late.result(TIMEOUT_SECONDS), _passed(held) - before)
 
 
-def _begun(spark, statement):
+def begun(spark, statement):
     """Run a statement in a thread where its session is the active one; returns a future of its error, or None."""
     from pyspark import InheritableThread
 
@@ -149,7 +154,7 @@ def _until_held(held, running):
     if running.done() and not held.gate.first.done():
         error = running.result()
         why = "it failed" if error is not None else "it had nothing to commit"
-        raise NothingHeld(f"the second statement ended before a commit of its could be held: {why}") from error
+        raise NothingHeld(f"the second statement ended before a commit of its own could be held: {why}") from error
     held.wait(0)
 
 

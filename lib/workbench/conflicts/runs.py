@@ -66,15 +66,15 @@ def run(spark, cells, *, namespace="conflicts", catalog=None):
         RuntimeError: a cell's first statement failed, or its second made no commit.
     """
     about = versions(spark)
-    with writers(spark, catalog=catalog) as two, copies(two.a, namespace) as made:
-        orders = Orders(two.a, made)
+    with writers(spark, catalog=catalog) as two, copies(two.aside, namespace) as made:
+        orders = Orders(two.aside, made)
         for cell in cells:
             table = made.of(cell.mode, cell.isolation, own_files=needs_own_files(cell))
-            before = _commits(two.a, table)
+            before = _commits(two.aside, table)
             done = race(two.a, two.b, *cell.statements(table), hold=two.hold)
             if done.first is not None:
                 raise RuntimeError(f"the first statement of {'/'.join(cell.key)} failed") from done.first
-            rows, landed = rows_of(two.a, table), _commits(two.a, table) - before
+            rows, landed = rows_of(two.aside, table), _commits(two.aside, table) - before
             made.drop(table)
             serial = orders.of(cell)
             found = outcome(done, serial, rows, landed=landed)

@@ -1,0 +1,61 @@
+"""Serial orders by real runs: in cells of one partition the rows tell which order it was."""
+
+import pytest
+
+from workbench import conflicts
+from workbench.conflicts.copies import copies
+from workbench.conflicts.orders import Orders
+
+
+@pytest.fixture(scope="module")
+def orders(spark):
+    dynamic = spark.newSession()
+    dynamic.conf.set("spark.sql.sources.partitionOverwriteMode", "dynamic")
+    with copies(dynamic, "t_conflict_orders") as made:
+        yield Orders(dynamic, made)
+    assert spark.sql("SHOW TABLES IN t_conflict_orders").count() == 0
+    spark.sql("DROP NAMESPACE t_conflict_orders")
+
+
+def serials(orders, **which):
+    level = {"isolation": ["serializable"], "modes": ["copy-on-write"]}
+    return {(cell.first, cell.second): orders.of(cell) for cell in conflicts.cells(**which, **level)}
+
+
+ROWS = [name for name, one in conflicts.OPERATIONS.items() if one.rows]
+
+
+def test_rows_tell_the_orders_of_all_pairs_but_two(orders):
+    found = serials(orders, operations=ROWS, partitions=["same"])
+    assert len(found) == 36
+    alike = {pair for pair, one in found.items() if one.orders == "indistinguishable"}
+    assert alike == {("append", "append"), ("delete", "delete")}
+    assert {one.orders for pair, one in found.items() if pair not in alike} == {"differ"}
+
+
+def test_what_two_statements_give_in_either_order(orders):
+    base = [(2, 0, 20), (3, 0, 30), (4, 0, 40), (11, 1, 10), (12, 1, 20), (13, 1, 30), (14, 1, 40)]
+    found = serials(orders, operations=["append", "update"], partitions=["same"])["append", "update"]
+    assert found.first_alone == tuple(sorted([*base, (1, 0, 1), (1, 0, 10), (5, 0, 1)]))
+    assert found.first_second == tuple(sorted([*base, (1, 0, 4), (1, 0, 22), (5, 0, 4)]))
+    assert found.second_first == tuple(sorted([*base, (1, 0, 1), (1, 0, 22), (5, 0, 1)]))
+
+
+def test_only_one_order_is_possible_where_the_other_is_refused(orders):
+    found = serials(orders, operations=["append", "fast_forward"], partitions=["same"])
+    assert found["append", "fast_forward"].orders == "only second_first"
+    assert found["fast_forward", "append"].orders == "only first_second"
+
+
+def test_what_deletes_files_has_files_of_its_own(orders):
+    made = orders.copies
+    one, other = (made.of("v3", own_files=True) for _ in range(2))
+    assert made.locations[-2:] == sorted(set(made.locations[-2:]), key=made.locations.index)
+    shared = [made.of("v3") for _ in range(2)]
+    files = [
+        orders.spark.table(f"{name}.files").select("file_path").toPandas().file_path
+        for name in (one, other, *shared)
+    ]
+    assert not set(files[0]) & set(files[1]) and set(files[2]) == set(files[3])
+    for name in (one, other, *shared):
+        made.drop(name)
