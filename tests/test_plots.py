@@ -192,3 +192,29 @@ def test_the_first_figure_on_a_machine_prints_no_note_about_a_font_cache(tmp_pat
     run = child({})
     assert (run.returncode, run.stderr) == (0, "")
     assert list(tmp_path.glob("fontlist*.json"))
+
+
+CELLS = pd.DataFrame(
+    [("append", "append", "retried"), ("append", "merge", "data"), ("merge", "append", "SILENT")],
+    columns=["first", "second", "outcome"],
+)
+AROUND = {"x": "second", "y": "first", "value": "outcome", "title": "t", "xlabel": "second", "ylabel": "first"}
+
+
+def test_a_grid_gives_a_picture_with_a_colour_a_name_and_the_table_of_names(emitted):
+    plots.grid(CELLS, colours={"retried": 2, "data": 0, "SILENT": 1}, **AROUND)
+    (data, _), (table, _) = emitted
+    assert data["text/plain"] == "Grid: t. Down: first. Across: second. Cells: retried, data, SILENT."
+    assert table["text/plain"].splitlines() == [
+        "first     1        2",
+        "--------  -------  ----",
+        "1 append  retried  data",
+        "2 merge   SILENT   null",
+    ]
+    assert picture(emitted[0]).startswith(b"\x89PNG")
+
+
+def test_a_grid_with_a_cell_twice_is_refused(emitted):
+    with pytest.raises(ValueError, match="one cell for each second and first"):
+        plots.grid(pd.concat([CELLS, CELLS]), colours={}, **AROUND)
+    assert emitted == []
