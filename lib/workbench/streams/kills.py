@@ -79,7 +79,7 @@ class Watch:
 
     Attributes:
         catalog: PyIceberg catalog.
-        table: `namespace.name`; its files are on this machine.
+        table: `namespace.name`; its files are on this machine or where PyArrow can list them, as S3.
         dead_letters: likewise, or None.
         reads: function without arguments that returns how many GetRecords calls there were; needed for `reading`.
         checkpoint: Spark's checkpoint folder, of the plain variant.
@@ -118,7 +118,7 @@ class Watch:
 
     def _metadata(self, table):
         loaded = self.catalog.load_table(table)
-        self.__dict__.setdefault("_folder", Path(unquote(urlparse(loaded.location()).path)) / "data")
+        self.__dict__.setdefault("_listed", _lister(loaded))
         return loaded.metadata, loaded.metadata_location
 
     def _dead(self):
@@ -128,15 +128,28 @@ class Watch:
         return None if snapshot is None else _property(snapshot, positions.BATCH)
 
     def _files(self):
-        if "_folder" not in self.__dict__:
+        if "_listed" not in self.__dict__:
             self._metadata(self.table)
-        return sum(1 for one in self.__dict__["_folder"].rglob("*") if one.suffix in (".parquet", ".orc", ".avro"))
+        return sum(name.endswith((".parquet", ".orc", ".avro")) for name in self.__dict__["_listed"]())
 
     def _last(self, kind):
         if self.checkpoint is None:
             return -1
         folder = Path(self.checkpoint) / kind
         return max((int(one.name) for one in folder.glob("*") if one.name.isdigit()), default=-1)
+
+
+def _lister(table):
+    """Return the function that names the files below a table's data folder; an object is one when it is whole."""
+    address = urlparse(table.location())
+    if address.scheme in ("", "file"):
+        folder = Path(unquote(address.path)) / "data"
+        return lambda: [one.name for one in folder.rglob("*")]
+    from pyarrow.fs import FileSelector
+
+    store = table.io.fs_by_scheme(address.scheme, address.netloc)
+    place = FileSelector(f"{address.netloc}{address.path}/data", allow_not_found=True, recursive=True)
+    return lambda: [one.base_name for one in store.get_file_info(place)]
 
 
 def window(seen, since):
