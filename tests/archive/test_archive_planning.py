@@ -120,6 +120,14 @@ def test_what_is_under_way_takes_as_long_as_the_slowest_tier():
         assert prolonged == ([("warm", "prolong")] if hours == 48 else [])
 
 
+def test_what_is_under_way_refuses_no_days_and_is_named_when_it_may_come_too_late():
+    under_way, other = made("b", "DEEP_ARCHIVE", "restoring"), made("c", "DEEP_ARCHIVE")
+    plan = archive.plan([under_way, other], days=2, now=NOW)  # its copies: from 12 to 60 hours
+    assert (plan.hours, plan.expiring) == (48, (under_way,))
+    assert archive.plan([under_way, other], days=3, now=NOW).expiring == ()
+    assert archive.plan([under_way], days=1, now=NOW).expiring == ()  # no copy of this plan
+
+
 def test_a_copy_that_has_gone_since_the_inventory_is_archived():
     plan = archive.plan([made("a", state="restored", until_hours=1)], now=NOW + timedelta(hours=1))
     assert (plan.query, plan.readable, plan.objects, plan.expiring) == ("fails", 0, 1, ())

@@ -133,6 +133,21 @@ def test_run_again_it_asks_for_nothing(attic):
     assert len(attic.asked()) == 2
 
 
+def test_cut_after_some_requests_the_same_arguments_plan_the_rest(attic):
+    attic.put(*"abcdefghij", storage_class="DEEP_ARCHIVE")
+    client, left = attic.store.client(retries={"max_attempts": 0}), [1] * 5
+    client.meta.events.register(
+        "before-call.s3.RestoreObject", lambda **_: left.pop() and None if left else kill()
+    )
+    with pytest.raises(Killed):
+        attic.restore(attic.plan(), s3=client, workers=1)
+    again = attic.plan()  # of the five under way nobody tells the tier
+    assert (again.waiting, again.objects, again.hours, len(again.expiring)) == (5, 5, 48, 5)
+    found = attic.restore(again)
+    assert (found.complete, found.ready, found.requested) == (True, 10, 5)
+    assert sorted(attic.asked()) == [(key, 202) for key in "abcdefghij"]
+
+
 def test_without_waiting_it_asks_and_a_later_run_waits(attic):
     attic.put("a", "b")
     first = attic.restore(attic.plan(), wait_hours=0)

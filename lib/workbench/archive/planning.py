@@ -82,7 +82,8 @@ class Plan:
         readable: objects that can be read now.
         waiting: objects whose restore is under way.
         query: what a query does now: `works`, `waits` (all that is missing is under way), `fails`.
-        expiring: restored objects whose copy goes before all is there and read.
+        expiring: restored objects whose copy goes before all is there and read; and objects under way that, if
+            somebody asked for them by the slowest tier, come only when copies of this plan are about to go.
         minimum_storage: MinimumStorage of all objects looked at.
         prices_date: the day of the price list.
         made_at: when the plan was made.
@@ -120,7 +121,8 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
         Plan.
 
     Raises:
-        ValueError: a class does not offer the tier, or copies would go before the slowest object is there.
+        ValueError: a class does not offer the tier, or copies would go before the slowest object that is asked
+            for is there.
     """
     now = now or datetime.now(UTC)
     _check(days, margin_hours, now)
@@ -143,13 +145,15 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
     chosen = {name: _tier(prices, tier, name, objects) for name, objects in groups.items()}
     offers = tuple(_offers(prices, groups, chosen, days))
     taken = [offer for offer in offers if offer.chosen]
-    hours = max(
-        [offer.hours for offer in taken] + [_slowest(prices, one.archived_as) for one in waiting], default=0.0
-    )
+    slow = {name: _slowest(prices, name) for name in {one.archived_as for one in waiting}}
+    asked_hours = max((offer.hours for offer in taken), default=0.0)
+    hours = max([asked_hours, *slow.values()])
     together = now + timedelta(hours=hours + margin_hours)
     going = [one for one in restored if one.restored_until < together]
     prolong = going if groups or waiting else []
-    _refuse_short(taken, days, hours, margin_hours, prolong)
+    first = _first_copy(taken, prolong)
+    _refuse_short(first, days, asked_hours, margin_hours)
+    late = [one for one in waiting if _gone_first(first, days, slow[one.archived_as], margin_hours)]
     per = {offer.archived_as: offer.hours for offer in taken}
     steps = [Step(one, RESTORE, chosen[name], per[name]) for name, objects in groups.items() for one in objects]
     steps += [Step(one, PROLONG, None, 0.0) for one in prolong] + [Step(one, WAIT, None, 0.0) for one in waiting]
@@ -161,7 +165,7 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
         size=sum(offer.size for offer in taken), hours=hours,
         usd=sum((offer.usd for offer in taken), Decimal(0)) + more.usd,
         offers=offers, readable=readable, waiting=len(waiting),
-        query=FAILS if groups else WAITS if waiting else WORKS, expiring=tuple(going),
+        query=FAILS if groups else WAITS if waiting else WORKS, expiring=(*going, *late),
         minimum_storage=MinimumStorage(young, early), prices_date=prices.date.isoformat(), made_at=now,
     )  # fmt: skip
 
@@ -204,12 +208,25 @@ def _slowest(prices, archived_as):
     return round(max(cost.minutes[1] for cost in took) / 60, 2)
 
 
-def _refuse_short(taken, days, hours, margin_hours, prolonged):
-    """Refuse days in which copies that come first, or live on from now, are gone before those that come last."""
+def _first_copy(taken, prolonged):
+    """Return after how many hours the first copy of a plan is there, prolonged ones at once; None without any."""
     copied = [0.0] if prolonged else []
     copied += [offer.hours for offer in taken if not offer.archived_as.endswith("_ACCESS")]
-    first = min(copied, default=0.0)
-    if copied and first + 24 * days < hours + margin_hours:
+    return min(copied, default=None)
+
+
+def _gone_first(first, days, hours, margin_hours):
+    """Say whether the first copy is gone before what comes after `hours` was readable for the margin."""
+    return first is not None and first + 24 * days < hours + margin_hours
+
+
+def _refuse_short(first, days, hours, margin_hours):
+    """Refuse days in which copies that come first, or live on from now, are gone before those that come last.
+
+    Only what this plan asks for counts. Of what is under way the hours are a guess, and after a kill it is mostly
+    the same plan's: that guess refuses nothing.
+    """
+    if _gone_first(first, days, hours, margin_hours):
         least = -(-(hours + margin_hours - first) // 24)
         raise ValueError(
             f"copies of {days} days, the first there after {first:g} hours, are gone {margin_hours:g} hours after "
