@@ -42,3 +42,24 @@ def test_names_of_copies_differ_and_are_not_hidden():
     keys = ["t/d=1/a.csv.gz", "t//d=1/a.csv.gz", "t/../x:" + "ü" * 200]
     copies = [directories.copy_name(number, key) for number, key in enumerate(keys)]
     assert copies == ["d=1/000000-a.csv.gz", "d=1/000001-a.csv.gz", "000002-" + "_" * 100]
+
+
+def test_endings_tell_a_format_also_below_a_compression():
+    keys = [
+        "t/a.csv",
+        "t/a.JSON.gz",
+        "t/a.gz.parquet",
+        "t/a.orc.zst",
+        "avro",
+        "t.csv/a",
+        "t/.csv",
+        "t/a.txt",
+        "a.gz",
+    ]
+    told = [directories.ending(key) for key in keys]
+    assert told == ["csv", "json", "parquet", "orc", None, None, "csv", None, None]
+
+
+def test_a_format_of_somebody_elses_is_not_judged():
+    assert directories.format_of("s3://b/t", ["t/a.csv"], "com.example.Csv") == "com.example.Csv"
+    assert directories.format_of("s3://b/t", ["t/a.csv"], "text") == "text"

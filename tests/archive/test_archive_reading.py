@@ -37,7 +37,7 @@ def t1(store, request):
 def read(spark, t1, folder, mode):
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        found = archive.read(t1[1], s3=t1[0], spark=spark, mode=mode, schema=SCHEMA, copy_to=folder)
+        found = archive.read(t1[1], s3=t1[0], spark=spark, mode=mode, format="csv", schema=SCHEMA, copy_to=folder)
     return found, [str(one.message) for one in said if one.category is archive.ObjectsSkipped]
 
 
@@ -98,7 +98,7 @@ def test_nothing_is_left_out_and_nothing_said_when_all_can_be_read(spark, store,
 def test_the_refusal_names_what_is_archived_before_anything_is_read(spark, store, t1, tmp_path):
     before = store.requests().get("GetObject", 0)
     with pytest.raises(archive.Archived, match="4 of 8 files of .* cannot be read: .*DEEP_ARCHIVE, archived"):
-        archive.read(t1[1], s3=t1[0], spark=spark, schema=SCHEMA, copy_to=tmp_path)
+        archive.read(t1[1], s3=t1[0], spark=spark, format="csv", schema=SCHEMA, copy_to=tmp_path)
     assert store.requests().get("GetObject", 0) == before
 
 
@@ -127,7 +127,9 @@ def numbers(spark, s3, address, folder, **options):
     """The rows of a directory, sorted, and the warnings."""
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always")
-        found = archive.read(address, s3=s3, spark=spark, copy_to=folder, **{"schema": "a INT"} | options)
+        found = archive.read(
+            address, s3=s3, spark=spark, copy_to=folder, **{"format": "csv", "schema": "a INT"} | options
+        )
     rows = sorted((tuple(row) for row in found.rows.collect()), key=str)
     return (
         rows,
@@ -217,6 +219,15 @@ def test_without_copies_keys_that_a_path_cannot_hold_are_refused(spark, put):
         archive.read(f"{bucket}/t/", s3=s3, spark=spark, schema="a INT")
 
 
+@pytest.mark.parametrize("schema", [None, "a INT"])
+def test_without_copies_a_session_without_a_file_system_is_told_of_them(spark, put, schema):
+    s3, bucket = put("t/a.csv")
+    with pytest.raises(
+        ValueError, match="has no file system that opens s3://.*/t/: give copy_to=, a local folder"
+    ):
+        archive.read(f"{bucket}/t/", s3=s3, spark=spark, schema=schema)
+
+
 def test_an_object_that_goes_while_it_is_read_is_named(spark, put, tmp_path):
     s3, bucket = put("t/a.csv", "t/b.csv")
     gone = []
@@ -230,6 +241,31 @@ def test_an_object_that_goes_while_it_is_read_is_named(spark, put, tmp_path):
         numbers(spark, s3, f"{bucket}/t/", tmp_path)
 
 
+def test_a_format_is_that_of_all_endings_or_named(spark, put, tmp_path):
+    import pyarrow
+    import pyarrow.parquet
+
+    s3, bucket = put("t/a.csv.gz", "u/part-0", "v/a.csv", "v/b.json")
+    file = tmp_path / "rows.parquet"
+    pyarrow.parquet.write_table(pyarrow.table({"a": [7, 8]}), file)
+    for key in ("p/a.snappy.parquet", "p/b.PARQUET"):
+        s3.upload_file(str(file), bucket[5:], key)
+    rows = archive.read(f"{bucket}/p/", s3=s3, spark=spark, copy_to=tmp_path / "copies").rows
+    assert sorted(tuple(row) for row in rows.collect()) == [(7,), (7,), (8,), (8,)]
+    for wrong in ("csv", "TEXT"):
+        with pytest.raises(
+            ValueError, match=f"format '{wrong}' is not what the ending of p/a.snappy.parquet says"
+        ):
+            archive.read(f"{bucket}/p/", s3=s3, spark=spark, format=wrong, copy_to=tmp_path)
+    with pytest.raises(ValueError, match="format 'json' is not what the ending of t/a.csv.gz says"):
+        archive.read(f"{bucket}/t/", s3=s3, spark=spark, format="json", copy_to=tmp_path)
+    for unknown, told in (("u", "nothing"), ("v", "csv, json")):
+        with pytest.raises(
+            ValueError, match=rf"tell {told}\): name it, format= one of csv, json, parquet, orc, av"
+        ):
+            archive.read(f"{bucket}/{unknown}/", s3=s3, spark=spark, copy_to=tmp_path)
+
+
 def test_bad_arguments(spark, t1):
     with pytest.raises(ValueError, match="no mode 'SKIP'; there are READ_ALL"):
         archive.read(t1[1], s3=t1[0], spark=spark, mode="SKIP", schema=SCHEMA)
@@ -239,3 +275,7 @@ def test_bad_arguments(spark, t1):
         archive.read("n.t", s3=t1[0], spark=spark, mode="SKIP_ALL_GLACIER")
     with pytest.raises(ValueError, match="copy_to does not go with this source"):
         archive.read("n.t", s3=t1[0], spark=spark, copy_to="/nowhere")
+    with pytest.raises(ValueError, match="format does not go with this source"):
+        archive.read("n.t", s3=t1[0], spark=spark, format="parquet")
+    with pytest.raises(ValueError, match="format is the name of one of Spark's formats, not 1"):
+        archive.read(t1[1], s3=t1[0], spark=spark, format=1)

@@ -80,7 +80,7 @@ def inventory(source, *, s3, spark=None, where=None, snapshot_id=None, status="a
 
 
 def read(
-    source, *, s3, spark, mode=READ_ALL, where=None, snapshot_id=None, copy_to=None, format="csv", schema=None,
+    source, *, s3, spark, mode=READ_ALL, where=None, snapshot_id=None, copy_to=None, format=None, schema=None,
     options=None,
 ):  # fmt: skip
     """Read a directory by one of EMR's three modes, or the rows of a table when all their files can be read.
@@ -99,7 +99,8 @@ def read(
         copy_to: local folder in which each call makes one of its own and copies the directory's objects into it,
             for a session on this machine that has no S3 file system; remove it when the rows are read. Without it
             Spark's own reader opens them where they are.
-        format: of a directory's files, as Spark names it.
+        format: of a directory's files, as Spark names it (csv, json, parquet, orc, avro, text …). It can be left
+            out where all keys have the same known ending (.csv, .json, .parquet, .orc, .avro, or before .gz …).
         schema: of a directory's files, DDL text or StructType, partition columns included, also those of folders
             that the address itself names (…/year=2024/).
         options: of Spark's reader.
@@ -110,7 +111,7 @@ def read(
     Raises:
         Archived: an object that has to be read is archived; the error has all of them as `objects`.
         MetadataArchived: metadata files of the table are.
-        ValueError: arguments do not go.
+        ValueError: arguments do not go, or the ending of a key that is to be read contradicts the format.
     """
     if _is_prefix(source):
         _refuse(where=where, snapshot_id=snapshot_id)
@@ -118,7 +119,7 @@ def read(
         return reading.of_directory(
             spark, s3, source, mode=mode, copy_to=copy_to, format=format, schema=schema, options=options
         )
-    _refuse(copy_to=copy_to, schema=schema, options=options)
+    _refuse(copy_to=copy_to, format=format, schema=schema, options=options)
     _need(spark, source)
     return reading.of_table(spark, s3, source, where=where, snapshot_id=snapshot_id, mode=mode)
 

@@ -1,4 +1,4 @@
-"""What Spark makes of the keys of a directory: names it hides, folders that are partitions. Pure functions.
+"""What Spark makes of the keys of a directory: names it hides, partitions, formats. Pure functions.
 
 The rules are those of Spark's listing of files (HadoopFSUtils) and of its discovery of partitions.
 """
@@ -6,6 +6,16 @@ The rules are those of Spark's listing of files (HadoopFSUtils) and of its disco
 import re
 
 LONGEST_NAME = 100  # of a copy; file systems take 255 bytes
+# ending of a key: the formats by which such a file can be read, the first where none is named
+ENDINGS = {
+    "csv": ("csv", "text"),
+    "json": ("json", "text"),
+    "parquet": ("parquet",),
+    "orc": ("orc",),
+    "avro": ("avro",),
+}  # fmt: skip
+FORMATS = (*ENDINGS, "text", "xml")  # those whose files have endings; of others nothing is known
+PACKED = ("gz", "bz2", "zst", "snappy", "lz4", "deflate", "xz")
 
 
 def below(prefix, key):
@@ -57,6 +67,37 @@ def copy_name(number, key):
     """Return the path of a copy below its folder: partition folders, and a name like the key's that is unique."""
     name = re.sub(r"[^\w.,+=@%~ -]", "_", key.rsplit("/", 1)[-1], flags=re.ASCII)
     return "/".join([*partitions(key), f"{number:06d}-{name[-LONGEST_NAME:]}"])
+
+
+def ending(key):
+    """Return the ending of a key that tells a format, below that of a compression; None where there is none."""
+    names = key.rsplit("/", 1)[-1].lower().split(".")[1:]
+    while names and names[-1] in PACKED:
+        names.pop()
+    return names[-1] if names and names[-1] in ENDINGS else None
+
+
+def format_of(prefix, keys, named):
+    """Return the format of a directory's files: the one named, else the one that all endings tell.
+
+    Raises:
+        ValueError: none is named and the endings do not tell one, or one contradicts it.
+    """
+    if named is not None and not isinstance(named, str):
+        raise ValueError(f"format is the name of one of Spark's formats, not {named!r}")
+    endings = {ending(key): key for key in reversed(keys)}  # the first of each
+    if named is None:
+        if len(endings) == 1 and None not in endings:
+            return ENDINGS[next(iter(endings))][0]
+        told = ", ".join(sorted(map(str, filter(None, endings)))) or "nothing"
+        raise ValueError(
+            f"the files of {prefix} do not all tell their format by one ending (they tell {told}): "
+            f"name it, format= one of {', '.join(FORMATS)}"
+        )
+    wrong = [key for end, key in endings.items() if end and named.lower() not in ENDINGS[end]]
+    if wrong and named.lower() in FORMATS:
+        raise ValueError(f"format {named!r} is not what the ending of {wrong[0]} says; read each format alone")
+    return named
 
 
 def _hidden(name):

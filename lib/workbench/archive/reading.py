@@ -43,7 +43,7 @@ def of_table(spark, s3, table, *, where=None, snapshot_id=None, mode=READ_ALL):
     return tables.rows(spark, table, where=where, snapshot_id=snapshot_id)
 
 
-def of_directory(spark, s3, prefix, *, mode=READ_ALL, copy_to=None, format="csv", schema=None, options=None):
+def of_directory(spark, s3, prefix, *, mode=READ_ALL, copy_to=None, format=None, schema=None, options=None):
     """Read the objects of a directory that a mode leaves; see `archive.read`."""
     objects.decide(mode, None) if mode not in objects.MODES else None
     listed = list(listing.under(s3, prefix))
@@ -54,6 +54,8 @@ def of_directory(spark, s3, prefix, *, mode=READ_ALL, copy_to=None, format="csv"
     decided = {READ: [], SKIP: [], FAIL: []}
     for one in found:
         decided[SKIP if one in passed else objects.decide(mode, one)].append(one)
+    if wanted := decided[READ] + decided[FAIL]:
+        format = directories.format_of(prefix, [one.key for one in wanted], format)
     _refuse(prefix, decided[FAIL], len(found))
     _refuse_other_columns(prefix, decided[READ])
     _say(mode, prefix, [one for one in decided[SKIP] if one not in passed], len(found))
@@ -111,7 +113,15 @@ def _rows(spark, s3, prefix, wanted, copy_to, format, schema, options):
     else:
         base, places = directories.base(prefix), [one.uri for one in wanted]
     reader = spark.read.format(format).options(**{"basePath": base, **options})
-    return (reader.schema(schema) if schema else reader).load([_literal(place) for place in places])
+    try:
+        return (reader.schema(schema) if schema else reader).load([_literal(place) for place in places])
+    except Exception as error:
+        if copy_to is None and "No FileSystem for scheme" in str(error):
+            raise ValueError(
+                f"this session has no file system that opens {prefix}: give copy_to=, a local folder into which "
+                "the objects are copied, or a session with one (S3A: hadoop-aws)"
+            ) from None
+        raise
 
 
 def _literal(place):
