@@ -25,7 +25,7 @@ def test_price_time_and_steps_of_a_mixed_directory():
     copies = Decimal("0.023") * 5 * 6 / 30  # five days, and to the midnight after
     assert plan.usd == copies + Decimal("0.0025") + Decimal("0.025") / 1000
     assert (plan.objects, plan.size, plan.hours, plan.readable, plan.waiting) == (3, 5 * GIB, 48, 2, 1)
-    assert (plan.query, plan.expiring, plan.prices_date) == ("fails", (), "2026-06-05")
+    assert (plan.query, plan.expiring, plan.prices_date) == ("fails", (found[5],), "2026-06-05")
     assert [(step.object.key, step.action, step.tier, step.hours) for step in plan.steps] == [
         ("flexible-1", "restore", "Bulk", 12),
         ("flexible-2", "restore", "Bulk", 12),
@@ -47,7 +47,7 @@ def test_every_tier_is_offered_with_its_price_before_anything_is_asked():
 def test_expedited_is_not_for_deep_archive_and_each_class_can_have_its_tier():
     found = [made("a"), made("b", "DEEP_ARCHIVE")]
     with pytest.raises(
-        ValueError, match="DEEP_ARCHIVE offers Standard, Bulk, not 'Expedited', and 1 objects are in"
+        ValueError, match="DEEP_ARCHIVE offers Standard, Bulk, not 'Expedited', and 1 object is in"
     ):
         archive.plan(found, tier="Expedited", days=5, now=NOW)
     with pytest.raises(ValueError, match="DEEP_ARCHIVE offers Standard, Bulk, not None"):
@@ -60,11 +60,30 @@ def test_copies_that_would_be_gone_before_the_slowest_is_there_are_refused():
     found = [made("a"), made("b", "DEEP_ARCHIVE")]
     tiers = {"GLACIER": "Expedited", "DEEP_ARCHIVE": "Bulk"}
     with pytest.raises(
-        ValueError, match="copies of 2 days, the first there after 0.08 hours, are gone .*days=3 is"
+        ValueError, match="copies of 2 days, there after 0.08 hours, are gone after 48.08; all are .* days=3"
     ):
         archive.plan(found, tier=tiers, days=2, now=NOW)
     assert archive.plan(found, tier=tiers, days=3, now=NOW).hours == 48
     assert archive.plan(found, tier=tiers, days=2, now=NOW, margin_hours=0).hours == 48
+
+
+def test_the_refusal_of_days_says_the_sum():
+    found = [made("a"), made("b", "DEEP_ARCHIVE")]
+    said = (
+        "copies of 1 day, there after 5 hours, are gone after 29; all are there after 12 and shall be readable "
+        "together for 24 more (margin_hours): take days=2. Nothing was asked"
+    )
+    with pytest.raises(ValueError) as caught:
+        archive.plan(found, days=1, now=NOW)
+    assert str(caught.value) == said
+
+
+def test_copies_that_end_before_the_days_are_named_also_where_no_step_prolongs_them():
+    ends = {"before": 119, "after": 120}
+    found = [made(name, state="restored", until_hours=hours) for name, hours in ends.items()]
+    for more in ([], [made("a")]):
+        plan = archive.plan(found + more, days=5, now=NOW)
+        assert ([one.key for one in plan.expiring], len(plan.steps)) == (["before"], len(more))
 
 
 def test_copies_that_go_too_soon_are_named_and_prolonged():
@@ -74,7 +93,7 @@ def test_copies_that_go_too_soon_are_named_and_prolonged():
         made("later", state="restored", until_hours=29),
     ]
     plan = archive.plan(found, days=5, now=NOW)
-    assert [one.key for one in plan.expiring] == ["soon"]
+    assert [one.key for one in plan.expiring] == ["soon", "later"]  # the other one before five days are over
     assert [(step.object.key, step.action) for step in plan.steps] == [("a", "restore"), ("soon", "prolong")]
     assert plan.objects == 2
     copies = Decimal("0.023") * 6 / 30
@@ -105,7 +124,7 @@ def test_days_that_would_not_prolong_long_enough_are_refused():
     deep, warm = made("deep", "DEEP_ARCHIVE"), made("warm", state="restored", until_hours=49)
     resting = made("resting", "INTELLIGENT_TIERING", access_tier="DEEP_ARCHIVE_ACCESS")
     for slow in (deep, resting):
-        with pytest.raises(ValueError, match="copies of 2 days, the first there after 0 hours, are .* days=3 is"):
+        with pytest.raises(ValueError, match="copies of 2 days, prolonged now, are gone after 48; all .* days=3"):
             archive.plan([slow, warm], tier="Bulk", days=2, now=NOW)
         assert archive.plan([slow, warm], tier="Bulk", days=3, now=NOW).expiring == (warm,)
     assert archive.plan([resting], tier="Bulk", days=1, now=NOW).hours == 48
@@ -155,8 +174,16 @@ def test_what_a_query_does_now():
         "fails": [active, under_way, archived],
     }
     assert {archive.plan(found, now=NOW).query: found for found in queries.values()} == queries
-    nothing = archive.plan([], now=NOW)
+    nothing = archive.plan([active], now=NOW)
     assert (nothing.query, nothing.steps, nothing.usd, nothing.hours) == ("works", (), 0, 0)
+
+
+def test_no_object_at_all_is_no_plan():
+    read_before = iter([made("a")])
+    archive.plan(read_before, now=NOW)
+    for found in (read_before, [], [made("folder/", size=0)]):
+        with pytest.raises(ValueError, match=r"no object to plan for: .* was read before; keep it as list\("):
+            archive.plan(found, now=NOW)
 
 
 def test_what_deleting_now_would_cost_at_least():
@@ -187,8 +214,8 @@ def test_intelligent_tiering_has_no_copy_to_pay_for():
 )
 def test_bad_arguments(wrong):
     with pytest.raises(ValueError, match=f"{next(iter(wrong))} is a"):
-        archive.plan([], **{"now": NOW} | wrong)
+        archive.plan([made("a")], **{"now": NOW} | wrong)
 
 
 def test_the_plan_knows_when_it_was_made():
-    assert archive.plan([], now=NOW + timedelta(days=1)).made_at == NOW + timedelta(days=1)
+    assert archive.plan([made("a")], now=NOW + timedelta(days=1)).made_at == NOW + timedelta(days=1)

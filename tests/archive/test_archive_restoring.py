@@ -148,6 +148,18 @@ def test_cut_after_some_requests_the_same_arguments_plan_the_rest(attic):
     assert sorted(attic.asked()) == [(key, 202) for key in "abcdefghij"]
 
 
+def test_a_copy_that_ends_before_the_days_and_is_not_prolonged_is_named(attic):
+    attic.put("a", "b")
+    attic.by_another("a", days=2)
+    attic.store.clock.advance(hours=1)
+    found = attic.restore(attic.plan(days=9, tier="Expedited"))
+    ends = next(one.restored_until for one in attic.found() if one.key == "a")
+    assert (attic.asked(), found.expiring) == ([("a", 202), ("b", 202)], ((*attic.addresses("a"), ends),))
+    for one in attic.plan(days=9).expiring:  # as docs/archive.md prolongs them
+        attic.s3.restore_object(Bucket=one.bucket, Key=one.key, RestoreRequest={"Days": 9})
+    assert (attic.plan(days=9).expiring, attic.asked()[2:]) == ((), [("a", 200)])
+
+
 def test_without_waiting_it_asks_and_a_later_run_waits(attic):
     attic.put("a", "b")
     first = attic.restore(attic.plan(), wait_hours=0)
@@ -712,4 +724,5 @@ def test_bad_arguments_are_refused_before_anything_is_asked(attic, tmp_path):
 
 
 def test_now_is_the_machines_time_by_default(attic):
-    assert abs(archive.plan([]).made_at - datetime.now(UTC)) < timedelta(seconds=5)
+    attic.put("a")
+    assert abs(archive.plan(attic.found()).made_at - datetime.now(UTC)) < timedelta(seconds=5)

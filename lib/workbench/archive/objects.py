@@ -95,6 +95,11 @@ def split(uri):
     return found[1], found[2]
 
 
+def counted(number, noun):
+    """Return a number, or its text, with its noun: 1 day, 2 days."""
+    return f"{number} {noun}{'' if str(number) == '1' else 's'}"
+
+
 def is_folder(uri, size):
     """Say whether a key only stands for a folder, as consoles and Hadoop make them: empty, without rows."""
     return size == 0 and (uri.endswith("/") or uri.endswith(HIVE_FOLDER))

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 
 from workbench import costs
-from workbench.archive.objects import ARCHIVED, RESTORED, RESTORING, Object, is_folder
+from workbench.archive.objects import ARCHIVED, RESTORED, RESTORING, Object, counted, is_folder
 
 WORKS, WAITS, FAILS = "works", "waits", "fails"
 MOST_DAYS = 36_500
@@ -82,7 +82,8 @@ class Plan:
         readable: objects that can be read now.
         waiting: objects whose restore is under way.
         query: what a query does now: `works`, `waits` (all that is missing is under way), `fails`.
-        expiring: restored objects whose copy goes before all is there and read; and objects under way that, if
+        expiring: restored objects whose copy goes before all is there and read, or before `days` from now are
+            over, of which the former have a step where anything is still to come; and objects under way that, if
             somebody asked for them by the slowest tier, come only when copies of this plan are about to go.
         minimum_storage: MinimumStorage of all objects looked at.
         prices_date: the day of the price list.
@@ -129,7 +130,7 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
     prices = prices or costs.prices("s3")
     groups, restored, waiting, readable = defaultdict(list), [], [], 0
     young, early = 0, Decimal(0)
-    for one in _once(found):
+    for one in _some(_once(found)):
         gone = one.state == RESTORED and one.restored_until <= now  # since the look
         readable += one.readable and not gone
         left = costs.minimum_days(prices, one.storage_class) - (now - one.modified) / timedelta(days=1)
@@ -149,8 +150,9 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
     asked_hours = max((offer.hours for offer in taken), default=0.0)
     hours = max([asked_hours, *slow.values()])
     together = now + timedelta(hours=hours + margin_hours)
-    going = [one for one in restored if one.restored_until < together]
-    prolong = going if groups or waiting else []
+    prolong = [one for one in restored if one.restored_until < together] if groups or waiting else []
+    wanted_until = max(together, now + timedelta(days=days))
+    going = [one for one in restored if one.restored_until < wanted_until]
     first = _first_copy(taken, prolong)
     _refuse_short(first, days, asked_hours, margin_hours)
     late = [one for one in waiting if _gone_first(first, days, slow[one.archived_as], margin_hours)]
@@ -185,7 +187,8 @@ def _tier(prices, wanted, name, objects):
     offered = costs.tiers(prices, name)
     if tier not in offered:
         raise ValueError(
-            f"{name} offers {', '.join(offered)}, not {tier!r}, and {len(objects)} objects are in it; "
+            f"{name} offers {', '.join(offered)}, not {tier!r}, and {counted(len(objects), 'object')} "
+            f"{'is' if len(objects) == 1 else 'are'} in it; "
             f"nothing was asked. Name a tier for each class: {{{name!r}: {offered[-1]!r}, …}}"
         )
     return tier
@@ -199,6 +202,18 @@ def _once(found):
         if name not in seen and not is_folder(one.uri, one.size):
             seen.add(name)
             yield one
+
+
+def _some(found):
+    """Give all of them; none at all is a mistake, of which "works" would be a wrong answer."""
+    one = None
+    for one in found:
+        yield one
+    if one is None:
+        raise ValueError(
+            "there is no object to plan for: the address is mistyped, or the inventory, which gives its objects "
+            "once, was read before; keep it as list(archive.inventory(…))"
+        )
 
 
 def _slowest(prices, archived_as):
@@ -228,9 +243,11 @@ def _refuse_short(first, days, hours, margin_hours):
     """
     if _gone_first(first, days, hours, margin_hours):
         least = -(-(hours + margin_hours - first) // 24)
+        there = f"there after {counted(f'{first:g}', 'hour')}" if first else "prolonged now"
         raise ValueError(
-            f"copies of {days} days, the first there after {first:g} hours, are gone {margin_hours:g} hours after "
-            f"the last are there, at {hours:g} hours; days={least:.0f} is enough. Nothing was asked"
+            f"copies of {counted(days, 'day')}, {there}, are gone after {first + 24 * days:g}; all are there "
+            f"after {hours:g} and shall be readable together for {margin_hours:g} more (margin_hours): "
+            f"take days={least:.0f}. Nothing was asked"
         )
 
 

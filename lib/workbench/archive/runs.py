@@ -33,7 +33,8 @@ class Outcome:
         waiting: addresses of those that are not there yet.
         failed: (address, why) of those that S3 refuses, that changed since the plan, or that were never asked for.
         expiring: (address, time) of copies that go within a day of the end of this run, or sooner than the plan's
-            days say, because somebody else or an earlier plan asked for them.
+            days say, because somebody else or an earlier plan asked for them; those of the plan's `expiring` that
+            are no steps of it too, with the time that the plan saw.
         seconds: how long this run took, by its clock.
     """
 
@@ -218,9 +219,16 @@ class Run:
             **self.counts, resumed=self.resumed, ready=len(ready) - len(gone),
             waiting=tuple(row["uri"] for row in rows if row["state"] in (ASKING, ASKED)),
             failed=(*failed, *gone),
-            expiring=tuple((uri, end) for uri, end in ready if end and now < end <= soon),
+            expiring=(*((uri, end) for uri, end in ready if end and now < end <= soon), *self._untouched()),
             seconds=(now - self.begun).total_seconds(),
         )  # fmt: skip
+
+    def _untouched(self):
+        """Return the copies that the plan saw going, and that no step of it prolongs."""
+        seen = [
+            one for one in self.plan.expiring if one.restored_until and (one.uri, one.version) not in self.keys
+        ]
+        return [(one.uri, one.restored_until) for one in seen]
 
 
 def _denied(status, code):
