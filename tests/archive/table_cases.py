@@ -119,11 +119,31 @@ def test_archived_metadata_is_found_and_named_and_can_be_restored(spark, store, 
     ]
     forgotten(spark, table)
     archived(store, [wrong])
-    with pytest.raises(archive.MetadataArchived, match=f"1 metadata files of {table} are archived") as caught:
+    with pytest.raises(archive.MetadataArchived, match=f"1 metadata file of {table} is archived") as caught:
         archive.read(table, spark=spark, s3=s3)
     assert [one.uri for one in caught.value.objects] == [wrong.uri]
     plan = archive.plan(caught.value.objects, tier="Expedited", now=store.clock.now())
     archive.restore(plan, s3=s3, state=tmp_path / "s.db", now=store.clock.now, sleep=store.clock.advance)
+    assert archive.read(table, spark=spark, s3=s3).count() == 99
+
+
+def test_the_way_back_of_archived_metadata_is_one_restore_of_its_folder(spark, store, s3, table, tmp_path):
+    metadata = [one for one in files(spark, s3, table) if one.kind == "metadata"]
+    folder = metadata[0].uri.rpartition("/")[0] + "/"
+    forgotten(spark, table)
+    archived(store, metadata)
+    with pytest.raises(
+        archive.MetadataArchived, match=f"restore all of {folder} at once, as a directory, copy each"
+    ):
+        archive.read(table, spark=spark, s3=s3)
+    found = list(archive.inventory(folder, s3=s3))  # as in docs/archive.md
+    plan = archive.plan(found, tier="Expedited", now=store.clock.now())
+    archive.restore(plan, s3=s3, state=tmp_path / "s.db", now=store.clock.now, sleep=store.clock.advance)
+    for one in (one for one in found if one.archived_as):
+        source = {"Bucket": one.bucket, "Key": one.key}
+        s3.copy_object(**source, CopySource=source, StorageClass="STANDARD")
+    store.clock.advance(days=9)
+    assert {one.state for one in archive.inventory(folder, s3=s3)} == {"active"}
     assert archive.read(table, spark=spark, s3=s3).count() == 99
 
 
@@ -178,7 +198,7 @@ def test_a_subquery_of_metadata_alone_needs_no_file(spark, store, s3, made, dim)
 def test_archived_metadata_of_a_subquerys_table_is_named(spark, store, s3, made, dim):
     (manifest,) = [one for one in files(spark, s3, dim) if one.uri.endswith("avro") and "/snap-" not in one.uri]
     archived(store, [manifest])
-    with pytest.raises(archive.MetadataArchived, match="1 metadata files of .*dim are archived") as caught:
+    with pytest.raises(archive.MetadataArchived, match="1 metadata file of .*dim is archived") as caught:
         archive.read(made, spark=spark, s3=s3, where="id IN (SELECT id FROM cases.dim)")
     assert [one.uri for one in caught.value.objects] == [manifest.uri]
 

@@ -1,6 +1,7 @@
 """A directory by the three published modes: the walkthrough's six row counts, and nothing left out in silence."""
 
 import warnings
+from pathlib import Path
 
 import pytest
 
@@ -264,6 +265,15 @@ def test_a_format_is_that_of_all_endings_or_named(spark, put, tmp_path):
             ValueError, match=rf"tell {told}\): name it, format= one of csv, json, parquet, orc, av"
         ):
             archive.read(f"{bucket}/{unknown}/", s3=s3, spark=spark, copy_to=tmp_path)
+
+
+def test_the_example_of_the_local_store_runs_as_it_stands(spark, tmp_path, monkeypatch):
+    page = (Path(__file__).parents[2] / "docs" / "archive.md").read_text(encoding="utf-8")
+    (code,) = [block.split("```")[0] for block in page.split("```python\n")[1:] if "local.serve()" in block]
+    monkeypatch.chdir(tmp_path)
+    names = {"spark": spark}
+    exec(code, names)  # the page's own text
+    assert (names["outcome"].complete, sorted(names["rows"])) == (True, [(1,), (2,)])
 
 
 def test_bad_arguments(spark, t1):

@@ -9,7 +9,7 @@ import re
 
 from workbench import identifiers
 from workbench.archive import listing
-from workbench.archive.objects import MetadataArchived, split
+from workbench.archive.objects import MetadataArchived, counted, split
 from workbench.tables import commits
 
 METADATA = re.compile(r".*/metadata/(v?\d+)[^/]*\.metadata\.json(\.gz)?")
@@ -168,10 +168,12 @@ def _looked_at(s3, table, wanted, workers):
 def _refuse_archived(table, found):
     wrong = [one for one in found if not one.readable]
     if wrong:
+        folder = wrong[0].uri.rpartition("/")[0]
         raise MetadataArchived(
-            f"{len(wrong)} metadata files of {table} are archived, so nothing of it can be read: "
-            f"{named([f'{one.uri} ({one.state})' for one in wrong])}; restore them first, then take metadata "
-            "out of the lifecycle rule",
+            f"{counted(len(wrong), 'metadata file')} of {table} {'is' if len(wrong) == 1 else 'are'} archived, so "
+            f"nothing of it can be read: {named([f'{one.uri} ({one.state})' for one in wrong])}; others "
+            f"behind may be too: restore all of {folder}/ at once, as a directory, copy each object back to "
+            "STANDARD, and take metadata out of the lifecycle rule",
             wrong,
         )
 
