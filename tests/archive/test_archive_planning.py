@@ -3,11 +3,12 @@
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
 from archive_attic import GIB, NOW, made
 
-from workbench import archive
+from workbench import archive, costs
 from workbench.archive import looks
 
 
@@ -219,3 +220,40 @@ def test_bad_arguments(wrong):
 
 def test_the_plan_knows_when_it_was_made():
     assert archive.plan([made("a")], now=NOW + timedelta(days=1)).made_at == NOW + timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    ("tier", "sentence"),
+    [
+        ("bulk", "no tier 'bulk'; there are Bulk, Expedited, Standard; did you mean 'Bulk'?"),
+        ({"GLACIER": "Fast"}, "no tier 'Fast'; there are Bulk, Expedited, Standard"),
+        ({"GLACIAL": "Bulk"}, "no class 'GLACIAL' has tiers; those that have are GLACIER, DEEP_ARCHIVE, "),
+        (3, "tier is a tier's name or a mapping of class to tier, not 3"),
+    ],
+)
+def test_a_tier_that_nothing_has_is_refused(tier, sentence):
+    with pytest.raises(ValueError) as caught:
+        archive.plan([made("a")], tier=tier, now=NOW)
+    assert str(caught.value).startswith(sentence)
+
+
+@pytest.mark.parametrize("found", ["s3://attic/a", ["s3://attic/a"], None, 3])
+def test_what_is_no_inventory_is_refused(found):
+    with pytest.raises(ValueError, match="found is the Objects of an inventory, "):
+        archive.plan(found, now=NOW)
+
+
+def test_what_is_no_plan_is_not_restored(tmp_path):
+    for wrong in ("s3://attic/a", [made("a")]):
+        with pytest.raises(ValueError, match="a restore is of a Plan, as archive.plan gives it, not of "):
+            archive.restore(wrong, s3=None, state=tmp_path / "state.db")
+    with pytest.raises(ValueError, match="now is a function that returns the time"):
+        archive.restore(archive.plan([made("a")], now=NOW), s3=None, state=tmp_path / "state.db", now=NOW)
+
+
+def test_prices_are_a_file_of_ones_own(tmp_path):
+    shipped = Path(costs.__file__).parents[1] / "prices" / "s3.toml"
+    own = tmp_path / "own.toml"
+    own.write_text(shipped.read_text(encoding="utf-8").replace("2026-06-05", "2026-07-01"), encoding="utf-8")
+    for path in (own, str(own)):
+        assert archive.plan([made("a")], prices=path, now=NOW).prices_date == "2026-07-01"

@@ -1,10 +1,11 @@
 """What a restore would ask, take and cost, before anything is asked: pure, of objects, prices and a time."""
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 
 from workbench import costs
 from workbench.archive.objects import ARCHIVED, RESTORED, RESTORING, Object, counted, is_folder
@@ -114,7 +115,7 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
             twice counts once.
         tier: Expedited, Standard or Bulk; or a mapping of class to tier.
         days: how many days copies live, from 1.
-        prices: costs.Prices of S3; those shipped by default.
+        prices: costs.Prices of S3, or the path of a price file; those shipped by default.
         now: the time; datetime in UTC, by default the machine's.
         margin_hours: how long all objects shall be readable together; copies that go sooner are prolonged.
 
@@ -127,7 +128,8 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
     """
     now = now or datetime.now(UTC)
     _check(days, margin_hours, now)
-    prices = prices or costs.prices("s3")
+    prices = costs.prices(file=prices) if isinstance(prices, str | Path) else prices or costs.prices("s3")
+    _check_tiers(prices, tier)
     groups, restored, waiting, readable = defaultdict(list), [], [], 0
     young, early = 0, Decimal(0)
     for one in _some(_once(found)):
@@ -194,10 +196,29 @@ def _tier(prices, wanted, name, objects):
     return tier
 
 
+def _check_tiers(prices, tier):
+    """Refuse names that no class and no tier has, before they are looked up in silence."""
+    if not isinstance(tier, str | Mapping):
+        raise ValueError(f"tier is a tier's name or a mapping of class to tier, not {tier!r}")
+    every = {name: costs.tiers(prices, name) for name in prices.table["retrieval"]}
+    known = sorted({one for offered in every.values() for one in offered})
+    for name, wanted in tier.items() if isinstance(tier, Mapping) else [(None, tier)]:
+        if name is not None and name not in every:
+            raise ValueError(f"no class {name!r} has tiers; those that have are {', '.join(every)}")
+        if wanted not in known:
+            meant = [one for one in known if one.lower() == str(wanted).lower()]
+            hint = f"; did you mean {meant[0]!r}?" if meant else ""
+            raise ValueError(f"no tier {wanted!r}; there are {', '.join(known)}{hint}")
+
+
 def _once(found):
     """Give each object once, whichever of S3's names it comes by, and no folder keys."""
+    if isinstance(found, str | bytes) or not isinstance(found, Iterable):
+        raise ValueError(f"found is the Objects of an inventory, not {found!r:.80}")
     seen = set()
     for one in found:
+        if not isinstance(one, Object):
+            raise ValueError(f"found is the Objects of an inventory, and one of them is {one!r:.80}")
         name = (one.bucket, one.key, one.version)
         if name not in seen and not is_folder(one.uri, one.size):
             seen.add(name)

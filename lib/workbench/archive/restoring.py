@@ -6,6 +6,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from workbench.archive import listing, requests
+from workbench.archive.planning import Plan
 from workbench.archive.runs import Run
 
 UNKNOWN_HOURS = 48  # somebody else's restore: the slowest tier there is
@@ -54,6 +55,10 @@ def restore(
         botocore.exceptions.ClientError: S3 refuses the caller as such (AccessDenied …): all of the first requests,
             or a look. An object that it denies among others stands in `failed`.
     """
+    if not isinstance(plan, Plan):
+        raise ValueError(f"a restore is of a Plan, as archive.plan gives it, not of {plan!r:.80}")
+    if now is not None and not callable(now):
+        raise ValueError(f"now is a function that returns the time, as store.clock.now, not {now!r}")
     now = now or (lambda: datetime.now(UTC))
     _check(wait_hours, poll_s, longest_poll_s, tries)
     hours = _patience(plan, poll_s, longest_poll_s, tries) if wait_hours is None else wait_hours
