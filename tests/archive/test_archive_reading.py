@@ -283,6 +283,8 @@ def test_bad_arguments(spark, t1):
         archive.read(t1[1], s3=t1[0], spark=spark, where="year = 2021")
     with pytest.raises(ValueError, match="SKIP_ALL_GLACIER would leave rows of n.t out without a trace"):
         archive.read("n.t", s3=t1[0], spark=spark, mode="SKIP_ALL_GLACIER")
+    with pytest.raises(ValueError, match="no mode 'READ'; there are READ_ALL"):
+        archive.read("n.t", s3=t1[0], spark=spark, mode="READ")
     with pytest.raises(ValueError, match="copy_to does not go with this source"):
         archive.read("n.t", s3=t1[0], spark=spark, copy_to="/nowhere")
     with pytest.raises(ValueError, match="format does not go with this source"):

@@ -33,6 +33,7 @@ class Reading:
 
 def of_table(spark, s3, table, *, where=None, snapshot_id=None, mode=READ_ALL):
     """Return the rows of a table when every file they need can be read."""
+    objects.decide(mode, None) if mode not in objects.MODES else None
     if mode != READ_ALL:
         raise ValueError(
             f"{mode} would leave rows of {table} out without a trace: manifests name every file of a table. "
