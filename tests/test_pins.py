@@ -105,5 +105,5 @@ def test_the_wheel_stands_alone(tmp_path):
         capture_output=True,
     )
     assert said.stdout.decode().split() == [
-        str(tmp_path / "installed/workbench/__init__.py"), "archive", "lake", "local", "own-catalog",
+        str(tmp_path / "installed/workbench/__init__.py"), "archive", "lake", "local", "own-catalog", "rest", "s3",
     ]  # fmt: skip
