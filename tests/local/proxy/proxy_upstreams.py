@@ -1,15 +1,13 @@
 """What the proxy stands before in tests: an HTTP server that keeps what it gets, and a real S3 with a REST catalog."""
 
 import json
-import socket
-import subprocess
-import sys
 import threading
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
+
+from workbench.local.s3 import weed as seaweedfs
 
 PATIENCE_SECONDS = 90  # for conditions; nothing takes so long unless it is broken
 KEYS = {"a": "key-of-a", "b": "key-of-b"}
@@ -120,53 +118,18 @@ class Weed:
 
 @contextmanager
 def weed(folder):
-    """Run SeaweedFS with the bucket `plain`, the table bucket `warehouse` and two clients; yields Weed."""
-    names = "master", "volume", "filer", "s3"
-    ports = free_ports(9)
-    flags = [f"-{name}.port{kind}={ports.pop()}" for name in names for kind in ("", ".grpc")]
-    catalog, s3 = ports.pop(), next(one for one in flags if one.startswith("-s3.port=")).partition("=")[2]
+    """Run SeaweedFS as the environments do, but with two clients whose keys are known; yields Weed."""
     identities = [
         {"name": name, "credentials": [{"accessKey": KEYS[name], "secretKey": SECRETS[name]}],
          "actions": ["Admin", "Read", "List", "Tagging", "Write"]}
         for name in KEYS
     ]  # fmt: skip
     (folder / "s3.json").write_text(json.dumps({"identities": identities}))
-    (folder / "data").mkdir()
-    with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
-            ["timeout", "900", Path(sys.executable).parent / "weed", "mini", f"-dir={folder / 'data'}",
-             "-ip=127.0.0.1", "-ip.bind=127.0.0.1", *flags, f"-s3.port.iceberg={catalog}", "-s3.port.lance=0",
-             "-webdav=false", "-admin.ui=false", "-master.telemetry=false", "-disableHttp",
-             f"-s3.config={folder / 's3.json'}", "-bucket=plain", "-tableBucket=warehouse"],
-            stdout=log, stderr=log, cwd=folder,
-        )  # fmt: skip
+    process, ports = seaweedfs.start(folder, (KEYS["a"], SECRETS["a"]), {"s3": 0, "catalog": 0})
     try:
-        endpoint = f"http://127.0.0.1:{s3}"
-        until(lambda: process.poll() is not None or ready(endpoint, catalog), "SeaweedFS")
-        assert process.poll() is None, (folder / "log").read_text()[-2000:]
-        yield Weed(endpoint, f"http://127.0.0.1:{catalog}")
+        yield Weed(*(f"http://127.0.0.1:{ports[name]}" for name in ("s3", "catalog")))
     finally:
-        process.terminate()
-        process.wait()
-
-
-def free_ports(count):
-    found = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [one.getsockname()[1] for one in found]
-    for one in found:
-        one.close()
-    return ports
-
-
-def ready(endpoint, catalog):
-    from botocore.exceptions import BotoCoreError, ClientError
-
-    with suppress(BotoCoreError, ClientError, OSError):
-        socket.create_connection(("127.0.0.1", catalog), 1).close()
-        s3(endpoint, "a").put_object(Bucket="plain", Key="ready", Body=b"")
-        s3(endpoint, "a").delete_object(Bucket="plain", Key="ready")
-        return True
-    return False
+        seaweedfs.end(process, ports, haste=True)
 
 
 def s3(endpoint, client, *, secret=None, attempts=1, read_timeout=PATIENCE_SECONDS):
