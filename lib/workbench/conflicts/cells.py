@@ -1,6 +1,6 @@
 """Cells of the matrix: which pair of operations is raced, in which order and on which kind of table."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import product
 
 from workbench import settings
@@ -55,6 +55,9 @@ class Cell:
             OPERATIONS[name].statement(table, part=part, n=n)
             for name, part, n in zip((self.first, self.second), parts, numbers, strict=True)
         )
+
+
+COLUMNS = tuple(field.name for field in fields(Cell))
 
 
 def cells(operations=None, *, isolation=ISOLATIONS, modes=tuple(MODES), partitions=PARTITIONS):

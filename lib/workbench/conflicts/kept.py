@@ -4,11 +4,10 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
-from workbench.conflicts.cells import Cell
+from workbench.conflicts.cells import COLUMNS, Cell
 from workbench.conflicts.runs import Result
 
 EVIDENCE = "docs/evidence/conflicts.json"
-_CELL = ("first", "second", "isolation", "partition", "mode")
 
 
 def read(path):
@@ -51,7 +50,7 @@ def missing(cells, path, *, versions):
 def cell_of(result):
     """Return the Cell of a Result, or of a dict of its fields."""
     fields = result if isinstance(result, dict) else asdict(result)
-    return Cell(*(fields[name] for name in _CELL))
+    return Cell(*(fields[name] for name in COLUMNS))
 
 
 def measured(start=None):

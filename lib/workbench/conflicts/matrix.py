@@ -3,12 +3,12 @@
 from dataclasses import asdict
 
 from workbench import identifiers
+from workbench.conflicts.cells import COLUMNS
 
-_COLUMNS = (
+_SCHEMA = (
     "first STRING, second STRING, isolation STRING, partition STRING, mode STRING, outcome STRING, "
     "error_class STRING, message STRING, rows INT, equal_to STRING, orders STRING, spark STRING, iceberg STRING"
 )
-_KEY = ("first", "second", "isolation", "partition", "mode")
 _VERSIONS = ("spark", "iceberg")
 _FOUND = ("outcome", "error_class", "equal_to", "rows")
 
@@ -28,16 +28,16 @@ def save(spark, table, results):
         ValueError: a cell is among the results twice for one pair of versions.
     """
     name, rows = identifiers.quoted(table), [asdict(one) for one in results]
-    keys = [tuple(row[part] for part in (*_KEY, *_VERSIONS)) for row in rows]
+    keys = [tuple(row[part] for part in (*COLUMNS, *_VERSIONS)) for row in rows]
     if twice := next((key for key in keys if keys.count(key) > 1), None):
         raise ValueError(f"a cell is there twice: {'/'.join(part or '-' for part in twice)}")
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {name.rpartition('.')[0]}")
-    spark.sql(f"CREATE TABLE IF NOT EXISTS {name} ({_COLUMNS}) USING iceberg")
+    spark.sql(f"CREATE TABLE IF NOT EXISTS {name} ({_SCHEMA}) USING iceberg")
     if rows:
         from pyspark.sql import functions as F
 
-        same = " AND ".join(f"{name}.{part} <=> new.{part}" for part in (*_KEY, *_VERSIONS))
-        new = spark.createDataFrame(rows, _COLUMNS).alias("new")
+        same = " AND ".join(f"{name}.{part} <=> new.{part}" for part in (*COLUMNS, *_VERSIONS))
+        new = spark.createDataFrame(rows, _SCHEMA).alias("new")
         new.mergeInto(name, F.expr(same)).whenMatched().updateAll().whenNotMatched().insertAll().merge()
     return len(rows)
 
@@ -61,12 +61,12 @@ def compare(spark, table, before, after):
     from pyspark.sql import functions as F
 
     one, other = _of(spark, table, before).alias("b"), _of(spark, table, after).alias("a")
-    same = F.expr(" AND ".join(f"b.{part} <=> a.{part}" for part in _KEY))
-    cell = [F.coalesce(f"b.{part}", f"a.{part}").alias(part) for part in _KEY]
+    same = F.expr(" AND ".join(f"b.{part} <=> a.{part}" for part in COLUMNS))
+    cell = [F.coalesce(f"b.{part}", f"a.{part}").alias(part) for part in COLUMNS]
     found = [F.col(f"{side}.{part}").alias(f"{part}_{name}")
              for part in _FOUND for side, name in (("b", "before"), ("a", "after"))]  # fmt: skip
     differ = F.expr(" OR ".join(f"NOT (b.{part} <=> a.{part})" for part in _FOUND))
-    return one.join(other, same, "full").where(differ).select(*cell, *found).orderBy(*_KEY)
+    return one.join(other, same, "full").where(differ).select(*cell, *found).orderBy(*COLUMNS)
 
 
 def _of(spark, table, version):

@@ -12,6 +12,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
@@ -118,7 +119,6 @@ class Watch:
 
     def _metadata(self, table):
         loaded = self.catalog.load_table(table)
-        self.__dict__.setdefault("_listed", _lister(loaded))
         return loaded.metadata, loaded.metadata_location
 
     def _dead(self):
@@ -128,9 +128,11 @@ class Watch:
         return None if snapshot is None else _property(snapshot, positions.BATCH)
 
     def _files(self):
-        if "_listed" not in self.__dict__:
-            self._metadata(self.table)
-        return sum(name.endswith((".parquet", ".orc", ".avro")) for name in self.__dict__["_listed"]())
+        return sum(name.endswith((".parquet", ".orc", ".avro")) for name in self._listing())
+
+    @cached_property
+    def _listing(self):  # made once: in S3 it is a connection
+        return _lister(self.catalog.load_table(self.table))
 
     def _last(self, kind):
         if self.checkpoint is None:

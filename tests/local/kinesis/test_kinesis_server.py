@@ -16,7 +16,6 @@ from botocore.exceptions import ClientError
 from kinesis_clients import client, new_client
 
 from workbench.local import kinesis
-from workbench.local.kinesis import child
 
 
 @pytest.fixture(scope="module")
@@ -257,7 +256,7 @@ def test_a_client_that_comes_back_goes_on_where_it_was(unlimited):
     ],
 )
 def test_arguments_that_do_not_go_start_nothing(wrong, says, monkeypatch):
-    monkeypatch.setattr(child.subprocess, "Popen", None)
+    monkeypatch.setattr("workbench.local.children.subprocess.Popen", None)
     with pytest.raises(ValueError, match=says), kinesis.serve(**wrong):
         pass
 

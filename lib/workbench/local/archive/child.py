@@ -1,23 +1,22 @@
 """The store as a process of its own: moto is patched there and nowhere else, and its end is the parent's end.
 
-Settings come as one line of JSON on standard input, the port goes out as one line; the input's end is the child's.
+Settings come as one line, the port goes out as one line (see `children`).
 Everything else goes over HTTP: S3 from any client, and the store's own controls under /_store/.
 """
 
 import json
 import os
-import subprocess
 import sys
 import time
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime
 
+from workbench.local import children
 from workbench.local.archive import patches
 from workbench.local.archive.store import State
 
 HOST = "127.0.0.1"
 CONTROLS = "/_store/"
-PATIENCE_SECONDS = 5
 
 
 @contextmanager
@@ -28,32 +27,9 @@ def running(settings):
         ValueError: the port cannot be had.
         ChildProcessError: it did not start.
     """
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-c", "from workbench.local.archive import child; child.main()"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        env=os.environ | {"MOTO_DISABLE_GLOBAL_CORS": "true", "MOTO_S3_DEFAULT_MAX_KEYS": "1000"},
-        start_new_session=True,  # an interrupt of the parent is not meant for it
-    )
-    try:
-        process.stdin.write(json.dumps(settings).encode() + b"\n")
-        process.stdin.flush()
-        line = process.stdout.readline()
-        if not line:
-            raise ChildProcessError(f"the archive store did not start, exit code {process.wait(PATIENCE_SECONDS)}")
-        said = json.loads(line)
-        if "error" in said:
-            raise ValueError(said["error"])
-        yield said["port"]
-    finally:
-        with suppress(BrokenPipeError):
-            process.stdin.close()
-        try:
-            process.wait(PATIENCE_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        process.stdout.close()
+    env = {"MOTO_DISABLE_GLOBAL_CORS": "true", "MOTO_S3_DEFAULT_MAX_KEYS": "1000"}
+    with children.started(__name__, env=env) as process:
+        yield children.ask(process, settings, name="archive store")["port"]
 
 
 def ask(endpoint, control, **arguments):
@@ -96,11 +72,11 @@ def main():
             HOST, settings["port"], application(state), threaded=True, request_handler=_handler(state)
         )
     except (OSError, SystemExit):
-        _say({"error": f"port {settings['port']} of {HOST} cannot be had"})
+        children.say({"error": f"port {settings['port']} of {HOST} cannot be had"})
         return
     server.daemon_threads = True
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    _say({"port": server.port})
+    children.say({"port": server.port})
     sys.stdin.buffer.read()
     os._exit(0)  # nothing here outlives the process, and open connections shall not delay its end
 
@@ -187,12 +163,6 @@ def _handler(state):
             pass
 
     return Handler
-
-
-def _say(message):
-    # a plain write: the line must be out before anything else can be
-    sys.stdout.buffer.write(json.dumps(message).encode() + b"\n")
-    sys.stdout.buffer.flush()
 
 
 def utc(moment):

@@ -1,24 +1,22 @@
 """The server as a child process, so that it shares no interpreter lock with its client.
 
-Parent and child speak JSON, a line each way, on the child's standard input and output: first the settings and the
-port, then one control at a time. The input's end is the child's end, so it never outlives its parent.
+First the settings and the port, then one control at a time go to and fro (see `children`).
 """
 
 import asyncio
 import json
-import subprocess
 import sys
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import asdict
 
+from workbench.local import children
 from workbench.local.kinesis import server
 from workbench.local.kinesis.clock import Clock
 from workbench.local.kinesis.limits import Limits
 from workbench.local.kinesis.service import Service
 from workbench.local.kinesis.store import Store
 
-PATIENCE_SECONDS = 5
 LINE_BYTES = 16 * 1024 * 1024
 
 
@@ -47,45 +45,17 @@ def running(found):
         ValueError: the port cannot be had.
         ChildProcessError: it did not start, or it died meanwhile.
     """
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-c", "from workbench.local.kinesis import child; child.main()"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,  # an interrupt of the parent is not meant for it
-    )
+    with children.started(__name__) as process:
+        turn = threading.Lock()
 
-    turn = threading.Lock()
+        def ask(name, **arguments):
+            with turn:
+                return answer({"control": name, "arguments": arguments})
 
-    def ask(name, **arguments):
-        with turn:
-            return _exchange(process, {"control": name, "arguments": arguments})
+        def answer(message):
+            return children.ask(process, message, name="Kinesis server")["value"]
 
-    try:
-        yield _exchange(process, found), ask
-    finally:
-        with suppress(BrokenPipeError):
-            process.stdin.close()
-        try:
-            process.wait(PATIENCE_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        process.stdout.close()
-
-
-def _exchange(process, message):
-    try:
-        process.stdin.write(json.dumps(message).encode() + b"\n")
-        process.stdin.flush()
-        line = process.stdout.readline()
-    except BrokenPipeError:
-        line = b""
-    if not line:
-        raise ChildProcessError(f"the Kinesis server ended by itself, exit code {process.wait(PATIENCE_SECONDS)}")
-    answer = json.loads(line)
-    if "error" in answer:
-        raise ValueError(answer["error"])
-    return answer["value"]
+        yield answer(found), ask
 
 
 def main():
@@ -100,17 +70,12 @@ async def _main():
     made = service(found)
     try:
         async with server.listening(made, found["port"]) as port:
-            _say({"value": port})
+            children.say({"value": port})
             while line := await reader.readline():
                 asked = json.loads(line)
                 try:
-                    _say({"value": made.control(asked["control"], asked["arguments"])})
+                    children.say({"value": made.control(asked["control"], asked["arguments"])})
                 except ValueError as error:
-                    _say({"error": str(error)})
+                    children.say({"error": str(error)})
     except ValueError as error:
-        _say({"error": str(error)})
-
-
-def _say(message):
-    sys.stdout.buffer.write(json.dumps(message).encode() + b"\n")
-    sys.stdout.buffer.flush()
+        children.say({"error": str(error)})

@@ -23,11 +23,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench.local.s3 import child
+from workbench.local.s3.weed import BUCKET, TABLE_BUCKET
 
 __all__ = ["CATALOGS", "Server", "require", "serve"]
 
 CATALOGS = ("s3", "rest")
-BUCKET, TABLE_BUCKET = "plain", "warehouse"
 REGION = "us-east-1"
 
 

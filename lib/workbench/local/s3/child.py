@@ -1,15 +1,16 @@
 """The process between us and SeaweedFS: it starts it and ends it when its own input ends, which is when we end.
 
-Settings come as one line of JSON on standard input, addresses and keys go out as one line; neither stands in a
-command line. Killed itself, it takes SeaweedFS with it on Linux.
+Settings come as one line, addresses and keys go out as one line (see `children`). Killed itself, it takes
+SeaweedFS with it on Linux.
 """
 
 import json
 import os
-import subprocess
 import sys
 import threading
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
+
+from workbench.local import children
 
 PATIENCE_SECONDS = 20  # SeaweedFS takes three to write down what it has
 
@@ -22,31 +23,8 @@ def running(settings):
         ValueError: a port or the folder cannot be had.
         ChildProcessError: it did not start.
     """
-    process = subprocess.Popen(
-        [sys.executable, "-P", "-c", "from workbench.local.s3 import child; child.main()"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        start_new_session=True,  # an interrupt of the parent is not meant for it
-    )
-    try:
-        process.stdin.write(json.dumps(settings).encode() + b"\n")
-        process.stdin.flush()
-        line = process.stdout.readline()
-        said = json.loads(line) if line else {"died": f"the S3 server's process ended, exit code {process.wait()}"}
-        if "error" in said:
-            raise ValueError(said["error"])
-        if "died" in said:
-            raise ChildProcessError(said["died"])
-        yield said
-    finally:
-        with suppress(BrokenPipeError):
-            process.stdin.close()
-        try:
-            process.wait(PATIENCE_SECONDS)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
-        process.stdout.close()
+    with children.started(__name__, patience_seconds=PATIENCE_SECONDS) as process:
+        yield children.ask(process, settings, name="S3 server's process", patience_seconds=PATIENCE_SECONDS)
 
 
 def main():
@@ -59,9 +37,9 @@ def main():
         with folder.taken(settings["folder"], settings["within"]) as place:
             _serve(place, settings)
     except ValueError as error:
-        _say({"error": str(error)})
+        children.say({"error": str(error)})
     except ChildProcessError as error:
-        _say({"died": str(error)})
+        children.say({"died": str(error)})
 
 
 def _serve(place, settings):
@@ -72,7 +50,7 @@ def _serve(place, settings):
     try:
         endpoint, catalog = (f"http://{weed.HOST}:{ports[name]}" for name in ("s3", "catalog"))
         folder.tell(place, endpoint, catalog)
-        _say({"endpoint": endpoint, "catalog_endpoint": catalog, "folder": str(place), "keys": keys})
+        children.say({"endpoint": endpoint, "catalog_endpoint": catalog, "folder": str(place), "keys": keys})
         _until_either_ends(process)
     finally:
         weed.end(process, ports, haste=settings["folder"] is None)
@@ -87,10 +65,3 @@ def _until_either_ends(process):
     for waits in (input_ends, process.wait):
         threading.Thread(target=lambda waits=waits: (waits(), over.set()), daemon=True).start()
     over.wait()
-
-
-def _say(message):
-    # a plain write: the line must be out before anything else can be
-    with suppress(BrokenPipeError):
-        sys.stdout.buffer.write(json.dumps(message).encode() + b"\n")
-        sys.stdout.buffer.flush()

@@ -1,0 +1,78 @@
+"""A stand-in's process: it is told what to do on its standard input and ends when that ends, so never after us.
+
+Both sides speak JSON, a line each way. The module that is the child has a `main`, which reads its settings from
+standard input. Nothing of it stands in a command line, where other users of the machine would read keys.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from contextlib import contextmanager, suppress
+
+
+@contextmanager
+def started(module, *, patience_seconds=5, env=None):
+    """Start `module.main()` as a process; gives its Popen, which is ended with the context.
+
+    Args:
+        module: full name of the module.
+        patience_seconds: how long it may take to end by itself before it is killed.
+        env: variables that it has beside ours.
+    """
+    package, _, name = module.rpartition(".")
+    process = subprocess.Popen(
+        [sys.executable, "-P", "-c", f"from {package} import {name}; {name}.main()"],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env=os.environ | (env or {}),
+        start_new_session=True,  # an interrupt of the parent is not meant for it
+    )
+    try:
+        yield process
+    finally:
+        with suppress(BrokenPipeError):
+            process.stdin.close()
+        try:
+            process.wait(patience_seconds)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+        process.stdout.close()
+
+
+def ask(process, message, *, name, patience_seconds=5):
+    """Say something to a child and return its answer, a dict.
+
+    Args:
+        process: Popen of `started`.
+        message: what JSON can carry.
+        name: what the child is, for errors.
+        patience_seconds: how long to wait for the exit code of a child that went away.
+
+    Raises:
+        ValueError: it refuses, with its own sentence under "error".
+        ChildProcessError: it could not go on, with its own sentence under "died", or it is no longer there.
+    """
+    try:
+        process.stdin.write(json.dumps(message).encode() + b"\n")
+        process.stdin.flush()
+        line = process.stdout.readline()
+    except BrokenPipeError:
+        line = b""
+    if not line:
+        raise ChildProcessError(f"the {name} ended by itself, exit code {process.wait(patience_seconds)}")
+    answer = json.loads(line)
+    if "error" in answer:
+        raise ValueError(answer["error"])
+    if "died" in answer:
+        raise ChildProcessError(answer["died"])
+    return answer
+
+
+def say(message):
+    """Say something to the parent, as its child; a parent that is gone needs no answer."""
+    # a plain write: the line must be out before anything else can be
+    with suppress(BrokenPipeError):
+        sys.stdout.buffer.write(json.dumps(message).encode() + b"\n")
+        sys.stdout.buffer.flush()
