@@ -110,6 +110,21 @@ def test_spans_stand_in_lanes_and_an_open_one_runs_to_the_edge(emitted):
         plots.spans(frame, x="who", start="from", end="until", **WORDS)
 
 
+def test_the_end_of_a_lane_is_written_behind_it(emitted, monkeypatch):
+    from matplotlib.axes import Axes
+
+    written, draw = [], Axes.annotate
+    monkeypatch.setattr(
+        Axes,
+        "annotate",
+        lambda self, text, *rest, **options: (written.append(text), draw(self, text, *rest, **options)),
+    )
+    frame = pd.DataFrame({"who": ["a", "a", "b", "c"], "from": [0, 2, 0, 5], "to": [2, 1300, 1 / 12, None]})
+    plots.spans(frame, x="who", start="from", end="to", shown=True, **WORDS)
+    plots.spans(frame[:3], x="who", start="from", end="to", digits=0, shown=True, **WORDS)
+    assert written == ["1,300", "0.08", "1,300", "0"]
+
+
 @pytest.mark.parametrize("draw", [plots.lines, plots.bars])
 def test_a_picture_has_the_stated_size_and_no_text_about_its_maker(emitted, draw):
     draw(DELAYS, x="hour", y=["EWR", "JFK"], shown=True, **WORDS)

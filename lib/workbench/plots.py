@@ -99,6 +99,8 @@ def bars(frame, *, x, y, title, xlabel, ylabel, digits=2, shown=False):
 def spans(frame, *, x, start, end, title, xlabel, ylabel, digits=2, shown=False):
     """Draw rows as bars on a line of time, all bars of one name in one lane, the first name on top.
 
+    Behind a lane whose last span has ended stands where that is.
+
     Args:
         frame: pandas DataFrame, one row a span.
         x: column with the names of the lanes.
@@ -107,7 +109,7 @@ def spans(frame, *, x, start, end, title, xlabel, ylabel, digits=2, shown=False)
         title: what the figure shows.
         xlabel: what the lanes are.
         ylabel: what the line measures, with the unit.
-        digits: decimals of the floats that are printed.
+        digits: decimals of the floats that are printed, and of the ends that are written.
         shown: the frame stands in the notebook already, so it is not printed again.
 
     Raises:
@@ -122,9 +124,14 @@ def spans(frame, *, x, start, end, title, xlabel, ylabel, digits=2, shown=False)
             for turn, (begin, stop) in enumerate(zip(rows[start], rows[end].fillna(last), strict=True)):
                 colour = PALETTE[turn % 2]  # neighbours differ
                 axes.barh(number, stop - begin, left=begin, height=0.6, color=colour, edgecolor="white")
+            if rows[end].notna().all():
+                ended = float(rows[end].max())
+                text = f"{round(ended, digits):,.10g}"
+                axes.annotate(text, (ended, number), (4, 0), textcoords="offset points", va="center")
         axes.set_yticks(range(len(lanes)), [textwrap.fill(str(lane), 28) for lane in lanes])
         axes.invert_yaxis()
-        axes.set_xlim(right=last)
+        # an open span touches the edge; behind closed ones there is room for the number
+        axes.set_xlim(right=last if frame[end].isna().any() else last + 0.12 * (last - frame[start].min()))
         axes.set_xlabel(textwrap.fill(ylabel, 60))
         axes.set_ylabel(textwrap.fill(xlabel, 40))
         axes.grid(axis="x", alpha=0.3)
