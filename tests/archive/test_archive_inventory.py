@@ -97,7 +97,10 @@ def test_bad_arguments_are_refused_at_once_and_nothing_is_asked(attic):
         ({"source": "file:///tmp"}, "is no address in S3"),
         ({"source": "s3://attic", "status": "guess"}, "status is auto, listing, head, not 'guess'"),
         ({"source": "s3://attic", "workers": 0}, "workers is a whole number from 1 to 256"),
-        ({"source": "s3://attic", "where": "id = 1"}, "where does not go with this source"),
+        (
+            {"source": "s3://attic", "where": "id = 1"},
+            "where is an argument for a table; s3://attic is a directory",
+        ),
         ({"source": "n.t"}, "n.t is read by Spark: give the session as spark="),
     ]:
         with pytest.raises(ValueError, match=sentence):

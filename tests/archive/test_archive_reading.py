@@ -220,6 +220,31 @@ def test_without_copies_keys_that_a_path_cannot_hold_are_refused(spark, put):
         archive.read(f"{bucket}/t/", s3=s3, spark=spark, schema="a INT")
 
 
+def test_without_copies_the_objects_are_opened_where_they_are(spark, put, tmp_path):
+    """Hadoop's own file system of overloaded schemes has the bucket in a local folder, under the same addresses."""
+    s3, bucket = put("t/year=2024/a.csv", "t/year=2024/b.csv", "t/year=2025/[c].csv", "t/year=2025/%64.csv")
+    for one in s3.list_objects_v2(Bucket=bucket[5:])["Contents"]:
+        file = tmp_path / "bucket" / one["Key"]
+        file.parent.mkdir(parents=True, exist_ok=True)
+        s3.download_file(bucket[5:], one["Key"], str(file))
+    (tmp_path / "bucket/t/year=2025/new.csv").write_text("9\n")  # what is not in the inventory is not read
+    hadoop, mount = spark.sparkContext._jsc.hadoopConfiguration(), f"fs.viewfs.mounttable.{bucket[5:]}.link"
+    conf = {
+        "fs.s3.impl": "org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme",
+        "fs.s3.impl.disable.cache": "true",
+        f"{mount}./t": f"file://{tmp_path}/bucket/t",
+        "fs.viewfs.overload.scheme.target.file.impl": "org.apache.hadoop.fs.LocalFileSystem",
+    }
+    for key, value in conf.items():
+        hadoop.set(key, value)
+    try:
+        found = archive.read(f"{bucket}/t/", s3=s3, spark=spark, schema="a INT, year INT")
+        assert sorted(tuple(row) for row in found.rows.collect()) == [(1, 2024), (2, 2024), (3, 2025), (4, 2025)]
+    finally:
+        for key in conf:
+            hadoop.unset(key)
+
+
 @pytest.mark.parametrize("schema", [None, "a INT"])
 def test_without_copies_a_session_without_a_file_system_is_told_of_them(spark, put, schema):
     s3, bucket = put("t/a.csv")
@@ -279,15 +304,15 @@ def test_the_example_of_the_local_store_runs_as_it_stands(spark, tmp_path, monke
 def test_bad_arguments(spark, t1):
     with pytest.raises(ValueError, match="no mode 'SKIP'; there are READ_ALL"):
         archive.read(t1[1], s3=t1[0], spark=spark, mode="SKIP", schema=SCHEMA)
-    with pytest.raises(ValueError, match="where does not go with this source"):
+    with pytest.raises(ValueError, match="where is an argument for a table; s3://.* is a directory"):
         archive.read(t1[1], s3=t1[0], spark=spark, where="year = 2021")
     with pytest.raises(ValueError, match="SKIP_ALL_GLACIER would leave rows of n.t out without a trace"):
         archive.read("n.t", s3=t1[0], spark=spark, mode="SKIP_ALL_GLACIER")
     with pytest.raises(ValueError, match="no mode 'READ'; there are READ_ALL"):
         archive.read("n.t", s3=t1[0], spark=spark, mode="READ")
-    with pytest.raises(ValueError, match="copy_to does not go with this source"):
+    with pytest.raises(ValueError, match="copy_to is an argument for a directory; .* is a table"):
         archive.read("n.t", s3=t1[0], spark=spark, copy_to="/nowhere")
-    with pytest.raises(ValueError, match="format does not go with this source"):
+    with pytest.raises(ValueError, match="format is an argument for a directory"):
         archive.read("n.t", s3=t1[0], spark=spark, format="parquet")
     with pytest.raises(ValueError, match="format is the name of one of Spark's formats, not 1"):
         archive.read(t1[1], s3=t1[0], spark=spark, format=1)

@@ -72,7 +72,7 @@ def inventory(source, *, s3, spark=None, where=None, snapshot_id=None, status="a
         ValueError: arguments do not go, or the table is not on S3.
     """
     if _is_prefix(source):
-        _refuse(spark=spark, where=where, snapshot_id=snapshot_id)
+        _refuse("table", f"{source} is a directory", spark=spark, where=where, snapshot_id=snapshot_id)
         return listing.under(s3, source, status=status, workers=workers)
     listing.check(status, workers)
     _need(spark, source)
@@ -114,12 +114,12 @@ def read(
         ValueError: arguments do not go, or the ending of a key that is to be read contradicts the format.
     """
     if _is_prefix(source):
-        _refuse(where=where, snapshot_id=snapshot_id)
+        _refuse("table", f"{source} is a directory", where=where, snapshot_id=snapshot_id)
         _need(spark, source)
         return reading.of_directory(
             spark, s3, source, mode=mode, copy_to=copy_to, format=format, schema=schema, options=options
         )
-    _refuse(copy_to=copy_to, format=format, schema=schema, options=options)
+    _refuse("directory", f"{source} is a table", copy_to=copy_to, format=format, schema=schema, options=options)
     _need(spark, source)
     return reading.of_table(spark, s3, source, where=where, snapshot_id=snapshot_id, mode=mode)
 
@@ -128,11 +128,9 @@ def _is_prefix(source):
     return "://" in str(source)
 
 
-def _refuse(**given):
+def _refuse(meant_for, but, **given):
     if wrong := [name for name, value in given.items() if value is not None]:
-        raise ValueError(
-            f"{wrong[0]} does not go with this source; give it for a table or a prefix, as documented"
-        )
+        raise ValueError(f"{wrong[0]} is an argument for a {meant_for}; {but}")
 
 
 def _need(spark, source):
