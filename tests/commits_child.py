@@ -144,7 +144,7 @@ if __name__ == "__main__":
     from workbench import session
 
     task = globals()[sys.argv[1]]
-    spark = session.start("local")
+    spark = session.start(os.environ.get("WORKBENCH_TEST_ENVIRONMENT", "local"))
     print("ready", flush=True)
     sys.stdin.readline()
     task(spark, *sys.argv[2:])

@@ -85,7 +85,7 @@ def test_the_keys_are_references_to_variables(monkeypatch, tmp_path):
     from workbench.local.s3 import Server
 
     server = Server("http://127.0.0.1:1", "http://127.0.0.1:2", tmp_path, "the-key", "the-secret")
-    stand_ins._hand_on("WORKBENCH_S3_SCRATCH", server)
+    stand_ins.hand_on("scratch", server)
     try:
         env = settings.environment("rest")
         found = stand_ins.properties_of(env)

@@ -1,5 +1,7 @@
 """The matrix of conflicts, resumable: a line a cell under .workbench/conflicts, and all of it in docs/evidence.
 
+A clone that has no such lines goes on from what is committed.
+
 `python -m bench.conflicts s3 copy-on-write,v3` runs what is missing, repeats one cell in ten, writes
 docs/evidence/conflicts.json and says what is still missing.
 """
@@ -21,13 +23,30 @@ def main(environment="s3", modes=""):
     wanted = conflicts.cells(modes=modes.split(",")) if modes else conflicts.cells()
     file = settings.home() / ".workbench" / "conflicts" / f"{environment}.jsonl"
     again = file.with_name(f"{environment}.again.jsonl")
+    unlike = [] if file.is_file() else begun(environment, file, again)
     spark = session.start(environment)
     about = conflicts.versions(spark)
     print(f"{len(wanted)} cells, {len(kept.missing(wanted, file, versions=about))} to run", flush=True)
     run(spark, sorted(kept.missing(wanted, file, versions=about), key=urgency), file)
     run(spark, kept.missing(wanted[::ONE_IN], again, versions=about), again)
     session.stop(spark)
-    write(environment, about, file, again)
+    write(environment, about, file, again, unlike)
+
+
+def begun(environment, file, again):
+    """Begin with the committed matrix of an environment; returns the keys that were not the same when repeated."""
+    try:
+        there, results = kept.measured()
+    except ValueError:
+        return []
+    if there["environment"] != environment:
+        return []
+    repeated = set(there["repeated"])
+    for one in results:
+        kept.append(file, one)
+        if "/".join(kept.cell_of(one).key) in repeated:
+            kept.append(again, one)
+    return there["repeated_unlike"]
 
 
 def urgency(cell):
@@ -44,12 +63,12 @@ def run(spark, cells, file):
             print(f"{number} of {len(cells)}  {(time.monotonic() - begin) / number:.1f} s a cell", flush=True)
 
 
-def write(environment, about, file, again):
+def write(environment, about, file, again, before=()):
     """Write docs/evidence/conflicts.json from what is kept, and say what is missing and what was not the same."""
     every = conflicts.cells()
     found = {kept.cell_of(one).key: one for one in kept.read(file) if of(one, about)}
     twice = {kept.cell_of(one).key: one for one in kept.read(again) if of(one, about)}
-    unlike = [key for key, one in twice.items() if key in found and found[key] != one]
+    unlike = {"/".join(key) for key, one in twice.items() if key in found and found[key] != one} | set(before)
     absent = [cell.key for cell in every if cell.key not in found]
     rows = [found[cell.key] for cell in every if cell.key in found]
     path = evidence.write(
@@ -59,8 +78,9 @@ def write(environment, about, file, again):
         cells_there_are=len(every),
         cells_measured=len(rows),
         cells_repeated=len(twice),
-        repeated_unlike=["/".join(key) for key in unlike],
+        repeated_unlike=sorted(unlike),
         outcomes={name: sum(one.outcome == name for one in rows) for name in conflicts.OUTCOMES},
+        repeated=sorted({"/".join(key) for key in twice} - unlike),
         columns=[field.name for field in fields(conflicts.Result)],
     )
     with_cells(path, [[*asdict(one).values()] for one in rows])

@@ -47,6 +47,20 @@ def properties_of(env):
     return {key: hidden.get(key, value) for key, value in found.properties(env.stand_in).items()}
 
 
+def hand_on(folder, server):
+    """Let environments of a folder use a running S3 server, in this process and in those it starts.
+
+    Args:
+        folder: as in the environment file.
+        server: workbench.local.s3.Server; whoever started it ends it.
+    """
+    name = _variable(folder)
+    os.environ[name] = json.dumps([server.endpoint, server.catalog_endpoint, str(server.folder)])
+    access, secret = server.access_key, server.secret_key
+    for kind, value in (("KEY", access), ("SECRET", secret), ("CREDENTIAL", f"{access}:{secret}")):
+        os.environ[f"{name}_{kind}"] = value
+
+
 def require(env):
     """Refuse an environment whose stand-in is not installed.
 
@@ -90,7 +104,7 @@ def _s3(folder):
             _kept[name] = s3.Server(endpoint, catalog_endpoint, Path(place), *keys)
         else:
             place = {"within": scratch.enter()} if folder == "scratch" else {"folder": settings.home() / folder}
-            _hand_on(name, _started(name, s3.serve(**place)))
+            hand_on(folder, _started(name, s3.serve(**place)))
     return _kept[name]
 
 
@@ -109,13 +123,6 @@ def _end(name, living, owner):
     del _kept[name]
     for variable in [one for one in os.environ if one == name or one.startswith(f"{name}_")]:
         del os.environ[variable]
-
-
-def _hand_on(name, server):
-    os.environ[name] = json.dumps([server.endpoint, server.catalog_endpoint, str(server.folder)])
-    access, secret = server.access_key, server.secret_key
-    for kind, value in (("KEY", access), ("SECRET", secret), ("CREDENTIAL", f"{access}:{secret}")):
-        os.environ[f"{name}_{kind}"] = value
 
 
 def _variable(folder):
