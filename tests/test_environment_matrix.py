@@ -55,6 +55,20 @@ def test_a_wrong_entry_of_the_list_is_refused(tmp_path, change, sentence):
         matrix.skips(path)
 
 
+def test_a_notebook_that_has_no_local_is_compared_with_its_own_base(tmp_path):
+    s3, rest = ("22_race_writers", "s3"), ("22_race_writers", "rest")
+    rows = {
+        place: BASE | {"notebook": place[0], "environment": place[1], "of": matrix.of(*place)}
+        for place in (s3, rest)
+    }
+    first, second = matrix.write(rows, tmp_path / "matrix.json")
+    assert (first["environment"], first["verdict"], second.get("verdict")) == ("rest", "same", None)
+    assert not any(matrix.due(place, rows, {}) for place in rows)
+    rows[rest]["facts"] = {"rows": 4}
+    assert matrix.write(rows, tmp_path / "matrix.json")[0]["why"] == "other facts than on s3: rows"
+    assert [matrix.due(place, rows, {}) for place in (s3, rest)] == [False, True]
+
+
 def test_a_cell_is_run_again_when_it_was_wrong_or_has_changed():
     base, cell = ("00_template", "local"), ("00_template", "s3")
     rows = {place: BASE | {"of": matrix.of(*place)} for place in (base, cell)}

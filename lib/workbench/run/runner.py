@@ -16,6 +16,7 @@ from pathlib import Path
 from filelock import FileLock, Timeout
 
 from workbench import java, results, scratch, secrets, settings
+from workbench.local import stand_ins
 from workbench.run import kernel, ledger, processes, report, watch
 from workbench.run import notebook as notebooks
 from workbench.run import record as records
@@ -90,8 +91,10 @@ def _prepared(job, path):
         reason, environment = reason or f"ENVIRONMENT takes a name, found {environment!r}", None
     if reason is None and environment is not None:
         try:
-            java.require_jars(settings.environment(environment).jars, environment=environment)
-        except ValueError as error:
+            env = settings.environment(environment)
+            java.require_jars(env.jars, environment=environment)
+            stand_ins.require(env)
+        except (ValueError, ModuleNotFoundError) as error:
             reason = str(error)
     overrides = [*job.overrides, *([f"ENVIRONMENT={job.environment}"] if job.environment else [])]
     params_file = job.params_file if job.params_file and Path(job.params_file).exists() else None
