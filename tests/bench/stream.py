@@ -8,6 +8,7 @@ a row-wise twin; memory flat from 200,000 to 2,000,000 records; lag at 20 shards
 """
 
 import gc
+import http.client
 import json
 import multiprocessing
 import os
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from urllib.parse import urlsplit
 
 import boto3
 import psutil
@@ -62,6 +64,7 @@ def in_turn(spark, server, records, rounds):
     things = {
         "bare boto3 reader": lambda: bare(server.endpoint, "million"),
         "ingest": lambda: ingested(spark, server, "million", records // 4),
+        "HTTP alone, nothing parsed": lambda: bare(server.endpoint, "million", unparsed_shard),
         "source, Arrow": lambda: counted(spark, server, "kinesis", "million"),
         "source, row by row": lambda: counted(spark, server, "kinesis_rows", "million"),
     }
@@ -75,6 +78,9 @@ def in_turn(spark, server, records, rounds):
         "median_seconds": medians,
         "ingest_share_of_bare_reader": round(medians["bare boto3 reader"] / medians["ingest"], 2),
         "goal_share": 0.6,
+        "arrow_source_share_of_http_alone": round(
+            medians["HTTP alone, nothing parsed"] / medians["source, Arrow"], 2
+        ),
         "arrow_source_times_row_wise": round(medians["source, row by row"] / medians["source, Arrow"], 2),
         "goal_times": 5,
         "answers_equal": equal and answers["ingest"][0] == answers["bare boto3 reader"][0] == records,
@@ -92,14 +98,14 @@ def record(n):
     return b'{"id":%d,"room":"room-%d","temperature":%d.5,"day":"2026-01-%02d"}' % (n, n % 40, n % 35, 1 + n % 28)
 
 
-def bare(endpoint, stream):
+def bare(endpoint, stream, shard_of=None):
     """Read the stream with boto3 alone, its shards dealt over processes; (seconds, records)."""
     client = boto3.client("kinesis", endpoint_url=endpoint, region_name=REGION)
     shards = [one["ShardId"] for one in client.list_shards(StreamName=stream)["Shards"]]
     with multiprocessing.get_context("spawn").Pool(TASKS) as pool:
         pool.map(warm, range(TASKS))
         begin = time.perf_counter()
-        counts = pool.starmap(bare_shard, [(endpoint, stream, shard) for shard in shards], chunksize=1)
+        counts = pool.starmap(shard_of or bare_shard, [(endpoint, stream, shard) for shard in shards], chunksize=1)
         return time.perf_counter() - begin, sum(counts)
 
 
@@ -119,6 +125,24 @@ def bare_shard(endpoint, stream, shard):
             answer["NextShardIterator"],
             answer["MillisBehindLatest"],
         )
+    return count
+
+
+def unparsed_shard(endpoint, stream, shard):
+    """What the server gives when its client does nothing: the ceiling of whoever shares its processors."""
+    client = boto3.client("kinesis", endpoint_url=endpoint, region_name=REGION)
+    asked = {"StreamName": stream, "ShardId": shard, "ShardIteratorType": "TRIM_HORIZON"}
+    iterator, count, behind = client.get_shard_iterator(**asked)["ShardIterator"], 0, True
+    headers = {"X-Amz-Target": "Kinesis_20131202.GetRecords", "Content-Type": "application/x-amz-json-1.1"}
+    headers["Authorization"] = "AWS4-HMAC-SHA256 Credential=anybody/20260101/us-east-1/kinesis/aws4_request"
+    connection = http.client.HTTPConnection(urlsplit(endpoint).netloc)
+    while behind:
+        connection.request("POST", "/", json.dumps({"ShardIterator": iterator, "Limit": 10_000}), headers)
+        body = connection.getresponse().read()
+        rest = body[body.rindex(b"]") :]  # the records are a list, before or behind which the rest stands
+        told = json.loads(body[: body.index(b"[")] + b"[" + rest)
+        count += body.count(b'"SequenceNumber"')
+        iterator, behind = told["NextShardIterator"], told["MillisBehindLatest"]
     return count
 
 

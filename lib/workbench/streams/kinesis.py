@@ -224,10 +224,11 @@ class Streaming:
 
 def columns(source, task, records):
     """Return records as an Arrow batch of SCHEMA."""
+    import numpy as np
     import pyarrow as pa
 
     count = len(records)
-    arrived = [round(one * 1000) * 1000 for one in records.arrived]  # Kinesis gives milliseconds
+    arrived = np.rint(np.array(records.arrived) * 1000).astype(np.int64) * 1000  # Kinesis gives milliseconds
     return pa.record_batch(
         [
             pa.array(records.data, pa.binary()),

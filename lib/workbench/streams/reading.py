@@ -3,10 +3,12 @@
 import binascii
 import time
 from dataclasses import dataclass
+from operator import itemgetter
 
 from workbench.streams import shards, sources
 
 CALL = 10_000  # records an answer holds at most
+_FIELDS = ("Data", "SequenceNumber", "PartitionKey", "ApproximateArrivalTimestamp")
 IDLE_SECONDS = 30.0  # how long empty answers are taken although records follow
 
 
@@ -135,13 +137,8 @@ def _answer(source, iterator, limit):
             return None
         raise
     told = orjson.loads(body)
-    found, decode = told["Records"], binascii.a2b_base64
-    records = Records(
-        [decode(one["Data"]) for one in found],
-        [one["SequenceNumber"] for one in found],
-        [one["PartitionKey"] for one in found],
-        [one["ApproximateArrivalTimestamp"] for one in found],
-    )
+    data, *others = (map(itemgetter(name), told["Records"]) for name in _FIELDS)
+    records = Records(list(map(binascii.a2b_base64, data)), *map(list, others))
     return records, told.get("NextShardIterator"), told.get("MillisBehindLatest", 0)
 
 
