@@ -7,7 +7,7 @@ from collections import namedtuple
 import pytest
 from conftest import workbench
 
-from workbench import doctor, java, session
+from workbench import doctor, jars, java, session
 
 
 def test_this_machine_is_right():
@@ -59,21 +59,23 @@ def test_missing_and_corrupt_jars(tmp_path, monkeypatch):
         "the jar org.xerial:sqlite-jdbc:3.53.1.0 is missing",
         "workbench doctor --fix fetches it",
     )
-    java.jar_path("sqlite").parent.mkdir(parents=True)
-    java.jar_path("sqlite").write_bytes(b"half a jar")
+    jars.path("sqlite").parent.mkdir(parents=True)
+    jars.path("sqlite").write_bytes(b"half a jar")
     assert doctor.jar("sqlite").wrong.endswith("is corrupt")
 
 
 def test_jars_are_fetched_when_asked_and_answered(tmp_path, monkeypatch, capsys):
-    fetched = []
-    monkeypatch.setattr(java, "jar_problem", lambda name: "missing" if name == "sqlite" and not fetched else None)
-    monkeypatch.setattr(java, "fetch", fetched.append)
+    fetched, [sqlite] = [], jars.named("sqlite")
+    monkeypatch.setattr(
+        jars, "problems", lambda table: {sqlite: "missing"} if sqlite in table and not fetched else {}
+    )
+    monkeypatch.setattr(jars, "fetch", fetched.extend)
     monkeypatch.setattr(doctor, "archive", lambda names: doctor.Finding("archive"))
     monkeypatch.setattr("sys.stdin.isatty", lambda: True, raising=False)
     monkeypatch.setattr("builtins.input", lambda question: "n")
     assert doctor.main() == 1 and fetched == []
     monkeypatch.setattr("builtins.input", lambda question: "y")
-    assert doctor.main() == 0 and fetched == ["sqlite"]
+    assert doctor.main() == 0 and fetched == [sqlite]
 
 
 def test_a_port_that_is_taken():

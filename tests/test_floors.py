@@ -11,6 +11,7 @@ LIB = Path(__file__).resolve().parents[1] / "lib" / "workbench"
 GROUND = {
     "settings",
     "secrets",
+    "jars",
     "java",
     "scratch",
     "lake",
@@ -23,7 +24,7 @@ GROUND = {
 }
 MIDDLE = {"session", "data", "tables", "local"}
 ALLOWED_ASIDE = {
-    ("session", "local"), ("settings", "secrets"), ("scratch", "settings"),
+    ("session", "local"), ("jars", "java"), ("settings", "secrets"), ("scratch", "settings"),
     ("results", "identifiers"), ("checks", "results"), ("checks", "show"),
     ("plots", "show"),
 }  # fmt: skip

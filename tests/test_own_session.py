@@ -8,7 +8,7 @@ import sys
 
 from conftest import ROOT
 
-from workbench import java
+from workbench import jars, java
 
 USE = """
 import json
@@ -45,7 +45,7 @@ def test_each_capability_in_the_session_of_the_readme(tmp_path):
     )[1]
     # the jar that `make setup` fetched, given as a user's own jar is
     jar, packages = (
-        java.jar_path("iceberg"),
+        jars.path("iceberg"),
         re.compile(r'"spark.jars.packages", "org.apache.iceberg:(.*?):(.*?)"'),
     )
     assert jar.name.removesuffix(".jar").endswith("-".join(packages.search(block).groups()))

@@ -8,7 +8,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from workbench import java, session, settings
+from workbench import jars, java, session, settings
 from workbench.session import classes, configuration
 
 
@@ -174,6 +174,6 @@ def test_other_catalogs_become_sparks_settings():
 
 def test_a_session_starts_where_the_class_data_archive_takes_too_long(monkeypatch, tmp_path):
     monkeypatch.setattr(classes, "ARCHIVE_SECONDS", 0.5)
-    monkeypatch.setattr(java, "archive_path", lambda names: tmp_path / "classes.jsa")
+    monkeypatch.setattr(jars, "class_data_archive", lambda names: tmp_path / "classes.jsa")
     assert session.class_data_options(("iceberg", "sqlite")) == []
     assert list(tmp_path.iterdir()) == []

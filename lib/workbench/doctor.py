@@ -6,7 +6,7 @@ import socket
 import sys
 from dataclasses import dataclass
 
-from workbench import java, session, settings
+from workbench import jars, java, session, settings
 from workbench.local import stand_ins
 
 NEEDED_DISK_GIB = 2
@@ -96,8 +96,8 @@ def pandas():
 
 def jar(name):
     """A jar in the cache, with the right checksum."""
-    coordinate = java.known_jars()[name]["coordinate"]
-    if problem := java.jar_problem(name):
+    coordinate = jars.known()[name]["coordinate"]
+    if problem := jars.problems(jars.named(name)).get(coordinate):
         return Finding(coordinate, f"the jar {coordinate} is {problem}", "workbench doctor --fix fetches it", name)
     return Finding(coordinate)
 
@@ -162,8 +162,7 @@ def main(*, fix=False, environment="local", port=None):
     if wanted and not fix and sys.stdin.isatty():
         fix = input(f"Fetch {', '.join(wanted)}? [y/N] ").strip().lower() == "y"
     if fix and not found[1].wrong and not found[2].wrong:
-        for name in wanted:
-            java.fetch(name)
+        jars.fetch(jars.named(*wanted))
         found = findings(environment=environment, port=port)
         if not any(f.wrong for f in found):
             found.append(archive(settings.environment(environment).jars))
@@ -174,7 +173,7 @@ def main(*, fix=False, environment="local", port=None):
 
 def archive(names):
     """The class-data archive of a jar set, built when missing; without it sessions start slower."""
-    path = java.archive_path(names)
+    path = jars.class_data_archive(names)
     if not path.is_file():
         session.build_archive(names)
     if not path.is_file() or not path.stat().st_size:

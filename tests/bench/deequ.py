@@ -18,12 +18,11 @@ import tomllib
 from collections import Counter
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from unittest import mock
 
 import yaml
 
 from bench import deequ_engine, evidence
-from workbench import java
+from workbench import jars, java
 
 ROOT = Path(__file__).resolve().parents[2]
 CASES = ROOT / "tests" / "quality" / "deequ_cases.yml"
@@ -32,11 +31,10 @@ PYTHON = ROOT / ".workbench" / "deequ" / "venv" / "bin" / "python"
 ASPECTS = ("outcome", "rows", "metrics")
 
 
-def jars():
+def own_jars():
     """Return the paths of deequ's jars in the user's cache, fetching what is not there."""
     table = tomllib.loads(JARS.read_text(encoding="utf-8"))["jars"]
-    with mock.patch.object(java, "known_jars", return_value=table):  # its cache, Ivy and checksums, our own list
-        return [java.fetch(name) if java.jar_problem(name) else java.jar_path(name) for name in table]
+    return jars.fetch({one["coordinate"]: one["sha256"] for one in table.values()})
 
 
 def engine(*arguments):
@@ -48,7 +46,7 @@ def engine(*arguments):
         "JAVA_HOME": str(java.launcher()),
         "PYSPARK_PYTHON": str(PYTHON),
         "SPARK_LOCAL_IP": "127.0.0.1",
-        "DEEQU_JARS": os.pathsep.join(map(str, jars())),
+        "DEEQU_JARS": os.pathsep.join(map(str, own_jars())),
         "TZ": "UTC",
     }
     command = [PYTHON, Path(deequ_engine.__file__), *arguments]

@@ -23,9 +23,9 @@ print(session.start("lake").table("bench.t").count())
 PLAIN = """
 import os
 from pyspark.sql import SparkSession
-from workbench import java
+from workbench import jars
 lake = os.environ["WORKBENCH_HOME"] + "/.workbench/lake"
-jars = ",".join(str(java.jar_path(name)) for name in ("iceberg", "sqlite"))
+jars = ",".join(str(jars.path(name)) for name in ("iceberg", "sqlite"))
 spark = (
     SparkSession.builder.config("spark.jars", jars)
     .config("spark.sql.extensions", "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions")

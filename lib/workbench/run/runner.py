@@ -15,7 +15,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from workbench import java, results, scratch, secrets, settings
+from workbench import jars, results, scratch, secrets, settings
 from workbench.local import stand_ins
 from workbench.run import kernel, ledger, processes, report, watch
 from workbench.run import notebook as notebooks
@@ -92,7 +92,7 @@ def _prepared(job, path):
     if reason is None and environment is not None:
         try:
             env = settings.environment(environment)
-            java.require_jars(env.jars, environment=environment)
+            jars.for_environment(env.jars, environment)
             stand_ins.require(env)
         except (ValueError, ModuleNotFoundError) as error:
             reason = str(error)

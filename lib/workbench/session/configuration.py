@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from workbench import java, lake, scratch, secrets, settings
+from workbench import jars, lake, scratch, secrets, settings
 from workbench.local import stand_ins
 
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
@@ -26,7 +26,7 @@ def spark_conf(env):
     conf = {
         "spark.master": env.spark.master,
         "spark.driver.memory": driver_memory(env.spark.driver_memory),
-        "spark.driver.extraClassPath": os.pathsep.join(str(java.jar_path(name)) for name in env.jars),
+        "spark.driver.extraClassPath": os.pathsep.join(str(jars.path(name)) for name in env.jars),
         "spark.sql.shuffle.partitions": env.spark.shuffle_partitions,
         "spark.default.parallelism": env.spark.shuffle_partitions,
         "spark.sql.extensions": EXTENSIONS,

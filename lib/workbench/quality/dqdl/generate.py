@@ -6,7 +6,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from workbench import java
+from workbench import jars, java
 
 GENERATOR = ("antlr", "antlr-runtime", "antlr3-runtime", "stringtemplate", "treelayout", "icu4j")
 GRAMMAR = ("CommonLexerRules.g4", "DataQualityDefinitionLanguage.g4")
@@ -22,11 +22,9 @@ def generate(folder):
     Raises:
         ValueError: a jar cannot be had, or the generator fails.
     """
-    for name in ("dqdl", *GENERATOR):
-        if java.jar_problem(name):
-            java.fetch(name)
-    classpath = ":".join(str(java.jar_path(name)) for name in GENERATOR)
-    with tempfile.TemporaryDirectory() as scratch, zipfile.ZipFile(java.jar_path("dqdl")) as jar:
+    jars.fetch(jars.named("dqdl", *GENERATOR))
+    classpath = ":".join(str(jars.path(name)) for name in GENERATOR)
+    with tempfile.TemporaryDirectory() as scratch, zipfile.ZipFile(jars.path("dqdl")) as jar:
         for name in GRAMMAR:
             (Path(scratch) / name).write_bytes(jar.read(f"dqdl/{name}"))
         # the path of the grammar becomes part of the generated text, so it is named from within its folder
