@@ -9,12 +9,13 @@ from typing import Annotated
 
 import typer
 
+from workbench.local.commands import app as stand_ins
+
 app = typer.Typer(
     help="Parameterised Iceberg notebooks, run headless with a verdict that can fail.",
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
 )  # fmt: skip
-local = typer.Typer(help="Stand-ins that run on this machine, on loopback only.", no_args_is_help=True)
-app.add_typer(local, name="local")
+app.add_typer(stand_ins, name="local")
 Notebook = Annotated[str | None, typer.Argument(help="name in notebooks/, or path of any notebook")]
 
 
@@ -29,7 +30,7 @@ def main():
         print(f"workbench: {error}", file=sys.stderr)
         sys.exit(2)
     except ModuleNotFoundError as error:
-        needed = "pip install 'iceberg-workbench[notebooks,catalog,streams,s3]'"
+        needed = "pip install 'iceberg-workbench[notebooks,catalog,streams,s3,kafka]'"
         print(f"workbench: {error.name} is not installed, this command needs it: {needed}", file=sys.stderr)
         sys.exit(2)
     except ChildProcessError as error:
@@ -199,36 +200,6 @@ def doctor(
     from workbench import doctor as diagnoses
 
     raise typer.Exit(diagnoses.main(fix=fix, environment=environment, port=port))
-
-
-@local.command("kinesis")
-def local_kinesis(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="port on 127.0.0.1; 0 takes a free one")] = 4567,
-    faults: Annotated[str | None, typer.Option(metavar="FILE", help="fault script, see docs/kinesis.md")] = None,
-    limits: Annotated[bool, typer.Option(help="throttle and refuse as the service does")] = True,
-):
-    """Serve Kinesis on this machine until interrupted."""
-    from workbench.local import kinesis
-
-    kinesis.serve_forever(
-        port=port,
-        limits=None if limits else kinesis.UNLIMITED,
-        faults=faults or (),
-        ready=lambda endpoint: print(f"Kinesis on {endpoint}; Ctrl-C ends it", flush=True),
-    )
-
-
-@local.command("s3")
-def local_s3(
-    folder: Annotated[str | None, typer.Option(help="where the data stay; left out: nowhere")] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="S3's on 127.0.0.1; 0: a free one")] = 8333,
-    catalog_port: Annotated[int, typer.Option(min=0, max=65535, help="the catalog's")] = 8181,
-    faults: Annotated[str | None, typer.Option(metavar="FILE", help="proxy script, docs/proxy.md")] = None,
-):
-    """Serve S3 and an Iceberg REST catalog on this machine until interrupted."""
-    from workbench.local.s3 import command
-
-    command.serve(folder, port=port, catalog_port=catalog_port, faults=faults)
 
 
 def _progress(name):

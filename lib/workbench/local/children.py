@@ -4,11 +4,16 @@ Both sides speak JSON, a line each way. The module that is the child has a `main
 standard input. Nothing of it stands in a command line, where other users of the machine would read keys.
 """
 
+import ctypes
 import json
 import os
+import signal
 import subprocess
 import sys
+import threading
 from contextlib import contextmanager, suppress
+
+PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 @contextmanager
@@ -68,6 +73,24 @@ def ask(process, message, *, name, patience_seconds=5):
     if "died" in answer:
         raise ChildProcessError(answer["died"])
     return answer
+
+
+def until_either_ends(process):
+    """Wait, as a child, until the parent ends our input or what we started has ended."""
+
+    def input_ends():
+        while os.read(sys.stdin.fileno(), 1024):  # not by a buffer, whose lock would hold up our own end
+            pass
+
+    over = threading.Event()
+    for waits in (input_ends, process.wait):
+        threading.Thread(target=lambda waits=waits: (waits(), over.set()), daemon=True).start()
+    over.wait()
+
+
+def end_with_parent():
+    """Have the kernel kill this process when its parent dies; for `preexec_fn`, on Linux."""
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def say(message):

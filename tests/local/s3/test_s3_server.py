@@ -14,7 +14,9 @@ import urllib.request
 import psutil
 import pytest
 
+from workbench.local import ports as free_ports
 from workbench.local import s3
+from workbench.local.ports import RANGE
 from workbench.local.s3 import weed
 
 PATIENCE_SECONDS = 60  # for conditions; nothing takes so long unless it is broken
@@ -134,7 +136,7 @@ def test_only_loopback_and_only_the_ports_it_was_given(server):
     [process] = of_folder(server.folder)
     listening = {c.laddr for c in process.net_connections("tcp") if c.status == psutil.CONN_LISTEN}
     assert {address.ip for address in listening} == {"127.0.0.1"}
-    assert {address.port for address in listening} <= set(weed.PORTS)
+    assert {address.port for address in listening} <= set(RANGE)
 
 
 def test_the_keys_are_in_a_file_of_the_owners_and_nowhere_else(server):
@@ -246,16 +248,16 @@ def test_ports_that_are_taken_meanwhile_are_tried_again(tmp_path, monkeypatch):
     """Between choosing a port and binding it somebody else may take it."""
     from workbench.local.s3 import folder
 
-    whole, tried = weed.choose, []
+    whole, tried = free_ports.choose, []
 
-    def choose(wanted):
-        found = whole(wanted)
+    def choose(names, wanted):
+        found = whole(names, wanted)
         if not tried:
             found["filer"] = taken.getsockname()[1]
         tried.append(found)
         return found
 
-    monkeypatch.setattr(weed, "choose", choose)
+    monkeypatch.setattr(free_ports, "choose", choose)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         process, found = weed.start(tmp_path, folder.keys(tmp_path), {"s3": 0, "catalog": 0})
         weed.end(process, found, haste=True)

@@ -7,10 +7,11 @@ SeaweedFS with it on Linux.
 import json
 import os
 import sys
-import threading
 from contextlib import contextmanager
 
-from workbench.local import children
+from workbench.local import children, folders
+from workbench.local.ports import HOST
+from workbench.local.s3.folder import KEYS
 
 PATIENCE_SECONDS = 20  # SeaweedFS takes three to write down what it has
 
@@ -29,12 +30,10 @@ def running(settings):
 
 def main():
     """Be the child."""
-    from workbench.local.s3 import folder
-
     os.umask(0o077)  # whatever is written here is the owner's alone
     settings = json.loads(sys.stdin.buffer.readline())
     try:
-        with folder.taken(settings["folder"], settings["within"]) as place:
+        with folders.taken(settings["folder"], settings["within"], kind="s3", mark=KEYS) as place:
             _serve(place, settings)
     except ValueError as error:
         children.say({"error": str(error)})
@@ -48,20 +47,9 @@ def _serve(place, settings):
     keys = folder.keys(place)
     process, ports = weed.start(place, keys, settings["ports"])
     try:
-        endpoint, catalog = (f"http://{weed.HOST}:{ports[name]}" for name in ("s3", "catalog"))
+        endpoint, catalog = (f"http://{HOST}:{ports[name]}" for name in ("s3", "catalog"))
         folder.tell(place, endpoint, catalog)
         children.say({"endpoint": endpoint, "catalog_endpoint": catalog, "folder": str(place), "keys": keys})
-        _until_either_ends(process)
+        children.until_either_ends(process)
     finally:
         weed.end(process, ports, haste=settings["folder"] is None)
-
-
-def _until_either_ends(process):
-    def input_ends():
-        while os.read(sys.stdin.fileno(), 1024):  # not by a buffer, whose lock would hold up our own end
-            pass
-
-    over = threading.Event()
-    for waits in (input_ends, process.wait):
-        threading.Thread(target=lambda waits=waits: (waits(), over.set()), daemon=True).start()
-    over.wait()

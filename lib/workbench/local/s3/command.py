@@ -1,11 +1,9 @@
 """`workbench local s3`: the server by hand, with the ordering proxy before it when asked."""
 
-import signal
-import threading
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import partial
 
-from workbench.local import s3
+from workbench.local import by_hand, s3
 from workbench.local.s3 import folder as folders
 
 
@@ -24,7 +22,7 @@ def serve(folder=None, *, port=8333, catalog_port=8181, faults=None, say=None):
         ModuleNotFoundError: a package is not installed.
     """
     with ExitStack() as living:
-        ended = living.enter_context(_signals())
+        ended = living.enter_context(by_hand.interrupted())
         if faults:
             server, fronts = _behind_proxies(living, folder, port, catalog_port, faults)
         else:
@@ -55,16 +53,3 @@ def _lines(server, fronts, *, stays):
         yield f"client   {client}: S3 {fronts[0].endpoint_of(client)}, catalog {fronts[1].endpoint_of(client)}"
     yield f"keys     . {server.folder / 'env'}  sets AWS_ACCESS_KEY_ID and the rest; only you can read it"
     yield f"Ctrl-C ends it; {f'the data stay in {server.folder}' if stays else 'nothing stays'}"
-
-
-@contextmanager
-def _signals():
-    """Give an event that is set by the signals that end a server by hand."""
-    ended = threading.Event()
-    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-    before = {number: signal.signal(number, lambda *_: ended.set()) for number in numbers}
-    try:
-        yield ended
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)

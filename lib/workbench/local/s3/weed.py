@@ -1,27 +1,25 @@
 """SeaweedFS itself: which flags, which ports, with what environment, and how one knows that it is ready."""
 
-import ctypes
 import functools
 import importlib.metadata
 import os
-import random
 import secrets
 import signal
-import socket
 import subprocess
 import sys
 import time
 from contextlib import suppress
 from pathlib import Path
 
-HOST = "127.0.0.1"
+from workbench.local import children, ports
+from workbench.local.ports import HOST
+
 BUCKET, TABLE_BUCKET = "plain", "warehouse"
 PLACES = ("master", "volume", "filer", "s3", "admin")  # each has a port and one for gRPC
-PORTS = range(12_000, 32_000)  # below those that outgoing connections take meanwhile
+NAMES = (*(f"{place}{kind}" for place in PLACES for kind in ("", ".grpc")), "catalog")
 STARTS = 5
 PATIENCE_SECONDS = 60
 POLL_SECONDS = 0.05
-PR_SET_PDEATHSIG = 1  # linux/prctl.h
 TAKEN = ("is not available", "address already in use")
 
 
@@ -41,31 +39,19 @@ def start(folder, keys, wanted):
         ChildProcessError: it ended, or was not ready in time.
     """
     for port in filter(None, wanted.values()):
-        if not _free(port):
+        if not ports.free(port):
             raise ValueError(f"port {port} of {HOST} cannot be had")
     said = ""
     for _ in range(STARTS):
-        ports = choose(wanted)
-        process = launch(folder, ports)
-        if _ready(process, ports, keys):
-            return process, ports
-        end(process, ports, haste=True)
+        taken = ports.choose(NAMES, wanted)
+        process = launch(folder, taken)
+        if _ready(process, taken, keys):
+            return process, taken
+        end(process, taken, haste=True)
         said = _last_words(folder)
         if not any(word in said for word in TAKEN):
             break
     raise ChildProcessError(f"SeaweedFS did not start: {said or 'it was not ready in time'}")
-
-
-def choose(wanted):
-    """Return a port for everything that listens, those that are wanted by number as they are."""
-    names = [f"{place}{kind}" for place in PLACES for kind in ("", ".grpc")] + ["catalog"]
-    found = {name: port for name, port in wanted.items() if port}
-    for port in random.SystemRandom().sample(PORTS, len(PORTS)):
-        if not (left := [name for name in names if name not in found]):
-            return found
-        if port not in found.values() and _free(port):
-            found[left[0]] = port
-    raise ChildProcessError(f"there are no free ports on {HOST}")
 
 
 def launch(folder, ports):
@@ -79,7 +65,7 @@ def launch(folder, ports):
             stdout=log,
             stderr=log,
             cwd=folder,
-            preexec_fn=_end_with_parent if sys.platform == "linux" else None,
+            preexec_fn=children.end_with_parent if sys.platform == "linux" else None,
         )
 
 
@@ -181,17 +167,7 @@ def _ask(address, data=None, headers=None, method=None):
         return answer.read()
 
 
-def _free(port):
-    with suppress(OSError), socket.create_server((HOST, port)):
-        return True
-    return False
-
-
 def _last_words(folder):
     lines = (folder / "weed.log").read_text(errors="replace").splitlines()
     told = [line for line in lines if (line[:1] in "EF" and "]" in line) or any(word in line for word in TAKEN)]
     return (told[-1:] or lines or [""])[0].strip()[:400]
-
-
-def _end_with_parent():
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)

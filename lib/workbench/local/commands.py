@@ -1,0 +1,49 @@
+"""The commands `workbench local …`: stand-ins by hand."""
+
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(help="Stand-ins that run on this machine, on loopback only.", no_args_is_help=True)
+
+
+@app.command("kinesis")
+def kinesis_server(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="port on 127.0.0.1; 0 takes a free one")] = 4567,
+    faults: Annotated[str | None, typer.Option(metavar="FILE", help="fault script, see docs/kinesis.md")] = None,
+    limits: Annotated[bool, typer.Option(help="throttle and refuse as the service does")] = True,
+):
+    """Serve Kinesis on this machine until interrupted."""
+    from workbench.local import kinesis
+
+    kinesis.serve_forever(
+        port=port,
+        limits=None if limits else kinesis.UNLIMITED,
+        faults=faults or (),
+        ready=lambda endpoint: print(f"Kinesis on {endpoint}; Ctrl-C ends it", flush=True),
+    )
+
+
+@app.command("s3")
+def s3_server(
+    folder: Annotated[str | None, typer.Option(help="where the data stay; left out: nowhere")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="S3's on 127.0.0.1; 0: a free one")] = 8333,
+    catalog_port: Annotated[int, typer.Option(min=0, max=65535, help="the catalog's")] = 8181,
+    faults: Annotated[str | None, typer.Option(metavar="FILE", help="proxy script, docs/proxy.md")] = None,
+):
+    """Serve S3 and an Iceberg REST catalog on this machine until interrupted."""
+    from workbench.local.s3 import command
+
+    command.serve(folder, port=port, catalog_port=catalog_port, faults=faults)
+
+
+@app.command("kafka")
+def kafka_broker(
+    folder: Annotated[str | None, typer.Option(help="where the data stay; left out: nowhere")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="port on 127.0.0.1; 0 takes a free one")] = 9092,
+    fetch: Annotated[bool, typer.Option("--fetch", help="only fetch the broker's jars")] = False,
+):
+    """Serve Kafka on this machine until interrupted."""
+    from workbench.local.kafka import command
+
+    command.fetch() if fetch else command.serve(folder, port=port)

@@ -1,0 +1,57 @@
+"""A folder for one server of this machine: its own, or a throw-away one."""
+
+import os
+import shutil
+import tempfile
+from contextlib import contextmanager
+from pathlib import Path
+
+from filelock import FileLock, Timeout
+
+LOCK_SECONDS = 5  # a server that was just killed lets go in a moment
+
+
+@contextmanager
+def taken(named, within, *, kind, mark):
+    """Take a folder for one server: the named one, made when missing, or a throw-away one.
+
+    Args:
+        named: path, or None for a throw-away folder.
+        within: folder that holds the throw-away one and removes it with itself; None removes it here.
+        kind: what the server is, for the throw-away one's name.
+        mark: name of a file that such a server's folder has.
+
+    Yields:
+        Path.
+
+    Raises:
+        ValueError: it is in use by another server, or cannot be written.
+    """
+    if named is None:
+        made = Path(tempfile.mkdtemp(prefix=f"{kind}-", dir=within))
+        try:
+            yield made
+        finally:
+            if within is None:
+                shutil.rmtree(made, ignore_errors=True)
+        return
+    folder = Path(named)
+    lock = FileLock(folder / "lock")
+    try:
+        _make(folder, mark)
+        lock.acquire(timeout=LOCK_SECONDS)
+    except Timeout:
+        raise ValueError(f"the folder {folder} is in use by another server; end it, or name another") from None
+    except OSError as error:
+        raise ValueError(f"the folder {folder} cannot be written: {error.strerror}") from None
+    with lock:
+        yield folder
+
+
+def _make(folder, mark):
+    if not folder.is_dir():
+        folder.mkdir(parents=True, mode=0o700)
+    if any(folder.iterdir()) and not (folder / "lock").exists() and not (folder / mark).exists():
+        raise ValueError(f"the folder {folder} holds other things; name an empty one, or one of a server")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise PermissionError(13, "Permission denied")

@@ -1,0 +1,127 @@
+"""A Kafka broker on this machine: the real one, a single KRaft node on 127.0.0.1, as long as a context is open.
+
+    with kafka.serve() as broker:
+        broker.create_topic("sales", partitions=4)
+        producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap})
+
+By hand: `workbench local kafka --folder my-kafka`. It knows no users and no encryption: whoever is on this machine
+can reach it. It needs a Java and its jars, 46 of them and 43 MB, which `workbench local kafka --fetch` fetches.
+
+The parts:
+
+    child            the process between us and the broker, which ends it when we end
+    node             the broker's JVM: settings, how one knows that it is ready
+"""
+
+import importlib.util
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench.local.kafka import child
+
+__all__ = ["Broker", "require", "serve"]
+
+PATIENCE_SECONDS = 30
+
+
+@dataclass(frozen=True)
+class Broker:
+    """A running broker.
+
+    Attributes:
+        bootstrap: its address, for `bootstrap.servers` and `kafka.bootstrap.servers`.
+        folder: where it keeps its data, a Path.
+    """
+
+    bootstrap: str
+    folder: Path
+
+    def create_topic(self, name, *, partitions=1, config=None):
+        """Make a topic and wait until it can be used.
+
+        Args:
+            name: of the topic.
+            partitions: how many.
+            config: settings of the topic, as retention.ms: name to text.
+
+        Raises:
+            ValueError: the broker refuses: it is there, its name does not go.
+        """
+        from confluent_kafka import KafkaException
+        from confluent_kafka.admin import NewTopic
+
+        topic = NewTopic(name, num_partitions=partitions, replication_factor=1, config=config or {})
+        admin = self._admin()  # what it promises dies with it
+        try:
+            admin.create_topics([topic])[name].result(PATIENCE_SECONDS)
+        except KafkaException as error:
+            raise ValueError(f"the topic {name!r} was not made: {error.args[0].str()}") from None
+
+    def delete_topic(self, name):
+        """Remove a topic with its records; one of the same name can be made at once, and begins at offset 0.
+
+        Raises:
+            ValueError: there is no such topic.
+        """
+        from confluent_kafka import KafkaException
+
+        admin = self._admin()
+        try:
+            admin.delete_topics([name])[name].result(PATIENCE_SECONDS)
+        except KafkaException as error:
+            raise ValueError(f"the topic {name!r} was not removed: {error.args[0].str()}") from None
+
+    def topics(self):
+        """Return the topics and how many partitions each has, sorted by name: dict."""
+        found = self._admin().list_topics(timeout=PATIENCE_SECONDS).topics
+        return {name: len(found[name].partitions) for name in sorted(found) if not name.startswith("__")}
+
+    def _admin(self):
+        from confluent_kafka.admin import AdminClient
+
+        return AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
+
+
+def require():
+    """Refuse where what the broker needs is not installed.
+
+    Raises:
+        ModuleNotFoundError: confluent-kafka is not there.
+        ValueError: there is no Java, or a jar is missing or corrupt.
+    """
+    from workbench.local.kafka import node
+
+    if importlib.util.find_spec("confluent_kafka") is None:
+        raise ModuleNotFoundError(
+            "confluent-kafka is not installed: pip install 'iceberg-workbench[kafka]'", name="confluent_kafka"
+        )
+    node.classpath()
+
+
+@contextmanager
+def serve(folder=None, *, port=0, within=None):
+    """Run a broker as long as the context is open; it ends with this process too, however that ends.
+
+    Args:
+        folder: where its data stay, made when missing, for one broker at a time; None makes a throw-away one.
+        port: TCP port on 127.0.0.1; 0 takes a free one.
+        within: folder in which the throw-away one is made and left to that folder's owner; None removes it.
+
+    Yields:
+        Broker.
+
+    Raises:
+        ValueError: an argument does not go, the port cannot be had, the folder is in use or cannot be written, a
+            jar is missing.
+        ModuleNotFoundError: confluent-kafka is not installed.
+        ChildProcessError: the broker did not start; the message has its last words.
+    """
+    require()
+    if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
+        raise ValueError(f"port must be a whole number from 0 to 65535; got {port!r}")
+    if folder is not None and within is not None:
+        raise ValueError("a broker has a folder of its own, or a throw-away one within another; not both")
+    settings = {"folder": folder and str(Path(folder).absolute()), "within": within and str(within), "port": port}
+    with child.running(settings) as said:
+        yield Broker(said["bootstrap"], Path(said["folder"]))

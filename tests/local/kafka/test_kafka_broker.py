@@ -1,0 +1,198 @@
+"""The broker on this machine: a real one, on loopback only, that ends with whoever started it."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import psutil
+import pytest
+
+from workbench import jars, java
+from workbench.local import kafka
+from workbench.local.kafka import node
+
+PATIENCE_SECONDS = 60
+
+
+@pytest.fixture(scope="module")
+def broker():
+    node.fetch()
+    with kafka.serve() as found:
+        yield found
+
+
+def produce(broker, topic, *values, timeout_seconds=60):
+    """Send values to partition 0; returns the errors there were."""
+    from confluent_kafka import Producer
+
+    producer, errors = (
+        Producer({"bootstrap.servers": broker.bootstrap, "message.timeout.ms": timeout_seconds * 1000}),
+        [],
+    )
+    for value in values:
+        producer.produce(topic, value=value, partition=0, on_delivery=lambda error, _: errors.append(error))
+    producer.flush()
+    return [error.name() for error in errors if error]
+
+
+def consume(broker, topic, count):
+    """The first records of partition 0: (offset, value)."""
+    from confluent_kafka import Consumer, TopicPartition
+
+    consumer = Consumer({"bootstrap.servers": broker.bootstrap, "group.id": "test", "enable.auto.commit": False})
+    consumer.assign([TopicPartition(topic, 0, 0)])
+    try:
+        found = consumer.consume(count, timeout=PATIENCE_SECONDS)
+        return [(one.offset(), one.value()) for one in found]
+    finally:
+        consumer.close()
+
+
+def of_folder(folder):
+    """The JVMs whose settings are in a folder."""
+    found = []
+    for process in psutil.process_iter():
+        try:
+            if str(folder) in " ".join(process.cmdline()) and "kafka.Kafka" in process.cmdline():
+                found.append(process)
+        except psutil.Error:
+            continue
+    return found
+
+
+def until(condition):
+    end = time.monotonic() + PATIENCE_SECONDS
+    while not (found := condition()):
+        assert time.monotonic() < end, "it did not come"
+        time.sleep(0.05)
+    return found
+
+
+def test_records_come_back_in_order(broker):
+    broker.create_topic("orders", partitions=3)
+    assert produce(broker, "orders", b"1", b"2", b"3") == []
+    assert consume(broker, "orders", 3) == [(0, b"1"), (1, b"2"), (2, b"3")]
+    assert broker.topics()["orders"] == 3
+
+
+def test_a_topic_that_was_made_again_begins_at_its_first_offset(broker):
+    broker.create_topic("again")
+    assert produce(broker, "again", b"old", b"older") == []
+    broker.delete_topic("again")
+    until(lambda: "again" not in broker.topics())
+    broker.create_topic("again")
+    assert produce(broker, "again", b"new") == []
+    assert consume(broker, "again", 1) == [(0, b"new")]
+
+
+def test_what_a_broker_refuses_is_a_sentence(broker):
+    broker.create_topic("taken")
+    with pytest.raises(ValueError, match="the topic 'taken' was not made: Topic 'taken' already exists"):
+        broker.create_topic("taken")
+    with pytest.raises(ValueError, match="the topic 'nowhere' was not removed: .*Unknown topic"):
+        broker.delete_topic("nowhere")
+    assert len(produce(broker, "tkaen", b"1", timeout_seconds=3)) == 1
+    assert "tkaen" not in broker.topics()  # a mistyped topic is not made by its first record
+
+
+def test_it_listens_on_loopback_only(broker):
+    [process] = of_folder(broker.folder)
+    listening = {one.laddr.ip for one in process.net_connections("tcp") if one.status == psutil.CONN_LISTEN}
+    assert listening <= {"127.0.0.1", "::ffff:127.0.0.1"} and listening
+
+
+def test_what_it_writes_is_the_owners_alone(broker):
+    for path in (broker.folder / "server.properties", broker.folder / "data"):
+        assert path.stat().st_mode & 0o077 == 0
+
+
+def test_data_stay_in_a_folder_and_one_broker_has_it(tmp_path):
+    node.fetch()
+    with kafka.serve(tmp_path / "mine") as first:
+        first.create_topic("kept")
+        assert produce(first, "kept", b"1", b"2") == []
+        with pytest.raises(ValueError, match="mine is in use by another server"), kafka.serve(tmp_path / "mine"):
+            pass
+    assert not of_folder(tmp_path)
+    with kafka.serve(tmp_path / "mine") as second:
+        assert consume(second, "kept", 2) == [(0, b"1"), (1, b"2")]
+
+
+def test_it_ends_when_its_parent_is_killed(tmp_path):
+    node.fetch()
+    code = (
+        "import sys, time\nfrom workbench.local import kafka\n"
+        "with kafka.serve(sys.argv[1]) as broker:\n    print(broker.bootstrap, flush=True)\n    time.sleep(600)"
+    )
+    with subprocess.Popen([sys.executable, "-c", code, tmp_path / "mine"], stdout=subprocess.PIPE) as parent:
+        assert parent.stdout.readline().startswith(b"127.0.0.1:")
+        assert len(of_folder(tmp_path)) == 1
+        parent.send_signal(signal.SIGKILL)
+    until(lambda: not of_folder(tmp_path))
+
+
+def refused(kind, match, **arguments):
+    with pytest.raises(kind, match=match), kafka.serve(**arguments):
+        pass
+
+
+def test_arguments_that_do_not_go_are_refused(tmp_path, monkeypatch):
+    node.fetch()
+    refused(ValueError, "port must be a whole number from 0 to 65535; got True", port=True)
+    refused(ValueError, "not both", folder=tmp_path, within=tmp_path)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        refused(ValueError, f"port {port} of 127.0.0.1 cannot be had", port=port)
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other" / "thesis.txt").write_text("mine")
+    refused(ValueError, "other holds other things", folder=tmp_path / "other")
+    monkeypatch.setattr(kafka.importlib.util, "find_spec", lambda name: None)
+    refused(ModuleNotFoundError, r"confluent-kafka is not installed: pip install 'iceberg-workbench\[kafka\]'")
+
+
+def test_missing_jars_are_named_with_the_command_that_fetches_them(tmp_path, monkeypatch):
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    refused(
+        ValueError,
+        r"at.yawk.lz4:lz4-java:1.10.1 is missing; .* and 43 more: fetch with `workbench local kafka --fetch`",
+    )
+
+
+def test_the_jars_are_those_of_the_file_and_no_others():
+    table = tomllib.loads(Path(node.__file__).with_name("jars.toml").read_text())["broker"]
+    assert "org.apache.kafka:kafka_2.13:4.1.2" in table and len(table) == 46
+    assert node.fetch() == [jars.file(one) for one in table] and not jars.problems(table)
+
+
+def test_a_port_that_is_taken_meanwhile_is_tried_again(tmp_path, monkeypatch):
+    from workbench.local import ports
+
+    node.fetch()
+    whole, tried = ports.choose, []
+
+    def choose(names, wanted):
+        found = whole(names, wanted)
+        if not tried:
+            found["broker"] = taken.getsockname()[1]
+        tried.append(found)
+        return found
+
+    monkeypatch.setattr(ports, "choose", choose)
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        process, port = node.start(tmp_path, 0)
+        node.end(process, haste=True)
+    assert port == tried[1]["broker"] and len(tried) == 2
+
+
+def test_a_broker_that_cannot_start_says_its_last_words(tmp_path, monkeypatch):
+    node.fetch()
+    monkeypatch.setattr(node, "OPTIONS", [*node.OPTIONS, "-XX:+NoSuchFlag"])
+    with pytest.raises(ChildProcessError, match="storage was not formatted: .*NoSuchFlag"):
+        node.start(tmp_path, 0)
+    assert java.find()
+    assert os.listdir(tmp_path)
