@@ -309,6 +309,21 @@ def test_duplicates_of_a_producer_are_kept_once(spark, stream, namespace):
     assert found == [None, None, *range(10), *range(20, 25)]
 
 
+def test_a_duplicate_without_a_time_is_found_in_the_table(spark, stream, namespace):
+    table = f"{namespace}.timeless"
+    spark.sql(f"CREATE TABLE {table} (id BIGINT, at TIMESTAMP) USING iceberg PARTITIONED BY (days(at))")
+    options = {
+        "parse": streams.Json("id BIGINT, at TIMESTAMP"), "lineage": (),
+        "record_key": streams.RecordKey(("id",), time="at"),
+    }  # fmt: skip
+    record = lambda n: {"id": n, "at": None if n < 3 else "2026-01-01T00:00:00Z"}  # noqa: E731
+    for numbers in (range(5), range(6)):  # beside rows that have a time, which is what the table is pruned by
+        stream.send(numbers, record=record)
+        done = ingest(spark, table, stream, **options)
+    assert (done.good, done.duplicates) == (1, 5)
+    assert ids(spark, table) == list(range(6))
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

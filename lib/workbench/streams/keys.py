@@ -58,6 +58,6 @@ def once(spark, rows, table, snapshot_id, key, order, earliest):
     turn = F.row_number().over(Window.partitionBy(*key.columns).orderBy(*order))
     first = rows.withColumn("_turn", F.when(named, turn).otherwise(1)).where("_turn = 1").drop("_turn", *order)
     there = spark.sql(f"SELECT * FROM {identifiers.quoted(table)} VERSION AS OF {int(snapshot_id)}")
-    if earliest is not None:
-        there = there.where(F.col(key.time) >= F.lit(earliest))
+    if earliest is not None:  # a row without a time may be as young as any
+        there = there.where((F.col(key.time) >= F.lit(earliest)) | F.col(key.time).isNull())
     return first.join(there.select(*key.columns), list(key.columns), "left_anti")
