@@ -5,10 +5,12 @@ import threading
 from collections import Counter
 
 import pytest
+from pyspark.errors import PythonException
 from stream_server import Stream, server, stream
 
 from workbench import streams
-from workbench.streams import positions, publish, sources
+from workbench.local import kinesis
+from workbench.streams import chunks, positions, publish, shards, sources
 from workbench.tables import commits, snapshots
 
 PARSE = streams.Json("id BIGINT NOT NULL, text STRING")
@@ -370,6 +372,48 @@ def test_a_stream_that_is_deleted_while_it_is_read(spark, stream, table):
     with pytest.raises(streams.StreamNotFound, match=f"no stream {stream.name}"):
         ingest(spark, table, stream, max_records_per_batch=4, on_batch=delete)
     assert 0 < len(ids(spark, table)) <= 4 and refs(spark, table) == CLEAN
+
+
+def test_what_stops_the_reading_of_a_shard_has_its_name(spark, stream, table, monkeypatch):
+    stream.send(range(20))
+    read = chunks.read
+
+    def too_late(*arguments):
+        stream.client.delete_stream(StreamName=stream.name)  # after the last look at it, so a worker meets it
+        return read(*arguments)
+
+    monkeypatch.setattr(chunks, "read", too_late)
+    with pytest.raises(streams.StreamNotFound, match=f"^no stream {stream.name} in region"):
+        ingest(spark, table, stream)
+    assert ids(spark, table) == [] and refs(spark, table) == CLEAN
+
+
+def test_records_that_were_trimmed_unread_stop_it(spark, table):
+    with kinesis.serve(limits=kinesis.UNLIMITED, start=1_800_000_000.0) as server:
+        stream = Stream(server, "trimmed", shards=1)
+        stream.send([1])
+        ingest(spark, table, stream)
+        server.clock.advance(3_600)
+        stream.send([2])
+        server.clock.advance(23.5 * 3_600)
+        stream.send([3])
+        with pytest.raises(streams.RecordsLost, match="^shard shardId-0+ of trimmed: the record of position"):
+            ingest(spark, table, stream)
+        assert ids(spark, table) == [1]
+        done = ingest(spark, table, stream, fail_on_data_loss=False)
+        assert (done.good, len(done.lost)) == (2, 1)
+
+
+def test_a_shard_that_cannot_be_read_again_gives_no_rows(spark, stream):
+    stream.send(range(20))
+    source = stream.source()
+    tasks = shards.plan(sources.describe(source), {}, 100)
+    frame = chunks.frame(spark, source, tasks, PARSE.parser(), ())
+    assert chunks.read(frame, tasks).good == 20
+    stream.client.delete_stream(StreamName=stream.name)  # nothing was kept, so unpacking reads again
+    for again in (chunks.rows(frame, PARSE.fields()), chunks.dead(frame)):
+        with pytest.raises(PythonException, match="could not be read again"):
+            again.collect()
 
 
 def test_a_line_a_batch():

@@ -9,7 +9,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from workbench.streams import reading, shards
+from workbench.streams import reading, shards, sources
 
 SCHEMA = (
     "shard STRING, first STRING, last STRING, records BIGINT, good BIGINT, dead BIGINT, dropped BIGINT, "
@@ -25,6 +25,7 @@ DEAD = (
     "partition_key STRING, approximate_arrival_timestamp TIMESTAMP, reason STRING, message STRING"
 )
 RAW_BYTES = 64 * 1024
+FAILURES = (shards.RecordsLost, sources.StreamNotFound, ValueError)  # of a reading, as `ingest` promises them
 
 
 @dataclass
@@ -57,7 +58,20 @@ class Reading:
 
     def _chunks(self, task):
         progress = reading.Progress(task.position or None)
-        for records in reading.read(self.source, task, progress):
+        read = reading.read(self.source, task, progress)
+        while True:
+            try:
+                records = next(read, None)
+            except FAILURES as error:
+                if type(error) not in FAILURES:
+                    raise
+                # Spark would make a traceback of it, which nobody can catch by its name; counted as good and as
+                # dead, so that whoever unpacks a reading that was repeated meets it as well
+                failed = json.dumps({"failed": type(error).__name__, "message": str(error)})
+                yield {"shard": task.shard, "status": failed, "good": 1, "dead": 1}
+                return
+            if records is None:
+                break
             yield self._chunk(task, records)
         told = {
             "position": progress.position,
@@ -132,6 +146,8 @@ class Unpacking:
 
         for batch in batches:
             for payload in batch.column(0):
+                if not payload.is_valid:
+                    raise RuntimeError("a shard that had been read could not be read again")
                 yield from pa.ipc.open_stream(payload.as_buffer())
 
 
@@ -181,10 +197,13 @@ def read(chunks, tasks):
     """Return the Read of a frame of chunks; runs it, so that `persist` keeps it.
 
     Raises:
+        RecordsLost, StreamNotFound, ValueError: as the reading of a shard raised it.
         RuntimeError: a task did not tell where it stopped, or stopped elsewhere than its last chunk.
     """
     found = chunks.drop("good_rows", "dead_rows").collect()
     told = {row.shard: json.loads(row.status) for row in found if row.status}
+    if failed := next((told[shard] for shard in sorted(told) if "failed" in told[shard]), None):
+        raise {one.__name__: one for one in FAILURES}[failed["failed"]](failed["message"])
     data = [row for row in found if not row.status]
     last = {}
     for row in data:
