@@ -345,6 +345,16 @@ def test_a_duplicate_without_a_time_is_found_in_the_table(spark, stream, namespa
             "of type binary, which a JSON record cannot give",
         ),
         ({"record_key": streams.RecordKey(("nr",))}, "the record key names nr; the schema has id, text"),
+        (
+            {"record_key": streams.RecordKey(("id",), time="text")},
+            "the record key's time text is string; it is one",
+        ),
+        ({"record_key": "id"}, "record_key is a RecordKey, not 'id'"),
+        ({"poll_seconds": -1}, "poll_seconds is a number from 0, not -1"),
+        ({"stop": True}, "stop is a function, not True"),
+        ({"on_batch": "line"}, "on_batch is a function, not 'line'"),
+        ({"parse": streams.Json("")}, "the schema has no field"),
+        ({"parse": streams.Json("id BIGINT NOT NULL, id BIGINT")}, "the schema has the field id twice"),
         ({"lineage": ["partition_key"]}, "has no column partition_key"),
     ],
 )

@@ -5,6 +5,8 @@ from datetime import timedelta
 
 from workbench import identifiers
 
+TIMES = ("timestamp", "timestamp_ntz", "date")
+
 
 @dataclass(frozen=True)
 class RecordKey:

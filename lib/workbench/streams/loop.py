@@ -4,7 +4,7 @@ import secrets
 import time
 from dataclasses import dataclass, replace
 
-from workbench.streams import batches, chunks, dead_letters, positions, publish, shards, sources, tables
+from workbench.streams import batches, chunks, dead_letters, keys, positions, publish, shards, sources, tables
 from workbench.tables import commits
 
 TRIES = 3  # of a batch whose rows were not those that its positions were taken from
@@ -114,6 +114,13 @@ def ingest(
         isinstance(max_batches, bool) or not isinstance(max_batches, int) or max_batches < 1
     ):
         raise ValueError(f"max_batches is a whole number from 1, not {max_batches!r}")
+    if record_key is not None and not isinstance(record_key, keys.RecordKey):
+        raise ValueError(f"record_key is a RecordKey, not {record_key!r}")
+    if isinstance(poll_seconds, bool) or not isinstance(poll_seconds, int | float) or not poll_seconds >= 0:
+        raise ValueError(f"poll_seconds is a number from 0, not {poll_seconds!r}")
+    for name, given in (("stop", stop), ("on_batch", on_batch)):
+        if given is not None and not callable(given):
+            raise ValueError(f"{name} is a function, not {given!r}")
     schema = tables.checked(spark, table, parse, lineage, record_key)
     name = run_id or secrets.token_hex(4)
     run = Run(spark, table, source, parse, schema, max_bad_share, record_key, tuple(lineage), name)

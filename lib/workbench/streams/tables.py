@@ -41,6 +41,10 @@ def checked(spark, table, parse, lineage, record_key):
     for name in (*record_key.columns, *([record_key.time] if record_key.time else ())) if record_key else ():
         if name not in fields.names:
             raise ValueError(f"the record key names {name}; the schema has {', '.join(fields.names)}")
+    if record_key and record_key.time and (kind := want[record_key.time][0]) not in keys.TIMES:
+        raise ValueError(
+            f"the record key's time {record_key.time} is {kind}; it is one of {', '.join(keys.TIMES)}"
+        )
     return schema
 
 
