@@ -3,8 +3,11 @@
 The plain variant, foreachBatch and append, is killed likewise and doubles: this test can fail.
 """
 
+import json
 import os
 import signal
+import subprocess
+import sys
 from collections import Counter
 from dataclasses import replace
 
@@ -38,8 +41,8 @@ def child(stream, table):
     """A function that starts an ingest; none outlives its test."""
     started = []
 
-    def start(*more):
-        started.append(begun(stream, table, *more))
+    def start(*more, **options):
+        started.append(begun(stream, table, *more, **options))
         return started[-1]
 
     yield start
@@ -49,10 +52,10 @@ def child(stream, table):
             process.wait()
 
 
-def begun(stream, table, *more):
+def begun(stream, table, *more, **options):
     return kills.start(
         table, "--stream", stream.name, "--region", "us-east-1", "--endpoint", stream.server.endpoint,
-        "--schema", SCHEMA, "--environment", "local", "--max-records-per-batch", 400, *more,
+        "--schema", SCHEMA, "--environment", "local", "--max-records-per-batch", 400, *more, **options,
     )  # fmt: skip
 
 
@@ -85,6 +88,30 @@ def test_killed_in_a_window_and_run_again(spark, stream, table, sent, child, win
     assert len(rows) == RECORDS // 10 == len({(row["shard_id"], row["sequence_number"]) for row in rows})
     refs = session.catalog("local").load_table(table).metadata.refs
     assert [one for one, ref in refs.items() if ref.snapshot_ref_type == "branch"] == ["main"]
+
+
+def test_an_interrupt_ends_it_behind_its_batch(spark, stream, table, sent, child):
+    process = child("--forever", "--dead-letters", f"{table}_dead", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert b"batch 1" in process.stderr.readline()
+    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of its processes
+    said, errors = process.communicate(timeout=WAIT_SECONDS)
+    assert process.returncode == 0 and b"Traceback" not in errors and b"ends behind this batch" in errors
+    rows = found(spark, table)
+    assert json.loads(said)["good"] == len(rows) == len(set(rows)) > 0
+
+
+def test_a_second_interrupt_ends_it_at_once():
+    code = (
+        "import time\nfrom workbench.streams import __main__\nstop = __main__._asked_to_stop()\n"
+        "print(stop(), flush=True)\nwhile not stop():\n    time.sleep(0.01)\nprint('asked', flush=True)\ntime.sleep(600)"
+    )
+    pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen([sys.executable, "-c", code], **pipes) as process:
+        assert process.stdout.readline() == b"False\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.stdout.readline() == b"asked\n"
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(WAIT_SECONDS) == 128 + signal.SIGTERM
 
 
 def test_the_plain_variant_doubles_under_the_same_kill(spark, stream, table, sent, child, tmp_path):

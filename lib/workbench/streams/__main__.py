@@ -1,10 +1,13 @@
 """A headless ingest: `python -m workbench.streams TABLE --stream NAME --schema DDL`; prints its figures as JSON.
 
 Exit codes: 0 done · 1 stopped by what it found (another writer, lost records, too many bad ones) · 2 refused.
+An interrupt (SIGINT, SIGTERM, SIGHUP) ends it behind the batch that is under way, a second one at once.
 """
 
 import argparse
 import json
+import os
+import signal
 import sys
 from dataclasses import asdict
 
@@ -39,6 +42,7 @@ def main(arguments=None):
             record_key=streams.RecordKey(tuple(asked.record_key.split(","))) if asked.record_key else None,
             lineage=tuple(filter(None, asked.lineage.split(","))),
             until_caught_up=not asked.forever,
+            stop=_asked_to_stop(),
             on_batch=lambda batch: print(streams.line(batch), file=sys.stderr, flush=True),
         )
     except ValueError as error:
@@ -49,6 +53,25 @@ def main(arguments=None):
         return 1
     print(json.dumps(asdict(done)))
     return 0
+
+
+def _asked_to_stop():
+    """Return a function that says whether this process was asked to end; asked twice, it ends without a word more.
+
+    Nothing is lost by either: what is not committed is read again. Python's own way, an exception in the middle of
+    a call to the JVM, would end in that call's traceback.
+    """
+    asked = []
+
+    def ask(number, _):
+        if asked:
+            os._exit(128 + number)  # the JVM ends with its input
+        asked.append(number)
+        print("workbench.streams: ends behind this batch; once more ends it now", file=sys.stderr, flush=True)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, ask)
+    return lambda: bool(asked)
 
 
 def _parser():
