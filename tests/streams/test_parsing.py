@@ -73,6 +73,11 @@ BAD = [
     ("out_of_range", b'{"id": 1, "small": -129}'),
     ("out_of_range", b'{"id": 1, "price": 123456789.00}'),
     ("out_of_range", b'{"id": 1, "ratio": 1e999}'),
+    ("out_of_range", b'{"id": 1, "ratio": 1e99999999999999999999}'),
+    ("out_of_range", b'{"id": 1, "price": 1e1000000}'),
+    ("out_of_range", b'{"id": 1, "price": 1e99999999999999999999}'),
+    ("out_of_range", b'{"id": 1, "price": -1e-99999999}'),
+    ("too_precise", b'{"id": 1, "price": 1e-999}'),
     ("out_of_range", b'{"id": 1, "narrow": 1e39}'),
     ("out_of_range", b'{"id": 1' + b"0" * 5000 + b"}"),
     ("too_precise", b'{"id": 1, "price": 10.999}'),
@@ -123,6 +128,19 @@ def test_a_good_record_comes_out_as_it_went_in():
         3.0,
     )
     assert {name for name, value in row.items() if value is None} == set(FIELDS) - {"id", "price", "at", "ratio"}
+
+
+@pytest.mark.parametrize(
+    ("number", "price"),
+    [("0e5", 0), ("0e999", 0), ("1e3", 1000), ("1." + "0" * 40, 1), ("1.5E+0000000000001", 15)],
+)
+def test_a_decimal_is_its_value_however_it_is_written(number, price):
+    assert parse(b'{"id": 1, "price": %s}' % number.encode()).rows.column("price").to_pylist() == [Decimal(price)]
+
+
+def test_an_ignored_number_of_any_exponent_is_ignored():
+    found = parse(b'{"id": 1, "new": 1e99999999999999999999}', b'{"id": 2, "new": [1e-99999999]}')
+    assert (found.good, found.unknown, found.dead) == ([0, 1], 2, [])
 
 
 def test_a_record_of_thirty_megabytes():

@@ -13,6 +13,7 @@ from workbench.streams import schemas, types
 
 UNKNOWN_FIELDS = ("ignore", "dead")
 MESSAGE_LENGTH = 200
+EXPONENT_DIGITS = 3
 
 
 @dataclass(frozen=True)
@@ -131,7 +132,7 @@ class Parser:
         columns = [types.column(one) for one in self.schema["fields"]]
         exact = schemas.has_decimal(self.schema)
         decoder = json.JSONDecoder(
-            object_pairs_hook=_unique, parse_float=Decimal if exact else float, parse_constant=_constant
+            object_pairs_hook=_unique, parse_float=_exact if exact else float, parse_constant=_constant
         )
         return decoder.decode, columns, schemas.arrow_schema(self.schema)
 
@@ -179,6 +180,12 @@ def _unique(pairs):
         keys = [key for key, _ in pairs]
         raise types.Bad("duplicate_key", f"field {next(k for k in keys if keys.count(k) > 1)!r} is there twice")
     return found
+
+
+def _exact(text):
+    """Return a decimal; a float where the exponent is one that Decimal refuses and pyarrow does not survive."""
+    exponent = text.lower().partition("e")[2].lstrip("+-0")
+    return Decimal(text) if len(exponent) <= EXPONENT_DIGITS else float(text)
 
 
 def _constant(text):

@@ -5,7 +5,7 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
-from decimal import Decimal
+from decimal import Context, Decimal
 
 from workbench.streams import schemas
 
@@ -168,10 +168,11 @@ def _float(value):
 
 def _decimal(precision, scale):
     def convert(value):
+        if type(value) is float:  # the parser makes one only where the exponent is too long for a decimal
+            raise Bad("out_of_range", "the number's exponent has more than three digits")
         found = Decimal(_expect(value, (int, Decimal), "a number"))
-        _, digits, exponent = (
-            found.normalize().as_tuple() if len(found.as_tuple().digits) < 28 else found.as_tuple()
-        )
+        found = found.normalize(Context(prec=max(1, len(found.as_tuple().digits))))
+        _, digits, exponent = found.as_tuple()
         if -exponent > scale:
             raise Bad("too_precise", f"{value} has more than {scale} digits behind the point")
         if found and len(digits) + exponent > precision - scale:
