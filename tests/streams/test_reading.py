@@ -186,3 +186,12 @@ def test_no_credentials(stream, monkeypatch, tmp_path):
     source = sources.Source(stream.name, region="us-west-1", endpoint=stream.server.endpoint)
     with pytest.raises(ValueError, match=f"no AWS credentials to read stream {stream.name} with"):
         sources.describe(source)
+
+
+def test_every_shard_has_its_turn_however_small_a_batch_is(stream):
+    for shard in stream.shards():
+        stream.split(shard)
+    stream.send(range(40), key=lambda n: f"key-{n}")
+    found, positions = drained(stream.source(), cap=1)
+    assert sorted(found) == list(range(40))
+    assert {s for s in positions if positions[s] != shards.END} == set(stream.shards())

@@ -60,7 +60,7 @@ def plan(stream, positions, max_records, *, seen=frozenset()):
     Args:
         stream: Stream.
         positions: where the reader is.
-        max_records: over all shards.
+        max_records: over all shards; each gets one at least.
         seen: ids of shards that this run has read empty.
 
     Returns:
@@ -75,7 +75,7 @@ def plan(stream, positions, max_records, *, seen=frozenset()):
     share = max(1, max_records // max(1, len(ready)))
     return [
         Task(shard, positions.get(shard, OLDEST), share, seen=shard in seen, closed=shard not in stream.opened)
-        for shard in ready[:max_records]
+        for shard in ready  # each, also where there are more of them than records: one left out is never read
     ]
 
 

@@ -34,7 +34,8 @@ class Source:
         start: where a reader begins that has no position yet: `trim_horizon` (the oldest record there is),
             `latest` (what arrives from now on) or `at_timestamp`.
         at: the time for `at_timestamp`, aware of its zone.
-        max_records_per_batch: records a micro-batch takes at most, over all shards; each shard gets its share.
+        max_records_per_batch: records a micro-batch takes at most, over all shards; each shard gets its share,
+            and one record at least.
         fail_on_data_loss: stop where records may have been trimmed before they were read; else go on and say so.
     """
 
