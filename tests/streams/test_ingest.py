@@ -112,6 +112,50 @@ def test_a_rollback_brings_the_rows_again_that_it_took_away(spark, stream, table
     assert ids(spark, table) == list(range(20))
 
 
+def expire(spark, table):
+    spark.sql(
+        f"CALL system.expire_snapshots(table => '{table}', older_than => TIMESTAMP'2100-01-01', retain_last => 1)"
+    ).collect()
+
+
+def test_with_a_line_cut_behind_the_tag_it_goes_on(spark, stream, table):
+    stream.send(range(10))
+    ingest(spark, table, stream)
+    for n in (-3, -2, -1):
+        spark.sql(f"INSERT INTO {table} VALUES ({n}, 'mine', NULL, NULL)")
+    expire(spark, table)
+    stream.send(range(10, 20))
+    assert ingest(spark, table, stream).good == 10
+    assert ids(spark, table) == list(range(-3, 20))
+
+
+@pytest.mark.parametrize("forgotten", [False, True])
+def test_a_rollback_whose_line_was_cut_is_a_rollback_still(spark, stream, table, forgotten):
+    """The tag is on what was rolled back, and older than all that main has left."""
+    runs = []
+    for n in range(3):
+        stream.send(range(n * 10, n * 10 + 10))
+        runs.append(ingest(spark, table, stream))
+    spark.sql(f"CALL system.rollback_to_snapshot('{table}', {runs[0].snapshot_id})").collect()
+    spark.sql(f"INSERT INTO {table} VALUES (-1, 'mine', NULL, NULL)")
+    expire(spark, table)
+    if forgotten:
+        forget_old_metadata(spark, table)
+        with pytest.raises(streams.PositionsLost):
+            ingest(spark, table, stream)
+        assert ids(spark, table) == list(range(-1, 10))
+    else:
+        assert ingest(spark, table, stream).good == 20
+        assert ids(spark, table) == list(range(-1, 30))
+
+
+def forget_old_metadata(spark, table):
+    for n in range(2):
+        spark.sql(
+            f"ALTER TABLE {table} SET TBLPROPERTIES ('write.metadata.previous-versions-max' = '1', 'n' = '{n}')"
+        )
+
+
 def test_positions_that_vanished_are_a_stop(spark, stream, table):
     stream.send(range(10))
     ingest(spark, table, stream)
@@ -122,6 +166,7 @@ def test_positions_that_vanished_are_a_stop(spark, stream, table):
     spark.sql(
         f"CALL system.expire_snapshots(table => '{table}', older_than => TIMESTAMP'2100-01-01', retain_last => 1)"
     ).collect()
+    forget_old_metadata(spark, table)
     with pytest.raises(streams.PositionsLost, match="no snapshot in main's history or under a tag says how far"):
         ingest(spark, table, stream)
     assert ids(spark, table) == list(range(10))

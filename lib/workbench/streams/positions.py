@@ -72,9 +72,9 @@ def mark(stream):
 def find(spark, loaded, stream):
     """Return the newest position of a stream in main's history; None when there is none.
 
-    The newest publication has the stream's only tag. Where maintenance has cut the line between it and main, it
-    still counts when it is older than what is left of the line: it was published there, and only `replace` and
-    other people's commits came after. After a rollback of main behind it, older snapshots are asked.
+    The newest publication has the stream's only tag, which counts where main descends from it. Where maintenance
+    has cut the line between the two, the metadata files from before say how it went; a tag that is merely older
+    proves nothing, for main may have been rolled back behind it before the line was cut.
 
     Args:
         spark: session.
@@ -90,21 +90,35 @@ def find(spark, loaded, stream):
     for one in tagged:
         if commits.descends(spark, loaded, main, one.snapshotId()):
             return Found(_parse(one, stream), one.snapshotId())
-    at = loaded.snapshot(main)
-    while at is not None:
-        if (found := _parse(at, stream)) is not None:
-            return Found(found, at.snapshotId())
-        oldest, parent = at, at.parentId()
-        at = loaded.snapshot(parent) if parent is not None else None
-    if oldest.parentId() is None:
-        return None  # the line is whole
-    below = [
-        one
-        for one in tagged
-        if one.sequenceNumber() < oldest.sequenceNumber() and one.parentId() != oldest.parentId()
-    ]
-    newest = max(below, key=lambda one: one.sequenceNumber(), default=None)
-    return Found(_parse(newest, stream), newest.snapshotId()) if newest is not None else None
+    for one in _line(spark, loaded, main):
+        if (found := _parse(one, stream)) is not None:
+            return Found(found, one.snapshotId())
+    return None
+
+
+def _line(spark, loaded, snapshot_id):
+    """Yield a snapshot and its ancestors, expired ones too as long as a metadata file is there that has them."""
+    known = [loaded.operations().current()]
+    older = [one.file() for one in known[0].previousFiles()]
+    while snapshot_id is not None:
+        found = next((one.snapshot(snapshot_id) for one in known if one.snapshot(snapshot_id)), None)
+        if found is not None:
+            yield found
+            snapshot_id = found.parentId()
+        elif older:
+            known += _metadata(spark, loaded, older.pop())
+        else:
+            return
+
+
+def _metadata(spark, loaded, file):
+    """Return a metadata file in a list, which is empty when the file was deleted."""
+    try:
+        return [spark._jvm.org.apache.iceberg.TableMetadataParser.read(loaded.io(), file)]
+    except Exception as error:
+        if not any(name.endswith("NotFoundException") for name in commits.causes(error)):
+            raise
+        return []
 
 
 def _parse(snapshot, stream):
