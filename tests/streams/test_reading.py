@@ -9,11 +9,14 @@ from workbench.local.kinesis import Fault
 from workbench.streams import reading, shards, sources
 
 
+def ids_of(records):
+    return [json.loads(one)["id"] for one in records.data]
+
+
 def everything(source, task):
     progress = reading.Progress(task.position or None)
     answers = reading.read(source, task, progress, sleep=lambda seconds: None)
-    found = [one for records in answers for one in records.data]
-    return [json.loads(one)["id"] for one in found], progress
+    return [one for records in answers for one in ids_of(records)], progress
 
 
 def drained(source, *, cap=100, positions=None):
@@ -138,6 +141,43 @@ def test_positions_behind_the_trim_horizon_are_named():
         # a reader that was there all the time and saw nothing to read knows that nothing is missing
         ids, progress = everything(stream.source(), shards.Task(task.shard, position, 100, seen=True))
         assert (ids, progress.gap) == ([2, 3], None)
+
+
+@pytest.mark.parametrize(("seen", "closed"), [(False, False), (True, False), (False, True), (True, True)])
+def test_a_reader_that_stood_still_in_the_middle_names_what_was_trimmed(seen, closed, monkeypatch):
+    """As on a machine that slept over the weekend: its iterator expired, and so did the record it had read."""
+    from workbench.local import kinesis
+
+    monkeypatch.setattr(reading, "CALL", 2)
+    with kinesis.serve(limits=kinesis.UNLIMITED, start=1_800_000_000.0) as server:
+        stream = Stream(server, "asleep", shards=1)
+        stream.send(range(4))
+        (task,) = plan(stream)
+        first = everything(stream.source(), shards.Task(task.shard, shards.OLDEST, 1))[1].position
+        task = shards.Task(task.shard, first, 100, seen=seen, closed=closed)
+        answers = reading.read(stream.source(), task, reading.Progress(first))
+        assert ids_of(next(answers)) == [1]
+        server.clock.advance(23 * 3_600)
+        stream.split(task.shard) if closed else None
+        server.clock.advance(2 * 3_600)
+        stream.send([4])
+        with pytest.raises(shards.RecordsLost, match="may have been trimmed unread"):
+            list(answers)
+
+
+def test_a_record_that_was_not_taken_is_still_behind():
+    """Where the record of a position is gone, the place asked for it in the answer holds one too many."""
+    from workbench.local import kinesis
+
+    with kinesis.serve(limits=kinesis.UNLIMITED, start=1_800_000_000.0) as server:
+        stream = Stream(server, "one-more", shards=1)
+        stream.send([0])
+        (task,) = plan(stream)
+        position = everything(stream.source(), task)[1].position
+        server.clock.advance(25 * 3_600)
+        stream.send([1, 2])
+        ids, progress = everything(stream.source(), shards.Task(task.shard, position, 1, seen=True))
+        assert (ids, progress.behind_millis > 0) == ([1], True)
 
 
 def test_latest_is_a_time_that_stays(stream):

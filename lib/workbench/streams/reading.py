@@ -84,7 +84,10 @@ def read(source, task, progress, *, clock=time.monotonic, sleep=time.sleep):
         if len(found) and awaited:
             found = _continued(source, task, progress, found, awaited)
             awaited = None
+        here = len(found)
         found, done = _cut(task, found, left)
+        if len(found) < here:  # the service counts what it gave, and not all of it is taken
+            progress.behind_millis = max(behind, 1)
         if len(found):
             left -= len(found)
             since = clock()
@@ -147,7 +150,7 @@ def _continued(source, task, progress, found, awaited):
     if found.sequence[0] == awaited:
         progress.unbroken = True
         return _slice(found, 1, None)
-    if not task.seen and progress.position == task.position:
+    if not task.seen or progress.position != task.position:
         _lost(
             source,
             progress,
@@ -158,7 +161,7 @@ def _continued(source, task, progress, found, awaited):
 
 
 def _ended(source, task, progress, awaited):
-    if awaited and not task.seen and progress.position == task.position:
+    if awaited and (not task.seen or progress.position != task.position):
         _lost(
             source,
             progress,
