@@ -20,10 +20,10 @@ How it works and what was measured: docs/streams.md.
 
 from workbench.streams import kinesis
 from workbench.streams.backlog import drain
-from workbench.streams.batches import Batch, line
+from workbench.streams.batches import Batch, Ingested, line
 from workbench.streams.keys import RecordKey
 from workbench.streams.kills import WINDOWS
-from workbench.streams.loop import Ingested, TooManyBad, ingest
+from workbench.streams.loop import TooManyBad, ingest
 from workbench.streams.parsing import Json
 from workbench.streams.positions import AnotherWriter, PositionsLost
 from workbench.streams.sending import send

@@ -1,7 +1,42 @@
-"""What a micro-batch did, and the line that a terminal gets about it."""
+"""What a run and each of its micro-batches did, and the line that a terminal gets about one."""
 
 import sys
 from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Ingested:
+    """What a run did. Always: records = good + dead + duplicates + dropped.
+
+    Attributes:
+        batches: micro-batches that read anything.
+        records: read from the stream.
+        good: rows added to the table.
+        dead: records that are in the dead-letter table.
+        duplicates: good rows that were there already, by the record key.
+        dropped: records that the parser took and gave no row for.
+        unknown: good records with fields that the schema ignores.
+        bytes: of the records.
+        seconds: from the first read to the end.
+        resumed: whether the run went on from positions in the table.
+        caught_up: whether every shard was read to its end.
+        snapshot_id: main's snapshot with this stream's newest position.
+        lost: sentences on what may have been lost before it was read; recorded in the snapshots too.
+    """
+
+    batches: int = 0
+    records: int = 0
+    good: int = 0
+    dead: int = 0
+    duplicates: int = 0
+    dropped: int = 0
+    unknown: int = 0
+    bytes: int = 0
+    seconds: float = 0.0
+    resumed: bool = False
+    caught_up: bool = False
+    snapshot_id: int | None = None
+    lost: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -2,47 +2,13 @@
 
 import secrets
 import time
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench.streams import batches, chunks, dead_letters, keys, positions, publish, shards, sources, tables
+from workbench.streams.batches import Ingested
 from workbench.tables import commits
 
 TRIES = 3  # of a batch whose rows were not those that its positions were taken from
-
-
-@dataclass(frozen=True)
-class Ingested:
-    """What a run did. Always: records = good + dead + duplicates + dropped.
-
-    Attributes:
-        batches: micro-batches that read anything.
-        records: read from the stream.
-        good: rows added to the table.
-        dead: records that are in the dead-letter table.
-        duplicates: good rows that were there already, by the record key.
-        dropped: records that the parser took and gave no row for.
-        unknown: good records with fields that the schema ignores.
-        bytes: of the records.
-        seconds: from the first read to the end.
-        resumed: whether the run went on from positions in the table.
-        caught_up: whether every shard was read to its end.
-        snapshot_id: main's snapshot with this stream's newest position.
-        lost: sentences on what may have been lost before it was read; recorded in the snapshots too.
-    """
-
-    batches: int = 0
-    records: int = 0
-    good: int = 0
-    dead: int = 0
-    duplicates: int = 0
-    dropped: int = 0
-    unknown: int = 0
-    bytes: int = 0
-    seconds: float = 0.0
-    resumed: bool = False
-    caught_up: bool = False
-    snapshot_id: int | None = None
-    lost: tuple[str, ...] = ()
 
 
 class TooManyBad(RuntimeError):
@@ -146,7 +112,7 @@ class Run:
         self.spark, self.table, self.source, self.parse = spark, table, source, parse
         self.schema, self.parser = schema, parse.parser()
         self.max_bad_share, self.record_key, self.lineage, self.run_id = max_bad_share, record_key, lineage, run_id
-        self.total, self.seen = Ingested(), {}
+        self.total, self.seen, self.unwatched = Ingested(), {}, ()
 
     def begin(self, letters, onto_rows):
         """Find out where to go on, or commit where it begins."""
@@ -166,11 +132,13 @@ class Run:
                 self.stream, first, "begin", {"lost": "; ".join(lost)} if lost else None
             )
             snapshot = publish.note(self.spark, self.place, None, summary, mark=True)
-            found = positions.Found(first, snapshot)
+            found = positions.Found(first, snapshot, sources.now_millis())
             self.total = replace(self.total, lost=lost, snapshot_id=snapshot)
         else:
             self.total = replace(self.total, resumed=True, snapshot_id=found.snapshot_id)
-        self.at = found.shards
+            since = sources.now_millis() - found.millis
+            self.unwatched = shards.unwatched(self.source, self.stream, found.shards, since)
+        self.at, self.noted = found.shards, found.millis
         self.dead_at = dead_letters.begin(self.spark, self.letters) if letters else {}
 
     def end(self):
@@ -193,20 +161,20 @@ class Run:
 
     def batch(self):
         """Read and commit one micro-batch; returns its batches.Batch."""
-        begun = time.monotonic()
+        begun, looked = time.monotonic(), _now()
         self._still_there()
         at, gone = shards.present(self.source, self.stream, self.at)
-        seen = frozenset(s for s, when in self.seen.items() if begun - when < self.stream.retention_hours * 1800)
+        seen = frozenset(s for s, when in self.seen.items() if _since(when) < self.stream.retention_hours * 1800)
         tasks = shards.plan(self.stream, at, self.source.max_records_per_batch, seen=seen)
         for attempt in range(TRIES):
             frame = chunks.frame(self.spark, self.source, tasks, self.parser, self._lineage()).persist()
             try:
                 read = chunks.read(frame, tasks)
-                read = replace(read, gaps=gone + read.gaps)
+                read = replace(read, gaps=self.unwatched + gone + read.gaps)
                 self._refuse_bad(read)
                 after = shards.advance(self.stream, at, read.ends)
-                if after == self.at and not read.gaps:
-                    return self._told(read, after, 0, begun)
+                if after == self.at and not read.gaps and not self._to_be_noted(read):
+                    return self._told(read, after, 0, begun, looked)
                 written = self._commit(frame, read, after)
             except tables.OtherRows:  # a worker was lost and what it had read was read again, differently
                 if attempt == TRIES - 1:
@@ -214,7 +182,7 @@ class Run:
                 continue
             finally:
                 frame.unpersist()
-            return self._told(read, after, written, begun)
+            return self._told(read, after, written, begun, looked)
 
     def _commit(self, frame, read, after):
         """Commit dead letters, then rows and positions; returns how many rows were added."""
@@ -233,7 +201,13 @@ class Run:
         else:
             snapshot, added = self._publish(frame, read, summary)
         self.total = replace(self.total, snapshot_id=snapshot, lost=self.total.lost + read.gaps)
+        self.noted, self.unwatched = sources.now_millis(), ()
         return added
+
+    def _to_be_noted(self, read):
+        """Say whether positions that did not move are committed again, so that a later run knows of this look."""
+        old = sources.now_millis() - self.noted > self.stream.retention_hours * 3_600_000 / 4
+        return old and not any(read.behind.values())
 
     def _publish(self, frame, read, summary):
         while True:
@@ -250,14 +224,14 @@ class Run:
                 continue
             return staged, added
 
-    def _told(self, read, after, written, begun):
+    def _told(self, read, after, written, begun, looked):
         """Take a batch's positions over and return its figures."""
         now = time.monotonic()
         for shard, behind in read.behind.items():
             fresh = shard in read.unbroken or shard in self.seen or not self.at.get(shard, "").isdigit()
             self.seen = {one: when for one, when in self.seen.items() if one != shard}
             if fresh and not behind:
-                self.seen[shard] = now
+                self.seen[shard] = looked
         # a shard that has just ended makes way for its children, which nobody has looked at yet
         waiting = {task.shard for task in shards.plan(self.stream, after, 10**9)} - set(read.behind)
         caught_up = not waiting and not any(read.behind.values())
@@ -317,3 +291,12 @@ class Run:
             ", ".join(f"{name} {chunks.LINEAGE[name]}" for name in self._lineage()) or "x INT"
         )
         return StructType([*self.parse.fields().fields, *(added.fields if self._lineage() else [])])
+
+
+def _now():
+    """Return two clocks: one cannot be set, the other goes on while a machine sleeps."""
+    return time.monotonic(), time.time()
+
+
+def _since(when):
+    return max(now - then for now, then in zip(_now(), when, strict=True))

@@ -34,10 +34,12 @@ class Found:
     Attributes:
         shards: shard id to position.
         snapshot_id: the snapshot that has it.
+        millis: when it was committed.
     """
 
     shards: dict[str, str]
     snapshot_id: int
+    millis: int
 
 
 def name(stream):
@@ -89,10 +91,10 @@ def find(spark, loaded, stream):
     tagged = [loaded.snapshot(one) for one in tagged]
     for one in tagged:
         if commits.descends(spark, loaded, main, one.snapshotId()):
-            return Found(_parse(one, stream), one.snapshotId())
+            return Found(_parse(one, stream), one.snapshotId(), one.timestampMillis())
     for one in _line(spark, loaded, main):
         if (found := _parse(one, stream)) is not None:
-            return Found(found, one.snapshotId())
+            return Found(found, one.snapshotId(), one.timestampMillis())
     return None
 
 

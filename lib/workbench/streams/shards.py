@@ -92,6 +92,34 @@ def present(source, stream, positions):
     return {shard: at for shard, at in positions.items() if shard not in gone}, said
 
 
+def unwatched(source, stream, positions, millis):
+    """Return a sentence on each shard that has no record as its position and that nobody looked at for too long.
+
+    Its reading begins with the oldest record there is, and that shows no sign of those that were trimmed.
+
+    Args:
+        source: Source.
+        stream: Stream.
+        positions: where the reader is.
+        millis: how long nobody looked.
+
+    Raises:
+        RecordsLost: there is one, and the source says to stop.
+    """
+    if millis <= stream.retention_hours * 3_600_000:
+        return ()
+    said = tuple(
+        f"nothing of shard {task.shard} of {source.stream} is in the table, and nobody looked at it for "
+        f"{millis / 3_600_000:.0f} hours; the stream keeps records for {stream.retention_hours}, and what came "
+        "before may have been trimmed unread"
+        for task in plan(stream, positions, 1)
+        if not task.position.isdigit()
+    )
+    if said and source.fail_on_data_loss:
+        raise RecordsLost(f"{said[0]}. To go on without it say fail_on_data_loss=False")
+    return said
+
+
 def advance(stream, positions, ends):
     """Return the positions after a micro-batch.
 

@@ -1,0 +1,83 @@
+"""What time takes away: records that were trimmed while nobody looked, and runs that slept."""
+
+import time
+
+import pytest
+from stream_server import Stream, server, stream
+from test_ingest import ids, ingest, run_of, table
+
+from workbench import streams
+from workbench.local import kinesis
+from workbench.streams import publish, sources
+from workbench.tables import snapshots
+
+HOUR = 3_600
+
+
+def later(monkeypatch, hours):
+    """Let this machine's calendar, not its running time, be so many hours later."""
+    now, millis = time.time, sources.now_millis
+    monkeypatch.setattr(time, "time", lambda: now() + hours * HOUR)
+    monkeypatch.setattr(sources, "now_millis", lambda: millis() + hours * HOUR * 1000)
+
+
+@pytest.mark.parametrize("start", ["trim_horizon", "latest"])
+def test_a_shard_nobody_looked_at_for_longer_than_its_records_are_kept(spark, stream, table, monkeypatch, start):
+    assert ingest(spark, table, stream, start=start).records == 0
+    before = snapshots.history(spark, table).count()
+    with monkeypatch.context() as moved:
+        later(moved, 23)
+        assert ingest(spark, table, stream).lost == ()
+        later(moved, 2)
+        stream.send(range(10))
+        with pytest.raises(streams.RecordsLost, match="nothing of shard .* nobody looked at it for 25 hours"):
+            ingest(spark, table, stream)
+        assert ids(spark, table) == []
+        done = ingest(spark, table, stream, fail_on_data_loss=False)
+        assert (done.good, len(done.lost), done.caught_up) == (10, 2, True)
+    # a look at nothing was noted because the last one was hours ago, and is not noted again at once
+    assert snapshots.history(spark, table).count() == before + 1 + done.batches
+    assert ingest(spark, table, stream).batches == 0
+    assert snapshots.history(spark, table).count() == before + 1 + done.batches
+
+
+def test_children_of_shards_that_were_read_to_their_end(spark, stream, table, monkeypatch):
+    stream.send(range(10))
+    stream.split(stream.shards()[0])
+    ingest(spark, table, stream)
+    later(monkeypatch, 30)
+    with pytest.raises(streams.RecordsLost, match="nothing of shard shardId-000000000002"):
+        ingest(spark, table, stream)
+
+
+@pytest.mark.parametrize("where", ["between two batches", "before a publication"])
+def test_a_run_that_slept_does_not_know_that_nothing_came(spark, table, monkeypatch, where):
+    with kinesis.serve(limits=kinesis.UNLIMITED, start=1_800_000_000.0) as server:
+        stream = Stream(server, "slept", shards=1)
+        stream.send([0])
+        run = run_of(spark, table, stream)
+        real = publish.publish
+
+        def sleep():
+            server.clock.advance(HOUR)
+            stream.send([1])
+            server.clock.advance(24 * HOUR)
+            stream.send([2])
+            later(monkeypatch, 25)
+
+        def slept(*arguments):
+            monkeypatch.setattr(publish, "publish", real)
+            sleep()
+            return real(*arguments)
+
+        if where == "before a publication":
+            monkeypatch.setattr(publish, "publish", slept)
+            run.batch()
+        else:
+            run.batch()
+            assert run.batch().caught_up
+            sleep()
+        with pytest.raises(streams.RecordsLost, match="may have been trimmed unread"):
+            run.batch()
+        run.end()
+        assert ids(spark, table) == [0]
