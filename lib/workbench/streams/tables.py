@@ -36,6 +36,9 @@ def checked(spark, table, parse, lineage, record_key):
             raise ValueError(f"column {name} of {table} is {_kind(have[name].dataType)}, the schema says {kind}")
         if nullable and not have[name].nullable:
             raise ValueError(f"column {name} of {table} is required; the schema has to say NOT NULL")
+    for field in fields:
+        if inner := _required(have[field.name].dataType, field.dataType, field.name):
+            raise ValueError(f"{inner} of {table} is required; the schema has to say NOT NULL")
     if missing := [name for name, field in have.items() if not field.nullable and name not in want]:
         raise ValueError(f"column {missing[0]} of {table} is required, and the schema does not have it")
     for name in (*record_key.columns, *([record_key.time] if record_key.time else ())) if record_key else ():
@@ -51,6 +54,24 @@ def checked(spark, table, parse, lineage, record_key):
 def _kind(kind):
     """Return a type's text, in which what may be null inside is not said: types that fit may differ in that."""
     return kind.simpleString()
+
+
+def _required(theirs, ours, path):
+    """Return the path of a field inside a column where the table allows no null and the schema does; else None.
+
+    Elements and values are passed over: DDL has no words for one that is required.
+    """
+    if hasattr(theirs, "elementType"):
+        return _required(theirs.elementType, ours.elementType, f"{path}.element")
+    if hasattr(theirs, "valueType"):
+        return _required(theirs.valueType, ours.valueType, f"{path}.value")
+    for one, other in zip(getattr(theirs, "fields", ()), getattr(ours, "fields", ()), strict=True):
+        inner = f"{path}.{one.name}"
+        if other.nullable and not one.nullable:
+            return inner
+        if found := _required(one.dataType, other.dataType, inner):
+            return found
+    return None
 
 
 def counted(spark, rows, table, schema, record_key, base, lineage):
