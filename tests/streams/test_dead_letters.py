@@ -7,7 +7,7 @@ from stream_server import server, stream
 from test_ingest import CLEAN, PARSE, files_twice, ids, ingest, refs, table
 
 from workbench import streams
-from workbench.streams import publish
+from workbench.streams import chunks, publish
 from workbench.tables import snapshots
 
 
@@ -96,6 +96,23 @@ def test_a_zombie_writes_no_dead_letters(spark, stream, table, letters, monkeypa
     with pytest.raises(streams.AnotherWriter, match="_dead: its"):
         ingest(spark, table, stream, dead_letters=letters)
     assert ids(spark, table) == good(range(30)) and len(dead(spark, letters)) == 10
+
+
+def test_dead_letters_that_were_read_again_differently_are_not_committed(
+    spark, stream, table, letters, monkeypatch
+):
+    """One from behind the positions that it is committed with would be a dead letter twice."""
+    stream.send(range(30), record=bad)
+    real, tries = chunks.dead, []
+
+    def one_more(frame):
+        tries.append(1)
+        rows = real(frame)
+        return rows.union(rows.limit(1)) if len(tries) == 1 else rows
+
+    monkeypatch.setattr(chunks, "dead", one_more)
+    done = ingest(spark, table, stream, dead_letters=letters)
+    assert (done.good, done.dead, len(dead(spark, letters))) == (20, 10, 10) and len(tries) == 2
 
 
 def test_a_share_above_the_threshold_stops_before_anything(spark, stream, table, letters):

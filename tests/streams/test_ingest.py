@@ -409,6 +409,38 @@ def test_what_does_not_fit_is_one_sentence(spark, stream, table, options, said):
     assert snapshots.history(spark, table).count() == 0
 
 
+@pytest.mark.parametrize(
+    ("kind", "place"),
+    [
+        ("STRUCT<x: DOUBLE NOT NULL>", "STRUCT<x: DOUBLE>"),
+        ("ARRAY<STRUCT<a: STRUCT<x: INT NOT NULL>>>", "ARRAY<STRUCT<a: STRUCT<x: INT>>>"),
+        ("MAP<STRING, STRUCT<x: INT NOT NULL>>", "MAP<STRING, STRUCT<x: INT>>"),
+    ],
+)
+def test_what_is_required_inside_a_column_has_to_be_in_the_schema(spark, stream, namespace, kind, place):
+    """A null there would stop Spark in the middle of writing, and each run after that."""
+    table = f"{namespace}.places"
+    spark.sql(f"CREATE TABLE {table} (id BIGINT, place {kind}) USING iceberg")
+    with pytest.raises(ValueError, match=r"place\S*\.x of .* is required; the schema has to say NOT NULL"):
+        ingest(spark, table, stream, parse=streams.Json(f"id BIGINT, place {place}"), lineage=())
+    stream.send([1], record=lambda n: {"id": n})
+    assert ingest(spark, table, stream, parse=streams.Json(f"id BIGINT, place {kind}"), lineage=()).good == 1
+
+
+def test_a_duplicate_without_a_time_is_found_too(spark, stream, namespace):
+    table = f"{namespace}.timeless"
+    spark.sql(f"CREATE TABLE {table} (id BIGINT, at TIMESTAMP) USING iceberg")
+    options = {
+        "parse": streams.Json("id BIGINT, at TIMESTAMP"), "lineage": (),
+        "record_key": streams.RecordKey(("id",), time="at"),
+    }  # fmt: skip
+    times = [None, "2026-01-31T00:00:00Z"]
+    for _ in range(2):
+        stream.send(range(2), record=lambda n: {"id": n, "at": times[n]})
+        ingest(spark, table, stream, **options)
+    assert ids(spark, table) == [0, 1]
+
+
 def test_a_missing_table_or_stream(spark, stream, table):
     namespace = table.partition(".")[0]
     with pytest.raises(snapshots.TableNotFound, match=f"no table {namespace}.other; {namespace} has {table}"):

@@ -8,7 +8,7 @@ written twice.
 from datetime import UTC, datetime
 
 from workbench import identifiers
-from workbench.streams import chunks, positions, publish, shards
+from workbench.streams import chunks, positions, publish, shards, tables
 from workbench.tables import commits
 
 SCHEMA = f"{chunks.DEAD}, stream_arn STRING, stream_created TIMESTAMP, schema_version STRING, run_id STRING"
@@ -42,13 +42,14 @@ def begin(spark, place):
     return found.shards
 
 
-def write(spark, place, frame, before, start, ends, *, batch, run_id, version):
+def write(spark, place, frame, count, before, start, ends, *, batch, run_id, version):
     """Commit a micro-batch's dead rows with their positions; returns (the table's new positions, rows added).
 
     Args:
         spark: session.
         place: publish.Place of the table.
         frame: chunks.dead of the batch.
+        count: how many rows it had when the positions were taken from it.
         before: the positions the table has.
         start: the positions the batch began at.
         ends: shard id to where it ended.
@@ -58,6 +59,7 @@ def write(spark, place, frame, before, start, ends, *, batch, run_id, version):
 
     Raises:
         AnotherWriter: the table has other positions.
+        OtherRows: there are more or fewer rows now.
     """
     from pyspark.sql import functions as F
 
@@ -76,7 +78,8 @@ def write(spark, place, frame, before, start, ends, *, batch, run_id, version):
         if end and not shards.further(before.get(shard, shards.OLDEST), end)
     }
     base = publish.stage(spark, place, before)
-    if any(shards.further(at, start.get(shard, shards.OLDEST)) for shard, at in before.items()):
+    ahead = any(shards.further(at, start.get(shard, shards.OLDEST)) for shard, at in before.items())
+    if ahead:
         name = identifiers.quoted(place.table)
         there = spark.sql(f"SELECT {', '.join(_KEY)} FROM {name} VERSION AS OF {base}")
         rows = rows.join(there, list(_KEY), "left_anti")
@@ -84,6 +87,7 @@ def write(spark, place, frame, before, start, ends, *, batch, run_id, version):
     summary = positions.properties(place.stream, after, batch)
     while True:
         staged, added = publish.append(spark, place, rows.select(*columns), base, summary)
+        tables.same(count, max(count, added) if ahead else added)  # some of them may have been there
         try:
             publish.publish(spark, place, staged, base, before)
         except commits.MainMoved:

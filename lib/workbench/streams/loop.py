@@ -189,7 +189,7 @@ class Run:
         batch = secrets.token_hex(8)
         if read.dead:
             self.dead_at, _ = dead_letters.write(
-                self.spark, self.letters, chunks.dead(frame), self.dead_at, self.at, read.ends,
+                self.spark, self.letters, chunks.dead(frame), read.dead, self.dead_at, self.at, read.ends,
                 batch=batch, run_id=self.run_id, version=getattr(self.parse, "version", ""),
             )  # fmt: skip
         figures = {"records": read.records, "dead": read.dead} | (
