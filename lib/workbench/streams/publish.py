@@ -44,6 +44,7 @@ def stage(spark, place, expected):
 
     Raises:
         AnotherWriter: it has others.
+        PositionsLost: it has none any more.
     """
 
     def commit():
@@ -181,6 +182,12 @@ def _tagged(manager, loaded, place, snapshot):
 
 def _refuse_moved(spark, loaded, place, expected):
     found = positions.find(spark, loaded, place.stream)
+    if found is None and expected is not None:
+        raise positions.PositionsLost(
+            f"no snapshot in main's history of {place.table} says any more how far {place.stream.arn} was "
+            "ingested: the table was replaced or rolled back while this run worked. Nothing of this batch was "
+            "committed"
+        )
     if (found.shards if found else None) != expected:
         raise _another(place, "its positions moved")
 
