@@ -385,6 +385,7 @@ def test_a_duplicate_without_a_time_is_found_in_the_table(spark, stream, namespa
         ({"parse": streams.Json("text STRING")}, "column id of .* is required, and the schema does not have it"),
         ({"parse": streams.Json("id BIGINT NOT NULL, price DOUBLE")}, "has no column price; it has id, text"),
         ({"parse": streams.Json("id BIGINT NOT")}, "is no schema"),
+        ({"parse": streams.Json("id BIGINT NOT NULL, text STRING, Text STRING")}, "has text and Text; a name can"),
         (
             {"parse": streams.Json("id BIGINT NOT NULL, text BINARY")},
             "of type binary, which a JSON record cannot give",
@@ -439,6 +440,31 @@ def test_a_duplicate_without_a_time_is_found_too(spark, stream, namespace):
         stream.send(range(2), record=lambda n: {"id": n, "at": times[n]})
         ingest(spark, table, stream, **options)
     assert ids(spark, table) == [0, 1]
+
+
+def test_a_table_that_is_replaced_under_a_run(spark, stream, table):
+    stream.send(range(20))
+
+    def replace(batch):
+        spark.sql(
+            f"CREATE OR REPLACE TABLE {table} (id BIGINT NOT NULL, text STRING, shard_id STRING) USING iceberg"
+        )
+
+    with pytest.raises(streams.PositionsLost, match="replaced or rolled back while this run worked"):
+        ingest(spark, table, stream, max_records_per_batch=4, on_batch=replace)
+    with pytest.raises(streams.PositionsLost, match="to begin anew remove the table property"):
+        ingest(spark, table, stream)
+    assert ids(spark, table) == []
+
+
+def test_columns_with_odd_names(spark, stream, namespace):
+    table, columns = f"{namespace}.odd", "`a.b` BIGINT, `c``d` STRING, `at.t` TIMESTAMP"
+    spark.sql(f"CREATE TABLE {table} ({columns}) USING iceberg")
+    stream.send(range(4), record=lambda n: {"a.b": n // 2, "c`d": "x", "at.t": "2026-01-31T10:00:00Z"})
+    key = streams.RecordKey(("a.b", "c`d"), time="at.t")
+    done = ingest(spark, table, stream, parse=streams.Json(columns), lineage=(), record_key=key)
+    assert (done.good, done.duplicates) == (2, 2)
+    assert sorted(row[0] for row in spark.table(table).collect()) == [0, 1]
 
 
 def test_a_missing_table_or_stream(spark, stream, table):

@@ -35,7 +35,7 @@ def since(rows, key):
 
     if key.time is None:
         return None
-    earliest = rows.agg(F.min(key.time)).collect()[0][0]
+    earliest = rows.agg(F.min(quoted(key.time))).collect()[0][0]
     return None if earliest is None else earliest - timedelta(hours=key.hours)
 
 
@@ -56,10 +56,16 @@ def once(spark, rows, table, snapshot_id, key, order, earliest):
 
     named = F.lit(True)
     for column in key.columns:
-        named = named & F.col(column).isNotNull()
-    turn = F.row_number().over(Window.partitionBy(*key.columns).orderBy(*order))
+        named = named & F.col(quoted(column)).isNotNull()
+    turn = F.row_number().over(Window.partitionBy(*map(quoted, key.columns)).orderBy(*order))
     first = rows.withColumn("_turn", F.when(named, turn).otherwise(1)).where("_turn = 1").drop("_turn", *order)
     there = spark.sql(f"SELECT * FROM {identifiers.quoted(table)} VERSION AS OF {int(snapshot_id)}")
     if earliest is not None:  # a row without a time may be as young as any
-        there = there.where((F.col(key.time) >= F.lit(earliest)) | F.col(key.time).isNull())
-    return first.join(there.select(*key.columns), list(key.columns), "left_anti")
+        time = F.col(quoted(key.time))
+        there = there.where((time >= F.lit(earliest)) | time.isNull())
+    return first.join(there.select(*map(quoted, key.columns)), list(key.columns), "left_anti")
+
+
+def quoted(column):
+    """Return a column's name as Spark reads it back, whatever characters it has."""
+    return "`" + column.replace("`", "``") + "`"

@@ -44,7 +44,7 @@ class Json:
         """Return the schema as a StructType; needs a session.
 
         Raises:
-            ValueError: the DDL is wrong, or has a type that JSON cannot give.
+            ValueError: the DDL is wrong, has a name twice, or a type that JSON cannot give.
         """
         from pyspark.sql.types import StructType
 
@@ -53,6 +53,9 @@ class Json:
         except Exception as error:
             raise ValueError(f"{self.schema!r} is no schema: {str(error).strip().splitlines()[0]}") from error
         schemas.checked(found.jsonValue())
+        folded = [name.casefold() for name in found.names]
+        if twice := [name for name in found.names if folded.count(name.casefold()) > 1]:
+            raise ValueError(f"{self.schema!r} has {' and '.join(twice)}; a name can be there once, in one case")
         return found
 
     def parser(self):

@@ -105,7 +105,9 @@ def counted(spark, rows, table, schema, record_key, base, lineage):
 
     there = set(rows.columns)
     columns = [
-        F.col(f"`{field.name}`") if field.name in there else F.lit(None).cast(field.dataType).alias(field.name)
+        F.col(keys.quoted(field.name))
+        if field.name in there
+        else F.lit(None).cast(field.dataType).alias(field.name)
         for field in schema
     ]
     return rows.select(*columns), before
