@@ -442,6 +442,34 @@ def test_a_duplicate_without_a_time_is_found_too(spark, stream, namespace):
     assert ids(spark, table) == [0, 1]
 
 
+def test_a_branch_that_somebody_wrote_to_is_not_published(spark, stream, table, monkeypatch):
+    stream.send(range(10))
+    real = publish.publish
+
+    def written_first(spark, place, *rest):
+        spark.sql(f"INSERT INTO {table}.branch_{place.branch} VALUES (-1, 'mine', NULL, NULL)")
+        return real(spark, place, *rest)
+
+    monkeypatch.setattr(publish, "publish", written_first)
+    with pytest.raises(streams.AnotherWriter, match="its branch was moved"):
+        ingest(spark, table, stream)
+    assert ids(spark, table) == []
+
+
+def test_a_shard_that_expired_before_its_end_is_named(spark, stream, table):
+    run = run_of(spark, table, stream)
+    run.at = {"shardId-000000000099": "17"}
+    with pytest.raises(streams.RecordsLost, match="shard shardId-000000000099 .* expired before it was read"):
+        run.batch()
+    run.end()
+
+
+def test_of_a_producers_duplicates_the_first_one_is_kept(spark, stream, table):
+    stream.send(range(6), key=lambda n: "a", record=lambda n: {"id": 0, "text": f"t{n}"})
+    ingest(spark, table, stream, record_key=streams.RecordKey(("id",)))
+    assert [row.text for row in spark.table(table).collect()] == ["t0"]
+
+
 def test_a_table_that_is_replaced_under_a_run(spark, stream, table):
     stream.send(range(20))
 
