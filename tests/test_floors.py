@@ -26,7 +26,7 @@ MIDDLE = {"session", "data", "tables", "local"}
 ALLOWED_ASIDE = {
     ("session", "local"), ("jars", "java"), ("settings", "secrets"), ("scratch", "settings"),
     ("results", "identifiers"), ("checks", "results"), ("checks", "show"),
-    ("plots", "show"),
+    ("plots", "show"), ("show", "identifiers"),
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""Table names that go into SQL text: checked and quoted, because a name cannot be a parameter marker."""
+"""Names that go into SQL text: checked and quoted, because a name cannot be a parameter marker."""
 
 import re
 
@@ -21,3 +21,8 @@ def quoted(table):
             "of letters, digits and underscores"
         )
     return ".".join(f"`{part}`" for part in parts)
+
+
+def column(name):
+    """Return the name of a column quoted for Spark, as it is: also one with dots, spaces or backticks in it."""
+    return "`" + name.replace("`", "``") + "`"

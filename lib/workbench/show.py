@@ -6,6 +6,8 @@ import re
 import sys
 from decimal import Decimal
 
+from workbench import identifiers
+
 # What differs from run to run in a message: ids, uuids, addresses of objects, places of files, times of commits.
 VARYING = (
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "<uuid>"),
@@ -100,7 +102,7 @@ def _collected(df, keys, limit):
 def _column(name):
     from pyspark.sql import functions as F
 
-    return F.col("`" + name.replace("`", "``") + "`")
+    return F.col(identifiers.column(name))
 
 
 def _java_chain(caught):

@@ -2,6 +2,7 @@
 
 import json
 import threading
+import time
 from collections import Counter
 
 import pytest
@@ -10,7 +11,7 @@ from stream_server import Stream, server, stream
 
 from workbench import streams
 from workbench.local import kinesis
-from workbench.streams import chunks, positions, publish, shards, sources
+from workbench.streams import chunks, keys, positions, publish, shards, sources
 from workbench.tables import commits, snapshots
 
 PARSE = streams.Json("id BIGINT NOT NULL, text STRING")
@@ -400,7 +401,7 @@ def test_a_duplicate_without_a_time_is_found_in_the_table(spark, stream, namespa
         ({"stop": True}, "stop is a function, not True"),
         ({"on_batch": "line"}, "on_batch is a function, not 'line'"),
         ({"parse": streams.Json("")}, "the schema has no field"),
-        ({"parse": streams.Json("id BIGINT NOT NULL, id BIGINT")}, "the schema has the field id twice"),
+        ({"parse": streams.Json("id BIGINT NOT NULL, id BIGINT")}, "has id and id; a name can be there once"),
         ({"lineage": ["partition_key"]}, "has no column partition_key"),
     ],
 )
@@ -570,3 +571,18 @@ def test_positions_are_plain_json_in_the_summary(spark, stream, table):
     told = json.loads(commits.load(spark, table).currentSnapshot().summary().get("streams.positions"))
     (shard,) = [one for one, at in told["shards"].items()]
     assert told["stream"].endswith(f":stream/{stream.name}") and len(told["shards"][shard]) == 56
+
+
+def test_how_far_back_duplicates_are_looked_for_does_not_depend_on_clocks_that_change(spark, monkeypatch):
+    """At 07:30 UTC New York has just gone over from 01:59 to 03:00: one hour before is half past one there."""
+    rows = spark.sql("SELECT TIMESTAMP'2026-03-08 07:30:00 UTC' AS at, DATE'2026-03-08' AS day")
+    monkeypatch.setenv("TZ", "America/New_York")
+    time.tzset()
+    try:
+        earliest = keys.since(rows, keys.RecordKey(("id",), time="at", hours=1.0))
+        day = keys.since(rows, keys.RecordKey(("id",), time="day", hours=24.0))
+        found = rows.select(earliest.cast("string"), day.cast("string")).collect()[0]
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert tuple(found) == ("2026-03-08 06:30:00", "2026-03-07")

@@ -4,6 +4,7 @@ import re
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from workbench import identifiers
 from workbench.history import positions, publish, targets, versions
 from workbench.history.targets import COLUMNS
 from workbench.tables import changes, commits
@@ -116,7 +117,7 @@ def events(spark, source, key, found, times, before, back_end, truncated, releas
 
 def selected(rows, schema):
     """Return a frame's columns of the target."""
-    return rows.select(*[compare.quoted(name) for name in [*schema.names, *COLUMNS]])
+    return rows.select(*[identifiers.column(name) for name in [*schema.names, *COLUMNS]])
 
 
 def onto(spark, target, goal, lives, schema, key, empty):
@@ -130,7 +131,7 @@ def onto(spark, target, goal, lives, schema, key, empty):
 
     if empty:
         return _appender(selected(versions.new(lives, key), schema))
-    keys = [compare.quoted(name) for name in key]
+    keys = [identifiers.column(name) for name in key]
     starts = lives.where("_first AND change_type = 'insert'")
     (count, bounds), (began, started) = _bounds(lives, goal, schema, key)
     base = [_returning(spark, target, starts, began, started, schema, key)] if began else []
@@ -159,7 +160,7 @@ def _ended(spark, target, ends, count, bounds, key):
     """Return `versions.ends` with what the target says of those versions."""
     from pyspark.sql import functions as F
 
-    keys = [compare.quoted(name) for name in key]
+    keys = [identifiers.column(name) for name in key]
     known = spark.table(target).where(F.col("is_current"))
     known = known.where(bounds) if bounds is not None else known
     names = {"valid_from": "_from", "version": "_version", "change_ordinal": "_born"}
@@ -178,14 +179,14 @@ def _ended(spark, target, ends, count, bounds, key):
 def _or_null(schema, name, key):
     from pyspark.sql import functions as F
 
-    return F.col(compare.quoted(name)) if name in key else F.lit(None).cast(schema[name].dataType).alias(name)
+    return F.col(identifiers.column(name)) if name in key else F.lit(None).cast(schema[name].dataType).alias(name)
 
 
 def _returning(spark, target, starts, count, bounds, schema, key):
     """Return the keys that begin with an insert and had versions before, with `_base`, the number of the last."""
     from pyspark.sql import functions as F
 
-    keys = [compare.quoted(name) for name in key]
+    keys = [identifiers.column(name) for name in key]
     there = spark.table(target)
     there = compare.only(there.where(bounds) if bounds is not None else there, starts.select(*keys), count, key)
     found = there.groupBy(*keys).agg(F.max("version").alias("_base"), F.bool_or("is_current").alias("_lives"))
@@ -212,7 +213,7 @@ def _bounds(lives, goal, schema, key):
         mine = F.col("_first") & ((F.col("change_type") == "insert") == F.lit(begins))
         asked.append(F.count_if(mine))
         for name in columns:
-            column = F.col(compare.quoted(name))
+            column = F.col(identifiers.column(name))
             column = F.unix_micros(column) if schema[name].dataType.typeName() == "timestamp" else column
             value = F.when(mine, column)
             some = F.slice(F.collect_set(value), 1, LISTED_VALUES + 1) if name in listed else F.array()
@@ -234,7 +235,7 @@ def _pruning(found, schema):
             continue
         time = schema[name].dataType.typeName() == "timestamp"
         literals = [F.timestamp_micros(F.lit(value)) if time else F.lit(value) for value in (low, high, *values)]
-        column = F.col(compare.quoted(name))
+        column = F.col(identifiers.column(name))
         listed = 0 < len(values) <= LISTED_VALUES
         one = column.isin(*literals[2:]) if listed else (column >= literals[0]) & (column <= literals[1])
         condition = one if condition is None else condition & one

@@ -6,7 +6,6 @@ from contextlib import contextmanager
 from workbench import identifiers
 from workbench.history import positions
 from workbench.tables import commits
-from workbench.tables.changes import compare
 
 
 def create(spark, target, rows, source, position):
@@ -95,13 +94,13 @@ def merge(rows, names, key, bounds):
     from pyspark.sql import functions as F
 
     ours = {name: f"_s{n}" for n, name in enumerate(names)}
-    staged = rows.select(*[F.col(compare.quoted(name)).alias(alias) for name, alias in ours.items()], "_ends")
+    staged = rows.select(*[F.col(identifiers.column(name)).alias(alias) for name, alias in ours.items()], "_ends")
     same = F.col("is_current") & F.col("_ends")
     for name in key:
-        same = same & (F.col(compare.quoted(name)) == F.col(ours[name]))
+        same = same & (F.col(identifiers.column(name)) == F.col(ours[name]))
     if bounds is not None:
         same = same & bounds
-    values = {compare.quoted(name): F.col(alias) for name, alias in ours.items()}
+    values = {identifiers.column(name): F.col(alias) for name, alias in ours.items()}
 
     def write(table):
         merging = staged.mergeInto(table, same)

@@ -1,5 +1,6 @@
 """From changes to versions: the lives of keys, cut into intervals."""
 
+from workbench import identifiers
 from workbench.tables.changes import compare
 
 TWICE, NULL = compare.TWICE, "NULL_KEY"
@@ -23,7 +24,7 @@ def events(changes, key, ordinal, times):
     moments = F.array(*[F.timestamp_millis(F.lit(millis)) for millis in times])
     null = F.lit(False)
     for name in key:
-        null = null | F.col(compare.quoted(name)).isNull()
+        null = null | F.col(identifiers.column(name)).isNull()
     error = F.raise_error(F.lit(f"{NULL}[{', '.join(key)}]")).cast("int")
     place = F.when(null, error).otherwise(F.col("change_ordinal") + F.lit(ordinal))
     return changes.withColumns(
@@ -46,7 +47,7 @@ def lives(found, key):
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    keys = [F.col(compare.quoted(name)) for name in key]
+    keys = [F.col(identifiers.column(name)) for name in key]
     # within a commit the before-image comes first
     window = Window.partitionBy(*keys).orderBy("_ordinal", F.desc("change_type"))
     found = found.withColumns(
@@ -74,7 +75,7 @@ def new(found, key, base=None):
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    keys = [compare.quoted(name) for name in key]
+    keys = [identifiers.column(name) for name in key]
     rows = found.where("change_type IN ('insert', 'update_after') AND (_until IS NULL OR _until > _time)")
     number = F.row_number().over(Window.partitionBy(*[F.col(k) for k in keys]).orderBy("_ordinal"))
     if base is not None:

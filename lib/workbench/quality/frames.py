@@ -7,6 +7,8 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
+from workbench import identifiers
+
 NO_ROWS = "There were no rows to evaluate"
 
 
@@ -129,7 +131,7 @@ def named(name):
     """Return a column by its whole name, whatever characters it has."""
     from pyspark.sql import functions as F
 
-    return F.col("`" + name.replace("`", "``") + "`")
+    return F.col(identifiers.column(name))
 
 
 def first_line(error):

@@ -30,13 +30,18 @@ class RecordKey:
 
 
 def since(rows, key):
-    """Return the time from which the table has to be looked through; None for all of it. Runs the rows."""
+    """Return the Column of the time from which the table has to be looked through; None for all. Runs the rows."""
     from pyspark.sql import functions as F
 
     if key.time is None:
         return None
-    earliest = rows.agg(F.min(quoted(key.time))).collect()[0][0]
-    return None if earliest is None else earliest - timedelta(hours=key.hours)
+    earliest = F.min(identifiers.column(key.time))
+    if rows.schema[key.time].dataType.typeName() != "timestamp":
+        found = rows.agg(earliest).collect()[0][0]
+        return None if found is None else F.lit(found - timedelta(hours=key.hours))
+    # a moment as a datetime of this process would be an hour off where its clocks change
+    found = rows.agg(F.unix_micros(earliest)).collect()[0][0]
+    return None if found is None else F.timestamp_micros(F.lit(found - round(key.hours * 3_600_000_000)))
 
 
 def once(spark, rows, table, snapshot_id, key, order, earliest):
@@ -49,23 +54,18 @@ def once(spark, rows, table, snapshot_id, key, order, earliest):
         snapshot_id: of the table, as the rows are staged on it.
         key: RecordKey.
         order: columns that say which of the batch's duplicates came first; dropped from the result.
-        earliest: time from `since`.
+        earliest: Column of the time from `since`, or None.
     """
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
     named = F.lit(True)
     for column in key.columns:
-        named = named & F.col(quoted(column)).isNotNull()
-    turn = F.row_number().over(Window.partitionBy(*map(quoted, key.columns)).orderBy(*order))
+        named = named & F.col(identifiers.column(column)).isNotNull()
+    turn = F.row_number().over(Window.partitionBy(*map(identifiers.column, key.columns)).orderBy(*order))
     first = rows.withColumn("_turn", F.when(named, turn).otherwise(1)).where("_turn = 1").drop("_turn", *order)
     there = spark.sql(f"SELECT * FROM {identifiers.quoted(table)} VERSION AS OF {int(snapshot_id)}")
     if earliest is not None:  # a row without a time may be as young as any
-        time = F.col(quoted(key.time))
-        there = there.where((time >= F.lit(earliest)) | time.isNull())
-    return first.join(there.select(*map(quoted, key.columns)), list(key.columns), "left_anti")
-
-
-def quoted(column):
-    """Return a column's name as Spark reads it back, whatever characters it has."""
-    return "`" + column.replace("`", "``") + "`"
+        time = F.col(identifiers.column(key.time))
+        there = there.where((time >= earliest) | time.isNull())
+    return first.join(there.select(*map(identifiers.column, key.columns)), list(key.columns), "left_anti")

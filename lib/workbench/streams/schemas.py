@@ -10,16 +10,13 @@ DECIMAL = re.compile(r"decimal\((\d+),(-?\d+)\)")
 
 
 def checked(struct):
-    """Refuse a schema without fields, with a field twice, or with a type that JSON cannot give.
+    """Refuse a schema without fields, or with a type that JSON cannot give.
 
     Raises:
-        ValueError: it is one of these.
+        ValueError: it is either.
     """
-    names = [one["name"] for one in struct["fields"]]
-    if not names:
+    if not struct["fields"]:
         raise ValueError("the schema has no field; name at least one")
-    if twice := sorted({name for name in names if names.count(name) > 1}):
-        raise ValueError(f"the schema has the field {twice[0]} twice")
     for one in struct["fields"]:
         _checked(one["type"], one["name"])
 

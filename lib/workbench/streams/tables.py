@@ -105,7 +105,7 @@ def counted(spark, rows, table, schema, record_key, base, lineage):
 
     there = set(rows.columns)
     columns = [
-        F.col(keys.quoted(field.name))
+        F.col(identifiers.column(field.name))
         if field.name in there
         else F.lit(None).cast(field.dataType).alias(field.name)
         for field in schema

@@ -186,7 +186,7 @@ def _together(spark, schema, key, additions, others, alone, touched):
     """Pair what can be paired; additions of steps that deleted nothing are inserts; `alone` needs no pair."""
     from pyspark.sql import functions as F
 
-    names = [compare.quoted(name) for name in schema.names]
+    names = [identifiers.column(name) for name in schema.names]
     deleting = {step for life in touched.deleted for step, _ in life}
     inserts = [frame for step, frame in additions if step not in deleting]
     both = others + [frame for step, frame in additions if step in deleting]
@@ -223,7 +223,7 @@ def _by_view(spark, found, schema, key, net):
 
     from pyspark.sql import functions as F
 
-    names = [compare.quoted(name) for name in schema.names]
+    names = [identifiers.column(name) for name in schema.names]
     if not any(step.ordinal is not None for step in found.steps):
         return spark.createDataFrame([], schema).withColumns({"_step": F.lit(0), "change_type": F.lit("")})
     options = {"end-snapshot-id": found.steps[-1].snapshot_id}
@@ -267,7 +267,7 @@ def _labelled(rows, found, schema, net):
             F.array(F.timestamp_millis(F.lit(0))),
         )
     return rows.select(
-        *[compare.quoted(name) for name in schema.names],
+        *[identifiers.column(name) for name in schema.names],
         "change_type",
         F.element_at(ordinals, at).alias("change_ordinal"),
         F.element_at(ids, at).alias("commit_snapshot_id"),

@@ -3,6 +3,8 @@
 import operator
 from functools import reduce
 
+from workbench import identifiers
+
 # a frame of keys up to this size goes to every task instead of shuffling what it filters
 BROADCAST_ROWS = 500_000
 TWICE = "KEY_TWICE"
@@ -25,7 +27,7 @@ def comparable(schema, names):
     for name in names:
         kind = schema[name].dataType
         text = kind.simpleString()
-        column = F.col(quoted(name))
+        column = F.col(identifiers.column(name))
         if kind.typeName() == "map" and not has(kind.keyType, "map", "variant"):
             column = F.array_sort(F.map_entries(column))
             kind, text = kind.valueType, kind.valueType.simpleString()
@@ -67,7 +69,7 @@ def changed_keys(frames, schema, key):
     """
     from pyspark.sql import functions as F
 
-    keys, parts = [quoted(name) for name in key], []
+    keys, parts = [identifiers.column(name) for name in key], []
     for frame, added, removed in frames:
         row, terms = fingerprint(schema, schema.names), []
         for step, sign in ((added, 1), (removed, -1)):
@@ -86,8 +88,10 @@ def only(frame, wanted, count, on):
     from pyspark.sql import functions as F
 
     names = {name: f"_k{n}" for n, name in enumerate(on)}  # Spark parses the name of a frame's column once more
-    wanted = wanted.select(*[F.col(quoted(name)).alias(alias) for name, alias in names.items()])
-    same = reduce(operator.and_, [F.col(quoted(name)).eqNullSafe(F.col(alias)) for name, alias in names.items()])
+    wanted = wanted.select(*[F.col(identifiers.column(name)).alias(alias) for name, alias in names.items()])
+    same = reduce(
+        operator.and_, [F.col(identifiers.column(name)).eqNullSafe(F.col(alias)) for name, alias in names.items()]
+    )
     return frame.join(F.broadcast(wanted) if count <= BROADCAST_ROWS else wanted, same, "left_semi")
 
 
@@ -107,12 +111,14 @@ def paired(rows, schema, key):
     from pyspark.sql import functions as F
 
     values = F.struct(*[column.alias(f"c{n}") for n, column in enumerate(comparable(schema, schema.names))])
-    window = Window.partitionBy("_step", *[F.col(quoted(k)) for k in key])
+    window = Window.partitionBy("_step", *[F.col(identifiers.column(k)) for k in key])
     ordered = window.orderBy("_side")
     other = F.coalesce(F.lag("_values").over(ordered), F.lead("_values").over(ordered))
     many = F.count("*").over(window)
     removed = F.sum(F.when(F.col("_side") < 0, 1).otherwise(0)).over(window)
-    shown = F.concat_ws(", ", *[F.coalesce(F.col(quoted(k)).cast("string"), F.lit("null")) for k in key])
+    shown = F.concat_ws(
+        ", ", *[F.coalesce(F.col(identifiers.column(k)).cast("string"), F.lit("null")) for k in key]
+    )
     twice = F.raise_error(F.concat(F.lit(f"{TWICE}[{', '.join(key)} = "), shown, F.lit("]")))
     kind = (
         F.when((F.col("_removed") > 1) | (F.col("_many") - F.col("_removed") > 1), twice)
@@ -134,11 +140,6 @@ def union(frames):
     for frame in frames[1:]:
         found = found.unionAll(frame)
     return found
-
-
-def quoted(name):
-    """Return a column name that Spark reads as one name."""
-    return "`" + name.replace("`", "``") + "`"
 
 
 def has(kind, *types):

@@ -1,5 +1,6 @@
 """The rows that steps removed and added, as few as metadata and a comparison by keys allow."""
 
+from workbench import identifiers
 from workbench.tables.changes import compare, lineage
 
 
@@ -25,7 +26,7 @@ def deleted(reader, lives, steps):
     frames = []
     for step, pieces in by_last.items():
         rows = reader.rows(pieces)
-        names = [compare.quoted(name) for name in rows.columns]
+        names = [identifiers.column(name) for name in rows.columns]
         rows = rows.where("_deleted").select(*names, "_file", "_pos", F.lit(step).alias("_last"))
         frames.append(rows)
     full, found = compare.union(frames), F.col("_last")
@@ -66,7 +67,7 @@ def by_difference(reader, found, schema, key):
     for frame, added, removed in read:
         places = [F.struct(F.lit(step).alias("_step"), F.lit(side).alias("_side"))
                   for step, side in ((added, 1), (removed, -1)) if step is not None]  # fmt: skip
-        names = [compare.quoted(name) for name in frame.columns]
+        names = [identifiers.column(name) for name in frame.columns]
         few = compare.only(frame, keys, count, key).select(*names, F.explode(F.array(*places)).alias("_at"))
         frames.append(few.select(*names, "_at.*"))  # read once, though one step added it and another removed it
     return frames

@@ -5,7 +5,6 @@ from contextlib import contextmanager
 from functools import reduce
 
 from workbench import identifiers
-from workbench.tables.changes.compare import quoted
 
 # texts that differ wherever the values do, in every session
 _JSON = {
@@ -48,11 +47,11 @@ def write(rows, shape):
     if rows is None:
         return
     ours = _aliases(shape)
-    table, source = (lambda name: F.col(quoted(name))), (lambda name: F.col(ours[name]))
+    table, source = (lambda name: F.col(identifiers.column(name))), (lambda name: F.col(ours[name]))
     same = reduce(operator.and_, [table(name) == source(name) for name in shape.key])
     there, new = _sequence(shape, table), _sequence(shape, source)
     newer = (there < new) | ((there == new) & (_tie(shape, table) < _tie(shape, source)))
-    values = {quoted(name): source(name) for name in shape.columns}
+    values = {identifiers.column(name): source(name) for name in shape.columns}
     merging = rows.mergeInto(identifiers.quoted(shape.table), same)
     merging.whenMatched(newer).update(values).whenNotMatched().insert(values).merge()
 
@@ -61,15 +60,15 @@ def _grouped(updates, shape):
     """Return one row a key: the greatest update as `_row`, and how many are wrong in which way; lazy."""
     from pyspark.sql import functions as F
 
-    columns = {name: F.col(quoted(name)).cast(shape.columns[name]) for name in shape.given}
+    columns = {name: F.col(identifiers.column(name)).cast(shape.columns[name]) for name in shape.given}
     unknown = F.lit(False)
     if shape.operation:
-        of = F.col(quoted(shape.operation))
+        of = F.col(identifiers.column(shape.operation))
         kinds = {kind: [text for text, one in shape.operations.items() if one == kind] for kind in _KINDS}
         columns[shape.deleted] = of.isin(kinds["delete"])
         unknown = ~F.coalesce(of.isin([*kinds["delete"], *kinds["upsert"]]), F.lit(False))
     nulls = {
-        role: reduce(operator.or_, [F.col(quoted(name)).isNull() for name in names])
+        role: reduce(operator.or_, [F.col(identifiers.column(name)).isNull() for name in names])
         for role, names in (("_key", shape.key), ("_sequence", shape.sequence))
     }
     ours = _aliases(shape)
