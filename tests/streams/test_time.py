@@ -1,6 +1,7 @@
 """What time takes away: records that were trimmed while nobody looked, and runs that slept."""
 
 import time
+from types import SimpleNamespace
 
 import pytest
 from stream_server import Stream, server, stream
@@ -8,6 +9,7 @@ from test_ingest import ids, ingest, run_of, table
 
 from workbench import streams
 from workbench.local import kinesis
+from workbench.streams import kinesis as kinesis_source
 from workbench.streams import publish, sources
 from workbench.tables import snapshots
 
@@ -39,6 +41,35 @@ def test_a_shard_nobody_looked_at_for_longer_than_its_records_are_kept(spark, st
     assert snapshots.history(spark, table).count() == before + 1 + done.batches
     assert ingest(spark, table, stream).batches == 0
     assert snapshots.history(spark, table).count() == before + 1 + done.batches
+
+
+def test_the_source_alone_stops_at_a_shard_nobody_looked_at_for_too_long(stream, monkeypatch, tmp_path):
+    source = kinesis_source.Streaming(stream.source(), str(tmp_path))
+    assert source.latestOffset() == {"batch": 0}
+    with monkeypatch.context() as moved:
+        later(moved, 23)
+        assert source.latestOffset() == {"batch": 0}  # and this look is noted
+        later(moved, 2)
+        stream.send([1], key=lambda n: "a")  # one shard gets a position, the other one does not
+        assert source.latestOffset() == {"batch": 1}
+        found = 0
+        for task in batch(source, 0, 1):
+            found += sum(rows.num_rows for rows in source.read(task))
+        assert found == 1
+        later(moved, 23)
+        stream.send([2], key=lambda n: "a")
+        assert source.latestOffset() == {"batch": 2}  # all were looked at in the first batch
+        later(moved, 2)
+        with pytest.raises(streams.RecordsLost, match="nothing of shard .* nobody looked at it for 25 hours"):
+            source.latestOffset()
+        loose = kinesis_source.Streaming(stream.source(fail_on_data_loss=False), str(tmp_path))
+        assert loose.latestOffset() == {"batch": 2}
+
+
+def batch(source, start, end):
+    """The tasks of a micro-batch as Spark hands them to a worker."""
+    source.partition = lambda value: SimpleNamespace(value=value)
+    return source.partitions({"batch": start}, {"batch": end})
 
 
 def test_children_of_shards_that_were_read_to_their_end(spark, stream, table, monkeypatch):

@@ -32,6 +32,7 @@ _NAMES = {
     "failondataloss", "positionspath", "path",
 }  # fmt: skip
 _NOT_YET = "not yet"
+_LOOK_MILLIS = 60_000  # how often it is noted that nothing is there
 _WHOLE = 10**9  # more records than a shard gives in one reading
 
 
@@ -143,9 +144,15 @@ class Streaming:
         """
         stream = self._stream()
         number = reports.last(self.folder)
-        positions = self._positions(stream, number)
+        positions, now = self._positions(stream, number), sources.now_millis()
+        before = reports.looked(self.folder)
+        if before is not None:
+            shards.unwatched(self.source, stream, positions, now - before)
         tasks = shards.plan(stream, positions, self.source.max_records_per_batch)
-        return {"batch": number + any(self._something(task) for task in tasks)}
+        found = any(self._something(task) for task in tasks)
+        if before is None or (not found and now - before > _LOOK_MILLIS):
+            reports.look(self.folder, now)
+        return {"batch": number + found}
 
     def partitions(self, start, end):
         """Return the tasks of the micro-batches behind `start` up to `end`: planned once, repeated as reported."""
@@ -203,7 +210,8 @@ class Streaming:
         positions = self._positions(stream, number - 1)
         positions, _ = shards.present(self.source, stream, positions)
         tasks = shards.plan(stream, positions, self.source.max_records_per_batch)
-        return reports.put(path, {"positions": positions, "tasks": [asdict(task) for task in tasks]})
+        planned = {"positions": positions, "tasks": [asdict(task) for task in tasks]}
+        return reports.put(path, planned | {"millis": sources.now_millis()})
 
     def _positions(self, stream, number):
         """Return the positions behind a micro-batch."""

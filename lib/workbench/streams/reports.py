@@ -5,10 +5,11 @@ record twice. So a micro-batch is a number for Spark, the tasks report where the
 of a task wins**: whoever does the task again reads exactly as far.
 
     stream.json            whose positions these are
-    00000007/plan.json     positions before the seventh micro-batch, and its tasks
+    looked.json            when nothing was found in any shard, milliseconds since 1970
+    00000007/plan.json     positions before the seventh micro-batch, its tasks, and when it was planned
     00000007/<shard>.json  where the task of a shard stopped
 
-Every file is put in place whole by a hard link, which fails when there is one already.
+Every file is put in place whole; all but looked.json by a hard link, which fails when there is one already.
 """
 
 import json
@@ -55,6 +56,23 @@ def get(path):
         return json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         return None
+
+
+def look(folder, millis):
+    """Note when nothing was found in any shard."""
+    part = Path(folder) / f".{uuid.uuid4().hex}.part"
+    part.write_text(json.dumps(millis), encoding="utf-8")
+    part.replace(Path(folder) / "looked.json")
+
+
+def looked(folder):
+    """Return when every shard was last looked at, milliseconds since 1970; None when that is not known."""
+    found, number = get(Path(folder) / "looked.json"), last(folder)
+    for one in (number, number - 1):  # the last one may be under way
+        plan = get(batch(folder, one) / "plan.json")
+        if plan and "millis" in plan and len(reported(folder, one)) >= len(plan["tasks"]):
+            return max(found or 0, plan["millis"])
+    return found
 
 
 def batch(folder, number):
