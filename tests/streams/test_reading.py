@@ -1,9 +1,12 @@
 """One shard read without Spark: faults, gaps, ends; and the order in which shards are read."""
 
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from stream_server import Stream, server, stream
+from botocore.exceptions import ClientError
+from stream_server import REGION, Stream, server, stream
 
 from workbench.local.kinesis import Fault
 from workbench.streams import reading, shards, sources
@@ -235,3 +238,56 @@ def test_every_shard_has_its_turn_however_small_a_batch_is(stream):
     found, positions = drained(stream.source(), cap=1)
     assert sorted(found) == list(range(40))
     assert {s for s in positions if positions[s] != shards.END} == set(stream.shards())
+
+
+@pytest.fixture
+def refusing():
+    """An address whose server refuses every call with the code and message that are put in the dict."""
+    said = {}
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(400)
+            self.send_header("Content-Type", "application/x-amz-json-1.1")
+            self.end_headers()
+            self.wfile.write(json.dumps(said).encode())
+
+        def log_message(self, *_):
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_address[1]}", said
+        server.shutdown()
+
+
+@pytest.mark.parametrize("code", ["AccessDeniedException", "ExpiredTokenException", "UnrecognizedClientException"])
+def test_credentials_that_may_not_are_a_sentence(refusing, code):
+    endpoint, said = refusing
+    said |= {"__type": code, "message": "the security token is not one of ours"}
+    source = sources.Source("orders", region=REGION, endpoint=endpoint)
+    with pytest.raises(ValueError, match=f"stream orders cannot be read: .*{code}.*not one of ours"):
+        sources.describe(source)
+    said["__type"] = "SomethingElseException"
+    with pytest.raises(ClientError):
+        sources.describe(source)
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [
+        ({"region": "nowhere land"}, "with region 'nowhere land'"),
+        ({"endpoint": "127.0.0.1:4567"}, "endpoint '127.0.0.1:4567': "),
+    ],
+)
+def test_what_is_no_region_and_no_address_is_a_sentence(options, sentence):
+    source = sources.Source("orders", **({"region": REGION} | options))
+    with pytest.raises(ValueError, match=f"Kinesis cannot be reached .*{sentence}"):
+        sources.describe(source)
+
+
+def test_a_name_that_is_none_is_a_sentence(server):
+    source = sources.Source("arn:aws:kinesis:us-east-1:1:stream/orders", region=REGION, endpoint=server.endpoint)
+    with pytest.raises(ValueError, match="stream arn:.*/orders cannot be read: .*ValidationException"):
+        sources.describe(source)

@@ -15,6 +15,11 @@ RETRIED = frozenset({
     "ServiceUnavailable", "ServiceUnavailableException",
     "ProvisionedThroughputExceededException",
 })  # fmt: skip
+REFUSED = frozenset({  # what whoever asks has to mend
+    "AccessDeniedException", "KMSAccessDeniedException", "ExpiredTokenException", "IncompleteSignatureException",
+    "InvalidClientTokenId", "InvalidSignatureException", "MissingAuthenticationTokenException",
+    "UnrecognizedClientException", "ValidationException",
+})  # fmt: skip
 EXPIRED = "ExpiredIteratorException"
 PATIENCE_SECONDS = 300.0
 
@@ -102,6 +107,10 @@ def client(region, endpoint):
         made = boto3.session.Session().client("kinesis", region_name=region, endpoint_url=endpoint, config=config)
     except botocore.exceptions.NoRegionError:
         raise ValueError("no AWS region is known: give region, or set AWS_DEFAULT_REGION") from None
+    except (botocore.exceptions.InvalidRegionError, ValueError) as error:  # no address raises ValueError
+        raise ValueError(
+            f"Kinesis cannot be reached with region {region!r}, endpoint {endpoint!r}: {error}"
+        ) from None
     made.meta.events.register("before-parse.kinesis.GetRecords", _keep_body)
     return made
 
@@ -124,7 +133,7 @@ def call(source, operation, *, patience_seconds=PATIENCE_SECONDS, sleep=time.sle
 
     Raises:
         StreamNotFound: no such stream.
-        ValueError: no credentials, or the endpoint cannot be reached.
+        ValueError: no credentials, or none that may do this; a name that is none; the endpoint cannot be reached.
         botocore.exceptions.ClientError: any other refusal, or one that outlasted the patience.
     """
     import botocore.exceptions as failures
@@ -150,6 +159,8 @@ def call(source, operation, *, patience_seconds=PATIENCE_SECONDS, sleep=time.sle
     except failures.ClientError as error:
         if error.response["Error"]["Code"] == "ResourceNotFoundException":
             raise StreamNotFound(_missing(made, source, error)) from error
+        if error.response["Error"]["Code"] in REFUSED:
+            raise ValueError(f"stream {source.stream} cannot be read: {error}") from error
         raise
     except (failures.NoCredentialsError, failures.PartialCredentialsError) as error:
         raise ValueError(f"no AWS credentials to read stream {source.stream} with: {error}") from error
