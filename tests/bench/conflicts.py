@@ -3,7 +3,7 @@
 A clone that has no such lines goes on from what is committed.
 
 `python -m bench.conflicts s3 copy-on-write,v3` runs what is missing, repeats one cell in ten, writes
-docs/evidence/conflicts.json and says what is still missing.
+docs/evidence/conflicts.json (of another environment: conflicts_NAME.json) and says what is still missing.
 """
 
 import json
@@ -35,18 +35,21 @@ def main(environment="s3", modes=""):
 
 def begun(environment, file, again):
     """Begin with the committed matrix of an environment; returns the keys that were not the same when repeated."""
-    try:
-        there, results = kept.measured()
-    except ValueError:
+    path = evidence.FOLDER / f"{name_of(environment)}.json"
+    if not path.is_file():
         return []
-    if there["environment"] != environment:
-        return []
+    there, results = kept.matrix(path)
     repeated = set(there["repeated"])
     for one in results:
         kept.append(file, one)
         if "/".join(kept.cell_of(one).key) in repeated:
             kept.append(again, one)
     return there["repeated_unlike"]
+
+
+def name_of(environment):
+    """Return the name of an environment's evidence; that of s3 is the one that notebook and library read."""
+    return "conflicts" if environment == "s3" else f"conflicts_{environment}"
 
 
 def urgency(cell):
@@ -64,7 +67,7 @@ def run(spark, cells, file):
 
 
 def write(environment, about, file, again, before=()):
-    """Write docs/evidence/conflicts.json from what is kept, and say what is missing and what was not the same."""
+    """Write the evidence from what is kept, and say what is missing and what was not the same."""
     every = conflicts.cells()
     found = {kept.cell_of(one).key: one for one in kept.read(file) if of(one, about)}
     twice = {kept.cell_of(one).key: one for one in kept.read(again) if of(one, about)}
@@ -72,7 +75,7 @@ def write(environment, about, file, again, before=()):
     absent = [cell.key for cell in every if cell.key not in found]
     rows = [found[cell.key] for cell in every if cell.key in found]
     path = evidence.write(
-        "conflicts",
+        name_of(environment),
         what="outcome of the second of two commits, whose order is fixed, for every pair of operations",
         environment=environment,
         cells_there_are=len(every),

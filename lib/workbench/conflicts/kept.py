@@ -69,7 +69,16 @@ def measured(start=None):
     path = next((place for place in places if place.is_file()), None)
     if path is None:
         raise ValueError(f"no {EVIDENCE} upwards from {starts[0]}, nor beside the library")
-    found = json.loads(path.read_text(encoding="utf-8"))
+    return matrix(path)
+
+
+def matrix(path):
+    """Return the matrix of a file of evidence: (what it is about, list of Result).
+
+    Raises:
+        ValueError: it is no matrix.
+    """
+    found = json.loads(Path(path).read_text(encoding="utf-8"))
     try:
         return found, [Result(**dict(zip(found["columns"], row, strict=True))) for row in found["cells"]]
     except (KeyError, TypeError, ValueError) as error:
