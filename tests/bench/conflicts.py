@@ -27,10 +27,12 @@ def main(environment="s3", modes=""):
     spark = session.start(environment)
     about = conflicts.versions(spark)
     print(f"{len(wanted)} cells, {len(kept.missing(wanted, file, versions=about))} to run", flush=True)
-    run(spark, sorted(kept.missing(wanted, file, versions=about), key=urgency), file)
-    run(spark, kept.missing(wanted[::ONE_IN], again, versions=about), again)
+    try:
+        run(spark, sorted(kept.missing(wanted, file, versions=about), key=urgency), file)
+        run(spark, kept.missing(wanted[::ONE_IN], again, versions=about), again)
+    finally:  # an interrupt leaves evidence of what is there
+        write(environment, about, file, again, unlike)
     session.stop(spark)
-    write(environment, about, file, again, unlike)
 
 
 def begun(environment, file, again):
