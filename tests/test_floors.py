@@ -13,6 +13,7 @@ GROUND = {
     "secrets",
     "jars",
     "java",
+    "children",
     "scratch",
     "lake",
     "identifiers",

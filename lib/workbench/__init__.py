@@ -22,6 +22,7 @@ The map. Imports go downwards only, and within *top* nobody imports a neighbour:
                    lake       the embedded lake: an SQLite catalog and files in one folder
                    scratch    the folder of a run's throw-away lake
                    java       a JVM, jars by coordinate and checksum
+                   children   a process of our own: told by lines of JSON, never there after us
                    costs      what a service charges, from dated price files
                    show, plots, checks, results, identifiers     what a notebook says
 

@@ -256,7 +256,7 @@ def test_a_client_that_comes_back_goes_on_where_it_was(unlimited):
     ],
 )
 def test_arguments_that_do_not_go_start_nothing(wrong, says, monkeypatch):
-    monkeypatch.setattr("workbench.local.children.subprocess.Popen", None)
+    monkeypatch.setattr("workbench.children.subprocess.Popen", None)
     with pytest.raises(ValueError, match=says), kinesis.serve(**wrong):
         pass
 

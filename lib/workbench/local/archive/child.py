@@ -11,7 +11,7 @@ import time
 from contextlib import contextmanager
 from datetime import UTC, datetime
 
-from workbench.local import children
+from workbench import children
 from workbench.local.archive import patches
 from workbench.local.archive.store import State
 

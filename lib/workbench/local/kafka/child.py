@@ -5,7 +5,8 @@ import os
 import sys
 from contextlib import contextmanager
 
-from workbench.local import children, folders
+from workbench import children
+from workbench.local import folders
 
 PATIENCE_SECONDS = 30  # a broker that ends in order writes down its logs
 

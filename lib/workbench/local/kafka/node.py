@@ -10,8 +10,8 @@ import tomllib
 import uuid
 from pathlib import Path
 
-from workbench import jars, java
-from workbench.local import children, ports
+from workbench import children, jars, java
+from workbench.local import ports
 from workbench.local.ports import HOST
 
 STARTS = 5

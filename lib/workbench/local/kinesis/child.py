@@ -10,7 +10,7 @@ import threading
 from contextlib import contextmanager
 from dataclasses import asdict
 
-from workbench.local import children
+from workbench import children
 from workbench.local.kinesis import server
 from workbench.local.kinesis.clock import Clock
 from workbench.local.kinesis.limits import Limits

@@ -9,7 +9,8 @@ import os
 import sys
 from contextlib import contextmanager
 
-from workbench.local import children, folders
+from workbench import children
+from workbench.local import folders
 from workbench.local.ports import HOST
 from workbench.local.s3.folder import KEYS
 

@@ -11,7 +11,8 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from workbench.local import children, ports
+from workbench import children
+from workbench.local import ports
 from workbench.local.ports import HOST
 
 BUCKET, TABLE_BUCKET = "plain", "warehouse"

@@ -1,4 +1,4 @@
-"""A stand-in's process: it is told what to do on its standard input and ends when that ends, so never after us.
+"""A process of our own: it is told what to do on its standard input and ends when that ends, so never after us.
 
 Both sides speak JSON, a line each way. The module that is the child has a `main`, which reads its settings from
 standard input. Nothing of it stands in a command line, where other users of the machine would read keys.
@@ -17,19 +17,22 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 @contextmanager
-def started(module, *, patience_seconds=5, env=None):
+def started(module, *, patience_seconds=5, env=None, python=None, log=None):
     """Start `module.main()` as a process; gives its Popen, which is ended with the context.
 
     Args:
         module: full name of the module.
         patience_seconds: how long it may take to end by itself before it is killed.
         env: variables that it has beside ours.
+        python: interpreter of another environment; ours by default.
+        log: open file that takes its standard error; ours by default.
     """
     package, _, name = module.rpartition(".")
     process = subprocess.Popen(
-        [sys.executable, "-P", "-c", f"from {package} import {name}; {name}.main()"],
+        [str(python or sys.executable), "-P", "-c", f"from {package} import {name}; {name}.main()"],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
+        stderr=log,
         env=os.environ | (env or {}),
         start_new_session=True,  # an interrupt of the parent is not meant for it
     )
