@@ -229,6 +229,40 @@ def test_a_grid_gives_a_picture_with_a_colour_a_name_and_the_table_of_names(emit
     assert picture(emitted[0]).startswith(b"\x89PNG")
 
 
+RATIOS = pd.DataFrame(
+    {"query": ["q1", "q2", "q3"], "ratio": [8.0, 0.5, 2.0], "verdict": ["equal", "vacuous", "equal"]}
+)
+
+
+def test_ranked_stands_in_order_on_a_logarithmic_axis_with_a_colour_a_name(emitted, monkeypatch):
+    drawn, words = [], {"title": "Ratios", "xlabel": "query", "ylabel": "times as fast"}
+    monkeypatch.setattr(
+        "matplotlib.axes.Axes.plot", lambda axes, x, y, **style: drawn.append((list(x), list(y), style))
+    )
+    monkeypatch.setattr("matplotlib.axes.Axes.set_yscale", lambda axes, scale: drawn.append(scale))
+    monkeypatch.setattr(plots, "_legend", lambda figure, axes, series: drawn.append(series))
+    plots.ranked(RATIOS, y="ratio", colour="verdict", **words)
+    (*points, scale, names) = drawn
+    assert [(x, y, style["label"]) for x, y, style in points] == [
+        ([2, 3], [2.0, 8.0], "equal"),
+        ([1], [0.5], "vacuous"),
+    ]
+    assert len({style["color"] for *_, style in points}) == 2 and (scale, names) == ("log", ["vacuous", "equal"])
+    assert emitted[0][0]["text/plain"] == (
+        "Points in order: Ratios. Across: query. Up: times as fast. Colours: vacuous, equal."
+    )
+    assert emitted[1][0]["text/plain"].splitlines()[2].split() == ["q1", "8.00", "equal"]
+    plots.ranked(RATIOS, y="ratio", colour="verdict", shown=True, **words)
+    assert len(emitted) == 3
+    with pytest.raises(ValueError, match="9 columns to draw, expected 1 to 8"):
+        plots.ranked(
+            pd.DataFrame({"ratio": range(1, 10), "verdict": list("abcdefghi")}),
+            y="ratio",
+            colour="verdict",
+            **words,
+        )
+
+
 def test_a_grid_with_a_cell_twice_is_refused(emitted):
     with pytest.raises(ValueError, match="one cell for each second and first"):
         plots.grid(pd.concat([CELLS, CELLS]), colours={}, **AROUND)

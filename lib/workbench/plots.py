@@ -217,6 +217,40 @@ def grid(frame, *, x, y, value, colours, title, xlabel, ylabel):
     show.rows(table.reset_index(drop=True), limit=len(table))
 
 
+def ranked(frame, *, y, colour, title, xlabel, ylabel, shown=False):
+    """Draw a column of a frame from its least to its greatest value, a point a row, on a logarithmic axis.
+
+    Args:
+        frame: pandas DataFrame; numbers above 0.
+        y: column of the numbers.
+        colour: column of names, up to eight, one colour each.
+        title: what the figure shows.
+        xlabel: what a point is.
+        ylabel: what the numbers are.
+        shown: the frame stands in the notebook already, so it is not printed.
+
+    Raises:
+        ValueError: a column is not in the frame, the frame is empty, or there are more than eight names.
+    """
+    _series(frame, colour, y)
+    found = frame.sort_values(y, kind="stable").assign(place=range(1, len(frame) + 1))
+    names = list(dict.fromkeys(found[colour]))
+    _series(found.assign(**dict.fromkeys(names, 0)), colour, names)
+    with _figure(title) as (figure, axes):
+        for number, name in enumerate(sorted(names)):
+            rows, marker = found[found[colour] == name], MARKERS[number]
+            axes.plot(rows["place"], rows[y], label=str(name), color=PALETTE[number], marker=marker, linestyle="")
+        axes.set_yscale("log")
+        axes.axhline(1, color="black", linewidth=0.8)
+        axes.set_xlabel(textwrap.fill(xlabel, 60))
+        axes.set_ylabel(textwrap.fill(ylabel, 40))
+        axes.grid(alpha=0.3)
+        _legend(figure, axes, names)
+        _emit(figure, f"Points in order: {title}. Across: {xlabel}. Up: {ylabel}. Colours: {_listed(names)}.")
+    if not shown:
+        show.rows(frame, limit=len(frame))
+
+
 def _series(frame, x, y):
     series = [y] if isinstance(y, str) else list(y)
     if unknown := [name for name in (x, *series) if name not in frame.columns]:

@@ -88,6 +88,32 @@ def read(folder):
     return empty | found if _well_formed(found, empty) else empty
 
 
+def evidence(name, start=None):
+    """Return what a benchmark measured once: a file that is committed with a project.
+
+    It is the nearest docs/evidence/<name>.json upwards from a folder, else that of the library's repository.
+
+    Args:
+        name: of the benchmark.
+        start: folder; None for the working folder.
+
+    Returns:
+        dict; `date`, `machine` and `versions` say when and where.
+
+    Raises:
+        ValueError: there is none, or it is no such file.
+    """
+    starts = [Path(start or Path.cwd()).resolve(), Path(__file__).resolve()]
+    places = [folder / "docs" / "evidence" / f"{name}.json" for one in starts for folder in (one, *one.parents)]
+    path = next((place for place in places if place.is_file()), None)
+    if path is None:
+        raise ValueError(f"no docs/evidence/{name}.json upwards from {starts[0]}, nor beside the library")
+    found = json.loads(path.read_text(encoding="utf-8"))
+    if not isinstance(found, dict):
+        raise ValueError(f"{path} holds no measurements but a {type(found).__name__}")
+    return found
+
+
 def _well_formed(found, empty):
     """Tell whether a file holds what this module writes: a notebook may have written over it."""
     if not isinstance(found, dict) or set(found) - set(empty):

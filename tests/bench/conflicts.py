@@ -37,10 +37,10 @@ def main(environment="s3", modes=""):
 
 def begun(environment, file, again):
     """Begin with the committed matrix of an environment; returns the keys that were not the same when repeated."""
-    path = evidence.FOLDER / f"{name_of(environment)}.json"
-    if not path.is_file():
+    try:
+        there, results = kept.measured(evidence.FOLDER, name=name_of(environment))
+    except ValueError:
         return []
-    there, results = kept.matrix(path)
     repeated = set(there["repeated"])
     for one in results:
         kept.append(file, one)

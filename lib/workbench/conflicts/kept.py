@@ -4,10 +4,9 @@ import json
 from dataclasses import asdict
 from pathlib import Path
 
+from workbench import results
 from workbench.conflicts.cells import COLUMNS, Cell
 from workbench.conflicts.runs import Result
-
-EVIDENCE = "docs/evidence/conflicts.json"
 
 
 def read(path):
@@ -53,33 +52,20 @@ def cell_of(result):
     return Cell(*(fields[name] for name in COLUMNS))
 
 
-def measured(start=None):
+def measured(start=None, *, name="conflicts"):
     """Return the committed matrix: (what it is about, list of Result).
 
     It is the nearest docs/evidence/conflicts.json upwards from a folder, else that of the library's repository.
 
     Args:
         start: folder; None for the working folder.
+        name: of the evidence; that of another environment than s3 is conflicts_NAME.
 
     Raises:
         ValueError: there is none, or it is no matrix.
     """
-    starts = [Path(start or Path.cwd()).resolve(), Path(__file__).resolve()]
-    places = [folder / EVIDENCE for one in starts for folder in (one, *one.parents)]
-    path = next((place for place in places if place.is_file()), None)
-    if path is None:
-        raise ValueError(f"no {EVIDENCE} upwards from {starts[0]}, nor beside the library")
-    return matrix(path)
-
-
-def matrix(path):
-    """Return the matrix of a file of evidence: (what it is about, list of Result).
-
-    Raises:
-        ValueError: it is no matrix.
-    """
-    found = json.loads(Path(path).read_text(encoding="utf-8"))
+    found = results.evidence(name, start)
     try:
         return found, [Result(**dict(zip(found["columns"], row, strict=True))) for row in found["cells"]]
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"{path} holds no matrix: {error}") from error
+        raise ValueError(f"docs/evidence/conflicts.json holds no matrix: {error}") from error
