@@ -9,13 +9,15 @@ from typing import Annotated
 
 import typer
 
-from workbench.local.commands import app as stand_ins
+from workbench.cli.engines import engines
+from workbench.cli.local import local
 
 app = typer.Typer(
     help="Parameterised Iceberg notebooks, run headless with a verdict that can fail.",
     no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
 )  # fmt: skip
-app.add_typer(stand_ins, name="local")
+app.add_typer(local, name="local")
+app.add_typer(engines, name="engines")
 Notebook = Annotated[str | None, typer.Argument(help="name in notebooks/, or path of any notebook")]
 
 
@@ -96,7 +98,7 @@ def params(notebook: Annotated[str, typer.Argument(help="name in notebooks/ or p
 
     path = notebooks.find(notebook)
     declared = notebooks.parameters(notebooks.read(path)).values()
-    _columns(
+    columns(
         [
             ("PARAMETER", "TYPE", "DEFAULT", ""),
             *((p.name, p.type or "any", repr(p.default), p.help) for p in declared),
@@ -142,7 +144,7 @@ def runs(
             (row["run_id"], row["notebook"], row["status"], started, seconds, row["environment"] or "",
              (row["reason"] or "")[:80])
         )  # fmt: skip
-    _columns(lines)
+    columns(lines)
 
 
 @app.command()
@@ -241,7 +243,7 @@ def _summary(ended):
     for record in ended:
         page = _from_here(records.folder(record) / "report.html")
         lines.append((record["notebook"], record["status"], f"{record['seconds']:.1f}", page))
-    _columns(lines)
+    columns(lines)
     print(f"\nall runs: {_from_here(records.runs_folder() / 'index.html')}")
 
 
@@ -277,7 +279,8 @@ def _one(run_id):
     raise ValueError(f"no run {run_id}; `workbench runs` lists them")
 
 
-def _columns(lines):
+def columns(lines):
+    """Print rows of texts in columns."""
     widths = [max(len(str(line[i])) for line in lines) for i in range(len(lines[0]))]
     for line in lines:
         print("  ".join(str(value).ljust(width) for value, width in zip(line, widths, strict=True)).rstrip())

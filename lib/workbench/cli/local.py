@@ -1,14 +1,14 @@
-"""The commands `workbench local …`: stand-ins by hand."""
+"""`workbench local`: stand-ins that run until they are interrupted."""
 
 from typing import Annotated
 
 import typer
 
-app = typer.Typer(help="Stand-ins that run on this machine, on loopback only.", no_args_is_help=True)
+local = typer.Typer(help="Stand-ins that run on this machine, on loopback only.", no_args_is_help=True)
 
 
-@app.command("kinesis")
-def kinesis_server(
+@local.command("kinesis")
+def local_kinesis(
     port: Annotated[int, typer.Option(min=0, max=65535, help="port on 127.0.0.1; 0 takes a free one")] = 4567,
     faults: Annotated[str | None, typer.Option(metavar="FILE", help="fault script, see docs/kinesis.md")] = None,
     limits: Annotated[bool, typer.Option(help="throttle and refuse as the service does")] = True,
@@ -24,8 +24,8 @@ def kinesis_server(
     )
 
 
-@app.command("s3")
-def s3_server(
+@local.command("s3")
+def local_s3(
     folder: Annotated[str | None, typer.Option(help="where the data stay; left out: nowhere")] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="S3's on 127.0.0.1; 0: a free one")] = 8333,
     catalog_port: Annotated[int, typer.Option(min=0, max=65535, help="the catalog's")] = 8181,
@@ -37,8 +37,8 @@ def s3_server(
     command.serve(folder, port=port, catalog_port=catalog_port, faults=faults)
 
 
-@app.command("kafka")
-def kafka_broker(
+@local.command("kafka")
+def local_kafka(
     folder: Annotated[str | None, typer.Option(help="where the data stay; left out: nowhere")] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="port on 127.0.0.1; 0 takes a free one")] = 9092,
     fetch: Annotated[bool, typer.Option("--fetch", help="only fetch the broker's jars")] = False,

@@ -1,0 +1,36 @@
+"""`workbench engines`: which engines a benchmark can compare, and what one of them needs."""
+
+from typing import Annotated
+
+import typer
+
+engines = typer.Typer(help="Engines of the TPC-DS derived benchmark.", invoke_without_command=True)
+
+
+@engines.callback()
+def listed(context: typer.Context):
+    """List the profiles and say of each whether it can run here."""
+    if context.invoked_subcommand:
+        return
+    from workbench.cli import columns
+    from workbench.tpcds import engines as profiles
+
+    found = [profiles.engine(name) for name in profiles.names()]
+    columns(
+        [
+            ("ENGINE", "DESCRIPTION", "CAN RUN"),
+            *((one.name, one.description, profiles.lacks(one) or "yes") for one in found),
+        ]
+    )
+
+
+@engines.command("install")
+def install(name: Annotated[str, typer.Argument(help="of a profile in params/engines")]):
+    """Fetch what an engine needs: an environment of its own from a lock file with hashes, and its jars."""
+    from workbench import tpcds
+    from workbench.tpcds import engines as profiles
+
+    engine = tpcds.engine(name)
+    tpcds.install(engine)
+    where = f" in {profiles.folder(engine)}" if engine.own_environment else ""
+    print(f"{name} can run: {engine.description}{where}")
