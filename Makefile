@@ -29,6 +29,7 @@ lock: .venv/.build ## write the lock files again from pyproject.toml and locks/*
 	@$(COMPILE) locks/build.in -o locks/build.lock
 	@$(COMPILE) locks/java.in -o locks/java.lock
 	@$(COMPILE) locks/deequ.in -o locks/deequ.lock
+	@$(COMPILE) locks/baseline.in -o locks/baseline.lock
 	@$(COMPILE) --all-extras pyproject.toml -o locks/project.lock
 
 .venv/.java: .venv/.packages locks/java.lock

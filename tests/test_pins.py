@@ -90,6 +90,8 @@ def test_the_wheel_stands_alone(tmp_path):
         "log4j2.properties",
         "environments/local.yml",
         "engines/spark41.yml",
+        "engines/baseline.lock",
+        "engines/build.lock",
         "tpcds/names.txt",
         "run/templates/report.html.j2",
         "prices/s3.toml",

@@ -1,8 +1,12 @@
 """Profiles of engines are typed, and none runs under a wrong name; times are told beside verdicts only."""
 
-import pytest
+import hashlib
 
-from workbench.tpcds import engines, runs, verdicts
+import pytest
+from conftest import ROOT, workbench
+
+from workbench import java
+from workbench.tpcds import asking, engines, installing, runs, verdicts
 
 
 @pytest.fixture
@@ -19,16 +23,19 @@ def profile(tmp_path, monkeypatch):
     return write
 
 
-GOOD = "description: one\nfamily: spark\nreads: iceberg\npackages: {pyspark: 3.5.3}\n"
+GOOD = "description: one\nfamily: spark\njars: [iceberg]\npackages: {pyspark: 3.5.3}\n"
 
 
 def test_the_profiles_that_are_there():
     found = {name: engines.engine(name) for name in engines.names()}
-    assert {name: (one.family, one.reads, one.decimals, one.packages) for name, one in found.items()} == {
-        "baseline": ("spark", "iceberg", "rounded", {"pyspark": "3.5.3"}),
-        "duckdb": ("duckdb", "parquet", "rounded", {"duckdb": "1.5.5"}),
-        "sail": ("sail", "parquet", "cut", {"pysail": "0.7.2"}),
-        "spark41": ("spark", "iceberg", "rounded", {"pyspark": "4.1.4"}),
+    assert {
+        name: (one.family, one.own_environment, one.decimals, one.packages, one.jars)
+        for name, one in found.items()
+    } == {
+        "baseline": ("spark", True, "rounded", {"pyspark": "3.5.3"}, ("iceberg35", "sqlite")),
+        "duckdb": ("duckdb", False, "rounded", {"duckdb": "1.5.5"}, ()),
+        "sail": ("sail", False, "cut", {"pysail": "0.7.2", "pyspark": "4.1.4"}, ()),
+        "spark41": ("spark", False, "rounded", {"pyspark": "4.1.4"}, ("iceberg", "sqlite")),
     }
     assert found["baseline"].conf == {}  # defaults is what it is called
 
@@ -48,7 +55,7 @@ def test_a_profile_of_ones_own_is_found_first(profile):
             "familie is not a setting (did you mean family?); it has name, description",
         ),
         ("family: spark", "family: flink", "family: Input should be 'spark', 'sail' or 'duckdb'"),
-        ("reads: iceberg\n", "", "reads: Field required"),
+        ("family: spark\n", "", "family: Field required"),
         ("{pyspark: 3.5.3}", "{}", "packages: Dictionary should have at least 1 item"),
         ("{pyspark: 3.5.3}", "{pyspark: 3.5}", "packages.pyspark: Input should be a valid string"),
         (GOOD, "[1, 2]", "expected keys and values, found list"),
@@ -73,7 +80,69 @@ def test_no_engine_runs_under_the_name_of_another():
     with pytest.raises(
         ValueError, match=r"engine baseline is pyspark 3\.5\.3, here is 4\.1\.4: it needs a process"
     ):
-        engines.run(engines.engine("baseline"), "q1", None)
+        asking.run(engines.engine("baseline"), "q1", None)
+
+
+def test_choices_are_no_engine(profile):
+    profile(GOOD).with_name("choices.yml").write_text("queries: {}\n")
+    assert "choices" not in engines.names()
+
+
+def test_what_a_machine_lacks_is_said_with_what_to_do(profile, project, monkeypatch):
+    def lacks(text):
+        profile(text)
+        return engines.lacks(engines.engine("mine"))
+
+    here = GOOD.replace("3.5.3", "4.1.4")
+    assert lacks(here) is None
+    assert lacks(GOOD) == "it is pyspark 3.5.3, here is 4.1.4"
+    assert lacks(here.replace("pyspark:", "nospark:")) == "it is nospark 4.1.4, here is none"
+    assert lacks(here.replace("[iceberg]", "[icebreg]")).startswith(
+        "no jar 'icebreg' in jars.toml; it has iceberg, "
+    )
+    monkeypatch.setattr(java, "jar_problem", lambda name: "corrupt")
+    assert lacks(here).endswith(":1.11.0 is corrupt: workbench engines install mine")
+
+
+def test_an_environment_counts_for_its_lock_file_only(project, tmp_path, monkeypatch):
+    one = engines.engine("baseline")
+    monkeypatch.setattr(java, "jar_problem", lambda name: None)
+    assert engines.lacks(one) == "its environment is not there: workbench engines install baseline"
+    engines.folder(one).mkdir(parents=True)
+    note = engines.folder(one) / "lock.sha256"
+    note.write_text(hashlib.sha256((ROOT / "locks" / "baseline.lock").read_bytes()).hexdigest())
+    assert engines.lacks(one) is None
+    assert engines.python(one) == project / ".workbench" / "engines" / "baseline" / "bin" / "python"
+    note.write_text("of an older lock file")
+    assert engines.lacks(one) == "its environment is not there: workbench engines install baseline"
+
+
+def test_an_installation_that_fails_leaves_nothing_that_is_taken_for_one(project, tmp_path, monkeypatch):
+    wrong = tmp_path / "wrong.lock"
+    wrong.write_text("--no-such-option\n")
+    monkeypatch.setattr(engines, "lock", lambda name: wrong)
+    one = engines.engine("baseline")
+    with pytest.raises(ValueError, match="the environment of baseline could not be made: "):
+        installing.install(one)
+    assert not engines.installed(one)
+
+
+def test_our_own_environment_is_not_changed(profile):
+    profile(GOOD)
+    with pytest.raises(ValueError, match=r"engine mine still cannot run: it is pyspark 3\.5\.3, here is 4\.1\.4"):
+        installing.install(engines.engine("mine"))
+
+
+def test_the_command_lists_engines_and_whether_they_run(project):
+    said = workbench("engines", cwd=project).stdout.splitlines()
+    assert [line.split()[0] for line in said] == ["ENGINE", "baseline", "duckdb", "sail", "spark41"]
+    assert said[1].endswith("its environment is not there: workbench engines install baseline")
+    assert said[2].split() == ["duckdb", "DuckDB", "1.5.5", "yes"]
+    wrong = workbench("engines", "install", "sial", cwd=project)
+    assert (wrong.returncode, wrong.stderr) == (
+        2, "workbench: no engine 'sial' (did you mean sail?); there are baseline, duckdb, sail, spark41\n",
+    )  # fmt: skip
+    assert workbench("engines", "install", "duckdb", cwd=project).stdout == "duckdb can run: DuckDB 1.5.5\n"
 
 
 def result(query, kind, seconds=1.0):

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from workbench.tpcds import answers, data, engines, kept, oracle, texts, verdicts
+from workbench.tpcds import answers, asking, data, engines, kept, oracle, texts, verdicts
 from workbench.tpcds.verdicts import Verdict
 
 
@@ -55,8 +55,8 @@ def test_hidden_keys_are_no_part_of_the_answer(ask):
 
 def test_duckdb_as_an_engine_gives_the_answer_without_the_keys(ask, generated):
     connection = data.connect(generated)
-    ran = engines.run(engines.engine("duckdb"), "q89", connection)
-    long = engines.run(engines.engine("duckdb"), "q22", connection, limited=False)
+    ran = asking.run(engines.engine("duckdb"), "q89", connection)
+    long = asking.run(engines.engine("duckdb"), "q22", connection, limited=False)
     connection.close()
     assert ran.answer == ask("q89").answer and ran.seconds > 0
     assert long.answer == ask("q22", limited=False).answer
@@ -80,6 +80,48 @@ def test_a_right_answer_is_verified_and_a_planted_wrong_one_is_not(ask, generate
 def test_duckdb_does_not_vouch_for_itself(ask, generated):
     with pytest.raises(ValueError, match="duckdb cannot vouch for itself"):
         judge("q42", ask("q42").answer, ask, generated, family="duckdb")
+
+
+def test_answers_judged_by_different_rules_do_not_forget_each_other(tmp_path):
+    for rule in ("rounded", "cut"):
+        kept.keep(tmp_path, "d", "q1", [rule], "a", Verdict("equal", rule))
+    assert [kept.find(tmp_path, "d", "q1", [rule], "a").sentence for rule in ("rounded", "cut")] == [
+        "rounded",
+        "cut",
+    ]
+
+
+def vouched(query, answer, ask, generated, other, place=None):
+    return oracle.vouched(
+        query,
+        answer,
+        ask,
+        other=other,
+        data=generated.digest,
+        unlimited=lambda: ask(query, False).answer,
+        place=place,
+    )
+
+
+@pytest.mark.parametrize(
+    ("other", "found"),
+    [
+        (Verdict("equal", "as Spark says"), Verdict("equal", "1 rows in the same order")),
+        (Verdict("tie at the limit", "as Spark says"), Verdict("tie at the limit", "as Spark says")),
+        (Verdict("vacuous", "as Spark says"), Verdict("vacuous", "as Spark says")),
+        (Verdict("different", "x"), Verdict("unverified", "no answer of another engine agrees with the oracle")),
+        (Verdict("unverified", "x"), Verdict("unverified", "no answer of another engine agrees with the oracle")),
+        (None, Verdict("unverified", "no answer of another engine was compared")),
+    ],
+)
+def test_duckdb_on_other_files_is_worth_what_another_engine_is(ask, generated, tmp_path, other, found):
+    """A vacuous answer of Spark's leaves the oracle's word alone; a wrong one leaves two engines in disagreement."""
+    right = ask("q42").answer
+    for place in (None, tmp_path, tmp_path):
+        assert vouched("q42", right, ask, generated, other, place) == found
+    wrong = planted(right, 0, 3, Decimal("43822.55"))
+    kind = "different" if found.kind != "unverified" else "unverified"
+    assert vouched("q42", wrong, ask, generated, other, tmp_path).kind == kind
 
 
 def test_what_cannot_be_translated_is_unverified(ask, generated, monkeypatch):
@@ -138,6 +180,6 @@ def test_a_few_answers_a_query_are_kept_and_a_torn_file_is_none(tmp_path):
     for n in range(kept.MOST + 2):
         kept.keep(tmp_path, "d", "q1", [], f"{n}", Verdict("tie at the limit", f"{n}"))
     file = tmp_path / "d" / "q1.json"
-    assert list(json.loads(file.read_text())["answers"]) == [str(n) for n in range(2, kept.MOST + 2)]
+    assert [key.split()[0] for key in json.loads(file.read_text())] == [str(n) for n in range(2, kept.MOST + 2)]
     file.write_text(file.read_text()[:50])
     assert kept.find(tmp_path, "d", "q1", [], "5") is None

@@ -1,16 +1,13 @@
 """Spark on Iceberg against DuckDB on Parquet: the same data, the same questions."""
 
-import json
 import os
-import subprocess
-import sys
-from pathlib import Path
 
 import duckdb
 import pytest
+from conftest import ENVIRONMENT
 
-from workbench import tpcds
-from workbench.tpcds import engines, layouts, runs
+from workbench import session, tpcds
+from workbench.tpcds import asking, layouts, runs
 
 SOAK = pytest.mark.skipif("WORKBENCH_SOAK" not in os.environ, reason="long: WORKBENCH_SOAK=1")
 NAMESPACE = "t_tpcds"
@@ -118,16 +115,16 @@ def test_a_run_leaves_the_session_as_it_was(spark, data, engine, loaded):
         }
 
     before = settings()
-    engines.run(engine, "q42", spark, namespace=NAMESPACE)
+    asking.run(engine, "q42", spark, namespace=NAMESPACE)
     with pytest.raises(Exception, match="TABLE_OR_VIEW_NOT_FOUND"):
-        engines.run(engine, "q37", spark, namespace=NAMESPACE)
+        asking.run(engine, "q37", spark, namespace=NAMESPACE)
     assert settings() == before
 
 
 def test_a_setting_of_a_running_session_that_cannot_be_made_is_refused(spark, engine, loaded):
     other = engine.model_copy(update={"conf": {"spark.sql.shuffle.partitions": 3, "spark.driver.memory": "9g"}})
     with pytest.raises(ValueError, match="the engine wants 9g: it needs a process of its own"):
-        engines.run(other, "q42", spark, namespace=NAMESPACE)
+        asking.run(other, "q42", spark, namespace=NAMESPACE)
     assert spark.conf.get("spark.sql.shuffle.partitions") == "2"
 
 
@@ -234,16 +231,20 @@ def test_all_103_have_a_verdict_and_none_is_different(spark, data, engine, tmp_p
 
 
 @SOAK
-def test_an_engine_that_loses_digits_is_found_out(tmp_path):
+def test_an_engine_that_loses_digits_is_found_out(spark, data, tmp_path):
     """PySail cuts each quotient after six decimals, then q66 adds them up."""
-    child = [sys.executable, str(Path(__file__).with_name("tpcds_sail.py")), "0.01", str(tmp_path)]
-    run = subprocess.run(child, capture_output=True, text=True, timeout=900, check=False)
-    assert run.returncode == 0, run.stderr
-    found = json.loads(run.stdout.splitlines()[-1])
-    assert {query: told for query, (kind, told) in found.items() if kind == "different"} == {
+    tpcds.load(spark, data, "t_tpcds_sail", layout="flat")
+    try:
+        engine = tpcds.engine("sail")
+        with tpcds.opened(engine, session.catalog(ENVIRONMENT), "t_tpcds_sail", data) as process:
+            results = list(tpcds.run(engine, process, data, place=tmp_path))
+    finally:
+        _drop(spark, "t_tpcds_sail")
+    found = {one.query: one.verdict.sentence for one in results if one.verdict.kind == "different"}
+    assert found == {
         "q66": "row 1, column 21 (jan_sales_per_sq_foot): found 0.075248, expected 0.07524909821873271"
     }
-    assert [query for query, (kind, _) in found.items() if kind == "vacuous"] == VACUOUS
+    assert [query for query, kind in kinds(results).items() if kind == "vacuous"] == VACUOUS
 
 
 def test_all_kinds_of_verdicts_are_counted(data):

@@ -18,18 +18,24 @@ What the verdicts mean, and what they leave open: docs/tpcds.md. The parts:
     verdicts     two answers: what their agreement is worth
     oracle       DuckDB's answer, and the verdict it allows
     kept         verified answers, remembered by their hash
-    engines      profiles of engines; one query on one of them
+    engines      profiles of engines, and what this machine lacks for one
+    installing   the environment that an engine has of its own, and its jars
+    processes    an engine in a process of its own; child is that process
+    asking       one query on one engine
     runs         queries on an engine, each with its verdict
 """
 
 from workbench.tpcds.data import Data, generate
 from workbench.tpcds.engines import Engine, engine
+from workbench.tpcds.installing import install
 from workbench.tpcds.layouts import FLAT, LAYOUTS, OURS, PUBLISHED, Loaded, load
+from workbench.tpcds.processes import Process, opened
 from workbench.tpcds.runs import DERIVED, AnswersDiffer, Result, counts, lines, require, run
 from workbench.tpcds.texts import names, text
 from workbench.tpcds.verdicts import KINDS, Verdict
 
 __all__ = [
     "DERIVED", "FLAT", "KINDS", "LAYOUTS", "OURS", "PUBLISHED", "AnswersDiffer", "Data", "Engine", "Loaded",
-    "Result", "Verdict", "counts", "engine", "generate", "lines", "load", "names", "require", "run", "text",
+    "Process", "Result", "Verdict", "counts", "engine", "generate", "install", "lines", "load", "names", "opened",
+    "require", "run", "text",
 ]  # fmt: skip

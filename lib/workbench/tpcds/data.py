@@ -96,10 +96,15 @@ def generate(scale, *, cache=None):
 
 def connect(data, *, threads=2):
     """Return a DuckDB connection in which the 24 tables are views of the Parquet files. Close it when done."""
+    return over({table: [str(data.path(table))] for table in data.tables}, threads=threads)
+
+
+def over(files, *, threads=2):
+    """Return a DuckDB connection in which tables are views of Parquet files: name to list of paths."""
     connection = _duckdb(":memory:", threads)
-    for table in data.tables:
-        file = str(data.path(table)).replace("'", "''")
-        connection.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet('{file}')")
+    for table, paths in files.items():
+        listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
+        connection.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet([{listed}])")
     return connection
 
 

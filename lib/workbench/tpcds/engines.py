@@ -1,20 +1,18 @@
 """The engines that are compared: one profile each in params/engines/*.yml, typed, unknown keys refused.
 
-Here an engine runs in this process. Two versions of Spark cannot live in one, so a profile whose packages are not
-those that are installed is refused, never run under a wrong name.
+A profile names what makes it this engine. Where that is not here it is skipped by name, never run as another.
 """
 
+import hashlib
 import importlib.metadata
-import time
-from contextlib import contextmanager
-from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from workbench import settings
-from workbench.tpcds import answers, dialect, texts
-from workbench.tpcds import data as generated
+from workbench import java, settings
+
+CHOICES = "choices"  # params/engines/choices.yml says which profile takes which query; see tpcds.choices
 
 
 class Engine(settings.Strict):
@@ -24,29 +22,21 @@ class Engine(settings.Strict):
         name: of its file.
         description: one line.
         family: whose code it is; engines of one family are no second opinion on each other.
-        reads: Iceberg tables, or the generated Parquet files.
         decimals: how it drops the decimals that it has no room for.
+        own_environment: it has Python packages of its own, from locks/<name>.lock.
         packages: Python packages and the versions that make it this engine.
-        jars: coordinates by short name.
+        jars: names in jars.toml.
         conf: Spark settings.
     """
 
     name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
     description: str
     family: Literal["spark", "sail", "duckdb"]
-    reads: Literal["iceberg", "parquet"]
     decimals: Literal["rounded", "cut"] = "rounded"
+    own_environment: bool = False
     packages: dict[str, str] = Field(min_length=1)
-    jars: dict[str, str] = Field(default={})
+    jars: tuple[str, ...] = ()
     conf: dict[str, str | int | float | bool] = Field(default={})
-
-
-@dataclass(frozen=True)
-class Ran:
-    """What an engine returned and how long that took, from the text to the last row."""
-
-    answer: answers.Answer
-    seconds: float
 
 
 def names():
@@ -54,7 +44,7 @@ def names():
     found = {}
     for folder in reversed(settings.places()):
         found |= {path.stem: path for path in (folder.parent / "engines").glob("*.yml")}
-    return dict(sorted(found.items()))
+    return {name: found[name] for name in sorted(found) if name != CHOICES}
 
 
 def engine(name):
@@ -78,113 +68,80 @@ def engine(name):
 
 
 def require(engine):
-    """Refuse a profile that is not what is installed here.
+    """Refuse a profile that is not what is installed beside us.
 
     Raises:
         ValueError: a package is missing or of another version.
     """
     for package, wanted in engine.packages.items():
-        try:
-            there = importlib.metadata.version(package)
-        except importlib.metadata.PackageNotFoundError:
-            there = "none"
-        if there != wanted:
+        if (there := _version(package)) != wanted:
             raise ValueError(
                 f"engine {engine.name} is {package} {wanted}, here is {there}: it needs a process of its own"
             )
 
 
-def run(engine, query, session, *, namespace=None, limited=True):
-    """Run one query and fetch its whole answer.
+def lacks(engine):
+    """Say what this machine lacks to run a profile in a process, and what to do; None when it can run."""
+    if engine.own_environment:
+        if not installed(engine):
+            return f"its environment is not there: workbench engines install {engine.name}"
+    else:
+        for package, wanted in engine.packages.items():
+            if (there := _version(package)) != wanted:
+                return f"it is {package} {wanted}, here is {there}"
+    if unknown := [name for name in engine.jars if name not in java.known_jars()]:
+        return f"no jar {unknown[0]!r} in jars.toml; it has {', '.join(java.known_jars())}"
+    for name in engine.jars:
+        if wrong := java.jar_problem(name):
+            coordinate = java.known_jars()[name]["coordinate"]
+            return f"{coordinate} is {wrong}: workbench engines install {engine.name}"
+    try:
+        if engine.family == "spark":
+            java.find()
+    except ValueError as error:
+        return str(error)
+    return None
 
-    Args:
-        engine: Engine.
-        query: its name.
-        session: a SparkSession (also a Spark Connect one, which PySail answers), or a DuckDB connection.
-        namespace: of the tables, for engines that read Iceberg; others find them as views of the session.
-        limited: False drops the outermost LIMIT.
 
-    Returns:
-        Ran.
+def folder(engine):
+    """Return the folder of a profile's own environment, whether it is there or not."""
+    return settings.home() / ".workbench" / "engines" / engine.name
+
+
+def python(engine):
+    """Return the interpreter that runs a profile; None for ours."""
+    return folder(engine) / "bin" / "python" if engine.own_environment else None
+
+
+def lock(name):
+    """Return the lock file of a name: the checkout's, else the one in the wheel.
 
     Raises:
-        ValueError: the profile is not what is installed, or a setting cannot be made in a running session.
+        ValueError: there is none.
     """
-    require(engine)
-    text = texts.text(query)
-    if engine.family == "duckdb":
-        said = dialect.to_duckdb(text)  # with its sort keys, which cost nothing: they are sorted by anyway
-        start = time.perf_counter()
-        table = session.execute(said.sql if limited else said.unlimited).to_arrow_table()
-        seconds = time.perf_counter() - start
-        found = answers.of(table.select(range(table.num_columns - said.hidden)))
-        return Ran(found, seconds)
-    text = text if limited else dialect.without_limit(text)
-    with _configured(session, engine.conf), _using(session, namespace):
-        start = time.perf_counter()
-        table = session.sql(text).toArrow()
-        seconds = time.perf_counter() - start
-    return Ran(answers.of(table), seconds)
+    here = Path(__file__).resolve()
+    places = (here.parents[3] / "locks", here.parents[1] / "engines")
+    if found := next((place / f"{name}.lock" for place in places if (place / f"{name}.lock").is_file()), None):
+        return found
+    raise ValueError(f"there is no lock file {name}.lock, from which an environment could be made")
 
 
-@contextmanager
-def sail(data):
-    """Start PySail and return its session, the 24 tables as views of the Parquet files.
+def installed(engine):
+    """Say whether a profile's own environment is there, and made from the lock file as it is now."""
+    note = folder(engine) / "lock.sha256"
+    return note.is_file() and note.read_text() == stamp(engine)
 
-    In a process without a classic Spark session only: the two clients do not live in one.
 
-    Args:
-        data: tpcds.data.Data.
-    """
-    from pysail.spark import SparkConnectServer
-    from pyspark.sql import SparkSession
+def stamp(engine):
+    """Return what an environment is known by: the SHA-256 of its lock file."""
+    return hashlib.sha256(lock(engine.name).read_bytes()).hexdigest()
 
-    server = SparkConnectServer(ip="127.0.0.1", port=0)
-    server.start(background=True)
+
+def _version(package):
     try:
-        spark = SparkSession.builder.remote(f"sc://127.0.0.1:{server.listening_address[1]}").getOrCreate()
-        for table in generated.TABLES:
-            spark.read.parquet(str(data.path(table))).createOrReplaceTempView(table)
-        yield spark
-        spark.stop()
-    finally:
-        server.stop()
-
-
-@contextmanager
-def _configured(spark, conf):
-    """Make the profile's settings for a block; those that a running session cannot change must be there."""
-    before = {}
-    try:
-        for key, value in conf.items():
-            value = str(value).lower() if isinstance(value, bool) else str(value)
-            there = spark.conf.get(key, None)
-            if there == value:
-                continue
-            if not spark.conf.isModifiable(key):
-                raise ValueError(f"{key} is {there}, the engine wants {value}: it needs a process of its own")
-            before[key] = there
-            spark.conf.set(key, value)
-        yield
-    finally:
-        for key, value in before.items():
-            spark.conf.unset(key) if value is None else spark.conf.set(key, value)
-
-
-@contextmanager
-def _using(spark, namespace):
-    """Let unqualified table names mean those of a namespace, for a block."""
-    if namespace is None:
-        yield
-        return
-    before = spark.sql("SELECT current_catalog(), current_schema()").first()
-    spark.catalog.setCurrentDatabase(namespace)
-    try:
-        yield
-    finally:
-        spark.catalog.setCurrentCatalog(before[0])
-        if before[1]:
-            spark.catalog.setCurrentDatabase(before[1])
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "none"
 
 
 def _problem(error):

@@ -32,8 +32,8 @@ def find(place, data, query, text, digest):
         text: what the verdict depends on besides: the query's text, and how the engine shortens decimals.
         digest: of the answer.
     """
-    kept = _read(_file(place, data, query), _conditions(text))
-    return Verdict(*kept[digest]) if digest in kept else None
+    found = _read(_file(place, data, query)).get(_key(digest, text))
+    return Verdict(*found) if found else None
 
 
 def keep(place, data, query, text, digest, verdict):
@@ -44,29 +44,27 @@ def keep(place, data, query, text, digest, verdict):
     """
     if verdict.kind in (DIFFERENT, UNVERIFIED):
         raise ValueError(f"the answer to {query} is {verdict.kind}; only what was verified is kept")
-    file, conditions = _file(place, data, query), _conditions(text)
-    kept = _read(file, conditions) | {digest: [verdict.kind, verdict.sentence]}
+    file = _file(place, data, query)
+    kept = _read(file) | {_key(digest, text): [verdict.kind, verdict.sentence]}
     file.parent.mkdir(parents=True, exist_ok=True)
     with java.replacing(file) as new:  # two processes that keep at once: one is forgotten, and verified again
-        new.write_text(
-            json.dumps({"conditions": conditions, "answers": dict(list(kept.items())[-MOST:])}, indent=1)
-        )
+        new.write_text(json.dumps(dict(list(kept.items())[-MOST:]), indent=1))
 
 
-def _read(file, conditions):
+def _read(file):
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        return json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found["answers"] if found.get("conditions") == conditions else {}
 
 
 def _file(place, data, query):
     return Path(place) / data / f"{query}.json"
 
 
-def _conditions(text):
-    return hashlib.sha256(json.dumps([text, *_rules()]).encode()).hexdigest()
+def _key(digest, text):
+    """Return what an answer is remembered by: engines with other rules of comparison do not forget each other."""
+    return f"{digest} {hashlib.sha256(json.dumps([text, *_rules()]).encode()).hexdigest()}"
 
 
 @cache

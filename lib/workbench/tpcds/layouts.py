@@ -89,7 +89,32 @@ def require(spark, namespace, data, tables=generated.TABLES):
     Raises:
         ValueError: a table is missing, holds other data, or lies in another layout than the rest.
     """
-    found = _properties(spark, namespace, tables)
+    return _layout(_properties(spark, namespace, tables), namespace, data, tables)
+
+
+def loaded(catalog, namespace, data, tables=generated.TABLES):
+    """Return PyIceberg's tables of a namespace, having seen as `require` does that they hold this data.
+
+    Args:
+        catalog: PyIceberg's.
+        namespace: of the tables.
+        data: tpcds.data.Data.
+        tables: some of the 24.
+
+    Returns:
+        dict of name to pyiceberg Table.
+
+    Raises:
+        ValueError: as `require`.
+    """
+    named = {name: f"{namespace}.{name}" for name in tables}
+    there = {name: catalog.load_table(full) for name, full in named.items() if catalog.table_exists(full)}
+    _layout({name: table.properties for name, table in there.items()}, namespace, data, tables)
+    return there
+
+
+def _layout(found, namespace, data, tables):
+    """Return the one layout that tables have by their properties."""
     for table in tables:
         if found.get(table, {}).get(DATA) != data.digest:
             raise ValueError(

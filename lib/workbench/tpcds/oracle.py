@@ -72,7 +72,33 @@ def judge(query, found, ask, *, data, family, unlimited, shortens=ROUNDED, place
         raise ValueError(f"{FAMILY} cannot vouch for itself: its answers are compared with another engine's")
     if query in dialect.UNVERIFIED:
         return verdicts.Verdict(verdicts.UNVERIFIED, dialect.UNVERIFIED[query])
-    depends = [texts.text(query), shortens]
+    return _compared(query, found, ask, [shortens], data=data, unlimited=unlimited, shortens=shortens, place=place)
+
+
+def vouched(query, found, ask, *, other, data, unlimited, place=None):
+    """Return the verdict on an answer of the oracle's own code, which read other files than the oracle.
+
+    It agrees with the oracle, of which another engine's answer was verified: then it is worth what that one is.
+
+    Args:
+        query: its name.
+        found: Answer of the engine.
+        ask: from `witness`.
+        other: Verdict on the answer of an engine of another family; None when there is none.
+        data: digest of the data.
+        unlimited: called without arguments for the engine's answer without LIMIT.
+        place: folder of kept verdicts, or None.
+    """
+    if other is None or other.kind in (verdicts.UNVERIFIED, verdicts.DIFFERENT):
+        why = "was compared" if other is None else "agrees with the oracle"
+        return verdicts.Verdict(verdicts.UNVERIFIED, f"no answer of another engine {why}")
+    own = _compared(query, found, ask, [ROUNDED, FAMILY], data=data, unlimited=unlimited, place=place)
+    return max((own, other), key=lambda one: verdicts.KINDS.index(one.kind))
+
+
+def _compared(query, found, ask, conditions, *, data, unlimited, shortens=ROUNDED, place=None):
+    """Return the verdict that was kept, or that of a comparison, which is kept then."""
+    depends = [texts.text(query), *conditions]
     digest = answers.digest(found) if place else None
     if place and (known := kept.find(place, data, query, depends, digest)):
         return known

@@ -7,7 +7,7 @@ import time
 from collections import Counter
 from dataclasses import dataclass
 
-from workbench.tpcds import engines, kept, layouts, oracle, texts
+from workbench.tpcds import asking, dialect, kept, layouts, oracle, processes, texts
 from workbench.tpcds.verdicts import DIFFERENT, KINDS, Verdict
 
 DERIVED = "TPC-DS derived"
@@ -27,6 +27,10 @@ class Result:
         verdict: on the answer. Without one there is no result.
         seconds: from the text to the last row.
         check_seconds: what the verdict took besides.
+        bytes_read, rows_read, peak_bytes: see asking.Ran.
+        layout: of the tables; None where nobody said.
+        round: from 1; None outside of a measurement.
+        phase: `cold`, the first time in its process, or `warm`; None outside of a measurement.
     """
 
     engine: str
@@ -34,39 +38,60 @@ class Result:
     verdict: Verdict
     seconds: float
     check_seconds: float
+    bytes_read: int | None = None
+    rows_read: int | None = None
+    peak_bytes: int | None = None
+    layout: str | None = None
+    round: int | None = None
+    phase: str | None = None
 
     def __post_init__(self):
         if not isinstance(self.verdict, Verdict):
             raise ValueError(f"the time of {self.query} has no verdict beside it and is not told")
 
 
-def run(engine, session, data, *, namespace=None, queries=None, place=None):
+def run(engine, session, data, *, namespace=None, queries=None, place=None, others=None):
     """Run queries and judge each answer.
 
     Args:
         engine: engines.Engine.
-        session: what it runs in; see engines.run.
+        session: what it runs in; see asking.run.
         data: tpcds.data.Data, which the oracle reads.
-        namespace: of the Iceberg tables. They must be loaded from this data.
+        namespace: of the Iceberg tables in a SparkSession. They must be loaded from this data.
         queries: names; all 103 by default.
         place: folder of kept verdicts; the user's cache by default. False judges every answer anew.
+        others: query to the Verdict on another engine's answer, for an engine of the oracle's own code.
 
     Yields:
-        Result, one a query, in their order, as soon as it is there.
+        Result, one a query, in their order, as soon as it is there. No answer is a wrong one.
 
     Raises:
-        ValueError: the tables are not those of the data, or the engine is the oracle's own.
+        ValueError: the tables are not those of the data, or the engine is the oracle's own and runs in a session.
     """
     place = None if place is False else place or kept.folder()
     queries = tuple(texts.names() if queries is None else queries)
-    if engine.reads == "iceberg":
-        layouts.require(session, namespace, data, _tables(queries))
+    layout = _layout(engine, session, data, namespace, queries)
     with oracle.witness(data) as ask:
         for query in queries:
-            ran = engines.run(engine, query, session, namespace=namespace)
             start = time.perf_counter()
-            verdict = _judge(engine, query, ran.answer, ask, data, session, namespace, place)
-            yield Result(engine.name, query, verdict, ran.seconds, time.perf_counter() - start)
+            try:
+                ran = asking.run(engine, query, session, namespace=namespace)
+            except processes.NoAnswer as error:
+                none = Verdict(DIFFERENT, f"no answer: {error}")
+                yield Result(engine.name, query, none, time.perf_counter() - start, 0.0, layout=layout)
+                continue
+            start = time.perf_counter()
+            verdict = _judge(engine, query, ran.answer, ask, data, session, namespace, place, others)
+            check_seconds = time.perf_counter() - start
+            yield Result(
+                engine.name, query, verdict, ran.seconds, check_seconds,
+                ran.bytes_read, ran.rows_read, ran.peak_bytes, layout,
+            )  # fmt: skip
+
+
+def tables(queries):
+    """Return the names of the tables that queries read, sorted."""
+    return tuple(sorted({table for query in queries for table in dialect.tables(texts.text(query))}))
 
 
 def counts(results):
@@ -99,17 +124,20 @@ def require(results):
         raise AnswersDiffer(f"{len(wrong)} answers of {wrong[0].engine} are wrong ({DERIVED}): {told}")
 
 
-def _judge(engine, query, found, ask, data, session, namespace, place):
+def _layout(engine, session, data, namespace, queries):
+    """Return the layout of the tables, having seen that they hold the data; a DuckDB session has none."""
+    if isinstance(session, processes.Process):
+        if session.data != data.digest:
+            raise ValueError(f"the process of {session.engine.name} does not read the data of scale {data.scale}")
+        return session.layout
+    return None if engine.family == "duckdb" else layouts.require(session, namespace, data, tables(queries))
+
+
+def _judge(engine, query, found, ask, data, session, namespace, place, others):
     def unlimited():
-        return engines.run(engine, query, session, namespace=namespace, limited=False).answer
+        return asking.run(engine, query, session, namespace=namespace, limited=False).answer
 
-    return oracle.judge(
-        query, found, ask, data=data.digest, family=engine.family, unlimited=unlimited,
-        shortens=engine.decimals, place=place,
-    )  # fmt: skip
-
-
-def _tables(queries):
-    from workbench.tpcds import dialect
-
-    return tuple(sorted({table for query in queries for table in dialect.tables(texts.text(query))}))
+    about = {"data": data.digest, "unlimited": unlimited, "place": place}
+    if engine.family == oracle.FAMILY and others is not None:
+        return oracle.vouched(query, found, ask, other=others.get(query), **about)
+    return oracle.judge(query, found, ask, family=engine.family, shortens=engine.decimals, **about)

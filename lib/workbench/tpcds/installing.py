@@ -1,0 +1,45 @@
+"""What a profile needs, fetched: an environment of its own from a lock file with hashes, and its jars."""
+
+import shutil
+import subprocess
+import sys
+
+from workbench import java
+from workbench.tpcds import engines
+
+
+def install(engine):
+    """Make a profile ready to run; what is there and right stays.
+
+    Args:
+        engine: Engine.
+
+    Raises:
+        ValueError: a package, a build or a jar cannot be had, or the packages belong into our own environment.
+    """
+    if engine.own_environment and not engines.installed(engine):
+        _make(engine)
+    for name in engine.jars:
+        if java.jar_problem(name):
+            java.fetch(name)
+    if wrong := engines.lacks(engine):
+        raise ValueError(f"engine {engine.name} still cannot run: {wrong}")
+
+
+def _make(engine):
+    """Make the environment; the note that it is whole comes last, so that a killed installation is done again."""
+    folder = engines.folder(engine)
+    shutil.rmtree(folder, ignore_errors=True)
+    _run([sys.executable, "-m", "venv", str(folder)], engine)
+    pip = [str(engines.python(engine)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    _run([*pip, "--require-hashes", "-r", str(engines.lock("build"))], engine)
+    # PySpark comes as a source, built by what was just installed: nothing unpinned is fetched for it
+    _run([*pip, "--require-hashes", "--no-build-isolation", "-r", str(engines.lock(engine.name))], engine)
+    (folder / "lock.sha256").write_text(engines.stamp(engine))
+
+
+def _run(command, engine):
+    said = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+    if said.returncode:
+        last = [line for line in said.stderr.splitlines() if line.strip()][-3:]
+        raise ValueError(f"the environment of {engine.name} could not be made: {' '.join(last)[:600]}")
