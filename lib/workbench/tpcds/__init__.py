@@ -23,6 +23,9 @@ What the verdicts mean, and what they leave open: docs/tpcds.md. The parts:
     processes    an engine in a process of its own; child is that process
     asking       one query on one engine
     runs         queries on an engine, each with its verdict
+    measuring    engines in turn, cold and warm, going on where a run was stopped
+    figures      medians, totals, ratios, what became slower; a table of results
+    choices      which engine takes which query, and when it goes back to plain Spark
 """
 
 from workbench.tpcds.data import Data, generate

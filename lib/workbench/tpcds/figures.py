@@ -1,0 +1,161 @@
+"""What measurements say: medians, totals, ratios between engines, queries that became slower; kept in a table."""
+
+import dataclasses
+import math
+import statistics
+from dataclasses import dataclass
+
+from workbench import identifiers
+from workbench.tpcds.measuring import WARM
+from workbench.tpcds.runs import Result
+from workbench.tpcds.verdicts import SCALE, Verdict
+
+SLOWER = 1.3
+COLUMNS = (
+    "run INT, scale STRING, data STRING, engine STRING, layout STRING, round INT, phase STRING, query STRING, "
+    "verdict STRING, sentence STRING, seconds DOUBLE, check_seconds DOUBLE, bytes_read BIGINT, rows_read BIGINT, "
+    "peak_bytes BIGINT"
+)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """An engine against another one, over the queries that both answered and that were verified for both.
+
+    Attributes:
+        queries: how many.
+        total: sum of the seconds of the other one by the sum of the engine's: above 1 the engine is faster.
+        geomean: the same of geometric means.
+    """
+
+    queries: int
+    total: float
+    geomean: float
+
+
+def medians(results, *, phase=WARM, layout=None, verified=True, scales=True):
+    """Return the median seconds over the rounds: engine to query to seconds.
+
+    Args:
+        results: Results.
+        phase: `cold` or `warm`.
+        layout: of the tables; None for any.
+        verified: False also takes answers that are vacuous or unverified; what is different never counts.
+        scales: False leaves out queries that agree only in another scale.
+    """
+    found = {}
+    for one in results:
+        fits = one.phase == phase and layout in (None, one.layout)
+        if fits and _counts(one.verdict, verified, scales):
+            found.setdefault(one.engine, {}).setdefault(one.query, []).append(one.seconds)
+    rounds = {engine: max(map(len, of.values())) for engine, of in found.items()}
+    return {
+        engine: {query: statistics.median(times) for query, times in of.items() if len(times) == rounds[engine]}
+        for engine, of in found.items()
+    }  # a query that was wrong in one round has no time
+
+
+def total(seconds):
+    """Return (sum, geometric mean) of a dict of query to seconds; (0, 0) of none."""
+    values = list(seconds.values())
+    return (sum(values), statistics.geometric_mean(values)) if values else (0.0, 0.0)
+
+
+def ratio(seconds, other):
+    """Return the Ratio of two dicts of query to seconds.
+
+    Raises:
+        ValueError: no query is in both.
+    """
+    common = [query for query in seconds if query in other]
+    if not common:
+        raise ValueError("no query was verified for both engines, so there is no ratio")
+    mine, theirs = ({query: of[query] for query in common} for of in (seconds, other))
+    (sum_mine, mean_mine), (sum_theirs, mean_theirs) = total(mine), total(theirs)
+    return Ratio(len(common), sum_theirs / sum_mine, mean_theirs / mean_mine)
+
+
+def slower(earlier, later, *, engine, against=None, phase=WARM, factor=SLOWER):
+    """Name the queries of an engine that became slower between two runs, whatever the machine did meanwhile.
+
+    Times are taken by those of the other engine in the same run, or by the engine's own geometric mean.
+
+    Args:
+        earlier: Results of one run.
+        later: Results of another one.
+        engine: name of the engine.
+        against: name of the engine that both runs measured; None for none.
+        phase: `cold` or `warm`.
+        factor: from which ratio of the ratios on a query is named.
+
+    Returns:
+        dict of query to factor, the slowest first.
+
+    Raises:
+        ValueError: a run did not measure an engine.
+    """
+    before, after = (_relative(results, engine, against, phase) for results in (earlier, later))
+    found = {query: after[query] / before[query] for query in after if query in before}
+    return {query: worse for query, worse in sorted(found.items(), key=lambda one: -one[1]) if worse > factor}
+
+
+def save(spark, table, results, data):
+    """Append results to an Iceberg table, made when missing, and return the number of their run, from 1.
+
+    Args:
+        spark: session.
+        table: `namespace.name`; the namespace must exist.
+        results: Results.
+        data: tpcds.data.Data that they are about.
+    """
+    name = identifiers.quoted(table)
+    spark.sql(f"CREATE TABLE IF NOT EXISTS {name} ({COLUMNS}) USING iceberg")
+    run = (spark.sql(f"SELECT max(run) FROM {name}").first()[0] or 0) + 1
+    rows = [
+        (run, data.scale, data.digest, one.engine, one.layout, one.round, one.phase, one.query, one.verdict.kind,
+         one.verdict.sentence, one.seconds, one.check_seconds, one.bytes_read, one.rows_read, one.peak_bytes)
+        for one in results
+    ]  # fmt: skip
+    spark.createDataFrame(rows, COLUMNS).coalesce(1).writeTo(name).append()
+    return run
+
+
+def saved(spark, table, run):
+    """Return the Results of a run in a table of `save`, in no order.
+
+    Raises:
+        ValueError: there is no such run.
+    """
+    name, fields = identifiers.quoted(table), [field.name for field in dataclasses.fields(Result)]
+    rows = [row.asDict() for row in spark.table(name).where(f"run = {int(run)}").collect()]
+    if not rows:
+        runs = [row.run for row in spark.sql(f"SELECT DISTINCT run FROM {name} ORDER BY run").collect()]
+        raise ValueError(f"{table} has no run {run}; there are {', '.join(map(str, runs)) or 'none'}")
+    return [
+        Result(
+            **{key: row[key] for key in fields if key != "verdict"},
+            verdict=Verdict(row["verdict"], row["sentence"]),
+        )
+        for row in rows
+    ]
+
+
+def _counts(verdict, verified, scales):
+    if verdict.kind == SCALE and not scales:
+        return False
+    return verdict.verified if verified else verdict.kind != "different"
+
+
+def _relative(results, engine, against, phase):
+    """Return the seconds of an engine by query, taken by another engine's or by their own geometric mean."""
+    found = medians(results, phase=phase, verified=False)
+    for name in (engine, *([against] if against else [])):
+        if name not in found:
+            raise ValueError(f"the run did not measure {name}; it measured {', '.join(found) or 'nothing'}")
+    mine = found[engine]
+    if against:
+        return {
+            query: seconds / found[against][query] for query, seconds in mine.items() if query in found[against]
+        }
+    mean = math.exp(statistics.fmean(math.log(seconds) for seconds in mine.values()))
+    return {query: seconds / mean for query, seconds in mine.items()}

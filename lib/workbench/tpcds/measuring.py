@@ -1,0 +1,158 @@
+"""Engines measured against each other: rounds in turn, cold and warm, going on where a run was stopped.
+
+A unit is one engine on one layout in one round: a fresh process that answers every query twice. The first time is
+cold, the second warm. Units of one round run one after another, so that a slow minute hits all engines alike.
+"""
+
+import dataclasses
+import hashlib
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench import java
+from workbench.tpcds import data as generated
+from workbench.tpcds import engines, oracle, processes, runs
+from workbench.tpcds.texts import names
+from workbench.tpcds.verdicts import Verdict
+
+COLD, WARM = "cold", "warm"
+
+
+@dataclass(frozen=True)
+class Unit:
+    """What is measured, or found measured, in one go."""
+
+    engine: str
+    layout: str
+    round: int
+
+
+def units(wanted, layouts, *, rounds=1):
+    """Return the units of a measurement in their order: round by round, each beginning with another engine.
+
+    In the first round an engine of the oracle's own code comes last: the others vouch for its answers.
+
+    Args:
+        wanted: Engines.
+        layouts: their layouts, a list for all, or a dict of engine name to list.
+        rounds: how many.
+    """
+    wanted = sorted(wanted, key=lambda one: one.family == oracle.FAMILY)
+    found = []
+    for number in range(1, rounds + 1):
+        turn = (number - 1) % len(wanted) if wanted else 0
+        for one in wanted[turn:] + wanted[:turn]:
+            of = layouts[one.name] if isinstance(layouts, dict) else layouts
+            found += [Unit(one.name, layout, number) for layout in of]
+    return found
+
+
+def run(
+    todo,
+    catalog,
+    data,
+    namespaces,
+    *,
+    profiles=None,
+    queries=None,
+    file=None,
+    place=None,
+    phases=(COLD, WARM),
+    cores=2,
+):
+    """Measure units; those that a file holds are taken from it.
+
+    Args:
+        todo: Units, in the order in which they run.
+        catalog: PyIceberg's; see processes.opened.
+        data: tpcds.data.Data.
+        namespaces: layout to the namespace whose tables lie so.
+        profiles: name to Engine, for those that are in no file of params/engines.
+        queries: names; all 103 by default.
+        file: where results are kept, a unit at a time, so that a run that was stopped goes on; None keeps none.
+        place: of kept verdicts; see runs.run.
+        phases: `cold`, `warm` or both, in this order.
+        cores: that each engine may use.
+
+    Yields:
+        (Unit, list of Result), a unit at a time. A unit that was measured under other conditions (data, queries,
+        profile, cores) is measured again.
+
+    Raises:
+        ValueError: an engine cannot run here; see engines.lacks.
+    """
+    queries = tuple(names() if queries is None else queries)
+    kept, others = _read(file), {}
+    for unit in todo:
+        engine = (profiles or {}).get(unit.engine) or engines.engine(unit.engine)
+        conditions = _conditions(data, queries, engine, phases, cores)
+        found = kept.get(unit)
+        if found is None or found["conditions"] != conditions:
+            results = _measured(unit, engine, catalog, data, namespaces, queries, place, phases, cores, others)
+            kept[unit] = {"conditions": conditions, "results": results}
+            _write(file, kept)
+        results = kept[unit]["results"]
+        if engine.family != oracle.FAMILY:
+            others |= worst(results)
+        yield unit, results
+
+
+def worst(results):
+    """Return the worst verdict on each query: query to Verdict."""
+    kinds, found = runs.KINDS, {}
+    for one in results:
+        there = found.get(one.query)
+        if there is None or kinds.index(one.verdict.kind) > kinds.index(there.kind):
+            found[one.query] = one.verdict
+    return found
+
+
+def read(file):
+    """Return the results in a file of `run`, in the order in which they were measured."""
+    return [one for unit in _read(file).values() for one in unit["results"]]
+
+
+def _measured(unit, engine, catalog, data, namespaces, queries, place, phases, cores, others):
+    """Run the queries of a unit; each answer gets a verdict each time."""
+    found, namespace = [], namespaces[unit.layout]
+    tables = runs.tables(queries) if len(queries) < len(names()) else generated.TABLES
+    with processes.opened(engine, catalog, namespace, data, tables=tables, cores=cores) as process:
+        if process.layout != unit.layout:
+            raise ValueError(f"the tables of {namespace} lie {process.layout}, not {unit.layout}")
+        for phase in phases:
+            judged = runs.run(engine, process, data, queries=queries, place=place, others=others)
+            found += [dataclasses.replace(one, round=unit.round, phase=phase) for one in judged]
+    return found
+
+
+def _conditions(data, queries, engine, phases, cores):
+    """Return a digest of what a unit's results depend on besides the unit."""
+    parts = [data.digest, *queries, engine.model_dump_json(), *phases, cores]
+    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+
+
+def _read(file):
+    if file is None or not Path(file).is_file():
+        return {}
+    found = {}
+    for entry in json.loads(Path(file).read_text(encoding="utf-8")):
+        results = [runs.Result(**(one | {"verdict": Verdict(**one["verdict"])})) for one in entry["results"]]
+        found[Unit(**entry["unit"])] = {"conditions": entry["conditions"], "results": results}
+    return found
+
+
+def _write(file, kept):
+    """Keep all units, in one step: a kill leaves the file as it was."""
+    if file is None:
+        return
+    told = [
+        {
+            "unit": dataclasses.asdict(unit),
+            "conditions": found["conditions"],
+            "results": [dataclasses.asdict(one) for one in found["results"]],
+        }
+        for unit, found in kept.items()
+    ]
+    with java.replacing(Path(file)) as new:
+        new.write_text(json.dumps(told), encoding="utf-8")

@@ -1,0 +1,172 @@
+"""Medians, ratios and choices, worked out by hand."""
+
+import pytest
+
+from workbench.tpcds import choices, figures, measuring
+from workbench.tpcds.measuring import Unit
+from workbench.tpcds.runs import Result
+from workbench.tpcds.verdicts import Verdict
+
+
+def result(engine, query, seconds, kind="equal", number=1, phase="warm", layout="flat"):
+    return Result(engine, query, Verdict(kind, "so it is"), seconds, 0.0, None, None, None, layout, number, phase)
+
+
+def run(**seconds):
+    """A run of one round: engine to seconds of q1, q2, …"""
+    return [
+        result(engine, f"q{n}", time)
+        for engine, times in seconds.items()
+        for n, time in enumerate(times, 1)
+        if time
+    ]
+
+
+def test_medians_are_of_one_phase_over_the_rounds():
+    times = [(3.0, 1, "warm"), (1.0, 2, "warm"), (2.0, 3, "warm"), (9.0, 1, "cold")]
+    found = [result("a", "q1", seconds, number=number, phase=phase) for seconds, number, phase in times]
+    assert figures.medians(found) == {"a": {"q1": 2.0}}
+    assert figures.medians(found, phase="cold") == {"a": {"q1": 9.0}}
+    assert figures.medians(found, layout="ours") == {}
+
+
+@pytest.mark.parametrize(
+    ("kind", "verified", "scales", "there"),
+    [
+        ("equal", True, False, True),
+        ("same value in another scale", True, True, True),
+        ("same value in another scale", True, False, False),
+        ("tie at the limit", True, True, True),
+        ("vacuous", True, True, False),
+        ("unverified", True, True, False),
+        ("vacuous", False, True, True),
+        ("different", False, True, False),
+    ],
+)
+def test_a_time_counts_where_its_verdict_allows(kind, verified, scales, there):
+    found = figures.medians([result("a", "q1", 1.0, kind)], verified=verified, scales=scales)
+    assert found == ({"a": {"q1": 1.0}} if there else {})
+
+
+def test_a_query_that_was_wrong_in_one_round_has_no_time():
+    rounds = [result("a", "q1", 1.0, number=1), result("a", "q1", 1.0, "different", number=2)]
+    rounds += [result("a", "q2", 2.0, number=number) for number in (1, 2)]
+    assert figures.medians(rounds) == {"a": {"q2": 2.0}}
+
+
+def test_a_ratio_is_over_the_queries_of_both():
+    fast, slow = {"q1": 1.0, "q2": 4.0, "q3": 7.0}, {"q1": 4.0, "q2": 16.0, "q4": 1.0}
+    found = figures.ratio(fast, slow)
+    assert (found.queries, found.total, round(found.geomean, 9)) == (2, 4.0, 4.0)
+    assert figures.total({"q1": 2.0, "q2": 8.0}) == (10.0, 4.0)
+    assert figures.total({}) == (0.0, 0.0)
+    with pytest.raises(ValueError, match="no query was verified for both engines"):
+        figures.ratio({"q1": 1.0}, {"q2": 1.0})
+
+
+def test_a_slow_machine_slows_nothing_and_a_slow_query_is_named():
+    before = run(a=[1.0, 2.0, 4.0], b=[2.0, 2.0, 2.0])
+    after = run(a=[2.0, 4.0, 12.0], b=[4.0, 4.0, 4.0])  # the machine is half as fast; q3 took half as long again
+    assert figures.slower(before, after, engine="a", against="b") == {"q3": 1.5}
+    assert figures.slower(before, after, engine="a", against="b", factor=1.5) == {}
+    assert list(figures.slower(before, after, engine="a", factor=1.2)) == ["q3"]
+    with pytest.raises(ValueError, match="the run did not measure c; it measured a, b"):
+        figures.slower(before, after, engine="a", against="c")
+
+
+def test_the_fastest_verified_engine_is_chosen_and_noise_is_not():
+    found = run(plain=[1.0, 1.0, 1.0, 1.0], fast=[0.5, 0.95, 2.0, None], other=[0.6, 0.1, None, None])
+    found += [result("fast", "q4", 0.1, "different"), result("plain", "q5", 1.0, "vacuous")]
+    found += [result("plain", "q6", 1.0), result("fast", "q6", 0.95)]
+    made = choices.make(found, fallback="plain")
+    assert {query: (one.engine, one.reason) for query, one in made.queries.items()} == {
+        "q1": ("fast", "0.50 of the time of plain, the answer verified"),
+        "q2": ("other", "0.10 of the time of plain, the answer verified"),
+    }
+    with pytest.raises(ValueError, match="the run did not measure slow; it measured "):
+        choices.make(found, fallback="slow")
+
+
+def test_a_choice_is_given_back_where_it_does_not_hold():
+    first = run(plain=[1.0] * 5, fast=[0.5] * 5)
+    made = choices.make(first[:-1], fallback="plain")
+    second = run(plain=[1.0] * 5, fast=[0.4, 1.5, None, None, 0.1])
+    second += [result("fast", "q3", 0.1, "different"), result("fast", "q4", 0.1, "vacuous")]
+    found = choices.held(made, second)
+    assert {query: one.engine for query, one in found.items()} == {
+        "q1": "fast", "q2": "plain", "q3": "plain", "q4": "plain", "q5": "plain",
+    }  # fmt: skip
+    assert list(choices.lines(found)) == [
+        "4 queries by plain, 1 queries by fast",
+        "q2 goes back to plain: fast took 1.50 times as long",
+        "q3 goes back to plain: fast is different: so it is",
+        "q4 goes back to plain: fast is vacuous: so it is",
+    ]
+    with pytest.raises(ValueError, match="measured in another run than the one that they were made from"):
+        choices.held(made, first[:-1])
+    with pytest.raises(ValueError, match="the run did not measure fast; it measured plain"):
+        choices.held(made, run(plain=[1.0]))
+
+
+def test_choices_are_written_and_read(tmp_path):
+    made = choices.make(run(plain=[1.0], fast=[0.5]), fallback="plain")
+    file = tmp_path / "choices.yml"
+    choices.write(made, file, comment="of a test\nby hand")
+    assert choices.read(file) == made
+    assert file.read_text().startswith("# of a test\n# by hand\nfallback: plain\n")
+    file.write_text(file.read_text().replace("reason:", "reasons:"))
+    with pytest.raises(ValueError, match=r"queries\.q1\.reason: Field required"):
+        choices.read(file)
+
+
+PAIR = [choices.engines.engine(name) for name in ("duckdb", "spark41")]
+
+
+def test_units_take_turns_and_what_must_be_vouched_for_comes_last_at_first():
+    assert measuring.units(PAIR, ["flat"], rounds=3) == [
+        Unit("spark41", "flat", 1), Unit("duckdb", "flat", 1), Unit("duckdb", "flat", 2), Unit("spark41", "flat", 2),
+        Unit("spark41", "flat", 3), Unit("duckdb", "flat", 3),
+    ]  # fmt: skip
+    layouts = {"duckdb": ["ours"], "spark41": ["flat", "published"]}
+    assert measuring.units(PAIR, layouts) == [
+        Unit("spark41", "flat", 1), Unit("spark41", "published", 1), Unit("duckdb", "ours", 1),
+    ]  # fmt: skip
+
+
+class Stopped(Exception):
+    pass
+
+
+def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
+    """Killed in its third unit, it measures that one and the rest, and nothing twice; other conditions do count."""
+    data = type("Data", (), {"digest": "d"})()
+    asked, told = [], []
+
+    def measured(unit, engine, *_, others):
+        asked.append(unit)
+        told.append(sorted(others))
+        if len(asked) == 3:
+            raise Stopped
+        return [result(unit.engine, "q1", 1.0 * unit.round, number=unit.round)]
+
+    monkeypatch.setattr(measuring, "_measured", lambda *given: measured(*given[:-1], others=given[-1]))
+    todo, file = measuring.units(PAIR, ["flat"], rounds=2), tmp_path / "units.json"
+
+    def go(**options):
+        return list(measuring.run(todo, None, data, {"flat": "n"}, queries=["q1"], file=file, **options))
+
+    with pytest.raises(Stopped):
+        go()
+    found = go()
+    assert asked == [*todo[:3], *todo[2:]]
+    assert told[0] == [] and told[1:] == [["q1"]] * 4  # Spark's verdicts vouch, also those from the file
+    assert [unit for unit, _ in found] == todo
+    assert [one for _, results in found for one in results] == measuring.read(file)
+    assert go() == found and len(asked) == 5
+    go(cores=3)
+    assert len(asked) == 9
+
+
+def test_the_worst_verdict_of_a_query_counts():
+    found = [result("a", "q1", 1.0, kind) for kind in ("equal", "vacuous", "tie at the limit")]
+    assert {query: one.kind for query, one in measuring.worst(found).items()} == {"q1": "vacuous"}
