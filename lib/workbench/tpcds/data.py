@@ -6,6 +6,7 @@ import importlib.util
 import json
 import shutil
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -181,7 +182,9 @@ def _duckdb(database, threads):
 
     offline = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
     connection = duckdb.connect(database, config={"threads": threads, **offline})
-    connection.execute("SET enable_progress_bar = false")  # it would be printed into notebooks
+    # it would be printed into notebooks; where it cannot be drawn there (no ipywidgets), it cannot be set either
+    with suppress(duckdb.InvalidInputException):
+        connection.execute("SET enable_progress_bar = false")
     return connection
 
 
