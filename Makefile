@@ -5,6 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 UV := VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/uv --no-config
 DEEQU_UV := VIRTUAL_ENV=$(CURDIR)/.workbench/deequ/venv $(BIN)/uv --no-config
+comma := ,
 COMPILE := $(UV) pip compile --universal --generate-hashes --no-emit-index-url --python-version 3.11 --quiet --custom-compile-command "make lock"
 
 .PHONY: help
@@ -157,3 +158,7 @@ soak-commits: setup ## 4 writers, a compactor and an expirer for 1,000 commits, 
 .PHONY: bench-conflicts
 bench-conflicts: setup ## the matrix of conflicts, resumable, into docs/evidence; ENVIRONMENT=s3 MODES=copy-on-write,v3
 	@PYTHONPATH=tests $(BIN)/python -m bench.conflicts $(or $(ENVIRONMENT),s3) $(MODES)
+
+.PHONY: bench-tpcds
+bench-tpcds: setup ## the TPC-DS derived benchmark, resumable, into docs/evidence; SF=1 ROUNDS=n LAYOUTS=names PARTS=names
+	@PYTHONPATH=tests $(BIN)/python -m bench.tpcds $(or $(SF),1) $(or $(ROUNDS),3) $(or $(LAYOUTS),flat$(comma)published$(comma)ours) $(PARTS)

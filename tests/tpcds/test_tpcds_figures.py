@@ -78,18 +78,19 @@ def test_the_fastest_verified_engine_is_chosen_and_noise_is_not():
     found = run(plain=[1.0, 1.0, 1.0, 1.0], fast=[0.5, 0.95, 2.0, None], other=[0.6, 0.1, None, None])
     found += [result("fast", "q4", 0.1, "different"), result("plain", "q5", 1.0, "vacuous")]
     found += [result("plain", "q6", 1.0), result("fast", "q6", 0.95)]
-    made = choices.make(found, fallback="plain")
+    found += run(bound=[0.01, 0.01, 0.01])
+    made = choices.make(found, fallback="plain", among=["fast", "other"])
     assert {query: (one.engine, one.reason) for query, one in made.queries.items()} == {
         "q1": ("fast", "0.50 of the time of plain, the answer verified"),
         "q2": ("other", "0.10 of the time of plain, the answer verified"),
     }
     with pytest.raises(ValueError, match="the run did not measure slow; it measured "):
-        choices.make(found, fallback="slow")
+        choices.make(found, fallback="slow", among=[])
 
 
 def test_a_choice_is_given_back_where_it_does_not_hold():
     first = run(plain=[1.0] * 5, fast=[0.5] * 5)
-    made = choices.make(first[:-1], fallback="plain")
+    made = choices.make(first[:-1], fallback="plain", among=["fast"])
     second = run(plain=[1.0] * 5, fast=[0.4, 1.5, None, None, 0.1])
     second += [result("fast", "q3", 0.1, "different"), result("fast", "q4", 0.1, "vacuous")]
     found = choices.held(made, second)
@@ -109,7 +110,7 @@ def test_a_choice_is_given_back_where_it_does_not_hold():
 
 
 def test_choices_are_written_and_read(tmp_path):
-    made = choices.make(run(plain=[1.0], fast=[0.5]), fallback="plain")
+    made = choices.make(run(plain=[1.0], fast=[0.5]), fallback="plain", among=["fast"])
     file = tmp_path / "choices.yml"
     choices.write(made, file, comment="of a test\nby hand")
     assert choices.read(file) == made
@@ -165,6 +166,15 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     assert go() == found and len(asked) == 5
     go(cores=3)
     assert len(asked) == 9
+
+
+def test_one_engines_error_takes_nobodys_word_away():
+    others = {}
+    for kind in ("vacuous", "equal", "different"):
+        measuring._vouch(others, [result("a", "q1", 1.0, kind)])
+    assert {query: one.kind for query, one in others.items()} == {"q1": "equal"}
+    measuring._vouch(others, [result("b", "q2", 1.0, "different")])
+    assert others["q2"].kind == "different"
 
 
 def test_the_worst_verdict_of_a_query_counts():

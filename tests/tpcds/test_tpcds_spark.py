@@ -7,7 +7,7 @@ import pytest
 from conftest import ENVIRONMENT
 
 from workbench import session, tpcds
-from workbench.tpcds import asking, layouts, runs
+from workbench.tpcds import asking, figures, layouts, runs
 
 SOAK = pytest.mark.skipif("WORKBENCH_SOAK" not in os.environ, reason="long: WORKBENCH_SOAK=1")
 NAMESPACE = "t_tpcds"
@@ -245,6 +245,19 @@ def test_an_engine_that_loses_digits_is_found_out(spark, data, tmp_path):
         "q66": "row 1, column 21 (jan_sales_per_sq_foot): found 0.075248, expected 0.07524909821873271"
     }
     assert [query for query, kind in kinds(results).items() if kind == "vacuous"] == VACUOUS
+
+
+def test_results_are_kept_in_a_table_by_run(spark, data, namespace):
+    table, about = f"{namespace}.results", ("flat", 1, "warm")
+    right, wrong = (tpcds.Verdict(kind, "so it is") for kind in ("equal", "different"))
+    first = [runs.Result("a", "q1", right, 1.5, 0.1, 7, 8, 9, *about), runs.Result("b", "q1", wrong, 2.5, 0.2)]
+    second = [runs.Result("a", "q1", right, 2.5, 0.1, None, None, None, *about)]
+    assert [figures.save(spark, table, results, data) for results in (first, second)] == [1, 2]
+    assert sorted(figures.saved(spark, table, 1), key=lambda one: one.engine) == first
+    assert figures.saved(spark, table, 2) == second
+    assert spark.table(table).select("scale", "data").distinct().collect() == [("0.01", data.digest)]
+    with pytest.raises(ValueError, match="has no run 3; there are 1, 2"):
+        figures.saved(spark, table, 3)
 
 
 def test_all_kinds_of_verdicts_are_counted(data):

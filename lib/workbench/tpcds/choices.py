@@ -55,12 +55,13 @@ class Taken:
     reason: str
 
 
-def make(results, *, fallback, phase=WARM, layout=None):
+def make(results, *, fallback, among, phase=WARM, layout=None):
     """Return the Choices that a run suggests: for each query the fastest engine whose answer was verified.
 
     Args:
         results: Results.
         fallback: name of the engine that keeps all other queries.
+        among: names of the engines that may be chosen: a bound, which speaks no PySpark, is none of them.
         phase: `cold` or `warm`.
         layout: of the tables; None for any.
 
@@ -72,7 +73,7 @@ def make(results, *, fallback, phase=WARM, layout=None):
         raise ValueError(f"the run did not measure {fallback}; it measured {', '.join(times) or 'nothing'}")
     found = {}
     for query, plain in times[fallback].items():
-        fastest = min((of[query], name) for name, of in times.items() if query in of)
+        fastest = min((times[name][query], name) for name in {fallback, *among} if query in times.get(name, {}))
         if fastest[1] != fallback and fastest[0] <= SHARE * plain:
             share = f"{fastest[0] / plain:.2f} of the time of {fallback}, the answer verified"
             found[query] = Choice(engine=fastest[1], reason=share)

@@ -94,7 +94,7 @@ def run(
             _write(file, kept)
         results = kept[unit]["results"]
         if engine.family != oracle.FAMILY:
-            others |= worst(results)
+            _vouch(others, results)
         yield unit, results
 
 
@@ -124,6 +124,13 @@ def _measured(unit, engine, catalog, data, namespaces, queries, place, phases, c
             judged = runs.run(engine, process, data, queries=queries, place=place, others=others)
             found += [dataclasses.replace(one, round=unit.round, phase=phase) for one in judged]
     return found
+
+
+def _vouch(others, results):
+    """Add the verdicts on an engine's answers to those that vouch; one engine's error takes nobody's word away."""
+    for query, verdict in worst(results).items():
+        if query not in others or not others[query].verified:
+            others[query] = verdict
 
 
 def _conditions(data, queries, engine, phases, cores):
