@@ -5,7 +5,7 @@ import hashlib
 import pytest
 from conftest import ROOT, workbench
 
-from workbench import java
+from workbench import jars
 from workbench.tpcds import asking, engines, installing, runs, verdicts
 
 
@@ -100,13 +100,13 @@ def test_what_a_machine_lacks_is_said_with_what_to_do(profile, project, monkeypa
     assert lacks(here.replace("[iceberg]", "[icebreg]")).startswith(
         "no jar 'icebreg' in jars.toml; it has iceberg, "
     )
-    monkeypatch.setattr(java, "jar_problem", lambda name: "corrupt")
+    monkeypatch.setattr(jars, "problems", lambda table: dict.fromkeys(table, "corrupt"))
     assert lacks(here).endswith(":1.11.0 is corrupt: workbench engines install mine")
 
 
 def test_an_environment_counts_for_its_lock_file_only(project, tmp_path, monkeypatch):
     one = engines.engine("baseline")
-    monkeypatch.setattr(java, "jar_problem", lambda name: None)
+    monkeypatch.setattr(jars, "problems", lambda table: {})
     assert engines.lacks(one) == "its environment is not there: workbench engines install baseline"
     engines.folder(one).mkdir(parents=True)
     note = engines.folder(one) / "lock.sha256"

@@ -10,7 +10,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from workbench import java, settings
+from workbench import jars, java, settings
 
 CHOICES = "choices"  # params/engines/choices.yml says which profile takes which query; see tpcds.choices
 
@@ -89,13 +89,9 @@ def lacks(engine):
         for package, wanted in engine.packages.items():
             if (there := _version(package)) != wanted:
                 return f"it is {package} {wanted}, here is {there}"
-    if unknown := [name for name in engine.jars if name not in java.known_jars()]:
-        return f"no jar {unknown[0]!r} in jars.toml; it has {', '.join(java.known_jars())}"
-    for name in engine.jars:
-        if wrong := java.jar_problem(name):
-            coordinate = java.known_jars()[name]["coordinate"]
-            return f"{coordinate} is {wrong}: workbench engines install {engine.name}"
     try:
+        for coordinate, wrong in jars.problems(jars.named(*engine.jars)).items():
+            return f"{coordinate} is {wrong}: workbench engines install {engine.name}"
         if engine.family == "spark":
             java.find()
     except ValueError as error:

@@ -4,7 +4,7 @@ import shutil
 import subprocess
 import sys
 
-from workbench import java
+from workbench import jars
 from workbench.tpcds import engines
 
 
@@ -19,9 +19,7 @@ def install(engine):
     """
     if engine.own_environment and not engines.installed(engine):
         _make(engine)
-    for name in engine.jars:
-        if java.jar_problem(name):
-            java.fetch(name)
+    jars.fetch(jars.named(*engine.jars))
     if wrong := engines.lacks(engine):
         raise ValueError(f"engine {engine.name} still cannot run: {wrong}")
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import workbench
-from workbench import children, java, lake, scratch, session
+from workbench import children, jars, java, lake, scratch, session
 from workbench.session import configuration
 from workbench.tpcds import data as generated
 from workbench.tpcds import engines, layouts
@@ -144,7 +144,7 @@ def _conf(engine, catalog, folder, own, cores):
                 "spark.driver.memory": session.driver_memory("auto"),
                 "spark.driver.host": "127.0.0.1",
                 "spark.driver.bindAddress": "127.0.0.1",
-                "spark.driver.extraClassPath": os.pathsep.join(str(java.jar_path(name)) for name in engine.jars),
+                "spark.driver.extraClassPath": os.pathsep.join(str(jars.path(name)) for name in engine.jars),
                 "spark.driver.extraJavaOptions": " ".join(_java_options(engine, own)),
                 "spark.local.dir": str(own),
                 "spark.sql.warehouse.dir": f"file://{own}/spark-warehouse",
