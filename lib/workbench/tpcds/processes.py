@@ -74,7 +74,7 @@ def opened(engine, catalog, namespace, data, *, tables=generated.TABLES, cores=2
     """
     if wrong := engines.lacks(engine):
         raise ValueError(f"engine {engine.name} cannot run here: {wrong}")
-    folder = _folder(catalog)
+    folder = folder_of(catalog)
     there = layouts.loaded(catalog, namespace, data, tables)
     with tempfile.TemporaryDirectory(dir=scratch.enter(), prefix=f"{engine.name}-") as own:
         own = Path(own)
@@ -100,8 +100,12 @@ def opened(engine, catalog, namespace, data, *, tables=generated.TABLES, cores=2
             yield Process(engine, data.digest, layout, process, own)
 
 
-def _folder(catalog):
-    """Return the folder of an embedded lake."""
+def folder_of(catalog):
+    """Return the folder of an embedded lake.
+
+    Raises:
+        ValueError: the catalog is another one, whose files the engines cannot read.
+    """
     where = catalog.properties.get("warehouse", "")
     if catalog.properties.get("type") != "sql" or not where.startswith("file://"):
         raise ValueError(
