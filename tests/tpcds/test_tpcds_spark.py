@@ -242,9 +242,7 @@ def test_an_engine_that_loses_digits_is_found_out(spark, data, tmp_path):
     finally:
         _drop(spark, "t_tpcds_sail")
     found = {one.query: one.verdict.sentence for one in results if one.verdict.kind == "different"}
-    assert found == {
-        "q66": "row 1, column 21 (jan_sales_per_sq_foot): found 0.075248, expected 0.075249098219"
-    }
+    assert found == {"q66": "row 1, column 21 (jan_sales_per_sq_foot): found 0.075248, expected 0.075249098219"}
     assert [query for query, kind in kinds(results).items() if kind == "vacuous"] == VACUOUS
 
 
