@@ -586,3 +586,13 @@ def test_how_far_back_duplicates_are_looked_for_does_not_depend_on_clocks_that_c
         monkeypatch.undo()
         time.tzset()
     assert tuple(found) == ("2026-03-08 06:30:00", "2026-03-07")
+
+
+def test_a_closed_shard_that_ends_where_a_batch_does_is_not_taken_for_the_streams_end(spark, table, server):
+    stream = Stream(server, "closed-at-the-cap", shards=1)
+    stream.send(range(10))
+    stream.split(stream.shards()[0])
+    stream.send(range(10, 25))
+    done = ingest(spark, table, stream, max_records_per_batch=10)
+    assert (done.good, done.caught_up) == (25, True)
+    assert ids(spark, table) == list(range(25))

@@ -234,6 +234,8 @@ class Run:
                 self.seen[shard] = looked
         # a shard that has just ended makes way for its children, which nobody has looked at yet
         waiting = {task.shard for task in shards.plan(self.stream, after, 10**9)} - set(read.behind)
+        # one whose last record was taken by the very limit is not behind, and not at its end either
+        waiting |= {one for one in read.behind if one not in self.stream.opened and after.get(one) != shards.END}
         caught_up = not waiting and not any(read.behind.values())
         self.at = after
         return batches.Batch(
