@@ -1,6 +1,7 @@
 """What several tests need: one Spark session a worker, throw-away projects, small notebooks, the command."""
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -45,6 +46,28 @@ def project(tmp_path, monkeypatch):
     monkeypatch.delenv("WORKBENCH_SCRATCH", raising=False)
     (tmp_path / "notebooks").mkdir()
     return tmp_path
+
+
+@pytest.fixture
+def taken_meanwhile(monkeypatch):
+    """Let the first choice of ports give one to somebody else before it is bound; returns the list of choices."""
+    from workbench.local import ports
+
+    whole, tried = ports.choose, []
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+
+        def start(name):
+            def choose(names, wanted):
+                found = whole(names, wanted)
+                if not tried:
+                    found[name] = taken.getsockname()[1]
+                tried.append(found)
+                return found
+
+            monkeypatch.setattr(ports, "choose", choose)
+            return tried
+
+        yield start
 
 
 def write_notebook(path, *cells, parameters=None):

@@ -78,6 +78,34 @@ def ask(process, message, *, name, patience_seconds=5):
     return answer
 
 
+@contextmanager
+def serving(module, settings, *, name, patience_seconds=5, env=None):
+    """Start a child that serves; gives what it says when it does.
+
+    Args:
+        module: as for `started`.
+        settings: what it is told, as JSON can carry it.
+        name: what the child is, for errors.
+        patience_seconds: as for `started`.
+        env: as for `started`.
+
+    Raises:
+        ValueError, ChildProcessError: as `ask`.
+    """
+    with started(module, patience_seconds=patience_seconds, env=env) as process:
+        yield ask(process, settings, name=name, patience_seconds=patience_seconds)
+
+
+def end(process, *, haste, patience_seconds):
+    """End a process that we started and wait: by SIGTERM and, when that takes too long or in haste, by SIGKILL."""
+    process.send_signal(signal.SIGKILL if haste else signal.SIGTERM)
+    try:
+        process.wait(patience_seconds)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()
+
+
 def until_either_ends(process):
     """Wait, as a child, until the parent ends our input or what we started has ended."""
 

@@ -96,8 +96,8 @@ def pandas():
 
 def jar(name):
     """A jar in the cache, with the right checksum."""
-    coordinate = jars.known()[name]["coordinate"]
-    if problem := jars.problems(jars.named(name)).get(coordinate):
+    (coordinate,) = table = jars.named(name)
+    if problem := jars.problems(table).get(coordinate):
         return Finding(coordinate, f"the jar {coordinate} is {problem}", "workbench doctor --fix fetches it", name)
     return Finding(coordinate)
 

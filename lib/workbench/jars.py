@@ -27,10 +27,11 @@ def named(*names):
     Raises:
         ValueError: a name is not there.
     """
+    there = known()
     for name in names:
-        if name not in known():
-            raise ValueError(f"no jar {name!r} in jars.toml; it has {', '.join(known())}")
-    return {known()[name]["coordinate"]: known()[name]["sha256"] for name in names}
+        if name not in there:
+            raise ValueError(f"no jar {name!r} in jars.toml; it has {', '.join(there)}")
+    return {there[name]["coordinate"]: there[name]["sha256"] for name in names}
 
 
 def file(coordinate):

@@ -68,4 +68,4 @@ def measured(start=None, *, name="conflicts"):
     try:
         return found, [Result(**dict(zip(found["columns"], row, strict=True))) for row in found["cells"]]
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"docs/evidence/conflicts.json holds no matrix: {error}") from error
+        raise ValueError(f"docs/evidence/{name}.json holds no matrix: {error}") from error

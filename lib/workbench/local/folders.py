@@ -1,14 +1,38 @@
-"""A folder for one server of this machine: its own, or a throw-away one."""
+"""A folder for one server of this machine: its own, or a throw-away one; and the child that serves from it."""
 
+import json
 import os
 import shutil
+import sys
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from workbench import children
+
 LOCK_SECONDS = 5  # a server that was just killed lets go in a moment
+
+
+def serve_from(serve, *, kind, mark):
+    """Be the child of a server with a folder: read the settings, take `folder` or one `within`, and serve.
+
+    Args:
+        serve: function of (folder, settings) that says when it serves, and returns when it is over. Its ValueError
+            and ChildProcessError are told to the parent.
+        kind: as for `taken`.
+        mark: as for `taken`.
+    """
+    os.umask(0o077)  # whatever is written here is the owner's alone
+    settings = json.loads(sys.stdin.buffer.readline())
+    try:
+        with taken(settings["folder"], settings["within"], kind=kind, mark=mark) as place:
+            serve(place, settings)
+    except ValueError as error:
+        children.say({"error": str(error)})
+    except ChildProcessError as error:
+        children.say({"died": str(error)})
 
 
 @contextmanager

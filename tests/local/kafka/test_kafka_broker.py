@@ -12,7 +12,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from workbench import jars, java
+from workbench import children, jars, java
 from workbench.local import kafka
 from workbench.local.kafka import node
 
@@ -169,23 +169,11 @@ def test_the_jars_are_those_of_the_file_and_no_others():
     assert node.fetch() == [jars.file(one) for one in table] and not jars.problems(table)
 
 
-def test_a_port_that_is_taken_meanwhile_is_tried_again(tmp_path, monkeypatch):
-    from workbench.local import ports
-
+def test_a_port_that_is_taken_meanwhile_is_tried_again(tmp_path, taken_meanwhile):
     node.fetch()
-    whole, tried = ports.choose, []
-
-    def choose(names, wanted):
-        found = whole(names, wanted)
-        if not tried:
-            found["broker"] = taken.getsockname()[1]
-        tried.append(found)
-        return found
-
-    monkeypatch.setattr(ports, "choose", choose)
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        process, port = node.start(tmp_path, 0)
-        node.end(process, haste=True)
+    tried = taken_meanwhile("broker")
+    process, port = node.start(tmp_path, 0)
+    children.end(process, haste=True, patience_seconds=20)
     assert port == tried[1]["broker"] and len(tried) == 2
 
 

@@ -14,7 +14,6 @@ import urllib.request
 import psutil
 import pytest
 
-from workbench.local import ports as free_ports
 from workbench.local import s3
 from workbench.local.ports import RANGE
 from workbench.local.s3 import weed
@@ -244,23 +243,13 @@ def test_what_cannot_be_is_refused_with_a_sentence(tmp_path, monkeypatch):
     refused(ModuleNotFoundError, r"boto3 is not installed: pip install 'iceberg-workbench\[s3\]'")
 
 
-def test_ports_that_are_taken_meanwhile_are_tried_again(tmp_path, monkeypatch):
+def test_ports_that_are_taken_meanwhile_are_tried_again(tmp_path, taken_meanwhile):
     """Between choosing a port and binding it somebody else may take it."""
     from workbench.local.s3 import folder
 
-    whole, tried = free_ports.choose, []
-
-    def choose(names, wanted):
-        found = whole(names, wanted)
-        if not tried:
-            found["filer"] = taken.getsockname()[1]
-        tried.append(found)
-        return found
-
-    monkeypatch.setattr(free_ports, "choose", choose)
-    with socket.create_server(("127.0.0.1", 0)) as taken:
-        process, found = weed.start(tmp_path, folder.keys(tmp_path), {"s3": 0, "catalog": 0})
-        weed.end(process, found, haste=True)
+    tried = taken_meanwhile("filer")
+    process, found = weed.start(tmp_path, folder.keys(tmp_path), {"s3": 0, "catalog": 0})
+    weed.end(process, found, haste=True)
     assert found == tried[1] and len(tried) == 2
 
 

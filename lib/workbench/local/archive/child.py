@@ -14,8 +14,8 @@ from datetime import UTC, datetime
 from workbench import children
 from workbench.local.archive import patches
 from workbench.local.archive.store import State
+from workbench.local.ports import HOST
 
-HOST = "127.0.0.1"
 CONTROLS = "/_store/"
 
 
@@ -28,8 +28,8 @@ def running(settings):
         ChildProcessError: it did not start.
     """
     env = {"MOTO_DISABLE_GLOBAL_CORS": "true", "MOTO_S3_DEFAULT_MAX_KEYS": "1000"}
-    with children.started(__name__, env=env) as process:
-        yield children.ask(process, settings, name="archive store")["port"]
+    with children.serving(__name__, settings, name="archive store", env=env) as said:
+        yield said["port"]
 
 
 def ask(endpoint, control, **arguments):

@@ -2,7 +2,6 @@
 
 import base64
 import os
-import signal
 import subprocess
 import sys
 import time
@@ -66,7 +65,7 @@ def start(folder, wanted):
         process = launch(folder, "kafka.Kafka", str(folder / "server.properties"))
         if _ready(process, port):
             return process, port
-        end(process, haste=True)
+        children.end(process, haste=True, patience_seconds=PATIENCE_SECONDS)
         said = _last_words(folder)
         if TAKEN not in _log(folder):
             break
@@ -115,16 +114,6 @@ def launch(folder, *what):
             cwd=folder,
             preexec_fn=children.end_with_parent if sys.platform == "linux" else None,
         )
-
-
-def end(process, *, haste):
-    """End a node and wait; in haste where nobody needs its data."""
-    process.send_signal(signal.SIGKILL if haste else signal.SIGTERM)
-    try:
-        process.wait(20)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
 
 
 def _table():

@@ -4,7 +4,8 @@ import asyncio
 import threading
 from contextlib import asynccontextmanager, contextmanager
 
-HOST = "127.0.0.1"
+from workbench.local.ports import HOST
+
 BODY_BYTES = 32 * 1024 * 1024  # 10 MiB of records in base64, with room
 IDLE_SECONDS = 3600  # a client may think long between two calls on one connection
 

@@ -8,11 +8,11 @@ from contextlib import contextmanager
 
 from aiohttp import web
 
+from workbench.local.ports import HOST
 from workbench.local.proxy import relay
 from workbench.local.proxy.arrivals import Arrival
 from workbench.local.proxy.plan import Plan
 
-HOST = "127.0.0.1"
 LOG_LINES = 100_000
 IDLE_SECONDS = 3600  # a client may think long between two requests on one connection
 LEAVE_SECONDS = 5  # what is under way when the proxy closes has so long

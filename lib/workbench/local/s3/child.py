@@ -4,11 +4,6 @@ Settings come as one line, addresses and keys go out as one line (see `children`
 SeaweedFS with it on Linux.
 """
 
-import json
-import os
-import sys
-from contextlib import contextmanager
-
 from workbench import children
 from workbench.local import folders
 from workbench.local.ports import HOST
@@ -17,29 +12,19 @@ from workbench.local.s3.folder import KEYS
 PATIENCE_SECONDS = 20  # SeaweedFS takes three to write down what it has
 
 
-@contextmanager
 def running(settings):
-    """Run a child with these settings; gives what it says: endpoint, catalog_endpoint, folder, keys.
+    """Return the context of a child with these settings; it gives endpoint, catalog_endpoint, folder, keys.
 
     Raises:
         ValueError: a port or the folder cannot be had.
         ChildProcessError: it did not start.
     """
-    with children.started(__name__, patience_seconds=PATIENCE_SECONDS) as process:
-        yield children.ask(process, settings, name="S3 server's process", patience_seconds=PATIENCE_SECONDS)
+    return children.serving(__name__, settings, name="S3 server's process", patience_seconds=PATIENCE_SECONDS)
 
 
 def main():
     """Be the child."""
-    os.umask(0o077)  # whatever is written here is the owner's alone
-    settings = json.loads(sys.stdin.buffer.readline())
-    try:
-        with folders.taken(settings["folder"], settings["within"], kind="s3", mark=KEYS) as place:
-            _serve(place, settings)
-    except ValueError as error:
-        children.say({"error": str(error)})
-    except ChildProcessError as error:
-        children.say({"died": str(error)})
+    folders.serve_from(_serve, kind="s3", mark=KEYS)
 
 
 def _serve(place, settings):

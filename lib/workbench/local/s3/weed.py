@@ -4,7 +4,6 @@ import functools
 import importlib.metadata
 import os
 import secrets
-import signal
 import subprocess
 import sys
 import time
@@ -103,12 +102,7 @@ def binary():
 
 def end(process, ports, *, haste):
     """End it and wait; in haste where nobody needs its data, which is safe on disk in either case."""
-    process.send_signal(signal.SIGKILL if haste else signal.SIGTERM)
-    try:
-        process.wait(10)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    children.end(process, haste=haste, patience_seconds=10)
     for port in ports.values():  # sockets that it leaves behind, named by our ports
         for path in Path("/tmp").glob(f"seaweedfs-*-{port}.sock"):
             with suppress(OSError):
