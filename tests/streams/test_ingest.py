@@ -357,9 +357,10 @@ def test_duplicates_of_a_producer_are_kept_once(spark, stream, namespace):
     assert found == [None, None, *range(10), *range(20, 25)]
 
 
-def test_a_duplicate_without_a_time_is_found_in_the_table(spark, stream, namespace):
+@pytest.mark.parametrize("partitions", ["", "PARTITIONED BY (days(at))"])
+def test_a_duplicate_without_a_time_is_found_in_the_table(spark, stream, namespace, partitions):
     table = f"{namespace}.timeless"
-    spark.sql(f"CREATE TABLE {table} (id BIGINT, at TIMESTAMP) USING iceberg PARTITIONED BY (days(at))")
+    spark.sql(f"CREATE TABLE {table} (id BIGINT, at TIMESTAMP) USING iceberg {partitions}")
     options = {
         "parse": streams.Json("id BIGINT, at TIMESTAMP"), "lineage": (),
         "record_key": streams.RecordKey(("id",), time="at"),
@@ -427,20 +428,6 @@ def test_what_is_required_inside_a_column_has_to_be_in_the_schema(spark, stream,
         ingest(spark, table, stream, parse=streams.Json(f"id BIGINT, place {place}"), lineage=())
     stream.send([1], record=lambda n: {"id": n})
     assert ingest(spark, table, stream, parse=streams.Json(f"id BIGINT, place {kind}"), lineage=()).good == 1
-
-
-def test_a_duplicate_without_a_time_is_found_too(spark, stream, namespace):
-    table = f"{namespace}.timeless"
-    spark.sql(f"CREATE TABLE {table} (id BIGINT, at TIMESTAMP) USING iceberg")
-    options = {
-        "parse": streams.Json("id BIGINT, at TIMESTAMP"), "lineage": (),
-        "record_key": streams.RecordKey(("id",), time="at"),
-    }  # fmt: skip
-    times = [None, "2026-01-31T00:00:00Z"]
-    for _ in range(2):
-        stream.send(range(2), record=lambda n: {"id": n, "at": times[n]})
-        ingest(spark, table, stream, **options)
-    assert ids(spark, table) == [0, 1]
 
 
 def test_a_branch_that_somebody_wrote_to_is_not_published(spark, stream, table, monkeypatch):
