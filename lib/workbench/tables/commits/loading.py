@@ -21,8 +21,15 @@ def load(spark, table):
         raise ValueError("this needs a classic Spark session; Spark Connect gives no way to Iceberg's tables")
     # a Python thread has a Java thread of its own, in which no session is active and no catalog known
     type(spark)._get_j_spark_session_class(spark._jvm).setActiveSession(spark._jsparkSession)
+    spark3 = spark._jvm.org.apache.iceberg.spark.Spark3Util
     try:
-        loaded = spark._jvm.org.apache.iceberg.spark.Spark3Util.loadIcebergTable(spark._jsparkSession, quoted)
+        try:
+            loaded = spark3.loadIcebergTable(spark._jsparkSession, quoted)
+        except Exception:
+            # what the session remembers of a table that another process renamed, dropped or made again is no table
+            found = spark3.catalogAndIdentifier(spark._jsparkSession, quoted)
+            found.catalog().invalidateTable(found.identifier())
+            loaded = spark3.loadIcebergTable(spark._jsparkSession, quoted)
     except Exception as error:
         if kind(error) != VALIDATION and not spark.catalog.tableExists(table):  # t.branch_x where t has no x
             snapshots.current(spark, table)  # says which tables there are
