@@ -8,7 +8,7 @@ from test_ingest import CLEAN, PARSE, files_twice, ids, ingest, refs, table
 
 from workbench import streams
 from workbench.streams import chunks, publish
-from workbench.tables import snapshots
+from workbench.tables import commits, snapshots
 
 
 @pytest.fixture
@@ -161,3 +161,19 @@ def test_another_table_is_no_dead_letter_table(spark, stream, table):
         match="is no table of dead letters: approximate_arrival_timestamp should be timestamp and is not there",
     ):
         ingest(spark, table, stream, dead_letters=table)
+
+
+def test_letters_are_carried_over_where_main_moved_meanwhile(spark, stream, table, letters, monkeypatch):
+    stream.send(range(30), record=bad)
+    real, written = (publish.publish, publish.append), []
+
+    def others_first(spark, place, *rest):
+        if place.table == letters:
+            commits.load(spark, letters).newFastAppend().commit()
+        return real[0](spark, place, *rest)
+
+    monkeypatch.setattr(publish, "publish", others_first)
+    monkeypatch.setattr(publish, "append", lambda *arguments: written.append(1) or real[1](*arguments))
+    done = ingest(spark, table, stream, dead_letters=letters)
+    assert (done.good, done.dead, len(dead(spark, letters)), len(written)) == (20, 10, 10, 2)
+    assert files_twice(spark, letters) == []

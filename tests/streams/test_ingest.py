@@ -239,25 +239,71 @@ def test_a_zombie_is_refused_wherever_it_was_stopped(spark, stream, table, monke
     assert ids(spark, table) == list(range(10)) and refs(spark, table) == CLEAN and files_twice(spark, table) == []
 
 
-def test_main_that_moved_without_positions_is_staged_on_again(spark, stream, table, monkeypatch):
+@pytest.mark.parametrize("version", [1, 2, 3])
+def test_main_that_moved_without_positions_gets_the_files_that_are_written(
+    spark, stream, table, monkeypatch, version
+):
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('format-version' = '{version}')") if version > 1 else None
+    stream.send(range(10))
+    ingest(spark, table, stream)
+    stream.send(range(10, 20))
+    real, written = (publish.publish, publish.append), []
+
+    def compacted_first(*arguments):
+        spark.sql(f"CALL system.rewrite_data_files('{table}', options => map('rewrite-all', 'true'))").collect()
+        spark.sql(f"INSERT INTO {table} VALUES (-1, 'mine', NULL, NULL)")
+        return real[0](*arguments)
+
+    monkeypatch.setattr(publish, "publish", compacted_first)
+    monkeypatch.setattr(publish, "append", lambda *arguments: written.append(1) or real[1](*arguments))
+    done = ingest(spark, table, stream)
+    assert (done.good, done.snapshot_id) == (10, snapshots.current(spark, table)) and len(written) == 1
+    assert ids(spark, table) == list(range(-1, 20)) and files_twice(spark, table) == []
+    assert refs(spark, table) == CLEAN
+    if version == 3:
+        numbers = [row[0] for row in spark.sql(f"SELECT _row_id FROM {table}").collect()]
+        assert None not in numbers and len(set(numbers)) == 21
+    monkeypatch.undo()
+    expire(spark, table)  # the files are of two snapshots, and one of them goes
+    stream.send(range(20, 30))
+    assert ingest(spark, table, stream).good == 10
+    assert ids(spark, table) == list(range(-1, 30))
+
+
+def test_with_a_record_key_main_that_moved_is_compared_with_again(spark, stream, table, monkeypatch):
     stream.send(range(10))
     ingest(spark, table, stream)
     stream.send(range(10, 20))
     real, tries = publish.publish, []
 
-    def compacted_first(*arguments):
+    def others_first(*arguments):
         tries.append(1)
         if len(tries) == 1:
-            spark.sql(
-                f"CALL system.rewrite_data_files('{table}', options => map('rewrite-all', 'true'))"
-            ).collect()
-            spark.sql(f"INSERT INTO {table} VALUES (-1, 'mine', NULL, NULL)")
+            spark.sql(f"INSERT INTO {table} VALUES (15, 'mine', NULL, NULL)")
         return real(*arguments)
 
-    monkeypatch.setattr(publish, "publish", compacted_first)
+    monkeypatch.setattr(publish, "publish", others_first)
+    done = ingest(spark, table, stream, record_key=streams.RecordKey(("id",)))
+    assert (done.good, done.duplicates, len(tries)) == (9, 1, 2)
+    assert ids(spark, table) == list(range(20))
+
+
+def test_what_was_staged_and_is_gone_is_not_carried(spark, stream, table, monkeypatch):
+    stream.send(range(10))
+    real = publish.publish
+
+    def dropped_first(spark, place, *rest):
+        spark.sql(f"ALTER TABLE {table} DROP BRANCH {place.branch}")
+        spark.sql(f"INSERT INTO {table} VALUES (-1, 'mine', NULL, NULL)")
+        expire(spark, table)
+        return real(spark, place, *rest)
+
+    monkeypatch.setattr(publish, "publish", dropped_first)
+    with pytest.raises(streams.AnotherWriter, match="its branch was dropped"):
+        ingest(spark, table, stream)
+    assert ids(spark, table) == [-1]
+    monkeypatch.undo()
     assert ingest(spark, table, stream).good == 10
-    assert len(tries) == 2
-    assert ids(spark, table) == list(range(-1, 20)) and files_twice(spark, table) == []
 
 
 def test_a_note_is_fenced_like_rows_are(spark, stream, table):

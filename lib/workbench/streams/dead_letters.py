@@ -85,12 +85,10 @@ def write(spark, place, frame, count, before, start, ends, *, batch, run_id, ver
         rows = rows.join(there, list(_KEY), "left_anti")
     columns = [column.split()[0] for column in SCHEMA.split(", ")]
     summary = positions.properties(place.stream, after, batch)
-    while True:
-        staged, added = publish.append(spark, place, rows.select(*columns), base, summary)
-        tables.same(count, max(count, added) if ahead else added)  # some of them may have been there
-        try:
-            publish.publish(spark, place, staged, base, before)
-        except commits.MainMoved:
-            base = publish.stage(spark, place, before)
-        else:
-            return after, added
+    staged, added = publish.append(spark, place, rows.select(*columns), base, summary)
+    tables.same(count, max(count, added) if ahead else added)  # some of them may have been there
+    try:
+        publish.publish(spark, place, staged, base, before)
+    except commits.MainMoved:
+        publish.note(spark, place, before, summary, carried=staged)
+    return after, added

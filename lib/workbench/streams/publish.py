@@ -5,8 +5,8 @@
     main to that snapshot, its tag in the place of the last one: one commit, bound to the metadata it was checked
     with
 
-If main moved meanwhile and the stream's positions did not (compaction, another stream's ingest), the rows are
-staged again on the new main. If the positions moved, this writer is a zombie and stops.
+If main moved meanwhile and the stream's positions did not (compaction, another stream's ingest), the files that
+are written go into a commit on the new main. If the positions moved, this writer is a zombie and stops.
 """
 
 import json
@@ -17,6 +17,8 @@ from workbench.streams import positions
 from workbench.tables import commits
 
 _FOR_EVER = 2**63 - 1
+# of a commit that does not take long: enough for a table to which others commit all the time
+_PATIENCE = {"conditional": True, "tries": 30, "first_wait_s": 0.05, "longest_wait_s": 2}
 
 
 @dataclass(frozen=True)
@@ -94,7 +96,7 @@ def publish(spark, place, staged, base, expected):
     """Move main to what was staged and tag it, in one commit.
 
     Raises:
-        MainMoved: main moved and the positions did not; the rows have to be staged again.
+        MainMoved: main moved and the positions did not; `note` carries what was staged over, or it is done again.
         AnotherWriter: the positions moved, or the branch is not as it was left.
         OutcomeUnknown: main may have been moved or not.
     """
@@ -119,11 +121,11 @@ def publish(spark, place, staged, base, expected):
         _tagged(manager, loaded, place, staged).commit()
         return staged
 
-    commits.attempt(commit, landed=landed, conditional=True, tries=10, first_wait_s=0.05, longest_wait_s=2)
+    commits.attempt(commit, landed=landed, **_PATIENCE)
 
 
-def note(spark, place, expected, summary, *, mark=False):
-    """Commit positions without rows; also how a table is begun with.
+def note(spark, place, expected, summary, *, mark=False, carried=None):
+    """Commit positions in a snapshot of their own, without rows or with files that are written; returns its id.
 
     Args:
         spark: session.
@@ -131,9 +133,11 @@ def note(spark, place, expected, summary, *, mark=False):
         expected: the positions that main must have; None for none.
         summary: entries of the snapshot's summary.
         mark: set the table property that says that the stream is ingested.
+        carried: id of a staged snapshot whose rows belong to the positions. Its files go in as they are, so that
+            main may move as often as it will while they are written.
 
     Raises:
-        AnotherWriter: it has others.
+        AnotherWriter: it has others, or somebody else dropped what was staged.
     """
 
     def landed():
@@ -145,6 +149,8 @@ def note(spark, place, expected, summary, *, mark=False):
         table = transaction.table()
         _refuse_moved(spark, table, place, expected)
         update = transaction.newFastAppend()
+        for file in _files(spark, table, place, carried) if carried else ():
+            update = update.appendFile(file)
         for key, value in summary.items():
             update = update.set(key, value)
         update.commit()
@@ -156,7 +162,16 @@ def note(spark, place, expected, summary, *, mark=False):
         transaction.commitTransaction()
         return new
 
-    return commits.attempt(commit, landed=landed, conditional=True, tries=10, first_wait_s=0.05).value
+    return commits.attempt(commit, landed=landed, **_PATIENCE).value
+
+
+def _files(spark, loaded, place, snapshot_id):
+    """Return the data files that a snapshot added, without their rows' numbers: a commit gives new ones."""
+    if (snapshot := loaded.snapshot(snapshot_id)) is None:
+        raise _another(place, "its branch was dropped")
+    files, specs = spark._jvm.org.apache.iceberg.DataFiles, loaded.specs()
+    added = list(snapshot.addedDataFiles(loaded.io()))
+    return [files.builder(specs[one.specId()]).copy(one).withFirstRowId(None).build() for one in added]
 
 
 def drop(spark, place):
@@ -168,7 +183,7 @@ def drop(spark, place):
         if commits.head(loaded, place.branch) is not None:
             manager.removeBranch(place.branch).commit()
 
-    commits.attempt(commit, landed=lambda: None, conditional=True, tries=10, first_wait_s=0.05)
+    commits.attempt(commit, landed=lambda: None, **_PATIENCE)
 
 
 def _tagged(manager, loaded, place, snapshot):
