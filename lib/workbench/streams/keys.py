@@ -44,14 +44,14 @@ def since(rows, key):
     return None if found is None else F.timestamp_micros(F.lit(found - round(key.hours * 3_600_000_000)))
 
 
-def once(spark, rows, table, snapshot_id, key, order, earliest):
+def once(spark, rows, table, branch, key, order, earliest):
     """Return the rows whose key neither the table nor an earlier row of the batch has; lazy.
 
     Args:
         spark: session.
         rows: the batch.
         table: its table.
-        snapshot_id: of the table, as the rows are staged on it.
+        branch: of the table, on which the rows are staged. A snapshot by its id would have the columns of its day.
         key: RecordKey.
         order: columns that say which of the batch's duplicates came first; dropped from the result.
         earliest: Column of the time from `since`, or None.
@@ -64,7 +64,7 @@ def once(spark, rows, table, snapshot_id, key, order, earliest):
         named = named & F.col(identifiers.column(column)).isNotNull()
     turn = F.row_number().over(Window.partitionBy(*map(identifiers.column, key.columns)).orderBy(*order))
     first = rows.withColumn("_turn", F.when(named, turn).otherwise(1)).where("_turn = 1").drop("_turn", *order)
-    there = spark.sql(f"SELECT * FROM {identifiers.quoted(table)} VERSION AS OF {int(snapshot_id)}")
+    there = spark.sql(f"SELECT * FROM {identifiers.quoted(table)} VERSION AS OF '{branch}'")
     if earliest is not None:  # a row without a time may be as young as any
         time = F.col(identifiers.column(key.time))
         there = there.where((time >= earliest) | time.isNull())

@@ -87,9 +87,9 @@ def ingest(
     for name, given in (("stop", stop), ("on_batch", on_batch)):
         if given is not None and not callable(given):
             raise ValueError(f"{name} is a function, not {given!r}")
-    schema = tables.checked(spark, table, parse, lineage, record_key)
+    tables.checked(spark, table, parse, lineage, record_key)  # before anything is committed
     name = run_id or secrets.token_hex(4)
-    run = Run(spark, table, source, parse, schema, max_bad_share, record_key, tuple(lineage), name)
+    run = Run(spark, table, source, parse, max_bad_share, record_key, tuple(lineage), name)
     run.begin(dead_letters, onto_rows)
     tell = on_batch or batches.teller()
     begun = time.monotonic()
@@ -108,9 +108,9 @@ def ingest(
 class Run:
     """One run's state between its micro-batches: the positions, and which shards were seen empty."""
 
-    def __init__(self, spark, table, source, parse, schema, max_bad_share, record_key, lineage, run_id):
+    def __init__(self, spark, table, source, parse, max_bad_share, record_key, lineage, run_id):
         self.spark, self.table, self.source, self.parse = spark, table, source, parse
-        self.schema, self.parser = schema, parse.parser()
+        self.parser = parse.parser()
         self.max_bad_share, self.record_key, self.lineage, self.run_id = max_bad_share, record_key, lineage, run_id
         self.total, self.seen, self.unwatched = Ingested(), {}, ()
 
@@ -213,9 +213,12 @@ class Run:
         while True:
             base = publish.stage(self.spark, self.place, self.at)
             rows = chunks.rows(frame, self._row_schema())
-            rows, counted = tables.counted(
-                self.spark, rows, self.table, self.schema, self.record_key, base, self.lineage
-            )
+            # the table's columns may have changed since the last batch, and so may the session
+            schema = tables.checked(self.spark, self.table, self.parse, self.lineage, self.record_key)
+            with publish.still_there(self.spark, self.place):
+                rows, counted = tables.counted(
+                    self.spark, rows, self.table, schema, self.record_key, self.place.branch, self.lineage
+                )
             staged, added = publish.append(self.spark, self.place, rows, base, summary)
             tables.same(read.good, added if counted is None else counted())
             try:

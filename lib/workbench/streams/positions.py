@@ -86,16 +86,20 @@ def find(spark, loaded, stream):
     main = commits.head(loaded)
     if main is None:
         return None
-    refs = loaded.refs()
-    tagged = [refs[one].snapshotId() for one in list(refs) if one.startswith(ref(stream)) and refs[one].isTag()]
-    tagged = [loaded.snapshot(one) for one in tagged]
-    for one in tagged:
-        if commits.descends(spark, loaded, main, one.snapshotId()):
-            return Found(_parse(one, stream), one.snapshotId(), one.timestampMillis())
+    for snapshot_id in tagged(loaded, stream):
+        if commits.descends(spark, loaded, main, snapshot_id):
+            one = loaded.snapshot(snapshot_id)
+            return Found(_parse(one, stream), snapshot_id, one.timestampMillis())
     for one in _line(spark, loaded, main):
         if (found := _parse(one, stream)) is not None:
             return Found(found, one.snapshotId(), one.timestampMillis())
     return None
+
+
+def tagged(loaded, stream):
+    """Return the ids of the snapshots that a stream's tags keep; the newest publication has the only one."""
+    refs = loaded.refs()
+    return [refs[one].snapshotId() for one in list(refs) if one.startswith(ref(stream)) and refs[one].isTag()]
 
 
 def _line(spark, loaded, snapshot_id):

@@ -10,6 +10,7 @@ are written go into a commit on the new main. If the positions moved, this write
 """
 
 import json
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 from workbench import identifiers
@@ -60,7 +61,18 @@ def stage(spark, place, expected):
             manager.replaceBranch(place.branch, main).commit()
         return main
 
-    return commits.attempt(commit, landed=lambda: None, conditional=True, tries=10, first_wait_s=0.05).value
+    return commits.attempt(commit, landed=lambda: None, **_PATIENCE).value
+
+
+@contextmanager
+def still_there(spark, place):
+    """Raise AnotherWriter for an error of which the reason is that the run's branch is gone."""
+    try:
+        yield
+    except Exception as error:
+        if commits.head(commits.load(spark, place.table), place.branch) is None:
+            raise _another(place, "its branch was dropped") from error
+        raise
 
 
 def append(spark, place, frame, base, summary):
@@ -81,12 +93,8 @@ def append(spark, place, frame, base, summary):
         ours = snapshot is not None and snapshot.summary().get(positions.BATCH) == summary[positions.BATCH]
         return (top, int(snapshot.summary().get("added-records") or 0)) if ours else None
 
-    try:
+    with still_there(spark, place):
         commits.attempt(writer.append, landed=landed)
-    except Exception as error:
-        if commits.head(commits.load(spark, place.table), place.branch) is None:
-            raise _another(place, "its branch was dropped") from error
-        raise
     if (found := landed()) is None:
         raise _another(place, "its branch was moved")
     return found
@@ -204,6 +212,14 @@ def _refuse_moved(spark, loaded, place, expected):
             "committed"
         )
     if (found.shards if found else None) != expected:
+        if any(
+            not commits.descends(spark, loaded, commits.head(loaded), tag)
+            for tag in positions.tagged(loaded, place.stream)
+        ):
+            raise positions.PositionsLost(
+                f"main of {place.table} was rolled back behind what this run had brought. Nothing of this batch "
+                "was committed; a next run goes on from where main is now"
+            )
         raise _another(place, "its positions moved")
 
 

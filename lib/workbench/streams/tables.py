@@ -74,7 +74,7 @@ def _required(theirs, ours, path):
     return None
 
 
-def counted(spark, rows, table, schema, record_key, base, lineage):
+def counted(spark, rows, table, schema, record_key, branch, lineage):
     """Return (rows in the table's columns, function that tells their number before duplicates were dropped).
 
     Args:
@@ -83,7 +83,7 @@ def counted(spark, rows, table, schema, record_key, base, lineage):
         table: its name.
         schema: its columns.
         record_key: RecordKey or None.
-        base: snapshot id that the rows are staged on.
+        branch: of the table, on which the rows are staged; None without a record key.
         lineage: the lineage columns that the table takes.
     """
     from pyspark.sql import Observation
@@ -98,7 +98,7 @@ def counted(spark, rows, table, schema, record_key, base, lineage):
         order = {"_arrived": "approximate_arrival_timestamp", "_sequence": "sequence_number"}
         rows = rows.withColumns({new: F.col(old) for new, old in order.items()})
         rows = rows.drop(*(set(order.values()) - set(lineage)))
-        rows = keys.once(spark, rows, table, base, record_key, list(order), earliest)
+        rows = keys.once(spark, rows, table, branch, record_key, list(order), earliest)
 
         def before():
             return observation.get["rows"]

@@ -1,0 +1,129 @@
+"""A table that others change while it is ingested into, or between two runs."""
+
+import pytest
+from stream_server import server, stream
+from test_ingest import CLEAN, ids, ingest, refs, table
+
+from workbench import session, streams
+from workbench.streams import keys
+from workbench.tables import snapshots
+
+
+@pytest.mark.parametrize("change", ["swapped", "added"])
+def test_duplicates_are_found_by_the_columns_of_today(spark, stream, namespace, change):
+    """No snapshot knows of a change of columns; the columns of the newest one are those of its day."""
+    table = f"{namespace}.changed"
+    spark.sql(f"CREATE TABLE {table} (id BIGINT, nr BIGINT) USING iceberg")
+    parse, key = streams.Json("id BIGINT, nr BIGINT"), streams.RecordKey(("id",))
+    stream.send(range(10), record=lambda n: {"id": n, "nr": 100 + n})
+    ingest(spark, table, stream, parse=parse, lineage=())
+    if change == "swapped":
+        for old, new in (("id", "was"), ("nr", "id"), ("was", "nr")):
+            spark.sql(f"ALTER TABLE {table} RENAME COLUMN {old} TO {new}")
+        record, expected = lambda n: {"id": 100 + n}, (1, 5)
+    else:
+        spark.sql(f"ALTER TABLE {table} ADD COLUMN other BIGINT")
+        parse, key = streams.Json("id BIGINT, other BIGINT"), streams.RecordKey(("other",))
+        record, expected = lambda n: {"other": n // 2}, (4, 2)
+    stream.send(range(5, 11), record=record)
+    done = ingest(spark, table, stream, parse=parse, lineage=(), record_key=key)
+    assert (done.good, done.duplicates) == expected
+
+
+def once(change):
+    """A function of a batch that changes something behind the first one."""
+    changes = [change]
+    return lambda batch: changes.pop()() if changes else None
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DROP COLUMN note",
+        "RENAME COLUMN note TO remark",
+        "ADD COLUMN more STRING",
+        "ADD PARTITION FIELD bucket(4, id)",
+    ],
+)
+def test_columns_that_are_not_of_the_schema_may_change_under_a_run(spark, stream, table, change):
+    stream.send(range(20))
+    alter = once(lambda: spark.sql(f"ALTER TABLE {table} {change}"))
+    assert ingest(spark, table, stream, max_records_per_batch=8, on_batch=alter).good == 20
+    assert ids(spark, table) == list(range(20))
+
+
+def test_a_column_of_the_schema_that_is_renamed_under_a_run_is_a_sentence(spark, stream, table):
+    stream.send(range(20))
+    alter = once(lambda: spark.sql(f"ALTER TABLE {table} RENAME COLUMN text TO words"))
+    with pytest.raises(ValueError, match="has no column text; it has id, words"):
+        ingest(spark, table, stream, max_records_per_batch=8, on_batch=alter)
+    before = ids(spark, table)
+    assert 0 < len(before) <= 8 and refs(spark, table) == CLEAN
+    parse = streams.Json("id BIGINT NOT NULL, words STRING")
+    assert ingest(spark, table, stream, parse=parse).good == 20 - len(before)
+    assert ids(spark, table) == list(range(20))
+
+
+def test_a_session_that_is_led_to_a_branch_under_a_run_is_a_sentence(spark, stream, table):
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('write.wap.enabled' = 'true')")
+    stream.send(range(20))
+    try:
+        with pytest.raises(ValueError, match="the session has spark.wap.id = audit; unset it first"):
+            ingest(
+                spark, table, stream, max_records_per_batch=8,
+                on_batch=once(lambda: spark.conf.set("spark.wap.id", "audit")),
+            )  # fmt: skip
+    finally:
+        spark.conf.unset("spark.wap.id")
+    ingest(spark, table, stream)
+    assert ids(spark, table) == list(range(20))
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "said"),
+    [
+        ("renamed", snapshots.TableNotFound, "no table .*events"),
+        ("made again", streams.PositionsLost, "the table was replaced or rolled back while this run worked"),
+    ],
+)
+def test_a_table_that_another_process_takes_away_is_a_sentence(spark, stream, table, change, error, said):
+    """The session still remembers the table that was."""
+    catalog = session.catalog("local")
+
+    def away():
+        schema = catalog.load_table(table).schema()
+        catalog.rename_table(table, f"{table}_old")
+        if change == "made again":
+            catalog.create_table(table, schema=schema)
+
+    stream.send(range(20))
+    with pytest.raises(error, match=said):
+        ingest(spark, table, stream, max_records_per_batch=8, on_batch=once(away))
+    assert 0 < len(ids(spark, f"{table}_old")) <= 8
+
+
+def test_a_rollback_under_a_run_is_not_taken_for_another_run(spark, stream, table):
+    stream.send(range(20))
+    begin = lambda: spark.sql(f"SELECT * FROM {table}.snapshots ORDER BY committed_at").first().snapshot_id  # noqa: E731
+    back = once(lambda: spark.sql(f"CALL system.rollback_to_snapshot('{table}', {begin()})").collect())
+    with pytest.raises(streams.PositionsLost, match="rolled back behind what this run had brought"):
+        ingest(spark, table, stream, max_records_per_batch=8, on_batch=back)
+    assert ids(spark, table) == [] and refs(spark, table) == CLEAN
+    assert ingest(spark, table, stream).good == 20
+    assert ids(spark, table) == list(range(20))
+
+
+def test_a_zombie_that_looks_for_duplicates_is_told(spark, stream, table, monkeypatch):
+    """The other run's publication drops the branch on which this one looks."""
+    stream.send(range(20))
+    real, key = keys.once, streams.RecordKey(("id",))
+
+    def others_first(*arguments):
+        monkeypatch.setattr(keys, "once", real)
+        ingest(spark, table, stream, record_key=key)
+        return real(*arguments)
+
+    monkeypatch.setattr(keys, "once", others_first)
+    with pytest.raises(streams.AnotherWriter, match="its branch was dropped"):
+        ingest(spark, table, stream, record_key=key)
+    assert ids(spark, table) == list(range(20)) and refs(spark, table) == CLEAN
