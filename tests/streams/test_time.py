@@ -11,7 +11,7 @@ from workbench import streams
 from workbench.local import kinesis
 from workbench.streams import kinesis as kinesis_source
 from workbench.streams import publish, sources
-from workbench.tables import snapshots
+from workbench.tables import commits, snapshots
 
 HOUR = 3_600
 
@@ -20,7 +20,7 @@ def later(monkeypatch, hours):
     """Let this machine's calendar, not its running time, be so many hours later."""
     now, millis = time.time, sources.now_millis
     monkeypatch.setattr(time, "time", lambda: now() + hours * HOUR)
-    monkeypatch.setattr(sources, "now_millis", lambda: millis() + hours * HOUR * 1000)
+    monkeypatch.setattr(sources, "now_millis", lambda: millis() + round(hours * HOUR * 1000))
 
 
 @pytest.mark.parametrize("start", ["trim_horizon", "latest"])
@@ -37,6 +37,8 @@ def test_a_shard_nobody_looked_at_for_longer_than_its_records_are_kept(spark, st
         assert ids(spark, table) == []
         done = ingest(spark, table, stream, fail_on_data_loss=False)
         assert (done.good, len(done.lost), done.caught_up) == (10, 2, True)
+        summaries = [dict(one["summary"]) for one in commits.snapshots_of(spark, commits.load(spark, table))]
+        assert "; ".join(done.lost) in [one.get("streams.lost") for one in summaries]
     # a look at nothing was noted because the last one was hours ago, and is not noted again at once
     assert snapshots.history(spark, table).count() == before + 1 + done.batches
     assert ingest(spark, table, stream).batches == 0
@@ -112,3 +114,12 @@ def test_a_run_that_slept_does_not_know_that_nothing_came(spark, table, monkeypa
             run.batch()
         run.end()
         assert ids(spark, table) == [0]
+
+
+@pytest.mark.parametrize("hours", [-0.05, 0.05])
+def test_latest_on_a_machine_whose_clock_is_wrong(spark, stream, table, monkeypatch, hours):
+    """Three minutes are less than what a signature is refused for."""
+    later(monkeypatch, hours)
+    ingest(spark, table, stream, start="latest")
+    stream.send(range(10))
+    assert ingest(spark, table, stream).good == 10

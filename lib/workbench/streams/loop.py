@@ -127,7 +127,7 @@ class Run:
         if letters:
             dead_letters.make(self.spark, letters)
         if found is None:
-            first = shards.begin(self.source, self.stream, sources.now_millis())
+            first = shards.begin(self.source, self.stream, sources.latest_millis(self.stream))
             summary = positions.properties(
                 self.stream, first, "begin", {"lost": "; ".join(lost)} if lost else None
             )

@@ -6,6 +6,7 @@ import random
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 
 POSITIONS = ("trim_horizon", "latest", "at_timestamp")
 # What AWS tells consumers to expect; the fifth kind, an expired iterator, is the reader's, who asks for another
@@ -76,6 +77,7 @@ class Stream:
         retention_hours: how long it keeps records.
         shards: shard id to ids of its parents that were named by the service, oldest shard first.
         opened: ids of the shards that take records.
+        told_millis: the service's time when it said so, in whole seconds; None when it did not say.
     """
 
     arn: str
@@ -83,6 +85,7 @@ class Stream:
     retention_hours: int
     shards: dict[str, tuple[str, ...]]
     opened: frozenset[str]
+    told_millis: int | None = None
 
 
 @functools.lru_cache(maxsize=8)
@@ -185,7 +188,8 @@ def describe(source):
     Raises:
         StreamNotFound: no such stream, or it is being deleted.
     """
-    about = call(source, "describe_stream_summary", StreamName=source.stream)["StreamDescriptionSummary"]
+    answer = call(source, "describe_stream_summary", StreamName=source.stream)
+    about, told = answer["StreamDescriptionSummary"], answer["ResponseMetadata"]["HTTPHeaders"].get("date")
     if about["StreamStatus"] == "DELETING":
         raise StreamNotFound(f"stream {source.stream} is being deleted")
     found, asked = [], {"StreamName": source.stream}
@@ -207,7 +211,18 @@ def describe(source):
         retention_hours=about["RetentionPeriodHours"],
         shards=dict(sorted(parents.items())),
         opened=frozenset(opened),
+        told_millis=round(parsedate_to_datetime(told).timestamp() * 1000) if told else None,
     )
+
+
+def latest_millis(stream):
+    """Return when a reader of `latest` begins: now, by the service's clock where this machine's is ahead of it.
+
+    The service knows only times that have come; what arrived before its clock has come to ours would be skipped.
+    """
+    now = now_millis()
+    ahead = stream.told_millis is not None and now - stream.told_millis > 2_000  # told in whole seconds
+    return stream.told_millis if ahead else now
 
 
 def now_millis():
