@@ -2,11 +2,11 @@
 
 import pytest
 from stream_server import server, stream
-from test_ingest import CLEAN, ids, ingest, refs, table
+from test_ingest import CLEAN, expire, files_twice, forget_old_metadata, ids, ingest, refs, table
 
 from workbench import session, streams
-from workbench.streams import keys
-from workbench.tables import snapshots
+from workbench.streams import keys, publish
+from workbench.tables import commits, snapshots
 
 
 @pytest.mark.parametrize("change", ["swapped", "added"])
@@ -127,3 +127,57 @@ def test_a_zombie_that_looks_for_duplicates_is_told(spark, stream, table, monkey
     with pytest.raises(streams.AnotherWriter, match="its branch was dropped"):
         ingest(spark, table, stream, record_key=key)
     assert ids(spark, table) == list(range(20)) and refs(spark, table) == CLEAN
+
+
+@pytest.mark.parametrize("moved", [False, True])
+def test_commits_whose_answers_are_lost_are_found(spark, stream, table, monkeypatch, moved):
+    """Each commit of a run is made, and then the connection breaks: nobody but the table knows of it."""
+    attempt, real, lost, letters = commits.attempt, publish.publish, [], f"{table}_dead"
+
+    def unanswered(commit, **options):
+        told = []
+
+        def answered():
+            value = commit()
+            if not told:
+                told.append(value)
+                lost.append(value)
+                raise ConnectionError("the answer was lost")
+            return value
+
+        return attempt(answered, **options)
+
+    def others_first(spark, place, *rest):
+        commits.load(spark, place.table).newFastAppend().commit()
+        return real(spark, place, *rest)
+
+    stream.send(range(20), record=lambda n: b"bad" if n == 3 else {"id": n})
+    with monkeypatch.context() as broken:
+        broken.setattr(commits, "attempt", unanswered)
+        if moved:
+            broken.setattr(publish, "publish", others_first)
+        done = ingest(spark, table, stream, dead_letters=letters)
+    assert (done.records, done.good, done.dead, done.snapshot_id) == (20, 19, 1, snapshots.current(spark, table))
+    assert len(lost) > 8  # two beginnings, and for each table stage, append, publication, end
+    assert ids(spark, table) == [n for n in range(20) if n != 3] and spark.table(letters).count() == 1
+    assert files_twice(spark, table) == files_twice(spark, letters) == []
+    assert refs(spark, table) == refs(spark, letters) == CLEAN
+
+
+def test_a_table_whose_refs_grow_old_at_once(spark, stream, table, monkeypatch):
+    """Expiry removes what is older than a property of the table says; not the tag, and not a branch at work."""
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('history.expire.max-ref-age-ms' = '1')")
+    real = publish.publish
+
+    def expired_first(*arguments):
+        expire(spark, table)
+        return real(*arguments)
+
+    monkeypatch.setattr(publish, "publish", expired_first)
+    stream.send(range(10))
+    assert ingest(spark, table, stream).good == 10
+    spark.sql(f"CALL system.rewrite_data_files('{table}', options => map('rewrite-all', 'true'))").collect()
+    expire(spark, table)
+    assert refs(spark, table) == CLEAN
+    forget_old_metadata(spark, table)
+    assert ingest(spark, table, stream).records == 0

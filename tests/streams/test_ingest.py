@@ -4,6 +4,8 @@ import json
 import threading
 import time
 from collections import Counter
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
 from pyspark.errors import PythonException
@@ -262,6 +264,9 @@ def test_main_that_moved_without_positions_gets_the_files_that_are_written(
     if version == 3:
         numbers = [row[0] for row in spark.sql(f"SELECT _row_id FROM {table}").collect()]
         assert None not in numbers and len(set(numbers)) == 21
+        # those of the carried rows are of the commit that they are in
+        carried = [row[0] for row in spark.sql(f"SELECT _row_id FROM {table} WHERE id >= 10").collect()]
+        assert min(carried) == commits.load(spark, table).currentSnapshot().firstRowId()
     monkeypatch.undo()
     expire(spark, table)  # the files are of two snapshots, and one of them goes
     stream.send(range(20, 30))
@@ -628,3 +633,25 @@ def test_a_closed_shard_that_ends_where_a_batch_does_is_not_taken_for_the_stream
     done = ingest(spark, table, stream, max_records_per_batch=10)
     assert (done.good, done.caught_up) == (25, True)
     assert ids(spark, table) == list(range(25))
+
+
+def test_a_reshard_under_a_run_is_followed(spark, stream, table):
+    stream.send(range(20))
+
+    def reshard(batch):
+        if batch.number == 1:
+            stream.split(stream.shards()[0])
+            stream.merge(*stream.shards()[-2:])
+            stream.send(range(20, 60))
+
+    done = ingest(spark, table, stream, max_records_per_batch=8, on_batch=reshard)
+    assert (done.good, done.caught_up) == (60, True)
+    assert ids(spark, table) == list(range(60))
+
+
+def test_positions_are_of_one_stream_and_of_the_time_it_was_made():
+    first = sources.Stream("arn:a", 17, 24, {}, frozenset())
+    snapshot = SimpleNamespace(summary=lambda: positions.properties(first, {"s": "1"}, "b"))
+    assert positions._parse(snapshot, first) == {"s": "1"}
+    for other in (replace(first, arn="arn:b"), replace(first, created_millis=18)):
+        assert positions._parse(snapshot, other) is None

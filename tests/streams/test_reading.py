@@ -122,6 +122,12 @@ def test_parents_come_before_children():
     assert [task.shard for task in shards.plan(later, {}, 100)] == ["c"]
 
 
+def test_a_shard_that_ended_is_forgotten_with_the_service():
+    stream = sources.Stream("arn", 0, 24, {"b": (), "c": ()}, frozenset("c"))
+    before = {"a": shards.END, "b": "17", "c": "20"}
+    assert shards.advance(stream, before, {"b": shards.END, "c": None}) == {"b": shards.END, "c": "20"}
+
+
 def test_positions_behind_the_trim_horizon_are_named():
     from workbench.local import kinesis
 

@@ -56,7 +56,7 @@ def stage(spark, place, expected):
         _refuse_moved(spark, loaded, place, expected)
         main, mine = commits.head(loaded), commits.head(loaded, place.branch)
         if mine is None:
-            manager.createBranch(place.branch, main).commit()
+            manager.createBranch(place.branch, main).setMaxRefAgeMs(place.branch, _FOR_EVER).commit()
         elif mine != main:
             manager.replaceBranch(place.branch, main).commit()
         return main
