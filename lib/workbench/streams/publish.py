@@ -157,7 +157,7 @@ def note(spark, place, expected, summary, *, mark=False, carried=None):
         table = transaction.table()
         _refuse_moved(spark, table, place, expected)
         update = transaction.newFastAppend()
-        for file in _files(spark, table, place, carried) if carried else ():
+        for file in _files(table, place, carried) if carried else ():
             update = update.appendFile(file)
         for key, value in summary.items():
             update = update.set(key, value)
@@ -173,13 +173,11 @@ def note(spark, place, expected, summary, *, mark=False, carried=None):
     return commits.attempt(commit, landed=landed, **_PATIENCE).value
 
 
-def _files(spark, loaded, place, snapshot_id):
-    """Return the data files that a snapshot added, without their rows' numbers: a commit gives new ones."""
+def _files(loaded, place, snapshot_id):
+    """Return the data files that a snapshot added; an append gives their rows new numbers."""
     if (snapshot := loaded.snapshot(snapshot_id)) is None:
         raise _another(place, "its branch was dropped")
-    files, specs = spark._jvm.org.apache.iceberg.DataFiles, loaded.specs()
-    added = list(snapshot.addedDataFiles(loaded.io()))
-    return [files.builder(specs[one.specId()]).copy(one).withFirstRowId(None).build() for one in added]
+    return list(snapshot.addedDataFiles(loaded.io()))
 
 
 def drop(spark, place):
