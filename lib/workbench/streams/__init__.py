@@ -1,4 +1,4 @@
-"""Kinesis into Iceberg, each record exactly once, whatever is killed, throttled or resharded.
+"""Kinesis and Kafka into Iceberg, each record exactly once, whatever is killed, throttled or resharded.
 
     streams.ingest(spark, "sales.events", source=streams.Source("events", region="eu-central-1"),
                    parse=streams.Json("id BIGINT NOT NULL, price DECIMAL(10, 2)"),
@@ -7,6 +7,7 @@
 The parts:
 
     sources, shards, reading      a stream, its shards and positions, one shard read
+    topics                        the same of a Kafka topic
     kinesis, reports, backlog     `format("kinesis")` for any sink, a backlog read whole
     parsing, types, schemas       strict JSON
     chunks, tables, keys          a micro-batch on its way to the table's rows
@@ -29,8 +30,9 @@ from workbench.streams.positions import AnotherWriter, PositionsLost
 from workbench.streams.sending import send
 from workbench.streams.shards import RecordsLost
 from workbench.streams.sources import Source, StreamNotFound
+from workbench.streams.topics import Topic
 
 __all__ = [
     "WINDOWS", "AnotherWriter", "Batch", "Ingested", "Json", "PositionsLost", "RecordKey", "RecordsLost", "Source",
-    "StreamNotFound", "TooManyBad", "drain", "ingest", "kinesis", "line", "send",
+    "StreamNotFound", "TooManyBad", "Topic", "drain", "ingest", "kinesis", "line", "send",
 ]  # fmt: skip

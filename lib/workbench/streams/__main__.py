@@ -1,4 +1,6 @@
-"""A headless ingest: `python -m workbench.streams TABLE --stream NAME --schema DDL`; prints its figures as JSON.
+"""A headless ingest: `python -m workbench.streams TABLE --stream NAME --schema DDL`, or `--topic NAME --bootstrap HOST:PORT`.
+
+Prints its figures as JSON.
 
 Exit codes: 0 done · 1 stopped by what it found (another writer, lost records, too many bad ones) · 2 refused.
 An interrupt (SIGINT, SIGTERM, SIGHUP) ends it behind the batch that is under way, a second one at once.
@@ -19,14 +21,7 @@ def main(arguments=None):
 
     asked = _parser().parse_args(arguments)
     try:
-        source = streams.Source(
-            asked.stream,
-            region=asked.region,
-            endpoint=asked.endpoint,
-            start=asked.start,
-            max_records_per_batch=asked.max_records_per_batch,
-            fail_on_data_loss=not asked.accept_data_loss,
-        )
+        source = _source(asked)
         parse = streams.Json(asked.schema, unknown=asked.unknown)
         spark = session.start(asked.environment)
         if asked.plain:
@@ -55,6 +50,26 @@ def main(arguments=None):
     return 0
 
 
+def _source(asked):
+    from workbench import streams
+
+    common = {
+        "start": asked.start,
+        "max_records_per_batch": asked.max_records_per_batch,
+        "fail_on_data_loss": not asked.accept_data_loss,
+    }
+    if asked.stream:
+        if asked.bootstrap or asked.kafka_config:
+            raise ValueError("--bootstrap and --kafka-config go with --topic")
+        return streams.Source(asked.stream, region=asked.region, endpoint=asked.endpoint, **common)
+    if not asked.bootstrap or asked.region or asked.endpoint:
+        raise ValueError("--topic needs --bootstrap, the address of a broker; --region and --endpoint are Kinesis'")
+    if wrong := [one for one in asked.kafka_config if "=" not in one]:
+        raise ValueError(f"--kafka-config is NAME=VALUE, not {wrong[0]!r}")
+    config = dict(one.split("=", 1) for one in asked.kafka_config)
+    return streams.Topic(asked.topic, asked.bootstrap, config=config, **common)
+
+
 def _asked_to_stop():
     """Return a function that says whether this process was asked to end; asked twice, it ends without a word more.
 
@@ -78,11 +93,15 @@ def _parser():
     parser = argparse.ArgumentParser(prog="python -m workbench.streams", description=__doc__)
     add = parser.add_argument
     add("table", help="namespace.name, there already")
-    add("--stream", required=True)
+    which = parser.add_mutually_exclusive_group(required=True)
+    which.add_argument("--stream", help="of Kinesis")
+    which.add_argument("--topic", help="of Kafka")
     add("--schema", required=True, help="Spark DDL of the JSON records")
     add("--environment", default="lake", help="file in params/environments; default lake")
     add("--region")
     add("--endpoint", help="address of another endpoint than the region's")
+    add("--bootstrap", metavar="HOST:PORT", help="address of a Kafka broker")
+    add("--kafka-config", metavar="NAME=VALUE", action="append", default=[], help="of librdkafka; more than one goes")
     add("--start", default="trim_horizon", choices=["trim_horizon", "latest"])
     add("--unknown", default="ignore", choices=["ignore", "dead"])
     add("--dead-letters", metavar="TABLE")

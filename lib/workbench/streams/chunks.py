@@ -16,10 +16,6 @@ SCHEMA = (
     "unknown BIGINT, bytes BIGINT, arrived DOUBLE, status STRING, good_rows BINARY, dead_rows BINARY"
 )
 NAMES = [column.split()[0] for column in SCHEMA.split(", ")]
-LINEAGE = {
-    "stream": "STRING", "shard_id": "STRING", "sequence_number": "STRING", "partition_key": "STRING",
-    "approximate_arrival_timestamp": "TIMESTAMP",
-}  # fmt: skip
 DEAD = (
     "raw BINARY, raw_bytes BIGINT, raw_sha256 STRING, stream STRING, shard_id STRING, sequence_number STRING, "
     "partition_key STRING, approximate_arrival_timestamp TIMESTAMP, reason STRING, message STRING"
@@ -36,7 +32,7 @@ class Reading:
         source: Source.
         tasks: list of Task.
         parser: function of a list of bytes that returns parsing.Parsed.
-        lineage: names of LINEAGE that the rows get too.
+        lineage: names of the source's lineage that the rows get too.
     """
 
     source: object
@@ -58,7 +54,7 @@ class Reading:
 
     def _chunks(self, task):
         progress = reading.Progress(task.position or None)
-        read = reading.read(self.source, task, progress)
+        read = self.source.read(task, progress)
         while True:
             try:
                 records = next(read, None)
@@ -112,6 +108,7 @@ class Reading:
                 "sequence_number": lambda: pa.array(take(records.sequence), pa.string()),
                 "partition_key": lambda: pa.array(take(records.key), pa.string()),
                 "approximate_arrival_timestamp": lambda: _times(take(records.arrived)),
+                "offset": lambda: pa.array(map(int, take(records.sequence)), pa.int64()),
             }[name]()
             rows = rows.append_column(name, made)
         return rows
@@ -220,7 +217,7 @@ def read(chunks, tasks):
         behind={shard: one["behind_millis"] for shard, one in told.items()},
         gaps=tuple(one["gap"] for one in told.values() if one["gap"]),
         unbroken=frozenset(shard for shard, one in told.items() if one["unbroken"]),
-        arrived=max((row.arrived for row in data), default=None),
+        arrived=max((row.arrived for row in data if row.arrived is not None), default=None),
         **total,
     )
 
@@ -237,7 +234,8 @@ def _payload(batch):
 def _times(seconds):
     import pyarrow as pa
 
-    return pa.array([round(one * 1000) * 1000 for one in seconds], pa.timestamp("us", tz="UTC"))
+    millis = [None if one is None else round(one * 1000) * 1000 for one in seconds]
+    return pa.array(millis, pa.timestamp("us", tz="UTC"))
 
 
 def _kinds():

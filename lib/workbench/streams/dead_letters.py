@@ -5,7 +5,9 @@ A run that died between the two has left dead rows of records that the next run 
 written twice.
 """
 
+import operator
 from datetime import UTC, datetime
+from functools import reduce
 
 from workbench import identifiers
 from workbench.streams import chunks, positions, publish, shards, tables
@@ -63,11 +65,12 @@ def write(spark, place, frame, count, before, start, ends, *, batch, run_id, ver
     """
     from pyspark.sql import functions as F
 
-    created = datetime.fromtimestamp(place.stream.created_millis / 1000, UTC)
+    made = place.stream.created
+    created = datetime.fromtimestamp(made / 1000, UTC) if isinstance(made, int) else None
     rows = frame.withColumns(
         {
-            "stream_arn": F.lit(place.stream.arn),
-            "stream_created": F.lit(created),
+            "stream_arn": F.lit(place.stream.arn if created else f"{place.stream.arn}/{made}"),
+            "stream_created": F.lit(created).cast("timestamp"),
             "schema_version": F.lit(version),
             "run_id": F.lit(run_id),
         }
@@ -82,7 +85,7 @@ def write(spark, place, frame, count, before, start, ends, *, batch, run_id, ver
     if ahead:
         name = identifiers.quoted(place.table)
         there = spark.sql(f"SELECT {', '.join(_KEY)} FROM {name} VERSION AS OF {base}")
-        rows = rows.join(there, list(_KEY), "left_anti")
+        rows = rows.alias("new").join(there.alias("old"), _same_record(), "left_anti")
     columns = [column.split()[0] for column in SCHEMA.split(", ")]
     summary = positions.properties(place.stream, after, batch)
     staged, added = publish.append(spark, place, rows.select(*columns), base, summary)
@@ -92,3 +95,10 @@ def write(spark, place, frame, count, before, start, ends, *, batch, run_id, ver
     except commits.MainMoved:
         publish.note(spark, place, before, summary, carried=staged)
     return after, added
+
+
+def _same_record():
+    """Return the condition that two dead rows are of one record; a topic has no time of its making."""
+    from pyspark.sql import functions as F
+
+    return reduce(operator.and_, [F.col(f"new.{name}").eqNullSafe(F.col(f"old.{name}")) for name in _KEY])

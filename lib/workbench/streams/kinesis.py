@@ -193,7 +193,7 @@ class Streaming:
 
     def _stream(self):
         stream = sources.describe(self.source)
-        owner = {"arn": stream.arn, "created_millis": stream.created_millis}
+        owner = {"arn": stream.arn, "created_millis": stream.created}
         if self.owner != owner:
             reports.claim(self.folder, owner)
             self.owner = owner

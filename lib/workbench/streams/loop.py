@@ -33,7 +33,7 @@ def ingest(
     on_batch=None,
     stop=None,
 ):
-    """Bring the records of a Kinesis stream into an Iceberg table, each exactly once, whatever is killed.
+    """Bring the records of a Kinesis stream or a Kafka topic into an Iceberg table, each exactly once, whatever is killed.
 
     The positions in the stream are committed in the snapshot that brings the rows, so the table alone says where
     to go on: there is no checkpoint. Two runs at once do no harm; the one that commits second is told and stops.
@@ -41,13 +41,14 @@ def ingest(
     Args:
         spark: classic session whose catalog holds the table.
         table: `namespace.name` or `catalog.namespace.name`; columns that the schema does not name are null.
-        source: Source.
+        source: Source, or Topic.
         parse: parsing.Json, or an object with `fields()` and `parser()` like it.
         dead_letters: table for records that cannot become rows, made when missing; None stops at the first one.
         max_bad_share: share of a micro-batch, 0 to 1, above which it stops before anything is committed.
         record_key: RecordKey by which producer duplicates are dropped; None keeps them.
         lineage: columns of the table that take the record's own `stream`, `shard_id`, `sequence_number`,
-            `partition_key`, `approximate_arrival_timestamp`.
+            `partition_key`, `approximate_arrival_timestamp`; of a topic: topic, partition, offset, key and time,
+            and the offset as a number, `offset`.
         until_caught_up: end when every shard was read to its present end; else go on until `stop`.
         max_batches: end after so many micro-batches.
         onto_rows: begin also with a table whose rows came from elsewhere.
@@ -87,7 +88,7 @@ def ingest(
     for name, given in (("stop", stop), ("on_batch", on_batch)):
         if given is not None and not callable(given):
             raise ValueError(f"{name} is a function, not {given!r}")
-    tables.checked(spark, table, parse, lineage, record_key)  # before anything is committed
+    tables.checked(spark, table, parse, source, lineage, record_key)  # before anything is committed
     name = run_id or secrets.token_hex(4)
     run = Run(spark, table, source, parse, max_bad_share, record_key, tuple(lineage), name)
     run.begin(dead_letters, onto_rows)
@@ -116,7 +117,7 @@ class Run:
 
     def begin(self, letters, onto_rows):
         """Find out where to go on, or commit where it begins."""
-        self.stream = sources.describe(self.source)
+        self.stream = self.source.describe()
         branch = f"{positions.ref(self.stream)}{secrets.token_hex(4)}"
         self.place = publish.Place(self.table, self.stream, branch)
         self.letters = publish.Place(letters, self.stream, branch) if letters else None
@@ -127,7 +128,7 @@ class Run:
         if letters:
             dead_letters.make(self.spark, letters)
         if found is None:
-            first = shards.begin(self.source, self.stream, sources.latest_millis(self.stream))
+            first = self.source.begin(self.stream)
             summary = positions.properties(
                 self.stream, first, "begin", {"lost": "; ".join(lost)} if lost else None
             )
@@ -214,10 +215,12 @@ class Run:
             base = publish.stage(self.spark, self.place, self.at)
             rows = chunks.rows(frame, self._row_schema())
             # the table's columns may have changed since the last batch, and so may the session
-            schema = tables.checked(self.spark, self.table, self.parse, self.lineage, self.record_key)
+            schema = tables.checked(
+                self.spark, self.table, self.parse, self.source, self.lineage, self.record_key
+            )
             with publish.still_there(self.spark, self.place):
                 rows, counted = tables.counted(
-                    self.spark, rows, self.table, schema, self.record_key, self.place.branch, self.lineage
+                    self.spark, rows, self.table, schema, self.record_key, self.place.branch, self.source, self.lineage
                 )
             staged, added = publish.append(self.spark, self.place, rows, base, summary)
             tables.same(read.good, added if counted is None else counted())
@@ -265,7 +268,7 @@ class Run:
         return replace(self.total, batches=self.total.batches + 1, **sums)
 
     def _still_there(self):
-        stream = sources.describe(self.source)
+        stream = self.source.describe()
         if positions.name(stream) != positions.name(self.stream):
             raise shards.RecordsLost(
                 f"stream {self.source.stream} was deleted and made again while it was read; what was read of the "
@@ -288,14 +291,14 @@ class Run:
             )
 
     def _lineage(self):
-        order = ("approximate_arrival_timestamp", "sequence_number") if self.record_key else ()
+        order = self.source.order if self.record_key else ()
         return tuple(dict.fromkeys((*self.lineage, *order)))
 
     def _row_schema(self):
         from pyspark.sql.types import StructType
 
         added = StructType.fromDDL(
-            ", ".join(f"{name} {chunks.LINEAGE[name]}" for name in self._lineage()) or "x INT"
+            ", ".join(f"{name} {self.source.lineage[name]}" for name in self._lineage()) or "x INT"
         )
         return StructType([*self.parse.fields().fields, *(added.fields if self._lineage() else [])])
 

@@ -44,7 +44,7 @@ class Found:
 
 def name(stream):
     """Return eight letters that stand for a stream."""
-    return hashlib.sha256(f"{stream.arn} {stream.created_millis}".encode()).hexdigest()[:8]
+    return hashlib.sha256(f"{stream.arn} {stream.created}".encode()).hexdigest()[:8]
 
 
 def ref(stream):
@@ -61,14 +61,14 @@ def properties(stream, positions, batch, figures=None):
         batch: id of the micro-batch.
         figures: more, name to value.
     """
-    told = {"stream": stream.arn, "created": stream.created_millis, "shards": positions}
+    told = {"stream": stream.arn, "created": stream.created, "shards": positions}
     more = {PREFIX + key: str(value) for key, value in (figures or {}).items()}
     return {POSITIONS: json.dumps(told, sort_keys=True), BATCH: batch} | more
 
 
 def mark(stream):
     """Return the table property that says that a stream is ingested: (key, value)."""
-    return MARK + name(stream), f"{stream.arn} {stream.created_millis}"
+    return MARK + name(stream), f"{stream.arn} {stream.created}"
 
 
 def find(spark, loaded, stream):
@@ -130,7 +130,7 @@ def _metadata(spark, loaded, file):
 def _parse(snapshot, stream):
     text = (snapshot.summary() or {}).get(POSITIONS)
     told = json.loads(text) if text else {}
-    ours = told.get("stream") == stream.arn and told.get("created") == stream.created_millis
+    ours = told.get("stream") == stream.arn and told.get("created") == stream.created
     return told["shards"] if ours else None
 
 
@@ -161,9 +161,8 @@ def resume(spark, loaded, table, source, stream, *, onto_rows):
     before = [value.split()[1] for value in marks.values() if value.split()[0] == stream.arn]
     said = ()
     if before:
-        when = " and ".join(datetime.fromtimestamp(int(one) / 1000, UTC).isoformat() for one in sorted(before))
         said = (
-            f"{table} was ingested from the stream {source.stream} made at {when}, which was deleted and made "
+            f"{table} was ingested from the stream {source.stream} {_made(before)}, which was deleted and made "
             "again; what was not read of it is gone",
         )
         if source.fail_on_data_loss:
@@ -174,6 +173,12 @@ def resume(spark, loaded, table, source, stream, *, onto_rows):
             f"{source.stream}, they would come again. If they did not, say onto_rows=True"
         )
     return None, said
+
+
+def _made(before):
+    """Return in words which streams of a name are meant: of Kinesis by the time, of Kafka by the topic's id."""
+    times = sorted(datetime.fromtimestamp(int(one) / 1000, UTC).isoformat() for one in before if one.isdigit())
+    return f"made at {' and '.join(times)}" if times else f"with the id {' and '.join(sorted(before))}"
 
 
 def _rows(loaded):

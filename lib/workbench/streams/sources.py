@@ -7,6 +7,9 @@ import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import ClassVar
+
+from workbench.streams import shards
 
 POSITIONS = ("trim_horizon", "latest", "at_timestamp")
 # What AWS tells consumers to expect; the fifth kind, an expired iterator, is the reader's, who asks for another
@@ -23,6 +26,10 @@ REFUSED = frozenset({  # what whoever asks has to mend
 })  # fmt: skip
 EXPIRED = "ExpiredIteratorException"
 PATIENCE_SECONDS = 300.0
+LINEAGE = {  # what a row can take of its record, in Spark's words
+    "stream": "STRING", "shard_id": "STRING", "sequence_number": "STRING", "partition_key": "STRING",
+    "approximate_arrival_timestamp": "TIMESTAMP",
+}  # fmt: skip
 
 
 class StreamNotFound(ValueError):
@@ -56,15 +63,24 @@ class Source:
     def __post_init__(self):
         if not (isinstance(self.stream, str) and self.stream):
             raise ValueError(f"stream is the name of a Kinesis stream, not {self.stream!r}")
-        if self.start not in POSITIONS:
-            raise ValueError(f"start is {self.start!r}, expected one of {', '.join(POSITIONS)}")
-        if (self.start == "at_timestamp") != (self.at is not None):
-            raise ValueError("start at_timestamp and the time `at` go together; one of them is missing")
-        if self.at is not None and self.at.tzinfo is None:
-            raise ValueError(f"at is {self.at}, without a time zone; give one, datetime.UTC for example")
-        most = self.max_records_per_batch
-        if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-            raise ValueError(f"max_records_per_batch is a whole number from 1, not {most!r}")
+        check(self)
+
+    lineage: ClassVar = LINEAGE
+    order: ClassVar = ("approximate_arrival_timestamp", "sequence_number")
+
+    def describe(self):
+        """Return the Stream as it is now; StreamNotFound when there is none."""
+        return describe(self)
+
+    def begin(self, stream):
+        """Return the positions of a reader that has none."""
+        return shards.begin(self, stream, latest_millis(stream))
+
+    def read(self, task, progress):
+        """Read a shard; yields reading.Records."""
+        from workbench.streams import reading
+
+        return reading.read(self, task, progress)
 
 
 @dataclass(frozen=True)
@@ -73,16 +89,17 @@ class Stream:
 
     Attributes:
         arn: its resource name.
-        created_millis: when it was made; a stream made again under the same name has another.
-        retention_hours: how long it keeps records.
+        created: when it was made, in milliseconds since 1970, or a topic's id; one that was deleted and made again
+            under the same name has another.
+        retention_hours: how long it keeps records; infinite where reading itself tells what was trimmed.
         shards: shard id to ids of its parents that were named by the service, oldest shard first.
         opened: ids of the shards that take records.
         told_millis: the service's time when it said so, in whole seconds; None when it did not say.
     """
 
     arn: str
-    created_millis: int
-    retention_hours: int
+    created: int | str
+    retention_hours: float
     shards: dict[str, tuple[str, ...]]
     opened: frozenset[str]
     told_millis: int | None = None
@@ -207,7 +224,7 @@ def describe(source):
     created = about["StreamCreationTimestamp"]
     return Stream(
         arn=about["StreamARN"],
-        created_millis=round(created.timestamp() * 1000),
+        created=round(created.timestamp() * 1000),
         retention_hours=about["RetentionPeriodHours"],
         shards=dict(sorted(parents.items())),
         opened=frozenset(opened),
@@ -223,6 +240,23 @@ def latest_millis(stream):
     now = now_millis()
     ahead = stream.told_millis is not None and now - stream.told_millis > 2_000  # told in whole seconds
     return stream.told_millis if ahead else now
+
+
+def check(source):
+    """Refuse a source whose beginning or size of a batch does not go.
+
+    Raises:
+        ValueError: what is wrong and what was expected.
+    """
+    if source.start not in POSITIONS:
+        raise ValueError(f"start is {source.start!r}, expected one of {', '.join(POSITIONS)}")
+    if (source.start == "at_timestamp") != (source.at is not None):
+        raise ValueError("start at_timestamp and the time `at` go together; one of them is missing")
+    if source.at is not None and source.at.tzinfo is None:
+        raise ValueError(f"at is {source.at}, without a time zone; give one, datetime.UTC for example")
+    most = source.max_records_per_batch
+    if isinstance(most, bool) or not isinstance(most, int) or most < 1:
+        raise ValueError(f"max_records_per_batch is a whole number from 1, not {most!r}")
 
 
 def now_millis():

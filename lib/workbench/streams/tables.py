@@ -1,7 +1,7 @@
 """The table that takes the rows: whether the schema fits, and rows in its columns."""
 
 from workbench import identifiers
-from workbench.streams import chunks, keys
+from workbench.streams import keys
 from workbench.tables import commits
 
 
@@ -9,7 +9,7 @@ class OtherRows(RuntimeError):
     """The rows that were written are not those that the positions were taken from."""
 
 
-def checked(spark, table, parse, lineage, record_key):
+def checked(spark, table, parse, source, lineage, record_key):
     """Return the table's schema after a look at what shall go into it.
 
     Raises:
@@ -20,15 +20,15 @@ def checked(spark, table, parse, lineage, record_key):
     for conf in ("spark.wap.branch", "spark.wap.id"):
         if (value := spark.conf.get(conf, None)) is not None:
             raise ValueError(f"the session has {conf} = {value}; unset it first")
-    if unknown := sorted(set(lineage) - set(chunks.LINEAGE)):
-        raise ValueError(f"lineage has {unknown[0]}; a record has {', '.join(chunks.LINEAGE)}")
+    if unknown := sorted(set(lineage) - set(source.lineage)):
+        raise ValueError(f"lineage has {unknown[0]}; a record has {', '.join(source.lineage)}")
     schema = spark.table(identifiers.quoted(table)).schema
     have = {field.name: field for field in schema}
     fields = parse.fields()
     if clash := sorted(set(lineage) & set(fields.names)):
         raise ValueError(f"{clash[0]} is a field of the records and a lineage column; it can be one of them")
     want = {field.name: (_kind(field.dataType), field.nullable) for field in fields}
-    want |= {name: (chunks.LINEAGE[name].lower(), False) for name in lineage}
+    want |= {name: (source.lineage[name].lower(), False) for name in lineage}
     for name, (kind, nullable) in want.items():
         if name not in have:
             raise ValueError(f"{table} has no column {name}; it has {', '.join(have)}")
@@ -74,7 +74,7 @@ def _required(theirs, ours, path):
     return None
 
 
-def counted(spark, rows, table, schema, record_key, branch, lineage):
+def counted(spark, rows, table, schema, record_key, branch, source, lineage):
     """Return (rows in the table's columns, function that tells their number before duplicates were dropped).
 
     Args:
@@ -84,6 +84,7 @@ def counted(spark, rows, table, schema, record_key, branch, lineage):
         schema: its columns.
         record_key: RecordKey or None.
         branch: of the table, on which the rows are staged; None without a record key.
+        source: Source.
         lineage: the lineage columns that the table takes.
     """
     from pyspark.sql import Observation
@@ -95,7 +96,7 @@ def counted(spark, rows, table, schema, record_key, branch, lineage):
         observation = Observation()
         rows = rows.observe(observation, F.count(F.lit(1)).alias("rows"))
         # the order of arrival, under names that no column of the table has
-        order = {"_arrived": "approximate_arrival_timestamp", "_sequence": "sequence_number"}
+        order = {f"_order_{n}": name for n, name in enumerate(source.order)}
         rows = rows.withColumns({new: F.col(old) for new, old in order.items()})
         rows = rows.drop(*(set(order.values()) - set(lineage)))
         rows = keys.once(spark, rows, table, branch, record_key, list(order), earliest)

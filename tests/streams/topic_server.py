@@ -1,0 +1,68 @@
+"""What the tests of topics share: one broker a process, topics of their own, records that are numbers.
+
+Not a conftest: a second module of that name would be found where others import from the first.
+"""
+
+import json
+
+import pytest
+
+from workbench.local import kafka
+from workbench.local.kafka import node
+from workbench.streams import topics
+
+WAIT_SECONDS = 60
+
+
+@pytest.fixture(scope="session")
+def broker():
+    node.fetch()
+    with kafka.serve() as running:
+        yield running
+
+
+@pytest.fixture
+def topic(broker, request):
+    """A topic of the test's own, with two partitions."""
+    return Made(broker, "".join(c if c.isalnum() else "-" for c in request.node.name)[:100])
+
+
+class Made:
+    def __init__(self, broker, name, partitions=2, **config):
+        self.broker, self.name = broker, name
+        broker.create_topic(name, partitions=partitions, config=config)
+
+    def source(self, **options):
+        return topics.Topic(self.name, self.broker.bootstrap, **options)
+
+    def producer(self, **config):
+        from confluent_kafka import Producer
+
+        return Producer({"bootstrap.servers": self.broker.bootstrap, "linger.ms": 5} | config)
+
+    def send(self, ids, *, record=lambda n: {"id": n, "text": f"t{n}"}, producer=None, partitions=2, **more):
+        """Send numbered records, JSON unless bytes are given, in turn to the partitions."""
+        made = producer or self.producer()
+        for n in ids:
+            value = record(n)
+            value = value if isinstance(value, bytes | None) else json.dumps(value).encode()
+            made.produce(self.name, value=value, key=f"key-{n}", partition=n % partitions, **more)
+            made.poll(0)
+        assert made.flush(WAIT_SECONDS) == 0
+
+    def trim(self, partition, before):
+        """Delete the records of a partition before an offset, as retention does."""
+        from confluent_kafka import TopicPartition
+        from confluent_kafka.admin import AdminClient
+
+        admin = AdminClient({"bootstrap.servers": self.broker.bootstrap})
+        wanted = TopicPartition(self.name, partition, before)
+        for promised in admin.delete_records([wanted]).values():
+            promised.result(WAIT_SECONDS)
+
+    def grow(self, partitions):
+        from confluent_kafka.admin import AdminClient, NewPartitions
+
+        admin = AdminClient({"bootstrap.servers": self.broker.bootstrap})
+        for promised in admin.create_partitions([NewPartitions(self.name, partitions)]).values():
+            promised.result(WAIT_SECONDS)
