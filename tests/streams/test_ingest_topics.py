@@ -42,7 +42,12 @@ def test_rows_with_their_offsets_and_dead_letters(spark, table, topic):
     assert ids(table) == [n for n in range(40) if n != 7]
     assert spark.table(table).where("id != 2 * offset + int(shard_id)").count() == 0
     dead = spark.table(letters).collect()[0]
-    assert (dead.shard_id, dead.sequence_number, dead.partition_key, bytes(dead.raw)) == ("1", "3", "key-7", b"bad")
+    assert (dead.shard_id, dead.sequence_number, dead.partition_key, bytes(dead.raw)) == (
+        "1",
+        "3",
+        "key-7",
+        b"bad",
+    )
     assert dead.stream_arn.startswith("kafka:") and dead.stream_created is None
     topic.send(range(40, 44))
     again = ingest(spark, table, topic, dead_letters=letters)
@@ -51,7 +56,8 @@ def test_rows_with_their_offsets_and_dead_letters(spark, table, topic):
 
 
 def test_duplicates_keep_the_first_offset(spark, table, topic):
-    topic.send([0] * 12, record=lambda n, turn=iter(range(12)): {"id": 1, "text": f"{next(turn)}"})
+    for turn in range(12):  # offsets 0 to 11 of partition 0: as text, 10 is before 2
+        topic.send([0], record=lambda n, turn=turn: {"id": 1, "text": f"{turn}"})
     done = ingest(spark, table, topic, record_key=streams.RecordKey(("id",)))
     row = spark.table(table).collect()
     assert (done.duplicates, [(one.text, one.offset) for one in row]) == (11, [("0", 0)])

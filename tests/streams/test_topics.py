@@ -83,7 +83,9 @@ def test_what_was_trimmed_unread_is_said_to_the_offset(topic):
     topic.trim(0, 6)
     assert read(topic.source(), "5")[0] == [12, 14, 16, 18]  # all that is gone was read
     for position, first in (("", 0), ("2", 3)):
-        with pytest.raises(shards.RecordsLost, match=rf"partition 0 of .*: offsets {first} to 5 were trimmed unread"):
+        with pytest.raises(
+            shards.RecordsLost, match=rf"partition 0 of .*: offsets {first} to 5 were trimmed unread"
+        ):
             read(topic.source(), position)
         values, progress = read(topic.source(fail_on_data_loss=False), position)
         assert values == [12, 14, 16, 18] and f"offsets {first} to 5" in progress.gap and progress.position == "9"

@@ -10,6 +10,7 @@ The parts:
     topics                        the same of a Kafka topic
     kinesis, reports, backlog     `format("kinesis")` for any sink, a backlog read whole
     parsing, types, schemas       strict JSON
+    avro, protobuf                the same of records with a schema of their own
     chunks, tables, keys          a micro-batch on its way to the table's rows
     positions, publish            exactly once
     dead_letters, batches         what could not become rows, what a batch did
@@ -20,6 +21,7 @@ How it works and what was measured: docs/streams.md.
 """
 
 from workbench.streams import kinesis
+from workbench.streams.avro import Avro
 from workbench.streams.backlog import drain
 from workbench.streams.batches import Batch, Ingested, line
 from workbench.streams.keys import RecordKey
@@ -27,12 +29,13 @@ from workbench.streams.kills import WINDOWS
 from workbench.streams.loop import TooManyBad, ingest
 from workbench.streams.parsing import Json
 from workbench.streams.positions import AnotherWriter, PositionsLost
+from workbench.streams.protobuf import Protobuf
 from workbench.streams.sending import send
 from workbench.streams.shards import RecordsLost
 from workbench.streams.sources import Source, StreamNotFound
 from workbench.streams.topics import Topic
 
 __all__ = [
-    "WINDOWS", "AnotherWriter", "Batch", "Ingested", "Json", "PositionsLost", "RecordKey", "RecordsLost", "Source",
-    "StreamNotFound", "TooManyBad", "Topic", "drain", "ingest", "kinesis", "line", "send",
+    "WINDOWS", "AnotherWriter", "Avro", "Batch", "Ingested", "Json", "PositionsLost", "Protobuf", "RecordKey",
+    "RecordsLost", "Source", "StreamNotFound", "TooManyBad", "Topic", "drain", "ingest", "kinesis", "line", "send",
 ]  # fmt: skip

@@ -1,6 +1,6 @@
-"""A headless ingest: `python -m workbench.streams TABLE --stream NAME --schema DDL`, or `--topic NAME --bootstrap HOST:PORT`.
+"""A headless ingest: `python -m workbench.streams TABLE --stream NAME --schema DDL`; prints its figures as JSON.
 
-Prints its figures as JSON.
+Of Kafka: `--topic NAME --bootstrap HOST:PORT`.
 
 Exit codes: 0 done · 1 stopped by what it found (another writer, lost records, too many bad ones) · 2 refused.
 An interrupt (SIGINT, SIGTERM, SIGHUP) ends it behind the batch that is under way, a second one at once.
@@ -63,7 +63,9 @@ def _source(asked):
             raise ValueError("--bootstrap and --kafka-config go with --topic")
         return streams.Source(asked.stream, region=asked.region, endpoint=asked.endpoint, **common)
     if not asked.bootstrap or asked.region or asked.endpoint:
-        raise ValueError("--topic needs --bootstrap, the address of a broker; --region and --endpoint are Kinesis'")
+        raise ValueError(
+            "--topic needs --bootstrap, the address of a broker; --region and --endpoint are Kinesis'"
+        )
     if wrong := [one for one in asked.kafka_config if "=" not in one]:
         raise ValueError(f"--kafka-config is NAME=VALUE, not {wrong[0]!r}")
     config = dict(one.split("=", 1) for one in asked.kafka_config)
@@ -101,7 +103,13 @@ def _parser():
     add("--region")
     add("--endpoint", help="address of another endpoint than the region's")
     add("--bootstrap", metavar="HOST:PORT", help="address of a Kafka broker")
-    add("--kafka-config", metavar="NAME=VALUE", action="append", default=[], help="of librdkafka; more than one goes")
+    add(
+        "--kafka-config",
+        metavar="NAME=VALUE",
+        action="append",
+        default=[],
+        help="of librdkafka; more than one goes",
+    )
     add("--start", default="trim_horizon", choices=["trim_horizon", "latest"])
     add("--unknown", default="ignore", choices=["ignore", "dead"])
     add("--dead-letters", metavar="TABLE")

@@ -33,7 +33,7 @@ def ingest(
     on_batch=None,
     stop=None,
 ):
-    """Bring the records of a Kinesis stream or a Kafka topic into an Iceberg table, each exactly once, whatever is killed.
+    """Bring the records of a stream or topic into an Iceberg table, each exactly once, whatever is killed.
 
     The positions in the stream are committed in the snapshot that brings the rows, so the table alone says where
     to go on: there is no checkpoint. Two runs at once do no harm; the one that commits second is told and stops.
@@ -42,7 +42,7 @@ def ingest(
         spark: classic session whose catalog holds the table.
         table: `namespace.name` or `catalog.namespace.name`; columns that the schema does not name are null.
         source: Source, or Topic.
-        parse: parsing.Json, or an object with `fields()` and `parser()` like it.
+        parse: Json, Avro, Protobuf, or an object with `fields()` and `parser()` like them.
         dead_letters: table for records that cannot become rows, made when missing; None stops at the first one.
         max_bad_share: share of a micro-batch, 0 to 1, above which it stops before anything is committed.
         record_key: RecordKey by which producer duplicates are dropped; None keeps them.

@@ -63,12 +63,12 @@ def arrow_type(kind):
             return pa.struct([(one["name"], arrow_type(one["type"])) for one in kind["fields"]])
         if kind["type"] == "array":
             return pa.list_(arrow_type(kind["elementType"]))
-        return pa.map_(pa.string(), arrow_type(kind["valueType"]))
+        return pa.map_(arrow_type(kind["keyType"]), arrow_type(kind["valueType"]))
     if found := DECIMAL.fullmatch(kind):
         return pa.decimal128(*map(int, found.groups()))
     return {
         "string": pa.string(), "boolean": pa.bool_(), "byte": pa.int8(), "short": pa.int16(),
         "integer": pa.int32(), "long": pa.int64(), "float": pa.float32(), "double": pa.float64(),
-        "date": pa.date32(),
+        "date": pa.date32(), "binary": pa.binary(),
         "timestamp": pa.timestamp("us", tz="UTC"), "timestamp_ntz": pa.timestamp("us"),
     }[kind]  # fmt: skip

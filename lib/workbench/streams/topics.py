@@ -130,7 +130,7 @@ class Topic:
         made, at = consumer(self.bootstrap, _frozen(self.config)), progress.position or task.position
         one, following = TopicPartition(self.topic, int(task.shard)), int(at) + 1 if at else 0
         try:
-            made.list_topics(self.topic, timeout=CALL_SECONDS)  # or a partition that was added is unknown for long
+            made.list_topics(self.topic, timeout=CALL_SECONDS)  # or an added partition is unknown for long
             low, high = made.get_watermark_offsets(one, timeout=CALL_SECONDS)
             following = _inside(self, task, progress, following, low, high)
             one.offset = following
@@ -150,8 +150,8 @@ def _inside(topic, task, progress, following, low, high):
         following = low
     elif high < following:
         what = (
-            f"{where} ends at offset {high - 1}, and it was read up to {following - 1}: records that were there are "
-            "gone, and others may have their offsets"
+            f"{where} ends at offset {high - 1}, and it was read up to {following - 1}: records that were there "
+            "are gone, and others may have their offsets"
         )
         following = high
     else:
@@ -275,11 +275,19 @@ def _sentence(topic, error):
     """Return the error to raise for one of librdkafka's."""
     from confluent_kafka import KafkaError
 
-    if error.code() in (KafkaError.UNKNOWN_TOPIC_OR_PART, KafkaError._UNKNOWN_TOPIC, KafkaError._UNKNOWN_PARTITION):
+    if error.code() in (
+        KafkaError.UNKNOWN_TOPIC_OR_PART,
+        KafkaError._UNKNOWN_TOPIC,
+        KafkaError._UNKNOWN_PARTITION,
+    ):
         # another client: one that was asked for a topic which is not there tells of no other for a while
-        there = sorted(admin.__wrapped__(topic.bootstrap, _frozen(topic.config)).list_topics(timeout=CALL_SECONDS).topics)
+        there = sorted(
+            admin.__wrapped__(topic.bootstrap, _frozen(topic.config)).list_topics(timeout=CALL_SECONDS).topics
+        )
         named = ", ".join(one for one in there if not one.startswith("__")) or "none"
         return sources.StreamNotFound(f"no topic {topic.topic} at {topic.bootstrap}; there is {named}")
     if error.code() in _unreachable():
-        return ValueError(f"topic {topic.topic} cannot be read: no broker answers at {topic.bootstrap} ({error.str()})")
+        return ValueError(
+            f"topic {topic.topic} cannot be read: no broker answers at {topic.bootstrap} ({error.str()})"
+        )
     return ValueError(f"topic {topic.topic} at {topic.bootstrap} cannot be read: {error.str()}")
