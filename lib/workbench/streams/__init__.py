@@ -14,7 +14,8 @@ The parts:
     chunks, tables, keys          a micro-batch on its way to the table's rows
     positions, publish            exactly once
     dead_letters, batches         what could not become rows, what a batch did
-    loop                          the run
+    loop, ingesting               the run, into one table
+    delivery, routes, errors      into several tables, by unique keys, with an error store
     sending, kills                producers; a run stopped from outside in a window of its work
 
 How it works and what was measured: docs/streams.md.
@@ -24,18 +25,22 @@ from workbench.streams import kinesis
 from workbench.streams.avro import Avro
 from workbench.streams.backlog import drain
 from workbench.streams.batches import Batch, Ingested, line
+from workbench.streams.delivery import Delivered, deliver
+from workbench.streams.ingesting import ingest
 from workbench.streams.keys import RecordKey
 from workbench.streams.kills import WINDOWS
-from workbench.streams.loop import TooManyBad, ingest
+from workbench.streams.loop import TooManyBad
 from workbench.streams.parsing import Json
 from workbench.streams.positions import AnotherWriter, PositionsLost
 from workbench.streams.protobuf import Protobuf
+from workbench.streams.routes import Target
 from workbench.streams.sending import send
 from workbench.streams.shards import RecordsLost
 from workbench.streams.sources import Source, StreamNotFound
 from workbench.streams.topics import Topic
 
 __all__ = [
-    "WINDOWS", "AnotherWriter", "Avro", "Batch", "Ingested", "Json", "PositionsLost", "Protobuf", "RecordKey",
-    "RecordsLost", "Source", "StreamNotFound", "TooManyBad", "Topic", "drain", "ingest", "kinesis", "line", "send",
+    "WINDOWS", "AnotherWriter", "Avro", "Batch", "Delivered", "Ingested", "Json", "PositionsLost", "Protobuf",
+    "RecordKey", "RecordsLost", "Source", "StreamNotFound", "Target", "TooManyBad", "Topic", "deliver", "drain",
+    "ingest", "kinesis", "line", "send",
 ]  # fmt: skip

@@ -20,7 +20,7 @@ DEAD = (
     "raw BINARY, raw_bytes BIGINT, raw_sha256 STRING, stream STRING, shard_id STRING, sequence_number STRING, "
     "partition_key STRING, approximate_arrival_timestamp TIMESTAMP, reason STRING, message STRING"
 )
-RAW_BYTES = 64 * 1024
+RAW, RAW_BYTES = "_raw", 64 * 1024
 FAILURES = (shards.RecordsLost, sources.StreamNotFound, ValueError)  # of a reading, as `ingest` promises them
 
 
@@ -32,13 +32,15 @@ class Reading:
         source: Source.
         tasks: list of Task.
         parser: function of a list of bytes that returns parsing.Parsed.
-        lineage: names of the source's lineage that the rows get too.
+        lineage: names of the source's lineage that the rows get too, and RAW for the record itself.
+        raw_bytes: how much of a dead record is kept.
     """
 
     source: object
     tasks: list
     parser: object
     lineage: tuple
+    raw_bytes: int = RAW_BYTES
 
     def __call__(self, batches):
         """Yield a batch of one row a chunk, and one with the status of each task."""
@@ -70,6 +72,7 @@ class Reading:
                 break
             yield self._chunk(task, records)
         told = {
+            "passed": progress.passed,
             "position": progress.position,
             "behind_millis": progress.behind_millis,
             "unbroken": progress.unbroken,
@@ -109,6 +112,7 @@ class Reading:
                 "partition_key": lambda: pa.array(take(records.key), pa.string()),
                 "approximate_arrival_timestamp": lambda: _times(take(records.arrived)),
                 "offset": lambda: pa.array(map(int, take(records.sequence)), pa.int64()),
+                RAW: lambda: pa.array(take(records.data), pa.binary()),
             }[name]()
             rows = rows.append_column(name, made)
         return rows
@@ -119,7 +123,7 @@ class Reading:
         places = [place for place, _, _ in dead]
         raw = [records.data[n] for n in places]
         columns = {
-            "raw": pa.array([one[:RAW_BYTES] for one in raw], pa.binary()),
+            "raw": pa.array([one[: self.raw_bytes] for one in raw], pa.binary()),
             "raw_bytes": pa.array([len(one) for one in raw], pa.int64()),
             "raw_sha256": pa.array([hashlib.sha256(one).hexdigest() for one in raw], pa.string()),
             "stream": pa.repeat(pa.scalar(self.source.stream), len(dead)),
@@ -148,10 +152,10 @@ class Unpacking:
                 yield from pa.ipc.open_stream(payload.as_buffer())
 
 
-def frame(spark, source, tasks, parser, lineage):
+def frame(spark, source, tasks, parser, lineage, raw_bytes=RAW_BYTES):
     """Return the frame of chunks of some tasks, one Spark task each; lazy, and reads anew each time it runs."""
     numbers = spark.range(0, len(tasks), 1, max(1, len(tasks)))
-    return numbers.mapInArrow(Reading(source, tasks, parser, tuple(lineage)), SCHEMA)
+    return numbers.mapInArrow(Reading(source, tasks, parser, tuple(lineage), raw_bytes), SCHEMA)
 
 
 def rows(chunks, schema):
@@ -204,13 +208,15 @@ def read(chunks, tasks):
     data = [row for row in found if not row.status]
     last = {}
     for row in data:
-        if int(row.last) > int(last.get(row.shard, 0)):
+        if row.shard not in last or int(row.last) > int(last[row.shard]):
             last[row.shard] = row.last
     for task in tasks:
-        position = told[task.shard]["position"] if task.shard in told else None
-        stopped = last.get(task.shard, task.position or None)
-        if task.shard not in told or position not in (stopped, shards.END):
-            raise RuntimeError(f"the reading of shard {task.shard} stopped at {stopped} and told {position}")
+        said = told.get(task.shard, {"position": None, "passed": None})
+        stopped = said["passed"] or last.get(task.shard, task.position or None)
+        if task.shard not in told or said["position"] not in (stopped, shards.END):
+            raise RuntimeError(
+                f"the reading of shard {task.shard} stopped at {stopped} and told {said['position']}"
+            )
     total = {key: sum(row[key] for row in data) for key in NAMES[3:9]}
     return Read(
         ends={shard: one["position"] for shard, one in told.items()},

@@ -1,10 +1,10 @@
-"""The exactly-once ingest: read, dead letters, rows with their positions, again."""
+"""An exactly-once run: read, dead letters, rows with their positions, again."""
 
 import secrets
 import time
 from dataclasses import replace
 
-from workbench.streams import batches, chunks, dead_letters, keys, positions, publish, shards, sources, tables
+from workbench.streams import batches, chunks, dead_letters, positions, publish, shards, sources, tables
 from workbench.streams.batches import Ingested
 from workbench.tables import commits
 
@@ -15,61 +15,11 @@ class TooManyBad(RuntimeError):
     """More of a micro-batch could not be parsed than was allowed; nothing of it was committed."""
 
 
-def ingest(
-    spark,
-    table,
-    *,
-    source,
-    parse,
-    dead_letters=None,
-    max_bad_share=1.0,
-    record_key=None,
-    lineage=(),
-    until_caught_up=True,
-    max_batches=None,
-    onto_rows=False,
-    poll_seconds=1.0,
-    run_id=None,
-    on_batch=None,
-    stop=None,
-):
-    """Bring the records of a stream or topic into an Iceberg table, each exactly once, whatever is killed.
-
-    The positions in the stream are committed in the snapshot that brings the rows, so the table alone says where
-    to go on: there is no checkpoint. Two runs at once do no harm; the one that commits second is told and stops.
-
-    Args:
-        spark: classic session whose catalog holds the table.
-        table: `namespace.name` or `catalog.namespace.name`; columns that the schema does not name are null.
-        source: Source, or Topic.
-        parse: Json, Avro, Protobuf, or an object with `fields()` and `parser()` like them.
-        dead_letters: table for records that cannot become rows, made when missing; None stops at the first one.
-        max_bad_share: share of a micro-batch, 0 to 1, above which it stops before anything is committed.
-        record_key: RecordKey by which producer duplicates are dropped; None keeps them.
-        lineage: columns of the table that take the record's own `stream`, `shard_id`, `sequence_number`,
-            `partition_key`, `approximate_arrival_timestamp`; of a topic: topic, partition, offset, key and time,
-            and the offset as a number, `offset`.
-        until_caught_up: end when every shard was read to its present end; else go on until `stop`.
-        max_batches: end after so many micro-batches.
-        onto_rows: begin also with a table whose rows came from elsewhere.
-        poll_seconds: wait between two looks at a stream that has nothing.
-        run_id: kept with dead letters; made up when None.
-        on_batch: function of a batches.Batch, called after each; None writes a line to a terminal, if there is
-            one.
-        stop: function without arguments; the run ends after the batch when it returns True.
-
-    Returns:
-        Ingested.
+def check(*, max_bad_share, max_batches, poll_seconds, stop, on_batch):
+    """Refuse arguments of a run that do not go.
 
     Raises:
-        AnotherWriter: another run ingests the same stream into the same table.
-        TooManyBad: max_bad_share was exceeded, or there was a bad record and no table for it.
-        RecordsLost: records may have been trimmed unread, or the stream was made again.
-        PositionsLost: the table was ingested before and does not say how far.
-        StreamNotFound: no such stream, or it was deleted while it was read.
-        TableNotFound: no such table.
-        OutcomeUnknown: the catalog did not answer; run again, the table knows.
-        ValueError: an argument does not go, or the table has other columns.
+        ValueError: which, and what was expected.
     """
     if (
         isinstance(max_bad_share, bool)
@@ -81,28 +31,26 @@ def ingest(
         isinstance(max_batches, bool) or not isinstance(max_batches, int) or max_batches < 1
     ):
         raise ValueError(f"max_batches is a whole number from 1, not {max_batches!r}")
-    if record_key is not None and not isinstance(record_key, keys.RecordKey):
-        raise ValueError(f"record_key is a RecordKey, not {record_key!r}")
     if isinstance(poll_seconds, bool) or not isinstance(poll_seconds, int | float) or not poll_seconds >= 0:
         raise ValueError(f"poll_seconds is a number from 0, not {poll_seconds!r}")
     for name, given in (("stop", stop), ("on_batch", on_batch)):
         if given is not None and not callable(given):
             raise ValueError(f"{name} is a function, not {given!r}")
-    tables.checked(spark, table, parse, source, lineage, record_key)  # before anything is committed
-    name = run_id or secrets.token_hex(4)
-    run = Run(spark, table, source, parse, max_bad_share, record_key, tuple(lineage), name)
-    run.begin(dead_letters, onto_rows)
-    tell = on_batch or batches.teller()
+
+
+def run(one, begin, until_caught_up, max_batches, poll_seconds, tell, stop):
+    """Begin a Run, let it work to its end, and drop its branches whatever happens; returns Ingested."""
+    begin()
     begun = time.monotonic()
     try:
-        done = run.loop(until_caught_up, max_batches, poll_seconds, tell, stop or (lambda: False))
+        done = one.loop(until_caught_up, max_batches, poll_seconds, tell, stop or (lambda: False))
     except BaseException as error:
         try:
-            run.end()
+            one.end()
         except Exception as failed:  # what went wrong first is what the caller has to know
             error.add_note(f"the run's branch could not be dropped; the next publication drops it: {failed}")
         raise
-    run.end()
+    one.end()
     return replace(done, seconds=round(time.monotonic() - begun, 3))
 
 
@@ -168,7 +116,7 @@ class Run:
         seen = frozenset(s for s, when in self.seen.items() if _since(when) < self.stream.retention_hours * 1800)
         tasks = shards.plan(self.stream, at, self.source.max_records_per_batch, seen=seen)
         for attempt in range(TRIES):
-            frame = chunks.frame(self.spark, self.source, tasks, self.parser, self._lineage()).persist()
+            frame = self._frame(tasks).persist()
             try:
                 read = chunks.read(frame, tasks)
                 read = replace(read, gaps=self.unwatched + gone + read.gaps)
@@ -176,7 +124,7 @@ class Run:
                 after = shards.advance(self.stream, at, read.ends)
                 if after == self.at and not read.gaps and not self._to_be_noted(read):
                     return self._told(read, after, 0, begun, looked)
-                written = self._commit(frame, read, after)
+                read, written = self._commit(frame, read, after)
             except tables.OtherRows:  # a worker was lost and what it had read was read again, differently
                 if attempt == TRIES - 1:
                     raise
@@ -185,8 +133,11 @@ class Run:
                 frame.unpersist()
             return self._told(read, after, written, begun, looked)
 
+    def _frame(self, tasks):
+        return chunks.frame(self.spark, self.source, tasks, self.parser, self._lineage())
+
     def _commit(self, frame, read, after):
-        """Commit dead letters, then rows and positions; returns how many rows were added."""
+        """Commit dead letters, then rows and positions; returns (what was read, how many rows were added)."""
         batch = secrets.token_hex(8)
         if read.dead:
             self.dead_at, _ = dead_letters.write(
@@ -203,7 +154,7 @@ class Run:
             snapshot, added = self._publish(frame, read, summary)
         self.total = replace(self.total, snapshot_id=snapshot, lost=self.total.lost + read.gaps)
         self.noted, self.unwatched = sources.now_millis(), ()
-        return added
+        return read, added
 
     def _to_be_noted(self, read):
         """Say whether positions that did not move are committed again, so that a later run knows of this look."""

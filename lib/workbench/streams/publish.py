@@ -81,10 +81,14 @@ def append(spark, place, frame, base, summary):
     Raises:
         AnotherWriter: somebody else dropped or moved the branch, as the run that publishes first does.
     """
-    name = f"{identifiers.quoted(place.table)}.`branch_{place.branch}`"
-    writer = frame.writeTo(name)
+    writer = frame.writeTo(f"{identifiers.quoted(place.table)}.`branch_{place.branch}`")
     for key, value in summary.items():
         writer = writer.option(f"snapshot-property.{key}", value)
+    return commit(spark, place, base, summary, writer.append)
+
+
+def commit(spark, place, base, summary, write):
+    """Call a function that commits once to the run's branch, with this summary; returns as `append`."""
 
     def landed():
         loaded = commits.load(spark, place.table)
@@ -94,7 +98,7 @@ def append(spark, place, frame, base, summary):
         return (top, int(snapshot.summary().get("added-records") or 0)) if ours else None
 
     with still_there(spark, place):
-        commits.attempt(writer.append, landed=landed)
+        commits.attempt(write, landed=landed)
     if (found := landed()) is None:
         raise _another(place, "its branch was moved")
     return found

@@ -42,6 +42,7 @@ class Progress:
         calls: calls of GetRecords.
         gap: what may have been lost, in words; else None.
         unbroken: whether the record of the position was still there, so that nothing behind it can be missing.
+        passed: the position, where it lies behind the last record: what has no record was passed over.
     """
 
     position: str | None
@@ -49,6 +50,7 @@ class Progress:
     calls: int = 0
     gap: str | None = None
     unbroken: bool = False
+    passed: str | None = None
 
 
 def read(source, task, progress, *, clock=time.monotonic, sleep=time.sleep):

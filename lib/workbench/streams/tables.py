@@ -17,9 +17,7 @@ def checked(spark, table, parse, source, lineage, record_key):
         ValueError: it has other columns, or the session writes to a branch of its own.
     """
     commits.load(spark, table)
-    for conf in ("spark.wap.branch", "spark.wap.id"):
-        if (value := spark.conf.get(conf, None)) is not None:
-            raise ValueError(f"the session has {conf} = {value}; unset it first")
+    refuse_wap(spark)
     if unknown := sorted(set(lineage) - set(source.lineage)):
         raise ValueError(f"lineage has {unknown[0]}; a record has {', '.join(source.lineage)}")
     schema = spark.table(identifiers.quoted(table)).schema
@@ -37,7 +35,7 @@ def checked(spark, table, parse, source, lineage, record_key):
         if nullable and not have[name].nullable:
             raise ValueError(f"column {name} of {table} is required; the schema has to say NOT NULL")
     for field in fields:
-        if inner := _required(have[field.name].dataType, field.dataType, field.name):
+        if inner := required_inside(have[field.name].dataType, field.dataType, field.name):
             raise ValueError(f"{inner} of {table} is required; the schema has to say NOT NULL")
     if missing := [name for name, field in have.items() if not field.nullable and name not in want]:
         raise ValueError(f"column {missing[0]} of {table} is required, and the schema does not have it")
@@ -51,25 +49,32 @@ def checked(spark, table, parse, source, lineage, record_key):
     return schema
 
 
+def refuse_wap(spark):
+    """Refuse a session whose writes all go to a branch or wait for a cherry-pick."""
+    for conf in ("spark.wap.branch", "spark.wap.id"):
+        if (value := spark.conf.get(conf, None)) is not None:
+            raise ValueError(f"the session has {conf} = {value}; unset it first")
+
+
 def _kind(kind):
     """Return a type's text, in which what may be null inside is not said: types that fit may differ in that."""
     return kind.simpleString()
 
 
-def _required(theirs, ours, path):
+def required_inside(theirs, ours, path):
     """Return the path of a field inside a column where the table allows no null and the schema does; else None.
 
     Elements and values are passed over: DDL has no words for one that is required.
     """
     if hasattr(theirs, "elementType"):
-        return _required(theirs.elementType, ours.elementType, f"{path}.element")
+        return required_inside(theirs.elementType, ours.elementType, f"{path}.element")
     if hasattr(theirs, "valueType"):
-        return _required(theirs.valueType, ours.valueType, f"{path}.value")
+        return required_inside(theirs.valueType, ours.valueType, f"{path}.value")
     for one, other in zip(getattr(theirs, "fields", ()), getattr(ours, "fields", ()), strict=True):
         inner = f"{path}.{one.name}"
         if other.nullable and not one.nullable:
             return inner
-        if found := _required(one.dataType, other.dataType, inner):
+        if found := required_inside(one.dataType, other.dataType, inner):
             return found
     return None
 

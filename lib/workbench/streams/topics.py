@@ -159,6 +159,7 @@ def _inside(topic, task, progress, following, low, high):
     if topic.fail_on_data_loss:
         raise shards.RecordsLost(f"{what}. To go on without it say fail_on_data_loss=False")
     progress.gap, progress.position = what, str(following - 1) if following else None
+    progress.passed = progress.position
     return following
 
 
@@ -183,10 +184,10 @@ def _taken(topic, made, task, progress, following):
             found = [one for one in found if not one.error()]
         if found:
             left, since, following = left - len(found), time.monotonic(), found[-1].offset() + 1
-            progress.position = str(following - 1)
+            progress.position, progress.passed = str(following - 1), None
             yield _records(found)
         if ended and end > following:  # marks of transactions lie behind the last record
-            progress.position = str(end - 1)
+            progress.position = progress.passed = str(end - 1)
         if not found and time.monotonic() - since > IDLE_SECONDS:
             raise ValueError(
                 f"topic {topic.topic} cannot be read: partition {task.shard} gave nothing for {IDLE_SECONDS:.0f} s"

@@ -8,11 +8,14 @@ and how often. Greatest is: the highest sequence; of these a delete before anyth
 text of the row as JSON, so that two updates that claim the same sequence end alike everywhere.
 """
 
+from contextlib import contextmanager
+from dataclasses import replace
+
 from workbench.tables import commits
 from workbench.tables.upserts import newest, shapes
 from workbench.tables.upserts.shapes import OPERATIONS
 
-__all__ = ["OPERATIONS", "each_batch", "merge"]
+__all__ = ["OPERATIONS", "each_batch", "merge", "staged"]
 
 _QUERY = "sql.streaming.queryId"  # Spark sets it in the thread that runs a stream's batches
 
@@ -78,6 +81,27 @@ def merge(
             conditional=True,  # the same updates again are not greater than what is there
             tries=tries,
         )
+
+
+@contextmanager
+def staged(spark, table, updates, *, branch, properties, **roles):
+    """Give a function that merges updates into a branch of a table, in one commit with a summary of the caller's.
+
+    Args:
+        spark: classic session whose catalog holds the table.
+        table: as of `merge`.
+        updates: as of `merge`; run once, and kept as long as the context is open.
+        branch: its name; it is there.
+        properties: entries of the snapshot's summary, text to text.
+        **roles: key, sequence, operation, operations and deleted, as of `merge`.
+
+    Raises:
+        ValueError: as `merge`.
+    """
+    shape = shapes.of(spark, table, updates, **roles)
+    onto = replace(shape, table=f"{table}.branch_{branch}")
+    with newest.kept(updates, shape) as rows:
+        yield lambda: commits.with_properties(spark, properties, lambda: newest.write(rows(), onto))
 
 
 def each_batch(table, *, key, sequence, on_batch=None, **options):

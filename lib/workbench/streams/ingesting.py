@@ -1,0 +1,77 @@
+"""The exactly-once ingest of a stream into one table."""
+
+import secrets
+
+from workbench.streams import batches, keys, loop, tables
+
+
+def ingest(
+    spark,
+    table,
+    *,
+    source,
+    parse,
+    dead_letters=None,
+    max_bad_share=1.0,
+    record_key=None,
+    lineage=(),
+    until_caught_up=True,
+    max_batches=None,
+    onto_rows=False,
+    poll_seconds=1.0,
+    run_id=None,
+    on_batch=None,
+    stop=None,
+):
+    """Bring the records of a stream or topic into an Iceberg table, each exactly once, whatever is killed.
+
+    The positions in the stream are committed in the snapshot that brings the rows, so the table alone says where
+    to go on: there is no checkpoint. Two runs at once do no harm; the one that commits second is told and stops.
+
+    Args:
+        spark: classic session whose catalog holds the table.
+        table: `namespace.name` or `catalog.namespace.name`; columns that the schema does not name are null.
+        source: Source, or Topic.
+        parse: Json, Avro, Protobuf, or an object with `fields()` and `parser()` like them.
+        dead_letters: table for records that cannot become rows, made when missing; None stops at the first one.
+        max_bad_share: share of a micro-batch, 0 to 1, above which it stops before anything is committed.
+        record_key: RecordKey by which producer duplicates are dropped; None keeps them.
+        lineage: columns of the table that take the record's own `stream`, `shard_id`, `sequence_number`,
+            `partition_key`, `approximate_arrival_timestamp`; of a topic: topic, partition, offset, key and time,
+            and the offset as a number, `offset`.
+        until_caught_up: end when every shard was read to its present end; else go on until `stop`.
+        max_batches: end after so many micro-batches.
+        onto_rows: begin also with a table whose rows came from elsewhere.
+        poll_seconds: wait between two looks at a stream that has nothing.
+        run_id: kept with dead letters; made up when None.
+        on_batch: function of a batches.Batch, called after each; None writes a line to a terminal, if there is
+            one.
+        stop: function without arguments; the run ends after the batch when it returns True.
+
+    Returns:
+        Ingested.
+
+    Raises:
+        AnotherWriter: another run ingests the same stream into the same table.
+        TooManyBad: max_bad_share was exceeded, or there was a bad record and no table for it.
+        RecordsLost: records may have been trimmed unread, or the stream was made again.
+        PositionsLost: the table was ingested before and does not say how far.
+        StreamNotFound: no such stream, or it was deleted while it was read.
+        TableNotFound: no such table.
+        OutcomeUnknown: the catalog did not answer; run again, the table knows.
+        ValueError: an argument does not go, or the table has other columns.
+    """
+    loop.check(
+        max_bad_share=max_bad_share,
+        max_batches=max_batches,
+        poll_seconds=poll_seconds,
+        stop=stop,
+        on_batch=on_batch,
+    )
+    if record_key is not None and not isinstance(record_key, keys.RecordKey):
+        raise ValueError(f"record_key is a RecordKey, not {record_key!r}")
+    tables.checked(spark, table, parse, source, lineage, record_key)  # before anything is committed
+    name = run_id or secrets.token_hex(4)
+    one = loop.Run(spark, table, source, parse, max_bad_share, record_key, tuple(lineage), name)
+    begin = lambda: one.begin(dead_letters, onto_rows)  # noqa: E731
+    return loop.run(one, begin, until_caught_up, max_batches, poll_seconds, on_batch or batches.teller(), stop)

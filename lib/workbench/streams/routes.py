@@ -1,0 +1,218 @@
+"""Which table a record goes to, and what it does there: routes by an expression, unique keys, what cannot go."""
+
+from dataclasses import dataclass, field
+
+from workbench import identifiers
+from workbench.streams import tables
+from workbench.tables import commits, upserts
+
+ROUTE, REASON, MESSAGE, OPERATION = "_route", "_reason", "_message", "_operation"
+
+
+@dataclass(frozen=True)
+class Target:
+    """How records enter a table: appended, or by a unique key.
+
+    With a key the table has one row a key: an insert or update writes it, a delete marks it in the column
+    `deleted`, and an older record never undoes a newer one, in whatever order and batch they come.
+
+    Attributes:
+        key: column or columns that name a row; empty to append every record.
+        sequence: column or columns that say which of two records of a key is newer; `("offset",)`, a lineage
+            column, takes the order of the topic: right as long as all records of a key are in one partition.
+        operation: field of the record that says what it does; it need not be a column. None: all of them upsert.
+        operations: what `operation` may hold, each `upsert` or `delete`.
+        deleted: boolean column that marks deleted rows; needed with `operation`.
+        lineage: columns of the table that take the record's own, as of `ingest`.
+    """
+
+    key: tuple[str, ...] = ()
+    sequence: tuple[str, ...] = ()
+    operation: str | None = None
+    operations: dict = field(default_factory=lambda: dict(upserts.OPERATIONS))
+    deleted: str | None = None
+    lineage: tuple[str, ...] = ()
+
+    def __post_init__(self):
+        for name in ("key", "sequence", "lineage"):
+            value = getattr(self, name)
+            if isinstance(value, str) or not all(isinstance(one, str) for one in value):
+                raise ValueError(f"{name} of a target is a tuple of names, not {value!r}")
+        if bool(self.key) != bool(self.sequence):
+            raise ValueError(
+                "key and sequence of a target go together: one names a row, the other says what is newer"
+            )
+        if self.operation and not self.key:
+            raise ValueError(
+                "a target with an operation needs a key: what is appended is neither updated nor deleted"
+            )
+        if self.key and (self.operation is None) != (self.deleted is None):
+            raise ValueError("operation and deleted go together: without a marked row a delete could not last")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was found to go together before anything was read.
+
+    Attributes:
+        route: SQL expression over a record's fields that names its table; None for the only one.
+        targets: table name to Target.
+        columns: table name to its StructType.
+        fields: the record's fields, StructType.
+        lineage: names of the source's own columns that are needed, in order.
+    """
+
+    route: str | None
+    targets: dict
+    columns: dict
+    fields: object
+    lineage: tuple[str, ...]
+
+
+def plan(spark, source, parse, route, targets):
+    """Return the Plan of a delivery.
+
+    Raises:
+        ValueError: the expression is none, or a table has other columns than its records bring.
+        TableNotFound: there is no such table.
+    """
+    if not targets or not all(isinstance(one, Target) for one in targets.values()):
+        raise ValueError("tables is a dict, name to Target, with one at least")
+    if route is None and len(targets) > 1:
+        raise ValueError(
+            f"with {len(targets)} tables a route is needed: an expression that names a record's table"
+        )
+    fields = parse.fields()
+    _check_route(spark, route, fields)
+    columns = {}
+    for table, target in targets.items():
+        commits.load(spark, table)
+        columns[table] = spark.table(identifiers.quoted(table)).schema
+        _check_target(table, target, columns[table], fields, source)
+        tables.refuse_wap(spark)
+    used = [name for target in targets.values() for name in target.lineage]
+    return Plan(route, dict(targets), columns, fields, tuple(dict.fromkeys([*used, *source.lineage])))
+
+
+def _check_route(spark, route, fields):
+    from pyspark.errors import AnalysisException, ParseException
+
+    if route is None:
+        return
+    if not isinstance(route, str) or not route.strip():
+        raise ValueError(f"route is a SQL expression over a record's fields, not {route!r}")
+    try:
+        found = spark.createDataFrame([], fields).selectExpr(f"{route} AS {ROUTE}")
+    except (AnalysisException, ParseException) as error:
+        said = str(error).strip().splitlines()[0]
+        raise ValueError(f"the route {route!r} is no expression over {', '.join(fields.names)}: {said}") from None
+    if (kind := found.schema[0].dataType.simpleString()) != "string":
+        raise ValueError(f"the route {route!r} gives a {kind}; it has to name a table, as text")
+    if not found._jdf.queryExecution().analyzed().expressions().head().deterministic():
+        raise ValueError(
+            f"the route {route!r} gives another table each time; a record that is read again would double"
+        )
+
+
+def _check_target(table, target, columns, fields, source):
+    have, record = {one.name: one for one in columns}, {one.name: one for one in fields}
+    if unknown := sorted(set(target.lineage) - set(source.lineage)):
+        raise ValueError(f"lineage of {table} has {unknown[0]}; a record has {', '.join(source.lineage)}")
+    if clash := sorted(set(target.lineage) & set(record)):
+        raise ValueError(
+            f"{clash[0]} is a field of the records and a lineage column of {table}; it can be one of them"
+        )
+    given = {name: one.dataType.simpleString() for name, one in record.items()}
+    given |= {name: source.lineage[name].lower() for name in target.lineage}
+    for name in (*target.lineage, *target.key, *target.sequence, *([target.deleted] if target.deleted else [])):
+        if name not in have:
+            raise ValueError(f"{table} has no column {name}; it has {', '.join(have)}")
+    for name in (*target.key, *target.sequence):
+        if name not in given:
+            raise ValueError(
+                f"{name} names or orders the rows of {table}, and the records bring {', '.join(given)}"
+            )
+    if target.operation and given.get(target.operation) != "string":
+        raise ValueError(f"the operation {target.operation!r} of {table} is no text field of the records")
+    if not set(have) & set(record):
+        raise ValueError(f"{table} has none of the records' fields: {', '.join(record)}")
+    for name, one in have.items():
+        if name in given and name != target.deleted and one.dataType.simpleString() != given[name]:
+            raise ValueError(
+                f"column {name} of {table} is {one.dataType.simpleString()}, the records' is {given[name]}"
+            )
+        if name in record and (inner := tables.required_inside(one.dataType, record[name].dataType, name)):
+            raise ValueError(f"{inner} of {table} is required; the schema has to say so")
+        if name not in given and name != target.deleted and not one.nullable:
+            raise ValueError(f"column {name} of {table} is required, and the records do not bring it")
+
+
+def routed(rows, plan):
+    """Return the rows with their table, and with a reason and a message where they cannot go there; lazy.
+
+    Args:
+        rows: DataFrame of the record's fields and lineage.
+        plan: Plan.
+    """
+    from pyspark.sql import functions as F
+
+    only = next(iter(plan.targets))
+    where = F.lit(only) if plan.route is None else F.expr(plan.route)
+    found = rows.withColumn(ROUTE, where)
+    table, reason, message = F.col(ROUTE), F.lit(None).cast("string"), F.lit(None).cast("string")
+    operation = F.lit(None).cast("string")
+    for name, target in plan.targets.items():
+        here = table == name
+        for what, text, bad in _wrong(name, target, plan):
+            new = here & reason.isNull() & bad
+            message = F.when(new, F.lit(text)).otherwise(message)
+            reason = F.when(new, F.lit(what)).otherwise(reason)
+        if target.operation:
+            kinds = F.create_map(*[F.lit(one) for pair in target.operations.items() for one in pair])
+            operation = F.when(here, kinds[F.col(identifiers.column(target.operation))]).otherwise(operation)
+        elif target.key:
+            operation = F.when(here, F.lit("upsert")).otherwise(operation)
+    unknown = ~F.coalesce(table.isin(list(plan.targets)), F.lit(False))
+    message = F.when(table.isNull(), F.lit("the route names no table")).when(
+        unknown, F.concat(F.lit("the route names "), table, F.lit(", which is none of the tables"))
+    ).otherwise(message)  # fmt: skip
+    reason = F.when(table.isNull(), F.lit("no_route")).when(unknown, F.lit("unknown_table")).otherwise(reason)
+    return found.withColumns({REASON: reason, MESSAGE: message, OPERATION: operation})
+
+
+def _wrong(name, target, plan):
+    """Yield (reason, message, Column that says so) of what keeps a row from its table."""
+    from pyspark.sql import functions as F
+
+    def null(column):
+        return F.col(identifiers.column(column)).isNull()
+
+    for column in target.key:
+        yield "null_in_key", f"field {column!r} is null, and names a row of {name}", null(column)
+    for column in target.sequence:
+        yield "null_in_sequence", f"field {column!r} is null, and orders the rows of {name}", null(column)
+    if target.operation:
+        known = F.col(identifiers.column(target.operation)).isin(list(target.operations))
+        text = f"field {target.operation!r} is none of {', '.join(target.operations)}"
+        yield "unknown_operation", text, ~F.coalesce(known, F.lit(False))
+    there = set(plan.fields.names)
+    for one in plan.columns[name]:
+        if not one.nullable and one.name in there:
+            yield "null_in_required", f"field {one.name!r} is null, and required in {name}", null(one.name)
+
+
+def of_table(found, plan, table):
+    """Return the rows of a table, in its columns, and its operation where it has one; lazy."""
+    from pyspark.sql import functions as F
+
+    target, there = plan.targets[table], {*plan.fields.names, *plan.targets[table].lineage}
+    columns = [
+        F.col(identifiers.column(one.name))
+        if one.name in there
+        else F.lit(None).cast(one.dataType).alias(one.name)
+        for one in plan.columns[table]
+        if one.name != target.deleted
+    ]
+    if target.operation and target.operation not in plan.columns[table].names:
+        columns.append(F.col(identifiers.column(target.operation)))
+    return found.where((F.col(ROUTE) == table) & F.col(REASON).isNull()).select(*columns)
