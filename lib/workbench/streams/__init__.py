@@ -16,6 +16,8 @@ The parts:
     dead_letters, batches         what could not become rows, what a batch did
     loop, ingesting               the run, into one table
     delivery, routes, errors      into several tables, by unique keys, with an error store
+    replays                       errors brought to their tables after all
+    proposals                     a schema from a sample
     sending, kills                producers; a run stopped from outside in a window of its work
 
 How it works and what was measured: docs/streams.md.
@@ -32,7 +34,9 @@ from workbench.streams.kills import WINDOWS
 from workbench.streams.loop import TooManyBad
 from workbench.streams.parsing import Json
 from workbench.streams.positions import AnotherWriter, PositionsLost
+from workbench.streams.proposals import Proposal, propose
 from workbench.streams.protobuf import Protobuf
+from workbench.streams.replays import Replayed, replay
 from workbench.streams.routes import Target
 from workbench.streams.sending import send
 from workbench.streams.shards import RecordsLost
@@ -40,7 +44,7 @@ from workbench.streams.sources import Source, StreamNotFound
 from workbench.streams.topics import Topic
 
 __all__ = [
-    "WINDOWS", "AnotherWriter", "Avro", "Batch", "Delivered", "Ingested", "Json", "PositionsLost", "Protobuf",
-    "RecordKey", "RecordsLost", "Source", "StreamNotFound", "Target", "TooManyBad", "Topic", "deliver", "drain",
-    "ingest", "kinesis", "line", "send",
+    "WINDOWS", "AnotherWriter", "Avro", "Batch", "Delivered", "Ingested", "Json", "PositionsLost", "Proposal",
+    "Protobuf", "RecordKey", "RecordsLost", "Replayed", "Source", "StreamNotFound", "Target", "TooManyBad",
+    "Topic", "deliver", "drain", "ingest", "kinesis", "line", "propose", "replay", "send",
 ]  # fmt: skip

@@ -1,0 +1,204 @@
+"""Errors of a delivery brought to their tables after all, each once, when schema or route were mended.
+
+What goes where is written into the error store first, in one commit, under the replay's name; each table's commit
+has that name too. So a replay that was killed is finished by its name, with what it had planned, and two at once
+take different records.
+"""
+
+import secrets
+from dataclasses import dataclass
+
+from workbench import identifiers
+from workbench.streams import errors as store
+from workbench.streams import routes, sources
+from workbench.tables import commits, upserts
+
+_KEPT = tuple(dict.fromkeys([*store.KEY, *sources.LINEAGE]))  # columns of an error that its parsing passes on
+
+
+@dataclass(frozen=True)
+class Replayed:
+    """What a replay did.
+
+    Attributes:
+        id: its name.
+        tables: table name to how many records went there.
+        left: records that were tried and still cannot go, reason to count.
+        cut: records that are not whole in the error store, and were not tried.
+    """
+
+    id: str
+    tables: dict
+    left: dict
+    cut: int
+
+
+@dataclass
+class Parsing:
+    """Parses errors anew: a function for mapInArrow over their bytes and what is passed on.
+
+    Attributes:
+        parser: function of a list of bytes that returns parsing.Parsed.
+    """
+
+    parser: object
+
+    def __call__(self, batches):
+        """Yield a row an error that can be parsed: its key, the record's columns."""
+        import pyarrow as pa
+
+        for batch in batches:
+            parsed = self.parser(batch.column("raw").to_pylist())
+            kept = batch.drop_columns(["raw"]).take(pa.array(parsed.good, pa.int64()))
+            yield pa.RecordBatch.from_arrays(
+                [*kept.columns, *parsed.rows.columns], names=[*kept.schema.names, *parsed.rows.schema.names]
+            )
+
+
+def replay(spark, errors, *, source, parse, tables, route=None, where=None, id=None):
+    """Parse errors again, and bring those that go now to their tables.
+
+    Args:
+        spark: classic session whose catalog holds the tables.
+        errors: the error store.
+        source: the Topic or Source that they came from; it is not read.
+        parse: as of `deliver`.
+        tables: as of `deliver`.
+        route: as of `deliver`.
+        where: SQL condition on the error store's columns; None takes all that were not replayed.
+        id: name of this replay; given again after a kill, it is finished. Made up when None.
+
+    Returns:
+        Replayed.
+
+    Raises:
+        ValueError: an argument does not go; a replay before this one was not finished.
+        OutcomeUnknown: a catalog did not answer; the same id finishes it.
+    """
+    from pyspark.sql import functions as F
+
+    plan = routes.plan(spark, source, parse, route, tables)
+    store.make(spark, errors)
+    name = commits.marks.named(id or secrets.token_hex(4))
+    begun = _begun(spark, errors)
+    if others := sorted(begun - {name}):
+        raise ValueError(
+            f"the replay {others[0]} of {errors} was not finished: run it again with id={others[0]!r}"
+        )
+    left, cut = ({}, 0) if name in begun else _planned(spark, errors, source, parse, plan, where, name)
+    told = {}
+    for table in plan.targets:
+        mine = _named(spark, errors, name).where(F.col("replay_table") == table)
+        rows = routes.of_table(routes.routed(_parsed(mine, source, parse, plan), plan), plan, table)
+        if count := mine.count():
+            _refuse_others(rows.count(), count, table, name)
+            _write(spark, table, rows, plan.targets[table], f"replay {name}")
+            told[table] = count
+    _finished(spark, errors, name)
+    return Replayed(name, told, left, cut)
+
+
+def _begun(spark, errors):
+    """Return the names of replays that were planned and not finished."""
+    found = _now(spark, errors).where("replay IS NOT NULL AND replayed IS NULL").select("replay").distinct()
+    return {row.replay for row in found.collect()}
+
+
+def _planned(spark, errors, source, parse, plan, where, name):
+    """Write into the error store which error goes where; returns (reasons of the others, how many are cut)."""
+    from pyspark.errors import AnalysisException, ParseException
+    from pyspark.sql import functions as F
+
+    try:
+        tried = _now(spark, errors).where("replay IS NULL").where(where or "true")
+    except (AnalysisException, ParseException) as error:
+        said = str(error).strip().splitlines()[0]
+        raise ValueError(f"where {where!r} is no condition on the columns of {errors}: {said}") from None
+    whole = F.length("raw") == F.col("raw_bytes")
+    cut = tried.where(~whole).count()
+    found = routes.routed(_parsed(tried.where(whole), source, parse, plan), plan).persist()
+    try:
+        count, reason = tried.where(whole).count(), F.col(routes.REASON)
+        told = {row[0]: row[1] for row in found.groupBy(reason).count().collect()}
+        unparsed = count - sum(told.values())
+        good = told.pop(None, 0)
+        left = told | ({"not_parsed": unparsed} if unparsed else {})
+        if good:
+            _claim(spark, errors, found.where(reason.isNull()), name)
+    finally:
+        found.unpersist()
+    return left, cut
+
+
+def _claim(spark, errors, found, name):
+    """Give errors the name of a replay and their table, unless another replay was quicker."""
+    from pyspark.sql import functions as F
+
+    ours = [f"_k{n}" for n in range(len(store.KEY))]
+    rows = found.select(
+        *[F.col(column).alias(own) for column, own in zip(store.KEY, ours, strict=True)],
+        F.col(routes.ROUTE).alias("_table"), F.lit(name).alias("_replay"),
+    )  # fmt: skip
+    same = F.col("replay").isNull()
+    for column, own in zip(store.KEY, ours, strict=True):
+        same = same & F.col(column).eqNullSafe(F.col(own))
+    values = {"replay": F.col("_replay"), "replay_table": F.col("_table")}
+    merging = rows.mergeInto(identifiers.quoted(errors), same).whenMatched().update(values)
+    commits.retrying(spark, errors, merging.merge, conditional=True)
+
+
+def _finished(spark, errors, name):
+    """Say of a replay's errors that they are where they belong."""
+    from pyspark.sql import functions as F
+
+    one = spark.range(1).select(F.lit(name).alias("_name"))
+    here = F.col("replay") == F.col("_name")
+    merging = one.mergeInto(identifiers.quoted(errors), here).whenMatched().update({"replayed": F.lit(True)})
+    commits.retrying(spark, errors, merging.merge, conditional=True)
+
+
+def _write(spark, table, rows, target, id):
+    """Commit a table's rows under the replay's name; done before, nothing is done."""
+    if target.key:
+        upserts.merge(
+            spark, table, rows, key=target.key, sequence=target.sequence, operation=target.operation,
+            operations=target.operations, deleted=target.deleted, id=id,
+        )  # fmt: skip
+    else:
+        commits.retrying(spark, table, rows.writeTo(identifiers.quoted(table)).append, id=id)
+
+
+def _refuse_others(found, count, table, name):
+    if found != count:
+        raise ValueError(
+            f"the replay {name} has planned {count} records for {table}, and {found} of them go there by this "
+            "schema and route: finish it with those it was begun with"
+        )
+
+
+def _parsed(rows, source, parse, plan):
+    """Return errors as records with their lineage; those that cannot be parsed are not there; lazy."""
+    from pyspark.sql import functions as F
+    from pyspark.sql.types import StructType
+
+    kept = rows.select("raw", *_KEPT)
+    schema = StructType([*[kept.schema[name] for name in _KEPT], *plan.fields.fields])
+    found = kept.mapInArrow(Parsing(parse.parser()), schema)
+    return (
+        found.withColumn("offset", F.col("sequence_number").cast("bigint"))
+        if "offset" in source.lineage
+        else found
+    )
+
+
+def _named(spark, errors, name):
+    from pyspark.sql import functions as F
+
+    return _now(spark, errors).where((F.col("replay") == name) & F.col("replayed").isNull())
+
+
+def _now(spark, errors):
+    """Return the error store as it is now, whatever this session remembers of it."""
+    quoted = identifiers.quoted(errors)
+    spark.sql(f"REFRESH TABLE {quoted}")
+    return spark.table(quoted)
