@@ -7,7 +7,7 @@ The map. Imports go downwards only, and within *top* nobody imports a neighbour:
                    quality/   which rows break which rules: AWS Glue's DQDL on Spark
                    wap/       write, audit, publish: the gate
                    history/   slowly changing dimensions, type 2, from a table's own commits
-                   streams/   Kinesis into Iceberg, every record once
+                   streams/   Kinesis and Kafka into Iceberg, every record once
                    conflicts/ two writers whose commits land in a stated order, and what becomes of them
                    archive/   what is archived, what bringing it back costs, and reading it
                    tpcds/     the TPC-DS derived benchmark: data, queries, answers and their verdicts
