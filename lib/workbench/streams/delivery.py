@@ -130,6 +130,8 @@ class Delivery(loop.Run):
         """Commit each table's rows with its positions, then the errors with those of the run."""
         from pyspark.sql import functions as F
 
+        # columns of a table may have changed since the last batch
+        self.plan = routes.plan(self.spark, self.source, self.parse, self.plan.route, self.plan.targets)
         batch, found = secrets.token_hex(8), routes.routed(chunks.rows(frame, self._row_schema()), self.plan)
         found = found.where(_upto(after)).withColumn(_NEW, self._new())
         told = found.groupBy(routes.ROUTE, routes.REASON, routes.OPERATION, _NEW).agg(

@@ -166,12 +166,17 @@ class Run:
             base = publish.stage(self.spark, self.place, self.at)
             rows = chunks.rows(frame, self._row_schema())
             # the table's columns may have changed since the last batch, and so may the session
-            schema = tables.checked(
-                self.spark, self.table, self.parse, self.source, self.lineage, self.record_key
-            )
+            schema = tables.checked(self.spark, self.table, self.parse, self.source, self.lineage, self.record_key)
             with publish.still_there(self.spark, self.place):
                 rows, counted = tables.counted(
-                    self.spark, rows, self.table, schema, self.record_key, self.place.branch, self.source, self.lineage
+                    self.spark,
+                    rows,
+                    self.table,
+                    schema,
+                    self.record_key,
+                    self.place.branch,
+                    self.source,
+                    self.lineage,
                 )
             staged, added = publish.append(self.spark, self.place, rows, base, summary)
             tables.same(read.good, added if counted is None else counted())
