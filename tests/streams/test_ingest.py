@@ -653,5 +653,5 @@ def test_positions_are_of_one_stream_and_of_the_time_it_was_made():
     first = sources.Stream("arn:a", 17, 24, {}, frozenset())
     snapshot = SimpleNamespace(summary=lambda: positions.properties(first, {"s": "1"}, "b"))
     assert positions._parse(snapshot, first) == {"s": "1"}
-    for other in (replace(first, arn="arn:b"), replace(first, created_millis=18)):
+    for other in (replace(first, arn="arn:b"), replace(first, created=18)):
         assert positions._parse(snapshot, other) is None
