@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 
 import pytest
 from confluent_kafka import TopicPartition
-from topic_server import broker, topic
+from topic_server import Made, broker, topic
 
+from workbench import streams
 from workbench.streams import shards, topics
 from workbench.streams.reading import Progress
 from workbench.streams.sources import StreamNotFound
@@ -103,8 +104,8 @@ def test_records_trimmed_while_they_are_read(topic):
     topic.send(range(0, 20, 2))
     source = topic.source()
     client, progress, task = topics.consumer(source.bootstrap, ()), Progress(None), shards.Task("0", "", 100)
+    topic.trim(0, 6)  # behind the look that said 0, which is why _inside is passed over here
     client.assign([TopicPartition(topic.name, 0, 0)])
-    topic.trim(0, 6)
     with pytest.raises(shards.RecordsLost, match="offsets 0 to 5"):
         list(topics._taken(source, client, task, progress, 0))
     client.unassign()
@@ -184,3 +185,17 @@ def test_a_secret_comes_from_where_the_reference_says(topic, monkeypatch):
     monkeypatch.setenv("KAFKA_WORD", "open sesame")
     assert topics.settings((("sasl.password", "env:KAFKA_WORD"),)) == {"sasl.password": "open sesame"}
     assert "open sesame" not in repr(topic.source(config={"sasl.password": "env:KAFKA_WORD"}))
+
+
+def test_records_are_produced_and_counted(topic):
+    assert streams.produce(topic.source(), [(f"k{n}", b"%d" % n) for n in range(50)]) == 50
+    found = sorted(read(topic.source(), partition="0")[0] + read(topic.source(), partition="1")[0])
+    assert found == sorted(b"%d" % n for n in range(50))
+
+
+def test_records_that_are_too_large_or_have_no_broker_are_not_said_to_be_sent(topic):
+    with pytest.raises(TimeoutError, match="took 0 of 1 records"):
+        streams.produce(topics.Topic("sales", "127.0.0.1:9"), [("k", b"x")], patience_seconds=0.5)
+    small = Made(topic.broker, "small", **{"max.message.bytes": "1000"})
+    with pytest.raises(TimeoutError, match="took . of 2 records: .*too large"):
+        streams.produce(small.source(), [("k", b"x"), ("k", b"x" * 5000)])

@@ -38,7 +38,7 @@ from workbench.streams.proposals import Proposal, propose
 from workbench.streams.protobuf import Protobuf
 from workbench.streams.replays import Replayed, replay
 from workbench.streams.routes import Target
-from workbench.streams.sending import send
+from workbench.streams.sending import produce, send
 from workbench.streams.shards import RecordsLost
 from workbench.streams.sources import Source, StreamNotFound
 from workbench.streams.topics import Topic
@@ -46,5 +46,5 @@ from workbench.streams.topics import Topic
 __all__ = [
     "WINDOWS", "AnotherWriter", "Avro", "Batch", "Delivered", "Ingested", "Json", "PositionsLost", "Proposal",
     "Protobuf", "RecordKey", "RecordsLost", "Replayed", "Source", "StreamNotFound", "Target", "TooManyBad",
-    "Topic", "deliver", "drain", "ingest", "kinesis", "line", "propose", "replay", "send",
+    "Topic", "deliver", "drain", "ingest", "kinesis", "line", "produce", "propose", "replay", "send",
 ]  # fmt: skip

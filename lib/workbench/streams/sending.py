@@ -1,4 +1,4 @@
-"""Sending records to a Kinesis stream: calls of 500, and those records again that the stream had no room for."""
+"""Sending records: to a Kinesis stream in calls of 500, those again that it had no room for; to a Kafka topic."""
 
 import random
 import time
@@ -65,3 +65,44 @@ def _all(client, stream, entries, patience_seconds, sleep):
             tries += 1
             sleep(min(0.02 * 2 ** min(tries, 8), 2.0) * random.uniform(0.5, 1))
     return len(entries)
+
+
+def produce(topic, records, *, patience_seconds=60.0):
+    """Send records to a Kafka topic, each until the brokers have it.
+
+    The producer is idempotent: what it sends again by itself comes once, and records of a key keep their order.
+
+    Args:
+        topic: topics.Topic.
+        records: iterable of (key, bytes).
+        patience_seconds: how long to wait for a record.
+
+    Returns:
+        int, records that the brokers have.
+
+    Raises:
+        ModuleNotFoundError: confluent-kafka is not installed.
+        TimeoutError: records were not taken; the message has the first error.
+    """
+    from workbench.streams import topics
+
+    producer, refused, count = topics.producer(topic, patience_seconds), [], 0
+
+    def told(error, _):
+        if error is not None:
+            refused.append(error.str())
+
+    for key, value in records:
+        while True:
+            try:
+                producer.produce(topic.topic, key=key, value=value, on_delivery=told)
+                break
+            except BufferError:  # its queue is full: let it work
+                producer.poll(0.1)
+        producer.poll(0)
+        count += 1
+    left = producer.flush(patience_seconds * 2)
+    if refused or left:
+        why = refused[0] if refused else "no answer"
+        raise TimeoutError(f"topic {topic.topic} took {count - left - len(refused)} of {count} records: {why}")
+    return count

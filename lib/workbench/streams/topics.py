@@ -256,6 +256,23 @@ def admin(bootstrap, config):
         raise ValueError(f"Kafka's client refuses its settings: {error.args[0].str()}") from None
 
 
+def producer(topic, patience_seconds):
+    """Return a new idempotent producer for a topic's brokers; as `consumer`."""
+    _require()
+    from confluent_kafka import KafkaException, Producer
+
+    own = {
+        "bootstrap.servers": topic.bootstrap,
+        "enable.idempotence": True,
+        "delivery.timeout.ms": round(patience_seconds * 1000),
+        "log_level": 0,
+    }
+    try:
+        return Producer(own | settings(_frozen(topic.config)))
+    except KafkaException as error:
+        raise ValueError(f"Kafka's client refuses its settings: {error.args[0].str()}") from None
+
+
 def _require():
     if importlib.util.find_spec("confluent_kafka") is None:
         wanted = "pip install 'iceberg-workbench[kafka]'"

@@ -31,11 +31,11 @@ class Broker:
 
     Attributes:
         bootstrap: its address, for `bootstrap.servers` and `kafka.bootstrap.servers`.
-        folder: where it keeps its data, a Path.
+        folder: where it keeps its data, a Path; None of one that we did not start.
     """
 
     bootstrap: str
-    folder: Path
+    folder: Path | None
 
     def create_topic(self, name, *, partitions=1, config=None):
         """Make a topic and wait until it can be used.
