@@ -140,6 +140,7 @@ def test_killed_in_a_window_and_run_again(spark, table, topic, window):
     ("arguments", "said"),
     [
         (("--topic", "sales"), "--topic needs --bootstrap"),
+        (("--topic", "sales", "--bootstrap", "127.0.0.1:9092", "--plain", "x"), "reads a stream of Kinesis"),
         (("--stream", "sales", "--bootstrap", "127.0.0.1:9092"), "go with --topic"),
         (("--topic", "sales", "--bootstrap", "127.0.0.1:9092", "--kafka-config", "x"), "NAME=VALUE, not 'x'"),
     ],

@@ -62,6 +62,8 @@ def _source(asked):
         if asked.bootstrap or asked.kafka_config:
             raise ValueError("--bootstrap and --kafka-config go with --topic")
         return streams.Source(asked.stream, region=asked.region, endpoint=asked.endpoint, **common)
+    if asked.plain:
+        raise ValueError("--plain reads a stream of Kinesis")
     if not asked.bootstrap or asked.region or asked.endpoint:
         raise ValueError(
             "--topic needs --bootstrap, the address of a broker; --region and --endpoint are Kinesis'"

@@ -22,7 +22,7 @@ def append(spark, table, *, source, parse, checkpoint):
         The stopped StreamingQuery.
     """
     kinesis.register(spark)
-    schema = tables.checked(spark, table, parse, (), None)
+    schema = tables.checked(spark, table, parse, source, (), None)
     options = {
         "streamName": source.stream,
         "region": source.region,
@@ -34,7 +34,7 @@ def append(spark, table, *, source, parse, checkpoint):
     given = {key: value for key, value in options.items() if value is not None}
     raw = spark.readStream.format("kinesis").options(**given).load()
     rows = raw.select("data").mapInArrow(Parsing(parse.parser()), parse.fields())
-    rows, _ = tables.counted(spark, rows, table, schema, None, None, ())
+    rows, _ = tables.counted(spark, rows, table, schema, None, None, source, ())
 
     def write(batch, number):
         batch.writeTo(identifiers.quoted(table)).append()
