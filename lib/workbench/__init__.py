@@ -13,7 +13,8 @@ The map. Imports go downwards only, and within *top* nobody imports a neighbour:
                    tpcds/     the TPC-DS derived benchmark: data, queries, answers and their verdicts
     middle         session    the one SparkSession of an environment
                    tables/    what Iceberg tables are and did (snapshots), commits, their retries and unknown
-                              outcomes, upserts, changes between two snapshots
+                              outcomes, upserts, changes between two snapshots, maintenance: what would be done to
+                              keep a table healthy, and doing it beside writers
                    data/      inputs: real ones from packages, generated ones with their planted truth
                    local/     stand-ins that run on this machine (kinesis, archive, s3 with a REST catalog), shared
                               by a process and its children (stand_ins); the proxy that orders commits

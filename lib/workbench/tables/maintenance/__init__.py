@@ -1,0 +1,34 @@
+"""Tables kept healthy: what would be done, what it costs, what it would break, and doing it beside writers.
+
+    policy = maintenance.read_policy("sales_orders.yml")
+    planned = maintenance.plan(spark, "sales.orders", policy=policy, marks=[position_of_the_slowest_reader])
+    show.rows(maintenance.told(planned))
+    maintenance.run(spark, planned, max_minutes=30)
+
+A plan reads metadata only and changes nothing. A run does what was planned and no more: within limits, beside
+writers, and again after a kill.
+
+The parts:
+
+    policy       what may be done to a table, from a file
+    planning     what would be done: a value and its table
+    running      what was planned, done within limits
+    groups       which data files are worth rewriting
+    compaction   their rewrite by Iceberg's action on Spark
+    arrow        their rewrite without Spark, for small plain files
+    deletes      delete files: written together, or dropped where they apply to nothing
+    manifests    manifests written together
+    expiry       which snapshots may go, and who holds the others
+    orphans      files that no snapshot knows: listed, looked at twice, removed
+    metadata     metadata tables of exactly the state that was loaded
+
+For a table's owner: docs/maintenance.md.
+"""
+
+from workbench.tables.maintenance.planning import Action, Planned, only, plan, told
+from workbench.tables.maintenance.policy import ACTIONS, Limits, Policy, read_policy
+from workbench.tables.maintenance.running import Done, run
+
+__all__ = [
+    "ACTIONS", "Action", "Done", "Limits", "Planned", "Policy", "only", "plan", "read_policy", "run", "told",
+]  # fmt: skip

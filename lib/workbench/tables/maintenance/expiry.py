@@ -1,0 +1,173 @@
+"""Which snapshots may go: none that a branch, a tag, a reader's mark or whoever goes on from one needs."""
+
+from dataclasses import dataclass, replace
+from datetime import timedelta
+
+from workbench.tables import commits
+from workbench.tables.maintenance import metadata
+
+
+@dataclass(frozen=True)
+class Expiry:
+    """What may go and what holds the rest.
+
+    Attributes:
+        snapshots: ids that may go, oldest first.
+        held: how many more would be old enough, but are needed by the marks.
+        by: name of the oldest mark that holds some; None without.
+        drops: names of refs whose own maximum age is over: Iceberg drops them with any expiry.
+        refused: why nothing may be expired; None otherwise.
+    """
+
+    snapshots: tuple[int, ...]
+    held: int
+    by: str | None
+    drops: tuple[str, ...]
+    refused: str | None
+
+
+def marked(spark, loaded, marks):
+    """Return {name: snapshot id} of readers' marks, each a snapshot id or the name of a branch or tag.
+
+    Raises:
+        ValueError: one of them is neither.
+    """
+    known, refs = metadata.lineage(spark, loaded), metadata.refs(loaded)
+    found = {}
+    for mark in marks:
+        if mark in refs:
+            found[mark] = refs[mark].snapshotId()
+        elif mark in known:
+            found[f"snapshot {mark}"] = mark
+        else:
+            raise ValueError(
+                f"{mark!r} is neither a snapshot of {loaded.name()} nor one of its branches and tags "
+                f"({', '.join(refs) or 'none'}): a reader there has lost its place already"
+            )
+    return found
+
+
+def expirable(spark, loaded, policy, *, marks, now):
+    """Say which snapshots of a loaded table may go.
+
+    A mark, and every branch and tag that the policy does not call solitary, is the place from which somebody goes
+    on: it holds its own snapshot and all that came after it on main. A branch holds all that is its own.
+
+    Args:
+        spark: classic session.
+        loaded: Java handle of the table.
+        policy: Policy.
+        marks: snapshot ids or names of refs.
+        now: datetime with a zone.
+
+    Returns:
+        Expiry.
+
+    Raises:
+        ValueError: a mark is not in the table.
+    """
+    known, refs, given = metadata.lineage(spark, loaded), metadata.refs(loaded), marked(spark, loaded, marks)
+    main = metadata.ancestors(known, commits.head(loaded))
+    before = (now - timedelta(days=policy.snapshots_older_than_days)).timestamp() * 1000
+    kept = set(main[: policy.keep_snapshots]) | {id for id, one in known.items() if one["timestamp-ms"] >= before}
+    for ref in refs.values():
+        kept |= set(_own(known, main, ref.snapshotId(), branch=ref.isBranch()))
+    readers = {
+        name: ref.snapshotId() for name, ref in refs.items() if name != "main" and not _solitary(name, policy)
+    }
+    after = {name: _after(known, main, id) for name, id in (readers | given).items()}
+    needed = set().union(*after.values())
+    drops = tuple(name for name, ref in refs.items() if name != "main" and _over(ref, known, now))
+    going = tuple(id for id in known if id not in kept | needed)
+    held = [id for id in known if id in needed - kept]
+    by = next((name for name in sorted(after, key=lambda one: -len(after[one])) if set(held) & after[name]), None)
+    refused = _refused(loaded, refs, known, now, kept | needed, set(drops) & set(map(str, marks)))
+    return Expiry(() if refused else going, len(held), by, drops, refused)
+
+
+def expire(spark, table, policy, *, planned, marks, now):
+    """Expire what was planned and may still go, in one commit, and delete the files that only it needed.
+
+    Args:
+        spark: classic session.
+        table: its name.
+        policy: Policy.
+        planned: ids; others are left alone, however old they are.
+        marks: as of `expirable`.
+        now: as of `expirable`.
+
+    Returns:
+        (Expiry of those that went, data and delete files deleted, manifests and manifest lists deleted).
+    """
+    loaded = commits.load(spark, table)
+    found = expirable(spark, loaded, policy, marks=marks, now=now)
+    found = replace(found, snapshots=tuple(id for id in found.snapshots if id in planned))
+    if not found.snapshots:
+        return found, 0, 0
+    actions = spark._jvm.org.apache.iceberg.spark.actions.SparkActions.get(spark._jsparkSession)
+    # older than 0: of itself Iceberg would add what it thinks is old by the table's properties
+    action = actions.expireSnapshots(loaded).expireOlderThan(0)
+    for snapshot_id in found.snapshots:
+        action = action.expireSnapshotId(snapshot_id)
+    gone = action.execute()
+    content = gone.deletedDataFilesCount() + gone.deletedPositionDeleteFilesCount()
+    content += gone.deletedEqualityDeleteFilesCount()
+    return found, content, gone.deletedManifestsCount() + gone.deletedManifestListsCount()
+
+
+def freed(spark, loaded, snapshot_ids):
+    """Return (files, bytes) of the data and delete files that nobody needs without some snapshots."""
+    from pyspark.sql import functions as F
+
+    if not snapshot_ids:
+        return 0, 0
+    columns = ("file_path", "file_size_in_bytes")
+    every = metadata.frame(spark, loaded, "ALL_FILES").select(*columns).distinct()
+    left = metadata.frame(spark, metadata.without(spark, loaded, snapshot_ids), "ALL_FILES").select("file_path")
+    row = every.join(left, "file_path", "left_anti").agg(F.count("*"), F.sum("file_size_in_bytes")).collect()[0]
+    return row[0], row[1] or 0
+
+
+def _own(known, main, snapshot_id, *, branch):
+    """Return a ref's snapshot and, of a branch, those before it that are not main's, and where it left main."""
+    if not branch or snapshot_id in main[:1]:
+        return [snapshot_id]
+    line = metadata.ancestors(known, snapshot_id)
+    return line[: next((n + 1 for n, id in enumerate(line) if id in set(main)), len(line))]
+
+
+def _after(known, main, snapshot_id):
+    """Return what who goes on from a snapshot needs: itself, the way to main, and main from there."""
+    line = _own(known, main, snapshot_id, branch=True)
+    if line[-1] in main:
+        return {*line, *main[: main.index(line[-1]) + 1]}
+    # the way to main was cut: whatever came later may be on it
+    since = known[snapshot_id].get("sequence-number", 0)
+    return {*line, *(id for id in main if known[id].get("sequence-number", 0) >= since)}
+
+
+def _solitary(name, policy):
+    return any(name.startswith(one[:-1]) if one.endswith("*") else name == one for one in policy.solitary_refs)
+
+
+def _over(ref, known, now):
+    age = ref.maxRefAgeMs()
+    return age is not None and now.timestamp() * 1000 - known[ref.snapshotId()]["timestamp-ms"] > age
+
+
+def _refused(loaded, refs, known, now, kept, lost):
+    """Say why Iceberg would take more than it is told to; None where it would not."""
+    if (loaded.properties().get("gc.enabled") or "true").lower() == "false":
+        return "the table has gc.enabled false: its files may belong to others"
+    if lost:
+        return f"{sorted(lost)[0]} is a reader's mark, and its own maximum age is over: expiry would drop it"
+    for name, ref in refs.items():
+        if ref.isBranch() and (age := ref.maxSnapshotAgeMs()) is not None:
+            line = metadata.ancestors(known, ref.snapshotId())[ref.minSnapshotsToKeep() or 1 :]
+            old = {id for id in line if now.timestamp() * 1000 - known[id]["timestamp-ms"] > age}
+            if old & kept:
+                return (
+                    f"branch {name} has a maximum snapshot age of its own, by which Iceberg would also expire "
+                    f"{len(old & kept)} that are needed: drop that setting"
+                )
+    return None

@@ -1,0 +1,73 @@
+"""A loaded table's metadata as frames: of exactly the state that was loaded, whatever others commit meanwhile."""
+
+import json
+from datetime import date, datetime
+
+from workbench.tables import commits
+
+
+def frame(spark, loaded, kind):
+    """Return a metadata table of a loaded table as a DataFrame; lazy, reads metadata only.
+
+    Args:
+        spark: classic session.
+        loaded: Java handle of the table, or of `without`.
+        kind: name of Iceberg's metadata table: ENTRIES, MANIFESTS, ALL_FILES, …
+    """
+    from pyspark.sql import DataFrame
+
+    iceberg = spark._jvm.org.apache.iceberg
+    of = getattr(iceberg.MetadataTableType, kind)
+    return DataFrame(iceberg.spark.SparkTableUtil.loadMetadataTable(spark._jsparkSession, loaded, of), spark)
+
+
+def without(spark, loaded, snapshot_ids):
+    """Return a table as it would be without some snapshots, for `frame`; nothing is written."""
+    iceberg = spark._jvm.org.apache.iceberg
+    gone = spark._jvm.java.util.HashSet()
+    for snapshot_id in snapshot_ids:
+        gone.add(spark._jvm.java.lang.Long.valueOf(snapshot_id))
+    left = iceberg.TableMetadata.buildFrom(loaded.operations().current()).removeSnapshots(gone).build()
+    return iceberg.BaseTable(iceberg.StaticTableOperations(left, loaded.io()), loaded.name())
+
+
+def entries(spark, loaded):
+    """Return the live entries of a loaded table's current snapshot: its data and delete files with `seq`."""
+    found = frame(spark, loaded, "ENTRIES").where("status < 2")
+    return found.select(found.sequence_number.alias("seq"), "data_file.*")
+
+
+def partition_of(row):
+    """Return a partition as JSON text with its fields in a stable order; `{}` for none."""
+    values = {} if row is None else row.asDict()
+    return json.dumps({name: _plain(values[name]) for name in sorted(values)}, ensure_ascii=False)
+
+
+def _plain(value):
+    """Return what JSON can hold; dates as Iceberg writes them."""
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return value.isoformat()
+    return value if value is None or isinstance(value, bool | int | str) else f"{type(value).__name__} {value}"
+
+
+def refs(loaded):
+    """Return {name: Java ref} of a loaded table, sorted by name."""
+    there = loaded.refs()
+    return {name: there[name] for name in sorted(there)}
+
+
+def lineage(spark, loaded):
+    """Return {snapshot id: snapshot as a dict}, oldest sequence number first."""
+    known = sorted(
+        commits.snapshots_of(spark, loaded), key=lambda one: (one.get("sequence-number", 0), one["timestamp-ms"])
+    )
+    return {one["snapshot-id"]: one for one in known}
+
+
+def ancestors(known, snapshot_id):
+    """Return a snapshot and its ancestors as far as they are known, newest first."""
+    line = []
+    while snapshot_id in known:
+        line.append(snapshot_id)
+        snapshot_id = known[snapshot_id].get("parent-snapshot-id")
+    return line

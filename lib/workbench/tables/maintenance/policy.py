@@ -1,0 +1,112 @@
+"""What maintenance may do to a table: a policy, from a file that schedulers read."""
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from workbench import settings
+
+MIB = 1024 * 1024
+ACTIONS = (
+    "compact_data",
+    "rewrite_deletes",
+    "rewrite_manifests",
+    "expire_snapshots",
+    "remove_orphans",
+    "compute_statistics",
+)
+
+
+class Strict(BaseModel):
+    """A block of a policy: unknown keys are refused, values are not changed afterwards."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Limits(Strict):
+    """How much one run may do; what is left over is the next run's. None is no limit.
+
+    Attributes:
+        max_bytes: read by rewriting data files.
+        max_minutes: after which nothing new is begun.
+        max_commits: of all actions.
+    """
+
+    max_bytes: int | None = Field(None, ge=1)
+    max_minutes: float | None = Field(None, gt=0)
+    max_commits: int | None = Field(None, ge=1)
+
+
+class Policy(Strict):
+    """What maintenance may do to a table.
+
+    Attributes:
+        actions: which of `ACTIONS` are on, in the order in which they run. Statistics read all the data, so they
+            are off unless named.
+        target_file_bytes: what data files should have; those below 75 % of it are small.
+        min_input_files: small files that a partition has before they are compacted.
+        min_deletes_per_file: delete files that apply to a data file before it is rewritten without its deleted
+            rows.
+        min_delete_ratio: share of a file's rows that are deleted before it is rewritten.
+        min_manifests: small manifests before they are written together.
+        fast: small groups of plain files are rewritten without Spark; see `arrow`.
+        snapshots_older_than_days: what snapshots are expired by age.
+        keep_snapshots: how many of main's newest stay whatever their age.
+        solitary_refs: names of tags and branches that need no snapshot but their own and those of their own
+            branch; all others are taken for places from which somebody goes on reading, so that every later
+            snapshot stays too. A star at the end stands for any ending.
+        orphans_older_than_days: what files that no snapshot knows are removed by age.
+        limits: how much one run may do.
+    """
+
+    actions: tuple[str, ...] = ACTIONS[:-1]
+    target_file_bytes: int = Field(512 * MIB, ge=1)
+    min_input_files: int = Field(5, ge=2)
+    min_deletes_per_file: int = Field(5, ge=1)
+    min_delete_ratio: float = Field(0.3, gt=0, le=1)
+    min_manifests: int = Field(20, ge=2)
+    fast: bool = True
+    snapshots_older_than_days: float = Field(5, ge=0)
+    keep_snapshots: int = Field(10, ge=1)
+    solitary_refs: tuple[str, ...] = ()
+    orphans_older_than_days: float = Field(3, ge=0)
+    limits: Limits = Limits()
+
+    def model_post_init(self, _):
+        """Refuse what no action is, and one that is named twice."""
+        if wrong := sorted(set(self.actions) - set(ACTIONS)):
+            raise ValueError(f"{wrong[0]!r} is no action; there are {', '.join(ACTIONS)}")
+        if len(set(self.actions)) < len(self.actions):
+            raise ValueError("an action stands twice")
+
+
+def read_policy(path):
+    """Read a table's policy from a YAML file; what it does not name keeps its default.
+
+    Args:
+        path: the file. Duplicate keys, aliases and numbers that YAML would change are refused.
+
+    Returns:
+        Policy.
+
+    Raises:
+        ValueError: the file cannot be read or a key or value is wrong; the message names file and key.
+    """
+    values = settings.read_yaml(path)
+    if values is None:
+        return Policy()
+    if not isinstance(values, dict):
+        raise ValueError(f"{path}: expected keys and values, found {type(values).__name__}")
+    try:
+        return Policy(**values)
+    except ValidationError as error:
+        raise ValueError(f"{path}: " + "; ".join(map(_problem, error.errors()))) from None
+
+
+def _problem(error):
+    where = [str(part) for part in error["loc"]]
+    if error["type"] == "extra_forbidden":
+        block = Limits if where[0] == "limits" else Policy
+        near = settings.nearest(where[-1], list(block.model_fields))
+        meant = f" (did you mean {near}?)" if near else ""
+        return f"{'.'.join(where)} is not a setting{meant}; there are {', '.join(block.model_fields)}"
+    found = f", found {error['input']!r}" if isinstance(error.get("input"), str | int | float) else ""
+    return f"{'.'.join(where) or 'policy'}: {error['msg'].removeprefix('Value error, ')}{found}"

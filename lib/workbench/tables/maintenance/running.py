@@ -1,0 +1,261 @@
+"""What was planned, done: within limits, beside writers, and again after a kill."""
+
+import time
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from workbench import identifiers
+from workbench.tables import commits
+from workbench.tables.maintenance import arrow, compaction, deletes, expiry, manifests, orphans
+
+_BATCH_BYTES, _BATCH_GROUPS = 1024**3, 100
+
+
+@dataclass(frozen=True)
+class Done:
+    """What one action did.
+
+    Attributes:
+        name: the action's.
+        files: files replaced or deleted.
+        files_after: files in their place.
+        bytes_read: of data files that were rewritten.
+        commits: how many.
+        tries: how often something was begun; more than commits says that others were in the way.
+        said: sentences on what was left and why.
+        orphans: locations found, of orphan removal.
+        fast: how many of the replaced files went the fast way.
+    """
+
+    name: str
+    files: int = 0
+    files_after: int = 0
+    bytes_read: int = 0
+    commits: int = 0
+    tries: int = 0
+    said: tuple[str, ...] = ()
+    orphans: tuple[str, ...] = ()
+    fast: int = 0
+
+
+@dataclass(frozen=True)
+class _Left:
+    """What a run may still do; None is no limit."""
+
+    bytes: int | None
+    commits: int | None
+    until: float | None
+
+    def nothing(self):
+        """Return which limit is reached; None when there is room."""
+        if self.until is not None and time.monotonic() >= self.until:
+            return "max_minutes"
+        return "max_commits" if self.commits == 0 else "max_bytes" if self.bytes == 0 else None
+
+    def after(self, done):
+        size = None if self.bytes is None else max(0, self.bytes - done.bytes_read)
+        count = None if self.commits is None else max(0, self.commits - done.commits)
+        return replace(self, bytes=size, commits=count)
+
+
+def run(
+    spark,
+    planned,
+    *,
+    marks=(),
+    max_bytes=None,
+    max_minutes=None,
+    max_commits=None,
+    remove_orphans=False,
+    no_commit_under_way=False,
+    now=None,
+    tries=5,
+):
+    """Do what was planned, with writers running.
+
+    It may be killed at any place and begun again, with the same plan: what is done is not done twice, and what was
+    half done left no trace but files that the removal of orphans finds. What others change meanwhile is skipped
+    and tried again from a fresh look. Marks, branches and tags are looked at anew before anything is expired.
+
+    Args:
+        spark: classic session whose catalog holds the table.
+        planned: Planned.
+        marks: more snapshot ids and names of refs that readers need, beside those of the plan.
+        max_bytes: of data files that are rewritten; the policy's limit by default, as for the next two.
+        max_minutes: after which nothing new is begun.
+        max_commits: of all actions.
+        remove_orphans: delete the orphans that are found; else they are only named.
+        no_commit_under_way: the caller's word that no writer is at work on the table, without which orphans
+            younger than 24 hours are refused.
+        now: datetime with a zone, by which ages are told; this moment by default.
+        tries: how often each thing is begun at most.
+
+    Returns:
+        tuple of Done, one an action of the plan, in its order.
+
+    Raises:
+        TableNotFound: no such table.
+        ValueError: the table was made anew since it was planned, or the guard of orphans; nothing was done.
+    """
+    policy, now = planned.policy, now or datetime.now(UTC)
+    if (uuid := commits.load(spark, planned.table).uuid().toString()) != planned.uuid:
+        raise ValueError(f"{planned.table} was planned as table {planned.uuid} and is now {uuid}: plan it anew")
+    if any(one.name == "remove_orphans" for one in planned.actions):
+        orphans.check(policy, no_commit_under_way=no_commit_under_way)
+    minutes = max_minutes or policy.limits.max_minutes
+    left = _Left(
+        max_bytes or policy.limits.max_bytes,
+        max_commits or policy.limits.max_commits,
+        None if minutes is None else time.monotonic() + minutes * 60,
+    )
+    options = {"marks": (*planned.marks, *marks), "now": now, "tries": tries, "remove": remove_orphans}
+    options["no_commit_under_way"] = no_commit_under_way
+    found = []
+    for action in planned.actions:
+        full = left.nothing()
+        if full and not (full == "max_bytes" and action.name != "compact_data"):
+            found.append(Done(action.name, said=(f"not begun: {full} is reached",)))
+            continue
+        found.append(_STEPS[action.name](spark, planned, action, left, options))
+        left = left.after(found[-1])
+    spark.sql(f"REFRESH TABLE {identifiers.quoted(planned.table)}")
+    return tuple(found)
+
+
+def _compact(spark, planned, action, left, options):
+    done = Done("compact_data")
+    for batch in batches(action.groups):
+        if full := left.nothing():
+            return _saying(done, f"{full} is reached: some partitions are left")
+        part = _batch(spark, planned, batch, left, options["tries"])
+        done = _sum(done, part)
+        left = left.after(part)
+    return done
+
+
+def _batch(spark, planned, batch, left, tries):
+    """Compact some groups, the fast way where that is possible."""
+    table, policy = planned.table, planned.policy
+    fits = [one for one in batch if left.bytes is None or one.bytes <= left.bytes]
+    limit = None
+    if not fits:  # one group that is larger than what is left: as many of its files as surely fit
+        fits, limit = batch[:1], left.bytes // batch[0].largest
+        if limit < 2:
+            return Done("compact_data", said=(f"max_bytes leaves no room for {_name(batch[0])}",))
+    why = "the policy says fast: false" if not policy.fast else "it is bounded by max_bytes" if limit else None
+    if why is None:
+        done, why = arrow.rewrite(spark, table, fits, policy, tries=tries)
+        if why is None:
+            return Done(
+                "compact_data",
+                done.files,
+                done.files_after,
+                done.bytes,
+                done.commits,
+                done.tries,
+                done.said,
+                fast=done.files,
+            )
+    done = compaction.by_spark(spark, table, fits, policy, tries=tries, max_commits=left.commits, max_files=limit)
+    said = (*done.said, f"through Spark: {why}")
+    return Done("compact_data", done.files, done.files_after, done.bytes, done.commits, done.tries, said)
+
+
+def batches(groups):
+    """Yield lists of groups of one spec, each of at most a gigabyte or a single group, in their order."""
+    batch = []
+    for group in groups:
+        full = len(batch) == _BATCH_GROUPS or sum(one.bytes for one in batch) + group.bytes > _BATCH_BYTES
+        if batch and (full or group.spec_id != batch[0].spec_id):
+            yield batch
+            batch = []
+        batch.append(group)
+    if batch:
+        yield batch
+
+
+def _name(group):
+    return "the table's files" if group.partition == "{}" else f"partition {group.partition}"
+
+
+def _sum(done, part):
+    added = {
+        name: getattr(done, name) + getattr(part, name)
+        for name in ("files", "files_after", "bytes_read", "commits", "tries", "fast")
+    }
+    return replace(done, said=tuple(dict.fromkeys((*done.said, *part.said))), **added)
+
+
+def _saying(done, sentence):
+    return replace(done, said=(*done.said, sentence))
+
+
+def _rewritten(name, rewrite):
+    """Return what a function did that gives (Attempt, files before, files after); a refusal to the end is said."""
+    try:
+        attempt, before, after = rewrite()
+    except Exception as error:
+        refused = commits.kind(error) in (commits.CONFLICT, commits.VALIDATION)
+        if not refused and not isinstance(error, commits.OutcomeUnknown):
+            raise
+        return Done(name, said=(f"left as they are: {commits.errors.first_line(error)}",))
+    return Done(name, before, after, commits=int(bool(before or after)), tries=attempt.tries)
+
+
+def _deletes(spark, planned, action, left, options):
+    return _rewritten(
+        action.name,
+        lambda: deletes.rewrite(spark, planned.table, planned.policy, tries=options["tries"]),
+    )
+
+
+def _manifests(spark, planned, action, left, options):
+    return _rewritten(action.name, lambda: manifests.rewrite(spark, planned.table, tries=options["tries"]))
+
+
+def _expire(spark, planned, action, left, options):
+    try:
+        found, content, lists = expiry.expire(
+            spark,
+            planned.table,
+            planned.policy,
+            planned=frozenset(action.snapshots),
+            marks=options["marks"],
+            now=options["now"],
+        )
+    except ValueError as error:  # a mark is gone, or somebody set one on what was to go
+        return Done(action.name, said=(f"nothing is expired: {error}",))
+    said = (f"{len(found.snapshots)} snapshots went, {lists} manifests and manifest lists with them",)
+    if found.refused:
+        said = (f"nothing is expired: {found.refused}",)
+    return Done(action.name, content, commits=int(bool(found.snapshots)), tries=1, said=said)
+
+
+def _orphans(spark, planned, action, left, options):
+    under_way = options["no_commit_under_way"]
+    found = orphans.find(spark, planned.table, planned.policy, now=options["now"], no_commit_under_way=under_way)
+    if not options["remove"]:
+        return Done(action.name, said=(f"{len(found)} orphans are found; say remove_orphans=True",), orphans=found)
+    deleted = orphans.remove(spark, planned.table, found, go_on=lambda: left.nothing() != "max_minutes")
+    return Done(action.name, deleted, orphans=found)
+
+
+def _statistics(spark, planned, action, left, options):
+    def commit():
+        loaded = commits.load(spark, planned.table)
+        actions = spark._jvm.org.apache.iceberg.spark.actions.SparkActions.get(spark._jsparkSession)
+        actions.computeTableStats(loaded).execute()
+        return action.files
+
+    done = commits.attempt(commit, landed=lambda: None, conditional=True, tries=options["tries"])
+    return Done(action.name, commits=1, tries=done.tries)
+
+
+_STEPS = {
+    "compact_data": _compact,
+    "rewrite_deletes": _deletes,
+    "rewrite_manifests": _manifests,
+    "expire_snapshots": _expire,
+    "remove_orphans": _orphans,
+    "compute_statistics": _statistics,
+}

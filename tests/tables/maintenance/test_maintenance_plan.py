@@ -1,0 +1,177 @@
+"""A plan says what would be done, and changes nothing."""
+
+from datetime import datetime
+
+import pytest
+from maintenance_cases import ALL, MERGE_ON_READ, ids, made, plan
+
+from workbench.tables import commits, maintenance
+from workbench.tables.maintenance import groups
+from workbench.tables.snapshots import TableNotFound
+
+
+@pytest.fixture
+def table(spark, namespace):
+    return f"{namespace}.t"
+
+
+def of(planned):
+    return {one.name: (one.files, one.files_after) for one in planned.actions}
+
+
+def test_a_table_of_small_files(spark, table):
+    made(spark, table, appends=6)
+    before = ids(spark, table)
+    planned = plan(spark, table, *ALL)
+    assert of(planned) == {
+        "compact_data": (6, 1),
+        "rewrite_manifests": (6, 1),
+        "expire_snapshots": (0, 0),
+        "remove_orphans": (None, 0),
+        "compute_statistics": (6, 6),
+    }
+    assert [one.what for one in planned.actions[:3]] == [
+        "6 data files of 1 partition become about 1",
+        "6 manifests become about 1, ordered by partition",
+        "5 snapshots go, and 0 data or delete files that only they needed",
+    ]
+    assert planned.actions[2].snapshots == tuple(before[:5])
+    assert planned.actions[0].bytes_read > 0
+    assert planned == plan(spark, table, *ALL) and ids(spark, table) == before
+
+
+def test_a_healthy_table_needs_nothing(spark, table):
+    made(spark, table, appends=1)
+    planned = plan(spark, table, *ALL[:4])
+    assert (planned.actions, planned.notes) == ((), ())
+    assert maintenance.run(spark, planned) == ()
+
+
+def test_an_empty_table_needs_nothing(spark, table):
+    made(spark, table)
+    assert of(plan(spark, table, *ALL)) == {"remove_orphans": (None, 0)}
+
+
+def test_partitions_with_too_few_files_are_left(spark, table):
+    made(spark, table, partitioned="bucket(2, id)")
+    for n in range(5):
+        rows = spark.createDataFrame([(0 if n < 3 else 3, "v")], "id BIGINT, v STRING").coalesce(1)
+        rows.writeTo(table).append()
+    placed = spark.sql(
+        f"SELECT partition.id_bucket AS b, count(*) AS n FROM {table}.data_files GROUP BY 1"
+    ).collect()
+    assert sorted(row.n for row in placed) == [2, 3]
+    most = next(row.b for row in placed if row.n == 3)
+    (action,) = plan(spark, table, "compact_data", min_input_files=3).actions
+    assert [(one.partition, one.files, one.files_after) for one in action.groups] == [
+        (f'{{"id_bucket": {most}}}', 3, 1)
+    ]
+
+
+def test_files_with_many_deleted_rows_are_rewritten_alone(spark, table):
+    made(spark, table, properties=MERGE_ON_READ, appends=2)
+    spark.sql(f"DELETE FROM {table} WHERE id < 4")
+    (action,) = plan(spark, table, "compact_data", target_file_bytes=1).actions  # no file is small
+    assert (action.files, action.groups[0].with_deletes) == (1, 1)
+    assert action.what.endswith("; 1 of them lose their deleted rows")
+    assert plan(spark, table, "compact_data", target_file_bytes=1, min_delete_ratio=0.5).actions == ()
+
+
+def test_small_delete_files_are_written_together(spark, table):
+    made(spark, table, properties=MERGE_ON_READ, appends=5)
+    for n in range(5):
+        spark.sql(f"DELETE FROM {table} WHERE id = {10 * n}")
+    assert spark.sql(f"SELECT * FROM {table}.delete_files").count() == 5
+    (action,) = plan(spark, table, "rewrite_deletes").actions
+    assert (action.files, action.files_after, action.what) == (5, 1, "5 small delete files become about 1")
+
+
+@pytest.mark.parametrize(
+    ("size", "target", "expected"),
+    [(1, 100, 1), (100, 100, 1), (105, 100, 1), (115, 100, 2), (180, 100, 2), (205, 100, 2), (1000, 100, 10)],
+)
+def test_how_many_files_bytes_make(size, target, expected):
+    assert groups.files_after(size, target) == expected
+
+
+def test_marks_branches_and_tags_hold_what_comes_after_them(spark, table):
+    made(spark, table, appends=6)
+    first, second, third, fourth, _, _ = known = ids(spark, table)
+
+    def going(**more):
+        planned = plan(spark, table, "expire_snapshots", **more)
+        return [known.index(one) for action in planned.actions for one in action.snapshots], list(planned.notes)
+
+    assert going() == ([0, 1, 2, 3, 4], [])
+    assert going(keep_snapshots=3) == ([0, 1, 2], [])
+    assert going(snapshots_older_than_days=31) == ([], [])
+    held = "3 older snapshots stay, needed from snapshot {} on"
+    assert going(marks=[third]) == ([0, 1], [held.format(third)])
+    assert going(marks=[fourth, third]) == ([0, 1], [held.format(third)])
+    spark.sql(f"ALTER TABLE {table} CREATE TAG reader AS OF VERSION {second}")
+    assert going() == ([0], ["3 older snapshots stay, needed from reader on"])
+    assert going(marks=["reader", first])[0] == []
+    assert going(solitary_refs=["rea*"]) == ([0, 2, 3, 4], [])
+    spark.sql(f"ALTER TABLE {table} DROP TAG reader")
+    spark.sql(f"ALTER TABLE {table} CREATE BRANCH side AS OF VERSION {fourth}")
+    spark.sql(f"INSERT INTO {table}.branch_side VALUES (1, 'x')")
+    assert going() == ([0, 1, 2], ["1 older snapshot stays, needed from side on"])
+
+
+def test_a_ref_that_would_be_dropped_is_said_and_refused_as_a_mark(spark, table):
+    made(spark, table, appends=3)
+    first = ids(spark, table)[0]
+    spark.sql(f"ALTER TABLE {table} CREATE TAG short AS OF VERSION {first} RETAIN 1 DAYS")
+    (action,) = plan(spark, table, "expire_snapshots", solitary_refs=["short"]).actions
+    assert action.breaks[1] == "short goes: its own maximum age is over"
+    planned = plan(spark, table, "expire_snapshots", marks=["short"], solitary_refs=["short"])
+    assert planned.actions == ()
+    assert "short is a reader's mark, and its own maximum age is over" in planned.notes[0]
+
+
+def test_a_branch_whose_own_rule_takes_more_refuses_expiry(spark, table):
+    made(spark, table, appends=4)
+    second = ids(spark, table)[1]
+    rules = commits.load(spark, table).manageSnapshots()
+    rules.setMaxSnapshotAgeMs("main", 1000).setMinSnapshotsToKeep("main", 1).commit()
+    planned = plan(spark, table, "expire_snapshots", marks=[second])
+    assert planned.actions == ()
+    assert (
+        "branch main has a maximum snapshot age of its own, by which Iceberg would also expire 2"
+        in planned.notes[0]
+    )
+
+
+def test_what_cannot_be_planned_is_refused(spark, table):
+    made(spark, table, appends=1)
+    with pytest.raises(
+        ValueError, match="5 is neither a snapshot of .* a reader there has lost its place already"
+    ):
+        plan(spark, table, marks=[5])
+    with pytest.raises(ValueError, match="now has no time zone"):
+        plan(spark, table, now=datetime(2026, 1, 1))
+    with pytest.raises(TableNotFound):
+        plan(spark, f"{table}_not")
+    with pytest.raises(ValueError, match="is not a table name"):
+        plan(spark, "t; DROP TABLE x")
+
+
+def test_a_plan_is_told_as_a_table(spark, table):
+    made(spark, table, appends=5)
+    told = maintenance.told(plan(spark, table, "compact_data", "expire_snapshots", "remove_orphans"))
+    assert told[["action", "files_before", "files_after"]].astype(object).where(told.notna(), None).values.tolist() == [
+        ["compact_data", 5, 1], ["expire_snapshots", 0, 0], ["remove_orphans", None, 0],
+    ]  # fmt: skip
+    assert told.breaks.tolist() == [
+        "who reads changes from here on has to skip the snapshots of operation replace",
+        "4 snapshots can no longer be read, compared or gone back to",
+        "",
+    ]
+
+
+def test_only_some_actions_of_a_plan(spark, table):
+    made(spark, table, appends=5)
+    planned = plan(spark, table, *ALL)
+    assert [one.name for one in maintenance.only(planned, "compact_data").actions] == ["compact_data"]
+    with pytest.raises(ValueError, match="'rewrite_deletes' is no action of this plan; it has compact_data, "):
+        maintenance.only(planned, "rewrite_deletes")

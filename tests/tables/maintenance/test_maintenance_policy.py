@@ -1,0 +1,64 @@
+"""A policy file: read strictly, and refused with a sentence."""
+
+import pytest
+
+from workbench.tables import maintenance
+
+
+def written(tmp_path, text):
+    path = tmp_path / "orders.yml"
+    path.write_text(text)
+    return path
+
+
+def test_a_policy_is_read_and_keeps_its_defaults(tmp_path):
+    text = """
+    actions: [compact_data, expire_snapshots]
+    target_file_bytes: 1048576
+    snapshots_older_than_days: 7
+    keep_snapshots: 3
+    solitary_refs: [eoy_*]
+    limits: {max_minutes: 30}
+    """
+    expected = maintenance.Policy(
+        actions=("compact_data", "expire_snapshots"),
+        target_file_bytes=1048576,
+        snapshots_older_than_days=7,
+        keep_snapshots=3,
+        solitary_refs=("eoy_*",),
+        limits=maintenance.Limits(max_minutes=30),
+    )
+    found = maintenance.read_policy(written(tmp_path, text))
+    assert found == expected
+    assert (found.min_input_files, found.orphans_older_than_days, found.limits.max_bytes) == (5, 3, None)
+
+
+def test_an_empty_file_is_the_default_policy(tmp_path):
+    assert maintenance.read_policy(written(tmp_path, "")) == maintenance.Policy()
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("target_file_byte: 1", "target_file_byte is not a setting (did you mean target_file_bytes?); there are actions, "),
+        ("limits: {max_hours: 1}", "limits.max_hours is not a setting (did you mean max_minutes?); there are max_bytes, max_minutes, max_commits"),
+        ("actions: [compact]", "'compact' is no action; there are compact_data, rewrite_deletes, "),
+        ("actions: [compact_data, compact_data]", "an action stands twice"),
+        ("keep_snapshots: 0", "keep_snapshots: Input should be greater than or equal to 1, found 0"),
+        ("min_input_files: 1", "min_input_files: Input should be greater than or equal to 2, found 1"),
+        ("[1, 2]", "expected keys and values, found list"),
+        ("keep_snapshots: 3\nkeep_snapshots: 4", "keep_snapshots stands twice"),
+        ("keep_snapshots: 010", "010 is no decimal number"),
+        ("actions: !!python/object/apply:os.getcwd []", "could not determine a constructor"),
+    ],
+)  # fmt: skip
+def test_a_wrong_policy_is_refused(tmp_path, text, said):
+    path = written(tmp_path, text)
+    with pytest.raises(ValueError) as caught:
+        maintenance.read_policy(path)
+    assert str(path) in str(caught.value) and said in str(caught.value)
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(ValueError, match="nothing.yml cannot be read"):
+        maintenance.read_policy(tmp_path / "nothing.yml")
