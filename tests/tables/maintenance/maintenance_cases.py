@@ -53,7 +53,9 @@ def folder(spark, table):
 
 def stored(spark, table):
     """Names of the data and delete files that lie in the storage."""
-    return {path.name for path in (folder(spark, table) / "data").rglob("*.parquet")}
+    return {
+        path.name for path in (folder(spark, table) / "data").rglob("*") if path.suffix in (".parquet", ".puffin")
+    }
 
 
 def policy(*actions, **more):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from workbench.tables import commits
 from workbench.tables.commits import marks
 from workbench.tables.maintenance import groups as sizes
+from workbench.tables.maintenance import metadata
 
 _AGAIN = (commits.CONFLICT, commits.VALIDATION)
 _LITERALS = ("string", "int", "long", "date", "boolean")
@@ -91,7 +92,7 @@ def by_spark(spark, table, groups, policy, *, tries=5, max_commits=None, max_fil
 
 def _once(spark, table, groups, options, mark):
     """Return (files replaced, files added, bytes replaced, files that failed)."""
-    loaded = commits.load(spark, table)
+    loaded = metadata.own(spark, table)
     actions = spark._jvm.org.apache.iceberg.spark.actions.SparkActions.get(spark._jsparkSession)
     action = actions.rewriteDataFiles(loaded).snapshotProperty(marks.KEY, mark).binPack()
     for name, value in options.items():

@@ -89,14 +89,14 @@ def rewrite(spark, table, policy, *, tries):
     again = (commits.CONFLICT, commits.VALIDATION)
 
     def commit():
-        loaded = commits.load(spark, table)
+        loaded = metadata.own(spark, table)
         actions = spark._jvm.org.apache.iceberg.spark.actions.SparkActions.get(spark._jsparkSession)
         before = after = 0
         if loaded.operations().current().formatVersion() == 2:
             action = actions.rewritePositionDeletes(loaded)
             done = action.option("min-input-files", str(policy.min_input_files)).execute()
             before, after = done.rewrittenDeleteFilesCount(), done.addedDeleteFilesCount()
-        dropped = actions.removeDanglingDeleteFiles(commits.load(spark, table)).execute()
+        dropped = actions.removeDanglingDeleteFiles(metadata.own(spark, table)).execute()
         return before + len(list(dropped.removedDeleteFiles())), after
 
     done = commits.attempt(commit, landed=lambda: None, conditional=True, again=again, tries=tries)

@@ -99,8 +99,8 @@ def expire(spark, table, policy, *, planned, marks, now):
     Returns:
         (Expiry of those that went, data and delete files deleted, manifests and manifest lists deleted).
     """
-    loaded = commits.load(spark, table)
-    found = expirable(spark, loaded, policy, marks=marks, now=now)
+    loaded = metadata.own(spark, table)
+    found = expirable(spark, metadata.still(spark, loaded), policy, marks=marks, now=now)
     found = replace(found, snapshots=tuple(id for id in found.snapshots if id in planned))
     if not found.snapshots:
         return found, 0, 0

@@ -38,7 +38,7 @@ def rewrite(spark, table, *, tries):
     """
 
     def commit():
-        loaded = commits.load(spark, table)
+        loaded = metadata.own(spark, table)
         actions = spark._jvm.org.apache.iceberg.spark.actions.SparkActions.get(spark._jsparkSession)
         done = actions.rewriteManifests(loaded).execute()
         return len(list(done.rewrittenManifests())), len(list(done.addedManifests()))

@@ -1,17 +1,46 @@
-"""A loaded table's metadata as frames: of exactly the state that was loaded, whatever others commit meanwhile."""
+"""A table's metadata as frames: of exactly one state, whatever others commit meanwhile.
+
+A session's catalog gives the same handle of a table to all its threads, and each commit of one refreshes it for
+all. So what is looked at is a handle that stands still, and what commits is one that nobody else has.
+"""
 
 import json
 from datetime import date, datetime
 
+from workbench import identifiers
 from workbench.tables import commits
 
 
+def own(spark, table):
+    """Return Iceberg's handle of a table at its newest state, that no other thread of the session is given.
+
+    Raises:
+        TableNotFound: no such table.
+    """
+    quoted = identifiers.quoted(table)
+    commits.load(spark, table)  # says what is wrong with the name
+    spark.sql(f"REFRESH TABLE {quoted}")
+    loaded = commits.load(spark, table)
+    spark.sql(f"REFRESH TABLE {quoted}")  # the next who loads it is given another
+    return loaded
+
+
+def still(spark, loaded):
+    """Return a handle of the state that a table has now: it is never refreshed, and commits nothing."""
+    return _of(spark, loaded, loaded.operations().current())
+
+
+def _of(spark, loaded, state):
+    iceberg = spark._jvm.org.apache.iceberg
+    return iceberg.BaseTable(iceberg.StaticTableOperations(state, loaded.io()), loaded.name())
+
+
 def frame(spark, loaded, kind):
-    """Return a metadata table of a loaded table as a DataFrame; lazy, reads metadata only.
+    """Return a metadata table as a DataFrame; lazy, reads metadata only.
 
     Args:
         spark: classic session.
-        loaded: Java handle of the table, or of `without`.
+        loaded: handle of `still` or `without`.
         kind: name of Iceberg's metadata table: ENTRIES, MANIFESTS, ALL_FILES, …
     """
     from pyspark.sql import DataFrame
@@ -28,11 +57,11 @@ def without(spark, loaded, snapshot_ids):
     for snapshot_id in snapshot_ids:
         gone.add(spark._jvm.java.lang.Long.valueOf(snapshot_id))
     left = iceberg.TableMetadata.buildFrom(loaded.operations().current()).removeSnapshots(gone).build()
-    return iceberg.BaseTable(iceberg.StaticTableOperations(left, loaded.io()), loaded.name())
+    return _of(spark, loaded, left)
 
 
 def entries(spark, loaded):
-    """Return the live entries of a loaded table's current snapshot: its data and delete files with `seq`."""
+    """Return the live entries of a table's current snapshot: its data and delete files with `seq`."""
     found = frame(spark, loaded, "ENTRIES").where("status < 2")
     return found.select(found.sequence_number.alias("seq"), "data_file.*")
 

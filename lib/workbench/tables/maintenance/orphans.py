@@ -44,9 +44,9 @@ def find(spark, table, policy, *, now, no_commit_under_way=False):
     """
     check(policy, no_commit_under_way=no_commit_under_way)
     before = now - timedelta(days=policy.orphans_older_than_days)
-    listed = _unknown(spark, commits.load(spark, table), int(before.timestamp() * 1000))
+    listed = _unknown(spark, metadata.still(spark, commits.load(spark, table)), int(before.timestamp() * 1000))
     # known was loaded before the listing: a file that was committed in between looks like an orphan
-    fresh = commits.load(spark, table)
+    fresh = metadata.still(spark, commits.load(spark, table))
     left = _still_unknown(spark, fresh, listed)
     _alone(spark, fresh, left)
     return tuple(left)
@@ -68,7 +68,7 @@ def remove(spark, table, found, *, go_on=lambda: True):
     for start in range(0, len(found), _AT_ONCE):
         if not go_on():
             break
-        loaded = commits.load(spark, table)
+        loaded = metadata.still(spark, commits.load(spark, table))
         part = _still_unknown(spark, loaded, found[start : start + _AT_ONCE])
         files = spark._jvm.java.util.ArrayList()
         for location in part:

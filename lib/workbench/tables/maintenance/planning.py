@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from workbench.tables import commits
-from workbench.tables.maintenance import deletes, expiry, groups, manifests
+from workbench.tables.maintenance import deletes, expiry, groups, manifests, metadata
 from workbench.tables.maintenance.groups import Group
 from workbench.tables.maintenance.policy import Policy
 
@@ -86,7 +86,7 @@ def plan(spark, table, *, policy=None, marks=(), now=None):
     policy, now = policy or Policy(), now or datetime.now(UTC)
     if now.tzinfo is None:
         raise ValueError("now has no time zone: say datetime.now(UTC), for ages are told in UTC")
-    loaded = commits.load(spark, table)
+    loaded = metadata.still(spark, commits.load(spark, table))
     expiry.marked(spark, loaded, marks)
     steps = {
         "compact_data": _compaction,

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from workbench import identifiers
 from workbench.tables import commits
-from workbench.tables.maintenance import arrow, compaction, deletes, expiry, manifests, orphans
+from workbench.tables.maintenance import arrow, compaction, deletes, expiry, manifests, metadata, orphans
 
 _BATCH_BYTES, _BATCH_GROUPS = 1024**3, 100
 
@@ -123,55 +123,65 @@ def run(
 
 
 def _compact(spark, planned, action, left, options):
-    done = Done("compact_data")
-    for batch in batches(action.groups):
+    done, waiting = Done("compact_data"), list(action.groups)
+    while waiting:
         if full := left.nothing():
-            return _saying(done, f"{full} is reached: some partitions are left")
-        part = _batch(spark, planned, batch, left, options["tries"])
-        done = _sum(done, part)
-        left = left.after(part)
+            return _saying(done, f"{full} is reached: {len(waiting)} partitions are left")
+        if batch := first_batch(waiting, left.bytes):
+            part = _batch(spark, planned, batch, left, options["tries"])
+        else:
+            part = _in_part(spark, planned, waiting[0], left, options["tries"])
+        waiting = waiting[max(1, len(batch)) :]
+        done, left = _sum(done, part), left.after(part)
     return done
+
+
+def first_batch(groups, most):
+    """Return the first groups of one spec that together stay below a gigabyte and what is left of the limit.
+
+    Args:
+        groups: of `groups.found`.
+        most: bytes left; None without a limit.
+
+    Returns:
+        list; the first group alone where it is larger than a gigabyte, none where it is larger than what is left.
+    """
+    batch, size = [], 0
+    for group in groups[:_BATCH_GROUPS]:
+        size += group.bytes
+        over = most is not None and size > most
+        if over or (batch and (size > _BATCH_BYTES or group.spec_id != batch[0].spec_id)):
+            break
+        batch.append(group)
+    return batch
 
 
 def _batch(spark, planned, batch, left, tries):
     """Compact some groups, the fast way where that is possible."""
-    table, policy = planned.table, planned.policy
-    fits = [one for one in batch if left.bytes is None or one.bytes <= left.bytes]
-    limit = None
-    if not fits:  # one group that is larger than what is left: as many of its files as surely fit
-        fits, limit = batch[:1], left.bytes // batch[0].largest
-        if limit < 2:
-            return Done("compact_data", said=(f"max_bytes leaves no room for {_name(batch[0])}",))
-    why = "the policy says fast: false" if not policy.fast else "it is bounded by max_bytes" if limit else None
-    if why is None:
-        done, why = arrow.rewrite(spark, table, fits, policy, tries=tries)
+    table, policy, why = planned.table, planned.policy, "the policy says fast: false"
+    if policy.fast:
+        done, why = arrow.rewrite(spark, table, batch, policy, tries=tries)
         if why is None:
-            return Done(
-                "compact_data",
-                done.files,
-                done.files_after,
-                done.bytes,
-                done.commits,
-                done.tries,
-                done.said,
-                fast=done.files,
-            )
-    done = compaction.by_spark(spark, table, fits, policy, tries=tries, max_commits=left.commits, max_files=limit)
-    said = (*done.said, f"through Spark: {why}")
-    return Done("compact_data", done.files, done.files_after, done.bytes, done.commits, done.tries, said)
+            return _compacted(done, done.said, fast=done.files)
+    done = compaction.by_spark(spark, table, batch, policy, tries=tries, max_commits=left.commits)
+    return _compacted(done, (*done.said, f"through Spark: {why}"))
 
 
-def batches(groups):
-    """Yield lists of groups of one spec, each of at most a gigabyte or a single group, in their order."""
-    batch = []
-    for group in groups:
-        full = len(batch) == _BATCH_GROUPS or sum(one.bytes for one in batch) + group.bytes > _BATCH_BYTES
-        if batch and (full or group.spec_id != batch[0].spec_id):
-            yield batch
-            batch = []
-        batch.append(group)
-    if batch:
-        yield batch
+def _in_part(spark, planned, group, left, tries):
+    """Compact as many files of a group as surely fit into what is left of the bytes."""
+    files = left.bytes // group.largest
+    if files < 2 or group.spec_id != commits.load(spark, planned.table).spec().specId():
+        return Done("compact_data", said=(f"max_bytes leaves no room for {_name(group)}",))
+    done = compaction.by_spark(
+        spark, planned.table, [group], planned.policy, tries=tries, max_commits=left.commits, max_files=files
+    )
+    return _compacted(done, (*done.said, f"max_bytes left room for a part of {_name(group)}"))
+
+
+def _compacted(done, said, fast=0):
+    return Done(
+        "compact_data", done.files, done.files_after, done.bytes, done.commits, done.tries, said, fast=fast
+    )
 
 
 def _name(group):
@@ -242,7 +252,7 @@ def _orphans(spark, planned, action, left, options):
 
 def _statistics(spark, planned, action, left, options):
     def commit():
-        loaded = commits.load(spark, planned.table)
+        loaded = metadata.own(spark, planned.table)
         actions = spark._jvm.org.apache.iceberg.spark.actions.SparkActions.get(spark._jsparkSession)
         actions.computeTableStats(loaded).execute()
         return action.files

@@ -1,0 +1,213 @@
+"""Parquet files of one schema read and written together by PyArrow, as Iceberg's own writer would have them."""
+
+import math
+import re
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+from workbench.tables.maintenance.storage import Unfit
+
+_ID = b"PARQUET:field_id"
+_CODECS = {"zstd": "zstd", "snappy": "snappy", "gzip": "gzip", "uncompressed": "none"}
+_ROW_GROUP, _ROW_GROUP_BYTES = "write.parquet.row-group-size-bytes", 128 * 1024 * 1024
+_AHEAD_BYTES = 32 * 1024 * 1024  # of files that are read while others are written
+_KNOWN = {"write.parquet.compression-codec", "write.parquet.compression-level", _ROW_GROUP}
+
+
+@dataclass(frozen=True)
+class Written:
+    """A file that was written.
+
+    Attributes:
+        location: where, as Iceberg names it.
+        size: bytes.
+        offsets: where its row groups begin.
+        nans: field id to count of NaN, of the columns that can have some.
+    """
+
+    location: str
+    size: int
+    offsets: tuple[int, ...]
+    nans: dict[int, int]
+
+
+def schema(loaded, text):
+    """Return the Arrow schema of a loaded table's files.
+
+    Args:
+        loaded: Java handle of the table.
+        text: Iceberg's schema as JSON, which its writer keeps in each file.
+
+    Raises:
+        Unfit: a column is of a type that PyArrow would not write as Iceberg does.
+    """
+    import pyarrow as pa
+
+    fields = []
+    for one in loaded.schema().columns():
+        kind = _arrow(one.type().toString())
+        if kind is None:
+            raise Unfit(f"its column {one.name()} is of type {one.type().toString().partition('<')[0]}")
+        nullable, number = one.isOptional(), str(one.fieldId()).encode()
+        fields.append(pa.field(one.name(), kind, nullable, {_ID: number}))
+    return pa.schema(fields, {b"iceberg.schema": text.encode()})
+
+
+def _arrow(kind):
+    import pyarrow as pa
+
+    plain = {
+        "boolean": pa.bool_(), "int": pa.int32(), "long": pa.int64(), "float": pa.float32(),
+        "double": pa.float64(), "date": pa.date32(), "timestamp": pa.timestamp("us"),
+        "timestamptz": pa.timestamp("us", "UTC"),
+        "string": pa.string(), "binary": pa.binary(),
+    }  # fmt: skip
+    if found := re.fullmatch(r"decimal\((\d+), ?(\d+)\)", kind):
+        return pa.decimal128(int(found[1]), int(found[2]))
+    return plain.get(kind)
+
+
+def options(properties):
+    """Return how a table's properties want its files written.
+
+    Raises:
+        Unfit: they want something that is done by Iceberg's own writer only.
+    """
+    if (form := properties.get("write.format.default", "parquet").lower()) != "parquet":
+        raise Unfit(f"its files are written as {form}")
+    odd = [one for one in properties if one.startswith(("write.parquet.", "encryption.")) and one not in _KNOWN]
+    if odd:
+        raise Unfit(f"it has the property {sorted(odd)[0]}, which only Iceberg's own writer knows")
+    codec = properties.get("write.parquet.compression-codec", "zstd").lower()
+    if codec not in _CODECS:
+        raise Unfit(f"its files are compressed by {codec}")
+    level = properties.get("write.parquet.compression-level")
+    return {
+        "compression": _CODECS[codec],
+        "compression_level": int(level) if level not in (None, "null") else None,
+        "row_group_bytes": int(properties.get(_ROW_GROUP) or _ROW_GROUP_BYTES),
+    }
+
+
+def write(files, parts, wanted, how, *, threads):
+    """Write each part's files as one.
+
+    Args:
+        files: file system and path function, of `storage.opened`.
+        parts: {new location: (location, bytes) of each file that it replaces}.
+        wanted: Arrow schema, of `schema`.
+        how: of `options`.
+        threads: how many files are read at once.
+
+    Returns:
+        list of Written, in the order of parts.
+
+    Raises:
+        Unfit: a file has other columns than the table has now.
+    """
+    with ThreadPoolExecutor(threads) as readers, ThreadPoolExecutor(threads) as writers:
+        running = [
+            writers.submit(_join, files, location, sources, wanted, how, readers)
+            for location, sources in parts.items()
+        ]
+        return [one.result() for one in running]
+
+
+def _join(files, location, sources, wanted, how, readers):
+    import pyarrow as pa
+    from pyarrow import parquet as pq
+
+    system, path = files
+    system.create_dir(path(location).rpartition("/")[0], recursive=True)
+    nans, held, size = {}, [], 0
+    with pq.ParquetWriter(
+        path(location),
+        wanted.remove_metadata(),
+        filesystem=system,
+        version="2.6",
+        compression=how["compression"],
+        compression_level=how["compression_level"],
+        store_schema=False,
+        store_decimal_as_integer=True,
+    ) as writer:
+        writer.add_key_value_metadata({"iceberg.schema": wanted.metadata[b"iceberg.schema"].decode()})
+
+        def flush():
+            whole = pa.concat_tables(held)
+            _count_nans(nans, whole)
+            writer.write_table(whole, row_group_size=max(1, whole.num_rows))
+
+        # a row group's size is told of its values, as they lie in memory here and in pages there
+        for table in _ahead(readers, lambda at: read(files, at, wanted), sources):
+            if held and size + table.nbytes > how["row_group_bytes"]:
+                flush()
+                held, size = [], 0
+            held.append(table)
+            size += table.nbytes
+        if held:
+            flush()
+    meta = pq.read_metadata(path(location), filesystem=system)
+    offsets = tuple(_begin(meta.row_group(n).column(0)) for n in range(meta.num_row_groups))
+    return Written(location, system.get_file_info(path(location)).size, offsets, nans)
+
+
+def _ahead(readers, read_one, sources):
+    """Yield what is read of each source, in order, while the next ones are read, a bounded part at once."""
+    waiting, size = deque(), 0
+    for location, bytes_there in sources:
+        while waiting and size + bytes_there > _AHEAD_BYTES:
+            done, freed = waiting.popleft()
+            size -= freed
+            yield done.result()
+        waiting.append((readers.submit(read_one, location), bytes_there))
+        size += bytes_there
+    for done, _ in waiting:
+        yield done.result()
+
+
+def read(files, location, wanted):
+    """Return a file as an Arrow table of the wanted schema.
+
+    Raises:
+        Unfit: its columns, by field id, name and type, are others.
+    """
+    import pyarrow as pa
+    from pyarrow import parquet as pq
+
+    system, path = files
+    with pq.ParquetFile(path(location), filesystem=system) as file:
+        there = file.schema_arrow
+        if _columns(there) != _columns(wanted):
+            raise Unfit("some of its files were written with other columns than it has now")
+        table = file.read(use_threads=False)
+    # which columns may be null a writer decides from what it wrote; the table's own word counts
+    return pa.Table.from_arrays(table.columns, schema=wanted.remove_metadata())
+
+
+def _columns(one):
+    return [((field.metadata or {}).get(_ID), field.name, field.type) for field in one]
+
+
+def _begin(column):
+    return column.dictionary_page_offset if column.has_dictionary_page else column.data_page_offset
+
+
+def _count_nans(nans, table):
+    from pyarrow import compute, types
+
+    for field in table.schema:
+        if types.is_floating(field.type):
+            number = int(field.metadata[_ID])
+            found = compute.sum(compute.is_nan(table.column(field.name))).as_py()
+            nans[number] = nans.get(number, 0) + (found or 0)
+
+
+def evenly(sizes, count):
+    """Split sizes, in their order, into count runs of about equal sums; returns lists of positions."""
+    total, runs, done = sum(sizes), [[] for _ in range(count)], 0
+    for position, size in enumerate(sizes):
+        at = min(count - 1, math.floor(count * (done + size / 2) / total)) if total else 0
+        runs[at].append(position)
+        done += size
+    return [run for run in runs if run]

@@ -1,0 +1,52 @@
+"""Where a table's files lie, as a PyArrow file system with the table's own settings."""
+
+import re
+
+_S3 = {  # setting of Iceberg's S3FileIO: argument of PyArrow's file system
+    "s3.access-key-id": "access_key",
+    "s3.secret-access-key": "secret_key",
+    "s3.session-token": "session_token",
+    "client.region": "region",
+}
+_S3_SAME = {"s3.endpoint", "s3.path-style-access", "s3.connection-timeout-ms"}  # taken care of, or no matter
+
+
+class Unfit(ValueError):
+    """The fast way is not for this table or these files; the message says why."""
+
+
+def opened(loaded):
+    """Return (PyArrow file system, function from an Iceberg location to its path) of a loaded table.
+
+    Raises:
+        Unfit: the files lie somewhere else than on local disk or S3, or are reached in an unusual way.
+    """
+    from pyarrow import fs
+
+    location, kind = loaded.location(), loaded.io().getClass().getSimpleName()
+    if re.match(r"(file:)?/", location):
+        return fs.LocalFileSystem(), lambda at: re.sub(r"^(file:)?/+", "/", at)
+    if not location.startswith(("s3://", "s3a://")) or kind != "S3FileIO":
+        raise Unfit(f"its files are reached by {kind} at {location.partition(':')[0]}:")
+    settings = dict(loaded.io().properties())
+    if odd := [one for one in settings if one.startswith("s3.") and one not in _S3.keys() | _S3_SAME]:
+        raise Unfit(f"its storage has the setting {sorted(odd)[0]}, which only Iceberg's own writer knows")
+    options = {argument: settings[name] for name, argument in _S3.items() if name in settings}
+    if endpoint := settings.get("s3.endpoint"):
+        scheme, _, host = endpoint.rpartition("://")
+        options |= {"endpoint_override": host, "scheme": scheme or "https"}
+    options["force_virtual_addressing"] = False
+    return fs.S3FileSystem(**options), lambda at: re.sub(r"^s3a?://", "", at)
+
+
+def delete(files, locations):
+    """Delete files that no commit took; one that is not there is no matter.
+
+    Args:
+        files: as `opened` returns it.
+        locations: Iceberg's.
+    """
+    system, path = files
+    for location in locations:
+        if system.get_file_info(path(location)).is_file:
+            system.delete_file(path(location))

@@ -1,0 +1,291 @@
+"""A run does what was planned: the rows stay, limits hold, and a second run finds nothing to do."""
+
+import os
+import threading
+import time
+from datetime import UTC, datetime
+
+import pytest
+from maintenance_cases import (
+    ALL,
+    LATER,
+    MERGE_ON_READ,
+    PLAIN,
+    append,
+    data_files,
+    digest,
+    folder,
+    ids,
+    made,
+    plan,
+    policy,
+    run,
+    stored,
+)
+
+from workbench.tables import commits, maintenance
+from workbench.tables.maintenance import compaction, expiry, orphans
+
+NOW_OK = {"no_commit_under_way": True, "remove_orphans": True}
+
+
+@pytest.fixture
+def table(spark, namespace):
+    return f"{namespace}.t"
+
+
+@pytest.mark.parametrize(
+    "kind", [PLAIN, MERGE_ON_READ, MERGE_ON_READ.replace("'2'", "'3'")], ids=["v2", "deletes", "v3"]
+)
+def test_every_action_leaves_the_rows_and_nothing_for_a_second_run(spark, table, kind):
+    made(spark, table, properties=kind, partitioned="bucket(2, id)", appends=6)
+    append(spark, table, 0)  # every row of it twice
+    spark.sql(f"UPDATE {table} SET v = 'u' WHERE id < 4")
+    before = digest(spark, table)
+    done = run(spark, table, *ALL)
+    assert digest(spark, table) == before == (70, before[1])
+    assert done["compact_data"].files_after == data_files(spark, table) == 2
+    assert stored(spark, table) == {
+        row.file_path.rpartition("/")[2] for row in spark.sql(f"SELECT file_path FROM {table}.all_files").collect()
+    }
+    assert plan(spark, table, *ALL[:3]).actions == ()
+
+
+def test_a_plan_that_is_run_twice_does_nothing_the_second_time(spark, table):
+    made(spark, table, appends=6)
+    planned, before = plan(spark, table, *ALL[:4]), digest(spark, table)
+    first = maintenance.run(spark, planned, now=LATER)
+    snapshots = ids(spark, table)
+    second = maintenance.run(spark, planned, now=LATER)
+    assert [(one.name, one.files, one.files_after) for one in first] == [
+        ("compact_data", 6, 1), ("rewrite_manifests", first[1].files, 1), ("expire_snapshots", 0, 0),
+    ]  # fmt: skip
+    assert [one.files for one in second] == [0, second[1].files, 0]
+    assert ids(spark, table)[: len(snapshots)] == snapshots and digest(spark, table) == before
+
+
+def test_limits_hold_and_the_next_run_goes_on(spark, table):
+    made(spark, table, partitioned="v", appends=5)  # three partitions of five files
+    planned, before = plan(spark, table, "compact_data", fast=False), digest(spark, table)
+    assert [one.files for one in planned.actions[0].groups] == [5, 5, 5]
+    sizes = [one.bytes for one in planned.actions[0].groups]
+    (done,) = maintenance.run(spark, planned, max_bytes=sizes[0] + 1)
+    assert (done.files, done.files_after) == (5, 1) and done.bytes_read <= sizes[0] + 1
+    assert data_files(spark, table) == 11
+    (done,) = maintenance.run(spark, planned, max_commits=1)
+    assert done.commits <= 1 and digest(spark, table) == before
+    (done,) = maintenance.run(spark, planned, max_minutes=1e-9)
+    assert done.said == ("not begun: max_minutes is reached",)
+    maintenance.run(spark, planned)
+    assert data_files(spark, table) == 3 and digest(spark, table) == before
+
+
+def test_a_group_larger_than_the_limit_is_rewritten_in_part(spark, table):
+    made(spark, table, appends=8)
+    planned, before = plan(spark, table, "compact_data"), digest(spark, table)
+    limit = 5 * planned.actions[0].groups[0].largest
+    (done,) = maintenance.run(spark, planned, max_bytes=limit)
+    assert (done.files, done.files_after) == (5, 1) and 0 < done.bytes_read <= limit
+    assert digest(spark, table) == before and data_files(spark, table) == 4
+    (done,) = maintenance.run(spark, planned, max_bytes=1)
+    assert (done.files, done.said) == (0, ("max_bytes leaves no room for the table's files",))
+
+
+def test_a_table_made_anew_is_refused(spark, table):
+    made(spark, table, appends=5)
+    planned = plan(spark, table, "compact_data")
+    spark.sql(f"DROP TABLE {table} PURGE")
+    made(spark, table, appends=5)
+    with pytest.raises(ValueError, match="was planned as table .* and is now .*: plan it anew"):
+        maintenance.run(spark, planned)
+    assert data_files(spark, table) == 5
+
+
+# expiry
+
+
+def test_expiry_frees_what_was_planned_and_readers_keep_their_place(spark, table):
+    made(spark, table, appends=3)
+    spark.sql(f"INSERT OVERWRITE {table} VALUES (1, 'x')")  # three files go, which only older snapshots need
+    append(spark, table, 7)
+    known, before, there = ids(spark, table), digest(spark, table), stored(spark, table)
+    planned = plan(spark, table, "expire_snapshots", keep_snapshots=2)
+    (action,) = planned.actions
+    (done,) = maintenance.run(spark, planned, now=LATER)
+    assert (action.files, action.snapshots, done.files, len(there - stored(spark, table))) == (
+        3,
+        tuple(known[:3]),
+        3,
+        3,
+    )
+    assert action.bytes_freed > 0 and ids(spark, table) == known[3:] and digest(spark, table) == before
+
+
+def test_what_came_after_the_plan_is_not_expired(spark, table):
+    made(spark, table, appends=3)
+    planned = plan(spark, table, "expire_snapshots")
+    append(spark, table, 3)
+    append(spark, table, 4)
+    known = ids(spark, table)
+    maintenance.run(spark, planned, now=LATER)
+    assert ids(spark, table) == known[2:]
+
+
+def test_a_reader_that_came_after_the_plan_keeps_its_place(spark, table):
+    made(spark, table, appends=4)
+    known, planned = ids(spark, table), plan(spark, table, "expire_snapshots")
+    spark.sql(f"ALTER TABLE {table} CREATE TAG reader AS OF VERSION {known[1]}")
+    maintenance.run(spark, planned, now=LATER)
+    assert ids(spark, table) == known[1:]
+    maintenance.run(spark, planned, marks=[known[0]], now=LATER)  # gone: nobody knows what its reader needs
+    assert ids(spark, table) == known[1:]
+
+
+def test_a_mark_given_to_the_run_holds(spark, table):
+    made(spark, table, appends=4)
+    known = ids(spark, table)
+    maintenance.run(spark, plan(spark, table, "expire_snapshots"), marks=[known[2]], now=LATER)
+    assert ids(spark, table) == known[2:]
+
+
+# orphans
+
+
+def old(path, days=5):
+    """Make a file look old."""
+    at = time.time() - days * 86400
+    os.utime(path, (at, at))
+    return path
+
+
+def test_orphans_are_found_dry_and_then_removed(spark, table):
+    made(spark, table, appends=2)
+    data, now = folder(spark, table) / "data", datetime.now(UTC)
+    orphan, young = data / "orphan.parquet", data / "young.parquet"
+    orphan.write_text("x")
+    young.write_text("x")
+    old(orphan)
+    for live in [*data.glob("0*.parquet"), *(folder(spark, table) / "metadata").iterdir()]:
+        old(live)
+    before = digest(spark, table)
+    (dry,) = maintenance.run(spark, plan(spark, table, "remove_orphans", now=now), now=now)
+    assert [one.rpartition("/")[2] for one in dry.orphans] == ["orphan.parquet"]
+    assert (dry.files, dry.said, orphan.exists()) == (0, ("1 orphans are found; say remove_orphans=True",), True)
+    (done,) = maintenance.run(spark, plan(spark, table, "remove_orphans", now=now), now=now, remove_orphans=True)
+    assert (done.files, orphan.exists(), young.exists(), digest(spark, table)) == (1, False, True, before)
+
+
+def test_a_young_cut_off_is_refused_before_anything_is_done(spark, table):
+    made(spark, table, appends=5)
+    planned = plan(spark, table, "compact_data", "remove_orphans", orphans_older_than_days=0.9)
+    with pytest.raises(
+        ValueError, match=r"0.9 \(21.6 hours\): files younger than 24 hours may belong to a commit"
+    ):
+        maintenance.run(spark, planned, remove_orphans=True)
+    assert data_files(spark, table) == 5
+    maintenance.run(spark, planned, now=datetime.now(UTC), **NOW_OK)
+    assert data_files(spark, table) == 1
+
+
+def test_what_the_table_has_come_to_know_since_the_listing_is_no_orphan(spark, table, monkeypatch):
+    made(spark, table, appends=2)
+    spark.sql(f"ALTER TABLE {table} CREATE BRANCH side")
+    spark.sql(f"INSERT INTO {table}.branch_side VALUES (1, 'x')")
+    spark.sql(f"DELETE FROM {table} WHERE id < 10")
+    everything = sorted(
+        f"file:{path}" for path in folder(spark, table).rglob("*") if path.suffix in (".parquet", ".avro")
+    )
+    monkeypatch.setattr(orphans, "_unknown", lambda *_: everything)
+    assert orphans.find(spark, table, policy(), now=LATER) == ()
+    assert orphans.remove(spark, table, tuple(everything)) == 0
+    assert orphans.remove(spark, table, tuple(one.replace("file:", "file://") for one in everything)) == 0
+
+
+def test_another_table_below_refuses_the_removal(spark, table, namespace):
+    made(spark, table, appends=1)
+    inside = folder(spark, table) / "inside"
+    spark.sql(f"CREATE TABLE {namespace}.inner (id BIGINT) USING iceberg LOCATION 'file:{inside}'")
+    spark.sql(f"INSERT INTO {namespace}.inner VALUES (1)")
+    for path in inside.rglob("*"):
+        old(path)
+    with pytest.raises(ValueError, match="another table's metadata lies below"):
+        run(spark, table, "remove_orphans", now=datetime.now(UTC), options={"remove_orphans": True})
+    assert digest(spark, f"{namespace}.inner")[0] == 1
+
+
+# conflicts
+
+
+def test_a_delete_in_the_middle_of_a_rewrite_is_not_undone(spark, table, monkeypatch):
+    """Others delete rows between the look at the files and the commit of their rewrite."""
+    made(spark, table, appends=6)
+    whole, calls = compaction._once, []
+
+    def once(*arguments):
+        calls.append(1)
+        if len(calls) == 1:
+            spark.sql(f"DELETE FROM {table} WHERE id < 5")
+            raise_conflict(spark, table)
+        return whole(*arguments)
+
+    monkeypatch.setattr(compaction, "_once", once)
+    (done,) = maintenance.run(spark, plan(spark, table, "compact_data", fast=False))
+    assert (len(calls), done.files_after, digest(spark, table)[0], data_files(spark, table)) == (2, 1, 55, 1)
+
+
+def raise_conflict(spark, table):
+    """Raise a real ValidationException: of a rewrite whose file is gone."""
+    loaded = commits.load(spark, table)
+    spec = spark._jvm.org.apache.iceberg.DataFiles.builder(loaded.spec())
+    gone = spec.withPath("file:/nowhere.parquet").withFileSizeInBytes(1).withRecordCount(1).build()
+    loaded.newRewrite().deleteFile(gone).addFile(gone).commit()
+
+
+def test_groups_that_are_refused_every_time_are_skipped_and_said(spark, table, monkeypatch):
+    made(spark, table, appends=6)
+    monkeypatch.setattr(compaction, "_once", lambda *_: raise_conflict(spark, table))
+    monkeypatch.setattr(compaction.time, "sleep", lambda _: None)
+    (done,) = maintenance.run(spark, plan(spark, table, "compact_data", fast=False), tries=2)
+    assert done.files == 0 and done.said[0].startswith(
+        "left as they are: ValidationException: Missing required files"
+    )
+
+
+def test_orphans_and_everything_else_beside_a_writer_lose_nothing(spark, table):
+    """A writer appends and deletes while everything runs, orphans by a cut-off of seconds."""
+    made(spark, table, properties=MERGE_ON_READ, appends=3)
+    expected, failed, stop = [30], [], threading.Event()
+
+    def write():
+        try:
+            while not stop.is_set():
+                n = expected[0] // 10
+                commits.retrying(spark, table, lambda n=n: append(spark, table, n), tries=20)
+                expected[0] += 10
+        except Exception as error:
+            failed.append(error)
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for _ in range(2):
+            now = datetime.now(UTC)
+            run(
+                spark, table, *ALL[:5], now=now, snapshots_older_than_days=0, keep_snapshots=2, min_input_files=2,
+                orphans_older_than_days=60 / 86400, options=NOW_OK,
+            )  # fmt: skip
+    finally:
+        stop.set()
+        writer.join()
+    assert failed == [] and digest(spark, table)[0] == expected[0]
+    assert expected[0] > 30
+    live = {
+        row.file_path.rpartition("/")[2] for row in spark.sql(f"SELECT file_path FROM {table}.all_files").collect()
+    }
+    assert live - stored(spark, table) == set()
+
+
+def test_what_expiry_is_asked_beyond_its_plan_it_leaves(spark, table):
+    made(spark, table, appends=3)
+    found, content, lists = expiry.expire(spark, table, policy(), planned=frozenset(), marks=(), now=LATER)
+    assert (found.snapshots, content, lists) == ((), 0, 0)
