@@ -1,7 +1,10 @@
 """Small tables to be kept healthy, and what must not change when they are."""
 
+import os
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+
+import pytest
 
 from workbench.tables import maintenance, snapshots
 
@@ -11,6 +14,7 @@ MERGE_ON_READ = (
     PLAIN + ", " + ", ".join(f"'write.{one}.mode' = 'merge-on-read'" for one in ("delete", "update", "merge"))
 )
 ALL = maintenance.ACTIONS
+LONG = pytest.mark.skipif(not os.environ.get("WORKBENCH_SOAK"), reason="WORKBENCH_SOAK is not set")
 
 
 def made(spark, table, *, properties=PLAIN, partitioned="", appends=0, columns="id BIGINT, v STRING"):

@@ -1,7 +1,20 @@
 """The fast way: the same rows and statistics as Iceberg's own rewrite, one commit, and Spark where it is unusual."""
 
 import pytest
-from maintenance_cases import MERGE_ON_READ, PLAIN, append, data_files, digest, ids, made, plan, policy, stored
+from maintenance_cases import (
+    LATER,
+    LONG,
+    MERGE_ON_READ,
+    PLAIN,
+    append,
+    data_files,
+    digest,
+    ids,
+    made,
+    plan,
+    policy,
+    stored,
+)
 
 from workbench.tables import commits, maintenance
 from workbench.tables.maintenance import arrow, parquet, storage
@@ -45,7 +58,9 @@ def statistics(spark, table):
     return sorted(map(repr, found))
 
 
-@pytest.mark.parametrize("partitioned", ["", "b, bucket(2, id), months(at)"], ids=["flat", "partitioned"])
+@pytest.mark.parametrize(
+    "partitioned", [pytest.param("", marks=LONG), "b, bucket(2, id), months(at)"], ids=["flat", "partitioned"]
+)
 def test_rows_and_statistics_are_those_of_icebergs_own_rewrite(spark, table, partitioned):
     few = {"min_input_files": 2}
     found = {}
@@ -189,6 +204,35 @@ def test_an_error_of_its_own_leaves_no_file(spark, table, monkeypatch):
     with pytest.raises(OSError, match="no space left"):
         arrow.rewrite(spark, table, groups, policy(), tries=3, before_commit=full)
     assert len(stored(spark, table)) == 5 and len(ids(spark, table)) == 5
+
+
+class Killed(BaseException):
+    """What no handler sees, as a process that is gone."""
+
+
+@pytest.mark.parametrize("place", ["before the commit", "behind the commit"])
+def test_a_run_that_was_killed_and_is_begun_again_is_harmless(spark, table, monkeypatch, place):
+    table += place[:6]  # a folder of its own: what is dropped leaves its orphans
+    made(spark, table, appends=5)
+    before, whole, planned = digest(spark, table), arrow._commit, plan(spark, table, "compact_data")
+
+    def killed(*arguments):
+        if place == "behind the commit":
+            whole(*arguments)
+        raise Killed
+
+    monkeypatch.setattr(arrow, "_commit", killed)
+    with pytest.raises(Killed):
+        maintenance.run(spark, planned)
+    monkeypatch.setattr(arrow, "_commit", whole)
+    assert len(stored(spark, table)) == 6
+    (done,) = maintenance.run(spark, planned)
+    assert done.files == (5 if place == "before the commit" else 0)
+    assert (digest(spark, table), data_files(spark, table)) == (before, 1)
+    left = maintenance.run(spark, plan(spark, table, "remove_orphans"), now=LATER)[0].orphans
+    assert len([one for one in left if one.endswith("-fast.parquet")]) == (
+        1 if place == "before the commit" else 0
+    )
 
 
 def test_a_commit_keeps_the_data_sequence_number(spark, table):

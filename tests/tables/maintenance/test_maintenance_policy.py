@@ -2,6 +2,7 @@
 
 import pytest
 
+from workbench import costs
 from workbench.tables import maintenance
 
 
@@ -57,6 +58,22 @@ def test_a_wrong_policy_is_refused(tmp_path, text, said):
     with pytest.raises(ValueError) as caught:
         maintenance.read_policy(path)
     assert str(path) in str(caught.value) and said in str(caught.value)
+
+
+def planned(*actions):
+    return maintenance.Planned("a.t", "u", 1, None, maintenance.Policy(), (), actions, ())
+
+
+def test_a_plan_has_a_price():
+    listed = costs.prices("compute")
+    rewrite = maintenance.Action(
+        "compact_data", "", 100, 1, bytes_read=6000 * 1024**2, bytes_written=6000 * 1024**2
+    )
+    found = maintenance.usd(planned(rewrite), listed, dpus=2, mb_per_second=20)
+    assert found == costs.glue_usd(listed, dpus=2, seconds=300) > 0
+    assert maintenance.usd(planned(), listed, dpus=2, mb_per_second=20) == 0
+    with pytest.raises(ValueError, match="mb_per_second is 0; a rate is above 0"):
+        maintenance.usd(planned(rewrite), listed, dpus=2, mb_per_second=0)
 
 
 def test_a_file_that_is_not_there_is_named(tmp_path):

@@ -12,6 +12,7 @@ The parts:
 
     policy       what may be done to a table, from a file
     planning     what would be done: a value and its table
+    price        what a plan costs
     running      what was planned, done within limits
     groups       which data files are worth rewriting
     compaction   their rewrite by Iceberg's action on Spark
@@ -27,8 +28,10 @@ For a table's owner: docs/maintenance.md.
 
 from workbench.tables.maintenance.planning import Action, Planned, only, plan, told
 from workbench.tables.maintenance.policy import ACTIONS, Limits, Policy, read_policy
+from workbench.tables.maintenance.price import usd
 from workbench.tables.maintenance.running import Done, run
 
 __all__ = [
     "ACTIONS", "Action", "Done", "Limits", "Planned", "Policy", "only", "plan", "read_policy", "run", "told",
+    "usd",
 ]  # fmt: skip

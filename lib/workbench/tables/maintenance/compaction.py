@@ -12,6 +12,7 @@ from workbench.tables.maintenance import metadata
 
 _AGAIN = (commits.CONFLICT, commits.VALIDATION)
 _LITERALS = ("string", "int", "long", "date", "boolean")
+_COMMITS = 10  # of one call at most, Iceberg's own default for partial progress
 _NEVER_TOO_LARGE = 2**63 - 1  # large files are left alone: only small ones and those with deletes are planned
 
 
@@ -57,24 +58,25 @@ def by_spark(spark, table, groups, policy, *, tries=5, max_commits=None, max_fil
     Returns:
         Rewritten.
     """
-    mark, files, after, size, skipped, said = uuid.uuid4().hex, 0, 0, 0, 0, ()
+    mark, files, after, size, skipped, dropped, begun, said = uuid.uuid4().hex, 0, 0, 0, 0, 0, 0, ()
     for tried in range(1, tries + 1):
-        options = _options(spark, policy, groups, max_commits or 10, max_files)
+        options = _options(spark, policy, groups, max_commits, max_files)
         try:
-            done = commits.attempt(
+            attempt = commits.attempt(
                 lambda options=options: _once(spark, table, groups, options, mark),
                 landed=lambda: None,
                 conditional=True,  # what landed unseen is not planned again
                 again=_AGAIN,
                 tries=tries,
                 sleep=sleep,
-            ).value
+            )
         except Exception as error:
             if not isinstance(error, commits.OutcomeUnknown) and commits.kind(error) not in _AGAIN:
                 raise
             skipped, said = sum(one.files for one in groups), (f"left as they are: {_first_line(error)}",)
             break
-        files, after, size = files + done[0], after + done[1], size + done[2]
+        done, begun = attempt.value, begun + attempt.tries
+        files, after, size, dropped = files + done[0], after + done[1], size + done[2], dropped + bool(done[4])
         skipped = done[3]
         if not skipped:
             break
@@ -87,19 +89,21 @@ def by_spark(spark, table, groups, policy, *, tries=5, max_commits=None, max_fil
         for one in commits.snapshots_of(spark, commits.load(spark, table))
         if one["summary"].get(marks.KEY) == mark
     ]
-    return Rewritten(files, after, size, len(made), tried, skipped, said)
+    return Rewritten(files, after, size, len(made) + dropped, max(begun, tried), skipped, said)
 
 
 def _once(spark, table, groups, options, mark):
-    """Return (files replaced, files added, bytes replaced, files that failed)."""
+    """Return (files replaced, files added, bytes replaced, files that failed, delete files dropped)."""
     loaded = metadata.own(spark, table)
     actions = spark._jvm.org.apache.iceberg.spark.actions.SparkActions.get(spark._jsparkSession)
     action = actions.rewriteDataFiles(loaded).snapshotProperty(marks.KEY, mark).binPack()
     for name, value in options.items():
         action = action.option(name, str(value))
     done = action.filter(where(spark, loaded, groups)).execute()
-    failed = done.failedDataFilesCount()
-    return done.rewrittenDataFilesCount(), done.addedDataFilesCount(), done.rewrittenBytesCount(), failed
+    failed, dropped = done.failedDataFilesCount(), done.removedDeleteFilesCount()
+    return (
+        done.rewrittenDataFilesCount(), done.addedDataFilesCount(), done.rewrittenBytesCount(), failed, dropped
+    )  # fmt: skip
 
 
 def _options(spark, policy, groups, max_commits, max_files):
@@ -112,9 +116,10 @@ def _options(spark, policy, groups, max_commits, max_files):
         "delete-ratio-threshold": policy.min_delete_ratio,
         "max-concurrent-file-group-rewrites": spark.sparkContext.defaultParallelism,
         "partial-progress.enabled": "true",
-        "partial-progress.max-commits": max_commits,
+        "partial-progress.max-commits": max_commits or _COMMITS,
     }
-    if any(one.with_deletes for one in groups) and "rewrite_deletes" in policy.actions:
+    worn = any(one.with_deletes for one in groups)
+    if worn and "rewrite_deletes" in policy.actions and max_commits is None:  # it is one commit more
         options["remove-dangling-deletes"] = "true"
     return options | ({"max-files-to-rewrite": max_files} if max_files else {})
 

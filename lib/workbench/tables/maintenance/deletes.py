@@ -80,11 +80,18 @@ def _counted(rows, target, policy):
     return Found(small, after, len(dangling), sum(map(sum, worth)) + sum(dangling))
 
 
-def rewrite(spark, table, policy, *, tries):
-    """Write small position-delete files together and drop those that apply to nothing; at most two commits.
+def rewrite(spark, table, policy, *, tries, max_commits=None):
+    """Write small position-delete files together and drop those that apply to nothing: a commit each.
+
+    Args:
+        spark: classic session.
+        table: its name.
+        policy: Policy.
+        tries: how often it is begun at most.
+        max_commits: with 1, what applies to nothing waits where there was something to write together.
 
     Returns:
-        (commits.Attempt, delete files before, delete files after), of the files touched.
+        (commits.Attempt, delete files before, delete files after, commits), of the files touched.
     """
     again = (commits.CONFLICT, commits.VALIDATION)
 
@@ -96,8 +103,11 @@ def rewrite(spark, table, policy, *, tries):
             action = actions.rewritePositionDeletes(loaded)
             done = action.option("min-input-files", str(policy.min_input_files)).execute()
             before, after = done.rewrittenDeleteFilesCount(), done.addedDeleteFilesCount()
+        if before and max_commits == 1:
+            return before, after, 1
         dropped = actions.removeDanglingDeleteFiles(metadata.own(spark, table)).execute()
-        return before + len(list(dropped.removedDeleteFiles())), after
+        gone = len(list(dropped.removedDeleteFiles()))
+        return before + gone, after, bool(before) + bool(gone)
 
     done = commits.attempt(commit, landed=lambda: None, conditional=True, again=again, tries=tries)
     return done, *done.value

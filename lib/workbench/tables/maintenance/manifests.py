@@ -34,14 +34,15 @@ def rewrite(spark, table, *, tries):
     """Write a table's manifests together, in one commit.
 
     Returns:
-        (commits.Attempt, manifests before, manifests after).
+        (commits.Attempt, manifests before, manifests after, commits).
     """
 
     def commit():
         loaded = metadata.own(spark, table)
         actions = spark._jvm.org.apache.iceberg.spark.actions.SparkActions.get(spark._jsparkSession)
         done = actions.rewriteManifests(loaded).execute()
-        return len(list(done.rewrittenManifests())), len(list(done.addedManifests()))
+        before = len(list(done.rewrittenManifests()))
+        return before, len(list(done.addedManifests())), bool(before)
 
     again = (commits.CONFLICT, commits.VALIDATION)
     done = commits.attempt(commit, landed=lambda: None, conditional=True, again=again, tries=tries)

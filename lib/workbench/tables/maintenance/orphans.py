@@ -116,16 +116,22 @@ def _still_unknown(spark, loaded, locations):
         known = known.union(metadata.frame(spark, loaded, kind).select(column))
     more = [one.path() for one in [*loaded.statisticsFiles(), *loaded.partitionStatisticsFiles()]]
     more.append(loaded.operations().current().metadataFileLocation())
-    known = known.union(spark.createDataFrame([(one,) for one in more], "at STRING"))
+    known = known.union(_texts(spark, more))
 
     def path(column):
         # without scheme and host: one file under two schemes is kept, not deleted
         return F.regexp_replace(F.regexp_replace(column, _SCHEME, ""), "/+", "/")
 
-    asked = spark.createDataFrame([(one,) for one in locations], "location STRING")
-    asked = asked.withColumn("path", path("location"))
+    asked = _texts(spark, locations).toDF("location").withColumn("path", path("location"))
     rows = asked.join(known.select(path("at").alias("path")), "path", "left_anti").select("location").collect()
     return sorted(row.location for row in rows)
+
+
+def _texts(spark, values):
+    """Return a frame of texts; by Arrow, which starts no Python worker."""
+    import pyarrow as pa
+
+    return spark.createDataFrame(pa.table({"at": pa.array(list(values), pa.string())}))
 
 
 def _alone(spark, loaded, locations):

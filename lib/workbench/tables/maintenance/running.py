@@ -201,22 +201,20 @@ def _saying(done, sentence):
 
 
 def _rewritten(name, rewrite):
-    """Return what a function did that gives (Attempt, files before, files after); a refusal to the end is said."""
+    """Return what a function did that gives (Attempt, files, files after, commits); a last refusal is said."""
     try:
-        attempt, before, after = rewrite()
+        attempt, before, after, made = rewrite()
     except Exception as error:
         refused = commits.kind(error) in (commits.CONFLICT, commits.VALIDATION)
         if not refused and not isinstance(error, commits.OutcomeUnknown):
             raise
         return Done(name, said=(f"left as they are: {commits.errors.first_line(error)}",))
-    return Done(name, before, after, commits=int(bool(before or after)), tries=attempt.tries)
+    return Done(name, before, after, commits=made, tries=attempt.tries)
 
 
 def _deletes(spark, planned, action, left, options):
-    return _rewritten(
-        action.name,
-        lambda: deletes.rewrite(spark, planned.table, planned.policy, tries=options["tries"]),
-    )
+    more = {"tries": options["tries"], "max_commits": left.commits}
+    return _rewritten(action.name, lambda: deletes.rewrite(spark, planned.table, planned.policy, **more))
 
 
 def _manifests(spark, planned, action, left, options):
@@ -233,8 +231,12 @@ def _expire(spark, planned, action, left, options):
             marks=options["marks"],
             now=options["now"],
         )
-    except ValueError as error:  # a mark is gone, or somebody set one on what was to go
-        return Done(action.name, said=(f"nothing is expired: {error}",))
+    except Exception as error:
+        # a mark is gone; or somebody named a snapshot that was to go, which Iceberg calls an illegal argument
+        refused = isinstance(error, ValueError) or "java.lang.IllegalArgumentException" in commits.causes(error)
+        if not refused and commits.kind(error) not in (commits.CONFLICT, commits.VALIDATION):
+            raise
+        return Done(action.name, said=(f"nothing is expired: {commits.errors.first_line(error)}",))
     said = (f"{len(found.snapshots)} snapshots went, {lists} manifests and manifest lists with them",)
     if found.refused:
         said = (f"nothing is expired: {found.refused}",)
