@@ -8,7 +8,8 @@ _S3 = {  # setting of Iceberg's S3FileIO: argument of PyArrow's file system
     "s3.session-token": "session_token",
     "client.region": "region",
 }
-_S3_SAME = {"s3.endpoint", "s3.path-style-access", "s3.connection-timeout-ms"}  # taken care of, or no matter
+# taken care of below, or PyIceberg's own, which the same catalog settings serve
+_S3_SAME = {"s3.endpoint", "s3.path-style-access", "s3.region"}
 
 
 class Unfit(ValueError):
