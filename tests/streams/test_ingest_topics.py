@@ -5,6 +5,7 @@ import signal
 import time
 
 import pytest
+from py4j.protocol import Py4JError
 from topic_server import broker, topic
 
 from workbench import session, streams
@@ -150,3 +151,22 @@ def test_a_command_that_does_not_go_is_a_sentence(arguments, said, capsys):
 
     assert __main__.main(["ns.t", "--schema", SCHEMA, *arguments]) == 2
     assert said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "error", [Py4JError("An error occurred"), ConnectionRefusedError("no JVM"), KeyError("ours")]
+)
+def test_a_spark_that_fails_is_a_sentence_and_a_bug_of_ours_is_not(error, monkeypatch, capsys):
+    from workbench.streams import __main__
+
+    def fails(*_, **__):
+        raise error
+
+    monkeypatch.setattr(session, "start", fails)
+    command = ["ns.t", "--schema", SCHEMA, "--topic", "sales", "--bootstrap", "127.0.0.1:9092"]
+    if isinstance(error, KeyError):
+        with pytest.raises(KeyError):
+            __main__.main(command)
+    else:
+        assert __main__.main(command) == 1
+        assert "Nothing is lost: run it again" in capsys.readouterr().err

@@ -105,6 +105,9 @@ def test_unknown_outweighs_the_conflict_that_caused_it(spark):
 
 def test_python_errors():
     assert commits.kind(ConnectionResetError("gone")) == "connection"
+    lost = "Caused by: java.net.SocketException: Connection reset"
+    assert commits.kind(RuntimeError(f"the catalog\n{lost}")) == "connection"
+    assert commits.kind(RuntimeError(f"Job aborted due to stage failure: a worker died\n{lost}")) == "other"
     assert commits.kind(KeyError("x")) == "other"
     # a text that names a class is not an error of that class
     assert commits.kind(ValueError("see org.apache.iceberg.exceptions.CommitFailedException: x")) == "other"

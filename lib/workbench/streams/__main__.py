@@ -16,8 +16,11 @@ from dataclasses import asdict
 
 def main(arguments=None):
     """Run the command; returns its exit code."""
+    from py4j.protocol import Py4JError
+
     from workbench import session, streams
     from workbench.streams import plain
+    from workbench.tables import commits
 
     asked = _parser().parse_args(arguments)
     try:
@@ -45,6 +48,15 @@ def main(arguments=None):
         return 2
     except RuntimeError as error:
         print(f"workbench.streams: {error}", file=sys.stderr)
+        return 1
+    except Exception as error:
+        if not commits.causes(error) and not isinstance(error, (Py4JError, ConnectionError)):
+            raise
+        said = commits.errors.first_line(error)
+        print(
+            f"workbench.streams: Spark or the catalog failed: {said}\nNothing is lost: run it again",
+            file=sys.stderr,
+        )
         return 1
     print(json.dumps(asdict(done)))
     return 0

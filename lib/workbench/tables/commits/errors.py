@@ -27,6 +27,7 @@ _KINDS = (  # the first kind that has one of its classes in the chain wins
 # Where a Java error reached Python as text only: through foreachBatch, or over Spark Connect
 _NAMED = re.compile(r"^(?:: |Caused by: |JVM stacktrace:\n)([\w.$]+(?:Exception|Error))\b", re.MULTILINE)
 _DEEPEST = 30
+_TASK = "Job aborted due to stage failure"
 
 
 class OutcomeUnknown(RuntimeError):
@@ -63,6 +64,11 @@ def causes(error):
     Returns:
         tuple of full class names; empty when none is behind it.
     """
+    return _chain(error)[0]
+
+
+def _chain(error):
+    """Return (class names of the Java exceptions behind an error, what each exception says)."""
     names, texts = [], []
     while error is not None and len(texts) < _DEEPEST:
         java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
@@ -72,7 +78,7 @@ def causes(error):
             java = java.getCause()
         texts.append(str(error))
         error = error.__cause__
-    return tuple(names + [name for text in texts for name in _NAMED.findall(text) if name not in names])
+    return tuple(names + [name for text in texts for name in _NAMED.findall(text) if name not in names]), texts
 
 
 def kind(error):
@@ -81,8 +87,12 @@ def kind(error):
     `conflict` and `validation` are refusals: nothing was committed. After `unknown` and `connection` the commit
     may be in the table. `other` is a failure that is none of a commit's, such as bad SQL.
     """
-    names = set(causes(error))
-    found = next((kind for kind, classes in _KINDS if names & classes), None)
+    names, texts = _chain(error)
+    found = next((kind for kind, classes in _KINDS if classes.intersection(names)), None)
+    if found == CONNECTION and any(_TASK in text for text in texts):
+        return (
+            OTHER  # what lost its connection was a task, to its worker or the store, and a commit follows them all
+        )
     return found or (CONNECTION if isinstance(error, ConnectionError) else OTHER)
 
 
