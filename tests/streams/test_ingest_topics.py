@@ -82,7 +82,7 @@ def test_a_topic_made_again_is_refused_and_then_read_from_its_beginning(spark, b
         time.sleep(0.1)
     broker.create_topic(topic.name, partitions=2)
     topic.send(range(100, 104))  # offsets that the table knows, of other records
-    with pytest.raises(shards.RecordsLost, match="with the id .* was deleted and made again"):
+    with pytest.raises(shards.RecordsLost, match="the stream test-.*, which was deleted and made again"):
         ingest(spark, table, topic)
     done = ingest(spark, table, topic, source={"fail_on_data_loss": False})
     assert len(done.lost) == 1 and ids(table) == [*range(6), *range(100, 104)]

@@ -162,7 +162,7 @@ def resume(spark, loaded, table, source, stream, *, onto_rows):
     said = ()
     if before:
         said = (
-            f"{table} was ingested from the stream {source.stream} {_made(before)}, which was deleted and made "
+            f"{table} was ingested from the stream {source.stream}{_made(before)}, which was deleted and made "
             "again; what was not read of it is gone",
         )
         if source.fail_on_data_loss:
@@ -176,9 +176,9 @@ def resume(spark, loaded, table, source, stream, *, onto_rows):
 
 
 def _made(before):
-    """Return in words which streams of a name are meant: of Kinesis by the time, of Kafka by the topic's id."""
+    """Return in words which streams of a name are meant; a topic's id would tell a person nothing."""
     times = sorted(datetime.fromtimestamp(int(one) / 1000, UTC).isoformat() for one in before if one.isdigit())
-    return f"made at {' and '.join(times)}" if times else f"with the id {' and '.join(sorted(before))}"
+    return f" made at {' and '.join(times)}" if times else ""
 
 
 def _rows(loaded):
