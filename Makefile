@@ -41,6 +41,8 @@ lock: .venv/.build ## write the lock files again from pyproject.toml and locks/*
 .venv/.ready: .venv/.java lib/workbench/jars.toml
 	@echo "setup: jars and class-data archive"
 	@$(BIN)/workbench doctor --fix
+	@$(BIN)/workbench doctor --fix --environment s3 >/dev/null || $(BIN)/workbench doctor --environment s3
+	@$(BIN)/workbench local kafka --fetch >/dev/null
 	@touch $@
 
 .PHONY: setup
