@@ -14,23 +14,29 @@ from workbench.streams import chunks, positions, publish, shards, tables
 from workbench.tables import commits
 
 SCHEMA = f"{chunks.DEAD}, stream_arn STRING, stream_created TIMESTAMP, schema_version STRING, run_id STRING"
-_KEY = ("stream_arn", "stream_created", "shard_id", "sequence_number")
+KEY = ("stream_arn", "stream_created", "shard_id", "sequence_number")
 
 
-def make(spark, table):
+def make(spark, table, schema=SCHEMA, what="table of dead letters"):
     """Make the table where it is missing; refuse another one.
 
+    Args:
+        spark: session.
+        table: its name.
+        schema: its columns, DDL.
+        what: what it should be, in words.
+
     Raises:
-        ValueError: there is a table of that name without the columns of dead letters.
+        ValueError: there is a table of that name without the columns.
     """
     if not spark.catalog.tableExists(table):
-        spark.sql(f"CREATE TABLE IF NOT EXISTS {identifiers.quoted(table)} ({SCHEMA}) USING iceberg")
+        spark.sql(f"CREATE TABLE IF NOT EXISTS {identifiers.quoted(table)} ({schema}) USING iceberg")
     commits.load(spark, table)
     have = {one.name: one.dataType.simpleString() for one in spark.table(identifiers.quoted(table)).schema}
-    want = dict(column.lower().split() for column in SCHEMA.split(", "))
+    want = dict(column.lower().split() for column in schema.split(", "))
     if wrong := sorted(name for name, kind in want.items() if have.get(name) != kind):
         raise ValueError(
-            f"{table} is no table of dead letters: {wrong[0]} should be {want[wrong[0]]} and is "
+            f"{table} is no {what}: {wrong[0]} should be {want[wrong[0]]} and is "
             f"{have.get(wrong[0], 'not there')}; name a table that is not there, and it is made"
         )
 
@@ -63,42 +69,38 @@ def write(spark, place, frame, count, before, start, ends, *, batch, run_id, ver
         AnotherWriter: the table has other positions.
         OtherRows: there are more or fewer rows now.
     """
-    from pyspark.sql import functions as F
-
-    made = place.stream.created
-    created = datetime.fromtimestamp(made / 1000, UTC) if isinstance(made, int) else None
-    rows = frame.withColumns(
-        {
-            "stream_arn": F.lit(place.stream.arn if created else f"{place.stream.arn}/{made}"),
-            "stream_created": F.lit(created).cast("timestamp"),
-            "schema_version": F.lit(version),
-            "run_id": F.lit(run_id),
-        }
-    )
-    after = before | {
-        shard: end
-        for shard, end in ends.items()
-        if end and not shards.further(before.get(shard, shards.OLDEST), end)
-    }
+    rows = frame.withColumns(origin(place.stream, run_id, version))
+    after = shards.forward(before, ends)
     base = publish.stage(spark, place, before)
     ahead = any(shards.further(at, start.get(shard, shards.OLDEST)) for shard, at in before.items())
     if ahead:
         name = identifiers.quoted(place.table)
-        there = spark.sql(f"SELECT {', '.join(_KEY)} FROM {name} VERSION AS OF {base}")
+        there = spark.sql(f"SELECT {', '.join(KEY)} FROM {name} VERSION AS OF {base}")
         rows = rows.alias("new").join(there.alias("old"), _same_record(), "left_anti")
     columns = [column.split()[0] for column in SCHEMA.split(", ")]
     summary = positions.properties(place.stream, after, batch)
     staged, added = publish.append(spark, place, rows.select(*columns), base, summary)
     tables.same(count, max(count, added) if ahead else added)  # some of them may have been there
-    try:
-        publish.publish(spark, place, staged, base, before)
-    except commits.MainMoved:
-        publish.note(spark, place, before, summary, carried=staged)
+    publish.publish_or_carry(spark, place, staged, base, before, summary)
     return after, added
+
+
+def origin(stream, run_id, version):
+    """Return the columns that say where a row comes from, name to Column; a topic has no time of its making."""
+    from pyspark.sql import functions as F
+
+    dated = isinstance(stream.created, int)
+    created = datetime.fromtimestamp(stream.created / 1000, UTC) if dated else None
+    return {
+        "stream_arn": F.lit(stream.arn if dated else f"{stream.arn}/{stream.created}"),
+        "stream_created": F.lit(created).cast("timestamp"),
+        "schema_version": F.lit(version),
+        "run_id": F.lit(run_id),
+    }
 
 
 def _same_record():
     """Return the condition that two dead rows are of one record; a topic has no time of its making."""
     from pyspark.sql import functions as F
 
-    return reduce(operator.and_, [F.col(f"new.{name}").eqNullSafe(F.col(f"old.{name}")) for name in _KEY])
+    return reduce(operator.and_, [F.col(f"new.{name}").eqNullSafe(F.col(f"old.{name}")) for name in KEY])

@@ -173,29 +173,24 @@ class Delivery(loop.Run):
         """Commit the rows that a table does not have yet, with its positions; it may be ahead of this batch."""
         place, has, target = self.places[name], self.has[name], self.plan.targets[name]
         rows = routes.of_table(found.where(_NEW), self.plan, name)
-        ends = has | {
-            shard: at for shard, at in after.items() if not shards.further(has.get(shard, shards.OLDEST), at)
-        }
+        ends = shards.forward(has, after)
         summary = positions.properties(self.stream, ends, batch)
         while True:
             base = publish.stage(self.spark, place, has)
             if target.key:
-                write = upserts.staged(
-                    self.spark, name, rows, branch=place.branch, properties=summary, key=target.key,
-                    sequence=target.sequence, operation=target.operation, operations=target.operations,
-                    deleted=target.deleted,
-                )  # fmt: skip
-                with write as merge:
+                how = {"branch": place.branch, "properties": summary} | target.roles()
+                with upserts.staged(self.spark, name, rows, **how) as merge:
                     staged, _ = publish.commit(self.spark, place, base, summary, merge)
             else:
                 staged, added = publish.append(self.spark, place, rows, base, summary)
                 tables.same(count, added)
             try:
-                publish.publish(self.spark, place, staged, base, has)
-            except commits.MainMoved:
-                if target.key:  # what moved it may have brought the same keys
-                    continue
-                publish.note(self.spark, place, has, summary, carried=staged)
+                if target.key:
+                    publish.publish(self.spark, place, staged, base, has)
+                else:
+                    publish.publish_or_carry(self.spark, place, staged, base, has, summary)
+            except commits.MainMoved:  # what moved it may have brought the same keys
+                continue
             self.has[name] = ends
             return
 

@@ -4,15 +4,10 @@ It says too how far the source was read: it is committed last of all tables, so 
 positions is in one of them.
 """
 
-from datetime import UTC, datetime
-
-from workbench import identifiers
 from workbench.streams import chunks, dead_letters, publish, routes, tables
-from workbench.tables import commits
 
 SCHEMA = f"{dead_letters.SCHEMA}, replay STRING, replay_table STRING, replayed BOOLEAN"
 WHOLE = 2**31 - 1  # of a record is kept
-KEY = ("stream_arn", "stream_created", "shard_id", "sequence_number")
 
 
 def make(spark, table):
@@ -21,16 +16,7 @@ def make(spark, table):
     Raises:
         ValueError: there is a table of that name without the columns.
     """
-    if not spark.catalog.tableExists(table):
-        spark.sql(f"CREATE TABLE IF NOT EXISTS {identifiers.quoted(table)} ({SCHEMA}) USING iceberg")
-    commits.load(spark, table)
-    have = {one.name: one.dataType.simpleString() for one in spark.table(identifiers.quoted(table)).schema}
-    want = dict(column.lower().split() for column in SCHEMA.split(", "))
-    if wrong := sorted(name for name, kind in want.items() if have.get(name) != kind):
-        raise ValueError(
-            f"{table} is no error store: {wrong[0]} should be {want[wrong[0]]} and is "
-            f"{have.get(wrong[0], 'not there')}; name a table that is not there, and it is made"
-        )
+    dead_letters.make(spark, table, SCHEMA, "error store")
 
 
 def rows(dead, found, stream, *, run_id, version):
@@ -54,21 +40,10 @@ def rows(dead, found, stream, *, run_id, version):
     lost = found.where(F.col(routes.REASON).isNotNull()).select(
         *[kept.get(name, F.col(name)).alias(name) for name in columns]
     )
-    arn, created = named(stream)
-    return dead.select(*columns).unionByName(lost).withColumns(
-        {
-            "stream_arn": F.lit(arn), "stream_created": F.lit(created).cast("timestamp"),
-            "schema_version": F.lit(version), "run_id": F.lit(run_id), "replay": F.lit(None).cast("string"),
-            "replay_table": F.lit(None).cast("string"), "replayed": F.lit(None).cast("boolean"),
-        }
-    )  # fmt: skip
-
-
-def named(stream):
-    """Return what names a stream in rows: (stream_arn, stream_created); a topic has no time of its making."""
-    if isinstance(stream.created, int):
-        return stream.arn, datetime.fromtimestamp(stream.created / 1000, UTC)
-    return f"{stream.arn}/{stream.created}", None
+    new = {"replay": "string", "replay_table": "string", "replayed": "boolean"}
+    added = dead_letters.origin(stream, run_id, version)
+    added |= {name: F.lit(None).cast(kind) for name, kind in new.items()}
+    return dead.select(*columns).unionByName(lost).withColumns(added)
 
 
 def write(spark, place, frame, count, expected, summary):
@@ -83,8 +58,4 @@ def write(spark, place, frame, count, expected, summary):
     base = publish.stage(spark, place, expected)
     staged, added = publish.append(spark, place, frame, base, summary)
     tables.same(count, added)
-    try:
-        publish.publish(spark, place, staged, base, expected)
-    except commits.MainMoved:
-        return publish.note(spark, place, expected, summary, carried=staged)
-    return staged
+    return publish.publish_or_carry(spark, place, staged, base, expected, summary)

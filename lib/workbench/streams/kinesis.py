@@ -111,7 +111,7 @@ class Batch:
     def partitions(self):
         """Return a task a shard."""
         stream = sources.describe(self.source)
-        positions = shards.begin(self.source, stream, sources.latest_millis(stream))
+        positions = self.source.begin(stream)
         tasks = [shards.Task(shard, positions.get(shard, shards.OLDEST), _WHOLE) for shard in stream.shards]
         return [self.partition(asdict(task)) for task in tasks]
 
@@ -217,7 +217,7 @@ class Streaming:
         """Return the positions behind a micro-batch."""
         if number == 0:
             first = reports.batch(self.folder, 0) / "start.json"  # `latest` is a time, and stays that time
-            return reports.put(first, shards.begin(self.source, stream, sources.latest_millis(stream)))
+            return reports.put(first, self.source.begin(stream))
         before = reports.get(reports.batch(self.folder, number) / "plan.json")["positions"]
         told = reports.reported(self.folder, number)
         return shards.advance(stream, before, {shard: one["position"] for shard, one in told.items()})

@@ -180,12 +180,12 @@ class Run:
                 )
             staged, added = publish.append(self.spark, self.place, rows, base, summary)
             tables.same(read.good, added if counted is None else counted())
+            if not self.record_key:
+                return publish.publish_or_carry(self.spark, self.place, staged, base, self.at, summary), added
             try:
                 publish.publish(self.spark, self.place, staged, base, self.at)
-            except commits.MainMoved:
-                if self.record_key:  # what moved it may have brought the same keys
-                    continue
-                staged = publish.note(self.spark, self.place, self.at, summary, carried=staged)
+            except commits.MainMoved:  # what moved it may have brought the same keys
+                continue
             return staged, added
 
     def _told(self, read, after, written, begun, looked):

@@ -136,6 +136,19 @@ def publish(spark, place, staged, base, expected):
     commits.attempt(commit, landed=landed, **_PATIENCE)
 
 
+def publish_or_carry(spark, place, staged, base, expected, summary):
+    """Publish what was staged; where main moved and the positions did not, in a commit on the new main.
+
+    Returns:
+        Id of main's snapshot with it.
+    """
+    try:
+        publish(spark, place, staged, base, expected)
+    except commits.MainMoved:
+        return note(spark, place, expected, summary, carried=staged)
+    return staged
+
+
 def note(spark, place, expected, summary, *, mark=False, carried=None):
     """Commit positions in a snapshot of their own, without rows or with files that are written; returns its id.
 

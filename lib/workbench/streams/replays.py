@@ -9,11 +9,13 @@ import secrets
 from dataclasses import dataclass
 
 from workbench import identifiers
+from workbench.streams import dead_letters, routes, sources
 from workbench.streams import errors as store
-from workbench.streams import routes, sources
 from workbench.tables import commits, upserts
 
-_KEPT = tuple(dict.fromkeys([*store.KEY, *sources.LINEAGE]))  # columns of an error that its parsing passes on
+_KEPT = tuple(
+    dict.fromkeys([*dead_letters.KEY, *sources.LINEAGE])
+)  # columns of an error that its parsing passes on
 
 
 @dataclass(frozen=True)
@@ -134,13 +136,13 @@ def _claim(spark, errors, found, name):
     """Give errors the name of a replay and their table, unless another replay was quicker."""
     from pyspark.sql import functions as F
 
-    ours = [f"_k{n}" for n in range(len(store.KEY))]
+    ours = [f"_k{n}" for n in range(len(dead_letters.KEY))]
     rows = found.select(
-        *[F.col(column).alias(own) for column, own in zip(store.KEY, ours, strict=True)],
+        *[F.col(column).alias(own) for column, own in zip(dead_letters.KEY, ours, strict=True)],
         F.col(routes.ROUTE).alias("_table"), F.lit(name).alias("_replay"),
     )  # fmt: skip
     same = F.col("replay").isNull()
-    for column, own in zip(store.KEY, ours, strict=True):
+    for column, own in zip(dead_letters.KEY, ours, strict=True):
         same = same & F.col(column).eqNullSafe(F.col(own))
     values = {"replay": F.col("_replay"), "replay_table": F.col("_table")}
     merging = rows.mergeInto(identifiers.quoted(errors), same).whenMatched().update(values)
@@ -160,10 +162,7 @@ def _finished(spark, errors, name):
 def _write(spark, table, rows, target, id):
     """Commit a table's rows under the replay's name; done before, nothing is done."""
     if target.key:
-        upserts.merge(
-            spark, table, rows, key=target.key, sequence=target.sequence, operation=target.operation,
-            operations=target.operations, deleted=target.deleted, id=id,
-        )  # fmt: skip
+        upserts.merge(spark, table, rows, id=id, **target.roles())
     else:
         commits.retrying(spark, table, rows.writeTo(identifiers.quoted(table)).append, id=id)
 

@@ -49,6 +49,11 @@ class Target:
         if self.key and (self.operation is None) != (self.deleted is None):
             raise ValueError("operation and deleted go together: without a marked row a delete could not last")
 
+    def roles(self):
+        """Return what a merge has to know of the columns, as arguments of `upserts.merge`."""
+        names = ("key", "sequence", "operation", "operations", "deleted")
+        return {name: getattr(self, name) for name in names}
+
 
 @dataclass(frozen=True)
 class Plan:
@@ -82,6 +87,7 @@ def plan(spark, source, parse, route, targets):
         raise ValueError(
             f"with {len(targets)} tables a route is needed: an expression that names a record's table"
         )
+    tables.refuse_wap(spark)
     fields = parse.fields()
     _check_route(spark, route, fields)
     columns = {}
@@ -89,7 +95,6 @@ def plan(spark, source, parse, route, targets):
         commits.load(spark, table)
         columns[table] = spark.table(identifiers.quoted(table)).schema
         _check_target(table, target, columns[table], fields, source)
-        tables.refuse_wap(spark)
     used = [name for target in targets.values() for name in target.lineage]
     return Plan(route, dict(targets), columns, fields, tuple(dict.fromkeys([*used, *source.lineage])))
 

@@ -134,6 +134,17 @@ def advance(stream, positions, ends):
     return {shard: at for shard, at in sorted(moved.items()) if at != END or shard in stream.shards}
 
 
+def forward(positions, ends):
+    """Return positions moved to where something ended, each shard's only if that is no step back.
+
+    Args:
+        positions: shard id to position.
+        ends: shard id to position, or None for none.
+    """
+    moved = {shard: end for shard, end in ends.items() if end and not further(positions.get(shard, OLDEST), end)}
+    return positions | moved
+
+
 def later(position, sequence):
     """Say whether a sequence number of a shard lies behind a position of that shard."""
     if position == END:

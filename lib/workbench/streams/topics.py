@@ -226,7 +226,7 @@ def consumer(bootstrap, config):
         ValueError: a setting does not go.
     """
     _require()
-    from confluent_kafka import Consumer, KafkaException
+    from confluent_kafka import Consumer
 
     own = {
         "bootstrap.servers": bootstrap,
@@ -237,29 +237,22 @@ def consumer(bootstrap, config):
         "fetch.wait.max.ms": 100,
         "log_level": 0,
     }
-    try:
-        return Consumer(own | settings(config))
-    except KafkaException as error:
-        raise ValueError(f"Kafka's client refuses its settings: {error.args[0].str()}") from None
+    return _made(Consumer, own, config)
 
 
 @functools.lru_cache(maxsize=4)
 def admin(bootstrap, config):
     """Return this process's administration client of some brokers; as `consumer`."""
     _require()
-    from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
 
-    try:
-        return AdminClient({"bootstrap.servers": bootstrap, "log_level": 0} | settings(config))
-    except KafkaException as error:
-        raise ValueError(f"Kafka's client refuses its settings: {error.args[0].str()}") from None
+    return _made(AdminClient, {"bootstrap.servers": bootstrap, "log_level": 0}, config)
 
 
 def producer(topic, patience_seconds):
     """Return a new idempotent producer for a topic's brokers; as `consumer`."""
     _require()
-    from confluent_kafka import KafkaException, Producer
+    from confluent_kafka import Producer
 
     own = {
         "bootstrap.servers": topic.bootstrap,
@@ -267,8 +260,14 @@ def producer(topic, patience_seconds):
         "delivery.timeout.ms": round(patience_seconds * 1000),
         "log_level": 0,
     }
+    return _made(Producer, own, _frozen(topic.config))
+
+
+def _made(kind, own, config):
+    from confluent_kafka import KafkaException
+
     try:
-        return Producer(own | settings(_frozen(topic.config)))
+        return kind(own | settings(config))
     except KafkaException as error:
         raise ValueError(f"Kafka's client refuses its settings: {error.args[0].str()}") from None
 
