@@ -1,12 +1,14 @@
 """Commits: what errors say, what is tried again and what never, and the one commit that publishes."""
 
+from types import SimpleNamespace
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from py4j.protocol import Py4JJavaError
 
 from workbench.tables import commits, snapshots
-from workbench.tables.commits import moves
+from workbench.tables.commits import attempts, moves
 
 EXCEPTIONS = "org.apache.iceberg.exceptions"
 
@@ -80,6 +82,8 @@ def test_kinds_of_real_errors(spark, table):
         (f"{EXCEPTIONS}.CommitFailedException", "conflict"),
         (f"{EXCEPTIONS}.ValidationException", "validation"),
         (f"{EXCEPTIONS}.ServiceFailureException", "connection"),
+        (f"{EXCEPTIONS}.RESTException", "connection"),
+        (f"{EXCEPTIONS}.BadRequestException", "other"),
         ("java.net.SocketTimeoutException", "connection"),
         ("java.sql.SQLTimeoutException", "connection"),
         ("java.lang.IllegalStateException", "other"),
@@ -101,6 +105,14 @@ def test_unknown_outweighs_the_conflict_that_caused_it(spark):
         f"{EXCEPTIONS}.CommitFailedException",
     )
     assert commits.kind(error) == "unknown"
+
+
+def test_a_rest_catalog_that_did_not_answer(spark):
+    """What Iceberg's REST client throws when the connection ends before the answer: a class of its own HTTP library."""
+    inner = java_error(spark, "org.apache.iceberg.shaded.org.apache.hc.core5.http.NoHttpResponseException")
+    error = java_error(spark, f"{EXCEPTIONS}.RESTException", cause=inner.java_exception)
+    assert commits.causes(error)[1].endswith("NoHttpResponseException")
+    assert commits.kind(error) == "connection"
 
 
 def test_python_errors():
@@ -257,6 +269,25 @@ def test_a_look_that_fails_too_is_repeated_and_then_said():
         commits.OutcomeUnknown, match="outcome is unknown: answer; the look at the table failed too"
     ):
         commits.attempt(commit, landed=broken, sleep=lambda s: None)
+
+
+def test_what_tries_in_vain_took_is_told(monkeypatch):
+    clock, calls = [100.0], []
+    monkeypatch.setattr(attempts, "time", SimpleNamespace(monotonic=lambda: clock[0]))
+
+    def passes(seconds):
+        clock[0] += seconds
+
+    def commit():
+        passes(10)
+        calls.append(1)
+        if len(calls) < 3:
+            raise Lost("answer")
+
+    done = commits.attempt(commit, landed=lambda: None, conditional=True, sleep=lambda s: passes(5))
+    assert (done.tries, done.lost_seconds) == (3, 30.0)
+    done = commits.attempt(commit)
+    assert (done.tries, done.lost_seconds) == (1, 0.0)
 
 
 def test_wrong_arguments():

@@ -329,6 +329,22 @@ def test_a_lost_commit_that_arrives_later_is_found_when_the_next_try_is_refused(
     assert rows(spark, table) == [(1, "late")]
 
 
+def test_an_error_of_ones_own_says_nothing_of_an_earlier_try_without_an_answer(spark, table):
+    write = scripted([Lost("no answer")], [KeyError("the user's own")])
+    with pytest.raises(commits.OutcomeUnknown, match="had no answer and may still arrive; the next one failed"):
+        quick(spark, table, write, conditional=True)
+    assert len(write.calls) == 2
+
+    def arrives():
+        frame = spark.range(0, 1, 1, 1).selectExpr("1L AS id", "'late' AS v")
+        frame.writeTo(table).option(f"snapshot-property.{marks.KEY}", "held").append()
+
+    write = scripted([Lost("no answer")], [arrives, KeyError("the row is there")])
+    done = quick(spark, table, write, id="held", conditional=True)
+    assert done == commits.Attempt(snapshots.current(spark, table), 2, True)
+    assert rows(spark, table) == [(1, "late")]
+
+
 def test_a_name_is_written_once(spark, table):
     assert commits.retrying(spark, table, appending(spark, table, 1), id="night 1").tries == 1
     first = snapshots.current(spark, table)
@@ -346,6 +362,35 @@ def test_a_name_that_was_rolled_back_is_written_again(spark, table):
     spark.sql(f"CALL system.rollback_to_snapshot('{table}', {before})")
     assert commits.retrying(spark, table, appending(spark, table, 1), id="night 1").tries == 1
     assert rows(spark, table) == [(0, "v"), (1, "v")]
+
+
+def test_what_was_rolled_back_is_no_proof_of_the_next_write(spark, table):
+    """A name that is written again: its answer is lost, or it is refused, and only an old snapshot has its mark."""
+    appending(spark, table, 0)()
+    before = snapshots.current(spark, table)
+    commits.retrying(spark, table, appending(spark, table, 1), id="night 1")
+    spark.sql(f"CALL system.rollback_to_snapshot('{table}', {before})")
+    with pytest.raises(commits.OutcomeUnknown, match="not there now, it may still arrive"):
+        quick(spark, table, scripted([Lost("no answer")]), id="night 1")
+    assert rows(spark, table) == [(0, "v")]
+    write = scripted([refusal(spark, table)], [appending(spark, table, 1), Lost("no answer")])
+    done = quick(spark, table, write, id="night 1")
+    assert done == commits.Attempt(snapshots.current(spark, table), 2, True)
+    assert rows(spark, table) == [(0, "v"), (1, "v")]
+
+
+def test_a_table_of_format_1_keeps_names_too(spark, namespace):
+    """Its snapshots have no sequence numbers."""
+    table = f"{namespace}.old"
+    spark.sql(f"CREATE TABLE {table} (id BIGINT, v STRING) USING iceberg TBLPROPERTIES ('format-version' = '1')")
+    commits.retrying(spark, table, appending(spark, table, 1), id="night 1")
+    first = snapshots.current(spark, table)
+    assert commits.retrying(spark, table, appending(spark, table, 1), id="night 1") == commits.Attempt(
+        first, 0, True
+    )
+    done = quick(spark, table, scripted([appending(spark, table, 2), Lost("no answer")]))
+    assert done == commits.Attempt(snapshots.current(spark, table), 1, True)
+    assert rows(spark, table) == [(1, "v"), (2, "v")]
 
 
 def test_names_that_are_none(spark, table):

@@ -1,1 +1,10 @@
-"""What an Iceberg table is and did."""
+"""What an Iceberg table is and did.
+
+snapshots    looking at it is safe
+reads        what a query opens and reads of it
+commits      retries, unknown outcomes
+upserts      updates by key, the newest wins
+changes      what changed between two snapshots
+maintenance  what would be done to keep it healthy, and doing it
+doctor       what hurts it, and what a cure would bring
+"""

@@ -230,7 +230,7 @@ def _by_view(spark, found, schema, key, net):
     options |= {"start-snapshot-id": found.start.snapshotId()} if found.start is not None else {}
     view = f"changes_{uuid.uuid4().hex}"
     literals = ", ".join(f"'{name}', '{value}'" for name, value in options.items())
-    identifiers_sql = ", ".join("'" + name.replace("\\", "\\\\").replace("'", "\\'") + "'" for name in key)
+    identifiers_sql = ", ".join(map(identifiers.literal, key))
     how = "net_changes => true" if net else f"identifier_columns => array({identifiers_sql})"
     catalog, _, _ = found.table.name().partition(".")
     spark.sql(

@@ -2,7 +2,7 @@
 
 import random
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbench.tables.commits.errors import (
@@ -25,11 +25,13 @@ class Attempt:
         value: what the commit returned, or what `landed` returned when the answer was lost.
         tries: how often it was begun.
         found: whether it was known only by looking at the table.
+        lost_seconds: time from the first try's begin to the last one's: refused tries, and the waits behind them.
     """
 
     value: Any
     tries: int
     found: bool
+    lost_seconds: float = field(default=0.0, compare=False)
 
 
 def attempt(
@@ -71,11 +73,11 @@ def attempt(
         raise ValueError(f"tries is a whole number from 1, not {tries!r}")
     if wrong := sorted(set(again) - {CONFLICT, VALIDATION}):
         raise ValueError(f"only the refusals conflict and validation can be tried again as such, not {wrong[0]}")
-    begun = 0
+    begun, first, last = 0, time.monotonic(), 0.0
 
     def once():
-        nonlocal begun
-        begun += 1
+        nonlocal begun, last
+        begun, last = begun + 1, time.monotonic()
         try:
             return Attempt(commit(), begun, False)
         except Exception as error:
@@ -106,7 +108,8 @@ def attempt(
         sleep=sleep,
         reraise=True,
     )
-    return retrying(once)
+    done = retrying(once)
+    return replace(done, lost_seconds=last - first if begun > 1 else 0.0)
 
 
 def _look(landed, error, sleep):

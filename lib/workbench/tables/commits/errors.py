@@ -19,8 +19,9 @@ _KINDS = (  # the first kind that has one of its classes in the chain wins
         *(f"java.net.{name}Exception" for name in ("Connect", "NoRouteToHost", "Socket", "SocketTimeout")),
         "java.net.UnknownHostException", "javax.net.ssl.SSLException", "java.nio.channels.ClosedChannelException",
         *(f"java.sql.SQL{name}Exception" for name in ("NonTransientConnection", "Timeout", "TransientConnection")),
-        *(f"org.apache.hc.core5.http.{name}Exception" for name in ("ConnectionClosed", "NoHttpResponse")),
-        "org.apache.hc.client5.http.ConnectTimeoutException",
+        # the REST client's word for no answer, or none that it can read. A refusal has another class; the classes
+        # behind this one are those of an HTTP library, which Iceberg ships under names of its own
+        _ICEBERG + "RESTException",
         "software.amazon.awssdk.core.exception.SdkClientException",
     }),
 )  # fmt: skip

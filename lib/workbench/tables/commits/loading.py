@@ -4,7 +4,9 @@ import json
 
 from workbench import identifiers
 from workbench.tables import snapshots
-from workbench.tables.commits.errors import VALIDATION, first_line, kind
+from workbench.tables.commits.errors import VALIDATION, causes, first_line, kind
+
+_UNREADABLE = "org.apache.iceberg.exceptions.RuntimeIOException"
 
 
 def load(spark, table):
@@ -12,7 +14,8 @@ def load(spark, table):
 
     Raises:
         TableNotFound: no such table.
-        ValueError: it is no Iceberg table or a part of one (`t.history`, `t.branch_x`), or over Spark Connect.
+        ValueError: it is no Iceberg table or a part of one (`t.history`, `t.branch_x`), its metadata cannot be
+            read, or over Spark Connect.
     """
     from py4j.java_gateway import is_instance_of
 
@@ -25,13 +28,19 @@ def load(spark, table):
     try:
         try:
             loaded = spark3.loadIcebergTable(spark._jsparkSession, quoted)
-        except Exception:
+        except Exception as error:
+            if _UNREADABLE in causes(error):  # Iceberg has read that file 20 times, in a minute and a half
+                raise
             # what the session remembers of a table that another process renamed, dropped or made again is no table
-            found = spark3.catalogAndIdentifier(spark._jsparkSession, quoted)
-            found.catalog().invalidateTable(found.identifier())
+            forget(spark, table)
             loaded = spark3.loadIcebergTable(spark._jsparkSession, quoted)
     except Exception as error:
-        if kind(error) != VALIDATION and not spark.catalog.tableExists(table):  # t.branch_x where t has no x
+        if _UNREADABLE in causes(error):  # nor is the file read 20 times more to ask whether there is a table
+            raise ValueError(
+                f"{table} cannot be opened: {first_line(error)}. If that file is damaged, "
+                "tables.doctor.pointers.look says which ones are good"
+            ) from error
+        if kind(error) != VALIDATION and not snapshots.exists(spark, table):  # t.branch_x where t has no x
             snapshots.current(spark, table)  # says which tables there are
         raise ValueError(f"{table} is no Iceberg table: {first_line(error)}") from error
     metadata = is_instance_of(spark.sparkContext._gateway, loaded, "org.apache.iceberg.BaseMetadataTable")
@@ -41,6 +50,18 @@ def load(spark, table):
         raise ValueError(f"{table} is a part of the table {of}; name that one")
     loaded.refresh()
     return loaded
+
+
+def identified(spark, table):
+    """Return the catalog and the identifier that a table's name means to Spark; no table is loaded."""
+    spark3 = spark._jvm.org.apache.iceberg.spark.Spark3Util
+    return spark3.catalogAndIdentifier(spark._jsparkSession, identifiers.quoted(table))
+
+
+def forget(spark, table):
+    """Let the session forget what it remembers of a table."""
+    found = identified(spark, table)
+    found.catalog().invalidateTable(found.identifier())
 
 
 def snapshots_of(spark, loaded):

@@ -25,7 +25,7 @@ def named(id=None):
     return id
 
 
-def find(spark, table, id, *, anywhere=False):
+def find(spark, table, id, *, anywhere=False, but=frozenset()):
     """Return the id of the newest snapshot with a mark; None when there is none.
 
     Args:
@@ -34,18 +34,29 @@ def find(spark, table, id, *, anywhere=False):
         id: the mark.
         anywhere: look at all snapshots that were not expired, also those that no branch or tag leads to: what was
             committed and rolled back since, or committed to a branch that is gone.
+        but: ids of snapshots that do not count.
 
     Raises:
         TableNotFound: no such table.
     """
     loaded = load(spark, table)
     known = snapshots_of(spark, loaded)
-    marked = [one for one in known if one["summary"].get(KEY) == id]
+    marked = [one for one in known if one["summary"].get(KEY) == id and one["snapshot-id"] not in but]
     if marked and not anywhere:
         heads = [ref.snapshotId() for ref in loaded.refs().values()]
         reached = _reached(heads, {one["snapshot-id"]: one.get("parent-snapshot-id") for one in known})
         marked = [one for one in marked if one["snapshot-id"] in reached]
-    return max(marked, key=lambda one: one["sequence-number"])["snapshot-id"] if marked else None
+    return max(marked, key=_age)["snapshot-id"] if marked else None
+
+
+def every(spark, table, id):
+    """Return the ids of all snapshots with a mark that were not expired, wherever they are: frozenset.
+
+    Raises:
+        TableNotFound: no such table.
+    """
+    known = snapshots_of(spark, load(spark, table))
+    return frozenset(one["snapshot-id"] for one in known if one["summary"].get(KEY) == id)
 
 
 def stamped(spark, mark, write):
@@ -108,6 +119,11 @@ def _properties(spark):
     field = loader.loadClass("org.apache.iceberg.spark.CommitMetadata").getDeclaredField("COMMIT_PROPERTIES")
     field.setAccessible(True)
     return field.get(None)
+
+
+def _age(snapshot):
+    """Return what orders snapshots; those of format 1 have no sequence number, and their times must do."""
+    return snapshot.get("sequence-number", 0), snapshot["timestamp-ms"]
 
 
 def _reached(heads, parents):

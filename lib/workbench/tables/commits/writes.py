@@ -6,7 +6,17 @@ from dataclasses import replace
 from workbench import identifiers
 from workbench.tables.commits import marks
 from workbench.tables.commits.attempts import Attempt, attempt
-from workbench.tables.commits.errors import CONFLICT, CONNECTION, UNKNOWN, VALIDATION, PartlyCommitted, kind
+from workbench.tables.commits.errors import (
+    CONFLICT,
+    CONNECTION,
+    OTHER,
+    UNKNOWN,
+    VALIDATION,
+    OutcomeUnknown,
+    PartlyCommitted,
+    first_line,
+    kind,
+)
 
 
 def retrying(
@@ -56,13 +66,16 @@ def retrying(
         OutcomeUnknown: the write may be in the table or not.
         PartlyCommitted: it committed something before it was refused.
         TableNotFound: no such table.
-        Exception: the last refusal when tries are used up; any other error of `write` at once.
+        Exception: the last refusal when tries are used up; any other error of `write` at once, unless an earlier
+            try had no answer.
     """
     mark, quoted = marks.named(id), identifiers.quoted(table)
     lost = arrived = False
+    # rolled back, or of a branch that is gone: a name may be written again then, and these are no proof of it
+    before = frozenset() if id is None else marks.every(spark, table, mark)
 
     def landed():
-        return marks.find(spark, table, mark, anywhere=True)
+        return marks.find(spark, table, mark, anywhere=True, but=before)
 
     def commit():
         nonlocal lost, arrived
@@ -79,10 +92,18 @@ def retrying(
                     ) from error
                 arrived = True  # an earlier try's, whose answer was lost
                 return there
+            if lost and left == OTHER:  # it says nothing of that earlier try
+                if (there := landed()) is not None:
+                    arrived = True
+                    return there
+                raise OutcomeUnknown(
+                    f"an earlier try of a write to {table} had no answer and may still arrive; "
+                    f"the next one failed: {first_line(error)}"
+                ) from error
             lost = lost or left in (UNKNOWN, CONNECTION)
             raise
 
-    if id is not None and (there := marks.find(spark, table, mark)) is not None:
+    if before and (there := marks.find(spark, table, mark)) is not None:
         return Attempt(there, 0, True)
     done = attempt(
         commit,

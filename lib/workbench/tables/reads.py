@@ -1,0 +1,161 @@
+"""What a query opens and reads: counted from its plan and from what the table knows of its files, not guessed."""
+
+import time
+from dataclasses import dataclass
+
+from workbench import identifiers
+
+_COMMANDS = [f"org.apache.spark.sql.catalyst.plans.logical.{name}" for name in ("Command", "Call")]
+
+
+@dataclass(frozen=True)
+class Read:
+    """What one query opened and read.
+
+    Attributes:
+        data_files: data files that its scans open, each once; 0 where Iceberg answers from metadata alone.
+        delete_files: delete files that it opens with them.
+        bytes: of those data files: the columns that it needs, and what is no column, as the footer. The table's
+            metadata, which planning reads, is not among them.
+        delete_bytes: of the delete files, which are read whole.
+        seconds: from the text to the last row.
+        answer: list of its rows.
+    """
+
+    data_files: int
+    delete_files: int
+    bytes: int
+    delete_bytes: int
+    seconds: float
+    answer: list
+
+
+def counted(spark, query):
+    """Run a query and count what it opened and read.
+
+    Args:
+        spark: classic session.
+        query: SQL text over Iceberg tables.
+
+    Returns:
+        Read. Its bytes are an upper bound where a reader skips row groups inside of a file.
+
+    Raises:
+        ValueError: the query reads something else than Iceberg tables.
+    """
+    begin = time.perf_counter()
+    df = spark.sql(query)
+    answer = df.collect()
+    seconds = time.perf_counter() - begin
+    data, deletes, size = opened(spark, df)
+    return Read(len(data), len(deletes), size, sum(deletes.values()), seconds, answer)
+
+
+def analysed(spark, query):
+    """Return Spark's analysed plan of a query, as its Java object; nothing runs.
+
+    `spark.sql` does not do: it runs a command at once, and who only looks at a text would have deleted by it.
+
+    Args:
+        spark: classic session.
+        query: SQL text.
+
+    Raises:
+        ValueError: it cannot be analysed, or is a command (a write, `CALL`, `SET`, …).
+    """
+    from py4j.java_gateway import is_instance_of
+
+    state = spark._jsparkSession.sessionState()
+    skip = spark._jvm.org.apache.spark.sql.execution.CommandExecutionMode.SKIP()
+    steps = (state.sqlParser().parsePlan, lambda parsed: state.executePlan(parsed, skip).analyzed())
+    plan = query
+    for step in steps:
+        try:
+            plan = step(plan)
+        except Exception as error:
+            raise ValueError(f"cannot be analysed: {str(error).strip().splitlines()[0]}") from error
+        for node in nodes(plan):  # before the analysis too, which runs a CALL
+            if any(is_instance_of(spark.sparkContext._gateway, node, one) for one in _COMMANDS):
+                raise ValueError(f"is a command and no query: {node.nodeName()}")
+    return plan
+
+
+def nodes(plan):
+    """Yield the nodes of a plan's Java object, the topmost first."""
+    yield plan
+    children = plan.children()
+    for n in range(children.size()):
+        yield from nodes(children.apply(n))
+
+
+def opened(spark, df):
+    """Return what Spark's plan of a query opens; the query does not run.
+
+    Args:
+        spark: classic session.
+        df: DataFrame over Iceberg tables.
+
+    Returns:
+        (set of data files' locations, {delete file: bytes}, bytes of the data files' columns that it needs).
+
+    Raises:
+        ValueError: the query reads something else than Iceberg tables.
+    """
+    data, deletes, size = set(), {}, 0
+    for scan in _scans(df):
+        here = set()
+        for task in _tasks(scan):
+            here.add(task.file().location())
+            there = task.deletes()  # a loop over it would end by an exception, which costs Py4J a hundred calls
+            for one in (there.get(n) for n in range(there.size())):
+                deletes[one.location()] = one.fileSizeInBytes()
+        data |= here
+        size += _bytes(spark, scan, here) if here else 0
+    return data, deletes, size
+
+
+def files(df):
+    """Return the locations of the data files that Spark's plan of a query reads; the query does not run.
+
+    Raises:
+        ValueError: it reads something else than Iceberg tables.
+    """
+    return {task.file().location() for scan in _scans(df) for task in _tasks(scan)}
+
+
+def _scans(df):
+    """Yield the scans of a frame's plan that open files."""
+    leaves = df._jdf.queryExecution().sparkPlan().collectLeaves()
+    for leaf in (leaves.apply(i) for i in range(leaves.size())):
+        kind = leaf.getClass().getSimpleName()
+        if kind == "LocalTableScanExec":  # answered from metadata
+            continue
+        if kind != "BatchScanExec" or "org.apache.iceberg" not in leaf.scan().getClass().getName():
+            raise ValueError(
+                f"files are counted of Iceberg tables only; this query has a {kind.removesuffix('Exec')}"
+            )
+        yield leaf
+
+
+def _tasks(scan):
+    """Yield Iceberg's tasks of a scan as it was planned."""
+    parts = scan.inputPartitions()
+    for part in (parts.apply(i) for i in range(parts.size())):
+        each = part.taskGroup().tasks().iterator()
+        while each.hasNext():
+            yield each.next()
+
+
+def _bytes(spark, scan, opened):
+    """Return the bytes of files that a scan needs, by the sizes of columns that its table keeps of each file."""
+    output, schema = scan.output(), scan.table().table().schema()
+    fields = [schema.findField(output.apply(n).name()) for n in range(output.size())]
+    wanted = {field.fieldId() for field in fields if field is not None}
+    # of all snapshots: the query may have asked for an older one
+    known = f"{identifiers.quoted(scan.table().name())}.all_data_files"
+    rows = spark.sql(f"SELECT file_path, file_size_in_bytes AS size, column_sizes FROM {known}").collect()
+    sizes = {
+        row.file_path: row.size - sum(size for field, size in row.column_sizes.items() if field not in wanted)
+        for row in rows
+    }
+    return sum(sizes[one] for one in opened)
