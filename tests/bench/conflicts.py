@@ -3,7 +3,8 @@
 A clone that has no such lines goes on from what is committed.
 
 `python -m bench.conflicts s3 copy-on-write,v3` runs what is missing, repeats one cell in ten, writes
-docs/evidence/conflicts.json (of another environment: conflicts_NAME.json) and says what is still missing.
+docs/evidence/conflicts.json (of another environment: conflicts_NAME.json) and says what is still missing. Cells that
+cannot be on an environment are left out and listed with the reason; one of each kind is tried, and must be refused.
 """
 
 import json
@@ -12,41 +13,79 @@ import time
 from dataclasses import asdict, fields
 
 from bench import evidence
-from workbench import conflicts, session, settings
-from workbench.conflicts import kept
+from workbench import conflicts, session, settings, show
+from workbench.conflicts import kept, outcomes
 
 ONE_IN = 10
+LEFT_OUT = {  # environment: what cannot be there, and the word by which its refusal is known
+    "rest": {
+        "mode": "v3",
+        "operations": ("update", "delete", "merge"),
+        "reason": "they write deletion vectors in Puffin files, which the server's table bucket does not take",
+        "says": "403",
+    }
+}
 
 
 def main(environment="s3", modes=""):
     """Run the missing cells of the modes, then repeat; keep the figures of all modes that are there."""
-    wanted = conflicts.cells(modes=modes.split(",")) if modes else conflicts.cells()
+    out = left_out(environment)
+    asked = conflicts.cells(modes=modes.split(",")) if modes else conflicts.cells()
+    wanted = [cell for cell in asked if cell not in out]
     file = settings.home() / ".workbench" / "conflicts" / f"{environment}.jsonl"
     again = file.with_name(f"{environment}.again.jsonl")
-    unlike = [] if file.is_file() else begun(environment, file, again)
     spark = session.start(environment)
     about = conflicts.versions(spark)
+    unlike = begun(environment, about, file, again)
+    refused = refusals(spark, environment)
     print(f"{len(wanted)} cells, {len(kept.missing(wanted, file, versions=about))} to run", flush=True)
     try:
         run(spark, sorted(kept.missing(wanted, file, versions=about), key=urgency), file)
         run(spark, kept.missing(wanted[::ONE_IN], again, versions=about), again)
     finally:  # an interrupt leaves evidence of what is there
-        write(environment, about, file, again, unlike)
+        write(environment, about, file, again, before=unlike, refused=refused)
     session.stop(spark)
 
 
-def begun(environment, file, again):
-    """Begin with the committed matrix of an environment; returns the keys that were not the same when repeated."""
-    try:
-        there, results = kept.measured(evidence.FOLDER, name=name_of(environment))
-    except ValueError:
+def begun(environment, about, file, again):
+    """Begin with the committed matrix of an environment where no cell was run; returns the keys once found unlike."""
+    name = name_of(environment)
+    if not (evidence.FOLDER / f"{name}.json").is_file():
         return []
+    there, results = kept.measured(evidence.FOLDER, name=name)
     repeated = set(there["repeated"])
-    for one in results:
+    for one in results if not file.is_file() else ():
         kept.append(file, one)
         if "/".join(kept.cell_of(one).key) in repeated:
             kept.append(again, one)
-    return there["repeated_unlike"]
+    same = about == {"spark": there["versions"]["pyspark"], "iceberg": there["versions"]["iceberg"]}
+    return there["repeated_unlike"] if same else []
+
+
+def left_out(environment):
+    """Return the cells that cannot be on an environment, by LEFT_OUT."""
+    out = LEFT_OUT.get(environment, {"mode": None, "operations": ()})
+    return {
+        cell
+        for cell in conflicts.cells()
+        if cell.mode == out["mode"] and {cell.first, cell.second} & set(out["operations"])
+    }
+
+
+def refusals(spark, environment):
+    """Try a cell of each operation that is left out: it must be refused, and as listed. Returns what was said."""
+    said, out = {}, LEFT_OUT.get(environment, {"operations": ()})
+    for name in out["operations"]:
+        try:
+            list(conflicts.run(spark, [conflicts.Cell("append", name, "serializable", "same", out["mode"])]))
+        except conflicts.NothingHeld as error:
+            said[name] = show.steady(": ".join(outcomes.reason(error.__cause__)))
+        if out["says"] not in said.get(name, ""):
+            found = said.get(name, "it passes: take it off the list")
+            raise RuntimeError(
+                f"{name} in {out['mode']} on {environment} is left out otherwise than listed: {found}"
+            )
+    return said
 
 
 def name_of(environment):
@@ -68,9 +107,10 @@ def run(spark, cells, file):
             print(f"{number} of {len(cells)}  {(time.monotonic() - begin) / number:.1f} s a cell", flush=True)
 
 
-def write(environment, about, file, again, before=()):
+def write(environment, about, file, again, *, before=(), refused=()):
     """Write the evidence from what is kept, and say what is missing and what was not the same."""
-    every = conflicts.cells()
+    out = left_out(environment)
+    every = [cell for cell in conflicts.cells() if cell not in out]
     found = {kept.cell_of(one).key: one for one in kept.read(file) if of(one, about)}
     twice = {kept.cell_of(one).key: one for one in kept.read(again) if of(one, about)}
     unlike = {"/".join(key) for key, one in twice.items() if key in found and found[key] != one} | set(before)
@@ -80,15 +120,19 @@ def write(environment, about, file, again, before=()):
         name_of(environment),
         what="outcome of the second of two commits, whose order is fixed, for every pair of operations",
         environment=environment,
-        cells_there_are=len(every),
+        cells_there_are=len(every) + len(out),
         cells_measured=len(rows),
         cells_repeated=len(twice),
         repeated_unlike=sorted(unlike),
+        cells_left_out=len(out),
+        left_out=[LEFT_OUT[environment] | {"refused": refused}] if out else [],
         outcomes={name: sum(one.outcome == name for one in rows) for name in conflicts.OUTCOMES},
         repeated=sorted({"/".join(key) for key in twice} - unlike),
         columns=[field.name for field in fields(conflicts.Result)],
     )
     with_cells(path, [[*asdict(one).values()] for one in rows])
+    if out:
+        print(f"left out: {len(out)} cells, as {LEFT_OUT[environment]['reason']}")
     print(f"missing: {len(absent)} of {len(every)} cells", *("/".join(key) for key in absent[:20]), sep="\n  ")
 
 

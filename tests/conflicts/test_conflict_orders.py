@@ -3,6 +3,7 @@
 import pytest
 
 from workbench import conflicts
+from workbench.conflicts import orders as serial
 from workbench.conflicts.copies import copies
 from workbench.conflicts.orders import Orders
 
@@ -33,6 +34,27 @@ def test_rows_tell_the_orders_of_all_pairs_but_two(orders):
     assert {one.orders for pair, one in found.items() if pair not in alike} == {"differ"}
 
 
+def test_the_small_table_has_something_for_each_operation(orders):
+    table, spark = orders.copies.of("copy-on-write"), orders.spark
+    files = spark.sql(
+        f"SELECT partition.part, count(*), sum(record_count) FROM {table}.files GROUP BY 1 ORDER BY 1"
+    )
+    assert [tuple(row) for row in files.collect()] == [(0, 2, 4), (1, 2, 4)]
+    refs = {row.name: row.snapshot_id for row in spark.table(f"{table}.refs").collect()}
+    parents = {row.snapshot_id: row.parent_id for row in spark.table(f"{table}.snapshots").collect()}
+    assert set(refs) == {"main", "ahead"} and parents[refs["ahead"]] == refs["main"]
+    assert len(parents) == 3 and parents[parents[refs["main"]]] is None
+    orders.copies.drop(table)
+
+
+@pytest.mark.parametrize("mode", ["merge-on-read", "v3"])
+def test_serial_orders_do_not_depend_on_how_files_are_written(orders, monkeypatch, mode):
+    cell = conflicts.Cell("merge", "delete", "serializable", "same")
+    found = orders.of(cell)
+    monkeypatch.setattr(serial, "_MODE", mode)
+    assert Orders(orders.spark, orders.copies).of(cell) == found
+
+
 def test_what_two_statements_give_in_either_order(orders):
     base = [(2, 0, 20), (3, 0, 30), (4, 0, 40), (11, 1, 10), (12, 1, 20), (13, 1, 30), (14, 1, 40)]
     found = serials(orders, operations=["append", "update"], partitions=["same"])["append", "update"]
@@ -45,6 +67,22 @@ def test_only_one_order_is_possible_where_the_other_is_refused(orders):
     found = serials(orders, operations=["append", "fast_forward"], partitions=["same"])
     assert found["append", "fast_forward"].orders == "only second_first"
     assert found["fast_forward", "append"].orders == "only first_second"
+
+
+def test_only_a_conflict_that_iceberg_names_refuses_an_order(orders):
+    table = orders.copies.of("v3")
+    spark = orders.spark
+    spark.sql(f"INSERT INTO {table} VALUES (1, 0, 1)")
+    assert orders._late(table, f"CALL system.fast_forward('{table}', 'main', 'ahead')") is None
+    broken = {
+        "UNRESOLVED_COLUMN": f"DELETE FROM {table} WHERE nowhere = 1",
+        "Ref does not exist: nowhere": f"CALL system.fast_forward('{table}', 'main', 'nowhere')",
+        "DIVIDE_BY_ZERO": f"UPDATE {table} SET v = v div (id - id)",
+    }
+    for said, statement in broken.items():
+        with pytest.raises(Exception, match=said):
+            orders._late(table, statement)
+    orders.copies.drop(table)
 
 
 def test_what_deletes_files_has_files_of_its_own(orders):

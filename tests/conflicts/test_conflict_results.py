@@ -56,6 +56,15 @@ def test_the_committed_matrix_is_found_upwards(tmp_path):
         conflicts.measured(deep)
 
 
+def test_a_matrix_is_asked_about_its_own_environment_only():
+    other = replace(RED, outcome="data_conflict")
+    measured = {"environment": "s3"}, [ONE, RED]
+    new = replace(ONE, mode="copy-on-write")
+    assert kept.against(measured, [ONE, RED, new], environment="s3") == (2, [])
+    assert kept.against(measured, [ONE, other, new], environment="s3") == (2, [other])
+    assert kept.against(measured, [ONE, other], environment="rest") == (0, [])
+
+
 def test_two_versions_are_compared(spark, namespace):
     table, newer = f"{namespace}.matrix", {"iceberg": "1.12.0"}
     assert conflicts.save(spark, table, [ONE, RED]) == 2

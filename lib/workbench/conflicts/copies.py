@@ -1,4 +1,8 @@
-"""Fresh copies of the small table, one a race: a table registered on the metadata of one that was made before."""
+"""Fresh copies of the small table, one a race: a table registered on the metadata of one that was made before.
+
+In a REST catalog each is made by statements: such a catalog may delete the files of a table that is dropped, and
+those of the others with them, and one of a table bucket gives a registered table back without its columns.
+"""
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -18,6 +22,7 @@ class Copies:
     Attributes:
         spark: session that makes them.
         namespace: where they are.
+        apart: whether no copy shares files with another.
         bases: (mode, isolation) to metadata file.
         locations: folders whose files are removed at the end.
         made: how many there were.
@@ -25,6 +30,7 @@ class Copies:
 
     spark: object
     namespace: str
+    apart: bool = False
     bases: dict = field(default_factory=dict)
     locations: list = field(default_factory=list)
     made: int = 0
@@ -38,7 +44,7 @@ class Copies:
             own_files: make it by statements, so that it shares no file with others: for what deletes files.
         """
         isolation = isolation or DEFAULT_ISOLATION
-        if own_files:
+        if own_files or self.apart:
             return self._create(mode, isolation)
         if (mode, isolation) not in self.bases:
             loaded = commits.load(self.spark, self._create(mode, isolation))
@@ -77,7 +83,8 @@ def copies(spark, namespace):
     identifiers.quoted(f"{namespace}.{_OURS}")
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {namespace}")
     _clear(spark, namespace, [])
-    made = Copies(spark, namespace)
+    catalog = f"spark.sql.catalog.{spark.conf.get('spark.sql.defaultCatalog')}"
+    made = Copies(spark, namespace, apart=spark.conf.get(f"{catalog}.type", None) == "rest")
     try:
         yield made
     finally:

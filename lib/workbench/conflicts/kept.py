@@ -69,3 +69,22 @@ def measured(start=None, *, name="conflicts"):
         return found, [Result(**dict(zip(found["columns"], row, strict=True))) for row in found["cells"]]
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"docs/evidence/{name}.json holds no matrix: {error}") from error
+
+
+def against(measured, results, *, environment):
+    """Hold results against a matrix, where it is one of the same environment.
+
+    Another environment's is not asked: its catalog may refuse with other errors, or in other words.
+
+    Args:
+        measured: what `measured` returned.
+        results: list of Result, one a cell.
+        environment: name of the environment that they were found on.
+
+    Returns:
+        (how many of their cells the matrix has, list of those results that are not as it says).
+    """
+    about, matrix = measured
+    there = {cell_of(one): one for one in matrix} if about["environment"] == environment else {}
+    known = [one for one in results if cell_of(one) in there]
+    return len(known), [one for one in known if there[cell_of(one)] != one]

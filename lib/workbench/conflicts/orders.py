@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from workbench.conflicts.outcomes import reason
 from workbench.tables import commits
 
 DIFFER, ALIKE = "differ", "indistinguishable"
@@ -70,9 +71,23 @@ class Orders:
         """Return the rows after the later statement; None when it is refused, as one that has lost its reason."""
         try:
             self.spark.sql(statement)
-        except Exception:
+        except Exception as error:
+            if not _refused(error):
+                raise
             return None
         return rows_of(self.spark, name)
+
+
+def _refused(error):
+    """Say whether Iceberg's reason is what was committed before; a fast-forward says so in words of its own."""
+    if commits.kind(error) in (commits.CONFLICT, commits.VALIDATION):
+        return True
+    name, said = reason(error)
+    return (
+        name == "IllegalArgumentException"
+        and said.startswith("Cannot fast-forward: ")
+        and "not an ancestor" in said
+    )
 
 
 def needs_own_files(cell):
