@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from workbench.tpcds import data
+from workbench.tpcds import data, layouts
 
 ROWS = {
     "call_center": 1, "catalog_page": 11718, "catalog_returns": 1358, "catalog_sales": 14313, "customer": 1000,
@@ -64,3 +64,31 @@ def test_a_scale_out_of_range_is_refused(scale, tmp_path):
     with pytest.raises(ValueError, match="a scale factor is a number from 0.01 to 10, not"):
         data.generate(scale, cache=tmp_path)
     assert list(tmp_path.iterdir()) == []
+
+
+SIZE, FULL = "'write.parquet.row-group-size-bytes' = '16777216'", "'write.metadata.metrics.default' = 'full'"
+
+
+@pytest.mark.parametrize(
+    ("layout", "partitioned", "properties", "written"),
+    [
+        ("flat", "", "", None),
+        ("published", "PARTITIONED BY (inv_date_sk) ", "", None),
+        (
+            "ours", "PARTITIONED BY (truncate(180, inv_date_sk)) ", f", {SIZE}",
+            "DISTRIBUTED BY PARTITION LOCALLY ORDERED BY inv_date_sk",
+        ),
+        ("truncated", "PARTITIONED BY (truncate(180, inv_date_sk)) ", "", None),
+        ("sorted", "", "", "ORDERED BY inv_date_sk"),
+        ("row_groups", "", f", {SIZE}", None),
+        ("whole_bounds", "", f", {FULL}", None),
+    ],
+)  # fmt: skip
+def test_a_layout_pulls_its_levers_and_no_other(layout, partitioned, properties, written):
+    assert layouts.statements("inventory", "inv_date_sk INT", layout, name="t") == (
+        "CREATE TABLE t (inv_date_sk INT) USING iceberg "
+        f"{partitioned}TBLPROPERTIES ('workbench.tpcds.layout' = '{layout}'{properties})",
+        *([f"ALTER TABLE t WRITE {written}"] if written else []),
+    )
+    dimension = layouts.statements("item", "i_item_sk INT", layout, name="t")
+    assert len(dimension) == 1 and "PARTITIONED" not in dimension[0] and properties in dimension[0]

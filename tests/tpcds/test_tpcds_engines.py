@@ -6,7 +6,7 @@ import pytest
 from conftest import ROOT, workbench
 
 from workbench import jars
-from workbench.tpcds import asking, engines, installing, runs, verdicts
+from workbench.tpcds import asking, engines, installing, processes, runs, verdicts
 
 
 @pytest.fixture
@@ -84,8 +84,9 @@ def test_no_engine_runs_under_the_name_of_another():
 
 
 def test_choices_are_no_engine(profile):
-    profile(GOOD).with_name("choices.yml").write_text("queries: {}\n")
-    assert "choices" not in engines.names()
+    for name in ("choices", "choices_sf10"):
+        profile(GOOD).with_name(f"{name}.yml").write_text("queries: {}\n")
+    assert list(engines.names()) == ["baseline", "duckdb", "mine", "sail", "spark41"]
 
 
 def test_what_a_machine_lacks_is_said_with_what_to_do(profile, project, monkeypatch):
@@ -172,3 +173,13 @@ def test_a_different_answer_fails_the_run():
 def test_a_time_without_a_verdict_is_not_told():
     with pytest.raises(ValueError, match="the time of q1 has no verdict beside it and is not told"):
         runs.Result("spark41", "q1", None, 1.0, 0.1)
+
+
+def test_the_archive_of_classes_is_a_lever(monkeypatch, tmp_path):
+    monkeypatch.setattr(processes.session, "class_data_options", lambda jars: [f"-XX:SharedArchiveFile={jars[0]}"])
+    tuned = engines.engine("spark41")
+    for one, there in ((tuned, True), (tuned.model_copy(update={"class_data": False}), False),
+                       (engines.engine("baseline"), False)):  # fmt: skip
+        options = processes._java_options(one, tmp_path)
+        assert ("-XX:SharedArchiveFile=iceberg" in options) is there
+        assert f"-Dworkbench.log={tmp_path}/spark.log" in options

@@ -52,6 +52,7 @@ def test_a_query_that_was_wrong_in_one_round_has_no_time():
     rounds = [result("a", "q1", 1.0, number=1), result("a", "q1", 1.0, "different", number=2)]
     rounds += [result("a", "q2", 2.0, number=number) for number in (1, 2)]
     assert figures.medians(rounds) == {"a": {"q2": 2.0}}
+    assert figures.medians(rounds[:2]) == {"a": {}}  # also where no other query says how many rounds there were
 
 
 def test_a_ratio_is_over_the_queries_of_both():
@@ -162,8 +163,11 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     assert asked == [*todo[:3], *todo[2:]]
     assert told[0] == [] and told[1:] == [["q1"]] * 4  # Spark's verdicts vouch, also those from the file
     assert [unit for unit, _ in found] == todo
-    assert [one for _, results in found for one in results] == measuring.read(file)
     assert go() == found and len(asked) == 5
+    again = measuring.there(todo[::-1], data, queries=["q1"], file=file)
+    assert again == [one for _, results in reversed(found) for one in results] and len(asked) == 5
+    assert measuring.there(todo, data, queries=["q1"], file=file, cores=3) == []  # measured under other conditions
+    assert measuring.there([Unit("sail", "flat", 1)], data, queries=["q1"], file=file) == []
     go(cores=3)
     assert len(asked) == 9
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from workbench.tpcds import answers, asking, data, engines, kept, oracle, texts, verdicts
+from workbench.tpcds import answers, asking, data, engines, kept, oracle, processes, runs, texts, verdicts
 from workbench.tpcds.verdicts import Verdict
 
 
@@ -37,7 +37,10 @@ def test_an_answer_and_its_sort_keys(ask):
     """ORDER BY c_last_name, c_first_name, c_salutation, c_preferred_cust_flag DESC, ss_ticket_number."""
     found = ask("q34")
     assert found == verdicts.Oracle(
-        found.answer, ((None, "Ernestina", None, None, 224), ("Robbins", "Ruth", "Ms.", "N", 60)), None
+        found.answer,
+        ((None, "Ernestina", None, None, 224), ("Robbins", "Ruth", "Ms.", "N", 60)),
+        None,
+        (0, 1, 2, 3, 4),
     )
     assert found.answer.rows == ((None, "Ernestina", None, None, 224, 15), ("Robbins", "Ruth", "Ms.", "N", 60, 15))
     assert [column.kind for column in found.answer.columns] == ["text"] * 4 + ["whole"] * 2
@@ -50,6 +53,7 @@ def test_hidden_keys_are_no_part_of_the_answer(ask):
     assert len(found.answer.columns) == 8 and len(found.answer.rows) == 21
     differences = [key[0] for key in found.keys]
     assert differences == sorted(differences)
+    assert found.positions == (-1, -2)
     assert [round(float(row[6]) - row[7], 6) for row in found.answer.rows] == [round(d, 6) for d in differences]
 
 
@@ -89,6 +93,26 @@ def test_answers_judged_by_different_rules_do_not_forget_each_other(tmp_path):
         "rounded",
         "cut",
     ]
+
+
+class _Refuses(processes.Process):
+    """An engine that answers q1 with one wrong customer, and cannot answer it without its LIMIT."""
+
+    def ask(self, sql):
+        if "LIMIT" not in sql.upper():
+            raise processes.NoAnswer("no heap")
+        connection = data.connect(data.generate(self.layout))
+        table = connection.execute(oracle.dialect.to_duckdb(sql).sql).to_arrow_table()
+        connection.close()
+        wrong = ["NOBODY", *table.column(0).to_pylist()[1:]]
+        return table.set_column(0, table.field(0), [wrong]), {"seconds": 1.0}
+
+
+def test_an_engine_that_cannot_answer_without_the_limit_is_different_and_the_run_goes_on(generated, tmp_path):
+    engine = engines.engine("spark41")
+    process = _Refuses(engine, generated.digest, generated.scale, None, tmp_path)
+    found = [one.verdict for one in runs.run(engine, process, generated, queries=["q1", "q1"], place=tmp_path)]
+    assert found == [Verdict("different", "no answer without LIMIT: no heap")] * 2
 
 
 def vouched(query, answer, ask, generated, other, place=None):

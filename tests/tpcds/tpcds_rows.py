@@ -15,4 +15,5 @@ def answer(kinds, *rows):
 
 def oracle(kinds, *rows, keys=(), limit=None):
     """An Oracle, sorted by the columns at the positions `keys`."""
-    return verdicts.Oracle(answer(kinds, *rows), tuple(tuple(row[k] for k in keys) for row in rows), limit)
+    told = tuple(tuple(row[k] for k in keys) for row in rows)
+    return verdicts.Oracle(answer(kinds, *rows), told, limit, tuple(keys))

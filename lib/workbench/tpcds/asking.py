@@ -14,7 +14,8 @@ class Ran:
     Attributes:
         answer: its Answer.
         seconds: from the text to the last row.
-        bytes_read, rows_read: by the tables' scans; None where the engine does not say.
+        bytes_read: that its process read from files, less what it had written itself; None where nobody says.
+        rows_read: by the tables' scans; None where the engine does not say.
         peak_bytes: most memory that its process has had so far; None where nobody says.
     """
 

@@ -12,7 +12,9 @@ from pydantic import Field, ValidationError
 
 from workbench import jars, java, settings
 
-CHOICES = "choices"  # params/engines/choices.yml says which profile takes which query; see tpcds.choices
+# params/engines/choices.yml says which profile takes which query, choices_sf10.yml at another scale factor; see
+# tpcds.choices
+CHOICES = "choices"
 
 
 class Engine(settings.Strict):
@@ -26,6 +28,7 @@ class Engine(settings.Strict):
         own_environment: it has Python packages of its own, from locks/<name>.lock.
         packages: Python packages and the versions that make it this engine.
         jars: names in jars.toml.
+        class_data: it starts from the archive of classes that sessions here have; only without own_environment.
         conf: Spark settings.
     """
 
@@ -36,6 +39,7 @@ class Engine(settings.Strict):
     own_environment: bool = False
     packages: dict[str, str] = Field(min_length=1)
     jars: tuple[str, ...] = ()
+    class_data: bool = True
     conf: dict[str, str | int | float | bool] = Field(default={})
 
 
@@ -44,7 +48,7 @@ def names():
     found = {}
     for folder in reversed(settings.places()):
         found |= {path.stem: path for path in (folder.parent / "engines").glob("*.yml")}
-    return {name: found[name] for name in sorted(found) if name != CHOICES}
+    return {name: found[name] for name in sorted(found) if name.partition("_")[0] != CHOICES}
 
 
 def engine(name):

@@ -3,18 +3,19 @@
 import dataclasses
 import math
 import statistics
+from collections import Counter
 from dataclasses import dataclass
 
 from workbench import identifiers
 from workbench.tpcds.measuring import WARM
 from workbench.tpcds.runs import Result
-from workbench.tpcds.verdicts import SCALE, Verdict
+from workbench.tpcds.verdicts import Verdict
 
 SLOWER = 1.3
 COLUMNS = (
     "run INT, scale STRING, data STRING, engine STRING, layout STRING, round INT, phase STRING, query STRING, "
-    "verdict STRING, sentence STRING, seconds DOUBLE, check_seconds DOUBLE, bytes_read BIGINT, rows_read BIGINT, "
-    "peak_bytes BIGINT"
+    "verdict STRING, sentence STRING, scaled BOOLEAN, seconds DOUBLE, check_seconds DOUBLE, bytes_read BIGINT, "
+    "rows_read BIGINT, peak_bytes BIGINT"
 )
 
 
@@ -41,14 +42,15 @@ def medians(results, *, phase=WARM, layout=None, verified=True, scales=True):
         phase: `cold` or `warm`.
         layout: of the tables; None for any.
         verified: False also takes answers that are vacuous or unverified; what is different never counts.
-        scales: False leaves out queries that agree only in another scale.
+        scales: False leaves out queries that agree only in another scale, whatever else their verdict says.
     """
-    found = {}
+    found, asked = {}, Counter()
     for one in results:
-        fits = one.phase == phase and layout in (None, one.layout)
-        if fits and _counts(one.verdict, verified, scales):
-            found.setdefault(one.engine, {}).setdefault(one.query, []).append(one.seconds)
-    rounds = {engine: max(map(len, of.values())) for engine, of in found.items()}
+        if one.phase == phase and layout in (None, one.layout):
+            asked[one.engine, one.query] += 1
+            if _counts(one.verdict, verified, scales):
+                found.setdefault(one.engine, {}).setdefault(one.query, []).append(one.seconds)
+    rounds = {engine: max(times for (name, _), times in asked.items() if name == engine) for engine in found}
     return {
         engine: {query: statistics.median(times) for query, times in of.items() if len(times) == rounds[engine]}
         for engine, of in found.items()
@@ -110,10 +112,13 @@ def save(spark, table, results, data):
     """
     name = identifiers.quoted(table)
     spark.sql(f"CREATE TABLE IF NOT EXISTS {name} ({COLUMNS}) USING iceberg")
+    if "scaled" not in spark.table(name).columns:  # a table of before this column
+        spark.sql(f"ALTER TABLE {name} ADD COLUMN scaled BOOLEAN AFTER sentence")
     run = (spark.sql(f"SELECT max(run) FROM {name}").first()[0] or 0) + 1
     rows = [
         (run, data.scale, data.digest, one.engine, one.layout, one.round, one.phase, one.query, one.verdict.kind,
-         one.verdict.sentence, one.seconds, one.check_seconds, one.bytes_read, one.rows_read, one.peak_bytes)
+         one.verdict.sentence, one.verdict.scaled, one.seconds, one.check_seconds, one.bytes_read, one.rows_read,
+         one.peak_bytes)
         for one in results
     ]  # fmt: skip
     spark.createDataFrame(rows, COLUMNS).coalesce(1).writeTo(name).append()
@@ -134,14 +139,14 @@ def saved(spark, table, run):
     return [
         Result(
             **{key: row[key] for key in fields if key != "verdict"},
-            verdict=Verdict(row["verdict"], row["sentence"]),
+            verdict=Verdict(row["verdict"], row["sentence"], bool(row.get("scaled"))),
         )
         for row in rows
     ]
 
 
 def _counts(verdict, verified, scales):
-    if verdict.kind == SCALE and not scales:
+    if verdict.scaled and not scales:
         return False
     return verdict.verified if verified else verdict.kind != "different"
 

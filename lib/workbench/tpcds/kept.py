@@ -45,7 +45,7 @@ def keep(place, data, query, text, digest, verdict):
     if verdict.kind in (DIFFERENT, UNVERIFIED):
         raise ValueError(f"the answer to {query} is {verdict.kind}; only what was verified is kept")
     file = _file(place, data, query)
-    kept = _read(file) | {_key(digest, text): [verdict.kind, verdict.sentence]}
+    kept = _read(file) | {_key(digest, text): [verdict.kind, verdict.sentence, verdict.scaled]}
     file.parent.mkdir(parents=True, exist_ok=True)
     with java.replacing(file) as new:  # two processes that keep at once: one is forgotten, and verified again
         new.write_text(json.dumps(dict(list(kept.items())[-MOST:]), indent=1))

@@ -1,7 +1,11 @@
-"""How the tables lie in Iceberg: as published, flat, or ours. Loading is measured: it is part of the price."""
+"""How the tables lie in Iceberg: as published, flat, or ours, or flat with one lever of ours.
+
+Loading is measured: it is part of the price.
+"""
 
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from workbench import identifiers
 from workbench.tpcds import data as generated
@@ -18,9 +22,31 @@ FACTS = {
 # only on a partition's source column. A truncate still has it, and a dozen partitions replace 1,800.
 DAYS = 180
 # Row groups of 16 MiB let a filter on the sorted key skip most of a file.
-OURS_PROPERTIES = {"write.parquet.row-group-size-bytes": 16 << 20}
+ROW_GROUPS = {"write.parquet.row-group-size-bytes": 16 << 20}
 # Set when a table is created, and when it is whole: a load that was killed is ours to replace, none to compare.
 LAYOUT, DATA = "workbench.tpcds.layout", "workbench.tpcds.data"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How tables lie: the facts' partitions, as SQL with {key}; whether sorted by it; all tables' properties."""
+
+    partitions: str | None = None
+    ordered: bool = False
+    properties: Mapping = field(default_factory=dict)
+
+
+TRUNCATE = f"truncate({DAYS}, {{key}})"
+WAYS = {
+    FLAT: Layout(),
+    PUBLISHED: Layout("{key}"),
+    OURS: Layout(TRUNCATE, ordered=True, properties=ROW_GROUPS),
+    # what ours is made of, one at a time, for its worth; and texts whole in bounds, not their first 16 characters
+    "truncated": Layout(TRUNCATE),
+    "sorted": Layout(ordered=True),
+    "row_groups": Layout(properties=ROW_GROUPS),
+    "whole_bounds": Layout(properties={"write.metadata.metrics.default": "full"}),
+}
 
 
 @dataclass(frozen=True)
@@ -42,7 +68,8 @@ def load(spark, data, namespace, *, layout, tables=generated.TABLES):
         spark: session whose default catalog takes Iceberg tables.
         data: tpcds.data.Data.
         namespace: made when missing.
-        layout: `flat`; `published`: the facts partitioned by their date key; `ours`: by half a year, sorted by it.
+        layout: one of WAYS. `flat`; `published`: the facts partitioned by their date key; `ours`: by half a year,
+            sorted by it.
         tables: some of the 24 when not all are needed.
 
     Returns:
@@ -52,8 +79,8 @@ def load(spark, data, namespace, *, layout, tables=generated.TABLES):
         ValueError: no such layout or table, or a table of that name was not loaded by us.
         RuntimeError: a table does not hold the rows that were generated.
     """
-    if layout not in LAYOUTS:
-        raise ValueError(f"no layout {layout!r}; there are {', '.join(LAYOUTS)}")
+    if layout not in WAYS:
+        raise ValueError(f"no layout {layout!r}; there are {', '.join(WAYS)}")
     if unknown := sorted(set(tables) - set(data.tables)):
         raise ValueError(f"no table {unknown[0]!r}; there are {', '.join(data.tables)}")
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {_quoted(namespace)}")
@@ -69,17 +96,18 @@ def statements(table, columns, layout, *, name):
     Args:
         table: one of the 24.
         columns: in SQL: `d_date_sk BIGINT, …`.
-        layout: one of LAYOUTS.
+        layout: one of WAYS.
         name: quoted name of the table to create.
     """
-    key = FACTS.get(table) if layout != FLAT else None
-    by = {PUBLISHED: key, OURS: f"truncate({DAYS}, {key})"}.get(layout)
-    properties = {LAYOUT: layout} | (OURS_PROPERTIES if layout == OURS else {})
+    key, way = FACTS.get(table), WAYS[layout]
+    by = way.partitions.format(key=key) if key and way.partitions else None
+    properties = {LAYOUT: layout, **way.properties}
     listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
-    partitioned = f"PARTITIONED BY ({by}) " if key else ""
+    partitioned = f"PARTITIONED BY ({by}) " if by else ""
     found = [f"CREATE TABLE {name} ({columns}) USING iceberg {partitioned}TBLPROPERTIES ({listed})"]
-    if key and layout == OURS:
-        found.append(f"ALTER TABLE {name} WRITE DISTRIBUTED BY PARTITION LOCALLY ORDERED BY {key}")
+    if key and way.ordered:
+        written = f"DISTRIBUTED BY PARTITION LOCALLY ORDERED BY {key}" if by else f"ORDERED BY {key}"
+        found.append(f"ALTER TABLE {name} WRITE {written}")
     return tuple(found)
 
 
@@ -147,7 +175,9 @@ def _load(spark, data, namespace, table, layout):
 
 
 def _properties(spark, namespace, tables):
-    """Return the properties of those tables that exist: name to dict."""
+    """Return the properties of those tables that exist: name to dict; none where there is no such namespace."""
+    if not spark.catalog.databaseExists(namespace):
+        return {}
     there = {row.tableName for row in spark.sql(f"SHOW TABLES IN {_quoted(namespace)}").collect()}
     return {
         table: {

@@ -17,6 +17,8 @@ from workbench.tpcds.texts import names
 from workbench.tpcds.verdicts import Verdict
 
 COLD, WARM = "cold", "warm"
+# Counted up when a figure means something else than before: what was measured then is measured again.
+METHOD = 2
 
 
 @dataclass(frozen=True)
@@ -108,9 +110,27 @@ def worst(results):
     return found
 
 
-def read(file):
-    """Return the results in a file of `run`, in the order in which they were measured."""
-    return [one for unit in _read(file).values() for one in unit["results"]]
+def there(todo, data, *, profiles=None, queries=None, file=None, phases=(COLD, WARM), cores=2):
+    """Return the results of those units that a file of `run` holds, measured under these conditions; runs nothing.
+
+    Args:
+        todo: Units.
+        data: as for `run`, like all that follow.
+        profiles: name to Engine.
+        queries: names.
+        file: where results are kept.
+        phases: `cold`, `warm` or both.
+        cores: that each engine might use.
+
+    Returns:
+        list of Result.
+    """
+    queries, kept, found = tuple(names() if queries is None else queries), _read(file), []
+    for unit in todo:
+        engine = (profiles or {}).get(unit.engine) or engines.engine(unit.engine)
+        if unit in kept and kept[unit]["conditions"] == _conditions(data, queries, engine, phases, cores):
+            found += kept[unit]["results"]
+    return found
 
 
 def _measured(unit, engine, catalog, data, namespaces, queries, place, phases, cores, others):
@@ -135,7 +155,7 @@ def _vouch(others, results):
 
 def _conditions(data, queries, engine, phases, cores):
     """Return a digest of what a unit's results depend on besides the unit."""
-    parts = [data.digest, *queries, engine.model_dump_json(), *phases, cores]
+    parts = [METHOD, data.digest, *queries, engine.model_dump_json(), *phases, cores]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 

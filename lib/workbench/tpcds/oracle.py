@@ -1,5 +1,6 @@
 """The second opinion: DuckDB's answer to the same question about the same files, and the verdict it allows."""
 
+import dataclasses
 from contextlib import contextmanager
 
 from workbench.tpcds import answers, dialect, kept, texts, verdicts
@@ -49,7 +50,7 @@ def answer(connection, query, *, limited=True):
     width = len(found.columns) - said.hidden
     keys = tuple(tuple(row[position] for position in said.keys) for row in found.rows)
     plain = answers.Answer(found.columns[:width], tuple(row[:width] for row in found.rows))
-    return verdicts.Oracle(plain, keys, said.limit if limited else None)
+    return verdicts.Oracle(plain, keys, said.limit if limited else None, said.keys)
 
 
 def judge(query, found, ask, *, data, family, unlimited, shortens=ROUNDED, place=None):
@@ -93,7 +94,8 @@ def vouched(query, found, ask, *, other, data, unlimited, place=None):
         why = "was compared" if other is None else "agrees with the oracle"
         return verdicts.Verdict(verdicts.UNVERIFIED, f"no answer of another engine {why}")
     own = _compared(query, found, ask, [ROUNDED, FAMILY], data=data, unlimited=unlimited, place=place)
-    return max((own, other), key=lambda one: verdicts.KINDS.index(one.kind))
+    worst = max((own, other), key=lambda one: verdicts.KINDS.index(one.kind))
+    return dataclasses.replace(worst, scaled=own.scaled or other.scaled)
 
 
 def _compared(query, found, ask, conditions, *, data, unlimited, shortens=ROUNDED, place=None):

@@ -167,7 +167,8 @@ def _conf(engine, catalog, folder, own, cores):
 def _java_options(engine, own):
     config = Path(workbench.__file__).parent / "log4j2.properties"
     options = [f"-Dlog4j2.configurationFile=file:{config}", f"-Dworkbench.log={own}/spark.log"]
-    return options if engine.own_environment else options + session.class_data_options(engine.jars)
+    shared = engine.class_data and not engine.own_environment
+    return options + session.class_data_options(engine.jars) if shared else options
 
 
 def _environment(engine, own):

@@ -81,7 +81,10 @@ def run(engine, session, data, *, namespace=None, queries=None, place=None, othe
                 yield Result(engine.name, query, none, time.perf_counter() - start, 0.0, layout=layout)
                 continue
             start = time.perf_counter()
-            verdict = _judge(engine, query, ran.answer, ask, data, session, namespace, place, others)
+            try:
+                verdict = _judge(engine, query, ran.answer, ask, data, session, namespace, place, others)
+            except processes.NoAnswer as error:  # without LIMIT an answer may be too much for it
+                verdict = Verdict(DIFFERENT, f"no answer without LIMIT: {error}")
             check_seconds = time.perf_counter() - start
             yield Result(
                 engine.name, query, verdict, ran.seconds, check_seconds,

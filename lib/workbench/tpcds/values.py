@@ -3,7 +3,7 @@
 import math
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Decimal, localcontext
 
-from workbench.tpcds.answers import FLOAT, NUMBERS, WHOLE
+from workbench.tpcds.answers import DECIMAL, FLOAT, NUMBERS, WHOLE
 
 IDENTICAL, OTHER_SCALE = 0, 1
 ROUNDED, CUT = "rounded", "cut"
@@ -17,11 +17,12 @@ class Comparison:
     Args:
         mine: columns of the engine's answer.
         theirs: columns of the oracle's.
-        shortens: how the engine drops the decimals that it has no room for.
+        shortens: how the engine drops the decimals that it has no room for. The oracle rounds.
+        alike: True takes no value in another scale for the same.
     """
 
-    def __init__(self, mine, theirs, shortens=ROUNDED):
-        self.columns, self.shortens = tuple(zip(mine, theirs, strict=True)), shortens
+    def __init__(self, mine, theirs, shortens=ROUNDED, *, alike=False):
+        self.columns, self.shortens, self.alike = tuple(zip(mine, theirs, strict=True)), shortens, alike
         numbers = set(NUMBERS)
         self.exact = tuple(
             n
@@ -34,7 +35,7 @@ class Comparison:
         worst = IDENTICAL
         for n, (a, b) in enumerate(zip(mine, theirs, strict=True)):
             level = self.values(n, a, b)
-            if level is None:
+            if level is None or (self.alike and level != IDENTICAL):
                 return None
             worst = max(worst, level)
         return worst
@@ -47,6 +48,16 @@ class Comparison:
         if mine.kind not in NUMBERS or theirs.kind not in NUMBERS:
             return IDENTICAL if a == b else None
         return _numbers(a, mine, b, theirs, self.shortens)
+
+    def told(self, n, value):
+        """Return the oracle's value of column n with the digits that the engine has there."""
+        mine, theirs = self.columns[n]
+        fewer = mine.kind == DECIMAL and (
+            theirs.kind == FLOAT or (theirs.kind == DECIMAL and mine.scale < theirs.scale)
+        )
+        if not fewer or value is None or not math.isfinite(value):
+            return value
+        return _shortened(Decimal(value), mine.scale, self.shortens)
 
     def fixed(self, row):
         """Return the values of a row that must be identical: what partners are looked up by."""
@@ -63,14 +74,16 @@ def _numbers(a, mine, b, theirs, shortens):
     if kinds == {FLOAT}:
         return IDENTICAL if near(a, b) else None
     if FLOAT in kinds:
-        number, exact, scale = (a, b, theirs.scale) if mine.kind == FLOAT else (b, a, mine.scale)
-        return OTHER_SCALE if _says(number, Decimal(exact), scale, shortens) else None
+        if mine.kind == FLOAT:
+            return OTHER_SCALE if _says(a, Decimal(b), theirs.scale, ROUNDED) else None
+        return OTHER_SCALE if _says(b, Decimal(a), mine.scale, shortens) else None
     if mine.kind == theirs.kind and mine.scale == theirs.scale:
         return IDENTICAL if a == b else None
     if WHOLE in kinds:  # a whole number is none that lost its fraction
         return OTHER_SCALE if a == b else None
-    longer, shorter, scale = (a, b, theirs.scale) if mine.scale > theirs.scale else (b, a, mine.scale)
-    return OTHER_SCALE if _shortened(longer, scale, shortens) == shorter else None
+    if mine.scale > theirs.scale:  # it was the oracle that dropped digits
+        return OTHER_SCALE if _shortened(a, theirs.scale, ROUNDED) == b else None
+    return OTHER_SCALE if _shortened(b, mine.scale, shortens) == a else None
 
 
 def _shortened(value, scale, shortens):

@@ -18,14 +18,23 @@ KINDS = (EQUAL, SCALE, ORDER, TIE, VACUOUS, UNVERIFIED, DIFFERENT)
 
 @dataclass(frozen=True)
 class Verdict:
-    """What a comparison found: one of KINDS, and a sentence with the first difference."""
+    """What a comparison found.
+
+    Attributes:
+        kind: one of KINDS.
+        sentence: with the first difference.
+        scaled: values agree in another scale only, whatever else is so; always for SCALE.
+    """
 
     kind: str
     sentence: str
+    scaled: bool = False
 
     def __post_init__(self):
         if self.kind not in KINDS:
             raise ValueError(f"{self.kind!r} is no verdict; there are {', '.join(KINDS)}")
+        if self.kind == SCALE:
+            object.__setattr__(self, "scaled", True)
 
     @property
     def verified(self):
@@ -41,11 +50,13 @@ class Oracle:
         answer: its Answer.
         keys: for each row the values of its sort keys, an empty tuple where there is no ORDER BY.
         limit: rows of the outermost LIMIT, None when there is none.
+        positions: of the keys among the answer's columns; negative where a key is none of them.
     """
 
     answer: answers.Answer
     keys: tuple[tuple, ...]
     limit: int | None = None
+    positions: tuple[int, ...] = ()
 
 
 def compare(answer, oracle, *, shortens=ROUNDED, unlimited: Callable | None = None):
@@ -99,9 +110,8 @@ def _agreement(answer, oracle, shortens):
         return Verdict(SCALE, _scale(answer, oracle.answer, levels, same))
     lost = _lost(answer, oracle, same)
     if lost is None:
-        return Verdict(
-            ORDER, f"{count}; row {levels.index(None) + 1} is the first that changed places with a peer"
-        )
+        where = f"{count}; row {levels.index(None) + 1} is the first that changed places with a peer"
+        return Verdict(ORDER, where, _scaled(answer, oracle, same))
     return Verdict(DIFFERENT, _difference(answer, oracle.answer, lost, same))
 
 
@@ -110,13 +120,15 @@ def _tie(answer, answer_full, oracle_full, shortens, first):
     without = compare(answer_full, oracle_full, shortens=shortens)
     if without.kind == DIFFERENT:
         return Verdict(DIFFERENT, f"without LIMIT too: {without.sentence}")
-    lost = _lost(answer, oracle_full, Comparison(answer.columns, oracle_full.answer.columns, shortens))
+    same = Comparison(answer.columns, oracle_full.answer.columns, shortens)
+    lost = _lost(answer, oracle_full, same)
     if lost is not None:
         return Verdict(
             DIFFERENT, f"equal without LIMIT, yet row {lost + 1} is none that LIMIT may keep: {first.sentence}"
         )
     rows = len(oracle_full.answer.rows)
-    return Verdict(TIE, f"{len(answer.rows)} of {rows} rows, which are equal without LIMIT; {first.sentence}")
+    sentence = f"{len(answer.rows)} of {rows} rows, which are equal without LIMIT; {first.sentence}"
+    return Verdict(TIE, sentence, _scaled(answer, oracle_full, same))
 
 
 def _lost(answer, oracle, same):
@@ -124,7 +136,7 @@ def _lost(answer, oracle, same):
 
     The answer may be shorter than the oracle's: then it holds some of the last peers.
     """
-    for start, end in _peers(oracle.keys):
+    for start, end in _peers(oracle, same):
         mine = answer.rows[start:end]
         lost = partners(mine, oracle.answer.rows[start:end], same)
         if lost is not None:
@@ -132,21 +144,36 @@ def _lost(answer, oracle, same):
     return None
 
 
-def _peers(keys):
+def _scaled(answer, oracle, same):
+    """Say whether rows that have partners have them in another scale only."""
+    if all((mine.kind, mine.scale) == (theirs.kind, theirs.scale) for mine, theirs in same.columns):
+        return False
+    alike = Comparison(answer.columns, oracle.answer.columns, same.shortens, alike=True)
+    return _lost(answer, oracle, alike) is not None
+
+
+def _peers(oracle, same):
     """Yield (from, to) of the runs of rows that the sort keys do not tell apart."""
-    start = 0
+    keys, start = oracle.keys, 0
     for n in range(1, len(keys) + 1):
-        if n == len(keys) or not _equal_keys(keys[n - 1], keys[n]):
+        if n == len(keys) or not _equal_keys(keys[n - 1], keys[n], oracle.positions, same):
             yield start, n
             start = n
 
 
-def _equal_keys(one, other):
-    """Compare sort keys; two floats that differ only in their noise leave the rest of the keys without a say."""
-    for a, b in zip(one, other, strict=True):
+def _equal_keys(one, other, positions, same):
+    """Compare sort keys.
+
+    Two floats that differ only in their noise leave the rest of the keys without a say, and so do two values that
+    the engine tells with the same digits: it sorts by those.
+    """
+    for n, (a, b) in enumerate(zip(one, other, strict=True)):
         if a == b:
             continue
-        return isinstance(a, float) and isinstance(b, float) and near(a, b)
+        if isinstance(a, float) and isinstance(b, float) and near(a, b):
+            return True
+        column = positions[n] if n < len(positions) else -1
+        return column >= 0 and same.told(column, a) == same.told(column, b)
     return True
 
 
