@@ -19,7 +19,7 @@ import time
 from urllib.parse import urlsplit
 
 import boto3
-import psutil
+import workers
 
 from bench import evidence
 from workbench import session, streams
@@ -220,7 +220,7 @@ def flat(spark, server, records):
         nonlocal count
         count += batch.records
         if not seen or count == total:
-            seen[count] = {"heap_mib": heap(spark), "workers_mib": workers()}
+            seen[count] = {"heap_mib": heap(spark), "workers_mib": round(workers.resident_mib())}
 
     source = source_of(server, "long", records // 10)
     streams.ingest(spark, "bench.once", source=source, parse=PARSE, max_batches=2)
@@ -238,11 +238,6 @@ def heap(spark):
     for _ in range(2):
         spark._jvm.System.gc()
     return round((runtime.totalMemory() - runtime.freeMemory()) / 2**20)
-
-
-def workers():
-    found = [p for p in psutil.Process().children(recursive=True) if "pyspark.daemon" in " ".join(p.cmdline())]
-    return round(sum(p.memory_info().rss for p in found) / 2**20)
 
 
 def lag(spark, records, shards=20, seconds=60):

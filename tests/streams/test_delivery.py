@@ -1,58 +1,14 @@
 """Routed records, each in its table once: by unique keys, out of order, with an error store."""
 
-import os
 import random
-import signal
 
 import pytest
+from delivery_cases import RECORD, deliver, event, item, lake, rows, send
 from topic_server import broker, topic
 
-from workbench import session, streams
-from workbench.streams import delivery, errors, kills, loop, positions, publish
+from workbench import streams
+from workbench.streams import delivery, positions, publish, routes
 from workbench.tables import commits
-
-RECORD = streams.Json("kind STRING, id BIGINT, version BIGINT, op STRING, text STRING")
-ROUTE = "CASE kind WHEN 'event' THEN '{0}.events' WHEN 'item' THEN '{0}.items' WHEN 'odd' THEN 'no.where' END"
-
-
-@pytest.fixture
-def lake(spark, namespace):
-    spark.sql(
-        f"CREATE TABLE {namespace}.events (id BIGINT, text STRING, offset BIGINT, note STRING) USING iceberg"
-    )
-    spark.sql(
-        f"CREATE TABLE {namespace}.items (id BIGINT NOT NULL, version BIGINT, text STRING, gone BOOLEAN) USING iceberg"
-    )
-    return namespace
-
-
-def targets(lake):
-    item = streams.Target(key=("id",), sequence=("version",), operation="op", deleted="gone")
-    return {f"{lake}.events": streams.Target(lineage=("offset",)), f"{lake}.items": item}
-
-
-def deliver(spark, lake, topic, *, source=None, **options):
-    given = {
-        "parse": RECORD, "tables": targets(lake), "errors": f"{lake}.errors", "route": ROUTE.format(lake),
-    } | options  # fmt: skip
-    return streams.deliver(spark, source=topic.source(**(source or {})), **given)
-
-
-def event(n):
-    return {"kind": "event", "id": n, "text": f"t{n}"}
-
-
-def item(n, version, op="U", text="x"):
-    return {"kind": "item", "id": n, "version": version, "op": op, "text": text}
-
-
-def send(topic, *records):
-    topic.send(range(len(records)), record=lambda n: records[n])
-
-
-def rows(spark, table, *columns):
-    spark.catalog.refreshTable(table)
-    return sorted(tuple(row) for row in spark.table(table).select(*columns).collect())
 
 
 def test_records_go_where_they_belong(spark, lake, topic):
@@ -92,6 +48,19 @@ def test_what_cannot_be_delivered_is_kept_whole_with_its_reason(spark, lake, top
     assert bytes(kept.raw) == long and kept.raw_bytes == len(long)
     odd = spark.table(f"{lake}.errors").where("reason = 'unknown_table'").collect()[0]
     assert bytes(odd.raw) == b'{"kind": "odd"}' and len(odd.raw_sha256) == 64 and odd.partition_key == "key-2"
+
+
+def test_reasons_add_up_and_do_not_multiply(spark):
+    """One nested in the next they would double with each: 48 million expressions for eight tables."""
+
+    def size(count):
+        names, fields = [f"t{n}" for n in range(count)], RECORD.fields()
+        item = streams.Target(key=("id",), sequence=("version",), operation="op", deleted="gone")
+        plan = routes.Plan("kind", dict.fromkeys(names, item), dict.fromkeys(names, fields), fields, ())
+        found = routes.routed(spark.createDataFrame([], fields), plan)
+        return len(found._jdf.queryExecution().analyzed().toJSON())
+
+    assert size(4) < 3 * size(2)
 
 
 def test_too_many_errors_stop_before_anything_is_committed(spark, lake, topic):
@@ -176,6 +145,32 @@ def test_the_second_of_two_runs_is_told_and_nothing_is_twice(spark, lake, topic)
     assert rows(spark, f"{lake}.events", "id") == [(n,) for n in range(20)]
 
 
+@pytest.mark.parametrize("remedy", ["error store", "tag"])
+def test_a_table_that_was_rolled_back_does_not_go_on_without_its_records(spark, lake, topic, remedy):
+    """The error store says that they are read. Rolled back too, they come again, and to the others not twice."""
+    begun = []
+    for n in range(2):
+        send(topic, event(n), item(n, 1), b"bad")
+        deliver(spark, lake, topic)
+        begun.append({name: commits.head(commits.load(spark, f"{lake}.{name}")) for name in ("events", "errors")})
+
+    def roll_back(name):
+        spark.sql(f"CALL system.rollback_to_snapshot('{lake}.{name}', {begun[0][name]})").collect()
+
+    roll_back("events")
+    with pytest.raises(positions.PositionsLost, match="events was rolled back behind what was delivered to it"):
+        deliver(spark, lake, topic)
+    if remedy == "error store":
+        roll_back("errors")
+    else:
+        (tag,) = [one for one in commits.load(spark, f"{lake}.events").refs() if one.startswith("streams_")]
+        spark.sql(f"ALTER TABLE {lake}.events DROP TAG `{tag}`")
+    again = 3 if remedy == "error store" else 0
+    assert [deliver(spark, lake, topic).run.records for _ in range(2)] == [again, 0]
+    assert rows(spark, f"{lake}.events", "id") == ([(0,), (1,)] if again else [(0,)])
+    assert rows(spark, f"{lake}.items", "id") == [(0,), (1,)] and spark.table(f"{lake}.errors").count() == 2
+
+
 def test_updates_that_change_nothing_still_move_the_positions(spark, lake, topic):
     send(topic, item(1, 5, text="new"))
     deliver(spark, lake, topic)
@@ -230,6 +225,9 @@ def test_arguments_that_do_not_go(spark, lake, topic, options, said):
         ({"key": ("id",)}, "key and sequence of a target go together"),
         ({"operation": "op"}, "needs a key"),
         ({"key": ("id",), "sequence": ("version",), "operation": "op"}, "operation and deleted go together"),
+        ({"operations": {"new": "insert"}}, "what each word does, 'upsert' or 'delete', not {'new': 'insert'}"),
+        ({"operations": ["U"]}, "what each word does"),
+        ({"operations": {}}, "what each word does"),
     ],
 )
 def test_targets_that_do_not_go(target, said):
@@ -246,73 +244,3 @@ def test_a_table_that_is_no_error_store(spark, lake, topic):
     spark.sql(f"CREATE TABLE {lake}.other (id BIGINT) USING iceberg")
     with pytest.raises(ValueError, match="is no error store: approximate_arrival_timestamp should be"):
         deliver(spark, lake, topic, errors=f"{lake}.other")
-
-
-def replay(spark, lake, topic, **options):
-    given = {"parse": RECORD, "tables": targets(lake), "route": ROUTE.format(lake)} | options
-    return streams.replay(spark, f"{lake}.errors", source=topic.source(), **given)
-
-
-@pytest.fixture
-def with_errors(spark, lake, topic):
-    """Two records of a kind that has no route yet, one of another, and one that is no JSON."""
-    send(topic, event(1), {"kind": "new", "id": 2}, b"bad", {"kind": "new", "id": 3}, {"kind": "other", "id": 4})
-    deliver(spark, lake, topic)
-    return ROUTE.format(lake).replace("'event'", "'new'")
-
-
-def states(spark, lake):
-    return rows(spark, f"{lake}.errors", "sequence_number", "shard_id", "replay", "replay_table", "replayed")
-
-
-def test_errors_are_replayed_once(spark, lake, topic, with_errors):
-    done = replay(spark, lake, topic, route=with_errors, id="mended")
-    assert (done.tables, done.left, done.cut) == ({f"{lake}.events": 2}, {"no_route": 1, "not_parsed": 1}, 0)
-    assert rows(spark, f"{lake}.events", "id", "offset") == [(1, 0), (2, 0), (3, 1)]
-    new = f"{lake}.events"
-    assert sorted(one[2:] for one in states(spark, lake) if one[2]) == [("mended", new, True)] * 2
-    again = replay(spark, lake, topic, route=with_errors)
-    assert again.tables == {} and len(rows(spark, f"{lake}.events", "id")) == 3
-    assert deliver(spark, lake, topic).run.records == 0
-
-
-def test_a_part_of_the_errors(spark, lake, topic, with_errors):
-    done = replay(spark, lake, topic, route=with_errors, where="shard_id = '0' AND reason = 'no_route'")
-    assert (done.tables, done.left) == ({}, {"no_route": 1})
-    with pytest.raises(ValueError, match="is no condition on the columns"):
-        replay(spark, lake, topic, route=with_errors, where="nothing = 1")
-
-
-@pytest.mark.parametrize("place", ["_write", "_finished"])
-def test_a_replay_that_was_killed_is_finished_by_its_name(spark, lake, topic, with_errors, monkeypatch, place):
-    from workbench.streams import replays
-
-    def dies(*_):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(replays, place, dies)
-    with pytest.raises(KeyboardInterrupt):
-        replay(spark, lake, topic, route=with_errors, id="killed")
-    monkeypatch.undo()
-    with pytest.raises(ValueError, match="the replay killed of .* was not finished"):
-        replay(spark, lake, topic, route=with_errors)
-    with pytest.raises(ValueError, match="has planned 2 records for .*events, and 0 of them go there"):
-        replay(spark, lake, topic, id="killed")
-    done = replay(spark, lake, topic, route=with_errors, id="killed")
-    assert done.tables == {f"{lake}.events": 2}
-    assert rows(spark, f"{lake}.events", "id") == [(1,), (2,), (3,)]
-    assert [one for one in states(spark, lake) if one[2] and not one[4]] == []
-
-
-def test_replayed_updates_do_not_undo_newer_ones(spark, lake, topic):
-    send(topic, {"kind": "thing", "id": 1, "version": 1, "op": "U", "text": "old"}, item(1, 2, text="new"))
-    deliver(spark, lake, topic)
-    route = ROUTE.format(lake).replace("'item'", "'thing'")
-    assert replay(spark, lake, topic, route=route).tables == {f"{lake}.items": 1}
-    assert rows(spark, f"{lake}.items", "version", "text") == [(2, "new")]
-
-
-def test_what_is_not_whole_is_not_replayed(spark, lake, topic, with_errors):
-    spark.sql(f"UPDATE {lake}.errors SET raw = substr(raw, 1, 3) WHERE reason = 'no_route'")
-    done = replay(spark, lake, topic, route=with_errors)
-    assert (done.tables, done.cut, done.left) == ({}, 3, {"not_parsed": 1})

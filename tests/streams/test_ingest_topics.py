@@ -9,7 +9,7 @@ from py4j.protocol import Py4JError
 from topic_server import broker, topic
 
 from workbench import session, streams
-from workbench.streams import kills, positions, shards
+from workbench.streams import kills, loop, positions, shards
 from workbench.tables import commits
 
 SOAK = bool(os.environ.get("WORKBENCH_SOAK"))
@@ -73,19 +73,42 @@ def test_partitions_that_are_added_are_read_from_their_first_record(spark, table
     assert ids(table) == [4, 5, 6, 7, 8, 9]
 
 
-def test_a_topic_made_again_is_refused_and_then_read_from_its_beginning(spark, broker, table, topic):
-    topic.send(range(6))
-    ingest(spark, table, topic)
+def made_again(broker, topic):
     broker.delete_topic(topic.name)
     end = time.monotonic() + 60
     while topic.name in broker.topics() and time.monotonic() < end:
         time.sleep(0.1)
     broker.create_topic(topic.name, partitions=2)
+
+
+def test_a_topic_made_again_is_refused_and_then_read_from_its_beginning(spark, broker, table, topic):
+    topic.send(range(6))
+    ingest(spark, table, topic)
+    made_again(broker, topic)
     topic.send(range(100, 104))  # offsets that the table knows, of other records
     with pytest.raises(shards.RecordsLost, match="the stream test-.*, which was deleted and made again"):
         ingest(spark, table, topic)
     done = ingest(spark, table, topic, source={"fail_on_data_loss": False})
     assert len(done.lost) == 1 and ids(table) == [*range(6), *range(100, 104)]
+
+
+def test_a_topic_made_again_while_it_is_read_brings_nothing_of_the_new_one(
+    spark, broker, table, topic, monkeypatch
+):
+    topic.send(range(2))
+    ingest(spark, table, topic)
+    whole = loop.shards.plan
+
+    def planned(*arguments, **more):  # the run has looked at the topic, and has not read yet
+        monkeypatch.undo()
+        made_again(broker, topic)
+        topic.send(range(100, 110))
+        return whole(*arguments, **more)
+
+    monkeypatch.setattr(loop.shards, "plan", planned)
+    with pytest.raises(shards.RecordsLost, match="was deleted and made again while it was read"):
+        ingest(spark, table, topic)
+    assert ids(table) == [0, 1]
 
 
 def test_trimmed_unread_stops_before_anything_is_committed(spark, table, topic):

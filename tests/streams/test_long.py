@@ -5,8 +5,8 @@ import random
 import threading
 import time
 
-import psutil
 import pytest
+import workers
 from stream_server import server, stream
 from test_ingest import files_twice, ids, ingest, table
 
@@ -60,11 +60,7 @@ def test_two_hundred_thousand_records_in_fixed_memory(spark, stream, table):
     def look(batch):
         spark._jvm.System.gc()
         runtime = spark._jvm.java.lang.Runtime.getRuntime()
-        processes = [
-            p for p in psutil.Process().children(recursive=True) if "pyspark.daemon" in " ".join(p.cmdline())
-        ]
-        resident = sum(p.memory_info().rss for p in processes)
-        seen.append(((runtime.totalMemory() - runtime.freeMemory()) / 2**20, resident / 2**20))
+        seen.append(((runtime.totalMemory() - runtime.freeMemory()) / 2**20, workers.resident_mib()))
 
     for begin in range(0, 200_000, 20_000):
         stream.send(range(begin, begin + 20_000), key=lambda n: f"k{n}")

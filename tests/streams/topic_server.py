@@ -61,8 +61,4 @@ class Made:
             promised.result(WAIT_SECONDS)
 
     def grow(self, partitions):
-        from confluent_kafka.admin import AdminClient, NewPartitions
-
-        admin = AdminClient({"bootstrap.servers": self.broker.bootstrap})
-        for promised in admin.create_partitions([NewPartitions(self.name, partitions)]).values():
-            promised.result(WAIT_SECONDS)
+        self.broker.add_partitions(self.name, partitions)

@@ -9,6 +9,7 @@ from datetime import date
 import commits_child
 import commits_processes as processes
 import pytest
+from conftest import views
 
 from workbench.tables import commits, snapshots, upserts
 from workbench.tables.commits import marks
@@ -69,9 +70,7 @@ def scenario(seed):
 
 def left_behind(spark):
     """How many views the session has, and frames that it keeps."""
-    shared = spark._jsparkSession.sharedState()
-    local = spark._jsparkSession.sessionState().catalog().listLocalTempViews("*").size()
-    return local + shared.globalTempViewManager().listViewNames("*").size(), shared.cacheManager().isEmpty()
+    return len(views(spark)), spark._jsparkSession.sharedState().cacheManager().isEmpty()
 
 
 @pytest.mark.parametrize("seed", range(SEEDS))
@@ -189,10 +188,26 @@ def test_wrong_shapes_are_refused(spark, table, select, options, expected):
     assert snapshots.current(spark, table) is None
 
 
-def test_merges_that_are_not_serializable_are_refused(spark, table):
-    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('write.merge.isolation-level' = 'snapshot')")
-    with pytest.raises(ValueError, match="with which two merges at once both insert a new key; it must be"):
+@pytest.mark.parametrize(
+    ("level", "why"),
+    [
+        ("snapshot", "with which two merges at once both insert a new key"),
+        ("SNAPSHOT", "with which two merges at once both insert a new key"),
+        ("none", "which Iceberg does not know"),
+        ("", "which Iceberg does not know"),
+    ],
+)
+def test_merges_that_are_not_serializable_are_refused(spark, table, level, why):
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('write.merge.isolation-level' = '{level}')")
+    with pytest.raises(ValueError, match=f"isolation-level '{level}', {why}; it must be serializable"):
         upserts.merge(spark, table, frame(spark, [(1, 1, "a", "I")]), **OPTIONS)
+    assert snapshots.current(spark, table) is None
+
+
+def test_serializable_is_read_in_any_case_as_iceberg_reads_it(spark, table):
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('write.merge.isolation-level' = 'Serializable')")
+    upserts.merge(spark, table, frame(spark, [(1, 1, "a", "I")]), **OPTIONS)
+    assert spark.table(table).count() == 1
 
 
 # races

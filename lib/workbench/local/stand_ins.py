@@ -1,7 +1,7 @@
-"""The stand-in that an environment names: started once, in common with the processes we start, gone with us.
+"""The stand-ins that an environment names: started once, in common with the processes we start, gone with us.
 
 A process hands it on to those it starts by environment variables: of the archive store its address, of an S3
-server its addresses and keys. Whoever started it ends it.
+server its addresses and keys, of a Kafka broker its address. Whoever started it ends it.
 """
 
 import atexit
@@ -15,6 +15,7 @@ from workbench import scratch, settings
 
 ARCHIVE = "WORKBENCH_ARCHIVE"  # its endpoint
 S3 = "WORKBENCH_S3"  # with the folder's name behind it: addresses; and its keys, which settings refer to
+KAFKA = "WORKBENCH_KAFKA"  # its address
 HIDDEN = {"s3.access-key-id": "KEY", "s3.secret-access-key": "SECRET", "credential": "CREDENTIAL"}
 _kept = {}
 
@@ -31,6 +32,33 @@ def of(env):
     if env.stand_in == "archive":
         return _archive(env.catalog.properties.get("warehouse", "").removeprefix("s3://").partition("/")[0])
     return _s3(env.folder) if env.stand_in in ("s3", "rest") else None
+
+
+def broker(env):
+    """Return the Kafka broker of an environment: the cluster it names, or the stand-in, started when not there.
+
+    Returns:
+        workbench.local.kafka.Broker.
+
+    Raises:
+        ValueError: the environment names neither; or, as ModuleNotFoundError and ChildProcessError, it cannot be
+            started; the message says why.
+    """
+    from workbench.local import kafka
+
+    if env.kafka is None:
+        raise ValueError(
+            f"the environment {env.name!r} names no Kafka: write kafka: stand_in for a broker on this machine, or "
+            "kafka: {bootstrap: host:port} for yours"
+        )
+    if env.kafka != "stand_in":
+        return kafka.Broker(env.kafka.bootstrap, None, env.kafka.config)
+    if KAFKA not in _kept:
+        if bootstrap := os.environ.get(KAFKA):
+            _kept[KAFKA] = kafka.Broker(bootstrap, None)
+        else:
+            os.environ[KAFKA] = _started(KAFKA, kafka.serve(within=scratch.enter())).bootstrap
+    return _kept[KAFKA]
 
 
 def properties_of(env):

@@ -11,7 +11,7 @@ from functools import reduce
 
 from workbench import identifiers
 from workbench.streams import chunks, positions, publish, shards, tables
-from workbench.tables import commits
+from workbench.tables import commits, snapshots
 
 SCHEMA = f"{chunks.DEAD}, stream_arn STRING, stream_created TIMESTAMP, schema_version STRING, run_id STRING"
 KEY = ("stream_arn", "stream_created", "shard_id", "sequence_number")
@@ -29,7 +29,7 @@ def make(spark, table, schema=SCHEMA, what="table of dead letters"):
     Raises:
         ValueError: there is a table of that name without the columns.
     """
-    if not spark.catalog.tableExists(table):
+    if not snapshots.exists(spark, table):
         spark.sql(f"CREATE TABLE IF NOT EXISTS {identifiers.quoted(table)} ({schema}) USING iceberg")
     commits.load(spark, table)
     have = {one.name: one.dataType.simpleString() for one in spark.table(identifiers.quoted(table)).schema}

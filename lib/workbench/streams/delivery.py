@@ -106,9 +106,21 @@ class Delivery(loop.Run):
             loaded = commits.load(self.spark, name)
             found, _ = positions.resume(self.spark, loaded, name, self.source, self.stream, onto_rows=onto_rows)
             self.has[name] = self.at if found is None else found.shards
+            self._refuse_rolled_back(name, loaded)
             if found is None:
                 summary = positions.properties(self.stream, self.at, "begin")
                 publish.note(self.spark, place, None, summary, mark=True)
+
+    def _refuse_rolled_back(self, name, loaded):
+        """Refuse a table that lost what it was given: nothing behind the error store's positions is read again."""
+        back = [one for one, at in self.at.items() if shards.further(at, self.has[name].get(one, shards.OLDEST))]
+        if back and positions.rolled_back(self.spark, loaded, self.stream):
+            raise positions.PositionsLost(
+                f"main of {name} was rolled back behind what was delivered to it, and its records would not come "
+                f"again, for {self.table} says that they are read. Roll {self.table} back too: what the other "
+                "tables have is passed over. To go on without them remove the table's tag "
+                f"{positions.ref(self.stream)}…"
+            )
 
     def end(self):
         """Drop the run's branches."""

@@ -124,6 +124,7 @@ class Run:
                 after = shards.advance(self.stream, at, read.ends)
                 if after == self.at and not read.gaps and not self._to_be_noted(read):
                     return self._told(read, after, 0, begun, looked)
+                self._same(self.source.describe())  # one that was made since may have what was read
                 read, written = self._commit(frame, read, after)
             except tables.OtherRows:  # a worker was lost and what it had read was read again, differently
                 if attempt == TRIES - 1:
@@ -223,14 +224,16 @@ class Run:
         sums = {name: getattr(self.total, name) + getattr(batch, name) for name in names}
         return replace(self.total, batches=self.total.batches + 1, **sums)
 
-    def _still_there(self):
-        stream = self.source.describe()
+    def _same(self, stream):
         if positions.name(stream) != positions.name(self.stream):
             raise shards.RecordsLost(
                 f"stream {self.source.stream} was deleted and made again while it was read; what was read of the "
                 "old one is in the table, the rest of it is gone"
             )
-        self.stream = stream
+        return stream
+
+    def _still_there(self):
+        stream = self.stream = self._same(self.source.describe())
         self.place = replace(self.place, stream=stream)
         self.letters = replace(self.letters, stream=stream) if self.letters else None
 

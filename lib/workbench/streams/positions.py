@@ -102,6 +102,12 @@ def tagged(loaded, stream):
     return [refs[one].snapshotId() for one in list(refs) if one.startswith(ref(stream)) and refs[one].isTag()]
 
 
+def rolled_back(spark, loaded, stream):
+    """Say whether main does not descend from a stream's newest publication, which has its tag."""
+    main = commits.head(loaded)
+    return any(not commits.descends(spark, loaded, main, one) for one in tagged(loaded, stream))
+
+
 def _line(spark, loaded, snapshot_id):
     """Yield a snapshot and its ancestors, expired ones too as long as a metadata file is there that has them."""
     known = [loaded.operations().current()]

@@ -26,7 +26,7 @@ class Protobuf:
 
     Attributes:
         descriptors: bytes of a FileDescriptorSet with the message and all that it needs: `protoc
-            --include_imports --descriptor_set_out`, or `described(MessageClass)`.
+            --include_imports --descriptor_set_out`, or `streams.protobuf.described(MessageClass)`.
         message: full name, as `package.Message`.
         unknown: what becomes of a record with a field that is not in the message: `ignore` drops the field and
             counts the record, `dead` makes it a dead letter.

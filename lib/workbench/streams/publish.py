@@ -19,7 +19,7 @@ from workbench.tables import commits
 
 _FOR_EVER = 2**63 - 1
 # of a commit that does not take long: enough for a table to which others commit all the time
-_PATIENCE = {"conditional": True, "tries": 30, "first_wait_s": 0.05, "longest_wait_s": 2}
+PATIENCE = {"conditional": True, "tries": 30, "first_wait_s": 0.05, "longest_wait_s": 2}
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def stage(spark, place, expected):
             manager.replaceBranch(place.branch, main).commit()
         return main
 
-    return commits.attempt(commit, landed=lambda: None, **_PATIENCE).value
+    return commits.attempt(commit, landed=lambda: None, **PATIENCE).value
 
 
 @contextmanager
@@ -133,7 +133,7 @@ def publish(spark, place, staged, base, expected):
         _tagged(manager, loaded, place, staged).commit()
         return staged
 
-    commits.attempt(commit, landed=landed, **_PATIENCE)
+    commits.attempt(commit, landed=landed, **PATIENCE)
 
 
 def publish_or_carry(spark, place, staged, base, expected, summary):
@@ -187,7 +187,7 @@ def note(spark, place, expected, summary, *, mark=False, carried=None):
         transaction.commitTransaction()
         return new
 
-    return commits.attempt(commit, landed=landed, **_PATIENCE).value
+    return commits.attempt(commit, landed=landed, **PATIENCE).value
 
 
 def _files(loaded, place, snapshot_id):
@@ -206,7 +206,7 @@ def drop(spark, place):
         if commits.head(loaded, place.branch) is not None:
             manager.removeBranch(place.branch).commit()
 
-    commits.attempt(commit, landed=lambda: None, **_PATIENCE)
+    commits.attempt(commit, landed=lambda: None, **PATIENCE)
 
 
 def _tagged(manager, loaded, place, snapshot):
@@ -227,10 +227,7 @@ def _refuse_moved(spark, loaded, place, expected):
             "committed"
         )
     if (found.shards if found else None) != expected:
-        if any(
-            not commits.descends(spark, loaded, commits.head(loaded), tag)
-            for tag in positions.tagged(loaded, place.stream)
-        ):
+        if positions.rolled_back(spark, loaded, place.stream):
             raise positions.PositionsLost(
                 f"main of {place.table} was rolled back behind what this run had brought. Nothing of this batch "
                 "was committed; a next run goes on from where main is now"

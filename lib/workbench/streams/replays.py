@@ -5,11 +5,12 @@ has that name too. So a replay that was killed is finished by its name, with wha
 take different records.
 """
 
+import hashlib
 import secrets
 from dataclasses import dataclass
 
 from workbench import identifiers
-from workbench.streams import dead_letters, routes, sources
+from workbench.streams import dead_letters, publish, routes, sources
 from workbench.streams import errors as store
 from workbench.tables import commits, upserts
 
@@ -94,7 +95,7 @@ def replay(spark, errors, *, source, parse, tables, route=None, where=None, id=N
         rows = routes.of_table(routes.routed(_parsed(mine, source, parse, plan), plan), plan, table)
         if count := mine.count():
             _refuse_others(rows.count(), count, table, name)
-            _write(spark, table, rows, plan.targets[table], f"replay {name}")
+            _write(spark, table, rows, plan.targets[table], _mark(mine, name))
             told[table] = count
     _finished(spark, errors, name)
     return Replayed(name, told, left, cut)
@@ -154,17 +155,66 @@ def _finished(spark, errors, name):
     from pyspark.sql import functions as F
 
     one = spark.range(1).select(F.lit(name).alias("_name"))
-    here = F.col("replay") == F.col("_name")
+    here = (F.col("replay") == F.col("_name")) & F.col("replayed").isNull()
     merging = one.mergeInto(identifiers.quoted(errors), here).whenMatched().update({"replayed": F.lit(True)})
     commits.retrying(spark, errors, merging.merge, conditional=True)
 
 
+def _mark(mine, name):
+    """Return the name of a table's commit: the replay's, and which records it brings, for names are used again."""
+    from pyspark.sql import functions as F
+
+    which = F.sum(F.xxhash64(*dead_letters.KEY).cast("decimal(38)"))
+    found = mine.agg(F.count("*"), which).first()
+    return f"{hashlib.sha256(f'{name} {tuple(found)}'.encode()).hexdigest()[:16]} replay {name}"[:200]
+
+
 def _write(spark, table, rows, target, id):
-    """Commit a table's rows under the replay's name; done before, nothing is done."""
+    """Commit a table's rows under a name; done before, nothing is done."""
     if target.key:
         upserts.merge(spark, table, rows, id=id, **target.roles())
-    else:
-        commits.retrying(spark, table, rows.writeTo(identifiers.quoted(table)).append, id=id)
+    elif commits.marks.find(spark, table, id) is None:
+        _append(spark, table, rows, id)
+
+
+def _append(spark, table, rows, id):
+    """Append rows by a commit that takes only where none of that name is, for another process may be at it too.
+
+    They are written to a branch, and main takes their files as they are. Branches of the same name go with that
+    commit, those too that were left by one that was killed.
+    """
+    prefix = f"replay_{hashlib.sha256(id.encode()).hexdigest()[:8]}_"
+    branch = prefix + secrets.token_hex(4)
+
+    def landed():
+        return commits.marks.find(spark, table, id)
+
+    def begin():
+        commits.load(spark, table).manageSnapshots().createBranch(branch).commit()
+
+    def commit():
+        transaction = commits.load(spark, table).newTransaction()
+        loaded = transaction.table()
+        refs = [one for one in list(loaded.refs()) if one.startswith(prefix)]
+        if landed() is None:
+            append = transaction.newFastAppend()
+            for file in list(loaded.snapshot(commits.head(loaded, branch)).addedDataFiles(loaded.io())):
+                append = append.appendFile(file)
+            append.set(commits.marks.KEY, id).commit()
+        # a transaction that moves a ref is refused when anything was committed since it began
+        manager = transaction.manageSnapshots()
+        for one in refs:
+            manager = manager.removeBranch(one)
+        manager.commit()
+        transaction.commitTransaction()
+
+    commits.attempt(begin, landed=lambda: None, conditional=True)
+    try:
+        rows.writeTo(f"{identifiers.quoted(table)}.`branch_{branch}`").append()
+        commits.attempt(commit, landed=landed, **publish.PATIENCE)
+    except Exception:
+        if landed() is None:
+            raise
 
 
 def _refuse_others(found, count, table, name):

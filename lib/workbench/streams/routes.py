@@ -48,6 +48,11 @@ class Target:
             )
         if self.key and (self.operation is None) != (self.deleted is None):
             raise ValueError("operation and deleted go together: without a marked row a delete could not last")
+        said = self.operations.values() if isinstance(self.operations, dict) else ()
+        if not said or any(one not in upserts.KINDS for one in said):
+            raise ValueError(
+                f"operations of a target says what each word does, 'upsert' or 'delete', not {self.operations!r}"
+            )
 
     def roles(self):
         """Return what a merge has to know of the columns, as arguments of `upserts.merge`."""
@@ -164,24 +169,21 @@ def routed(rows, plan):
     only = next(iter(plan.targets))
     where = F.lit(only) if plan.route is None else F.expr(plan.route)
     found = rows.withColumn(ROUTE, where)
-    table, reason, message = F.col(ROUTE), F.lit(None).cast("string"), F.lit(None).cast("string")
-    operation = F.lit(None).cast("string")
+    table, operation = F.col(ROUTE), F.lit(None).cast("string")
+    unknown = ~F.coalesce(table.isin(list(plan.targets)), F.lit(False))
+    named = F.concat(F.lit("the route names "), table, F.lit(", which is none of the tables"))
+    wrong = [(table.isNull(), "no_route", F.lit("the route names no table")), (unknown, "unknown_table", named)]
     for name, target in plan.targets.items():
         here = table == name
-        for what, text, bad in _wrong(name, target, plan):
-            new = here & reason.isNull() & bad
-            message = F.when(new, F.lit(text)).otherwise(message)
-            reason = F.when(new, F.lit(what)).otherwise(reason)
+        wrong += [(here & bad, what, F.lit(text)) for what, text, bad in _wrong(name, target, plan)]
         if target.operation:
             kinds = F.create_map(*[F.lit(one) for pair in target.operations.items() for one in pair])
             operation = F.when(here, kinds[F.col(identifiers.column(target.operation))]).otherwise(operation)
         elif target.key:
             operation = F.when(here, F.lit("upsert")).otherwise(operation)
-    unknown = ~F.coalesce(table.isin(list(plan.targets)), F.lit(False))
-    message = F.when(table.isNull(), F.lit("the route names no table")).when(
-        unknown, F.concat(F.lit("the route names "), table, F.lit(", which is none of the tables"))
-    ).otherwise(message)  # fmt: skip
-    reason = F.when(table.isNull(), F.lit("no_route")).when(unknown, F.lit("unknown_table")).otherwise(reason)
+    reason = message = F
+    for bad, what, text in wrong:  # one CASE each, first come first served: nested, they double with each reason
+        reason, message = reason.when(bad, F.lit(what)), message.when(bad, text)
     return found.withColumns({REASON: reason, MESSAGE: message, OPERATION: operation})
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 import tomllib
+import uuid
 from pathlib import Path
 
 import psutil
@@ -96,6 +97,8 @@ def test_what_a_broker_refuses_is_a_sentence(broker):
         broker.create_topic("taken")
     with pytest.raises(ValueError, match="the topic 'nowhere' was not removed: .*Unknown topic"):
         broker.delete_topic("nowhere")
+    with pytest.raises(ValueError, match="the topic 'taken' keeps its partitions: "):
+        broker.add_partitions("taken", 1)
     assert len(produce(broker, "tkaen", b"1", timeout_seconds=3)) == 1
     assert "tkaen" not in broker.topics()  # a mistyped topic is not made by its first record
 
@@ -184,3 +187,32 @@ def test_a_broker_that_cannot_start_says_its_last_words(tmp_path, monkeypatch):
         node.start(tmp_path, 0)
     assert java.find()
     assert os.listdir(tmp_path)
+
+
+def test_no_cluster_id_looks_like_an_option(monkeypatch):
+    drawn = iter([uuid.UUID(bytes=b"\xf8" + bytes(15)), uuid.UUID(bytes=b"\xfb" * 16), uuid.UUID(int=0)])
+    monkeypatch.setattr(node.uuid, "uuid4", lambda: next(drawn))
+    assert node.cluster_id() == "A" * 22
+
+
+def test_a_topic_counts_as_made_and_as_gone_when_the_broker_tells_so(broker, monkeypatch):
+    """The controller answers before the broker knows; on a busy machine a topic was missing right after it was made."""
+    real, told = kafka.Broker.topics, []
+
+    def late(self):
+        """Thrice what was there before."""
+        told.append(before if len(told) < 3 else real(self))
+        return told[-1]
+
+    monkeypatch.setattr(kafka.Broker, "topics", late)
+    before = real(broker)
+    broker.create_topic("late", partitions=2)
+    assert [one.get("late") for one in told] == [None, None, None, 2]
+    told.clear()
+    before = real(broker)
+    broker.delete_topic("late")
+    assert [one.get("late") for one in told] == [2, 2, 2, None]
+    monkeypatch.setattr(kafka.Broker, "topics", lambda self: before)
+    monkeypatch.setattr(kafka, "PATIENCE_SECONDS", 0.2)
+    with pytest.raises(TimeoutError, match="'never': 1 partitions expected, the broker tells of None"):
+        broker.create_topic("never")

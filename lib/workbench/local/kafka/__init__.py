@@ -14,10 +14,12 @@ The parts:
 """
 
 import importlib.util
+import time
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
+from workbench import secrets
 from workbench.local.kafka import child
 
 __all__ = ["Broker", "require", "serve"]
@@ -32,13 +34,21 @@ class Broker:
     Attributes:
         bootstrap: its address, for `bootstrap.servers` and `kafka.bootstrap.servers`.
         folder: where it keeps its data, a Path; None of one that we did not start.
+        config: settings of librdkafka by which it is reached; secrets as references, `env:NAME` or `ssm:/path`.
     """
 
     bootstrap: str
     folder: Path | None
+    config: dict = field(default_factory=dict)
+
+    def client(self):
+        """Return the settings of a client of it; the secrets are in them, so they are not for printing."""
+        return {"bootstrap.servers": self.bootstrap} | {
+            name: secrets.resolve(value) for name, value in self.config.items()
+        }
 
     def create_topic(self, name, *, partitions=1, config=None):
-        """Make a topic and wait until it can be used.
+        """Make a topic and wait until the broker tells of it.
 
         Args:
             name: of the topic.
@@ -47,22 +57,47 @@ class Broker:
 
         Raises:
             ValueError: the broker refuses: it is there, its name does not go.
+            TimeoutError: it took it and does not tell of it.
         """
         from confluent_kafka import KafkaException
         from confluent_kafka.admin import NewTopic
 
-        topic = NewTopic(name, num_partitions=partitions, replication_factor=1, config=config or {})
+        # how many copies is the cluster's own affair: one here
+        topic = NewTopic(name, num_partitions=partitions, config=config or {})
         admin = self._admin()  # what it promises dies with it
         try:
             admin.create_topics([topic])[name].result(PATIENCE_SECONDS)
         except KafkaException as error:
             raise ValueError(f"the topic {name!r} was not made: {error.args[0].str()}") from None
+        self._wait_for(name, partitions)
+
+    def add_partitions(self, name, partitions):
+        """Let a topic have more partitions, and wait until the broker tells of them.
+
+        Args:
+            name: of the topic.
+            partitions: how many it has then.
+
+        Raises:
+            ValueError: the broker refuses: there is no such topic, or it has as many.
+            TimeoutError: it took them and does not tell of them.
+        """
+        from confluent_kafka import KafkaException
+        from confluent_kafka.admin import NewPartitions
+
+        admin = self._admin()
+        try:
+            admin.create_partitions([NewPartitions(name, partitions)])[name].result(PATIENCE_SECONDS)
+        except KafkaException as error:
+            raise ValueError(f"the topic {name!r} keeps its partitions: {error.args[0].str()}") from None
+        self._wait_for(name, partitions)
 
     def delete_topic(self, name):
         """Remove a topic with its records; one of the same name can be made at once, and begins at offset 0.
 
         Raises:
             ValueError: there is no such topic.
+            TimeoutError: the broker removed it and still tells of it.
         """
         from confluent_kafka import KafkaException
 
@@ -71,16 +106,25 @@ class Broker:
             admin.delete_topics([name])[name].result(PATIENCE_SECONDS)
         except KafkaException as error:
             raise ValueError(f"the topic {name!r} was not removed: {error.args[0].str()}") from None
+        self._wait_for(name, None)
 
     def topics(self):
         """Return the topics and how many partitions each has, sorted by name: dict."""
         found = self._admin().list_topics(timeout=PATIENCE_SECONDS).topics
         return {name: len(found[name].partitions) for name in sorted(found) if not name.startswith("__")}
 
+    def _wait_for(self, name, partitions):
+        """The controller answers first; brokers, who serve readers and writers, hear of it from its log."""
+        end = time.monotonic() + PATIENCE_SECONDS
+        while (told := self.topics().get(name)) != partitions:
+            if time.monotonic() > end:
+                raise TimeoutError(f"topic {name!r}: {partitions} partitions expected, the broker tells of {told}")
+            time.sleep(0.05)
+
     def _admin(self):
         from confluent_kafka.admin import AdminClient
 
-        return AdminClient({"bootstrap.servers": self.bootstrap, "log_level": 0})
+        return AdminClient(self.client() | {"log_level": 0})
 
 
 def require():

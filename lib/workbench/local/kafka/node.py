@@ -72,6 +72,13 @@ def start(folder, wanted):
     raise ChildProcessError(f"the Kafka broker did not start: {said or 'it was not ready in time'}")
 
 
+def cluster_id():
+    """Return a random cluster id; none begins with a dash, for which Kafka's tool would look among its options."""
+    while (found := base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")).startswith("-"):
+        pass
+    return found
+
+
 def configure(folder, port, controller):
     """Write the settings of a node, and format its storage when it has none; what it keeps is under data/."""
     found = {
@@ -97,8 +104,9 @@ def configure(folder, port, controller):
     path.write_text("".join(f"{key}={value}\n" for key, value in found.items()), encoding="utf-8")
     if (folder / "data" / "meta.properties").is_file():
         return
-    named = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
-    done = launch(folder, "kafka.tools.StorageTool", "format", "-t", named, "-c", str(path), "--ignore-formatted")
+    done = launch(
+        folder, "kafka.tools.StorageTool", "format", "-t", cluster_id(), "-c", str(path), "--ignore-formatted"
+    )
     if done.wait(PATIENCE_SECONDS):
         raise ChildProcessError(f"the Kafka broker's storage was not formatted: {_last_words(folder)}")
 

@@ -13,9 +13,9 @@ from dataclasses import replace
 
 from workbench.tables import commits
 from workbench.tables.upserts import newest, shapes
-from workbench.tables.upserts.shapes import OPERATIONS
+from workbench.tables.upserts.shapes import KINDS, OPERATIONS
 
-__all__ = ["OPERATIONS", "each_batch", "merge", "staged"]
+__all__ = ["KINDS", "OPERATIONS", "each_batch", "merge", "staged"]
 
 _QUERY = "sql.streaming.queryId"  # Spark sets it in the thread that runs a stream's batches
 

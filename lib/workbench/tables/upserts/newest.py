@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from functools import reduce
 
 from workbench import identifiers
+from workbench.tables.upserts.shapes import KINDS
 
 # texts that differ wherever the values do, in every session
 _JSON = {
@@ -64,7 +65,7 @@ def _grouped(updates, shape):
     unknown = F.lit(False)
     if shape.operation:
         of = F.col(identifiers.column(shape.operation))
-        kinds = {kind: [text for text, one in shape.operations.items() if one == kind] for kind in _KINDS}
+        kinds = {kind: [text for text, one in shape.operations.items() if one == kind] for kind in KINDS}
         columns[shape.deleted] = of.isin(kinds["delete"])
         unknown = ~F.coalesce(of.isin([*kinds["delete"], *kinds["upsert"]]), F.lit(False))
     nulls = {
@@ -81,9 +82,6 @@ def _grouped(updates, shape):
     greatest = F.max_by(F.struct(*ours.values()), rank).alias("_row")
     wrong = [F.count_if(name).alias(name) for name in ("_key", "_sequence", "_operation")]
     return rows.groupBy(*[ours[name] for name in shape.key]).agg(greatest, *wrong)
-
-
-_KINDS = ("upsert", "delete")
 
 
 def _checked(grouped, shape):

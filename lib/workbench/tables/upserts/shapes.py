@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from workbench.tables import commits
 
+KINDS = ("upsert", "delete")  # of operations
 OPERATIONS = {"I": "upsert", "U": "upsert", "D": "delete"}
 _ISOLATION = "write.merge.isolation-level"
 _NO_KEYS = ("array", "map", "struct", "variant", "float", "double")
@@ -49,11 +50,11 @@ def of(spark, table, updates, *, key, sequence, operation, operations, deleted):
         ValueError: something does not fit; the message says what is expected and there.
     """
     loaded = commits.load(spark, table)
-    if (level := loaded.properties().get(_ISOLATION) or "serializable") != "serializable":
-        raise ValueError(
-            f"{table} has {_ISOLATION} {level!r}, with which two merges at once both insert a new key; "
-            "it must be serializable"
-        )
+    level = loaded.properties().get(_ISOLATION)
+    if level is not None and level.lower() != "serializable":  # Iceberg reads it in any case
+        loose = level.lower() == "snapshot"
+        why = "with which two merges at once both insert a new key" if loose else "which Iceberg does not know"
+        raise ValueError(f"{table} has {_ISOLATION} {level!r}, {why}; it must be serializable")
     columns = {field.name: field.dataType for field in spark.table(table).schema}
     shape = Shape(table, columns, _names(key), _names(sequence), operation, dict(operations), deleted)
     _check_roles(shape)
@@ -87,7 +88,7 @@ def _check_roles(shape):
         raise ValueError("operation and deleted go together: without a marked row a delete could not last")
     if shape.deleted and (kind := shape.columns[shape.deleted].typeName()) != "boolean":
         raise ValueError(f"{shape.deleted} is {kind}; the column that marks deleted rows is boolean")
-    if wrong := sorted(set(shape.operations.values()) - {"upsert", "delete"}):
+    if wrong := sorted(set(shape.operations.values()) - set(KINDS)):
         raise ValueError(f"an operation is upsert or delete, not {wrong[0]!r}")
 
 

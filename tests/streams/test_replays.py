@@ -1,0 +1,108 @@
+"""Errors brought to their tables after all: each once, whatever is killed, repeated, or done by two at once."""
+
+import pytest
+from delivery_cases import RECORD, ROUTE, deliver, event, item, lake, rows, send, targets
+from pyspark.sql import DataFrameWriterV2
+from topic_server import broker, topic
+
+from workbench import streams
+from workbench.streams import replays
+from workbench.tables import commits
+
+
+def replay(spark, lake, topic, **options):
+    given = {"parse": RECORD, "tables": targets(lake), "route": ROUTE.format(lake)} | options
+    return streams.replay(spark, f"{lake}.errors", source=topic.source(), **given)
+
+
+@pytest.fixture
+def with_errors(spark, lake, topic):
+    """Two records of a kind that has no route yet, one of another, and one that is no JSON."""
+    send(topic, event(1), {"kind": "new", "id": 2}, b"bad", {"kind": "new", "id": 3}, {"kind": "other", "id": 4})
+    deliver(spark, lake, topic)
+    return ROUTE.format(lake).replace("'event'", "'new'")
+
+
+def states(spark, lake):
+    return rows(spark, f"{lake}.errors", "sequence_number", "shard_id", "replay", "replay_table", "replayed")
+
+
+def test_errors_are_replayed_once(spark, lake, topic, with_errors):
+    done = replay(spark, lake, topic, route=with_errors, id="mended")
+    assert (done.tables, done.left, done.cut) == ({f"{lake}.events": 2}, {"no_route": 1, "not_parsed": 1}, 0)
+    assert rows(spark, f"{lake}.events", "id", "offset") == [(1, 0), (2, 0), (3, 1)]
+    new = f"{lake}.events"
+    assert sorted(one[2:] for one in states(spark, lake) if one[2]) == [("mended", new, True)] * 2
+    again = replay(spark, lake, topic, route=with_errors)
+    assert again.tables == {} and len(rows(spark, f"{lake}.events", "id")) == 3
+    assert deliver(spark, lake, topic).run.records == 0
+
+
+def test_a_part_of_the_errors(spark, lake, topic, with_errors):
+    done = replay(spark, lake, topic, route=with_errors, where="shard_id = '0' AND reason = 'no_route'")
+    assert (done.tables, done.left) == ({}, {"no_route": 1})
+    with pytest.raises(ValueError, match="is no condition on the columns"):
+        replay(spark, lake, topic, route=with_errors, where="nothing = 1")
+
+
+@pytest.mark.parametrize("place", ["_write", "_finished"])
+def test_a_replay_that_was_killed_is_finished_by_its_name(spark, lake, topic, with_errors, monkeypatch, place):
+    def dies(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(replays, place, dies)
+    with pytest.raises(KeyboardInterrupt):
+        replay(spark, lake, topic, route=with_errors, id="killed")
+    monkeypatch.undo()
+    with pytest.raises(ValueError, match="the replay killed of .* was not finished"):
+        replay(spark, lake, topic, route=with_errors)
+    with pytest.raises(ValueError, match="has planned 2 records for .*events, and 0 of them go there"):
+        replay(spark, lake, topic, id="killed")
+    done = replay(spark, lake, topic, route=with_errors, id="killed")
+    assert done.tables == {f"{lake}.events": 2}
+    assert rows(spark, f"{lake}.events", "id") == [(1,), (2,), (3,)]
+    assert [one for one in states(spark, lake) if one[2] and not one[4]] == []
+
+
+def test_replayed_updates_do_not_undo_newer_ones(spark, lake, topic):
+    send(topic, {"kind": "thing", "id": 1, "version": 1, "op": "U", "text": "old"}, item(1, 2, text="new"))
+    deliver(spark, lake, topic)
+    route = ROUTE.format(lake).replace("'item'", "'thing'")
+    assert replay(spark, lake, topic, route=route).tables == {f"{lake}.items": 1}
+    assert rows(spark, f"{lake}.items", "version", "text") == [(2, "new")]
+
+
+def test_what_is_not_whole_is_not_replayed(spark, lake, topic, with_errors):
+    spark.sql(f"UPDATE {lake}.errors SET raw = substr(raw, 1, 3) WHERE reason = 'no_route'")
+    done = replay(spark, lake, topic, route=with_errors)
+    assert (done.tables, done.cut, done.left) == ({}, 3, {"not_parsed": 1})
+
+
+@pytest.mark.parametrize("id", ["nightly", "x" * 200])
+def test_a_name_is_used_again_for_later_errors(spark, lake, topic, with_errors, id):
+    assert replay(spark, lake, topic, route=with_errors, id=id).tables == {f"{lake}.events": 2}
+    send(topic, {"kind": "new", "id": 5})
+    deliver(spark, lake, topic)
+    assert replay(spark, lake, topic, route=with_errors, id=id).tables == {f"{lake}.events": 1}
+    assert rows(spark, f"{lake}.events", "id") == [(1,), (2,), (3,), (5,)]
+
+
+def test_two_at_one_replay_bring_its_records_once(spark, lake, topic, with_errors, monkeypatch):
+    """A scheduler begins one again by its name that is not dead yet."""
+    whole, met, done = DataFrameWriterV2.append, [], []
+
+    def appending(self):
+        met.append(self)
+        if len(met) == 1:
+            done.append(replay(spark, lake, topic, route=with_errors, id="two"))
+        return whole(self)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(replays, "_finished", lambda *_: None)  # the second is not done when the first goes on
+        patched.setattr(DataFrameWriterV2, "append", appending)
+        done.append(replay(spark, lake, topic, route=with_errors, id="two"))
+    assert [one.tables for one in done] == [{f"{lake}.events": 2}] * 2
+    assert rows(spark, f"{lake}.events", "id") == [(1,), (2,), (3,)]
+    replay(spark, lake, topic, route=with_errors, id="two")
+    assert rows(spark, f"{lake}.events", "id") == [(1,), (2,), (3,)]
+    assert [one for one in commits.load(spark, f"{lake}.events").refs() if one.startswith("replay_")] == []
