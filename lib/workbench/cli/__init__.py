@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from workbench.cli.doctor import doctor
 from workbench.cli.engines import engines
 from workbench.cli.local import local
 
@@ -18,6 +19,7 @@ app = typer.Typer(
 )  # fmt: skip
 app.add_typer(local, name="local")
 app.add_typer(engines, name="engines")
+app.add_typer(doctor, name="doctor")
 Notebook = Annotated[str | None, typer.Argument(help="name in notebooks/, or path of any notebook")]
 
 
@@ -190,18 +192,6 @@ def new(name: Annotated[str, typer.Argument(help="two digits and words: 25_find_
 
     path = refreshing.create(name)
     print(f"{_from_here(path)}: edit it in JupyterLab, then `workbench refresh {name}`")
-
-
-@app.command()
-def doctor(
-    fix: Annotated[bool, typer.Option("--fix", help="fetch what is missing without asking")] = False,
-    environment: Annotated[str, typer.Option(help="look at what this environment needs")] = "local",
-    port: Annotated[int | None, typer.Option(help="also look whether this port is free")] = None,
-):
-    """Say what is wrong with this machine's set-up and what to do, a sentence each."""
-    from workbench import doctor as diagnoses
-
-    raise typer.Exit(diagnoses.main(fix=fix, environment=environment, port=port))
 
 
 def _progress(name):

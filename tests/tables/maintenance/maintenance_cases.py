@@ -1,18 +1,22 @@
 """Small tables to be kept healthy, and what must not change when they are."""
 
 import os
+import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from workbench.tables import maintenance, snapshots
+from workbench.tables import commits, maintenance, snapshots
+from workbench.tables.maintenance import arrow
 
 LATER = datetime.now(UTC) + timedelta(days=30)  # at which every snapshot of a test is old
 PLAIN = "'format-version' = '2'"
 MERGE_ON_READ = (
     PLAIN + ", " + ", ".join(f"'write.{one}.mode' = 'merge-on-read'" for one in ("delete", "update", "merge"))
 )
+# Spark's own default leaves a delete file for each data file, which nothing makes fewer
+BY_PARTITION = MERGE_ON_READ + ", 'write.delete.granularity' = 'partition'"
 ALL = maintenance.ACTIONS
 LONG = pytest.mark.skipif(not os.environ.get("WORKBENCH_SOAK"), reason="WORKBENCH_SOAK is not set")
 
@@ -29,14 +33,6 @@ def made(spark, table, *, properties=PLAIN, partitioned="", appends=0, columns="
 def append(spark, table, n):
     rows = spark.range(10 * n, 10 * n + 10).selectExpr("id", "concat('v', id % 3) AS v").coalesce(1)
     rows.writeTo(table).append()
-
-
-def digest(spark, table, at=""):
-    """Count and checksum of the whole rows: duplicates count, order does not."""
-    spark.sql(f"REFRESH TABLE {table}")
-    return tuple(
-        spark.sql(f"SELECT count(*), sum(CAST(xxhash64(*) AS DECIMAL(38))) FROM {table} {at}").collect()[0]
-    )
 
 
 def ids(spark, table):
@@ -72,4 +68,31 @@ def plan(spark, table, *actions, marks=(), now=LATER, **more):
 
 def run(spark, table, *actions, marks=(), now=LATER, options=None, **more):
     planned = plan(spark, table, *actions, marks=marks, now=now, **more)
-    return {one.name: one for one in maintenance.run(spark, planned, now=now, **(options or {}))}
+    options = {"no_commit_under_way": now is LATER} | (options or {})  # its writers are at rest
+    return {one.name: one for one in maintenance.run(spark, planned, now=now, **options)}
+
+
+def old(path, days=5):
+    """Make a file look old."""
+    at = time.time() - days * 86400
+    os.utime(path, (at, at))
+    return path
+
+
+def raise_conflict(spark, table):
+    """Raise a real ValidationException: of a rewrite whose file is gone."""
+    loaded = commits.load(spark, table)
+    spec = spark._jvm.org.apache.iceberg.DataFiles.builder(loaded.spec())
+    gone = spec.withPath("file:/nowhere.parquet").withFileSizeInBytes(1).withRecordCount(1).build()
+    loaded.newRewrite().deleteFile(gone).addFile(gone).commit()
+
+
+def error_behind_the_commit(monkeypatch, error):
+    """Let the fast way's commit take, and an error come in place of its answer."""
+    whole = arrow._commit
+
+    def commit(*arguments):
+        whole(*arguments)
+        raise error
+
+    monkeypatch.setattr(arrow, "_commit", commit)

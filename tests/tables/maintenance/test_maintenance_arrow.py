@@ -1,21 +1,21 @@
 """The fast way: the same rows and statistics as Iceberg's own rewrite, one commit, and Spark where it is unusual."""
 
+import pyarrow as pa
 import pytest
+from conftest import ENVIRONMENT
+from digests import digest
 from maintenance_cases import (
-    LATER,
     LONG,
     MERGE_ON_READ,
     PLAIN,
-    append,
     data_files,
-    digest,
-    ids,
     made,
     plan,
     policy,
     stored,
 )
 
+from workbench import session
 from workbench.tables import commits, maintenance
 from workbench.tables.maintenance import arrow, parquet, storage
 
@@ -59,13 +59,21 @@ def statistics(spark, table):
 
 
 @pytest.mark.parametrize(
-    "partitioned", [pytest.param("", marks=LONG), "b, bucket(2, id), months(at)"], ids=["flat", "partitioned"]
+    ("partitioned", "dropped"),
+    [
+        pytest.param("", (), marks=LONG),
+        ("b, bucket(2, id), months(at)", ()),
+        ("b, months(at)", ("b", "months(at)")),
+    ],
+    ids=["flat", "partitioned", "evolved"],
 )
-def test_rows_and_statistics_are_those_of_icebergs_own_rewrite(spark, table, partitioned):
+def test_rows_and_statistics_are_those_of_icebergs_own_rewrite(spark, table, partitioned, dropped):
     few = {"min_input_files": 2}
     found = {}
     for name, fast in ((table, True), (table + "_slow", False)):
         before = digest(spark, wide(spark, name, partitioned))
+        for field in dropped:
+            spark.sql(f"ALTER TABLE {name} DROP PARTITION FIELD {field}")
         files, parts = data_files(spark, name), plan(spark, name, "compact_data", **few).actions[0].groups
         (done,) = maintenance.run(spark, plan(spark, name, "compact_data", fast=fast, **few))
         assert (done.fast, done.files - done.files_after, done.said) == (
@@ -80,6 +88,37 @@ def test_rows_and_statistics_are_those_of_icebergs_own_rewrite(spark, table, par
         row.operation
         for row in spark.sql(f"SELECT operation FROM {table}.snapshots ORDER BY committed_at").collect()
     ][5:] == ["replace"]
+
+
+@pytest.mark.parametrize("row_group_bytes", [128 * 1024**2, 50_000], ids=["one row group", "one for each file"])
+def test_long_values_have_the_bounds_of_icebergs_own_rewrite(spark, table, row_group_bytes):
+    """No Parquet footer has any of more than 4 KB; of the short ones of another row group it has them."""
+    modes = {"whole": "full", "counted": "counts", "ignored": "none"}
+    more = "".join(f", 'write.metadata.metrics.column.{name}' = '{mode}'" for name, mode in modes.items())
+    more += f", 'write.parquet.row-group-size-bytes' = '{row_group_bytes}'"
+    texts = ", ".join(
+        f"repeat(concat('ü', id), CASE WHEN id < 20 THEN 1 WHEN id < 100 THEN 3000 END) AS {name}"
+        for name in ("s", *modes)
+    )
+    values = (
+        f"id, {texts}, unhex(repeat(concat('FF', lpad(hex(id), 2, '0')), 5000)) AS x, CAST(NULL AS STRING) AS v, "
+        "unhex(repeat('FF', IF(id < 20, 1, 5000))) AS last"  # no bytes of 16 are greater: it has no upper bound
+    )
+    columns = "id BIGINT, s STRING, whole STRING, counted STRING, ignored STRING, x BINARY, v STRING, last BINARY"
+    found = {}
+    for name, fast in ((table, True), (table + "_slow", False)):
+        made(spark, name, columns=columns, properties=PLAIN + more)
+        for n in range(6):
+            spark.sql(f"INSERT INTO {name} SELECT /*+ COALESCE(1) */ {values} FROM range({20 * n}, {20 * n + 20})")
+        before = digest(spark, name)
+        (done,) = maintenance.run(spark, plan(spark, name, "compact_data", fast=fast))
+        assert (done.fast, digest(spark, name)) == (6 * fast, before)
+        found[fast] = statistics(spark, name)
+    assert found[True] == found[False]
+    bounds = spark.sql(f"SELECT map_keys(upper_bounds) AS ids FROM {table}.data_files").first()
+    assert sorted(bounds.ids) == [1, 2, 3, 6]
+    asked = f"SELECT id FROM {table} WHERE s = repeat('ü85', 3000)"  # too narrow bounds leave the file out
+    assert [row.id for row in spark.sql(asked).collect()] == [85]
 
 
 def test_the_files_are_what_icebergs_readers_expect(spark, table):
@@ -105,6 +144,7 @@ def test_the_files_are_what_icebergs_readers_expect(spark, table):
 
 
 UNUSUAL = {
+    "format 1": (PLAIN.replace("'2'", "'1'"), "id BIGINT, v STRING", "the table has format 1"),
     "format 3": (PLAIN.replace("'2'", "'3'"), "id BIGINT, v STRING", "the table has format 3, whose row lineage would be lost"),
     "list": (PLAIN, "id BIGINT, v STRING, l ARRAY<INT>", "its column l is of type list"),
     "bloom": (PLAIN + ", 'write.parquet.bloom-filter-enabled.column.id' = 'true'", "id BIGINT, v STRING",
@@ -141,110 +181,19 @@ def test_deletes_sort_orders_and_older_columns_go_through_spark(spark, table):
     assert len(stored(spark, table)) == 7  # nothing was left by what was begun
 
 
-def beside(spark, table, write, tries=3):
-    """Rewrite while somebody commits between the writing of the new files and their commit, the first time."""
-    chosen, calls = plan(spark, table, "compact_data").actions[0].groups, []
-
-    def meanwhile():
-        calls.append(1)
-        if len(calls) == 1:
-            write()
-
-    done, why = arrow.rewrite(spark, table, chosen, policy(), tries=tries, before_commit=meanwhile)
-    return done, why, len(calls)
-
-
-def test_an_append_meanwhile_is_kept(spark, table):
-    made(spark, table, appends=5)
-    done, why, calls = beside(spark, table, lambda: append(spark, table, 5))
-    assert (done.files, done.files_after, done.tries, why, calls) == (5, 1, 1, None, 1)
-    assert (digest(spark, table)[0], data_files(spark, table)) == (60, 2)
-
-
-def test_rows_that_others_delete_meanwhile_do_not_come_back(spark, table):
-    """Copy-on-write replaces a file under the rewrite: it is refused, its files go, and it begins again."""
-    made(spark, table, appends=6)
-    done, why, calls = beside(spark, table, lambda: spark.sql(f"DELETE FROM {table} WHERE id < 5"))
-    assert (done.files, done.files_after, done.tries, why, calls) == (6, 1, 2, None, 2)
-    assert (digest(spark, table)[0], data_files(spark, table)) == (55, 1)
-    assert len(stored(spark, table)) == 6 + 1 + 1
-
-
-def test_delete_files_that_come_meanwhile_send_it_to_spark(spark, table):
-    """Merge-on-read leaves the files in place and adds deletes: only the validation sees them."""
-    made(spark, table, properties=MERGE_ON_READ, appends=6)
-    done, why, calls = beside(spark, table, lambda: spark.sql(f"DELETE FROM {table} WHERE id = 3"))
-    assert (done, why, calls) == (None, "the table has delete files", 1)
-    assert (digest(spark, table)[0], data_files(spark, table), len(stored(spark, table))) == (59, 6, 7)
-
-
-def test_an_unknown_outcome_is_settled_by_looking(spark, table, monkeypatch):
-    made(spark, table, appends=5)
-    before, whole = digest(spark, table), arrow._commit
-
-    def answer_lost(*arguments):
-        whole(*arguments)
-        raise ConnectionError("the answer did not come")
-
-    monkeypatch.setattr(arrow, "_commit", answer_lost)
-    done, why = arrow.rewrite(
-        spark, table, plan(spark, table, "compact_data").actions[0].groups, policy(), tries=2
-    )
-    assert (done.files, done.files_after, done.commits, why) == (5, 1, 1, None)
-    assert (digest(spark, table), data_files(spark, table), len(ids(spark, table))) == (before, 1, 6)
-
-
-def test_an_error_of_its_own_leaves_no_file(spark, table, monkeypatch):
-    made(spark, table, appends=5)
-    groups = plan(spark, table, "compact_data").actions[0].groups
-
-    def full():
-        raise OSError("no space left")
-
-    with pytest.raises(OSError, match="no space left"):
-        arrow.rewrite(spark, table, groups, policy(), tries=3, before_commit=full)
-    assert len(stored(spark, table)) == 5 and len(ids(spark, table)) == 5
-
-
-class Killed(BaseException):
-    """What no handler sees, as a process that is gone."""
-
-
-@pytest.mark.parametrize("place", ["before the commit", "behind the commit"])
-def test_a_run_that_was_killed_and_is_begun_again_is_harmless(spark, table, monkeypatch, place):
-    table += place[:6]  # a folder of its own: what is dropped leaves its orphans
-    made(spark, table, appends=5)
-    before, whole, planned = digest(spark, table), arrow._commit, plan(spark, table, "compact_data")
-
-    def killed(*arguments):
-        if place == "behind the commit":
-            whole(*arguments)
-        raise Killed
-
-    monkeypatch.setattr(arrow, "_commit", killed)
-    with pytest.raises(Killed):
-        maintenance.run(spark, planned)
-    monkeypatch.setattr(arrow, "_commit", whole)
-    assert len(stored(spark, table)) == 6
-    (done,) = maintenance.run(spark, planned)
-    assert done.files == (5 if place == "before the commit" else 0)
-    assert (digest(spark, table), data_files(spark, table)) == (before, 1)
-    left = maintenance.run(spark, plan(spark, table, "remove_orphans"), now=LATER)[0].orphans
-    assert len([one for one in left if one.endswith("-fast.parquet")]) == (
-        1 if place == "before the commit" else 0
-    )
-
-
-def test_a_commit_keeps_the_data_sequence_number(spark, table):
-    """So that deletes by equality, which name no file, still apply to the new one."""
-    made(spark, table, appends=5)
-    seen = commits.load(spark, table).currentSnapshot().sequenceNumber()
-    beside(spark, table, lambda: append(spark, table, 5))
+def test_rows_stay_in_the_order_in_which_they_came(spark, table):
+    """So that what came together is found together, whatever the drawn names of the files are."""
+    made(spark, table, columns="id BIGINT")
+    append = session.catalog(ENVIRONMENT).load_table(table).append
+    for n in range(8):
+        append(pa.table({"id": range(1000 * n, 1000 * n + 1000)}))
     spark.sql(f"REFRESH TABLE {table}")
-    rows = spark.sql(
-        f"SELECT sequence_number, data_file.record_count AS n FROM {table}.entries WHERE status < 2"
-    ).collect()
-    assert sorted((row.n, row.sequence_number) for row in rows) == [(10, seen + 1), (50, seen)]
+    size = spark.sql(f"SELECT sum(file_size_in_bytes) FROM {table}.data_files").first()[0]
+    (done,) = maintenance.run(spark, plan(spark, table, "compact_data", target_file_bytes=size // 4 + 1))
+    bounds = "readable_metrics.id.lower_bound AS low, readable_metrics.id.upper_bound AS high"
+    found = [tuple(row) for row in spark.sql(f"SELECT {bounds} FROM {table}.data_files ORDER BY low").collect()]
+    assert done.fast == 8
+    assert found == [(0, 1999), (2000, 3999), (4000, 5999), (6000, 7999)]
 
 
 @pytest.mark.parametrize(

@@ -1,9 +1,9 @@
 """A plan says what would be done, and changes nothing."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 import pytest
-from maintenance_cases import ALL, MERGE_ON_READ, ids, made, plan
+from maintenance_cases import ALL, LATER, MERGE_ON_READ, PLAIN, ids, made, plan, run
 
 from workbench.tables import commits, maintenance
 from workbench.tables.maintenance import groups
@@ -74,8 +74,30 @@ def test_small_delete_files_are_written_together(spark, table):
     for n in range(5):
         spark.sql(f"DELETE FROM {table} WHERE id = {10 * n}")
     assert spark.sql(f"SELECT * FROM {table}.delete_files").count() == 5
+    assert plan(spark, table, "rewrite_deletes").actions == ()  # one for each data file stays: nothing is won
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('write.delete.granularity' = 'partition')")
     (action,) = plan(spark, table, "rewrite_deletes").actions
     assert (action.files, action.files_after, action.what) == (5, 1, "5 small delete files become about 1")
+
+
+def test_deletes_of_files_that_were_compacted_away_go(spark, table):
+    made(spark, table, properties=MERGE_ON_READ, appends=5)
+    spark.sql(f"DELETE FROM {table} WHERE id % 10 = 0")
+    assert plan(spark, table, "rewrite_deletes").actions == ()
+    run(spark, table, "compact_data")
+    (action,) = plan(spark, table, "rewrite_deletes").actions
+    assert (action.files, action.files_after, action.what) == (5, 0, "5 small delete files become about 0")
+    assert run(spark, table, "rewrite_deletes")["rewrite_deletes"].files_after == 0
+    spark.sql(f"REFRESH TABLE {table}")
+    assert spark.sql(f"SELECT * FROM {table}.delete_files").count() == 0 and spark.table(table).count() == 45
+
+
+def test_what_is_no_policy_and_no_list_is_refused(spark, table):
+    made(spark, table)
+    with pytest.raises(ValueError, match=r"policy is a Policy; read_policy\(path\) reads one"):
+        maintenance.plan(spark, table, policy="orders.yml")
+    with pytest.raises(ValueError, match=r"say marks=\['main'\]"):
+        plan(spark, table, marks="main")
 
 
 @pytest.mark.parametrize(
@@ -99,6 +121,7 @@ def test_marks_branches_and_tags_hold_what_comes_after_them(spark, table):
     assert going(snapshots_older_than_days=31) == ([], [])
     held = "3 older snapshots stay, needed from snapshot {} on"
     assert going(marks=[third]) == ([0, 1], [held.format(third)])
+    assert going(marks=(one for one in [third])) == ([0, 1], [held.format(third)])
     assert going(marks=[fourth, third]) == ([0, 1], [held.format(third)])
     spark.sql(f"ALTER TABLE {table} CREATE TAG reader AS OF VERSION {second}")
     assert going() == ([0], ["3 older snapshots stay, needed from reader on"])
@@ -115,10 +138,30 @@ def test_a_ref_that_would_be_dropped_is_said_and_refused_as_a_mark(spark, table)
     first = ids(spark, table)[0]
     spark.sql(f"ALTER TABLE {table} CREATE TAG short AS OF VERSION {first} RETAIN 1 DAYS")
     (action,) = plan(spark, table, "expire_snapshots", solitary_refs=["short"]).actions
-    assert action.breaks[1] == "short goes: its own maximum age is over"
+    assert action.breaks[1] == "short goes: its maximum age is over"
     planned = plan(spark, table, "expire_snapshots", marks=["short"], solitary_refs=["short"])
     assert planned.actions == ()
-    assert "short is a reader's mark, and its own maximum age is over" in planned.notes[0]
+    assert "short is a reader's mark, and its maximum age is over" in planned.notes[0]
+
+
+def test_the_maximum_age_of_all_refs_is_said_and_refused_as_that_of_one(spark, table):
+    """By the table's property Iceberg drops every old branch and tag with any expiry."""
+    made(spark, table, properties=PLAIN + ", 'history.expire.max-ref-age-ms' = '1'", appends=4)
+    known = ids(spark, table)
+    spark.sql(f"ALTER TABLE {table} CREATE TAG reader AS OF VERSION {known[1]}")
+    (action,) = plan(spark, table, "expire_snapshots").actions
+    assert action.breaks[1] == "reader goes: its maximum age is over"
+    # by Iceberg's clock, whatever moment the ages are told by
+    for now in (LATER, commits_time(spark, table)):
+        planned = plan(spark, table, "expire_snapshots", marks=["reader"], now=now, snapshots_older_than_days=0)
+        assert planned.actions == ()
+        assert "reader is a reader's mark, and its maximum age is over" in planned.notes[0]
+    maintenance.run(spark, maintenance.Planned(**vars(planned) | {"actions": (action,)}), now=LATER)
+    assert (ids(spark, table), [*commits.load(spark, table).refs()]) == (known, ["main", "reader"])
+
+
+def commits_time(spark, table):
+    return datetime.fromtimestamp(commits.load(spark, table).currentSnapshot().timestampMillis() / 1000, UTC)
 
 
 def test_a_branch_whose_own_rule_takes_more_refuses_expiry(spark, table):
@@ -142,6 +185,14 @@ def test_what_cannot_be_planned_is_refused(spark, table):
         plan(spark, table, marks=[5])
     with pytest.raises(ValueError, match="now has no time zone"):
         plan(spark, table, now=datetime(2026, 1, 1))
+    planned = plan(spark, table)
+    for wrong, why in (
+        ({"now": datetime(2026, 1, 1)}, "now has no time zone"), ({"tries": 0}, "tries is 0"),
+        ({"max_bytes": -1}, "max_bytes is -1: a limit is 0 or more"), ({"max_minutes": float("nan")}, "max_minutes is nan"),
+        ({"max_commits": -2}, "max_commits is -2"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=why):
+            maintenance.run(spark, planned, **wrong)
     with pytest.raises(TableNotFound):
         plan(spark, f"{table}_not")
     with pytest.raises(ValueError, match="is not a table name"):

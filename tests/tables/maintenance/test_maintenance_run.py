@@ -1,11 +1,11 @@
 """A run does what was planned: the rows stay, limits hold, and a second run finds nothing to do."""
 
-import os
+import re
 import threading
-import time
 from datetime import UTC, datetime
 
 import pytest
+from digests import digest
 from maintenance_cases import (
     ALL,
     LATER,
@@ -14,18 +14,19 @@ from maintenance_cases import (
     PLAIN,
     append,
     data_files,
-    digest,
     folder,
     ids,
     made,
+    old,
     plan,
     policy,
+    raise_conflict,
     run,
     stored,
 )
 
 from workbench.tables import commits, maintenance
-from workbench.tables.maintenance import compaction, expiry, orphans
+from workbench.tables.maintenance import compaction, expiry
 
 NOW_OK = {"no_commit_under_way": True, "remove_orphans": True}
 
@@ -170,13 +171,6 @@ def test_a_mark_given_to_the_run_holds(spark, table):
 # orphans
 
 
-def old(path, days=5):
-    """Make a file look old."""
-    at = time.time() - days * 86400
-    os.utime(path, (at, at))
-    return path
-
-
 def test_orphans_are_found_dry_and_then_removed(spark, table):
     made(spark, table, appends=2)
     data, now = folder(spark, table) / "data", datetime.now(UTC)
@@ -206,20 +200,6 @@ def test_a_young_cut_off_is_refused_before_anything_is_done(spark, table):
     assert data_files(spark, table) == 1
 
 
-def test_what_the_table_has_come_to_know_since_the_listing_is_no_orphan(spark, table, monkeypatch):
-    made(spark, table, appends=2)
-    spark.sql(f"ALTER TABLE {table} CREATE BRANCH side")
-    spark.sql(f"INSERT INTO {table}.branch_side VALUES (1, 'x')")
-    spark.sql(f"DELETE FROM {table} WHERE id < 10")
-    everything = sorted(
-        f"file:{path}" for path in folder(spark, table).rglob("*") if path.suffix in (".parquet", ".avro")
-    )
-    monkeypatch.setattr(orphans, "_unknown", lambda *_: everything)
-    assert orphans.find(spark, table, policy(), now=LATER) == ()
-    assert orphans.remove(spark, table, tuple(everything)) == 0
-    assert orphans.remove(spark, table, tuple(one.replace("file:", "file://") for one in everything)) == 0
-
-
 def test_another_table_below_refuses_the_removal(spark, table, namespace):
     made(spark, table, appends=1)
     inside = folder(spark, table) / "inside"
@@ -227,9 +207,37 @@ def test_another_table_below_refuses_the_removal(spark, table, namespace):
     spark.sql(f"INSERT INTO {namespace}.inner VALUES (1)")
     for path in inside.rglob("*"):
         old(path)
-    with pytest.raises(ValueError, match="another table's metadata lies below"):
-        run(spark, table, "remove_orphans", now=datetime.now(UTC), options={"remove_orphans": True})
+    done = run(spark, table, "remove_orphans", now=datetime.now(UTC), options={"remove_orphans": True})
+    assert "another table's metadata lies below" in done["remove_orphans"].said[0]
     assert digest(spark, f"{namespace}.inner")[0] == 1
+
+
+def test_what_a_killed_writer_left_of_a_metadata_file_is_an_orphan(spark, table):
+    """Empty or cut off: it was never committed, and once stopped every removal with an error of Java's."""
+    made(spark, table, appends=2)
+    place = folder(spark, table) / "metadata"
+    whole = min(place.glob("*.metadata.json")).read_text()
+    left = [place / "00007-empty.metadata.json", place / "00008-cut.metadata.json"]
+    for path, text in zip(left, ("", whole[:200]), strict=True):
+        path.write_text(text)
+        old(path)
+    done = run(spark, table, "remove_orphans", now=datetime.now(UTC), options={"remove_orphans": True})
+    done = done["remove_orphans"]
+    assert sorted(one.rpartition("/")[2] for one in done.orphans) == [path.name for path in left]
+    assert not any(path.exists() for path in left) and digest(spark, table)[0] == 20
+
+
+def test_metadata_elsewhere_that_nobody_can_read_refuses_the_removal(spark, table):
+    made(spark, table, appends=1)
+    path = folder(spark, table) / "inside" / "metadata" / "00000-cut.metadata.json"
+    path.parent.mkdir(parents=True)
+    path.write_text("{")
+    old(path)
+    done = run(spark, table, "remove_orphans", now=datetime.now(UTC), options={"remove_orphans": True})
+    assert re.search(
+        "metadata that cannot be read lies below .* in .*inside/metadata", done["remove_orphans"].said[0]
+    )
+    assert path.exists()
 
 
 # conflicts
@@ -250,14 +258,6 @@ def test_a_delete_in_the_middle_of_a_rewrite_is_not_undone(spark, table, monkeyp
     monkeypatch.setattr(compaction, "_once", once)
     (done,) = maintenance.run(spark, plan(spark, table, "compact_data", fast=False))
     assert (len(calls), done.files_after, digest(spark, table)[0], data_files(spark, table)) == (2, 1, 55, 1)
-
-
-def raise_conflict(spark, table):
-    """Raise a real ValidationException: of a rewrite whose file is gone."""
-    loaded = commits.load(spark, table)
-    spec = spark._jvm.org.apache.iceberg.DataFiles.builder(loaded.spec())
-    gone = spec.withPath("file:/nowhere.parquet").withFileSizeInBytes(1).withRecordCount(1).build()
-    loaded.newRewrite().deleteFile(gone).addFile(gone).commit()
 
 
 def test_groups_that_are_refused_every_time_are_skipped_and_said(spark, table, monkeypatch):

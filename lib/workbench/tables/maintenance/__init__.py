@@ -14,24 +14,30 @@ The parts:
     planning     what would be done: a value and its table
     price        what a plan costs
     running      what was planned, done within limits
+    limits       what bounds a run, and which arguments say nothing
     groups       which data files are worth rewriting
     compaction   their rewrite by Iceberg's action on Spark
     arrow        their rewrite without Spark, for small plain files
+    bounds       lowest and highest values, cut as Iceberg cuts them
     deletes      delete files: written together, or dropped where they apply to nothing
     manifests    manifests written together
     expiry       which snapshots may go, and who holds the others
     orphans      files that no snapshot knows: listed, looked at twice, removed
     metadata     metadata tables of exactly the state that was loaded
+    inventory    what lies in the storage, held against what the metadata knows
+    readers      where a stream stands, by its checkpoint
 
 For a table's owner: docs/maintenance.md.
 """
 
+from workbench.tables.maintenance.inventory import Inventory, inventory
 from workbench.tables.maintenance.planning import Action, Planned, only, plan, told
 from workbench.tables.maintenance.policy import ACTIONS, Limits, Policy, read_policy
 from workbench.tables.maintenance.price import usd
+from workbench.tables.maintenance.readers import stream_marks
 from workbench.tables.maintenance.running import Done, run
 
 __all__ = [
-    "ACTIONS", "Action", "Done", "Limits", "Planned", "Policy", "only", "plan", "read_policy", "run", "told",
-    "usd",
+    "ACTIONS", "Action", "Done", "Inventory", "Limits", "Planned", "Policy", "inventory", "only", "plan",
+    "read_policy", "run", "stream_marks", "told", "usd",
 ]  # fmt: skip

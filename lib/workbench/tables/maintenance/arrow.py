@@ -9,7 +9,7 @@ import uuid
 
 from workbench.tables import commits
 from workbench.tables.commits import marks
-from workbench.tables.maintenance import compaction, groups, metadata, parquet, storage
+from workbench.tables.maintenance import bounds, compaction, groups, metadata, parquet, storage
 from workbench.tables.maintenance.compaction import Rewritten
 from workbench.tables.maintenance.storage import Unfit
 
@@ -67,20 +67,22 @@ def _once(spark, loaded, seen, chosen, policy, mark, before_commit):
     files, how = storage.opened(seen), parquet.options(dict(seen.properties()))
     text = spark._jvm.org.apache.iceberg.SchemaParser.toJson(seen.schema())
     wanted = parquet.schema(seen, text)
-    old, parts = _parts(spark, seen, loaded.locationProvider(), chosen, policy, mark)
+    old, parts, tasks = _parts(spark, seen, loaded.locationProvider(), chosen, policy)
     if not parts:
         return 0, 0, 0
-    written = ()
+    sources = {
+        location: [(old[n]["file-path"], old[n]["file-size-in-bytes"]) for n in part]
+        for location, (part, _) in parts.items()
+    }
+    begun = False
     try:
-        sources = {
-            location: [(old[n]["file-path"], old[n]["file-size-in-bytes"]) for n in part]
-            for location, (part, _) in parts.items()
-        }
         written = parquet.write(files, sources, wanted, how, threads=spark.sparkContext.defaultParallelism)
         before_commit()
-        _commit(spark, loaded, seen, old, parts, written, mark)
+        begun = True
+        _commit(spark, loaded, seen, tasks, parts, written, mark)
     except Exception as error:
-        if commits.kind(error) not in (commits.UNKNOWN, commits.CONNECTION):
+        # once a commit has begun only its refusal says that nobody needs the files: Java may have died behind it
+        if not begun or commits.kind(error) in _AGAIN:
             storage.delete(files, parts)
         raise
     replaced = [old[n] for part, _ in parts.values() for n in part]
@@ -103,87 +105,120 @@ def check(loaded, chosen):
         raise Unfit("the table has delete files")
     if not loaded.sortOrder().isUnsorted():
         raise Unfit("the table has a sort order")
-    if any(one.spec_id != loaded.spec().specId() for one in chosen):
+    if not loaded.spec().isUnpartitioned() and any(one.spec_id != loaded.spec().specId() for one in chosen):
+        # the rows of one may belong to several partitions now
         raise Unfit("some files have an older partitioning")
+    every = [field for spec in dict(loaded.specs()).values() for field in spec.fields()]
+    if any(field.transform().toString() == "void" for field in every):
+        raise Unfit("a field was dropped from its partitioning")  # Iceberg cannot tell such files as JSON
+    if odd := compaction.not_told(loaded):
+        raise Unfit(f"it is partitioned by values of type {odd}")
     if any(one.bytes > LARGEST for one in chosen):
         raise Unfit(f"a group is larger than {LARGEST // 1024**2} MB")
 
 
-def _parts(spark, seen, provider, chosen, policy, mark):
-    """Return the files that are worth it now, and {new location: (positions among them, partition)}."""
-    found, wanted = _small(spark, seen, chosen, policy), {one.partition for one in chosen}
+def _parts(spark, seen, provider, chosen, policy):
+    """Return the small files, {new location: (positions among them, partition)}, and the tasks of those."""
+    names = [field.name() for field in seen.spec().fields()]
+    # a plan tells the fields of all specs; names of a try's own, for an earlier one's commit may arrive yet
+    wanted, own = {_key(names, json.loads(one.partition)) for one in chosen}, uuid.uuid4().hex
+    found, tasks = _small(spark, seen, names, chosen, policy)
     by_partition = {}
     for n, one in enumerate(found):
         by_partition.setdefault(one["key"], []).append(n)
-    if unknown := by_partition.keys() - wanted:
-        found_key, expected = sorted(unknown)[0], sorted(wanted)[0]
-        if len(unknown) == len(by_partition):
-            raise Unfit(f"its partitions cannot be told by their values ({found_key}, {expected})")
     parts, spec = {}, seen.spec()
     for key in sorted(by_partition.keys() & wanted):
-        members = sorted(by_partition[key], key=lambda n: found[n]["file-path"])
-        sizes = [found[n]["file-size-in-bytes"] for n in members]
-        if not groups.worth(len(members), sum(sizes), policy):
+        members, size = by_partition[key], sum(found[n]["file-size-in-bytes"] for n in by_partition[key])
+        if not groups.worth(len(members), size, policy):
             continue
+        count = groups.files_after(size, policy.target_file_bytes)
+        members = sorted(members, key=lambda n: found[n]["file-path"])
+        if count > 1:  # names are drawn; in the order in which rows came the new files have narrow bounds
+            members.sort(key=lambda n: tasks.get(found[n]["task"]).file().dataSequenceNumber())
+        sizes = [found[n]["file-size-in-bytes"] for n in members]
         if any(found[n]["file-format"].lower() != "parquet" for n in members):
             raise Unfit("some of its files are not Parquet")
         if any(found[n].get("sort-order-id") for n in members):
             raise Unfit("some of its files are sorted")
-        partition = found[members[0]]["java"].partition()
-        for run in parquet.evenly(sizes, groups.files_after(sum(sizes), policy.target_file_bytes)):
-            name = f"{len(parts):05d}-{mark}-fast.parquet"
+        partition = tasks.get(found[members[0]]["task"]).file().partition()
+        for run in parquet.evenly(sizes, count):
+            name = f"{len(parts):05d}-{own}-fast.parquet"
             at = (
                 provider.newDataLocation(name)
                 if spec.isUnpartitioned()
                 else provider.newDataLocation(spec, partition, name)
             )
             parts[at] = ([members[n] for n in run], partition)
-    return found, parts
+    kept = {found[n]["task"] for part, _ in parts.values() for n in part}
+    for n in reversed(range(tasks.size())):
+        if n not in kept:
+            del tasks[n]
+    return found, parts, tasks
 
 
-def _small(spark, loaded, chosen, policy):
-    """Return the small live files of some partitions, as Iceberg's JSON of each with `key` and `java`."""
-    parser, spec = spark._jvm.org.apache.iceberg.ContentFileParser, loaded.spec()
-    names = [field.name() for field in spec.fields()]
-    tasks = loaded.newScan().filter(compaction.where(spark, loaded, chosen)).ignoreResiduals().planFiles()
-    found, limit = [], groups.small(policy)
+def _key(names, values):
+    return json.dumps({name: values.get(name) for name in sorted(names)}, ensure_ascii=False)
+
+
+def _small(spark, loaded, names, chosen, policy):
+    """Return the small live files of some partitions, as Iceberg's JSON with `key` and `task`, and the tasks.
+
+    A call to Java costs as much as reading a small file, so that all files are told by one: as a catalog would
+    answer that plans a scan. Where the table has no partitions now, files of older specs are told like its own.
+    """
+    iceberg = spark._jvm.org.apache.iceberg
+    specs = {one.spec_id for one in chosen}
+    planned = loaded.newScan().filter(compaction.where(spark, loaded, chosen)).ignoreResiduals().planFiles()
     try:
-        each = tasks.iterator()
-        while each.hasNext():
-            java = each.next().file()
-            one = json.loads(parser.toJson(java, spec)) if java.specId() == spec.specId() else None
-            if one is not None and one["file-size-in-bytes"] < limit:
-                values = dict(sorted(zip(names, one["partition"], strict=True)))
-                found.append(one | {"java": java, "key": json.dumps(values, ensure_ascii=False)})
+        tasks = iceberg.relocated.com.google.common.collect.Lists.newArrayList(planned)
     finally:
-        tasks.close()
-    return found
+        planned.close()
+    answer = iceberg.rest.responses.PlanTableScanResponse.builder().withPlanStatus(
+        iceberg.rest.PlanStatus.COMPLETED
+    )
+    answer = answer.withFileScanTasks(tasks).withSpecsById(loaded.specs()).build()
+    found, limit = [], groups.small(policy)
+    told = json.loads(iceberg.rest.responses.PlanTableScanResponseParser.toJson(answer))
+    for n, one in enumerate(task["data-file"] for task in told.get("file-scan-tasks", ())):
+        if one["spec-id"] in specs and one["file-size-in-bytes"] < limit:
+            values = dict(zip(names, one["partition"], strict=True)) if names else {}
+            found.append(one | {"task": n, "key": _key(names, values)})
+    return found, tasks
 
 
-def _commit(spark, loaded, seen, old, parts, written, mark):
-    """Replace files in one commit that is bound to the snapshot from which they were read."""
-    snapshot = seen.currentSnapshot()
-    config = spark._jvm.org.apache.iceberg.MetricsConfig.forTable(seen)
-    commit = loaded.newRewrite().validateFromSnapshot(snapshot.snapshotId())
-    # deletes by equality that come meanwhile have a higher number, so that they apply to the new files too
-    commit = commit.dataSequenceNumber(snapshot.sequenceNumber())
-    for one in written:
-        positions, partition = parts[one.location]
-        for n in positions:
-            commit.deleteFile(old[n]["java"])
-        commit.addFile(_data_file(spark, seen, one, partition, config))
-    commit.set(marks.KEY, mark)
-    commit.commit()
+def _commit(spark, loaded, seen, tasks, parts, written, mark):
+    """Replace files in one commit that is bound to the snapshot from which they were read, as Iceberg's own is.
+
+    Iceberg refuses it when a replaced file is gone, for missing paths fail in every rewrite, and when position
+    deletes came for one since that snapshot. Deletes by equality that come meanwhile have a higher sequence number
+    than that snapshot, which the new files take, so that they apply to these too.
+    """
+    actions = spark._jvm.org.apache.iceberg.actions
+    config, java = spark._jvm.org.apache.iceberg.MetricsConfig.forTable(seen), _Java(spark)
+    group = actions.RewriteFileGroup(None, tasks, seen.spec().specId(), 0, 0, 0)
+    group.setOutputFiles({_data_file(java, seen, one, parts[one.location][1], config) for one in written})
+    begun = seen.currentSnapshot().snapshotId()
+    manager = actions.RewriteDataFilesCommitManager(loaded, begun, True, {marks.KEY: mark})
+    manager.commitFileGroups({group})
 
 
-def _data_file(spark, loaded, one, partition, config):
+class _Java:
+    """Iceberg's classes, looked up once: each part of a name that Py4J is asked for is searched in all jars."""
+
+    def __init__(self, spark):
+        iceberg = spark._jvm.org.apache.iceberg
+        self.footers, self.files = iceberg.parquet.ParquetUtil, iceberg.DataFiles
+        self.parser, self.mapper = iceberg.ContentFileParser, iceberg.util.JsonUtil.mapper()
+
+
+def _data_file(java, loaded, one, partition, config):
     """Return Iceberg's handle of a new file, with the metrics of its footer and what a footer does not have."""
-    iceberg, spec = spark._jvm.org.apache.iceberg, loaded.spec()
-    metrics = iceberg.parquet.ParquetUtil.fileMetrics(loaded.io().newInputFile(one.location), config)
-    builder = iceberg.DataFiles.builder(spec).withPath(one.location).withFormat("parquet")
+    spec = loaded.spec()
+    metrics = java.footers.fileMetrics(loaded.io().newInputFile(one.location), config)
+    builder = java.files.builder(spec).withPath(one.location).withFormat("parquet")
     builder = builder.withFileSizeInBytes(one.size).withSortOrder(loaded.sortOrder()).withMetrics(metrics)
     file = (builder if spec.isUnpartitioned() else builder.withPartition(partition)).build()
-    told = json.loads(iceberg.ContentFileParser.toJson(file, spec))
+    told = json.loads(java.parser.toJson(file, spec))
     counted = {
         number: nans
         for number, nans in one.nans.items()
@@ -191,9 +226,27 @@ def _data_file(spark, loaded, one, partition, config):
     }
     # by JSON, for Py4J would make an Integer of a small Java Long
     told["nan-value-counts"] = {"keys": list(counted), "values": list(counted.values())}
+    _replace_bounds(told, loaded, one.spans, config)
     told["split-offsets"] = list(one.offsets)
-    node = iceberg.util.JsonUtil.mapper().readTree(json.dumps(told))
-    return iceberg.ContentFileParser.fromJson(node, spec)
+    return java.parser.fromJson(java.mapper.readTree(json.dumps(told)), spec)
+
+
+def _replace_bounds(told, loaded, spans, config):
+    """Put the bounds of columns with values too long for a footer into a file's JSON, in place of what is there.
+
+    Iceberg takes a row group without bounds for one without values: what it found in the others is too narrow.
+    """
+    for number, (lowest, highest) in spans.items():
+        name = loaded.schema().findColumnName(number)
+        text, mode = loaded.schema().findType(number).toString() == "string", config.columnMode(name).toString()
+        found = bounds.kept(lowest, highest, mode, text=text)
+        for which, bound in zip(("lower-bounds", "upper-bounds"), found, strict=True):
+            there = told.get(which) or {"keys": [], "values": []}
+            pairs = dict(zip(there["keys"], there["values"], strict=True))
+            pairs.pop(number, None)
+            if bound is not None:
+                pairs[number] = bound.hex().upper()
+            told[which] = {"keys": list(pairs), "values": list(pairs.values())}
 
 
 def _told(spark, table, snapshot_id):

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from workbench.tables import commits
 from workbench.tables.commits import marks
+from workbench.tables.maintenance import deletes, metadata
 from workbench.tables.maintenance import groups as sizes
-from workbench.tables.maintenance import metadata
 
 _AGAIN = (commits.CONFLICT, commits.VALIDATION)
 _LITERALS = ("string", "int", "long", "date", "boolean")
@@ -60,7 +60,13 @@ def by_spark(spark, table, groups, policy, *, tries=5, max_commits=None, max_fil
     """
     mark, files, after, size, skipped, dropped, begun, said = uuid.uuid4().hex, 0, 0, 0, 0, 0, 0, ()
     for tried in range(1, tries + 1):
-        options = _options(spark, policy, groups, max_commits, max_files)
+        left = max_commits if max_commits is None else max_commits - _made(spark, table, mark)
+        room = max_files if max_files is None else max_files - files
+        if left == 0 or (files and room is not None and room < 2):
+            full = "max_commits" if left == 0 else "max_bytes"
+            said = (f"{full} is reached: {skipped} files were left as they are",)
+            break
+        options = _options(spark, table, policy, groups, left, room)
         try:
             attempt = commits.attempt(
                 lambda options=options: _once(spark, table, groups, options, mark),
@@ -74,6 +80,7 @@ def by_spark(spark, table, groups, policy, *, tries=5, max_commits=None, max_fil
             if not isinstance(error, commits.OutcomeUnknown) and commits.kind(error) not in _AGAIN:
                 raise
             skipped, said = sum(one.files for one in groups), (f"left as they are: {_first_line(error)}",)
+            begun += tries
             break
         done, begun = attempt.value, begun + attempt.tries
         files, after, size, dropped = files + done[0], after + done[1], size + done[2], dropped + bool(done[4])
@@ -84,12 +91,14 @@ def by_spark(spark, table, groups, policy, *, tries=5, max_commits=None, max_fil
             sleep(min(0.1 * 2**tried, 10))
     if skipped and not said:
         said = (f"{skipped} files were left as they are: other commits changed them each of {tries} times",)
-    made = [
-        one
-        for one in commits.snapshots_of(spark, commits.load(spark, table))
-        if one["summary"].get(marks.KEY) == mark
-    ]
-    return Rewritten(files, after, size, len(made) + dropped, max(begun, tried), skipped, said)
+    made = _made(spark, table, mark) + dropped
+    return Rewritten(files, after, size, made, begun, skipped, said)
+
+
+def _made(spark, table, mark):
+    """Return how many snapshots have a mark."""
+    known = commits.snapshots_of(spark, commits.load(spark, table))
+    return sum(one["summary"].get(marks.KEY) == mark for one in known)
 
 
 def _once(spark, table, groups, options, mark):
@@ -106,7 +115,7 @@ def _once(spark, table, groups, options, mark):
     )  # fmt: skip
 
 
-def _options(spark, policy, groups, max_commits, max_files):
+def _options(spark, table, policy, groups, max_commits, max_files):
     options = {
         "target-file-size-bytes": policy.target_file_bytes,
         "min-file-size-bytes": sizes.small(policy),
@@ -120,7 +129,8 @@ def _options(spark, policy, groups, max_commits, max_files):
     }
     worn = any(one.with_deletes for one in groups)
     if worn and "rewrite_deletes" in policy.actions and max_commits is None:  # it is one commit more
-        options["remove-dangling-deletes"] = "true"
+        seen = metadata.still(spark, commits.load(spark, table))
+        options["remove-dangling-deletes"] = str(not deletes.apply_everywhere(spark, seen)).lower()
     return options | ({"max-files-to-rewrite": max_files} if max_files else {})
 
 
@@ -152,6 +162,17 @@ def _partition(expressions, loaded, values):
         one = expressions.isNull(term) if value is None else expressions.equal(term, value)
         found = getattr(expressions, "and")(found, one)
     return found
+
+
+def told(loaded, groups):
+    """Say whether `where` is for the partitions of some groups of a loaded table alone."""
+    return not_told(loaded) is None and all(one.spec_id == loaded.spec().specId() for one in groups)
+
+
+def not_told(loaded):
+    """Return the type of a partition field whose values are no plain literals; None where all are."""
+    kinds = [field.type().toString() for field in loaded.spec().partitionType().fields()]
+    return next((one for one in kinds if one not in _LITERALS), None)
 
 
 def _term(expressions, column, transform):

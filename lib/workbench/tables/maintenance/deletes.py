@@ -6,6 +6,7 @@ from workbench.tables import commits
 from workbench.tables.maintenance import groups, metadata
 
 TARGET = "write.delete.target-file-size-bytes"
+GRANULARITY = "write.delete.granularity"
 _DEFAULT = 64 * 1024 * 1024
 
 
@@ -29,7 +30,8 @@ class Found:
 def found(spark, loaded, policy):
     """Return what of a loaded table's delete files is worth a rewrite; None when nothing is.
 
-    Deletion vectors (format 3) are never written together: there is one a data file already.
+    Deletion vectors (format 3) are never written together: there is one a data file already. The same is true of
+    position-delete files for one data file each, which Spark writes unless the table's granularity is partition.
     """
     from pyspark.sql import functions as F
 
@@ -46,38 +48,71 @@ def found(spark, loaded, policy):
         oldest.alias("o"),
         (F.col("d.spec_id") == F.col("o.spec_id")) & F.col("d.partition").eqNullSafe(F.col("o.partition")),
         "left",
-    ).join(paths, F.col("d.referenced_data_file") == F.col("there"), "left")
+    ).join(paths, groups.one_file("d") == F.col("there"), "left")
     # Iceberg's rule: older than each data file of its partition, or of a data file that is not there
     older = F.col("oldest").isNull() | F.when(F.col("d.content") == 1, F.col("d.seq") < F.col("oldest")).otherwise(
         F.col("d.seq") <= F.col("oldest")
     )
     lost = (F.col("d.file_format") == "PUFFIN") & F.col("there").isNull()
+    if apply_everywhere(spark, loaded):
+        older = lost = F.lit(False)
+    elif len(loaded.specs()) == 1 and loaded.spec().isUnpartitioned():
+        older = F.lit(False)  # Iceberg's action passes over such tables: each run would do nothing
     rows = gone.select(
         "d.content",
         "d.file_format",
         "d.spec_id",
         "d.partition",
         "d.file_size_in_bytes",
+        groups.one_file("d").alias("named"),
+        F.col("there").isNotNull().alias("there"),
         (older | lost).alias("lost"),
     ).collect()
-    return _counted(rows, int(loaded.properties().get(TARGET) or _DEFAULT), policy)
+    by_file = (loaded.properties().get(GRANULARITY) or "file").lower() == "file"
+    return _counted(rows, int(loaded.properties().get(TARGET) or _DEFAULT), policy, by_file=by_file)
 
 
-def _counted(rows, target, policy):
+def apply_everywhere(spark, loaded):
+    """Say whether a table that was partitioned later has deletes by equality from before: they apply to all files.
+
+    Iceberg 1.11's own removal looks for what they apply to among files without partitions alone, takes them for
+    dangling, and the deleted rows come back.
+    """
+    specs = dict(loaded.specs()).items()
+    plain = [number for number, spec in specs if spec.isUnpartitioned()]
+    if not plain or len(specs) == 1:
+        return False
+    live = metadata.entries(spark, loaded)
+    return not live.where((live.content == 2) & live.spec_id.isin(plain)).isEmpty()
+
+
+def _counted(rows, target, policy, *, by_file):
     dangling = [row.file_size_in_bytes for row in rows if row.lost]
     by_partition = {}
     for row in rows:
         few = row.file_size_in_bytes < target * groups.SMALL
         if not row.lost and row.content == 1 and row.file_format != "PUFFIN" and few:
+            # a data file that was compacted away leaves its deletes behind; by their age alone Iceberg keeps them
+            stays = row.named is None or row.there
             by_partition.setdefault((row.spec_id, metadata.partition_of(row.partition)), []).append(
-                row.file_size_in_bytes
+                (row.named, row.file_size_in_bytes, stays)
             )
-    worth = [sizes for sizes in by_partition.values() if len(sizes) >= policy.min_input_files]
+    together = [(files, _after(files, target, by_file)) for files in by_partition.values()]
+    worth = [one for one in together if len(one[0]) >= policy.min_input_files and one[1] < len(one[0])]
     if not worth and not dangling:
         return None
-    small = sum(len(sizes) for sizes in worth)
-    after = sum(groups.files_after(sum(sizes), target) for sizes in worth)
-    return Found(small, after, len(dangling), sum(map(sum, worth)) + sum(dangling))
+    small, size = sum(len(files) for files, _ in worth), sum(size for files, _ in worth for _, size, _ in files)
+    return Found(small, sum(after for _, after in worth), len(dangling), size + sum(dangling))
+
+
+def _after(files, target, by_file):
+    """Return how many files small ones of a partition make; by file there stays one for each live data file."""
+    sums = {}
+    for n, (named, size, stays) in enumerate(files):
+        key = (named or n) if by_file else None
+        if stays:
+            sums[key] = sums.get(key, 0) + size
+    return sum(groups.files_after(size, target) for size in sums.values())
 
 
 def rewrite(spark, table, policy, *, tries, max_commits=None):
@@ -94,20 +129,26 @@ def rewrite(spark, table, policy, *, tries, max_commits=None):
         (commits.Attempt, delete files before, delete files after, commits), of the files touched.
     """
     again = (commits.CONFLICT, commits.VALIDATION)
+    committed = []  # (before, after) of each, also by a try whose second commit was refused
 
     def commit():
         loaded = metadata.own(spark, table)
         actions = spark._jvm.org.apache.iceberg.spark.actions.SparkActions.get(spark._jsparkSession)
-        before = after = 0
-        if loaded.operations().current().formatVersion() == 2:
+        there = found(spark, metadata.still(spark, loaded), policy)
+        if there is not None and there.small and loaded.operations().current().formatVersion() == 2:
             action = actions.rewritePositionDeletes(loaded)
             done = action.option("min-input-files", str(policy.min_input_files)).execute()
-            before, after = done.rewrittenDeleteFilesCount(), done.addedDeleteFilesCount()
-        if before and max_commits == 1:
-            return before, after, 1
-        dropped = actions.removeDanglingDeleteFiles(metadata.own(spark, table)).execute()
-        gone = len(list(dropped.removedDeleteFiles()))
-        return before + gone, after, bool(before) + bool(gone)
+            if before := done.rewrittenDeleteFilesCount():
+                committed.append((before, done.addedDeleteFilesCount()))
+        if len(committed) == max_commits:
+            return
+        loaded = metadata.own(spark, table)
+        if apply_everywhere(spark, metadata.still(spark, loaded)):
+            return
+        dropped = actions.removeDanglingDeleteFiles(loaded).execute()
+        if gone := len(list(dropped.removedDeleteFiles())):
+            committed.append((gone, 0))
 
     done = commits.attempt(commit, landed=lambda: None, conditional=True, again=again, tries=tries)
-    return done, *done.value
+    before, after = sum(one for one, _ in committed), sum(one for _, one in committed)
+    return done, before, after, len(committed)

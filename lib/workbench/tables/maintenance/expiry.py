@@ -1,10 +1,12 @@
 """Which snapshots may go: none that a branch, a tag, a reader's mark or whoever goes on from one needs."""
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from workbench.tables import commits
 from workbench.tables.maintenance import metadata
+
+MAX_AGE = "history.expire.max-ref-age-ms"
 
 
 @dataclass(frozen=True)
@@ -15,7 +17,7 @@ class Expiry:
         snapshots: ids that may go, oldest first.
         held: how many more would be old enough, but are needed by the marks.
         by: name of the oldest mark that holds some; None without.
-        drops: names of refs whose own maximum age is over: Iceberg drops them with any expiry.
+        drops: names of refs whose maximum age is over: Iceberg drops them with any expiry.
         refused: why nothing may be expired; None otherwise.
     """
 
@@ -71,17 +73,18 @@ def expirable(spark, loaded, policy, *, marks, now):
     before = (now - timedelta(days=policy.snapshots_older_than_days)).timestamp() * 1000
     kept = set(main[: policy.keep_snapshots]) | {id for id, one in known.items() if one["timestamp-ms"] >= before}
     for ref in refs.values():
-        kept |= set(_own(known, main, ref.snapshotId(), branch=ref.isBranch()))
+        kept |= set(own(known, main, ref.snapshotId(), branch=ref.isBranch()))
     readers = {
-        name: ref.snapshotId() for name, ref in refs.items() if name != "main" and not _solitary(name, policy)
+        name: ref.snapshotId() for name, ref in refs.items() if name != "main" and not solitary(name, policy)
     }
     after = {name: _after(known, main, id) for name, id in (readers | given).items()}
     needed = set().union(*after.values())
-    drops = tuple(name for name, ref in refs.items() if name != "main" and _over(ref, known, now))
+    clock = max(now, datetime.now(UTC))  # Iceberg goes by its own when it drops refs and what branches call old
+    drops = tuple(name for name, ref in refs.items() if name != "main" and _over(loaded, ref, known, clock))
     going = tuple(id for id in known if id not in kept | needed)
     held = [id for id in known if id in needed - kept]
     by = next((name for name in sorted(after, key=lambda one: -len(after[one])) if set(held) & after[name]), None)
-    refused = _refused(loaded, refs, known, now, kept | needed, set(drops) & set(map(str, marks)))
+    refused = _refused(loaded, refs, known, clock, kept | needed, set(drops) & set(map(str, marks)))
     return Expiry(() if refused else going, len(held), by, drops, refused)
 
 
@@ -128,7 +131,7 @@ def freed(spark, loaded, snapshot_ids):
     return row[0], row[1] or 0
 
 
-def _own(known, main, snapshot_id, *, branch):
+def own(known, main, snapshot_id, *, branch):
     """Return a ref's snapshot and, of a branch, those before it that are not main's, and where it left main."""
     if not branch or snapshot_id in main[:1]:
         return [snapshot_id]
@@ -138,7 +141,7 @@ def _own(known, main, snapshot_id, *, branch):
 
 def _after(known, main, snapshot_id):
     """Return what who goes on from a snapshot needs: itself, the way to main, and main from there."""
-    line = _own(known, main, snapshot_id, branch=True)
+    line = own(known, main, snapshot_id, branch=True)
     if line[-1] in main:
         return {*line, *main[: main.index(line[-1]) + 1]}
     # the way to main was cut: whatever came later may be on it
@@ -146,12 +149,19 @@ def _after(known, main, snapshot_id):
     return {*line, *(id for id in main if known[id].get("sequence-number", 0) >= since)}
 
 
-def _solitary(name, policy):
+def solitary(name, policy):
+    """Say whether a policy calls a ref one that nobody goes on from."""
     return any(name.startswith(one[:-1]) if one.endswith("*") else name == one for one in policy.solitary_refs)
 
 
-def _over(ref, known, now):
-    age = ref.maxRefAgeMs()
+def max_age(loaded, ref):
+    """Return a ref's maximum age in milliseconds, its own or by the table's property; None without an end."""
+    own, every = ref.maxRefAgeMs(), loaded.properties().get(MAX_AGE)
+    return own if own is not None else None if every is None else int(every)
+
+
+def _over(loaded, ref, known, now):
+    age = max_age(loaded, ref)
     return age is not None and now.timestamp() * 1000 - known[ref.snapshotId()]["timestamp-ms"] > age
 
 
@@ -160,7 +170,7 @@ def _refused(loaded, refs, known, now, kept, lost):
     if (loaded.properties().get("gc.enabled") or "true").lower() == "false":
         return "the table has gc.enabled false: its files may belong to others"
     if lost:
-        return f"{sorted(lost)[0]} is a reader's mark, and its own maximum age is over: expiry would drop it"
+        return f"{sorted(lost)[0]} is a reader's mark, and its maximum age is over: expiry would drop it"
     for name, ref in refs.items():
         if ref.isBranch() and (age := ref.maxSnapshotAgeMs()) is not None:
             line = metadata.ancestors(known, ref.snapshotId())[ref.minSnapshotsToKeep() or 1 :]

@@ -99,6 +99,20 @@ def _candidates(spark, loaded, policy):
     )
 
 
+def one_file(alias):
+    """Return a Column: the one data file that a position-delete file is for; null where it may be for several."""
+    from pyspark.sql import functions as F
+
+    lowest, highest = _bounds(alias)
+    return F.coalesce(F.col(f"{alias}.referenced_data_file"), F.when(lowest == highest, lowest))
+
+
+def _bounds(alias):
+    from pyspark.sql import functions as F
+
+    return [F.decode(F.col(f"{alias}.{name}_bounds")[F.lit(_PATH_ID)], "utf-8") for name in ("lower", "upper")]
+
+
 def _worn(data, deletes, policy):
     """Add whether a data file has so many delete files, or deleted rows, that it is rewritten for them.
 
@@ -107,11 +121,8 @@ def _worn(data, deletes, policy):
     """
     from pyspark.sql import functions as F
 
-    lowest, highest = (
-        F.decode(F.col(f"d.{name}_bounds")[F.lit(_PATH_ID)], "utf-8") for name in ("lower", "upper")
-    )
-    path, names = F.col("f.file_path"), F.col("d.referenced_data_file")
-    named = F.coalesce(names, F.when(lowest == highest, lowest))
+    lowest, highest = _bounds("d")
+    path, named = F.col("f.file_path"), one_file("d")
     in_bounds = F.coalesce(named == path, F.coalesce((lowest <= path) & (path <= highest), F.lit(True)))
     position = (F.col("d.content") == 1) & (F.col("d.seq") >= F.col("f.seq")) & in_bounds
     equality = (F.col("d.content") == 2) & (F.col("d.seq") > F.col("f.seq"))
@@ -121,6 +132,6 @@ def _worn(data, deletes, policy):
         F.count("d.file_path").alias("deletes"),
         F.sum(F.when(named == path, F.col("d.record_count"))).alias("deleted"),
     )
-    share = F.coalesce(F.col("deleted"), F.lit(0)) / F.col("record_count")
+    share = F.try_divide(F.coalesce(F.col("deleted"), F.lit(0)), F.col("record_count"))  # some writers leave 0
     worn = (F.col("deletes") >= policy.min_deletes_per_file) | (share >= policy.min_delete_ratio)
     return data.join(counted, "file_path").withColumn("worn", worn)

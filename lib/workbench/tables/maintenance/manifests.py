@@ -42,7 +42,7 @@ def rewrite(spark, table, *, tries):
         actions = spark._jvm.org.apache.iceberg.spark.actions.SparkActions.get(spark._jsparkSession)
         done = actions.rewriteManifests(loaded).execute()
         before = len(list(done.rewrittenManifests()))
-        return before, len(list(done.addedManifests())), bool(before)
+        return before, len(list(done.addedManifests())), int(bool(before))
 
     again = (commits.CONFLICT, commits.VALIDATION)
     done = commits.attempt(commit, landed=lambda: None, conditional=True, again=again, tries=tries)

@@ -5,10 +5,14 @@ all. So what is looked at is a handle that stands still, and what commits is one
 """
 
 import json
+import re
 from datetime import date, datetime
 
 from workbench import identifiers
 from workbench.tables import commits
+
+FILES = (".metadata.json", ".metadata.json.gz")  # how a metadata file's name ends
+_SCHEME = r"^[A-Za-z][A-Za-z0-9+.-]*:(//[^/]*)?"
 
 
 def own(spark, table):
@@ -58,6 +62,50 @@ def without(spark, loaded, snapshot_ids):
         gone.add(spark._jvm.java.lang.Long.valueOf(snapshot_id))
     left = iceberg.TableMetadata.buildFrom(loaded.operations().current()).removeSnapshots(gone).build()
     return _of(spark, loaded, left)
+
+
+def known(spark, loaded):
+    """Return a frame of all files of all snapshots, refs and metadata versions of a state, by location (`at`)."""
+    found = frame(spark, loaded, "ALL_FILES").selectExpr("file_path AS at")
+    for kind, column in (
+        ("ALL_MANIFESTS", "path"),
+        ("SNAPSHOTS", "manifest_list"),
+        ("METADATA_LOG_ENTRIES", "file"),
+    ):
+        found = found.union(frame(spark, loaded, kind).select(column))
+    more = [one.path() for one in [*loaded.statisticsFiles(), *loaded.partitionStatisticsFiles()]]
+    return found.union(texts(spark, [*more, loaded.operations().current().metadataFileLocation()]))
+
+
+def texts(spark, values):
+    """Return a frame of texts (`at`); by Arrow, which starts no Python worker."""
+    import pyarrow as pa
+
+    return spark.createDataFrame(pa.table({"at": pa.array(list(values), pa.string())}))
+
+
+def listed(io, folder):
+    """Return {location: bytes} of all that lies below a folder, as a table's file IO lists it."""
+    found, each = {}, io.listPrefix(folder.rstrip("/") + "/").iterator()
+    while each.hasNext():
+        one = each.next()
+        found[one.location()] = one.size()
+    return found
+
+
+def path(location):
+    """Return a location, a text or a Column, without scheme and host: one file under two schemes is one file."""
+    if isinstance(location, str):
+        return re.sub("/+", "/", re.sub(_SCHEME, "", location))
+    from pyspark.sql import functions as F
+
+    return F.regexp_replace(F.regexp_replace(location, _SCHEME, ""), "/+", "/")
+
+
+def number(location):
+    """Return the number that a metadata file's name begins with (`00003-…`, `v3.…`); None without."""
+    found = re.match(r"v?(\d+)[-.]", location.rpartition("/")[2])
+    return int(found[1]) if found else None
 
 
 def entries(spark, loaded):

@@ -4,29 +4,40 @@ A file is written before the commit that makes it known. So young files are neve
 metadata says.
 """
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 from workbench.tables import commits
 from workbench.tables.maintenance import metadata
 
 GUARD = timedelta(hours=24)
 _AT_ONCE = 500
-_SCHEME = r"^[A-Za-z][A-Za-z0-9+.-]*:(//[^/]*)?"
+_EVER = 2**62  # milliseconds: no file is younger
+_FEW = 100  # files whose ages are asked one by one: more is slower than to list the storage again
 
 
-def check(policy, *, no_commit_under_way=False):
+class Ambiguous(ValueError):
+    """What is an orphan cannot be told, for files of another table may be among them; nothing was removed."""
+
+
+def check(policy, *, now, no_commit_under_way=False):
     """Refuse a cut-off that could take the files of commits under way.
 
     Raises:
-        ValueError: it is under 24 hours and nobody said that no commit is under way.
+        ValueError: it is less than 24 hours ago, by the policy or because `now` is in the future, and nobody said
+            that no commit is under way.
     """
-    if timedelta(days=policy.orphans_older_than_days) < GUARD and not no_commit_under_way:
+    if no_commit_under_way:
+        return
+    why = (
+        "files younger than 24 hours may belong to a commit under way, and removing them would break it. If no "
+        "writer is at work on this table, say no_commit_under_way=True"
+    )
+    age = timedelta(days=policy.orphans_older_than_days)
+    if age < GUARD:
         hours = policy.orphans_older_than_days * 24
-        raise ValueError(
-            f"orphans_older_than_days is {policy.orphans_older_than_days:g} ({hours:g} hours): files younger than "
-            "24 hours may belong to a commit under way, and removing them would break it. If no writer is at work "
-            "on this table, say no_commit_under_way=True"
-        )
+        raise ValueError(f"orphans_older_than_days is {policy.orphans_older_than_days:g} ({hours:g} hours): {why}")
+    if now - age > datetime.now(UTC) - GUARD:
+        raise ValueError(f"now is {now:%Y-%m-%d %H:%M}, and orphans would be younger by the clock: {why}")
 
 
 def find(spark, table, policy, *, now, no_commit_under_way=False):
@@ -40,16 +51,22 @@ def find(spark, table, policy, *, now, no_commit_under_way=False):
         no_commit_under_way: the caller's word that no writer is at work: lifts the guard of 24 hours.
 
     Raises:
-        ValueError: the guard; or the files of another table lie below this one's location.
+        Ambiguous: the files of another table lie below this one's location, or the catalog names an old state.
+        ValueError: the guard.
     """
-    check(policy, no_commit_under_way=no_commit_under_way)
+    check(policy, now=now, no_commit_under_way=no_commit_under_way)
     before = now - timedelta(days=policy.orphans_older_than_days)
-    listed = _unknown(spark, metadata.still(spark, commits.load(spark, table)), int(before.timestamp() * 1000))
+    seen = metadata.still(spark, commits.load(spark, table))
+    unknown = _unknown(spark, seen, _EVER)
+    listed = _older(spark, seen, unknown, int(before.timestamp() * 1000))
+    if not listed:
+        return ()
+    # another table's metadata may all be young, where each of its commits deletes the one before
+    described = [one for one in unknown if one.endswith(metadata.FILES)]
     # known was loaded before the listing: a file that was committed in between looks like an orphan
     fresh = metadata.still(spark, commits.load(spark, table))
-    left = _still_unknown(spark, fresh, listed)
-    _alone(spark, fresh, left)
-    return tuple(left)
+    _alone(spark, fresh, _still_unknown(spark, fresh, described))
+    return tuple(_still_unknown(spark, fresh, listed))
 
 
 def remove(spark, table, found, *, go_on=lambda: True):
@@ -84,8 +101,41 @@ def _unknown(spark, loaded, before_millis):
     action = jvm.org.apache.iceberg.spark.actions.SparkActions.get(spark._jsparkSession).deleteOrphanFiles(loaded)
     if "S3FileIO" in loaded.io().getClass().getName():
         action = action.usePrefixListing(True)
-    found = action.olderThan(before_millis).deleteWith(_nothing(jvm)).execute()
+    try:
+        found = action.olderThan(before_millis).deleteWith(_nothing(jvm)).execute()
+    except Exception as error:
+        if commits.kind(error) != commits.VALIDATION:
+            raise
+        why = f"what is an orphan of {loaded.name()} cannot be told, nothing is removed"
+        raise Ambiguous(f"{why}: {commits.errors.first_line(error)}") from error
     return sorted(found.orphanFileLocations())
+
+
+def _older(spark, loaded, locations, before_millis):
+    """Return those of some files that are older than a moment; what is gone meanwhile is not."""
+    from py4j.java_gateway import is_instance_of
+
+    lists = is_instance_of(
+        spark.sparkContext._gateway, loaded.io(), "org.apache.iceberg.io.SupportsPrefixOperations"
+    )
+    if len(locations) > _FEW or not lists:
+        old = set(_unknown(spark, loaded, before_millis)) if locations else ()
+        return [one for one in locations if one in old]
+    return [one for one in locations if (at := _created(loaded.io(), one)) is not None and at < before_millis]
+
+
+def _created(io, location):
+    """Return when a file was created, in milliseconds, as a listing tells it; None where it is not there."""
+    try:
+        each = io.listPrefix(location).iterator()
+        while each.hasNext():
+            one = each.next()
+            if metadata.path(one.location()) == metadata.path(location):
+                return one.createdAtMillis()
+    except Exception:
+        if io.newInputFile(location).exists():  # the storage is at fault
+            raise
+    return None
 
 
 def _nothing(jvm):
@@ -107,48 +157,75 @@ def _still_unknown(spark, loaded, locations):
 
     if not locations:
         return []
-    known = metadata.frame(spark, loaded, "ALL_FILES").select(F.col("file_path").alias("at"))
-    for kind, column in (
-        ("ALL_MANIFESTS", "path"),
-        ("SNAPSHOTS", "manifest_list"),
-        ("METADATA_LOG_ENTRIES", "file"),
-    ):
-        known = known.union(metadata.frame(spark, loaded, kind).select(column))
-    more = [one.path() for one in [*loaded.statisticsFiles(), *loaded.partitionStatisticsFiles()]]
-    more.append(loaded.operations().current().metadataFileLocation())
-    known = known.union(_texts(spark, more))
-
-    def path(column):
-        # without scheme and host: one file under two schemes is kept, not deleted
-        return F.regexp_replace(F.regexp_replace(column, _SCHEME, ""), "/+", "/")
-
-    asked = _texts(spark, locations).toDF("location").withColumn("path", path("location"))
-    rows = asked.join(known.select(path("at").alias("path")), "path", "left_anti").select("location").collect()
+    known = metadata.known(spark, loaded).select(metadata.path(F.col("at")).alias("path"))
+    asked = metadata.texts(spark, locations).select(F.col("at").alias("location"))
+    asked = asked.withColumn("path", metadata.path(F.col("location")))
+    rows = asked.join(known, "path", "left_anti").select("location").collect()
     return sorted(row.location for row in rows)
-
-
-def _texts(spark, values):
-    """Return a frame of texts; by Arrow, which starts no Python worker."""
-    import pyarrow as pa
-
-    return spark.createDataFrame(pa.table({"at": pa.array(list(values), pa.string())}))
 
 
 def _alone(spark, loaded, locations):
     """Refuse when the files of another table lie below this one's location.
 
+    A writer that was killed leaves a metadata file that is empty or cut off. In this table's own folder of
+    metadata that is all there may be; elsewhere nobody can tell whose it is.
+
     Raises:
-        ValueError: there is a metadata file of another table among the orphans.
+        Ambiguous: there is a metadata file of another table, of nobody knows whom, or of a commit that this one
+            does not know, among the orphans.
     """
-    parser = spark._jvm.org.apache.iceberg.TableMetadataParser
-    newest = {}
+    own = metadata.path(loaded.operations().current().metadataFileLocation()).rpartition("/")[0]
+    logs = {}
     for location in locations:
-        if location.endswith(".metadata.json"):
-            newest[location.rpartition("/")[0]] = location
-    for folder, location in newest.items():
-        uuid = parser.read(loaded.io(), location).uuid()
-        if uuid != loaded.uuid().toString():
-            raise ValueError(
+        uuid, logs[location] = _described(spark, loaded, location)
+        folder = location.rpartition("/")[0]
+        if uuid is None and metadata.path(folder) != own:
+            raise Ambiguous(
+                f"metadata that cannot be read lies below {loaded.location()}, in {folder}: its table's files may "
+                "be among what is taken for orphans. Nothing is removed"
+            )
+        if uuid not in (None, loaded.uuid().toString()):
+            raise Ambiguous(
                 f"another table's metadata lies below {loaded.location()}, in {folder}: its files would be taken "
                 "for orphans. Nothing is removed"
             )
+    _newest(loaded, logs)
+
+
+def _newest(loaded, logs):
+    """Refuse where the catalog came back from an old copy: what was committed since is not known to it.
+
+    A commit has been where a later one names it. Files from before the table's own log are merely forgotten.
+
+    Args:
+        loaded: Java handle of the table.
+        logs: location to log, of its metadata files that it does not know.
+
+    Raises:
+        Ambiguous: it does not know a commit of its own.
+    """
+    state = loaded.operations().current()
+    known = [state.metadataFileLocation(), *[one.file() for one in state.previousFiles()]]
+    first = min((number for one in known if (number := metadata.number(one)) is not None), default=0)
+    named = {metadata.path(one) for log in logs.values() for one in log}
+    for location in logs:
+        if metadata.path(location) in named and (metadata.number(location) or -1) >= first:
+            raise Ambiguous(
+                f"{location} was committed, and the metadata file that the catalog names does not know it: the "
+                "catalog came back from an old copy, or another one has the table too. Nothing is removed"
+            )
+
+
+def _described(spark, loaded, location):
+    """Return (the table's id, its log) of a metadata file; None for the id where the file is there and is none."""
+    try:
+        there = spark._jvm.org.apache.iceberg.TableMetadataParser.read(loaded.io(), location)
+        return there.uuid(), [one.file() for one in there.previousFiles()]
+    except Exception:
+        file = loaded.io().newInputFile(location)
+        if not file.exists():  # the next commit deleted it
+            return loaded.uuid().toString(), []
+        stream = file.newStream()  # raises where the storage is at fault
+        stream.read()
+        stream.close()
+        return None, []

@@ -10,7 +10,10 @@ from workbench.tables.maintenance.storage import Unfit
 
 _ID = b"PARQUET:field_id"
 _CODECS = {"zstd": "zstd", "snappy": "snappy", "gzip": "gzip", "uncompressed": "none"}
+_LEVELS = {"zstd": range(1, 23), "gzip": range(1, 10)}
 _ROW_GROUP, _ROW_GROUP_BYTES = "write.parquet.row-group-size-bytes", 128 * 1024 * 1024
+_ROW_GROUP_ROWS = 64 * 1024 * 1024  # of more PyArrow makes several row groups by itself
+_FOOTER_BYTES = 4096  # of a value that parquet-cpp keeps in a footer
 _AHEAD_BYTES = 32 * 1024 * 1024  # of files that are read while others are written
 _KNOWN = {"write.parquet.compression-codec", "write.parquet.compression-level", _ROW_GROUP}
 
@@ -24,12 +27,14 @@ class Written:
         size: bytes.
         offsets: where its row groups begin.
         nans: field id to count of NaN, of the columns that can have some.
+        spans: field id to (lowest, highest), bytes, of the columns that have values too long for a footer.
     """
 
     location: str
     size: int
     offsets: tuple[int, ...]
     nans: dict[int, int]
+    spans: dict[int, tuple[bytes, bytes]]
 
 
 def schema(loaded, text):
@@ -83,6 +88,10 @@ def options(properties):
     if codec not in _CODECS:
         raise Unfit(f"its files are compressed by {codec}")
     level = properties.get("write.parquet.compression-level")
+    if codec not in _LEVELS:  # Iceberg passes it by there
+        level = None
+    elif level not in (None, "null") and int(level) not in _LEVELS[codec]:
+        raise Unfit(f"its files are compressed by {codec} at level {level}")
     return {
         "compression": _CODECS[codec],
         "compression_level": int(level) if level not in (None, "null") else None,
@@ -119,8 +128,9 @@ def _join(files, location, sources, wanted, how, readers):
     from pyarrow import parquet as pq
 
     system, path = files
-    system.create_dir(path(location).rpartition("/")[0], recursive=True)
-    nans, held, size = {}, [], 0
+    if system.type_name == "local":  # a store has no folders, and a table bucket refuses what stands for one
+        system.create_dir(path(location).rpartition("/")[0], recursive=True)
+    nans, long, held, size = {}, [], [], 0
     with pq.ParquetWriter(
         path(location),
         wanted.remove_metadata(),
@@ -136,7 +146,10 @@ def _join(files, location, sources, wanted, how, readers):
         def flush():
             whole = pa.concat_tables(held)
             _count_nans(nans, whole)
-            writer.write_table(whole, row_group_size=max(1, whole.num_rows))
+            for begin in range(0, max(1, whole.num_rows), _ROW_GROUP_ROWS):
+                part = whole.slice(begin, _ROW_GROUP_ROWS)
+                long.append(_long(part))  # one a row group
+                writer.write_table(part, row_group_size=max(1, part.num_rows))
 
         # a row group's size is told of its values, as they lie in memory here and in pages there
         for table in _ahead(readers, lambda at: read(files, at, wanted), sources):
@@ -149,7 +162,7 @@ def _join(files, location, sources, wanted, how, readers):
             flush()
     meta = pq.read_metadata(path(location), filesystem=system)
     offsets = tuple(_begin(meta.row_group(n).column(0)) for n in range(meta.num_row_groups))
-    return Written(location, system.get_file_info(path(location)).size, offsets, nans)
+    return Written(location, system.get_file_info(path(location)).size, offsets, nans, _spans(meta, wanted, long))
 
 
 def _ahead(readers, read_one, sources):
@@ -201,6 +214,40 @@ def _count_nans(nans, table):
             number = int(field.metadata[_ID])
             found = compute.sum(compute.is_nan(table.column(field.name))).as_py()
             nans[number] = nans.get(number, 0) + (found or 0)
+
+
+def _long(table):
+    """Return {position: (lowest, highest)} of a row group's columns of which the footer will not hold them.
+
+    As bytes, whose order is that of UTF-8 texts too. To look for them costs twenty times what their lengths do.
+    """
+    import pyarrow as pa
+    from pyarrow import compute, types
+
+    found = {}
+    for position, field in enumerate(table.schema):
+        if types.is_string(field.type) or types.is_binary(field.type):
+            values = table.column(position).cast(pa.binary())
+            if (compute.max(compute.binary_length(values)).as_py() or 0) > _FOOTER_BYTES:
+                span = compute.min_max(values).as_py()
+                found[position] = span["min"], span["max"]
+    return found
+
+
+def _spans(meta, wanted, long):
+    """Return the spans of columns that have long values somewhere: of each row group by `_long` or its footer."""
+    found = {}
+    for position in sorted({position for one in long for position in one}):
+        spans = [one.get(position) or _span(meta.row_group(n).column(position)) for n, one in enumerate(long)]
+        lowest, highest = zip(*filter(None, spans), strict=True)
+        found[int(wanted.field(position).metadata[_ID])] = min(lowest), max(highest)
+    return found
+
+
+def _span(column):
+    """Return the lowest and highest value of a footer's column; None where it has nulls alone."""
+    told = column.statistics
+    return (told.min_raw, told.max_raw) if told is not None and told.has_min_max else None
 
 
 def evenly(sizes, count):

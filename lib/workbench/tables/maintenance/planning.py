@@ -1,10 +1,10 @@
 """What maintenance would do to a table, what it costs and what it would break: a value made of metadata."""
 
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 
 from workbench.tables import commits
-from workbench.tables.maintenance import deletes, expiry, groups, manifests, metadata
+from workbench.tables.maintenance import deletes, expiry, groups, limits, manifests, metadata
 from workbench.tables.maintenance.groups import Group
 from workbench.tables.maintenance.policy import Policy
 
@@ -81,11 +81,12 @@ def plan(spark, table, *, policy=None, marks=(), now=None):
 
     Raises:
         TableNotFound: no such table.
-        ValueError: a mark is not in the table, or `now` has no zone.
+        ValueError: a mark is not in the table, marks or policy are something else, or `now` has no zone.
     """
-    policy, now = policy or Policy(), now or datetime.now(UTC)
-    if now.tzinfo is None:
-        raise ValueError("now has no time zone: say datetime.now(UTC), for ages are told in UTC")
+    policy = Policy() if policy is None else policy
+    if not isinstance(policy, Policy):
+        raise ValueError("policy is a Policy; read_policy(path) reads one from a file")
+    now, marks = limits.moment(now), limits.several(marks)
     loaded = metadata.still(spark, commits.load(spark, table))
     expiry.marked(spark, loaded, marks)
     steps = {
@@ -96,7 +97,7 @@ def plan(spark, table, *, policy=None, marks=(), now=None):
         "remove_orphans": _orphans,
         "compute_statistics": _statistics,
     }
-    found = [steps[name](spark, loaded, policy, tuple(marks), now) for name in policy.actions]
+    found = [steps[name](spark, loaded, policy, marks, now) for name in policy.actions]
     head = commits.head(loaded)
     return Planned(
         table=table,
@@ -104,7 +105,7 @@ def plan(spark, table, *, policy=None, marks=(), now=None):
         snapshot=head,
         now=now,
         policy=policy,
-        marks=tuple(marks),
+        marks=marks,
         actions=tuple(one for one, _ in found if one is not None),
         notes=tuple(note for _, notes in found for note in notes),
     )
@@ -162,7 +163,7 @@ def _expiry(spark, loaded, policy, marks, now):
     files, size = expiry.freed(spark, loaded, found.snapshots)
     many = len(found.snapshots)
     breaks = (f"{_count(many, 'snapshot')} can no longer be read, compared or gone back to",)
-    breaks += tuple(f"{name} goes: its own maximum age is over" for name in found.drops)
+    breaks += tuple(f"{name} goes: its maximum age is over" for name in found.drops)
     what = f"{_count(many, 'snapshot')} go, and {_count(files, 'data or delete file')} that only they needed"
     action = Action("expire_snapshots", what, files, bytes_freed=size, breaks=breaks, snapshots=found.snapshots)
     return action, notes

@@ -1,10 +1,12 @@
 """What maintenance may do to a table: a policy, from a file that schedulers read."""
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from workbench import settings
 
 MIB = 1024 * 1024
+_DAYS = 36_500  # at most: a date that far back can be told
+_INT = 2**31 - 1  # Java's: such options are refused by it in the middle of a run
 ACTIONS = (
     "compact_data",
     "rewrite_deletes",
@@ -20,6 +22,15 @@ class Strict(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @field_validator("*", mode="before")
+    @classmethod
+    def no_truth_for_a_number(cls, value, about):
+        """Refuse what would be read as 1 or 0: `keep_snapshots: true` keeps one."""
+        kind = cls.model_fields[about.field_name].annotation
+        if isinstance(value, bool) and kind in (int, float, int | None, float | None):
+            raise ValueError("expected a number")
+        return value
+
 
 class Limits(Strict):
     """How much one run may do; what is left over is the next run's. None is no limit.
@@ -32,7 +43,7 @@ class Limits(Strict):
 
     max_bytes: int | None = Field(None, ge=1)
     max_minutes: float | None = Field(None, gt=0)
-    max_commits: int | None = Field(None, ge=1)
+    max_commits: int | None = Field(None, ge=1, le=_INT)
 
 
 class Policy(Strict):
@@ -58,16 +69,16 @@ class Policy(Strict):
     """
 
     actions: tuple[str, ...] = ACTIONS[:-1]
-    target_file_bytes: int = Field(512 * MIB, ge=1)
-    min_input_files: int = Field(5, ge=2)
-    min_deletes_per_file: int = Field(5, ge=1)
+    target_file_bytes: int = Field(512 * MIB, ge=1, lt=2**62)
+    min_input_files: int = Field(5, ge=2, le=_INT)
+    min_deletes_per_file: int = Field(5, ge=1, le=_INT)
     min_delete_ratio: float = Field(0.3, gt=0, le=1)
     min_manifests: int = Field(20, ge=2)
     fast: bool = True
-    snapshots_older_than_days: float = Field(5, ge=0)
+    snapshots_older_than_days: float = Field(5, ge=0, le=_DAYS)
     keep_snapshots: int = Field(10, ge=1)
     solitary_refs: tuple[str, ...] = ()
-    orphans_older_than_days: float = Field(3, ge=0)
+    orphans_older_than_days: float = Field(3, ge=0, le=_DAYS)
     limits: Limits = Limits()
 
     def model_post_init(self, _):
@@ -109,4 +120,6 @@ def _problem(error):
         meant = f" (did you mean {near}?)" if near else ""
         return f"{'.'.join(where)} is not a setting{meant}; there are {', '.join(block.model_fields)}"
     found = f", found {error['input']!r}" if isinstance(error.get("input"), str | int | float) else ""
+    if error["type"] == "tuple_type":  # a word of Python; the file has lists
+        return f"{'.'.join(where)}: expected a list, such as [{error['input']}]{found}"
     return f"{'.'.join(where) or 'policy'}: {error['msg'].removeprefix('Value error, ')}{found}"

@@ -1,12 +1,22 @@
 """What was planned, done: within limits, beside writers, and again after a kill."""
 
-import time
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
 from workbench import identifiers
 from workbench.tables import commits
-from workbench.tables.maintenance import arrow, compaction, deletes, expiry, manifests, metadata, orphans
+from workbench.tables.maintenance import (
+    arrow,
+    compaction,
+    deletes,
+    expiry,
+    groups,
+    limits,
+    manifests,
+    metadata,
+    orphans,
+)
+from workbench.tables.maintenance.planning import Planned
 
 _BATCH_BYTES, _BATCH_GROUPS = 1024**3, 100
 
@@ -38,26 +48,6 @@ class Done:
     fast: int = 0
 
 
-@dataclass(frozen=True)
-class _Left:
-    """What a run may still do; None is no limit."""
-
-    bytes: int | None
-    commits: int | None
-    until: float | None
-
-    def nothing(self):
-        """Return which limit is reached; None when there is room."""
-        if self.until is not None and time.monotonic() >= self.until:
-            return "max_minutes"
-        return "max_commits" if self.commits == 0 else "max_bytes" if self.bytes == 0 else None
-
-    def after(self, done):
-        size = None if self.bytes is None else max(0, self.bytes - done.bytes_read)
-        count = None if self.commits is None else max(0, self.commits - done.commits)
-        return replace(self, bytes=size, commits=count)
-
-
 def run(
     spark,
     planned,
@@ -81,7 +71,8 @@ def run(
         spark: classic session whose catalog holds the table.
         planned: Planned.
         marks: more snapshot ids and names of refs that readers need, beside those of the plan.
-        max_bytes: of data files that are rewritten; the policy's limit by default, as for the next two.
+        max_bytes: of data files that are rewritten; the policy's limit by default, as for the next two;
+            0 is nothing.
         max_minutes: after which nothing new is begun.
         max_commits: of all actions.
         remove_orphans: delete the orphans that are found; else they are only named.
@@ -95,59 +86,82 @@ def run(
 
     Raises:
         TableNotFound: no such table.
-        ValueError: the table was made anew since it was planned, or the guard of orphans; nothing was done.
+        ValueError: an argument is wrong, the table was made anew since it was planned, or the guard of orphans;
+            nothing was done. What an action refuses later is said in its Done. Any other error that comes then has
+            what was done before it among its notes.
     """
-    policy, now = planned.policy, now or datetime.now(UTC)
+    most = {"max_bytes": max_bytes, "max_minutes": max_minutes, "max_commits": max_commits}
+    flags = {"remove_orphans": remove_orphans, "no_commit_under_way": no_commit_under_way}
+    if not isinstance(planned, Planned):
+        raise ValueError(f"planned is {type(planned).__name__}, expected what maintenance.plan returns")
+    limits.check(**most, **flags, tries=tries)
+    policy, marks, now = planned.policy, limits.several(marks), limits.moment(now)
     if (uuid := commits.load(spark, planned.table).uuid().toString()) != planned.uuid:
         raise ValueError(f"{planned.table} was planned as table {planned.uuid} and is now {uuid}: plan it anew")
     if any(one.name == "remove_orphans" for one in planned.actions):
-        orphans.check(policy, no_commit_under_way=no_commit_under_way)
-    minutes = max_minutes or policy.limits.max_minutes
-    left = _Left(
-        max_bytes or policy.limits.max_bytes,
-        max_commits or policy.limits.max_commits,
-        None if minutes is None else time.monotonic() + minutes * 60,
-    )
-    options = {"marks": (*planned.marks, *marks), "now": now, "tries": tries, "remove": remove_orphans}
-    options["no_commit_under_way"] = no_commit_under_way
+        orphans.check(policy, now=now, no_commit_under_way=no_commit_under_way)
+    left = limits.begun(policy.limits, **most)
+    options = {"marks": (*planned.marks, *marks), "now": now, "tries": tries} | flags
     found = []
     for action in planned.actions:
         full = left.nothing()
         if full and not (full == "max_bytes" and action.name != "compact_data"):
             found.append(Done(action.name, said=(f"not begun: {full} is reached",)))
             continue
-        found.append(_STEPS[action.name](spark, planned, action, left, options))
+        with _carried(found):
+            found.append(_STEPS[action.name](spark, planned, action, left, options))
         left = left.after(found[-1])
     spark.sql(f"REFRESH TABLE {identifiers.quoted(planned.table)}")
     return tuple(found)
 
 
+@contextmanager
+def _carried(done):
+    """Let an error tell what was done before it: nobody is given those results any more."""
+    try:
+        yield
+    except Exception as error:
+        for one in done:
+            error.add_note(f"done before: {one}")
+        raise
+
+
 def _compact(spark, planned, action, left, options):
-    done, waiting = Done("compact_data"), list(action.groups)
+    done, waiting, every, seen = Done("compact_data"), list(action.groups), action.groups, None
+    if left.bytes is not None:  # more may have come since it was planned
+        seen = metadata.still(spark, commits.load(spark, planned.table))
+        every = groups.found(spark, seen, planned.policy)
+        now = {(one.partition, one.spec_id): one for one in every}
+        waiting = [now.get((one.partition, one.spec_id), one) for one in waiting]
     while waiting:
         if full := left.nothing():
             return _saying(done, f"{full} is reached: {len(waiting)} partitions are left")
-        if batch := first_batch(waiting, left.bytes):
-            part = _batch(spark, planned, batch, left, options["tries"])
-        else:
-            part = _in_part(spark, planned, waiting[0], left, options["tries"])
-        waiting = waiting[max(1, len(batch)) :]
+        batch = first_batch(waiting, left.bytes)
+        whole = batch and (seen is None or compaction.told(seen, batch))
+        with _carried([done] if done.commits else []):
+            if whole:
+                part = _batch(spark, planned, batch, left, options["tries"])
+            else:
+                batch = waiting[:1]
+                others = () if compaction.told(seen, batch) else every
+                part = _in_part(spark, planned, batch[0], others, left, options["tries"])
+        waiting = waiting[len(batch) :]
         done, left = _sum(done, part), left.after(part)
     return done
 
 
-def first_batch(groups, most):
+def first_batch(waiting, most):
     """Return the first groups of one spec that together stay below a gigabyte and what is left of the limit.
 
     Args:
-        groups: of `groups.found`.
+        waiting: of `groups.found`.
         most: bytes left; None without a limit.
 
     Returns:
         list; the first group alone where it is larger than a gigabyte, none where it is larger than what is left.
     """
     batch, size = [], 0
-    for group in groups[:_BATCH_GROUPS]:
+    for group in waiting[:_BATCH_GROUPS]:
         size += group.bytes
         over = most is not None and size > most
         if over or (batch and (size > _BATCH_BYTES or group.spec_id != batch[0].spec_id)):
@@ -167,10 +181,13 @@ def _batch(spark, planned, batch, left, tries):
     return _compacted(done, (*done.said, f"through Spark: {why}"))
 
 
-def _in_part(spark, planned, group, left, tries):
-    """Compact as many files of a group as surely fit into what is left of the bytes."""
-    files = left.bytes // group.largest
-    if files < 2 or group.spec_id != commits.load(spark, planned.table).spec().specId():
+def _in_part(spark, planned, group, others, left, tries):
+    """Compact as many files of a group as surely fit into what is left of the bytes.
+
+    Where it cannot be said to Iceberg which partition is meant, it may take files of any of the `others`.
+    """
+    files = left.bytes // max(one.largest for one in (group, *others))
+    if files < 2:
         return Done("compact_data", said=(f"max_bytes leaves no room for {_name(group)}",))
     done = compaction.by_spark(
         spark, planned.table, [group], planned.policy, tries=tries, max_commits=left.commits, max_files=files
@@ -244,9 +261,12 @@ def _expire(spark, planned, action, left, options):
 
 
 def _orphans(spark, planned, action, left, options):
-    under_way = options["no_commit_under_way"]
-    found = orphans.find(spark, planned.table, planned.policy, now=options["now"], no_commit_under_way=under_way)
-    if not options["remove"]:
+    under_way, policy = options["no_commit_under_way"], planned.policy
+    try:
+        found = orphans.find(spark, planned.table, policy, now=options["now"], no_commit_under_way=under_way)
+    except orphans.Ambiguous as error:
+        return Done(action.name, said=(f"nothing is removed: {error}",))
+    if not options["remove_orphans"]:
         return Done(action.name, said=(f"{len(found)} orphans are found; say remove_orphans=True",), orphans=found)
     deleted = orphans.remove(spark, planned.table, found, go_on=lambda: left.nothing() != "max_minutes")
     return Done(action.name, deleted, orphans=found)

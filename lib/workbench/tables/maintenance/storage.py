@@ -26,18 +26,30 @@ def opened(loaded):
 
     location, kind = loaded.location(), loaded.io().getClass().getSimpleName()
     if re.match(r"(file:)?/", location):
-        return fs.LocalFileSystem(), lambda at: re.sub(r"^(file:)?/+", "/", at)
+        return fs.LocalFileSystem(), _path("(?:file:)?/+", "/")
     if not location.startswith(("s3://", "s3a://")) or kind != "S3FileIO":
         raise Unfit(f"its files are reached by {kind} at {location.partition(':')[0]}:")
     settings = dict(loaded.io().properties())
-    if odd := [one for one in settings if one.startswith("s3.") and one not in _S3.keys() | _S3_SAME]:
+    known = _S3.keys() | _S3_SAME
+    if odd := [one for one in settings if one.startswith(("s3.", "client.")) and one not in known]:
         raise Unfit(f"its storage has the setting {sorted(odd)[0]}, which only Iceberg's own writer knows")
     options = {argument: settings[name] for name, argument in _S3.items() if name in settings}
     if endpoint := settings.get("s3.endpoint"):
         scheme, _, host = endpoint.rpartition("://")
         options |= {"endpoint_override": host, "scheme": scheme or "https"}
     options["force_virtual_addressing"] = False
-    return fs.S3FileSystem(**options), lambda at: re.sub(r"^s3a?://", "", at)
+    return fs.S3FileSystem(**options), _path("s3a?://", "")
+
+
+def _path(before, instead):
+    """Return a function from a location to its path, for a table's files may lie elsewhere than the table."""
+
+    def path(location):
+        if not (found := re.match(before, location)):
+            raise Unfit(f"some of its files lie elsewhere, at {location.partition(':')[0]}:")
+        return instead + location[found.end() :]
+
+    return path
 
 
 def delete(files, locations):

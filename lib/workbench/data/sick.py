@@ -1,0 +1,129 @@
+"""Tables that were made sick on purpose, each with the causes that were planted, and a healthy one."""
+
+from dataclasses import dataclass
+
+TARGET_FILE_BYTES = 32 * 1024  # what these small tables are judged by: their data files are tens of kilobytes
+LEAST_ROWS = 20_000  # of fewer, files in no order are also small ones
+COLUMNS = "id BIGINT, day DATE, day_key INT, customer INT, amount DECIMAL(9, 2)"
+_MERGE_ON_READ = {f"write.{one}.mode": "merge-on-read" for one in ("delete", "update", "merge")}
+
+
+@dataclass(frozen=True)
+class Sick:
+    """A table and what is wrong with it.
+
+    Attributes:
+        name: `namespace.name`.
+        story: how it became so, a sentence.
+        causes: planted, sorted by name; none in a healthy table.
+        rows: that it holds.
+    """
+
+    name: str
+    story: str
+    causes: tuple[str, ...]
+    rows: int
+
+
+def orders(spark, *, rows, seed=1):
+    """Return orders as a frame: each row is a function of its number and the seed, the ids come in order.
+
+    Args:
+        spark: SparkSession.
+        rows: how many.
+        seed: any integer.
+
+    Returns:
+        DataFrame with `COLUMNS`: a day of a year, its key (20260101 on), a customer of 1,000, an amount.
+    """
+    customer, cents = (f"pmod(xxhash64(id, {number}), 1000000)" for number in (seed, -seed - 1))
+    day = f"date_add(DATE'2026-01-01', CAST(id * 365 DIV {rows} AS INT))"
+    return spark.range(rows).selectExpr(
+        "id",
+        f"{day} AS day",
+        f"CAST(date_format({day}, 'yyyyMMdd') AS INT) AS day_key",
+        f"CAST({customer} % 1000 AS INT) AS customer",
+        f"CAST({cents} / 100 AS DECIMAL(9, 2)) AS amount",
+    )
+
+
+def healthy(spark, namespace, *, rows, seed=1):
+    """Make a table in one write, partitioned by month, with nothing wrong."""
+    name = _create(spark, f"{namespace}.healthy", "months(day)")
+    _sorted(orders(spark, rows=rows, seed=seed)).writeTo(name).append()
+    return Sick(name, "one write, a partition a month", (), rows)
+
+
+def dripped(spark, namespace, *, rows, seed=1, drips=24):
+    """Make a table by many small appends, as a stream does: small files, and a manifest each."""
+    name = _create(spark, f"{namespace}.dripped")
+    made = orders(spark, rows=rows, seed=seed).cache()
+    for n in range(drips):
+        low, high = n * rows // drips, (n + 1) * rows // drips
+        made.where(f"id >= {low} AND id < {high}").coalesce(1).writeTo(name).append()
+    made.unpersist()
+    return Sick(name, f"{drips} small appends", ("many_manifests", "small_files"), rows)
+
+
+def crossed_out(spark, namespace, *, rows, seed=1, deletes=6):
+    """Make a table whose rows were deleted bit by bit, merge-on-read: delete files for every reader to apply."""
+    name = _create(spark, f"{namespace}.crossed_out", properties=_MERGE_ON_READ)
+    orders(spark, rows=rows, seed=seed).coalesce(1).writeTo(name).append()
+    for n in range(deletes):
+        spark.sql(f"DELETE FROM {name} WHERE pmod(id, 20) = {n}")
+    left = rows - sum(len(range(n, rows, 20)) for n in range(deletes))
+    return Sick(name, f"{deletes} deletes by merge-on-read", ("delete_files",), left)
+
+
+def shredded(spark, namespace, *, rows, seed=1):
+    """Make a table that is partitioned by the raw key of a day, as dimensional models are loaded."""
+    name = _create(spark, f"{namespace}.shredded", "day_key")
+    _sorted(orders(spark, rows=rows, seed=seed)).writeTo(name).append()
+    return Sick(name, "partitioned by the raw key of the day", ("wrong_partition_transform",), rows)
+
+
+def shuffled(spark, namespace, *, rows, seed=1):
+    """Make a table that promises an order which its files do not have: customers are all over them.
+
+    Raises:
+        ValueError: there are fewer than `LEAST_ROWS`.
+    """
+    if rows < LEAST_ROWS:
+        raise ValueError(f"rows is {rows}, expected {LEAST_ROWS} or more: of fewer the files are small ones")
+    files = rows * 9 // 30_000  # a row takes 9 bytes, a file is about a target size
+    name = _create(spark, f"{namespace}.shuffled")
+    orders(spark, rows=rows, seed=seed).repartition(files, "id").writeTo(name).append()
+    spark.sql(f"ALTER TABLE {name} WRITE ORDERED BY customer")
+    return Sick(name, f"ordered by customer after {files} files were written by chance", ("unsorted_files",), rows)
+
+
+def forgotten(spark, namespace, *, rows, seed=1, versions=10):
+    """Make a table with a branch that nobody dropped after its audit, and a full log of metadata files."""
+    more = {"write.metadata.previous-versions-max": str(versions)}
+    name = _create(spark, f"{namespace}.forgotten", properties=more)
+    made = orders(spark, rows=rows, seed=seed)
+    made.coalesce(1).writeTo(name).append()
+    spark.sql(f"ALTER TABLE {name} CREATE BRANCH audit")
+    made.selectExpr("-id AS id", "day", "day_key", "customer", "amount").coalesce(1).writeTo(
+        f"{name}.branch_audit"
+    ).append()
+    for n in range(versions):
+        spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('checked' = '{n}')")
+    return Sick(name, "a branch after an audit, and a commit now and then",
+                ("dangling_refs", "metadata_versions"), rows)  # fmt: skip
+
+
+ALL = (dripped, crossed_out, shredded, shuffled, forgotten)
+
+
+def _sorted(df):
+    return df.coalesce(1).sortWithinPartitions("day_key")
+
+
+def _create(spark, name, partitioned="", properties=()):
+    spark.sql(f"DROP TABLE IF EXISTS {name} PURGE")
+    by = f"PARTITIONED BY ({partitioned})" if partitioned else ""
+    given = {"format-version": "2", "write.distribution-mode": "none", **dict(properties)}
+    listed = ", ".join(f"'{key}' = '{value}'" for key, value in given.items())
+    spark.sql(f"CREATE TABLE {name} ({COLUMNS}) USING iceberg {by} TBLPROPERTIES ({listed})")
+    return name

@@ -1,0 +1,161 @@
+"""How a table's rows lie in files and partitions: too small, too many, one-sided, unsorted."""
+
+import statistics
+
+from workbench.tables.doctor import transforms
+from workbench.tables.doctor.findings import HIGH, LOW, MIDDLE, Finding, count, size
+from workbench.tables.maintenance import deletes, groups
+
+
+def small_files(look):
+    """Files below 75 % of the target where compaction does away with a notable share of all files."""
+    worth = [one for one in look.partitions if groups.worth(one.small, one.small_bytes, look.policy)]
+    files = sum(one.small for one in worth)
+    after = sum(groups.files_after(one.small_bytes, look.policy.target_file_bytes) for one in worth)
+    gone = files - after
+    if gone <= 0 or gone < look.thresholds.gone_share * look.files:
+        return None
+    mean = size(sum(one.small_bytes for one in worth) / files)
+    where = f" in {count(len(worth), 'partition')}" if look.fields() else ""
+    return Finding(
+        "small_files",
+        HIGH if gone >= look.thresholds.high_files else MIDDLE,
+        f"{files:,} of {count(look.files, 'data file')}{where} are small, {mean} on average; "
+        f"about {after:,} would do",
+        "compact them, and let writers commit less often or in larger batches",
+        actions=("compact_data",),
+    )
+
+
+def delete_files(look):
+    """Delete files that readers apply again and again: too many a data file, too many rows, or to nothing."""
+    summary = look.loaded.currentSnapshot().summary() or {} if look.loaded.currentSnapshot() else {}
+    there = int(summary.get("total-delete-files") or 0)
+    if not there:
+        return None
+    worn = sum(one.with_deletes for one in groups.found(look.spark, look.loaded, look.policy))
+    found = deletes.found(look.spark, look.loaded, look.policy)
+    if not worn and found is None:
+        return None
+    said = [f"each reader applies {count(there, 'delete file')} to {count(look.files, 'data file')}"]
+    if worn:
+        ratio = f"{look.policy.min_delete_ratio:.0%}"
+        said.append(
+            f"{count(worn, 'data file')} with {look.policy.min_deletes_per_file} of them or more, or with {ratio} "
+            "of the rows deleted or more"
+        )
+    if found and found.small:
+        said.append(f"{found.small:,} of them are small")
+    if found and found.dangling:
+        said.append(f"{found.dangling:,} of them apply to nothing any more")
+    return Finding(
+        "delete_files",
+        HIGH if worn * 2 > look.files else MIDDLE if worn else LOW,
+        "; ".join(said),
+        "rewrite what lost many rows, and write the delete files together",
+        actions=(("compact_data",) if worn else ()) + (("rewrite_deletes",) if found or worn else ()),
+    )
+
+
+def partitioning(look):
+    """So many partitions with so little in them that opening costs more than reading; and which field is why.
+
+    A partition that holds a file of the target size is large enough, however small that target is.
+    """
+    own, fields = look.of_this_spec(), look.fields()
+    bound, target = look.thresholds, look.policy.target_file_bytes
+    if not fields or len(own) < bound.partitions:
+        return None
+    median = statistics.median(one.bytes for one in own)
+    if median >= min(bound.partition_bytes, target):
+        return None
+    field, distinct = _most(own, fields)
+    # half of those that there are hold less than they should, so that no more than the other half is wanted
+    wanted = max(1, min(sum(one.bytes for one in own) // target, len(own) // 2))
+    values = [dict(one.values)[field["name"]] for one in own]
+    others = len({_others(one, field) for one in own})
+    proposed = transforms.proposed(field, values, max(1, wanted // others))
+    wrong = transforms.wrong(field, distinct, bound.partitions)
+    what = f"{count(len(own), 'partition')} hold {size(look.bytes)}, half of them less than {size(max(median, 1))}"
+    why = f"; {field['transform']}({field['column']}) alone makes {distinct:,}"
+    if wrong:
+        why += f", {wrong}"
+    return Finding(
+        "wrong_partition_transform" if wrong else "too_many_partitions",
+        HIGH,
+        what + why,
+        f"{transforms.said(proposed, field, wanted, others)}, then rewrite the data: "
+        f"{_brings(look, own, field, transforms.applied(proposed, field, values))}",
+        statements=(transforms.statement(look.table, field, proposed),),
+    )
+
+
+def _brings(look, own, field, applied):
+    """Say how many partitions and files a field's new transform makes of the present ones."""
+    sums = {}
+    for one in own:
+        key = (applied[dict(one.values)[field["name"]]], _others(one, field))
+        sums[key] = sums.get(key, 0) + one.bytes
+    files = sum(groups.files_after(each, look.policy.target_file_bytes) for each in sums.values())
+    said = (
+        f"about {count(len(sums), 'partition')} for {len(own):,}, with {count(files, 'file')} of the target size "
+        "or less, as estimated from the values and bytes of now"
+    )
+    if len(sums) >= look.thresholds.partitions:
+        said += "; that is still many, so look again then"
+    return said
+
+
+def _others(partition, field):
+    """Return a partition's values of all fields but one."""
+    return tuple(value for name, value in partition.values if name != field["name"])
+
+
+def _most(partitions, fields):
+    """Return the field with most values, and how many."""
+    counts = {field["name"]: len({dict(one.values)[field["name"]] for one in partitions}) for field in fields}
+    field = max(fields, key=lambda one: counts[one["name"]])
+    return field, counts[field["name"]]
+
+
+def skewed_partitions(look):
+    """One partition that holds many times what the others hold, and more than one file should."""
+    own = look.of_this_spec()
+    if not look.fields() or len(own) < look.thresholds.skew_members:
+        return None
+    median, most = statistics.median(one.bytes for one in own), max(own, key=lambda one: one.bytes)
+    if most.bytes <= max(look.thresholds.skew_factor * median, look.policy.target_file_bytes):
+        return None
+    return Finding(
+        "skewed_partitions",
+        MIDDLE,
+        f"partition {most.name} holds {size(most.bytes)} of {size(look.bytes)}, {most.bytes / median:,.0f} times "
+        f"the median of {count(len(own), 'partition')}",
+        "divide it further, by a bucket of a column that queries ask by or by a finer time; if its value means "
+        "unknown, find out why so many rows have none",
+        statements=(transforms.divided(look.table, look.fields(), look.columns, most, look.policy),),
+    )
+
+
+def skewed_files(look):
+    """A file so much larger than the others that one task reads on when all others are done."""
+    members = [one for one in look.partitions if one.files >= 1]
+    if look.files < look.thresholds.skew_members:
+        return None
+    largest = max(one.largest for one in members)
+    rest = sum(one.bytes for one in members) - largest
+    mean = rest / (look.files - 1)
+    if largest <= max(
+        look.thresholds.skew_factor * mean, look.thresholds.oversize * look.policy.target_file_bytes
+    ):
+        return None
+    return Finding(
+        "skewed_files",
+        LOW,
+        f"one data file has {size(largest)}, the other {look.files - 1:,} have {size(mean)} on average",
+        "rewrite it: maintenance leaves large files alone, Iceberg's own action splits them",
+        statements=(
+            f"CALL {look.procedures()}.rewrite_data_files(table => '{look.table}', options => map("
+            f"'target-file-size-bytes', '{look.policy.target_file_bytes}'))",
+        ),
+    )

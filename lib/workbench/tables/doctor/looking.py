@@ -1,0 +1,131 @@
+"""What the causes are judged by: one look at a table's live files, partition by partition."""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from workbench import identifiers
+from workbench.tables import commits
+from workbench.tables.doctor.thresholds import Thresholds
+from workbench.tables.maintenance import Policy, groups, metadata
+
+
+@dataclass(frozen=True)
+class Partition:
+    """Live data files of one partition, or of all partitions of an older spec together with it.
+
+    Attributes:
+        values: field to value as the metadata table has it; empty without partitions.
+        spec_id: of the spec they were written with.
+        files, bytes, largest: how many, together, the largest one.
+        small, small_bytes: those below 75 % of the policy's target.
+    """
+
+    values: tuple[tuple[str, Any], ...]
+    spec_id: int
+    files: int
+    bytes: int
+    largest: int
+    small: int
+    small_bytes: int
+
+    @property
+    def name(self):
+        """How people call it."""
+        return ", ".join(f"{name}={value}" for name, value in self.values) or "the table's files"
+
+
+@dataclass(frozen=True)
+class Look:
+    """One state of a table, and what it is judged by.
+
+    Attributes:
+        loaded: handle that stands still.
+        partitions: tuple of Partition.
+        policy, thresholds, now: as given to `diagnose`.
+        columns: that the owner's queries ask by.
+    """
+
+    spark: Any
+    table: str
+    loaded: Any
+    partitions: tuple[Partition, ...]
+    policy: Policy
+    thresholds: Thresholds
+    now: datetime
+    columns: tuple[str, ...]
+
+    @property
+    def files(self):
+        """Live data files."""
+        return sum(one.files for one in self.partitions)
+
+    @property
+    def bytes(self):
+        """Bytes of the live data files."""
+        return sum(one.bytes for one in self.partitions)
+
+    def fields(self):
+        """Return the fields of the table's present partitioning as dicts: name, column, type, transform."""
+        schema, spec = self.loaded.schema(), self.loaded.spec()
+        return [
+            {
+                "name": field.name(),
+                "column": schema.findColumnName(field.sourceId()),
+                "quoted": quoted(schema, schema.findColumnName(field.sourceId())),
+                "type": schema.findType(field.sourceId()).toString(),
+                "transform": field.transform().toString(),
+            }
+            for field in spec.fields()
+            if field.transform().toString() != "void" and schema.findColumnName(field.sourceId())
+        ]
+
+    def procedures(self):
+        """Return the catalog's schema of procedures, quoted for a statement."""
+        return procedures(self.spark, self.table)
+
+    def of_this_spec(self):
+        """Return the partitions of the present partitioning."""
+        return [one for one in self.partitions if one.spec_id == self.loaded.spec().specId()]
+
+
+def quoted(schema, name):
+    """Return a column's name for a statement; dots divide nested names, or are a part of one."""
+    whole = schema.asStruct().field(name) is not None
+    return ".".join(identifiers.column(part) for part in ([name] if whole else name.split(".")))
+
+
+def procedures(spark, table):
+    """Return the schema of procedures of a table's catalog, quoted for a statement."""
+    return f"{identifiers.column(commits.identified(spark, table).catalog().name())}.system"
+
+
+def look(spark, table, *, policy, thresholds, now, columns):
+    """Return the Look of a table's present state; reads metadata only."""
+    loaded = metadata.still(spark, commits.load(spark, table))
+    found = _partitions(spark, loaded, policy) if loaded.currentSnapshot() is not None else ()
+    return Look(spark, table, loaded, found, policy, thresholds, now, tuple(columns))
+
+
+def _partitions(spark, loaded, policy):
+    from pyspark.sql import functions as F
+
+    live = metadata.entries(spark, loaded).where("content = 0")
+    if "partition" not in live.columns:
+        live = live.withColumn("partition", F.lit(None))
+    one, few = F.col("file_size_in_bytes"), F.col("file_size_in_bytes") < groups.small(policy)
+    rows = live.groupBy("spec_id", "partition").agg(
+        F.count("*").alias("files"), F.sum(one).alias("bytes"), F.max(one).alias("largest"),
+        F.count_if(few).alias("small"), F.coalesce(F.sum(F.when(few, one)), F.lit(0)).alias("small_bytes"),
+    )  # fmt: skip
+    names = [field.name() for field in loaded.spec().fields() if field.transform().toString() != "void"]
+    own = loaded.spec().specId()
+    found = [
+        Partition(
+            tuple((name, row.partition[name]) for name in names) if row.spec_id == own and names else (),
+            row.spec_id, row.files, row.bytes, row.largest, row.small, row.small_bytes,
+        )
+        for row in rows.collect()
+    ]  # fmt: skip
+    return tuple(sorted(found, key=lambda each: (each.spec_id, json.dumps(each.values, default=str))))

@@ -1,0 +1,153 @@
+"""Bounds of files that overlap, so that a reader who asks by a column finds every file in question."""
+
+import bisect
+from datetime import date, datetime
+
+from workbench import identifiers
+from workbench.tables.doctor import looking
+from workbench.tables.doctor.findings import MIDDLE, Finding, count, size
+from workbench.tables.maintenance import groups, metadata
+
+_ASKED = 1000  # files of a partition that are asked for
+
+
+def unsorted_files(look):
+    """Files of a partition that all may hold any value of the columns which the table is sorted or asked by.
+
+    Only judged where somebody said which columns count: a declared sort order, or the owner's queries. And only in
+    partitions of more than two target sizes, because a smaller one is a single file when it is sorted.
+    """
+    columns = look.columns or sorted_by(look.loaded)
+    large = [
+        one
+        for one in look.of_this_spec()
+        if one.files >= look.thresholds.overlap_files and one.bytes > 2 * look.policy.target_file_bytes
+    ]
+    if not columns or not large:
+        return None
+    bounds = _bounds(look, columns)
+    hit = [(one, shares) for one in large if (shares := _shares(bounds.get(one.values, []), columns))]
+    hit = [(one, shares) for one, shares in hit if min(shares.values()) >= look.thresholds.overlap]
+    if not hit:
+        return None
+    files, (_, judged) = sum(one.files for one, _ in hit), max(hit, key=lambda pair: pair[0].files)
+    promises = {
+        name: _promise(look, [one for one, shares in hit if name in shares], bounds, name) for name in judged
+    }
+    best = min(promises, key=lambda name: promises[name][0] / promises[name][1])
+    opened, there, after = promises[best]
+    why = "the sort order" if not look.columns else "the queries"
+    return Finding(
+        "unsorted_files",
+        MIDDLE,
+        f"{count(files, 'data file')} of {count(len(hit), 'partition')} overlap by every column of {why} "
+        f"({', '.join(columns)}): who asks for one value of {best} opens {opened} of {there}, "
+        f"sorted it would be about {after}",
+        f"sort them by {best}: it rewrites {size(look.bytes)}; what it brings is estimated from the bytes and "
+        "bounds of now, and who asks for a value that very many rows have opens more",
+        statements=(_statement(look, best),),
+    )
+
+
+def _promise(look, partitions, bounds, column):
+    """Return (files opened for one value of a column, files there are, files opened were they sorted).
+
+    All partitions together: a value may be in each of them, as an id is, or in one alone, as a moment is in its
+    day.
+    """
+    by_part = [[file[column] for file in bounds[one.values]] for one in partitions]
+    spans = [span for part in by_part for span in part]
+    whole = [(min(low for low, _ in part), max(high for _, high in part)) for part in by_part]
+    each = [_sorted(look, one, *span) for one, span in zip(partitions, whole, strict=True)]
+    after = depth(whole) * sum(each) / len(each)
+    return max(1, round(depth(spans))), len(spans), max(1, round(after))
+
+
+def _sorted(look, partition, lowest, highest):
+    """Return how many files of the target size would hold one value of a column, were a partition sorted by it.
+
+    One, unless there are fewer values than files; how many values there may be only some types tell.
+    """
+    made = groups.files_after(partition.bytes, look.policy.target_file_bytes)
+    if isinstance(lowest, date) and not isinstance(lowest, datetime):
+        return -(-made // min((highest - lowest).days + 1, made))
+    return -(-made // min(highest - lowest + 1, made)) if isinstance(lowest, int) else 1
+
+
+def sorted_by(loaded):
+    """Return the columns of a table's declared sort order."""
+    order = loaded.sortOrder()
+    if order.isUnsorted():
+        return ()
+    names = [loaded.schema().findColumnName(field.sourceId()) for field in order.fields()]
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _statement(look, column):
+    quoted = identifiers.literal(looking.quoted(look.loaded.schema(), column))
+    by = "" if sorted_by(look.loaded) else f"sort_order => {quoted}, "
+    # rows in another order take another size: a file above the target is better than one and a small rest
+    target = look.policy.target_file_bytes
+    return (
+        f"CALL {look.procedures()}.rewrite_data_files(table => '{look.table}', strategy => 'sort', {by}"
+        f"options => map('rewrite-all', 'true', 'target-file-size-bytes', '{target}', "
+        f"'max-file-size-bytes', '{6 * target}'))"
+    )
+
+
+def _bounds(look, columns):
+    """Return {partition values: [{column: (lowest, highest)}]} of the live files that have bounds."""
+    from pyspark.sql import functions as F
+
+    live = metadata.frame(look.spark, look.loaded, "ENTRIES").where("status < 2 AND data_file.content = 0")
+    partitioned = "partition" in live.select("data_file.*").columns
+    metrics = live.schema["readable_metrics"].dataType.names
+    known = [name for name in columns if name in metrics]
+
+    def bound(name, which, letter):
+        return F.col("readable_metrics").getField(name).getField(which).alias(letter)
+
+    partition = (F.col("data_file.partition") if partitioned else F.lit(None)).alias("partition")
+    lowest = [bound(name, "lower_bound", f"l{n}") for n, name in enumerate(known)]
+    highest = [bound(name, "upper_bound", f"u{n}") for n, name in enumerate(known)]
+    own = live.where(F.col("data_file.spec_id") == look.loaded.spec().specId())
+    rows = own.select(partition, *lowest, *highest).collect()
+    names = [name for name, _ in look.of_this_spec()[0].values]
+    found = {}
+    for row in rows:
+        key = tuple((name, row.partition[name]) for name in names)
+        file = {name: (row[f"l{n}"], row[f"u{n}"]) for n, name in enumerate(known)}
+        found.setdefault(key, []).append(file)
+    return found
+
+
+def _shares(files, columns):
+    """Return {column: share of a partition's files that may hold one value of it}, for columns that can be judged.
+
+    A column without bounds in some file, or with one value in all of them, is not judged: no order would help.
+    """
+    found = {}
+    for column in columns:
+        spans = [file[column] for file in files if column in file and None not in file[column]]
+        if spans and len(spans) == len(files) and len({value for span in spans for value in span}) > 1:
+            found[column] = depth(spans) / len(spans)
+    return found
+
+
+def depth(spans):
+    """Return how many files may hold the worst value within a file, the mean over files.
+
+    Files that hold one value alone are not counted among those that may: no order improves them.
+
+    Args:
+        spans: (lowest, highest) a file.
+    """
+    values = sorted({value for span in spans for value in span})
+    lowest = sorted(low for low, high in spans if low < high)
+    highest = sorted(high for low, high in spans if low < high)
+    depths = [bisect.bisect_right(lowest, value) - bisect.bisect_left(highest, value) for value in values]
+    some = spans[:: max(1, len(spans) // _ASKED)]
+    worst = [
+        max(depths[bisect.bisect_left(values, low) : bisect.bisect_right(values, high)]) for low, high in some
+    ]
+    return sum(worst) / len(worst)

@@ -1,0 +1,193 @@
+"""What a cure would bring on the owner's own queries: tried on a twin that shares the files and changes none."""
+
+import re
+import statistics
+import tempfile
+import time
+import uuid
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from workbench import identifiers
+from workbench.tables import commits, reads
+from workbench.tables.doctor import asking, cures, diagnosing
+from workbench.tables.maintenance import metadata
+
+_REWRITES = ("compact_data", "rewrite_deletes", "rewrite_manifests")
+_QUIET = {
+    # of the twin: its files are the original's, so that nothing may be deleted for it
+    "gc.enabled": "false",
+    "write.metadata.delete-after-commit.enabled": "false",
+    "write.object-storage.enabled": "false",
+}
+_TEXT = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|--[^\n]*|/\*.*?\*/|`[^`]*`", re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Tried:
+    """One query on the table as it is and on its cured twin.
+
+    Attributes:
+        query: its text.
+        equal: whether the answers are equal, floats to ten digits.
+        files_before, files_after: data files that it opens.
+        bytes_before, bytes_after: of the columns that it needs of them.
+        ratio: seconds before by seconds after, the medians of runs in turn.
+    """
+
+    query: str
+    equal: bool
+    files_before: int
+    files_after: int
+    bytes_before: int
+    bytes_after: int
+    ratio: float
+
+
+def trial(spark, table, queries, *, policy=None, agreed=(), columns=(), repeats=3, now=None, scratch=None):
+    """Run queries in turn on a table and on a twin of it that was cured. The table is not touched.
+
+    The twin is registered from the table's present metadata file in a catalog of its own, an SQLite file that
+    only this session knows. What its cure writes goes to a scratch folder beside the table's, and is deleted at
+    the end. Its files are read as the table's are; the rewrite itself costs what the cure would.
+
+    Args:
+        spark: classic session whose catalog holds the table; it needs the jar of SQLite.
+        table: `namespace.name`.
+        queries: SQL texts that read the table by this name.
+        policy: as of `diagnose`.
+        agreed: as of `cure`: causes whose statements run on the twin too.
+        columns: as of `diagnose`.
+        repeats: how often each query runs on each.
+        now: as of `diagnose`.
+        scratch: the folder that is written to is made anew beside this location; beside the table's by default.
+
+    Returns:
+        tuple of Tried, one a query.
+
+    Raises:
+        TableNotFound: no such table.
+        ValueError: a query does not read the table, cannot be analysed, is a command, or reads other tables that
+            are none of Iceberg's.
+    """
+    loaded = metadata.still(spark, commits.load(spark, table))
+    places = [_renamed(spark, table, query, "x.y.z") for query in queries]
+    if missing := [n for n, text in enumerate(places, 1) if text is None]:
+        raise ValueError(f"query {missing[0]} does not name {table}")
+    for number, query in enumerate(queries, 1):
+        asking.analysed(spark, number, query)
+    scratch = f"{scratch or loaded.location()}".rstrip("/") + f"_trial_{uuid.uuid4().hex}"  # it is deleted whole
+    with _twin(spark, loaded, scratch) as twin:
+        found = diagnosing.diagnose(spark, twin, policy=policy, now=now, columns=columns)
+        kept = [one for one in found.findings if set(one.actions) & set(_REWRITES) or one.cause in agreed]
+        rewrites = [_only_rewrites(one) for one in kept if one.cause != "dangling_refs"]
+        agreed = [one.cause for one in rewrites if one.cause in agreed]
+        cures.cure(spark, _with(found, rewrites), agreed=agreed, properties=False)
+        return tuple(_tried(spark, table, twin, query, repeats) for query in queries)
+
+
+def _with(found, findings):
+    return replace(found, findings=tuple(findings))
+
+
+def _only_rewrites(finding):
+    return replace(finding, actions=tuple(one for one in finding.actions if one in _REWRITES))
+
+
+@contextmanager
+def _twin(spark, loaded, scratch):
+    """Register a table's present metadata under another name, elsewhere; forget it and its files at the end."""
+    catalog, folder = f"twin_{uuid.uuid4().hex[:8]}", tempfile.TemporaryDirectory(prefix="workbench-trial-")
+    io = loaded.io()
+    settings = {
+        "": "org.apache.iceberg.spark.SparkCatalog",
+        ".type": "jdbc",
+        ".uri": f"jdbc:sqlite:file:{Path(folder.name) / 'catalog.db'}",
+        ".warehouse": scratch,
+        ".jdbc.schema-version": "V1",
+        ".cache-enabled": "false",
+    }
+    settings |= {f".{name}": value for name, value in dict(io.properties()).items() if f".{name}" not in settings}
+    settings[".io-impl"] = io.getClass().getName()
+    keys = {f"spark.sql.catalog.{catalog}{name}": value for name, value in settings.items()}
+    twin = f"{catalog}.trial.twin"
+    try:
+        for key, value in keys.items():
+            spark.conf.set(key, value)
+        spark.sql(f"CREATE NAMESPACE {catalog}.trial")
+        where = identifiers.literal(loaded.operations().current().metadataFileLocation())
+        spark.sql(f"CALL {catalog}.system.register_table(table => 'trial.twin', metadata_file => {where})")
+        own = {"write.data.path": f"{scratch}/data", "write.metadata.path": f"{scratch}/metadata"} | _QUIET
+        commits.set_profile(spark, twin, properties=own)  # one commit: the next one deletes nothing any more
+        yield twin
+        spark.sql(f"DROP TABLE {twin}")
+    finally:
+        _delete(io, scratch)
+        for key in keys:
+            spark.conf.unset(key)
+        folder.cleanup()
+
+
+def _delete(io, scratch):
+    """Delete what lies in the scratch folder, and the folder."""
+    if hasattr(io, "deletePrefix"):
+        io.deletePrefix(scratch + "/")
+
+
+def _tried(spark, table, twin, query, repeats):
+    texts = (query, _renamed(spark, table, query, twin))
+    seconds = ([], [])
+    for _ in range(repeats):
+        for text, taken in zip(texts, seconds, strict=True):
+            begin = time.perf_counter()
+            spark.sql(text).write.format("noop").mode("overwrite").save()
+            taken.append(time.perf_counter() - begin)
+    before, after = (spark.sql(text) for text in texts)
+    (files_before, _, bytes_before), (files_after, _, bytes_after) = (
+        reads.opened(spark, one) for one in (before, after)
+    )
+    ratio = statistics.median(seconds[0]) / max(statistics.median(seconds[1]), 1e-9)
+    return Tried(
+        query,
+        _digest(before) == _digest(after),
+        len(files_before),
+        len(files_after),
+        bytes_before,
+        bytes_after,
+        ratio,
+    )
+
+
+def _digest(df):
+    """Return count and checksum of an answer: duplicates count, order does not; floats to ten digits."""
+    from pyspark.sql import functions as F
+
+    named = df.toDF(*[f"c{n}" for n in range(len(df.columns))])
+    columns = [
+        F.format_string("%.9e", F.col(name).cast("double")) if kind in ("float", "double")
+        else F.to_json(F.struct(name)) if re.search(r"map<|variant", kind) else F.col(name)
+        for name, kind in named.dtypes
+    ]  # fmt: skip
+    found = named.agg(F.count("*"), F.sum(F.xxhash64(*columns).cast("decimal(38,0)"))).first()
+    return tuple(found)
+
+
+def _renamed(spark, table, query, other):
+    """Return a query with another table's name in place of one's, outside of texts; None where it is not named."""
+    parts = table.split(".")
+    found = commits.identified(spark, table)
+    whole = [found.catalog().name(), *found.identifier().namespace(), found.identifier().name()]
+    names = {tuple(whole), tuple(whole[1:]), tuple(parts)}
+    patterns = ["\\s*\\.\\s*".join(f"`?{re.escape(part)}`?" for part in name) for name in names]
+    patterns.sort(key=len, reverse=True)
+    table_name = re.compile(rf"(?<![\w.`])(?:{'|'.join(patterns)})(?![\w`]|\s*\.\s*\w)")
+    pieces, place, count = [], 0, 0
+    for text in _TEXT.finditer(query + "\0"):
+        if re.fullmatch(r"`\w*`", text[0]):
+            continue  # may be the table's name; another may have a quote in it, and begins no text
+        piece, many = table_name.subn(other, query[place : text.start()])
+        pieces += [piece, text[0]]
+        place, count = text.end(), count + many
+    piece, many = table_name.subn(other, query[place:])
+    return "".join([*pieces, piece]) if count + many else None

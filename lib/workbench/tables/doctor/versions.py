@@ -1,0 +1,274 @@
+"""The metadata files of a table: which are there, which can be read, and whether what they name is there."""
+
+import json
+import re
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+
+from workbench.tables import commits, snapshots
+from workbench.tables.maintenance import metadata
+
+_ROW = "catalog_name = ? AND table_namespace = ? AND table_name = ?"
+_SNAPSHOT = re.compile(r"/snap-(\d+)-\d+-[^/]*\.avro$")
+
+
+@dataclass(frozen=True)
+class Version:
+    """One metadata file.
+
+    Attributes:
+        location: of the file.
+        version: the number that its name begins with; None without.
+        time: of the commit, UTC; None when unreadable.
+        uuid: of the table; None when unreadable.
+        snapshot: main's; None of an empty table or when unreadable.
+        rows: that the snapshot counts; None when nobody counted.
+        damage: what is wrong, a sentence; None when it can be read and what it names is there.
+        known: (snapshot id, rows that it added or None) that it knows.
+        log: locations of earlier metadata files that it names.
+        committed: whether the catalog or a committed file names it.
+    """
+
+    location: str
+    version: int | None
+    time: datetime | None = None
+    uuid: str | None = None
+    snapshot: int | None = None
+    rows: int | None = None
+    damage: str | None = None
+    known: tuple[tuple[int, int | None], ...] = ()
+    log: tuple[str, ...] = ()
+    committed: bool = False
+
+
+def marked(version, committed):
+    """Return a version with whether it was committed."""
+    return replace(version, committed=committed)
+
+
+def kind(java):
+    """Return the class of a catalog's own implementation, past the cache before it."""
+    if java.getClass().getSimpleName() == "CachingCatalog":
+        field = java.getClass().getDeclaredField("catalog")
+        field.setAccessible(True)
+        return field.get(java).getClass().getSimpleName()
+    return java.getClass().getSimpleName()
+
+
+def file_io(spark, catalog):
+    """Return Iceberg's file IO of a Spark catalog, made from its settings; no table is loaded for it."""
+    prefix = f"spark.sql.catalog.{catalog}."
+    settings = {key[len(prefix) :]: value for key, value in spark.conf.getAll.items() if key.startswith(prefix)}
+    implementation = settings.get("io-impl") or (
+        "org.apache.iceberg.aws.s3.S3FileIO"
+        if any(name.startswith("s3.") for name in settings)
+        else "org.apache.iceberg.hadoop.HadoopFileIO"
+    )
+    given = spark._jvm.java.util.HashMap()
+    for name, value in settings.items():
+        given.put(name, value)
+    hadoop = spark._jsparkSession.sessionState().newHadoopConf()
+    return spark._jvm.org.apache.iceberg.CatalogUtil.loadFileIO(implementation, given, hadoop)
+
+
+def in_jdbc(spark, catalog, namespace, name):
+    """Return (metadata file, the one before or None) as a JDBC catalog holds them; None for other catalogs.
+
+    Read from the database itself, because Iceberg tells the pointer only of a table that it could load.
+
+    Raises:
+        TableNotFound: the catalog has no such table.
+    """
+    if not _is_jdbc(spark, catalog):
+        return None
+    text = f"SELECT metadata_location, previous_metadata_location FROM iceberg_tables WHERE {_ROW}"
+    with _statement(spark, catalog, text, catalog, namespace, name) as statement:
+        found = statement.executeQuery()
+        if not found.next():
+            raise snapshots.TableNotFound(f"no table {namespace}.{name} in the catalog {catalog}")
+        return found.getString(1), found.getString(2)
+
+
+def swap_in_jdbc(spark, catalog, namespace, name, *, seen, to, before):
+    """Point a JDBC catalog from one metadata file to another as a commit does: in one step, if it names it still.
+
+    Raises:
+        ValueError: meanwhile it names another file.
+    """
+    change = "metadata_location = ?, previous_metadata_location = ?"
+    text = f"UPDATE iceberg_tables SET {change} WHERE {_ROW} AND metadata_location = ?"
+    with _statement(spark, catalog, text, to, before, catalog, namespace, name, seen) as statement:
+        if statement.executeUpdate() != 1:
+            raise ValueError(f"meanwhile the catalog names another file for {namespace}.{name}: look again")
+
+
+def _is_jdbc(spark, catalog):
+    kind, implementation = (_setting(spark, catalog, key) or "" for key in ("type", "catalog-impl"))
+    return kind == "jdbc" or implementation.endswith("JdbcCatalog")
+
+
+def _setting(spark, catalog, key):
+    return spark.conf.get(f"spark.sql.catalog.{catalog}.{key}", None)
+
+
+@contextmanager
+def _statement(spark, catalog, text, *values):
+    """Yield a prepared statement to a JDBC catalog's database."""
+    properties = spark._jvm.java.util.Properties()
+    for key in ("user", "password"):
+        if value := _setting(spark, catalog, f"jdbc.{key}"):
+            properties.setProperty(key, value)
+    try:
+        connection = spark._jvm.java.sql.DriverManager.getConnection(_setting(spark, catalog, "uri"), properties)
+    except Exception as error:  # its own text may have the address, and a password in that
+        what = (commits.causes(error) or ("",))[0].rpartition(".")[2]
+        raise ValueError(f"the database of the catalog {catalog} cannot be reached: {what}") from None
+    try:
+        statement = connection.prepareStatement(text)
+        for n, value in enumerate(values, 1):
+            statement.setString(n, value)  # None is NULL
+        yield statement
+    finally:
+        connection.close()
+
+
+def beside(spark, io, location):
+    """Return the metadata files in the folder of one, the newest first: by version, then by time."""
+    names = [name for name in _listed(io, location) if name.endswith(metadata.FILES)]
+    found = [read(spark, io, name) for name in names]
+    start = datetime.min.replace(tzinfo=UTC)
+    found.sort(key=lambda one: (one.version if one.version is not None else -1, one.time or start), reverse=True)
+    return found
+
+
+def _listed(io, location):
+    """Return the locations in a metadata file's folder, written as that file's own is."""
+    folder = location.rpartition("/")[0]
+    return sorted(folder + "/" + at.rpartition("/")[2] for at in metadata.listed(io, folder))
+
+
+def newer(io, location):
+    """Return the locations of the metadata files beside one whose versions are higher, the newest first."""
+    last = metadata.number(location)
+    names = [
+        one for one in _listed(io, location) if one.endswith(metadata.FILES) and metadata.number(one) is not None
+    ]
+    found = [one for one in names if last is not None and metadata.number(one) > last]
+    return sorted(found, key=metadata.number, reverse=True)
+
+
+def read(spark, io, location, *, complete=True):
+    """Return what a metadata file says, and what is wrong with it.
+
+    Args:
+        spark: classic session.
+        io: of `file_io`.
+        location: of the file.
+        complete: also look whether what it names is there, file by file.
+    """
+    version = Version(location, metadata.number(location))
+    iceberg = spark._jvm.org.apache.iceberg
+    file = io.newInputFile(location)
+    if not file.exists():
+        return replace(version, damage="the file is gone")
+    try:
+        state = iceberg.TableMetadataParser.read(file)
+        text = json.loads(iceberg.TableMetadataParser.toJson(state))
+    except Exception as error:
+        salvaged = _salvaged(spark, file)
+        return replace(version, damage=f"it cannot be read: {_reason(error)}", **salvaged)
+    return replace(version, **_facts(text), damage=_incomplete(iceberg, io, state) if complete else None)
+
+
+def _facts(text):
+    there = text.get("snapshots") or []
+    current = text.get("current-snapshot-id")
+    summary = next((one.get("summary") or {} for one in there if one["snapshot-id"] == current), {})
+    rows = summary.get("total-records")
+    return {
+        "time": datetime.fromtimestamp(text["last-updated-ms"] / 1000, UTC),
+        "uuid": text.get("table-uuid"),
+        "snapshot": None if current in (None, -1) else current,
+        "rows": int(rows) if rows is not None else None,
+        "known": tuple((one["snapshot-id"], _added(one)) for one in there),
+        "log": tuple(one["metadata-file"] for one in text.get("metadata-log") or []),
+    }
+
+
+def _added(snapshot):
+    """Return the rows that a snapshot added; 0 where it has a summary that names none."""
+    summary = snapshot.get("summary")
+    return None if summary is None else int(summary.get("added-records") or 0)
+
+
+def _incomplete(iceberg, io, state):
+    """Say which file of the current snapshot is gone; None when all are there. Data files are not looked for."""
+    snapshot = state.currentSnapshot()
+    if snapshot is None:
+        return None
+    listed = snapshot.manifestListLocation()
+    if listed and not io.newInputFile(listed).exists():
+        return f"its manifest list {listed.rpartition('/')[2]} is gone"
+    try:
+        manifests = list(snapshot.allManifests(io))
+    except Exception as error:
+        return f"its manifest list cannot be read: {_reason(error)}"
+    for one in manifests:
+        file, name = io.newInputFile(one.path()), one.path().rpartition("/")[2]
+        if not file.exists():
+            return f"its manifest {name} is gone"
+        if file.getLength() != one.length():
+            return f"its manifest {name} has {file.getLength():,} bytes and not {one.length():,}"
+    return None
+
+
+def _salvaged(spark, file):
+    """Return what a damaged metadata file's text still says: whole snapshots and whole entries of its log."""
+    try:
+        stream = file.newStream()
+        text = bytes(spark._jvm.org.apache.commons.io.IOUtils.toByteArray(stream)).decode("utf-8", "replace")
+        stream.close()
+    except Exception:
+        return {}
+    there = _objects(text, '"snapshots"')
+    log = [one.get("metadata-file") for one in _objects(text, '"metadata-log"')]
+    return {
+        "known": tuple((one["snapshot-id"], _added(one)) for one in there if "snapshot-id" in one),
+        "log": tuple(one for one in log if one),
+    }
+
+
+def _objects(text, name):
+    """Return the whole objects of a list in a JSON text that may end anywhere."""
+    found, decoder = [], json.JSONDecoder()
+    start = re.search(re.escape(name) + r"\s*:\s*\[", text)
+    place = start.end() if start else len(text)
+    while place < len(text):
+        place += len(re.match(r"[\s,]*", text[place:])[0])
+        try:
+            one, place = decoder.raw_decode(text, place)
+        except ValueError:
+            break
+        if isinstance(one, dict):
+            found.append(one)
+    return found
+
+
+def lost(io, damaged, offered):
+    """Return (snapshot id, rows or None) that an offered version does not know.
+
+    They are known from the damaged file's text, and from the manifest lists that lie beside it. A list may be the
+    remains of a commit that never was.
+    """
+    known = {one for one, _ in offered.known} if offered else set()
+    told = {one: rows for one, rows in damaged.known if one not in known}
+    if not damaged.known:
+        for name in _listed(io, damaged.location):
+            if (found := _SNAPSHOT.search(name)) and int(found[1]) not in known:
+                told.setdefault(int(found[1]), None)
+    return tuple(sorted(told.items()))
+
+
+def _reason(error):
+    return commits.errors.first_line(error).replace("\n", " ")[:200]

@@ -1,0 +1,58 @@
+"""What lies in a table's storage, held against what its metadata knows."""
+
+from dataclasses import dataclass
+
+from workbench.tables import commits
+from workbench.tables.maintenance import metadata
+
+_HINT = "version-hint.text"  # a Hadoop catalog's pointer, which no metadata names
+
+
+@dataclass(frozen=True)
+class Inventory:
+    """The files of a table.
+
+    Attributes:
+        stored: {location: bytes} of all that lies below the table's location.
+        missing: locations that its metadata knows and that are not there: each is a reader that breaks.
+        unknown: locations of `stored` that its metadata does not know: of a commit under way, or orphans.
+    """
+
+    stored: dict[str, int]
+    missing: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+    def bytes(self, *endings):
+        """Return how many bytes the stored files have whose names end in one of these; all without."""
+        return sum(size for at, size in self.stored.items() if not endings or at.endswith(endings))
+
+    def bytes_of(self, locations):
+        """Return how many bytes some of the stored files have, whatever the scheme in their locations."""
+        by_path = {metadata.path(at): size for at, size in self.stored.items()}
+        return sum(by_path[metadata.path(at)] for at in locations)
+
+
+def inventory(spark, table):
+    """List a table's storage and compare it with all files of all snapshots, branches, tags and metadata versions.
+
+    Files are listed one by one on the driver: meant for proofs and for tables of some ten thousand files.
+
+    Args:
+        spark: classic session whose catalog holds the table.
+        table: its name.
+
+    Returns:
+        Inventory; what others commit meanwhile may be among the unknown.
+
+    Raises:
+        TableNotFound: no such table.
+    """
+    loaded = metadata.still(spark, commits.load(spark, table))
+    known = {metadata.path(row.at): row.at for row in metadata.known(spark, loaded).distinct().collect()}
+    # PyArrow leaves an empty object for a folder where it deletes in S3
+    stored = {at: size for at, size in metadata.listed(loaded.io(), loaded.location()).items() if at[-1] != "/"}
+    there = {metadata.path(at) for at in stored}
+    # what is known may lie elsewhere: files that were added where they were, another folder for data
+    gone = [at for path, at in known.items() if path not in there and not loaded.io().newInputFile(at).exists()]
+    unknown = [at for at in stored if metadata.path(at) not in known and not at.endswith(_HINT)]
+    return Inventory(stored, tuple(sorted(gone)), tuple(sorted(unknown)))

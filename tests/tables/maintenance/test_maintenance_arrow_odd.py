@@ -1,0 +1,139 @@
+"""The fast way on what is unusual: nothing is lost, nothing is left out in silence, and no error is Java's."""
+
+import pytest
+from digests import digest
+from maintenance_cases import PLAIN, append, data_files, error_behind_the_commit, made, plan, policy, stored
+
+from workbench.tables import commits, maintenance
+from workbench.tables.maintenance import arrow, parquet, storage
+
+
+@pytest.fixture
+def table(spark, namespace):
+    return f"{namespace}.t"
+
+
+def compacted(spark, table, **more):
+    """Compact a table, and see that its rows stay and nothing is left to do; returns what was done."""
+    before = digest(spark, table)
+    (done,) = maintenance.run(spark, plan(spark, table, "compact_data", **more))
+    assert digest(spark, table) == before and plan(spark, table, "compact_data", **more).actions == ()
+    return done
+
+
+def test_large_files_beside_small_ones_are_left(spark, table):
+    made(spark, table)
+    spark.range(1000, 20_000).selectExpr("id", "uuid() AS v").coalesce(1).writeTo(table).append()
+    for n in range(5):
+        append(spark, table, n)
+    done = compacted(spark, table, target_file_bytes=100_000)
+    assert (done.fast, done.files_after, data_files(spark, table), done.said) == (5, 1, 2, ())
+
+
+def test_partitions_that_are_no_plain_literals_go_through_spark_all_of_them(spark, table):
+    """The one of NULL could be told, the others not: they were left out, and planned again for ever."""
+    made(spark, table, columns="id BIGINT, d DECIMAL(5,2), f DOUBLE, at TIMESTAMP", partitioned="d, f, at")
+    rows = "(1, NULL, NULL, NULL), (2, 1.50, double('NaN'), TIMESTAMP '2020-01-01'), (3, 2.50, -0.0D, NULL)"
+    for _ in range(5):
+        spark.sql(f"INSERT INTO {table} VALUES {rows}")
+    done = compacted(spark, table)
+    assert (done.files, done.files_after, done.fast) == (15, 3, 0)
+    assert done.said == ("through Spark: it is partitioned by values of type decimal(5, 2)",)
+
+
+def test_partition_fields_that_were_dropped(spark, table):
+    """In format 2 a field is gone, in format 1 it stays as one without a value, also when the format is raised."""
+    made(spark, table, partitioned="v")
+    void = made(spark, table + "_void", partitioned="v", properties=PLAIN.replace("'2'", "'1'"))
+    for name in (table, void):
+        spark.sql(f"ALTER TABLE {name} DROP PARTITION FIELD v")
+        for n in range(5):
+            append(spark, name, n)
+    spark.sql(f"ALTER TABLE {void} SET TBLPROPERTIES ('format-version' = '2')")
+    done = compacted(spark, table)
+    assert (done.fast, done.files_after, done.said) == (5, 1, ())
+    done = compacted(spark, void)
+    assert (done.files, done.files_after) == (5, 1)
+    assert done.said == ("through Spark: a field was dropped from its partitioning",)
+
+
+def test_files_from_before_the_partitioning_was_dropped_go_together_with_later_ones(spark, table):
+    """Values of these fields are no plain literals, and are not asked for: all rows belong to one partition now."""
+    made(spark, table, columns="id BIGINT, d DECIMAL(5,2), f DOUBLE, at TIMESTAMP", partitioned="d, f, at")
+    rows = "(1, NULL, NULL, NULL), (2, 1.50, double('NaN'), TIMESTAMP '2020-01-01'), (3, 2.50, -0.0D, NULL)"
+    for _ in range(5):
+        spark.sql(f"INSERT INTO {table} VALUES {rows}")
+    for field in ("d", "f", "at"):
+        spark.sql(f"ALTER TABLE {table} DROP PARTITION FIELD {field}")
+    spark.sql(f"INSERT INTO {table} VALUES (4, NULL, NULL, NULL)")
+    spec = commits.load(spark, table).spec().specId()
+    before, (action,) = digest(spark, table), plan(spark, table, "compact_data").actions
+    assert [(one.partition, one.files, one.spec_id < spec) for one in action.groups] == [("{}", 15, True)]
+    (done,) = maintenance.run(spark, plan(spark, table, "compact_data"))
+    assert (done.fast, done.files, done.files_after, done.said) == (15, 15, 1, ())
+    assert digest(spark, table) == before
+    assert sorted(map(tuple, spark.sql(f"SELECT spec_id, record_count FROM {table}.data_files").collect())) == [
+        (spec, 1),
+        (spec, 15),
+    ]
+    done = compacted(spark, table, min_input_files=2)  # a file of before among the table's own, and no other
+    assert (done.fast, done.files_after) == (2, 1)
+
+
+@pytest.mark.parametrize(
+    ("codec", "level", "expected"),
+    [("snappy", "3", ("snappy", None)), ("uncompressed", "1", ("none", None)), ("gzip", "9", ("gzip", 9)),
+     ("zstd", "22", ("zstd", 22)), ("ZSTD", None, ("zstd", None)), ("zstd", "null", ("zstd", None))],
+)  # fmt: skip
+def test_a_level_counts_where_iceberg_goes_by_it(codec, level, expected):
+    given = {"write.parquet.compression-codec": codec}
+    found = parquet.options(given | ({"write.parquet.compression-level": level} if level else {}))
+    assert (found["compression"], found["compression_level"]) == expected
+
+
+def test_a_level_that_there_is_not_is_left_to_spark():
+    given = {"write.parquet.compression-codec": "zstd", "write.parquet.compression-level": "30"}
+    with pytest.raises(storage.Unfit, match="its files are compressed by zstd at level 30"):
+        parquet.options(given)
+
+
+def test_files_stay_when_java_dies_behind_the_commit(spark, table, monkeypatch):
+    """Python sees an error of Py4J's then, which says nothing of the commit: its files may be live."""
+    from py4j.protocol import Py4JNetworkError
+
+    made(spark, table, appends=5)
+    before = digest(spark, table)
+    error_behind_the_commit(monkeypatch, Py4JNetworkError("Answer from Java side is empty"))
+    chosen = plan(spark, table, "compact_data").actions[0].groups
+    with pytest.raises(Py4JNetworkError):
+        arrow.rewrite(spark, table, chosen, policy(), tries=3)
+    assert (digest(spark, table), len(stored(spark, table))) == (before, 6)
+
+
+def test_a_commit_that_arrives_late_keeps_its_files(spark, table, monkeypatch):
+    """Nobody knew whether it took, it was tried again, and only then it arrived: the second one's files go."""
+    made(spark, table, appends=5)
+    before, whole, calls = digest(spark, table), arrow._commit, []
+
+    def late(*arguments):
+        calls.append(arguments)
+        if len(calls) == 1:
+            raise ConnectionError("the answer did not come")
+        if len(calls) == 2:
+            whole(*calls[0])
+        whole(*arguments)
+
+    monkeypatch.setattr(arrow, "_commit", late)
+    chosen = plan(spark, table, "compact_data").actions[0].groups
+    arrow.rewrite(spark, table, chosen, policy(), tries=3)
+    assert (len(calls), digest(spark, table), data_files(spark, table)) == (2, before, 1)
+    assert maintenance.inventory(spark, table).missing == ()
+
+
+def test_files_that_lie_elsewhere_are_left_to_spark(spark, table):
+    made(spark, table)
+    _, path = storage.opened(commits.load(spark, table))
+    assert path("file:/a b/x%20y") == path("file:///a b/x%20y") == path("/a b/x%20y") == "/a b/x%20y"
+    for elsewhere in ("s3://bucket/x", "hdfs://host/x", "relative/x"):
+        with pytest.raises(storage.Unfit, match="some of its files lie elsewhere, at "):
+            path(elsewhere)
