@@ -139,9 +139,13 @@ bench-stream: setup ## the ingest against a bare reader and a plain append, memo
 	@PYTHONPATH=tests $(BIN)/python -m bench.stream $(or $(RECORDS),1000000) $(PART)
 
 .PHONY: soak-stream
-soak-stream: setup ## the long cases of streams, and 200 kills with random reshards, into docs/evidence; KILLS=n
+soak-stream: setup ## the long cases of streams, and 200 kills of Kinesis with random reshards, into docs/evidence; KILLS=n
 	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/streams
 	@PYTHONPATH=tests $(BIN)/python -m soak.stream $(KILLS)
+
+.PHONY: soak-topics
+soak-topics: setup ## 100 kills of an ingest from Kafka, partitions added and transactions aborted meanwhile, into docs/evidence; KILLS=n
+	@PYTHONPATH=tests $(BIN)/python -m soak.stream $(or $(KILLS),100) kafka
 
 .PHONY: matrix
 matrix: setup ## every notebook on s3 and rest with the facts of local, and the gate's tests, into docs/evidence; goes on where it was, ANEW=1 does not
@@ -157,10 +161,19 @@ soak-commits: setup ## 4 writers, a compactor and an expirer for 1,000 commits, 
 	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/tables/test_upserts.py
 	@PYTHONPATH=tests $(BIN)/python -m soak.commits $(COMMITS)
 
+.PHONY: soak-maintenance
+soak-maintenance: setup ## the long cases of maintenance, 200 random histories beside a writer and kill -9 in every stage, resumable, into docs/evidence; HISTORIES=n
+	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/tables/maintenance --ignore tests/tables/maintenance/test_maintenance_histories.py
+	@PYTHONPATH=tests $(BIN)/python -m soak.maintenance $(HISTORIES)
+
 .PHONY: bench-conflicts
 bench-conflicts: setup ## the matrix of conflicts, resumable, into docs/evidence; ENVIRONMENT=s3 MODES=copy-on-write,v3
 	@PYTHONPATH=tests $(BIN)/python -m bench.conflicts $(or $(ENVIRONMENT),s3) $(MODES)
 
 .PHONY: bench-tpcds
-bench-tpcds: setup ## the TPC-DS derived benchmark, resumable, into docs/evidence; SF=1 ROUNDS=n LAYOUTS=names PARTS=names
-	@PYTHONPATH=tests $(BIN)/python -m bench.tpcds $(or $(SF),1) $(or $(ROUNDS),3) $(or $(LAYOUTS),flat$(comma)published$(comma)ours) $(PARTS)
+bench-tpcds: setup ## the TPC-DS derived benchmark, resumable, into docs/evidence; SF=1 ROUNDS=n LAYOUTS=, PARTS=, LEVERS=names; QUERIES=names is a trial
+	@PYTHONPATH=tests $(BIN)/python -m bench.tpcds $(or $(SF),1) $(or $(ROUNDS),3) $(or $(LAYOUTS),flat$(comma)published$(comma)ours) $(or $(PARTS),choose$(comma)rounds$(comma)levers) '$(QUERIES)' $(LEVERS)
+
+.PHONY: bench-maintenance
+bench-maintenance: setup ## compaction, counting and a bad layout mended, against Iceberg's own call and flat tables, into docs/evidence; PART=name SHRINK=n ROUNDS=n SF=1 QUERIES=names
+	@PYTHONPATH=tests $(BIN)/python -m bench.maintenance $(or $(PART),all) $(or $(SHRINK),1) $(or $(ROUNDS),3) $(or $(SF),1) $(QUERIES)

@@ -1,5 +1,6 @@
 """What several tests need: one Spark session a worker, throw-away projects, small notebooks, the command."""
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -37,6 +38,22 @@ def namespace(spark, request):
     for row in spark.sql(f"SHOW TABLES IN {name}").collect():
         spark.sql(f"DROP TABLE {name}.{row.tableName} PURGE")
     spark.sql(f"DROP NAMESPACE {name}")
+
+
+@pytest.fixture(autouse=True)
+def views_dropped(request):
+    """Fail the test that leaves a view in the session that it shares, not the later one that stumbles over it."""
+    spark = request.getfixturevalue("spark") if "spark" in request.fixturenames else None
+    yield
+    if spark is not None:
+        assert views(spark) == []
+
+
+def views(spark):
+    """Return the names of a session's temporary views, its own and then the global ones."""
+    own = spark._jsparkSession.sessionState().catalog().listLocalTempViews("*")
+    everybodys = spark._jsparkSession.sharedState().globalTempViewManager().listViewNames("*")
+    return [*own.mkString("\n").splitlines(), *everybodys.mkString("\n").splitlines()]
 
 
 @pytest.fixture
@@ -127,3 +144,5 @@ def execute(path, run_dir, *, parameters=None, fault=None):
         return error
     finally:
         os.environ.pop("WORKBENCH_RUN_DIR") if before is None else os.environ.update(WORKBENCH_RUN_DIR=before)
+        for stack in (one for one in space.values() if isinstance(one, contextlib.ExitStack)):
+            stack.close()  # what ends with a kernel: topics would stand in the next one's way

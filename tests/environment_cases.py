@@ -10,7 +10,9 @@ import pyarrow as pa
 import pytest
 from conftest import ENVIRONMENT
 
-from workbench import session
+from workbench import conflicts, session
+from workbench.local import proxy
+from workbench.tables import commits, maintenance
 
 
 @pytest.fixture
@@ -156,11 +158,71 @@ def test_deletion_vectors(spark, table):
     assert [row.file_format.lower() for row in kinds] == ["puffin"]
 
 
+def test_small_files_are_compacted_the_fast_way(spark, table):
+    """And no object is made that stands for a folder: a table bucket refuses it."""
+    for n in range(3):
+        spark.sql(f"INSERT INTO {table} VALUES ({n}, 'c')")
+    policy = maintenance.Policy(actions=("compact_data",), min_input_files=2)
+    (done,) = maintenance.run(spark, maintenance.plan(spark, table, policy=policy))
+    assert (done.fast, done.files_after) == (3, 1)
+    assert rows(spark, table) == [(0, "c"), (1, "a"), (1, "c"), (2, "a"), (2, "c"), (11, "b")]
+    assert not [key for key in objects(table) if key.endswith("/")]
+
+
+def test_old_metadata_files(spark, table):
+    """The log is cut by both; the service of a REST catalog would have to delete the files, and this one does not."""
+    properties = (
+        "'write.metadata.delete-after-commit.enabled' = 'true', 'write.metadata.previous-versions-max' = '2'"
+    )
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ({properties})")
+    for n in range(3):
+        spark.sql(f"INSERT INTO {table} VALUES ({n}, 'c')")
+    assert spark.sql(f"SELECT count(*) FROM {table}.metadata_log_entries").first()[0] == 3
+    there = [key for key in objects(table, under="metadata/") if key.endswith(".metadata.json")]
+    assert len(there) == {"s3": 3, "rest": 6}[ENVIRONMENT]
+
+
 def test_dropped_without_purge(spark, table):
     bucket, _, prefix = session.catalog(ENVIRONMENT).load_table(table).location()[5:].partition("/")
     spark.sql(f"DROP TABLE {table}")
     left = [key for key in listed(bucket, prefix) if key.endswith(".parquet")]
     assert len(left) == (2 if ENVIRONMENT == "s3" else 0)
+
+
+def test_a_commit_whose_answer_is_lost(spark, table):
+    """The commit itself at a REST catalog; beside SQLite it is a metadata file, which the client sends again."""
+    with conflicts.writers(spark) as two:
+        two.between.play([proxy.Rule("lose_answer", two.what.of("a"), most=1)])
+        done = commits.retrying(two.a, table, lambda: two.a.sql(f"INSERT INTO {table} VALUES (12, 'b')"))
+        assert [one.hit for one in two.between.injected()] == [1]
+    assert (done.tries, done.found) == (1, ENVIRONMENT == "rest")
+    spark.sql(f"REFRESH TABLE {table}")
+    assert rows(spark, table) == [(1, "a"), (2, "a"), (11, "b"), (12, "b")]
+
+
+def test_a_registered_table(spark, table):
+    metadata, name = commits.load(spark, table).operations().current().metadataFileLocation(), f"{table}_again"
+    spark.sql(f"CALL system.register_table(table => '{name}', metadata_file => '{metadata}')")
+    assert spark.table(name).columns == {"s3": ["id", "name"], "rest": []}[ENVIRONMENT]
+    assert spark.table(name).count() == {"s3": 3, "rest": 0}[ENVIRONMENT]
+    if ENVIRONMENT == "s3":  # it shares its files, so not with PURGE
+        spark.sql(f"DROP TABLE {name}")
+    else:
+        with pytest.raises(Exception, match="failed to delete table"):
+            spark.sql(f"DROP TABLE {name}")
+
+
+def test_no_writer_begins_on_a_remembered_state_and_the_given_session_stays(spark):
+    cached = f"spark.sql.catalog.{spark.conf.get('spark.sql.defaultCatalog')}.cache-enabled"
+    before = spark.conf.get(cached, None)
+    with conflicts.writers(spark) as two:
+        assert [one.conf.get(cached) for one in (two.a, two.b, two.aside)] == ["false"] * 3
+    assert spark.conf.get(cached, None) == before != "false"
+
+
+def test_a_cell_of_the_matrix_of_conflicts(spark):
+    (one,) = conflicts.run(spark, [conflicts.Cell("update", "append", "serializable", "same")])
+    assert (one.outcome, one.rows, one.equal_to) == ("retried_and_committed", 10, "first_second")
 
 
 def test_where_it_all_is(spark):

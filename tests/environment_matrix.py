@@ -50,6 +50,11 @@ def notebooks():
     return sorted(path.stem for path in (ROOT / "notebooks").glob("[0-9][0-9]_*.ipynb"))
 
 
+def base_of(notebook):
+    """Return the environment whose facts a notebook must record on the others, too."""
+    return BASES.get(notebook, BASE)
+
+
 def verdict(row, base, skip, name=BASE):
     """Judge a row.
 
@@ -124,7 +129,7 @@ def write(rows, path=EVIDENCE):
     listed, told = skips(), []
     for place in sorted(rows):
         row = dict(rows[place])
-        if place[1] != (base := BASES.get(place[0], BASE)):
+        if place[1] != (base := base_of(place[0])):
             row["verdict"], row["why"] = verdict(row, rows.get((place[0], base)), listed.get(place), base)
         told.append(row)
     path.write_text(json.dumps({"rows": told}, indent=1, ensure_ascii=False) + "\n")
@@ -136,7 +141,7 @@ def due(place, rows, listed):
     row = rows.get(place)
     if row is None or row["of"] != of(*place):
         return True
-    if place[1] == (base := BASES.get(place[0], BASE)):
+    if place[1] == (base := base_of(place[0])):
         return row["status"] != "passed"
     return verdict(row, rows.get((place[0], base)), listed.get(place), base)[0] == "wrong"
 
@@ -151,7 +156,7 @@ def main():
     rows = {place: row for place, row in rows.items() if place[0] in notebooks()}
     for notebook in given.notebooks or notebooks():
         bare = all((notebook, environment) in listed for environment in ENVIRONMENTS)
-        base = BASES.get(notebook, BASE)
+        base = base_of(notebook)
         for environment in (*(() if bare or base in ENVIRONMENTS else (base,)), *ENVIRONMENTS):
             place = notebook, environment
             if due(place, rows, listed):

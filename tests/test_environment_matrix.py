@@ -82,12 +82,32 @@ def test_a_cell_is_run_again_when_it_was_wrong_or_has_changed():
 
 
 def test_the_evidence_is_what_the_list_says():
-    rows, listed = matrix.read(), matrix.skips()
-    cells = {place: row for place, row in rows.items() if place[1] != matrix.BASE}
+    agrees(matrix.read(), matrix.skips())
+
+
+def test_evidence_with_a_base_of_its_own_is_judged_by_it(tmp_path):
+    places = [
+        ("22_race_writers", "s3"),
+        ("22_race_writers", "rest"),
+        ("00_template", "local"),
+        ("00_template", "s3"),
+    ]
+    rows = {place: BASE | {"notebook": place[0], "environment": place[1]} for place in places}
+    matrix.write(rows, path := tmp_path / "matrix.json")
+    agrees(matrix.read(path), {})
+    (told := matrix.read(path))["22_race_writers", "s3"]["facts"] = {"rows": 4}
+    with pytest.raises(AssertionError):
+        agrees(told, {})
+
+
+def agrees(rows, listed):
+    """Hold evidence against the list of skips: each row but a base's has the verdict that it must have."""
+    cells = {place: row for place, row in rows.items() if place[1] != matrix.base_of(place[0])}
     assert {(row["verdict"], row["why"]) for row in cells.values() if row["verdict"] == "wrong"} == set()
     assert {place for place, row in cells.items() if row["verdict"] == "skipped"} == set(listed)
     for place, row in cells.items():
+        base = matrix.base_of(place[0])
         assert (row["verdict"], row["why"]) == matrix.verdict(
-            row, rows.get((place[0], matrix.BASE)), listed.get(place)
+            row, rows.get((place[0], base)), listed.get(place), base
         )
     assert {place[0] for place in cells} <= set(matrix.notebooks())

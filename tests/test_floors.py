@@ -14,6 +14,7 @@ GROUND = {
     "jars",
     "java",
     "children",
+    "daemon",
     "scratch",
     "lake",
     "identifiers",

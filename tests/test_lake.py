@@ -6,9 +6,10 @@ import sys
 
 import pyarrow as pa
 import pytest
+import yaml
 from pyiceberg.catalog import load_catalog
 
-from workbench import lake
+from workbench import lake, session
 
 MAKE = "import sys; from pathlib import Path; from workbench import lake; sys.stdin.read(1); lake.make(Path(sys.argv[1]))"
 
@@ -50,3 +51,26 @@ def test_pyiceberg_writes_where_spark_will_read(tmp_path):
 def test_a_path_that_no_address_can_hold_is_refused(tmp_path, name):
     with pytest.raises(ValueError, match="in its path"):
         lake.make(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("jdbc", "uri"),
+    [
+        ("jdbc:sqlite:file:/a%20b/c.db?busy_timeout=1", "sqlite:////a b/c.db?timeout=30"),
+        ("jdbc:sqlite:/a%20b/c.db", "sqlite:////a%20b/c.db?timeout=30"),
+        ("jdbc:postgresql://host/db?ssl=true", "postgresql://host/db?ssl=true"),
+        ("http://host", "http://host"),
+    ],
+)
+def test_pyiceberg_finds_what_spark_reaches_by_jdbc(jdbc, uri):
+    assert lake.pyiceberg_uri(jdbc) == uri
+
+
+def test_a_jdbc_catalog_of_ones_own_is_read_by_pyiceberg(tmp_path):
+    folder, path = tmp_path / "my lake", tmp_path / "own.yml"
+    lake.make(folder)
+    spark = lake.spark_properties(folder)
+    own = {name: spark[name] for name in ("type", "uri", "warehouse")} | {"name": "lake"}
+    path.write_text(yaml.safe_dump({"description": "d", "catalog": own}))
+    load_catalog("lake", **lake.pyiceberg_properties(folder)).create_namespace("n")
+    assert session.catalog(str(path)).list_namespaces() == [("n",)]

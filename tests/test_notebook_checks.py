@@ -55,6 +55,14 @@ def test_a_second_set_of_values(path, project):
     )
 
 
+def test_so_few_records_that_none_of_a_kind_is_there(project):
+    """Seven records of the second topic have no delete among them, and nothing bad."""
+    few = ("--set", "RECORDS=7", "--set", "BAD_SHARE=0")
+    record = run(ROOT / "notebooks/12_ingest_kafka.ipynb", project, *few)
+    assert record["status"] == "passed", record["failing_cell"]
+    assert record["results"]["deletes"] == 0
+
+
 FAULT = """
 import json, sys
 from pathlib import Path

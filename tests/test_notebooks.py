@@ -9,8 +9,9 @@ from pathlib import Path
 import nbformat
 import pytest
 import yaml
-from conftest import ROOT
+from conftest import ROOT, execute
 
+from workbench import session
 from workbench.run import notebook as notebooks
 from workbench.run import refresh as refreshing
 
@@ -196,6 +197,50 @@ def test_the_readme_lists_it(path):
 
 def test_decades():
     assert all(re.fullmatch(r"\d\d_[a-z0-9_]+", path.stem) for path in NOTEBOOKS)
+
+
+BOUNDS = "expected FILES from 70 in sevens, 80 ROWS a file or more, SEED from 0"
+
+
+@pytest.mark.parametrize(
+    "values",
+    [{"ROWS": 3000, "FILES": 14}, {"FILES": 30}, {"ROWS": 5000, "FILES": 70}, {"SEED": -1}, {"SEED": 2**63}],
+)
+def test_values_that_make_its_sentences_untrue_are_refused_before_the_session(values, tmp_path, monkeypatch):
+    """Of two micro-batches each partition has one file, and of few readings a file small ones are all footer."""
+    monkeypatch.setattr(session, "start", lambda _: pytest.fail("a session was started"))
+    stopped = execute(ROOT / "notebooks" / "40_compact_small_files.ipynb", tmp_path, parameters=values)
+    given = {"ROWS": 100_000, "FILES": 420, "SEED": 1} | values
+    assert isinstance(stopped, ValueError)
+    assert str(stopped) == ", ".join(f"{name} {value}" for name, value in given.items()) + f": {BOUNDS}"
+
+
+@pytest.mark.parametrize(
+    ("name", "values", "sentence"),
+    [
+        (
+            "22_race_writers",
+            {"REPEAT": 0},
+            "REPEAT is 0, expected 1 or more: what no cell has done cannot be read",
+        ),
+        (
+            "24_stream_while_compacting",
+            {"BATCHES": 2},
+            "BATCHES 2, ROWS_PER_BATCH 100: expected 3 batches or more, of a row or more",
+        ),
+        (
+            "24_stream_while_compacting",
+            {"ROWS_PER_BATCH": 0},
+            "BATCHES 4, ROWS_PER_BATCH 0: expected 3 batches or more, of a row or more",
+        ),
+    ],
+)
+def test_values_it_can_do_nothing_with_are_refused_before_the_session(
+    name, values, sentence, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(session, "start", lambda _: pytest.fail("a session was started"))
+    stopped = execute(ROOT / "notebooks" / f"{name}.ipynb", tmp_path, parameters=values)
+    assert isinstance(stopped, ValueError) and str(stopped) == sentence
 
 
 GOOD = NOTEBOOKS[0]

@@ -114,6 +114,17 @@ def test_an_unknown_environment_names_the_nearest():
         settings.environment("nowhere.yml")
 
 
+def test_no_folder_is_looked_in_twice(monkeypatch):
+    monkeypatch.chdir(settings.places()[-1].parents[1])  # a clone: what is shipped is also upwards
+    assert len(settings.places()) == len(set(settings.places()))
+
+
+def test_a_file_that_cannot_be_read_is_named_once(tmp_path):
+    with pytest.raises(ValueError) as refused:
+        settings.read_yaml(tmp_path / "no.yml")
+    assert str(refused.value) == f"{tmp_path / 'no.yml'} cannot be read: No such file or directory"
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [

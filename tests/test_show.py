@@ -56,6 +56,11 @@ def test_an_error_on_purpose_is_shown_without_what_varies(capsys):
     assert capsys.readouterr().out == "KeyError: 'file <path> of snapshot <id>'\n"
 
 
+def test_an_answers_request_ids_differ_from_run_to_run():
+    said = "(Service: S3, Status Code: 404, Request ID: 18EA85247C8DB8D028F40BC5, Extended Request ID: a+/b=)"
+    assert show.steady(said) == "(Service: S3, Status Code: 404, Request ID: <id>, Extended Request ID: <id>)"
+
+
 def test_an_error_that_does_not_come_fails():
     with pytest.raises(AssertionError, match="ValueError was expected, and nothing was raised"):
         show.error(lambda: None, raises=ValueError)

@@ -12,9 +12,10 @@ The map. Imports go downwards only, and within *top* nobody imports a neighbour:
                    archive/   what is archived, what bringing it back costs, and reading it
                    tpcds/     the TPC-DS derived benchmark: data, queries, answers and their verdicts
     middle         session    the one SparkSession of an environment
-                   tables/    what Iceberg tables are and did (snapshots), commits, their retries and unknown
-                              outcomes, upserts, changes between two snapshots, maintenance: what would be done to
-                              keep a table healthy, and doing it beside writers
+                   tables/    what Iceberg tables are and did (snapshots), what a query reads of them (reads),
+                              commits, their retries and unknown outcomes, upserts, changes between two snapshots,
+                              maintenance: what would be done to keep a table healthy, and doing it beside writers;
+                              doctor: what hurts a table, and what a cure would bring
                    data/      inputs: real ones from packages, generated ones with their planted truth
                    local/     stand-ins that run on this machine (kinesis, archive, s3 with a REST catalog), shared
                               by a process and its children (stand_ins); the proxy that orders commits
@@ -23,6 +24,7 @@ The map. Imports go downwards only, and within *top* nobody imports a neighbour:
                    lake       the embedded lake: an SQLite catalog and files in one folder
                    scratch    the folder of a run's throw-away lake
                    java       a JVM, jars by coordinate and checksum
+                   daemon     Spark's Python daemon, without the archives that cost each task time
                    children   a process of our own: told by lines of JSON, never there after us
                    costs      what a service charges, from dated price files
                    show, plots, checks, results, identifiers     what a notebook says

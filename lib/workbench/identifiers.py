@@ -23,6 +23,11 @@ def quoted(table):
     return ".".join(f"`{part}`" for part in parts)
 
 
+def literal(text):
+    """Return a text as a literal of Spark SQL, whatever is in it."""
+    return "'" + text.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
 def column(name):
     """Return the name of a column quoted for Spark, as it is: also one with dots, spaces or backticks in it."""
     return "`" + name.replace("`", "``") + "`"

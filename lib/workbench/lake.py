@@ -2,7 +2,7 @@
 
 import sqlite3
 from contextlib import closing
-from urllib.parse import quote
+from urllib.parse import quote, unquote
 
 # As Iceberg's JDBC catalog makes them in its schema version V1: apache/iceberg, JdbcUtil.java.
 TABLES = (
@@ -49,7 +49,20 @@ def pyiceberg_properties(folder):
     """Return the catalog properties for PyIceberg's `load_catalog`."""
     return {
         "type": "sql",
-        "uri": f"sqlite:///{folder}/catalog.db?timeout=30",
+        "uri": pyiceberg_uri(spark_properties(folder)["uri"]),
         "warehouse": f"file://{folder}",
         "init_catalog_tables": "false",  # they are there, and two processes that look at once do not meet
     }
+
+
+def pyiceberg_uri(jdbc):
+    """Return PyIceberg's address of a database that Spark reaches by JDBC: SQLite's files have another form there.
+
+    Args:
+        jdbc: such as jdbc:sqlite:file:/srv/catalog.db?busy_timeout=30000, or jdbc:postgresql://host/db.
+    """
+    uri = jdbc.removeprefix("jdbc:")
+    if not uri.startswith("sqlite:"):
+        return uri
+    path = uri.removeprefix("sqlite:").partition("?")[0]  # its settings are those of the JDBC driver
+    return f"sqlite:///{unquote(path.removeprefix('file:')) if path.startswith('file:') else path}?timeout=30"

@@ -53,6 +53,13 @@ class Spark(Strict):
     conf: dict[str, str | int | float | bool] = {}
 
 
+class Kafka(Strict):
+    """A Kafka cluster that is already there: addresses, and settings of librdkafka by which it is reached."""
+
+    bootstrap: str = Field(min_length=1)
+    config: dict[str, str] = {}
+
+
 class Environment(Strict):
     """One file of `params/environments`."""
 
@@ -63,6 +70,7 @@ class Environment(Strict):
     jars: tuple[str, ...] = ("iceberg", "sqlite")
     stand_in: Literal["archive", "s3", "rest"] | None = None
     folder: str = "scratch"
+    kafka: Literal["stand_in"] | Kafka | None = None
 
     @model_validator(mode="after")
     def _stand_in_and_catalog_agree(self):
@@ -90,6 +98,7 @@ class Environment(Strict):
             ("catalog.properties", self.catalog.properties),
             ("spark.conf", self.spark.conf),
             ("catalog", {"uri": getattr(self.catalog, "uri", None) or ""}),
+            ("kafka.config", getattr(self.kafka, "config", {})),
         ):
             for key, value in block.items():
                 if found := secrets.kind(key, str(value)):
@@ -123,7 +132,7 @@ def places():
     found += [folder / "params" / "environments" for folder in (here, *here.parents)]
     builtin = Path(str(resources.files("workbench"))) / "environments"
     found.append(builtin if builtin.is_dir() else Path(__file__).resolve().parents[2] / "params/environments")
-    return [folder for folder in found if folder.is_dir()]
+    return list(dict.fromkeys(folder for folder in found if folder.is_dir()))  # in a clone the last is here, too
 
 
 def environments():
@@ -175,7 +184,8 @@ def read_yaml(path):
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{path} cannot be read: {error}") from None
+        why = getattr(error, "strerror", None) or error  # what an OSError says has the path once more
+        raise ValueError(f"{path} cannot be read: {why}") from None
     return read_text(text, path)
 
 

@@ -10,6 +10,7 @@ from workbench import identifiers
 
 # What differs from run to run in a message: ids, uuids, addresses of objects, places of files, times of commits.
 VARYING = (
+    (re.compile(r"(?<=Request ID: )[\w+/=-]+"), "<id>"),  # of an S3 or AWS answer; it may look like a path
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "<uuid>"),
     (re.compile(r"(?:(?:file|s3a?|hdfs)://?|(?<![\w.]))/[^\s,;:'\")]+"), "<path>"),
     (re.compile(r"0x[0-9a-f]{6,}"), "<address>"),

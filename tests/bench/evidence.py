@@ -65,8 +65,19 @@ def kept(name, parts, **same):
     return {part: found[part] for part in parts if part in found}
 
 
-def write(name, *, show=True, **figures):
-    """Write docs/evidence/<name>.json: the figures with machine, versions and date; print the figures too."""
+def write(name, *, show=True, folder=None, **figures):
+    """Write <name>.json: the figures with machine, versions and date; print the figures too.
+
+    Args:
+        name: of the file.
+        show: False prints nothing.
+        folder: docs/evidence by default; a trial has one of its own.
+        figures: what was measured.
+
+    Returns:
+        the file.
+    """
+    folder = folder or FOLDER
     machine = {
         "system": f"{platform.system()} {platform.machine()}",
         "cores": os.cpu_count(),
@@ -78,8 +89,8 @@ def write(name, *, show=True, **figures):
         "machine": machine,
         "versions": records.versions(),
     }
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    path = FOLDER / f"{name}.json"
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / f"{name}.json"
     path.write_text(json.dumps(found | figures, indent=1) + "\n", encoding="utf-8")
     if show:
         print(json.dumps(figures, indent=1))

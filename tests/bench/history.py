@@ -5,21 +5,10 @@ rows to try it small: `python -m bench.history 100000`.
 """
 
 import sys
-import tempfile
 import time
-from pathlib import Path
 
-from bench import evidence
+from bench import evidence, sessions
 
-ENVIRONMENT = """
-description: throw-away lake for a benchmark; the JVM compiles fully
-catalog: {type: embedded, folder: scratch}
-spark:
-  master: local[2]
-  shuffle_partitions: 2
-  lifetime: long
-  conf: {spark.sql.adaptive.enabled: false}
-"""
 KINDS = {
     "v2 copy-on-write": (2, "copy-on-write"),
     "v3 copy-on-write": (3, "copy-on-write"),
@@ -34,10 +23,7 @@ def main(rows=2_000_000, rounds=3):
     """Measure, print, and keep the figures."""
     from workbench import session
 
-    with tempfile.TemporaryDirectory() as folder:
-        (environment := Path(folder) / "bench.yml").write_text(ENVIRONMENT)
-        spark = session.start(str(environment))
-    spark.sql("CREATE NAMESPACE bench")
+    spark = sessions.start()
     tables = {kind: made(spark, kind, rows) for kind in KINDS}
     parts = {
         "changes": lambda: changes_figures(spark, tables, rounds),

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 from commit_times import line, set_times
+from conftest import views
 
 from workbench import history
 
@@ -281,7 +282,7 @@ def test_the_session_is_left_as_it_was(spark, source, target):
 
     def state():
         settings = {row.key: row.value for row in spark.sql("SET").collect()}
-        return settings, str(spark._jsparkSession.sessionState().catalog().listLocalTempViews("*"))
+        return settings, views(spark)
 
     before = state()
     for back_end in ("row lineage", "changelog view"):

@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 import pytest
+from conftest import views
 
 from workbench import quality
 
@@ -97,12 +98,9 @@ def test_rows_are_not_collected(spark, source, monkeypatch):
 
 
 def test_views_exist_during_the_call_only_and_the_users_come_back(spark, source):
-    def visible():
-        return spark._jsparkSession.sessionState().catalog().listLocalTempViews("*").toString()
-
     spark.range(7).createOrReplaceTempView("primary")
     spark.sql("CREATE OR REPLACE TEMPORARY VIEW r AS SELECT 'mine' AS whose")
-    before = visible()
+    before = views(spark)
     references = {"r": spark.range(3), "other": spark.range(4)}
     try:
         source('CustomSql "select count(*) from primary, r, other" = 600', references=references)
@@ -110,7 +108,7 @@ def test_views_exist_during_the_call_only_and_the_users_come_back(spark, source)
         with pytest.raises(ValueError, match="UNRESOLVED_COLUMN"):
             source('CustomSql "select nothing from other" = 1', references=references)
         assert (spark.table("primary").count(), spark.table("r").first().whose) == (7, "mine")
-        assert visible() == before and not spark.catalog.tableExists("other")
+        assert views(spark) == before and not spark.catalog.tableExists("other")
     finally:
         spark.catalog.dropTempView("primary")
         spark.catalog.dropTempView("r")

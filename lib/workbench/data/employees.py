@@ -65,7 +65,7 @@ def made(*, records=5_000, seed=1, bad_share=0.01, late_share=0.02, form="json")
     Raises:
         ValueError: an argument does not go.
     """
-    _check(records, bad_share, late_share, form)
+    check(records=records, bad_share=bad_share, late_share=late_share, form=form)
     chance, rows = random.Random(seed), []
     for number in range(records):
         kind = chance.choices(("employee", "reading", "visit"), weights=(50, 33, 17))[0]
@@ -95,6 +95,21 @@ def made(*, records=5_000, seed=1, bad_share=0.01, late_share=0.02, form="json")
     return Changes(found, employees, readings, visits, errors, dict(kinds), behind)
 
 
+def check(*, records, bad_share=0.0, late_share=0.0, form="json"):
+    """Refuse what `made` refuses, before a session or a broker is started for it.
+
+    Raises:
+        ValueError: with the argument, its value and what was expected.
+    """
+    if isinstance(records, bool) or not isinstance(records, int) or records < 1:
+        raise ValueError(f"records is {records!r}, expected a whole number from 1")
+    for name, share in (("bad_share", bad_share), ("late_share", late_share)):
+        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+            raise ValueError(f"{name} is {share!r}, expected a number from 0 to 1")
+    if form not in FORMATS:
+        raise ValueError(f"form is {form!r}, expected one of {', '.join(FORMATS)}")
+
+
 def _row(chance, number, kind, employees):
     row = dict.fromkeys(FIELDS) | {
         "kind": kind,
@@ -118,16 +133,6 @@ def _bad(what, chance, write):
         "unknown_operation": {"op": "X"},
     }
     return write(row | change[what])
-
-
-def _check(records, bad_share, late_share, form):
-    if isinstance(records, bool) or not isinstance(records, int) or records < 1:
-        raise ValueError(f"records is {records!r}, expected a whole number from 1")
-    for name, share in (("bad_share", bad_share), ("late_share", late_share)):
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-            raise ValueError(f"{name} is {share!r}, expected a number from 0 to 1")
-    if form not in FORMATS:
-        raise ValueError(f"form is {form!r}, expected one of {', '.join(FORMATS)}")
 
 
 def _writer(form):

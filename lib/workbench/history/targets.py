@@ -1,6 +1,6 @@
 """The table that a history is written to: its columns, and what is added when the source gets more."""
 
-from workbench.tables import commits
+from workbench.tables import commits, snapshots
 
 COLUMNS = {
     "valid_from": "timestamp",
@@ -13,7 +13,7 @@ COLUMNS = {
 
 def load(spark, target):
     """Return the target's handle, None where there is none yet."""
-    if spark.catalog.tableExists(target):
+    if snapshots.exists(spark, target):
         return commits.load(spark, target)
     try:
         spark.table(target)

@@ -13,8 +13,8 @@ from workbench.session.configuration import driver_memory, lake_folder, machine_
 from workbench.session.launch import stop
 
 __all__ = [
-    "build_archive", "catalog", "class_data_options", "driver_memory", "lake_folder", "machine_memory_bytes",
-    "s3_client", "spark_conf", "stand_in", "start", "stop",
+    "broker", "build_archive", "catalog", "class_data_options", "driver_memory", "lake_folder",
+    "machine_memory_bytes", "s3_client", "spark_conf", "stand_in", "start", "stop",
 ]  # fmt: skip
 
 
@@ -84,7 +84,7 @@ def catalog(environment="local"):
         properties = lake.pyiceberg_properties(lake_folder(env))
     else:
         kind = "sql" if cat.type == "jdbc" else cat.type
-        uri = cat.uri.removeprefix("jdbc:") if cat.uri else None
+        uri = lake.pyiceberg_uri(cat.uri) if cat.uri else None
         properties = {"type": kind, "uri": uri, "warehouse": cat.warehouse}
     properties |= stand_ins.properties_of(env) | cat.properties
     properties = {key: secrets.resolve(value) for key, value in properties.items() if value is not None}
@@ -100,6 +100,20 @@ def stand_in(environment="local"):
         so is its clock.
     """
     return stand_ins.of(settings.environment(environment))
+
+
+def broker(environment="local"):
+    """Return the Kafka broker of an environment: one on this machine, or the cluster it names.
+
+    Returns:
+        workbench.local.kafka.Broker: one on this machine is started when it is not there, lives as long as this
+        process and serves those it starts too.
+
+    Raises:
+        ValueError: the environment names none, or a jar is missing.
+        ModuleNotFoundError: confluent-kafka is not installed.
+    """
+    return stand_ins.broker(settings.environment(environment))
 
 
 def s3_client(environment="local"):

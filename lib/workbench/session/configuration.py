@@ -1,6 +1,7 @@
 """Spark's settings for an environment: catalog, sizes, what makes the same files on every machine."""
 
 import os
+import sys
 from pathlib import Path
 
 from workbench import jars, lake, scratch, secrets, settings
@@ -45,6 +46,8 @@ def spark_conf(env):
     }
     if env.spark.master.startswith("local"):
         conf |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+    if os.environ.get("PYSPARK_PYTHON", sys.executable) == sys.executable and env.spark.master.startswith("local"):
+        conf["spark.python.daemon.module"] = "workbench.daemon"  # another Python may not have it
     if cat.type == "embedded":
         conf |= {f"{key}.{name}": value for name, value in lake.spark_properties(lake_folder(env)).items()}
     else:

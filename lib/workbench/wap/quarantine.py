@@ -1,7 +1,7 @@
 """The quarantine: rows that an audit refused, each with the run and the snapshot it was refused in."""
 
 from workbench import identifiers
-from workbench.tables import commits
+from workbench.tables import commits, snapshots
 from workbench.wap import attestation, branches
 
 RUN, BRANCH, SNAPSHOT = "wap_run_id", "wap_branch", "wap_snapshot_id"
@@ -25,7 +25,7 @@ def check(spark, quarantine, table, loaded):
     """
     if identifiers.quoted(quarantine) == identifiers.quoted(table):
         raise ValueError(f"{quarantine} is the table to be published to; the quarantine is another one")
-    if not spark.catalog.tableExists(quarantine):
+    if not snapshots.exists(spark, quarantine):
         if not spark.catalog.databaseExists(namespace := quarantine.rpartition(".")[0]):
             raise ValueError(f"{quarantine} cannot be made: there is no namespace {namespace}")
         return
@@ -78,7 +78,7 @@ def append(spark, quarantine, rows, *, stage, audited):
     if taken := sorted(name for name in rows.columns if name.lower() in ours):
         raise ValueError(f"the quarantined rows have a column {taken[0]} of their own; the gate adds one")
     labelled = rows.withColumns(ours)
-    if not spark.catalog.tableExists(quarantine):
+    if not snapshots.exists(spark, quarantine):
         _make(spark, quarantine, labelled, like=commits.load(spark, stage.of))
     schema = spark._jvm.org.apache.iceberg.spark.SparkSchemaUtil.convert(labelled._jdf.schema())
     wrong, missing = _unfit(spark, commits.load(spark, quarantine), schema, "in the rows")
@@ -102,7 +102,7 @@ def forget(spark, quarantine, audited, run_id):
     """Remove the rows of a run that died between its quarantine and its end: its repetition brings them again."""
     from pyspark.sql import functions as F
 
-    if not spark.catalog.tableExists(quarantine):
+    if not snapshots.exists(spark, quarantine):
         return
     commits.load(spark, quarantine)
     name = identifiers.quoted(quarantine)
@@ -119,5 +119,5 @@ def _make(spark, quarantine, labelled, *, like):
     try:
         table.create()
     except Exception:
-        if not spark.catalog.tableExists(quarantine):  # else another run was quicker
+        if not snapshots.exists(spark, quarantine):  # else another run was quicker
             raise
