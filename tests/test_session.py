@@ -117,7 +117,7 @@ def test_a_folder_with_a_space_in_its_name(tmp_path, monkeypatch):
     home = tmp_path / "my lake"
     home.mkdir()
     monkeypatch.setenv("WORKBENCH_HOME", str(home))
-    said = python(WRITER, 1)
+    said = python(WRITER, 0)
     assert (said.stdout, said.stderr) == ("8\n", "")
     assert session.catalog("lake").load_table("r.t").scan().to_arrow().num_rows == 8
 
