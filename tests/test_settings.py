@@ -76,9 +76,11 @@ def test_references_are_accepted_and_resolved(tmp_path, monkeypatch):
     assert secrets.resolve(env.catalog.properties["credential"]) == "me:hush-hush"
     file = tmp_path / "own.yml"
     file.write_text(
-        "description: d\ncatalog: {type: rest, uri: 'http://x', properties: {credential: env:CATALOG_CREDENTIAL}}"
+        "description: d\ncatalog: {type: rest, uri: 'http://x', properties: {credential: env:CATALOG_CREDENTIAL}}\n"
+        "kafka: {bootstrap: 'b:9092', config: {sasl.password: env:KAFKA_PASSWORD, sasl.mechanism: PLAIN}}"
     )
-    assert settings.secret_values(str(file)) == ["me:hush-hush"]
+    monkeypatch.setenv("KAFKA_PASSWORD", "hush-kafka")
+    assert settings.secret_values(str(file)) == ["me:hush-hush", "hush-kafka"]
     assert settings.secret_values("nowhere") == settings.secret_values(None) == []
     monkeypatch.delenv("CATALOG_CREDENTIAL")
     with pytest.raises(ValueError, match="CATALOG_CREDENTIAL, which is not set"):

@@ -218,6 +218,7 @@ def secret_values(name):
     if env is None:
         return []
     values = [*env.catalog.properties.values(), *env.spark.conf.values(), getattr(env.catalog, "uri", None)]
+    values += getattr(env.kafka, "config", {}).values()
     found = []
     for value in values:
         if isinstance(value, str) and secrets.REFERENCE.fullmatch(value):
