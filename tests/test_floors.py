@@ -24,7 +24,7 @@ GROUND = {
     "results",
     "costs",
 }
-MIDDLE = {"session", "data", "tables", "local"}
+MIDDLE = {"account", "session", "data", "tables", "local"}
 ALLOWED_ASIDE = {
     ("session", "local"), ("jars", "java"), ("settings", "secrets"), ("scratch", "settings"),
     ("results", "identifiers"), ("checks", "results"), ("checks", "show"),

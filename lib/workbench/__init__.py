@@ -12,6 +12,7 @@ The map. Imports go downwards only, and within *top* nobody imports a neighbour:
                    archive/   what is archived, what bringing it back costs, and reading it
                    tpcds/     the TPC-DS derived benchmark: data, queries, answers and their verdicts
     middle         session    the one SparkSession of an environment
+                   account    what an AWS account must have before the first run, looked at read-only
                    tables/    what Iceberg tables are and did (snapshots), what a query reads of them (reads),
                               commits, their retries and unknown outcomes, upserts, changes between two snapshots,
                               maintenance: what would be done to keep a table healthy, and doing it beside writers;

@@ -6,7 +6,7 @@ import socket
 import sys
 from dataclasses import dataclass
 
-from workbench import jars, java, session, settings
+from workbench import account, jars, java, session, settings
 from workbench.local import stand_ins
 
 NEEDED_DISK_GIB = 2
@@ -40,7 +40,7 @@ def findings(*, environment="local", port=None):
         *(jar(name) for name in settings.environment(environment).jars),
         *stand_in(environment),
     ]
-    found += [disk(settings.home()), memory()]
+    found += [disk(settings.home()), memory(), *aws(environment)]
     return found + ([free_port(port)] if port is not None else [])
 
 
@@ -111,6 +111,12 @@ def stand_in(environment):
         wrong, _, remedy = str(error).partition(": ")
         return [Finding(f"stand-in {env.stand_in}", wrong, remedy)]
     return [Finding(f"stand-in {env.stand_in}")] if env.stand_in else []
+
+
+def aws(environment):
+    """The AWS account that an environment's catalog is in, if it is in one, looked at read-only."""
+    env = settings.environment(environment)
+    return [Finding(*one) for one in account.findings(env)] if account.concerns(env) else []
 
 
 def disk(folder):
