@@ -9,6 +9,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from hypothesis import settings as hypothesis_settings
 
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = os.environ.get("WORKBENCH_TEST_ENVIRONMENT", "local")  # another one for test_s3_environments.py
@@ -20,6 +21,10 @@ os.environ |= {
     "AWS_SECRET_ACCESS_KEY": "anything",
     "AWS_EC2_METADATA_DISABLED": "true",
 }
+
+# The check is the same check every time; a soak draws anew. Here, because settings take from the profile when made
+hypothesis_settings.register_profile("check", derandomize=not os.environ.get("WORKBENCH_SOAK"), database=None)
+hypothesis_settings.load_profile("check")
 
 
 @pytest.fixture(scope="session")

@@ -132,10 +132,10 @@ def test_a_run_out_of_time(project, notebook):
     write_notebook(
         project / "notebooks" / "job.ipynb", f"{SPARK}\nimport time\ntime.sleep(120)", parameters=PARAMETERS
     )
-    assert workbench("run", "job", "--timeout", "12", cwd=project).returncode == 3
+    assert workbench("run", "job", "--timeout", "30", cwd=project).returncode == 3
     assert last(project)["status"] == "timed_out"
     assert last(project)["failing_cell"]["first_line"] == SPARK.splitlines()[0]
-    assert last(project)["reason"] == "not done after 12 seconds"
+    assert last(project)["reason"] == "not done after 30 seconds"
     assert left_behind(project) == []
 
 
@@ -143,7 +143,7 @@ def test_sigterm_to_the_runner(project, notebook):
     notebook(READY.format(str(project / "ready")))
     running = start(project, "job")
     running.send_signal(signal.SIGTERM)
-    assert running.wait(timeout=30) == 143
+    assert running.wait(timeout=120) == 143
     assert last(project)["status"] == "interrupted"
     assert last(project)["reason"] == "stopped by SIGTERM"
     assert left_behind(project) == []
@@ -159,7 +159,7 @@ def test_sigkill_to_the_runner_is_found_at_the_next_start(project, notebook):
     assert f"job with no params file runs already in this environment: {first}; wait" in second.stderr
     running.kill()
     running.wait()
-    until(lambda: not left_behind(project), 30)  # the child ends with its runner
+    until(lambda: not left_behind(project), 120)  # the child ends with its runner
     write_notebook(project / "notebooks" / "other.ipynb", "1")
     assert workbench("run", "other", cwd=project).returncode == 0
     first = min((project / "runs" / "job").iterdir())

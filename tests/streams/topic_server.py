@@ -23,8 +23,9 @@ def broker():
 
 @pytest.fixture
 def topic(broker, request):
-    """A topic of the test's own, with two partitions."""
-    return Made(broker, "".join(c if c.isalnum() else "-" for c in request.node.name)[:100])
+    """A topic of the test's own, with two partitions, which keeps records that say they are old."""
+    name = "".join(c if c.isalnum() else "-" for c in request.node.name)[:100]
+    return Made(broker, name, **{"retention.ms": "-1"})
 
 
 class Made:

@@ -30,7 +30,7 @@ def children(pid):
     return [int(one) for one in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def gone(pid, seconds=5):
+def gone(pid, seconds=60):
     end = time.monotonic() + seconds
     while time.monotonic() < end:
         try:
@@ -208,7 +208,7 @@ def test_two_clients_at_once_lose_nothing(unlimited):
                 (f"shardId-{shard:012d}", int(r["SequenceNumber"]), r["PartitionKey"]) for r in read["Records"]
             ]
 
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120
     threads = [threading.Thread(target=produce, args=name) for name in "ab"] + [
         threading.Thread(target=consume, args=(shard,)) for shard in (0, 1)
     ]
@@ -294,5 +294,5 @@ def test_serving_forever_ends_by_a_signal(number, tmp_path):
             client(endpoint).list_streams()
         assert client(endpoint).list_streams()["StreamNames"] == []
         process.send_signal(number)
-        assert process.communicate(timeout=10) == ("ended\n", "")
+        assert process.communicate(timeout=60) == ("ended\n", "")
         assert process.returncode == 0
