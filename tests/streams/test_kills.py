@@ -55,7 +55,7 @@ def child(stream, table):
 def begun(stream, table, *more, **options):
     return kills.start(
         table, "--stream", stream.name, "--region", "us-east-1", "--endpoint", stream.server.endpoint,
-        "--schema", SCHEMA, "--environment", "local", "--max-records-per-batch", 400, *more, **options,
+        "--schema", SCHEMA, "--environment", "local", "--max-records-per-batch", 200, *more, **options,
     )  # fmt: skip
 
 
@@ -138,7 +138,27 @@ def test_windows_are_told_apart():
     assert kills.window(replace(seen, staged="b0"), replace(seen, staged="b0")) == "published"  # an earlier run's
     assert change(batch="begin") is None
     assert change(planned=3, finished=3, snapshots=3) is None
-    assert change(planned=3, finished=2, snapshots=3) == kills.APPENDED
+    plain = replace(seen, planned=2, finished=2)
+    assert kills.window(replace(plain, planned=3, snapshots=3), plain) == kills.APPENDED
+    later = replace(
+        plain, planned=4, finished=3, snapshots=3
+    )  # the snapshot is that of the batch that has finished
+    assert kills.window(later, plain) is None
+
+
+def test_a_batch_that_finishes_during_a_look_is_not_taken_for_one_that_had(spark, stream, table, tmp_path):
+    for kind in ("offsets", "commits"):
+        (tmp_path / kind).mkdir()
+        (tmp_path / kind / "0").touch()
+
+    class Late(kills.Watch):
+        def _metadata(self, name):
+            found = super()._metadata(name)
+            (tmp_path / "commits" / "1").touch()
+            return found
+
+    seen = Late(session.catalog("local"), table, checkpoint=str(tmp_path)).look()
+    assert seen.finished == 0
 
 
 def test_a_window_that_cannot_be_seen_is_refused(spark, stream, table):

@@ -94,16 +94,17 @@ class Watch:
 
     def look(self):
         """Return the Seen of this moment."""
+        # each before what it leads to: a batch that has finished has its rows in the table, and a file that was
+        # there may be committed by then; not the reverse
+        finished = self._last("commits")
         reads = self.reads() if self.reads else None
-        files = (
-            self._files()
-        )  # before the catalog: a file that was there may be committed by then, not the reverse
+        files = self._files()
         meta, pointer = self._metadata(self.table)
         batches = {one.snapshot_id: _property(one, positions.BATCH) for one in meta.snapshots}
         heads = {name: one.snapshot_id for name, one in meta.refs.items() if one.snapshot_ref_type == "branch"}
         main = heads.pop("main", None)
         mine = [batches[head] for name, head in heads.items() if name.startswith("streams_") and head != main]
-        planned, finished = (self._last(kind) for kind in ("offsets", "commits"))
+        planned = self._last("offsets")
         return Seen(
             pointer=pointer,
             batch=batches.get(main),
@@ -162,7 +163,8 @@ def window(seen, since):
         since: Seen when main last moved, or when the watch began.
     """
     if seen.planned >= 0:
-        fresh = seen.planned > seen.finished and seen.snapshots > since.snapshots
+        # a snapshot more, and no batch has finished since: it is that of the batch that is under way
+        fresh = seen.planned > seen.finished == since.finished and seen.snapshots > since.snapshots
         return APPENDED if fresh else None
     if seen.staged and seen.staged != since.staged:  # a run that was killed before may have left one
         return "staged"
