@@ -31,6 +31,7 @@ lock: .venv/.build ## write the lock files again from pyproject.toml and locks/*
 	@$(COMPILE) locks/java.in -o locks/java.lock
 	@$(COMPILE) locks/deequ.in -o locks/deequ.lock
 	@$(COMPILE) locks/baseline.in -o locks/baseline.lock
+	@$(COMPILE) locks/ministack.in -o locks/ministack.lock
 	@$(COMPILE) --all-extras pyproject.toml -o locks/project.lock
 
 .venv/.java: .venv/.packages locks/java.lock
@@ -95,6 +96,12 @@ bench-quality: setup .workbench/deequ/.packages ## DQDL rules in one scan agains
 	@$(DEEQU_UV) pip sync --quiet --require-hashes --no-build-isolation locks/build.lock locks/deequ.lock
 	@touch $@
 
+.workbench/ministack/.packages: locks/ministack.lock | .venv/.packages
+	@echo "installing the stand-in for AWS in .workbench/ministack"
+	@$(BIN)/python -m venv --clear --without-pip .workbench/ministack/venv
+	@VIRTUAL_ENV=$(CURDIR)/.workbench/ministack/venv $(BIN)/uv --no-config pip sync --quiet --require-hashes locks/ministack.lock
+	@touch $@
+
 .PHONY: compare-deequ
 compare-deequ: setup .workbench/deequ/.packages ## our DQDL against deequ's own engine (Spark 3.5), into docs/evidence
 	@PYTHONPATH=tests $(BIN)/python -m bench.deequ
@@ -148,7 +155,7 @@ soak-topics: setup ## 100 kills of an ingest from Kafka, partitions added and tr
 	@PYTHONPATH=tests $(BIN)/python -m soak.stream $(or $(KILLS),100) kafka
 
 .PHONY: matrix
-matrix: setup ## every notebook on s3 and rest with the facts of local, and the gate's tests, into docs/evidence; goes on where it was, ANEW=1 does not
+matrix: setup .workbench/ministack/.packages ## every notebook on s3, rest and a stand-in for AWS with the facts of local, and the gate's tests, into docs/evidence; goes on where it was, ANEW=1 does not
 	@PYTHONPATH=tests $(BIN)/python -m environment_matrix $(if $(ANEW),--anew) $(NB)
 	@for one in s3 rest; do WORKBENCH_TEST_ENVIRONMENT=$$one $(BIN)/python -m pytest -q tests/test_wap.py || exit 1; done
 

@@ -1,6 +1,6 @@
-"""Every notebook on every environment of this machine: it passes with the facts it records on `local`, or is listed.
+"""Every notebook on every environment that this machine has: it passes with the facts of `local`, or is listed.
 
-One that cannot be on `local` has its facts from another.
+One that cannot be on `local` has its facts from another. `aws-glue` is tried on a stand-in for AWS (aws_stand_in.py).
 
     python -m environment_matrix [NOTEBOOK …]     # what is right in the evidence and has not changed is not run again
     python -m environment_matrix --anew
@@ -13,17 +13,21 @@ docs/evidence/matrix.json one by one, so that an interrupted matrix goes on wher
 import argparse
 import hashlib
 import json
+import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
+
+import aws_stand_in
 
 from workbench import settings
 
 ROOT = Path(__file__).resolve().parents[1]
 EVIDENCE = ROOT / "docs" / "evidence" / "matrix.json"
 SKIPS = ROOT / "tests" / "environments_skips.yml"
-BASE, ENVIRONMENTS = "local", ("s3", "rest")
+BASE, ENVIRONMENTS = "local", ("s3", "rest", "aws-glue")
 BASES = {"22_race_writers": "s3"}  # it holds requests between Spark and a store, and files are no store
 KEYS = {"notebook", "environment", "feature", "says", "reason"}
 
@@ -84,8 +88,8 @@ def verdict(row, base, skip, name=BASE):
     return "same", f"{len(row['facts'])} facts"
 
 
-def run(notebook, environment):
-    """Run a notebook headless; returns its row."""
+def run(notebook, environment, variables=None):
+    """Run a notebook headless, with variables beside ours; returns its row."""
     command = [
         str(Path(sys.executable).parent / "workbench"),
         "run",
@@ -94,7 +98,8 @@ def run(notebook, environment):
         environment,
         "--json",
     ]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    env = os.environ | (variables or {})
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=env)
     if not done.stdout.strip():
         raise ChildProcessError(f"{notebook} on {environment} did not run: {done.stderr[-500:]}")
     record = json.loads(done.stdout.splitlines()[-1])
@@ -154,21 +159,30 @@ def main():
     given = parser.parse_args()
     rows, listed = {} if given.anew else read(), skips()
     rows = {place: row for place, row in rows.items() if place[0] in notebooks()}
-    for notebook in given.notebooks or notebooks():
+    with ExitStack() as living:
+        _cells(given.notebooks or notebooks(), rows, listed, living)
+    return int(
+        any(row.get("verdict", "same" if row["status"] == "passed" else "wrong") == "wrong" for row in write(rows))
+    )
+
+
+def _cells(wanted, rows, listed, living):
+    """Run what is due, and start the stand-in for AWS when the first cell needs it."""
+    account = None
+    for notebook in wanted:
         bare = all((notebook, environment) in listed for environment in ENVIRONMENTS)
         base = base_of(notebook)
         for environment in (*(() if bare or base in ENVIRONMENTS else (base,)), *ENVIRONMENTS):
             place = notebook, environment
             if due(place, rows, listed):
-                rows[place] = run(*place)
+                if environment == "aws-glue" and account is None:
+                    account = living.enter_context(aws_stand_in.account())
+                rows[place] = run(*place, account if environment == "aws-glue" else None)
             told = {(row["notebook"], row["environment"]): row for row in write(rows)}[place]
             print(
-                f"{notebook:26} {environment:6} {told.get('verdict', told['status']):8} {told.get('why', '')}",
+                f"{notebook:26} {environment:8} {told.get('verdict', told['status']):8} {told.get('why', '')}",
                 flush=True,
             )
-    return int(
-        any(row.get("verdict", "same" if row["status"] == "passed" else "wrong") == "wrong" for row in write(rows))
-    )
 
 
 if __name__ == "__main__":

@@ -12,7 +12,9 @@ def parse(**changes):
 
 
 def test_the_shipped_environments_are_valid():
-    assert {"archive", "aws-glue", "aws-s3tables", "lake", "local", "own-catalog", "rest", "s3"} <= set(settings.environments())
+    assert {"archive", "aws-glue", "aws-s3tables", "lake", "local", "own-catalog", "rest", "s3"} <= set(
+        settings.environments()
+    )
     for name in settings.environments():
         assert settings.environment(name).name == name
 
@@ -76,10 +78,12 @@ def test_references_are_accepted_and_resolved(tmp_path, monkeypatch):
     assert secrets.resolve(env.catalog.properties["credential"]) == "me:hush-hush"
     file = tmp_path / "own.yml"
     file.write_text(
-        "description: d\ncatalog: {type: rest, uri: 'http://x', properties: {credential: env:CATALOG_CREDENTIAL}}\n"
+        "description: d\ncatalog: {type: rest, uri: 'http://x', properties: {credential: env:CATALOG_CREDENTIAL, "
+        "client.region: env:REGION}}\n"
         "kafka: {bootstrap: 'b:9092', config: {sasl.password: env:KAFKA_PASSWORD, sasl.mechanism: PLAIN}}"
     )
     monkeypatch.setenv("KAFKA_PASSWORD", "hush-kafka")
+    monkeypatch.setenv("REGION", "eu-central-1")  # no secret, and no report should blank it out
     assert settings.secret_values(str(file)) == ["me:hush-hush", "hush-kafka"]
     assert settings.secret_values("nowhere") == settings.secret_values(None) == []
     monkeypatch.delenv("CATALOG_CREDENTIAL")

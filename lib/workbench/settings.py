@@ -217,7 +217,9 @@ def secret_values(name):
         env = None
     if env is None:
         return []
-    values = [*env.catalog.properties.values(), *env.spark.conf.values(), getattr(env.catalog, "uri", None)]
+    shown = {"client.region", "rest.signing-region"}  # references too, and read in every address of a bucket
+    values = [value for key, value in env.catalog.properties.items() if key not in shown]
+    values += [*env.spark.conf.values(), getattr(env.catalog, "uri", None)]
     values += getattr(env.kafka, "config", {}).values()
     found = []
     for value in values:

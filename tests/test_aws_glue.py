@@ -1,0 +1,69 @@
+"""The environment aws-glue against a stand-in for AWS: two writers at once lose no row, PyIceberg reads the same."""
+
+import json
+import os
+import subprocess
+import sys
+
+import aws_stand_in
+import pytest
+from conftest import workbench
+
+WRITER = """
+import sys
+from workbench import session
+spark = session.start("aws-glue")
+print("ready", flush=True)
+sys.stdin.readline()  # both begin when both are there
+for n in range(10):
+    spark.sql(f"INSERT INTO race.t VALUES ({sys.argv[1]}, {n})")
+print("done")
+"""
+TABLE = """
+from workbench import session
+spark = session.start("aws-glue")
+spark.sql("CREATE NAMESPACE race")
+spark.sql("CREATE TABLE race.t (writer INT, n INT) TBLPROPERTIES ('commit.retry.num-retries' = '20')")
+"""
+READER = """
+import json
+from workbench import session
+table = session.catalog("aws-glue").load_table("race.t")
+print(json.dumps([[(row["writer"], row["n"]) for row in table.scan().to_arrow().to_pylist()], len(table.snapshots())]))
+"""
+
+
+@pytest.fixture
+def account(monkeypatch):
+    try:
+        aws_stand_in.require()
+    except ModuleNotFoundError as missing:
+        pytest.skip(str(missing))
+    with aws_stand_in.account() as variables:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        yield
+
+
+def python(code, *arguments):
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ)
+
+
+def test_two_racing_writers_lose_no_row(account):
+    assert python(TABLE).wait(300) == 0
+    writers = [python(WRITER, n) for n in range(2)]
+    assert [writer.stdout.readline() for writer in writers] == ["ready\n"] * 2
+    for writer in writers:
+        writer.stdin.write("go\n")
+        writer.stdin.flush()
+    assert [writer.communicate(timeout=300)[0] for writer in writers] == ["done\n"] * 2
+    rows, snapshots = json.loads(python(READER).communicate(timeout=300)[0])
+    assert sorted(rows) == [[writer, n] for writer in range(2) for n in range(10)]
+    assert snapshots == 20
+
+
+def test_the_doctor_finds_the_account_right(account):
+    said = workbench("doctor", "--environment", "aws-glue")
+    assert (said.returncode, "wrong" in said.stdout) == (0, False)
+    assert f"ok     bucket {aws_stand_in.BUCKET} in {aws_stand_in.REGION}, which may be listed" in said.stdout
