@@ -37,6 +37,19 @@ def local_s3(
     command.serve(folder, port=port, catalog_port=catalog_port, faults=faults)
 
 
+@local.command("cluster")
+def local_cluster(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="the master's on 127.0.0.1; 0: a free one")] = 7077,
+    workers: Annotated[int, typer.Option(min=1, max=16, help="how many")] = 2,
+    cores: Annotated[int, typer.Option(min=1, max=64, help="tasks that a worker runs at once")] = 1,
+    memory: Annotated[str, typer.Option(help="of a worker, such as 1g")] = "1g",
+):
+    """Serve a standalone Spark cluster on this machine until interrupted."""
+    from workbench.local.cluster import command
+
+    command.serve(port=port, workers=workers, cores=cores, memory=memory)
+
+
 @local.command("kafka")
 def local_kafka(
     folder: Annotated[str | None, typer.Option(help="where the data stay; left out: nowhere")] = None,

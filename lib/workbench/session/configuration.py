@@ -2,9 +2,10 @@
 
 import os
 import sys
+import zipfile
 from pathlib import Path
 
-from workbench import jars, lake, scratch, secrets, settings
+from workbench import jars, java, lake, scratch, secrets, settings
 from workbench.local import stand_ins
 
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
@@ -23,9 +24,9 @@ def lake_folder(env):
 def spark_conf(env):
     """Return the Spark settings of an environment, references not yet resolved: key to text."""
     cat, temporary = env.catalog, scratch.enter()
-    key = f"spark.sql.catalog.{cat.name}"
+    key, master = f"spark.sql.catalog.{cat.name}", secrets.resolve(env.spark.master)
     conf = {
-        "spark.master": env.spark.master,
+        "spark.master": master,
         "spark.driver.memory": driver_memory(env.spark.driver_memory),
         "spark.driver.extraClassPath": os.pathsep.join(str(jars.path(name)) for name in env.jars),
         "spark.sql.shuffle.partitions": env.spark.shuffle_partitions,
@@ -44,9 +45,13 @@ def spark_conf(env):
         "spark.ui.enabled": "false",
         "spark.ui.showConsoleProgress": "false",
     }
-    if env.spark.master.startswith("local"):
+    if master.startswith("local") or "//127.0.0.1:" in master:
         conf |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-    if os.environ.get("PYSPARK_PYTHON", sys.executable) == sys.executable and env.spark.master.startswith("local"):
+    if not master.startswith("local"):  # executors elsewhere have neither our jars nor our library
+        conf["spark.jars"] = ",".join(jars.path(name).as_uri() for name in env.jars)
+        conf["spark.submit.pyFiles"] = str(library(temporary))
+        conf["spark.executorEnv.TZ"] = "UTC"
+    elif os.environ.get("PYSPARK_PYTHON", sys.executable) == sys.executable:
         conf["spark.python.daemon.module"] = "workbench.daemon"  # another Python may not have it
     if cat.type == "embedded":
         conf |= {f"{key}.{name}": value for name, value in lake.spark_properties(lake_folder(env)).items()}
@@ -55,6 +60,17 @@ def spark_conf(env):
         conf |= {f"{key}.{name}": value for name, value in own.items() if value}
     conf |= {f"{key}.{name}": value for name, value in (stand_ins.properties_of(env) | cat.properties).items()}
     return {name: _text(value) for name, value in (conf | env.spark.conf).items()}
+
+
+def library(folder):
+    """Return a zip of this library, made in a folder: what executors elsewhere import."""
+    made = folder / "workbench.zip"
+    if not made.is_file():
+        root = Path(__file__).resolve().parents[1]
+        with java.replacing(made) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive:
+            for path in sorted(path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc"):
+                archive.write(path, path.relative_to(root.parent))
+    return made
 
 
 def driver_memory(wanted):

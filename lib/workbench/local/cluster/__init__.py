@@ -1,0 +1,75 @@
+"""A Spark cluster on this machine: a standalone master and its workers, on loopback, closed by a secret.
+
+    with cluster.serve() as running:
+        os.environ |= running.variables()
+        spark = session.start("cluster")
+
+Executors are processes of their own, which share no memory with the driver and, by the environment `cluster`, no
+disk: what works on it works where the executors are elsewhere. The parts:
+
+    node       master and workers: their command lines, and the question that says they are ready
+    child      the process that starts them and ends them with its parent
+    command    `workbench local cluster`
+"""
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from workbench import java
+from workbench.local.cluster import child
+
+__all__ = ["MASTER", "SECRET", "Cluster", "serve"]
+
+MASTER = "WORKBENCH_SPARK_MASTER"  # what params/environments/cluster.yml names
+SECRET = "_SPARK_AUTH_SECRET"  # Spark's own, which keeps it out of command lines
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A running cluster.
+
+    Attributes:
+        master: its address, such as spark://127.0.0.1:7077.
+        folder: where logs and executors' work are, a Path.
+        workers: how many there are.
+        secret: what every process that takes part must know.
+    """
+
+    master: str
+    folder: Path
+    workers: int
+    secret: str = field(repr=False)
+
+    def variables(self):
+        """Return the environment variables by which a session reaches it."""
+        return {MASTER: self.master, SECRET: self.secret}
+
+
+@contextmanager
+def serve(*, port=0, workers=2, cores=1, memory="1g"):
+    """Run a cluster as long as the context is open; it ends with this process too, however that ends.
+
+    Args:
+        port: TCP port of the master on 127.0.0.1; 0 takes a free one.
+        workers: how many workers, 1 to 16.
+        cores: tasks that a worker runs at once.
+        memory: what a worker may give to executors, such as 1g or 1500m.
+
+    Yields:
+        Cluster.
+
+    Raises:
+        ValueError: an argument does not go, the port cannot be had, there is no Java or PySpark that fits.
+        ChildProcessError: it did not start; the message has the last words of who failed.
+    """
+    java.find(), java.spark_home()
+    for name, value, most in (("port", port, 65535), ("workers", workers, 16), ("cores", cores, 64)):
+        least = 0 if name == "port" else 1
+        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
+            raise ValueError(f"{name} must be a whole number from {least} to {most}; got {value!r}")
+    if not isinstance(memory, str) or not memory[:-1].isdigit() or memory[-1] not in "mg":
+        raise ValueError(f"memory is a number and m or g, such as 1g; got {memory!r}")
+    sizes = {"port": port, "workers": workers, "cores": cores, "memory": memory}
+    with child.running(sizes | {"folder": None, "within": None}) as said:
+        yield Cluster(said["master"], Path(said["folder"]), workers, said["secret"])

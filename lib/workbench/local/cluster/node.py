@@ -1,0 +1,128 @@
+"""Master and workers of a standalone cluster: how they are started, and how one knows that they are there."""
+
+import json
+import os
+import secrets
+import subprocess
+import sys
+import time
+import urllib.request
+from contextlib import contextmanager
+
+from workbench import children, java
+from workbench.local import ports
+from workbench.local.ports import HOST
+
+STARTS = 5
+PATIENCE_SECONDS = 120
+POLL_SECONDS = 0.1
+OPTIONS = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+DEPLOY = "org.apache.spark.deploy"
+
+
+@contextmanager
+def running(folder, settings):
+    """Start a master and its workers and wait until all have registered; ends them with the context.
+
+    Args:
+        folder: Path, taken; it gets a log of each and the workers' files.
+        settings: port (0 for any), workers, cores, memory.
+
+    Yields:
+        (the master's Popen, address, secret).
+
+    Raises:
+        ValueError: the wanted port cannot be had.
+        ChildProcessError: one of them ended, or was not ready in time.
+    """
+    if settings["port"] and not ports.free(settings["port"]):
+        raise ValueError(f"port {settings['port']} of {HOST} cannot be had")
+    secret, started = secrets.token_hex(16), []
+    try:
+        for _ in range(STARTS):
+            chosen = ports.choose(("master", "page"), {"master": settings["port"]})
+            started = [_master(folder, chosen, secret)]
+            if _until(started, folder, lambda chosen=chosen: _alive(chosen["page"]) is not None):
+                break
+            _end(started)
+        else:
+            raise ChildProcessError(f"Spark's master did not start: {_last_words(folder / 'master.log')}")
+        address = f"spark://{HOST}:{chosen['master']}"
+        started += [_worker(folder, n, address, settings, secret) for n in range(settings["workers"])]
+        if not _until(started, folder, lambda: _alive(chosen["page"]) == settings["workers"]):
+            logs = sorted(folder.glob("worker-*.log"))
+            said = next((words for words in map(_last_words, logs) if words), "they were not ready in time")
+            raise ChildProcessError(f"Spark's workers did not start: {said}")
+        yield started[0], address, secret
+    finally:
+        _end(started)
+
+
+def _master(folder, chosen, secret):
+    where = ["--host", HOST, "--port", str(chosen["master"]), "--webui-port", str(chosen["page"])]
+    return _launch(folder, "master", f"{DEPLOY}.master.Master", where, secret)
+
+
+def _worker(folder, n, address, settings, secret):
+    work = folder / f"worker-{n}"
+    size = ["--cores", str(settings["cores"]), "--memory", settings["memory"], "--work-dir", str(work)]
+    where = ["--host", HOST, "--webui-port", "0", *size]
+    return _launch(folder, f"worker-{n}", f"{DEPLOY}.worker.Worker", [*where, address], secret)
+
+
+def _launch(folder, name, main, arguments, secret):
+    """Start one of them; what it says goes to a log of its own. The secret is in no command line and no file."""
+    home = java.spark_home()
+    conf = folder / "spark.conf"
+    conf.write_text("spark.authenticate true\nspark.network.crypto.enabled true\n", encoding="utf-8")
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_", "AWS_"))}
+    ours = {"SPARK_HOME": str(home), "JAVA_HOME": str(java.launcher()), "SPARK_LOCAL_IP": HOST}
+    with (folder / f"{name}.log").open("wb") as log:
+        return subprocess.Popen(
+            [
+                str(java.find()), *OPTIONS, *opened(), "-cp", f"{home}/jars/*", main,
+                "--properties-file", str(conf), *arguments,
+            ],
+            env=kept | ours | {"_SPARK_AUTH_SECRET": secret, "SPARK_NO_DAEMONIZE": "1"},
+            cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+            preexec_fn=children.end_with_parent if sys.platform == "linux" else None,
+        )  # fmt: skip
+
+
+def opened():
+    """Return the packages of Java that Spark's own launcher opens, as options."""
+    names = (
+        "java.lang", "java.lang.invoke", "java.lang.reflect", "java.io", "java.net", "java.nio", "java.util",
+        "java.util.concurrent", "java.util.concurrent.atomic", "sun.nio.ch", "sun.nio.cs", "sun.security.action",
+        "sun.util.calendar",
+    )  # fmt: skip
+    return [f"--add-opens=java.base/{name}=ALL-UNNAMED" for name in names]
+
+
+def _alive(page):
+    """How many workers the master says are alive; None while it does not answer."""
+    try:
+        with urllib.request.urlopen(f"http://{HOST}:{page}/json/", timeout=5) as answer:
+            return json.load(answer)["aliveworkers"]
+    except (OSError, ValueError, LookupError):
+        return None
+
+
+def _until(processes, folder, ready):
+    until = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < until and all(one.poll() is None for one in processes):
+        if ready():
+            return True
+        time.sleep(POLL_SECONDS)
+    return False
+
+
+def _end(processes):
+    for one in reversed(processes):  # the master last: workers that lose it would look for it
+        children.end(one, haste=False, patience_seconds=10)
+
+
+def _last_words(log):
+    lines = log.read_text(errors="replace").splitlines() if log.is_file() else []
+    told = [line for line in lines if "ERROR" in line or "Exception" in line]
+    return (told or lines or [""])[0].strip()[:400]

@@ -1,0 +1,120 @@
+"""A real standalone cluster: executors elsewhere compute and write, share no disk, and nobody without the secret."""
+
+import json
+import os
+import subprocess
+import sys
+
+import psutil
+import pytest
+
+from workbench import session, settings
+from workbench.local import cluster
+from workbench.session import configuration
+
+WORK = """
+import json, os
+from workbench import session
+spark = session.start("cluster")
+
+def where(rows):
+    import workbench
+    for row in rows:
+        yield row.id, os.getpid(), workbench.__file__
+
+spark.sql("CREATE NAMESPACE n")
+spark.sql("CREATE TABLE n.t (id BIGINT, part INT) PARTITIONED BY (part)")
+spark.range(1000).selectExpr("id", "CAST(id % 4 AS INT) AS part").repartition(4).writeTo("n.t").append()
+spark.sql("DELETE FROM n.t WHERE id = 7")
+found = spark.table("n.t").rdd.mapPartitions(where).collect()
+paths = [row.file_path for row in spark.sql("SELECT file_path FROM n.t.files").collect()]
+print(json.dumps({
+    "rows": sorted(one[0] for one in found), "processes": sorted({one[1] for one in found}), "own": os.getpid(),
+    "library": sorted({one[2].rpartition("/workbench.zip/")[2] for one in found}),
+    "executors": len(spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()) - 1,
+    "stores": sorted({path.partition("://")[0] for path in paths}), "master": spark.sparkContext.master,
+}))
+"""
+
+
+@pytest.fixture(scope="module")
+def running():
+    with cluster.serve() as found:
+        yield found
+
+
+def test_executors_elsewhere_write_and_read_a_table(running):
+    said = subprocess.run(
+        [sys.executable, "-c", WORK],
+        env=os.environ | running.variables(),
+        capture_output=True,
+        text=True,
+        timeout=600,
+    )
+    assert said.stderr == ""
+    told = json.loads(said.stdout)
+    assert told["rows"] == [n for n in range(1000) if n != 7]
+    assert told["executors"] == 2 and told["own"] not in told["processes"] and len(told["processes"]) >= 2
+    assert told["library"] == ["workbench/__init__.py"]  # as it was sent to them, not as it is installed here
+    assert (told["stores"], told["master"]) == (["s3"], running.master)
+
+
+def test_it_listens_on_loopback_only_and_its_secret_is_in_no_command_line(running):
+    lines, addresses = [], set()
+    for process in psutil.Process().children(recursive=True):
+        lines.append(" ".join(process.cmdline()))
+        if "org.apache.spark.deploy" in lines[-1]:
+            listening = [one for one in process.net_connections() if one.status == psutil.CONN_LISTEN]
+            addresses |= {one.laddr.ip.removeprefix("::ffff:") for one in listening}
+    assert sum("org.apache.spark.deploy" in line for line in lines) == 3
+    assert addresses == {"127.0.0.1"}
+    assert not any(running.secret in line for line in lines)
+    assert not any(running.secret in path.read_text(errors="replace") for path in running.folder.glob("*.*"))
+
+
+def test_without_the_secret_nobody_gets_in(running):
+    code = "from workbench import session; session.start('cluster').range(1).count(); print('in')"
+    mine = running.variables() | {cluster.SECRET: "another"}
+    said = subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | mine, capture_output=True, text=True, timeout=600
+    )
+    assert said.returncode and "in" not in said.stdout.split()
+
+
+def test_it_is_gone_with_its_context_and_with_its_parent():
+    code = (
+        "from workbench.local import cluster\nwith cluster.serve(workers=1) as found:\n"
+        "    print(found.folder, flush=True)\n    input()\n"
+    )
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
+        folder = parent.stdout.readline().decode().strip()
+        ours = psutil.Process(parent.pid).children(recursive=True)
+        assert sum("org.apache.spark.deploy" in " ".join(one.cmdline()) for one in ours) == 2
+        parent.kill()
+        _, alive = psutil.wait_procs(ours, timeout=120)
+    assert alive == [] and not os.path.exists(folder)
+
+
+def test_a_master_that_nobody_named(monkeypatch):
+    monkeypatch.delenv(cluster.MASTER, raising=False)
+    with pytest.raises(ValueError, match="env:WORKBENCH_SPARK_MASTER stands for the environment variable"):
+        configuration.spark_conf(settings.environment("cluster"))
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"workers": 0}, "workers must be a whole number from 1 to 16; got 0"),
+        ({"cores": True}, "cores must be a whole number from 1 to 64; got True"),
+        ({"port": 70000}, "port must be a whole number from 0 to 65535; got 70000"),
+        ({"memory": "1 GB"}, "memory is a number and m or g, such as 1g; got '1 GB'"),
+    ],
+)
+def test_wrong_arguments_are_refused_before_anything_starts(wrong, said):
+    with pytest.raises(ValueError, match=said), cluster.serve(**wrong):
+        pass
+
+
+def test_the_one_process_of_local_is_left_as_it_is():
+    conf = session.spark_conf(settings.environment("local"))
+    assert not {"spark.jars", "spark.submit.pyFiles"} & set(conf)
