@@ -11,6 +11,7 @@ import typer
 
 from workbench.cli.doctor import doctor
 from workbench.cli.engines import engines
+from workbench.cli.export import export
 from workbench.cli.local import local
 
 app = typer.Typer(
@@ -19,6 +20,7 @@ app = typer.Typer(
 )  # fmt: skip
 app.add_typer(local, name="local")
 app.add_typer(engines, name="engines")
+app.add_typer(export, name="export")
 app.add_typer(doctor, name="doctor")
 Notebook = Annotated[str | None, typer.Argument(help="name in notebooks/, or path of any notebook")]
 

@@ -1,0 +1,126 @@
+"""`workbench export`: notebooks for AWS Glue, and what would be different there."""
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+export = typer.Typer(help="Notebooks for AWS Glue, and what would be different there.", no_args_is_help=True)
+Version = Annotated[str, typer.Option(help="of Glue: 6.0 or 5.1")]
+Params = Annotated[str | None, typer.Option(metavar="FILE", help="flat YAML file: names and values")]
+Environment = Annotated[str | None, typer.Option(help="value for ENVIRONMENT")]
+
+
+@export.command("glue")
+def glue(
+    notebook: Annotated[str, typer.Argument(help="name in notebooks/, or path of any notebook")],
+    version: Version = "6.0",
+    params: Params = None,
+    environment: Environment = None,
+    output: Annotated[
+        str | None, typer.Option(metavar="DIR", help="left out: exports/glue-VERSION, which git ignores")
+    ] = None,
+    job: Annotated[bool, typer.Option("--job", help="the job script instead of the notebook")] = False,
+    place: Annotated[
+        str | None, typer.Option(metavar="S3_URI", help="folder on S3 where the wheel will be")
+    ] = None,
+):
+    """Write a notebook for Glue Studio, or a job script, with the library as a wheel beside it."""
+    from workbench import export as exporting
+    from workbench import settings
+
+    path, found, declared, given = _read(notebook, params, environment)
+    values = {one.name: one.default for one in declared} | given
+    env = settings.environment(values["ENVIRONMENT"]) if isinstance(values.get("ENVIRONMENT"), str) else None
+    session = exporting.session(found, values, version=version, environment=env, place=place or exporting.PLACE)
+    folder = Path(output) if output else settings.home() / "exports" / f"glue-{version}"
+    target = folder / f"{path.stem}{'.py' if job else '.ipynb'}"
+    if target.resolve() == path:
+        raise ValueError(f"{target} is the notebook itself; name another folder by --output")
+    text = _text(exporting, found, session, declared, given, path.stem, job)
+    folder.mkdir(parents=True, exist_ok=True)
+    target.write_text(text, encoding="utf-8")
+    wheel = exporting.build(folder)
+    findings = exporting.check(found, version=version, declared=declared, given=given)
+    _next(target, wheel, session, findings, notebook, job=job)
+
+
+@export.command("check")
+def check(
+    notebooks: Annotated[
+        list[str] | None, typer.Argument(help="names in notebooks/ or paths; left out: all of them")
+    ] = None,
+    version: Version = "6.0",
+    params: Params = None,
+    environment: Environment = None,
+    as_json: Annotated[bool, typer.Option("--json", help="print it as JSON")] = False,
+):
+    """Say cell by cell what would be different in Glue (exit 0 runs or differs, 1 cannot run, 2 refused)."""
+    from workbench import export as exporting
+    from workbench.run import notebook as reading
+
+    if params and len(notebooks or []) != 1:
+        raise ValueError("--params belongs to one notebook; name it")
+    told = []
+    for name in notebooks or reading.every():
+        path, found, declared, given = _read(name, params, environment)
+        findings = exporting.check(found, version=version, declared=declared, given=given)
+        told.append((path.stem, exporting.verdict(findings), findings))
+    if as_json:
+        facts = [
+            {"notebook": name, "glue": version, "verdict": verdict, "findings": [vars(one) for one in findings]}
+            for name, verdict, findings in told
+        ]
+        print(json.dumps(facts, ensure_ascii=False))
+    else:
+        _print(told, version)
+    raise typer.Exit(1 if any(verdict == exporting.CANNOT_RUN for _, verdict, _ in told) else 0)
+
+
+def _read(notebook, params, environment):
+    """Return a notebook's path, the notebook, its parameters and the given values, checked as the runner does."""
+    from workbench.run import notebook as reading
+
+    path = reading.find(str(notebook))
+    found = reading.read(path)
+    declared = reading.parameters(found)
+    given = reading.values(declared, file=params, environment=environment)
+    return path, found, list(declared.values()), given
+
+
+def _text(exporting, notebook, session, declared, given, name, job):
+    import nbformat
+
+    if job:
+        return exporting.script(notebook, session, declared=declared, given=given, name=name)
+    return nbformat.writes(exporting.variant(notebook, session, given)) + "\n"
+
+
+def _next(target, wheel, session, findings, notebook, *, job):
+    """Say what was written, where the wheel goes, what an hour costs, and what comes next."""
+    from workbench import export as exporting
+    from workbench.cli import _from_here
+
+    print(f"wrote  {_from_here(target)}")
+    if wheel:
+        print(f"wrote  {_from_here(wheel)}")
+        print(f"wheel  aws s3 cp {_from_here(wheel)} {session.packages[0]}")
+    else:
+        print(f"wheel  put the one that this library was installed from to {session.packages[0]}")
+    print(f"cost   {session.price()}")
+    asked = [text for text in (session.packages[0], *session.conf.values()) if "YOUR-" in text]
+    if asked:
+        print(f"next   replace {', '.join(dict.fromkeys(asked))} in the file by your own")
+    where = "create a Glue job from it with the settings in its first lines" if job else "upload it to Glue Studio"
+    print(f"next   {where}, with a role that may read the wheel and write the catalog")
+    verdict = exporting.verdict(findings)
+    command = f"workbench export check {notebook} --version {session.glue.name}"
+    print(f"check  {verdict}" + (f", {len(findings)} findings: {command}" if findings else ""))
+
+
+def _print(told, version):
+    for name, verdict, findings in told:
+        print(f"{name:28} Glue {version}: {verdict}")
+        for one in findings:
+            print(f"  {one.grade:10} {one.sentence()}")

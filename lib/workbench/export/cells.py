@@ -1,0 +1,161 @@
+"""Code cells as a check reads them: magics and Python apart, names resolved by imports, dead branches left out.
+
+Nothing is executed. A condition on parameters alone is known, so what it excludes is not looked at.
+"""
+
+import ast
+import operator
+from dataclasses import dataclass, field
+
+from workbench.export import magics
+
+UNKNOWN = object()
+COMPARED = {
+    ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
+    ast.GtE: operator.ge, ast.In: lambda a, b: a in b, ast.NotIn: lambda a, b: a not in b,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A code cell that is not empty.
+
+    Attributes:
+        number: among those, from 1, as runs and reports count.
+        source: as it stands.
+        magics: tuple of Magic.
+        nodes: what of its Python is reached, in order; None where it is no Python.
+        parameters: whether it is the notebook's parameters cell.
+    """
+
+    number: int
+    source: str
+    magics: tuple
+    nodes: tuple | None = field(repr=False)
+    parameters: bool = False
+
+
+def read(notebook, values):
+    """Return a notebook's code cells.
+
+    Args:
+        notebook: NotebookNode.
+        values: parameters of the run, name to value; what they exclude is not among a cell's nodes.
+    """
+    code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
+    parts = [magics.split(cell.source) for cell in code]
+    trees = [None if python is None else ast.parse(python) for _, python in parts]
+    tagged = ["parameters" in (cell.metadata.get("tags") or []) for cell in code]
+    others = [tree for tree, own in zip(trees, tagged, strict=True) if tree is not None and not own]
+    assigned = _assigned(others)
+    known = {name: value for name, value in values.items() if name not in assigned}
+    return [
+        Cell(number, cell.source, found, None if tree is None else tuple(_reached(tree, known)), own)
+        for number, (cell, (found, _), tree, own) in enumerate(zip(code, parts, trees, tagged, strict=True), 1)
+    ]
+
+
+def imported(cells):
+    """Return what names stand for by the imports of all cells: name to dotted name."""
+    found = {}
+    for node in nodes(cells, ast.Import, ast.ImportFrom):
+        for alias in node[1].names:
+            if isinstance(node[1], ast.ImportFrom):
+                found[alias.asname or alias.name] = f"{node[1].module}.{alias.name}"
+            else:
+                found[alias.asname or alias.name.partition(".")[0]] = (
+                    alias.name if alias.asname else alias.name.partition(".")[0]
+                )
+    return found
+
+
+def nodes(cells, *kinds):
+    """Yield (cell, node) of the given kinds of nodes, in order."""
+    for cell in cells:
+        for node in cell.nodes or ():
+            if isinstance(node, kinds):
+                yield cell, node
+
+
+def calls(cells, names):
+    """Yield (cell, call, dotted name) of all calls whose function has a dotted name; imports are resolved."""
+    for cell, node in nodes(cells, ast.Call):
+        if name := dotted(node.func, names):
+            yield cell, node, name
+
+
+def texts(cells):
+    """Yield (cell, node, text) of all texts that are no docstring; of an f-string the parts that are constant."""
+    for cell in cells:
+        statements = {id(node.value) for node in cell.nodes or () if isinstance(node, ast.Expr)}
+        for node in cell.nodes or ():
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in statements:
+                yield cell, node, node.value
+
+
+def dotted(node, names):
+    """Return the dotted name of an expression such as `session.start`, its first part resolved, or None."""
+    parts = []
+    while isinstance(node, ast.Attribute):
+        parts.append(node.attr)
+        node = node.value
+    if not isinstance(node, ast.Name):
+        return None
+    return ".".join([names.get(node.id, node.id), *reversed(parts)])
+
+
+def value(node, known):
+    """Return what an expression of constants and known names is, UNKNOWN for any other."""
+    if isinstance(node, ast.Constant):
+        return node.value
+    if isinstance(node, ast.Name):
+        return known.get(node.id, UNKNOWN)
+    if isinstance(node, ast.Tuple | ast.List | ast.Set):
+        items = [value(item, known) for item in node.elts]
+        return UNKNOWN if UNKNOWN in items else items
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
+        found = value(node.operand, known)
+        return UNKNOWN if found is UNKNOWN else not found
+    if isinstance(node, ast.IfExp):
+        test = value(node.test, known)
+        return UNKNOWN if test is UNKNOWN else value(node.body if test else node.orelse, known)
+    if isinstance(node, ast.BoolOp):
+        return _bool(node, known)
+    if isinstance(node, ast.Compare) and len(node.ops) == 1 and type(node.ops[0]) in COMPARED:
+        left, right = value(node.left, known), value(node.comparators[0], known)
+        if UNKNOWN not in (left, right):
+            try:
+                return COMPARED[type(node.ops[0])](left, right)
+            except TypeError:
+                return UNKNOWN
+    return UNKNOWN
+
+
+def _bool(node, known):
+    found = [value(item, known) for item in node.values]
+    decisive = isinstance(node.op, ast.Or)
+    for one in found:
+        if one is not UNKNOWN and bool(one) is decisive:
+            return one  # whatever the others are: a known operand decides, and so the branch is known
+    return UNKNOWN if UNKNOWN in found else found[-1]
+
+
+def _reached(node, known):
+    """Yield a node and what is below it, without branches that a known condition excludes."""
+    yield node
+    if isinstance(node, ast.If | ast.IfExp):
+        test = value(node.test, known)
+        if test is not UNKNOWN:
+            taken = node.body if test else node.orelse
+            for child in [node.test, *(taken if isinstance(taken, list) else [taken])]:
+                yield from _reached(child, known)
+            return
+    empty = isinstance(node, ast.For) and value(node.iter, known) in ([], "")
+    for child in [node.iter, *node.orelse] if empty else ast.iter_child_nodes(node):
+        yield from _reached(child, known)
+
+
+def _assigned(trees):
+    """Return the names that code assigns anywhere: their values are not those of the parameters."""
+    stored = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name))
+    return {node.id for node in stored if isinstance(node.ctx, ast.Store | ast.Del)}

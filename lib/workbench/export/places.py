@@ -1,0 +1,90 @@
+"""Rules on where things are: files of this machine, buckets, regions and addresses that are written down."""
+
+import ast
+import re
+
+from workbench.export import cells as code
+from workbench.export.findings import CANNOT_RUN, DIFFERS, Finding
+
+READERS = ("csv", "json", "load", "orc", "parquet", "text", "textFile")  # of spark.read and spark.readStream
+WRITERS = ("save", "to_csv", "to_excel", "to_feather", "to_json", "to_parquet", "to_pickle")
+TEMPORARY = ("gettempdir", "mkdtemp", "mkstemp", "NamedTemporaryFile", "TemporaryDirectory", "TemporaryFile")
+BUCKET = re.compile(r"\bs3[an]?://([a-z0-9][a-z0-9.-]+)|\barn:aws[\w-]*:[\w-]+:[\w-]*:(\d{12}):")
+REGION = re.compile(r"(us|eu|ap|sa|ca|me|af|il|mx|cn)(-gov|-iso[a-z]?)?-[a-z]+-\d")
+ADDRESS = re.compile(r"(://|^)(127(\.\d+){3}|localhost|0\.0\.0\.0|\[::1\])([:/]|$)")
+
+
+def files(cells, names):
+    """Yield a finding for each path of this machine that is written down, and for temporary files."""
+    for cell, call, name in _calls(cells, names):
+        last = name.rpartition(".")[2]
+        if name.startswith("tempfile.") and last in TEMPORARY:
+            why = "it is on the driver's disk, out of reach for executors and gone with the session"
+            yield Finding(cell.number, call.lineno, "file", DIFFERS, name, why, "keep what must stay in S3")
+        elif (path := _path(call, name, last)) is not None:
+            writes = last in WRITERS or (name == "open" and _mode(call)[:1] in ("w", "a", "x"))
+            kind = "an absolute path" if path.startswith(("/", "~", "file:")) else "a relative path"
+            why = "in Glue the working folder is another and this machine's files are not there"
+            if writes:
+                why = "what is written to the driver's disk is gone with the session"
+            grade, what = (DIFFERS if writes else CANNOT_RUN), f"{kind}, {path!r}"
+            yield Finding(cell.number, call.lineno, "file", grade, what, why, "put it into S3 and name it there")
+
+
+def buckets(cells):
+    """Yield a finding for each bucket, account, region or address of this machine in texts but parameters."""
+    for cell, node, text in code.texts(cells):
+        if cell.parameters:
+            continue
+        if found := BUCKET.search(text):
+            what = f"a bucket or account that is written down, {found[1] or found[2]!r}"
+            why = "another account has another one"
+            yield Finding(cell.number, node.lineno, "bucket", DIFFERS, what, why, "make it a parameter")
+        elif REGION.fullmatch(text):
+            what, why = f"a region that is written down, {text!r}", "the session has its own, %region"
+            yield Finding(cell.number, node.lineno, "region", DIFFERS, what, why, "make it a parameter")
+        elif ADDRESS.search(text):
+            what = f"an address of this machine, {text!r}"
+            why = "in Glue nothing answers there, and executors are other machines"
+            yield Finding(cell.number, node.lineno, "address", CANNOT_RUN, what, why, "make it a parameter")
+
+
+def _calls(cells, names):
+    """Yield (cell, call, name) also of methods of what has no name, such as spark.read.option(…).csv(…)."""
+    for cell, call in code.nodes(cells, ast.Call):
+        name = code.dotted(call.func, names)
+        if name is None and isinstance(call.func, ast.Attribute):
+            name = f"{_first(call.func)}.{call.func.attr}"
+        if name:
+            yield cell, call, name
+
+
+def _first(node):
+    """Return the names at the beginning of a chain of calls: spark.read of spark.read.option(…).csv."""
+    while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
+        if (name := code.dotted(node, {})) is not None:
+            return name
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return "it"
+
+
+def _path(call, name, last):
+    """Return the path that a call is given as a constant, or the constant beginning of one; None for none."""
+    spark = last in READERS and re.search(r"(^|\.)(read|readStream)(\.|$)", name)
+    pandas = name.startswith("pandas.read_") and last not in ("read_sql", "read_sql_query", "read_clipboard")
+    known = name in ("open", "pathlib.Path", "sqlite3.connect") or last in WRITERS
+    if not (spark or pandas or known) or not call.args:
+        return None
+    text = _constant(call.args[0])
+    return text if text and text != ":memory:" and not re.match(r"(?!file:)[a-z][a-z0-9+]*:", text) else None
+
+
+def _constant(node):
+    if isinstance(node, ast.JoinedStr) and node.values:
+        node = node.values[0]
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
+
+
+def _mode(call):
+    given = [*call.args[1:2], *(word.value for word in call.keywords if word.arg == "mode")]
+    return (_constant(given[0]) or "r") if given else "r"

@@ -1,0 +1,193 @@
+"""Rules on code: magics, imports, features of versions, functions bound to this machine, processes, plots."""
+
+import ast
+import re
+from functools import cache
+from importlib import metadata
+
+from workbench.export import cells as code
+from workbench.export import magics
+from workbench.export.findings import CANNOT_RUN, DIFFERS, Finding
+from workbench.export.versions import table
+
+PROCESSES = re.compile(
+    r"(subprocess|multiprocessing|pty)\.\w.*|concurrent\.futures\.ProcessPoolExecutor"
+    r"|os\.(system|popen|fork\w*|kill\w*|exec\w+|spawn\w+|posix_spawn\w*)"
+)
+SERVERS = re.compile(r"http\.server\.\w*Server|socketserver\.\w+|socket\.create_server|asyncio\.start_server")
+PLOTS = re.compile(r"(workbench\.plots|matplotlib|seaborn|plotly)\.(\w+\.)*[a-z]\w*")
+DISTRIBUTIONS = {"google": "protobuf"}  # import names that several distributions share
+
+
+def misplaced(cells):
+    """Yield a finding for each magic that the Glue kernel would not take, or would take to no effect."""
+    begun = False
+    for cell in cells:
+        for magic in cell.magics:
+            if finding := _magic(cell, magic, begun):
+                yield finding
+        if cell.nodes is None:
+            why = "neither Python nor a magic that the kernel takes"
+            yield Finding(cell.number, 1, "magic", CANNOT_RUN, "the cell", why, "write it in Python")
+        begun = begun or cell.nodes is None or len(cell.nodes) > 1
+
+
+def imports(cells, glue):
+    """Yield a finding for each module that is neither in Glue nor pinned."""
+    for (cell, line), module, installed in missing(cells, code.imported(cells), glue):
+        what = f"{module} is not in Glue {glue.name}"
+        if module in glue.removed:
+            why, grade = f"Python {glue.python} has removed it", CANNOT_RUN
+            instead = "use what its documentation names in its place"
+        elif installed is not None:
+            why, grade = f"{installed!r} names no version, so another day brings another one", DIFFERS
+            instead = f"pin it: {pin(module) or installed + '==VERSION'}"
+        elif found := pin(module):
+            why, grade = "a session installs it when it starts", DIFFERS
+            instead = f"leave {found} in %additional_python_modules, where workbench export glue puts it"
+        else:
+            why, grade = "and as it is not installed here either, there is no version to pin", CANNOT_RUN
+            instead = "name NAME==VERSION in %additional_python_modules, or a file in %extra_py_files"
+        yield Finding(cell, line, "import", grade, what, why, instead)
+
+
+def missing(cells, names, glue):
+    """Yield ((cell, line), module, requirement) of modules that Glue lacks and that no magic pins, each once.
+
+    The requirement is that of the magics where one names the module without a version, else None.
+    """
+    there = {"workbench", "__future__", *glue.modules}
+    given = magics.requirements([magic for cell in cells for magic in cell.magics])
+    for module, where in sorted(_used(cells, names).items(), key=lambda found: found[1]):
+        if module in there:
+            continue
+        told = given.get(module.lower()) or given.get((distribution(module) or "").lower().replace("-", "_"))
+        if not (told and magics.pinned(told)):
+            yield where, module, told
+
+
+def pin(module):
+    """Return the requirement of the version that is installed here, `name==1.2`; None where none is."""
+    name = distribution(module)
+    return f"{name}=={metadata.version(name)}" if name else None
+
+
+def distribution(module):
+    """Return the name of the distribution that has a module; None where none is installed."""
+    if module in DISTRIBUTIONS:
+        return DISTRIBUTIONS[module]
+    return next(iter(_installed().get(module, ())), None)
+
+
+def features(cells, names, glue):
+    """Yield a finding for each feature that the version lacks, once a cell."""
+    for feature in glue.features:
+        seen = set()
+        for cell, line in sorted(_uses(cells, names, feature), key=lambda use: (use[0].number, use[1])):
+            if cell.number not in seen:
+                seen.add(cell.number)
+                told = (feature.grade, feature.name, feature.why, f"{feature.instead} ({feature.source})")
+                yield Finding(cell.number, line, "feature", *told)
+
+
+def library(cells, names):
+    """Yield a finding for each function of this library that works on a machine of one's own only, once a cell."""
+    seen = set()
+    for cell, call, name in code.calls(cells, names):
+        for entry in table()["library"]:
+            if "why" in entry and _named(name, entry["name"]) and (cell.number, name) not in seen:
+                seen.add((cell.number, name))
+                short = name.removeprefix("workbench.")
+                told = (CANNOT_RUN, short, entry["why"], entry["instead"])
+                yield Finding(cell.number, call.lineno, "library", *told)
+
+
+def processes(cells, names):
+    """Yield a finding for each process that is started or signalled, and for each server, once a cell."""
+    seen = set()
+    for cell, call, name in code.calls(cells, names):
+        kind = "process" if PROCESSES.fullmatch(name) else "server" if SERVERS.fullmatch(name) else None
+        if kind is None or (cell.number, kind) in seen:
+            continue
+        seen.add((cell.number, kind))
+        if kind == "process":
+            why = "processes are the driver's alone, in a container that is not yours"
+            yield Finding(cell.number, call.lineno, kind, DIFFERS, name, why, "do it before the job, or in Python")
+        else:
+            why = "it is on the driver, and Spark's executors are other machines"
+            yield Finding(cell.number, call.lineno, kind, CANNOT_RUN, name, why, "use a service that AWS reaches")
+
+
+def plots(cells, names):
+    """Yield a finding for each cell that draws without %matplot or %plotly at its end."""
+    seen = {cell.number for cell in cells if {magic.name for magic in cell.magics} & set(magics.AFTER_CODE)}
+    for cell, call, name in code.calls(cells, names):
+        if PLOTS.fullmatch(name) and cell.number not in seen:
+            seen.add(cell.number)
+            why = "the figure is drawn in the session and not sent; its text is"
+            instead = "end the cell with %matplot plt where you need the picture"
+            yield Finding(cell.number, call.lineno, "plot", DIFFERS, name.removeprefix("workbench."), why, instead)
+
+
+@cache
+def _installed():
+    return metadata.packages_distributions()
+
+
+def _magic(cell, magic, begun):
+    text = "a shell line" if magic.name == "!" else f"{'%%' if magic.whole_cell else '%'}{magic.name}"
+    known = magic.name in (*magics.SESSION, *magics.ANY_TIME)
+    found, grade = None, CANNOT_RUN
+    if not magic.at_top and magic.name in magics.AFTER_CODE:
+        return None
+    if not magic.at_top:
+        found = "the kernel takes magics at the top of a cell only, and the session gets this line as Python"
+        instead = "put it into a cell of its own, above the first one with code"
+    elif not known:
+        found, grade = "the kernel runs it where the kernel is, not in the session", DIFFERS
+        instead = "leave it out, or do it in Python"
+    elif begun and magic.name in magics.SESSION:
+        found, grade = "the session runs already, so it takes effect in the next one only", DIFFERS
+        instead = "put it above the first cell with code"
+    return found and Finding(cell.number, magic.line, "magic", grade, text, found, instead)
+
+
+def _used(cells, names):
+    """Return modules that are imported or that functions of ours need: name to (cell, line) of the first use."""
+    found = {}
+    for cell, node in code.nodes(cells, ast.Import, ast.ImportFrom):
+        told = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
+        for name in told:
+            found.setdefault(name.partition(".")[0], (cell.number, node.lineno))
+    for cell, call, name in code.calls(cells, names):
+        for entry in table()["library"]:
+            for module in entry.get("needs", ()) if _named(name, entry["name"]) else ():
+                found.setdefault(module, (cell.number, call.lineno))
+    return found
+
+
+def _named(name, entry):
+    """Return whether a dotted name is that of an entry; one that ends in * has all functions below, no classes."""
+    if not entry.endswith(".*"):
+        return name == entry
+    return name.startswith(entry[:-1]) and name.rpartition(".")[2].islower()
+
+
+def _uses(cells, names, feature):
+    for cell, node in code.nodes(cells, ast.Import, ast.ImportFrom):
+        told = [alias.name for alias in node.names]
+        told = (
+            [node.module, *(f"{node.module}.{one}" for one in told)] if isinstance(node, ast.ImportFrom) else told
+        )
+        if any(name == one or str(name).startswith(f"{one}.") for name in told for one in feature.modules):
+            yield cell, node.lineno
+    wanted = {*feature.library, *(f"pyspark.sql.functions.{name}" for name in feature.functions)}
+    for cell, call, name in code.calls(cells, names):
+        if name in wanted:
+            yield cell, call.lineno
+    for cell, node in code.nodes(cells, ast.Attribute):
+        if node.attr in feature.attributes:
+            yield cell, node.lineno
+    for cell, node, text in code.texts(cells):
+        if any(pattern.search(text) for pattern in feature.sql):
+            yield cell, node.lineno

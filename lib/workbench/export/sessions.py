@@ -1,0 +1,150 @@
+"""What a Glue session is started with: workers and their price, packages, the catalog of an environment."""
+
+import json
+import os
+from dataclasses import dataclass
+
+from workbench import costs
+from workbench.export import cells as code
+from workbench.export import homes, rules, versions, wheel
+
+IDLE_MINUTES = 10  # Glue's own default is 2880: two days are paid for when nobody ends the session
+PLACE = "s3://YOUR-BUCKET/workbench"
+EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+
+
+@dataclass(frozen=True)
+class Session:
+    """How a session is started.
+
+    Attributes:
+        glue: the version.
+        worker: type of the workers.
+        workers: how many, the driver's included; two at least.
+        packages: requirements to install: the wheel on S3, and others with their version.
+        conf: Spark's settings, name to text.
+        variables: environment variables that the environment's file refers to, name to value.
+    """
+
+    glue: versions.Glue
+    worker: str
+    workers: int
+    packages: tuple
+    conf: dict
+    variables: dict
+
+    def price(self):
+        """Return what an hour costs, in words."""
+        listed = costs.prices("compute")
+        usd = costs.glue_usd(listed, dpus=self.workers * versions.dpus(self.worker), seconds=3600)
+        rate = costs.listing.price(listed, "glue", "standard")
+        seen = "" if rate.get("seen", "at its source") == "at its source" else ", not seen at its source"
+        where = f"{listed.region}, list price of {rate.get('date', listed.date)}{seen}"
+        size = f"{self.workers} workers {self.worker}"
+        return f"{size} cost {listed.currency} {usd:.2f} an hour ({where}: {listed.sources['glue']})"
+
+    def arguments(self):
+        """Return the arguments of a session or a job that are no settings of their own, name to text."""
+        pairs = [f"{name}={value}" for name, value in self.conf.items()]
+        return {"--datalake-formats": "iceberg", "--conf": " --conf ".join(pairs)}
+
+    def line_magics(self):
+        """Return the text of the first cell: line magics, with the price above them."""
+        engines = f"Spark {self.glue.spark}, Iceberg {self.glue.iceberg}, Python {self.glue.python}"
+        return "\n".join(
+            (
+                f"# Glue {self.glue.name}: {engines}",
+                f"# {self.price()}",
+                f"# until %stop_session, or {IDLE_MINUTES} minutes after the last cell",
+                f"# Before you start: aws s3 cp {wheel.name()} {self.packages[0]}",
+                f"%glue_version {self.glue.name}",
+                f"%idle_timeout {IDLE_MINUTES}",
+                f"%worker_type {self.worker}",
+                f"%number_of_workers {self.workers}",
+                f"%additional_python_modules {','.join(self.packages)}",
+            )
+        )
+
+    def configure_magic(self):
+        """Return the text of the second cell; a cell magic takes a whole one."""
+        return "%%configure\n" + json.dumps(self.arguments(), indent=4)
+
+    def begin(self):
+        """Return the code that finds Glue's session, so that none is started beside it."""
+        lines = ["from pyspark.sql import SparkSession", ""]
+        if self.variables:
+            told = ", ".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in self.variables.items())
+            lines = ["import os", "", *lines, f"os.environ |= {{{told}}}  # the environment's file refers to them"]
+        return "\n".join(
+            [*lines, "spark = SparkSession.builder.getOrCreate()  # Glue's own; none is started beside it"]
+        )
+
+
+def session(notebook, values, *, version="6.0", environment=None, place=PLACE, worker="G.1X", workers=2):
+    """Return how a session for a notebook is started.
+
+    Args:
+        notebook: NotebookNode.
+        values: the run's parameters, name to value.
+        version: of Glue.
+        environment: settings.Environment, or None for a notebook without one.
+        place: folder on S3 where the wheel will be.
+        worker: type of the workers.
+        workers: how many.
+
+    Returns:
+        Session. Values of variables that are not set here are texts that begin with YOUR-.
+
+    Raises:
+        ValueError: there is no such version or worker type, or the place is not on S3.
+    """
+    if not place.startswith("s3://"):
+        raise ValueError(f"{place} is no folder on S3; expected s3://bucket/folder")
+    glue, cells = versions.version(version), code.read(notebook, values)
+    lacking = [module for _, module, _ in rules.missing(cells, code.imported(cells), glue)]
+    pins = sorted({found for module in lacking if (found := rules.pin(module)) and module not in glue.removed})
+    versions.dpus(worker)
+    packages = (f"{place.rstrip('/')}/{wheel.name()}", *pins)
+    return Session(glue, worker, workers, packages, *_catalog(environment, glue))
+
+
+def _catalog(env, glue):
+    """Return Spark's settings for the catalog of an environment, and the variables that its file refers to.
+
+    Those of an environment of this machine are for a Glue catalog under its name, at a place to be filled in.
+    """
+    variables, values = {}, {"type": "glue", "warehouse": _asked("WAREHOUSE")}
+    if env and not homes.local_only(env):
+        variables, values = _remote(env)
+    key = env.catalog.name if env else "lake"
+    conf = {
+        "spark.sql.extensions": EXTENSIONS,
+        "spark.sql.defaultCatalog": key,
+        f"spark.sql.catalog.{key}": "org.apache.iceberg.spark.SparkCatalog",
+        **{f"spark.sql.catalog.{key}.{name}": value for name, value in values.items()},
+        "spark.sql.session.timeZone": "UTC",
+        # as in session.configuration: file counts do not depend on sizes; markers of parameters are bound
+        "spark.sql.adaptive.coalescePartitions.enabled": "false",
+    }
+    if glue.spark.startswith("4."):
+        conf["spark.sql.legacy.parameterSubstitution.constantsOnly"] = "true"
+    return conf, variables
+
+
+def _remote(env):
+    """Return the variables that an environment refers to, and its catalog's properties with values put in."""
+    values = {"type": env.catalog.type, "uri": env.catalog.uri, "warehouse": env.catalog.warehouse}
+    values |= env.catalog.properties
+    variables = {}
+    for name, reference in homes.references(env).items():
+        values.pop(name)  # what may not be written down is left out; the check says so
+        if homes.writable(name, reference):
+            variable = reference.partition(":")[2]
+            values[name] = variables[variable] = os.environ.get(variable) or _asked(variable)
+    return variables, {name: value for name, value in values.items() if value}
+
+
+def _asked(name):
+    """Return what stands for a value that is not known here."""
+    shown = name.removeprefix("WORKBENCH_").replace("_", "-")
+    return f"s3://YOUR-BUCKET/{shown.lower()}" if shown == "WAREHOUSE" else f"YOUR-{shown}"

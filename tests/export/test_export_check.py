@@ -1,0 +1,220 @@
+"""Each rule finds what is planted, at its cell and line, and a clean notebook is said nothing of."""
+
+import ast
+import re
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+from export_cases import checked, made, told
+
+import workbench
+from workbench import export
+from workbench.export import versions
+
+LIB = Path(workbench.__file__).parent
+START = "from workbench import session, show\nspark = session.start(ENVIRONMENT)"
+AWS = 'ENVIRONMENT: str = "aws-glue"\nBUCKET: str = "s3://here/it/may/stand"\nREGION: str = "eu-central-1"'
+CLEAN = [
+    "import pandas as pd\nfrom pyspark.sql import functions as F\n\n" + START,
+    'spark.sql("CREATE NAMESPACE IF NOT EXISTS clean")\nrows = spark.read.parquet(f"{BUCKET}/rows")',
+    'total = rows.agg(F.sum("n")).first()[0] % 7\nframe = pd.read_csv("s3://" + BUCKET)\nshow.rows(rows, by="n")',
+]
+
+
+def test_a_clean_notebook_is_said_nothing_of():
+    assert checked(made(*CLEAN, parameters=AWS)) == []
+    assert export.verdict([]) == "runs"
+
+
+PLANTED = [  # cell 5 of a notebook that is clean, (line, rule, grade), words of the sentence
+    ("x = 1\n%time x", (2, "magic", "cannot run"), "%time: the kernel takes magics at the top of a cell only"),
+    ("%matplotlib inline\nx = 1", (1, "magic", "differs"), "%matplotlib: the kernel runs it where the kernel is"),
+    ("!pip install x", (1, "magic", "differs"), "a shell line: the kernel runs it where the kernel is"),
+    ("%idle_timeout 5", (1, "magic", "differs"), "the session runs already"),
+    ("x = = 1", (1, "magic", "cannot run"), "neither Python nor a magic"),
+    ('rows = pd.read_csv("data/rows.csv")', (1, "file", "cannot run"), "a relative path, 'data/rows.csv'"),
+    ('rows = spark.read.option("header", True).csv("rows.csv")', (1, "file", "cannot run"), "a relative path, 'rows.csv'"),
+    ('rows = spark.readStream.load(f"in/{BUCKET}")', (1, "file", "cannot run"), "a relative path, 'in/'"),
+    ('from pathlib import Path\n\nx = Path("x.sql").read_text()', (3, "file", "cannot run"), "a relative path, 'x.sql'"),
+    ('x = open("/srv/x.txt").read()', (1, "file", "cannot run"), "an absolute path, '/srv/x.txt'"),
+    ('x = open("x.txt", mode="w")', (1, "file", "differs"), "gone with the session"),
+    ('frame.to_csv("out.csv")', (1, "file", "differs"), "gone with the session"),
+    ("from tempfile import mkdtemp\n\nx = mkdtemp()", (3, "file", "differs"), "tempfile.mkdtemp: it is on the driver's disk"),
+    ("import not_installed_anywhere", (1, "import", "cannot run"), "there is no version to pin"),
+    ("import duckdb", (1, "import", "differs"), "leave duckdb==1.5.5 in %additional_python_modules"),
+    ("import telnetlib", (1, "import", "cannot run"), "Python 3.13 has removed it"),
+    ("from workbench import quality\nquality.evaluate(spark, rows, BUCKET)", (2, "import", "differs"), "antlr4-python3-runtime==4.13.2"),
+    ('rows = spark.table("t")\nrows.writeTo(f"s3a://my-lake/{BUCKET}")', (2, "bucket", "differs"), "a bucket or account that is written down, 'my-lake'"),
+    ('role = "arn:aws:iam::123456789012:role/x"', (1, "bucket", "differs"), "'123456789012'"),
+    ('import boto3\n\ns3 = boto3.client("s3", region_name="eu-central-1")', (3, "region", "differs"), "a region that is written down, 'eu-central-1'"),
+    ('url = "http://localhost:9000"', (1, "address", "cannot run"), "an address of this machine, 'http://localhost:9000'"),
+    ("import subprocess\n\nsubprocess.run([BUCKET])", (3, "process", "differs"), "subprocess.run: processes are the driver's alone"),
+    ("import os\n\nos.killpg(1, 9)", (3, "process", "differs"), "os.killpg"),
+    ("import socket\n\nx = socket.create_server(BUCKET)", (3, "server", "cannot run"), "Spark's executors are other machines"),
+    ("from workbench import plots\nplots.bars(frame, x=1, y=2)", (2, "plot", "differs"), "plots.bars: the figure is drawn in the session"),
+    ("from workbench.local import kinesis\nwith kinesis.serve() as x:\n    pass", (2, "library", "cannot run"), "local.kinesis.serve: it starts a server"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("planted", "where", "words"), PLANTED, ids=[re.sub(r"\W+", "_", p[0])[-60:] for p in PLANTED]
+)
+def test_what_is_planted_is_named(planted, where, words):
+    found = checked(made(*CLEAN, planted, parameters=AWS))
+    assert told(found) == [(5, *where)]
+    assert words in found[0].sentence() and found[0].sentence().startswith(f"cell 5, line {where[0]}: ")
+
+
+def test_session_magics_at_the_top_and_pins_in_them_are_fine():
+    magics = "%glue_version 6.0\n%additional_python_modules duckdb==1.5.5,Confluent-Kafka==2.1\n%extra_py_files s3://b/rules.py"
+    use = "import confluent_kafka\nimport duckdb\nimport rules"
+    shown = "import matplotlib.pyplot as plt\n\nplt.plot([1])\n%matplot plt"
+    late = [(2, line, "magic", "differs") for line in (1, 2, 3)]  # the parameters cell has begun the session
+    assert told(checked(made(magics, *CLEAN, use, shown, parameters=AWS))) == late
+    first = made("%%configure\n{}", magics, AWS, *CLEAN, use, shown)
+    assert (
+        told(one for one in checked(first, ENVIRONMENT="aws-glue") if one.rule not in ("bucket", "region")) == []
+    )
+
+
+def test_an_import_that_a_magic_names_without_a_version():
+    found = checked(made("%additional_python_modules duckdb", "import duckdb"))
+    assert told(found) == [(2, 1, "import", "differs")]
+    assert "'duckdb' names no version" in found[0].sentence()
+
+
+ENVIRONMENTS = [  # environment, what is asked of it, (rule's grade, words)
+    ("local", "start", ("differs", "tables go to the catalog of the magics and stay there, not to local")),
+    ("lake", "catalog", ("cannot run", "it opens the catalog of lake on the driver's disk")),
+    ("local", "broker", ("cannot run", "the broker of local would be a process")),
+    ("aws-glue", "broker", ("cannot run", "names no Kafka")),
+    ("archive", "stand_in", ("cannot run", "archive needs a server on this machine (stand-in archive)")),
+    ("s3", "s3_client", ("cannot run", "s3 needs a server on this machine (stand-in s3)")),
+    ("own-catalog", "start", ("cannot run", "is at 127.0.0.1, this machine")),
+    ("nowhere", "start", ("cannot run", "no environment 'nowhere'")),
+]
+
+
+@pytest.mark.parametrize(("name", "asked", "expected"), ENVIRONMENTS, ids=[f"{e[0]}-{e[1]}" for e in ENVIRONMENTS])
+def test_environments_of_this_machine(name, asked, expected):
+    notebook = made(
+        f"from workbench import session\nx = session.{asked}(ENVIRONMENT)",
+        parameters='ENVIRONMENT: str = "aws-glue"',
+    )
+    found = [one for one in checked(notebook, ENVIRONMENT=name) if one.rule != "import"]
+    assert told(found) == [(2, 2, "environment", expected[0])]
+    assert expected[1] in found[0].sentence()
+
+
+def test_an_environment_has_to_be_in_the_wheel_and_its_secrets_cannot_be_resolved(project, monkeypatch):
+    (folder := project / "params" / "environments").mkdir(parents=True)
+    catalog = "catalog:\n  type: rest\n  uri: https://c.example.com\n  properties:\n    credential: env:PASS_ME\n    client.region: ssm:/region\n    prefix: env:PREFIX\n"
+    (folder / "own.yml").write_text(f"description: own\n{catalog}")
+    monkeypatch.chdir(project)
+    start = made(START, parameters='ENVIRONMENT: str = "own"')
+    found = [one.why for one in checked(start) if one.rule == "environment"]
+    secret = ["the session cannot resolve env:PASS_ME (credential of own), as it runs already"]
+    secret += ["the session cannot resolve ssm:/region (client.region of own), as it runs already"]
+    assert found == ["the environment own is not in the wheel", *secret]
+    assert [one.why for one in checked(start, shipped=folder) if one.rule == "environment"] == secret
+
+
+def test_what_the_parameters_exclude_is_not_looked_at():
+    cell = "from workbench.local import kinesis\nserver = None if ENDPOINT else kinesis.serve()\nif ENDPOINT == '':\n    x = open('x')"
+    notebook = made(cell, parameters='ENDPOINT: str = ""')
+    assert told(checked(notebook)) == [(2, 2, "library", "cannot run"), (2, 4, "file", "cannot run")]
+    assert checked(notebook, ENDPOINT="https://kinesis.example.com") == []
+    notebook.cells.append(made("ENDPOINT = other()").cells[0])  # now nobody knows what it is
+    assert len(checked(notebook, ENDPOINT="https://kinesis.example.com")) == 2
+
+
+FEATURES = {  # by name: a use of it
+    "Python data sources": "from pyspark.sql.datasource import DataSource",
+    "the type VARIANT": 'spark.sql("SELECT parse_json(text) FROM t")',
+    "nanosecond and geospatial types of format version 3": 'spark.sql(f"CREATE TABLE {t} (at TIMESTAMP_NS)")',
+    "Python functions on Arrow data": "from pyspark.sql import functions as F\nF.arrow_udf(f)",
+    "methods of DataFrame that came with Spark 4": "rows.toArrow()",
+    "declarative pipelines": "from pyspark import pipelines",
+    "recursive queries": 'spark.sql("WITH RECURSIVE r AS (SELECT 1) SELECT * FROM r")',
+    "SQL pipes": 'spark.sql("FROM t |> WHERE n > 1")',
+    "collations": 'rows.selectExpr("name COLLATE UTF8_LCASE")',
+    "listagg": 'rows.selectExpr("listagg(name)")',
+    "errors of casts and overflows (ANSI mode)": 'rows.selectExpr("CAST(n AS INT)")',
+}
+EVERYWHERE = {
+    "a table of format version 3": "spark.sql(\"CREATE TABLE t (n INT) TBLPROPERTIES ('format-version' = '3')\")"
+}
+
+
+@pytest.mark.parametrize("name", list(FEATURES))
+def test_features_that_51_lacks(name):
+    lacked = checked(made("x = 1", FEATURES[name]), "5.1")
+    assert [(one.cell, one.rule, one.what) for one in lacked] == [(2, "feature", name)]
+    assert "Spark 3.5.6" in lacked[0].why and "(https://" in lacked[0].instead
+    assert checked(made("x = 1", FEATURES[name]), "6.0") == []
+
+
+@pytest.mark.parametrize("version", export.names())
+def test_a_table_that_athena_cannot_read_on_both(version):
+    (name,) = EVERYWHERE
+    assert [(one.what, one.grade) for one in checked(made(EVERYWHERE[name]), version)] == [(name, "differs")]
+
+
+def test_every_feature_has_a_use_here_and_spark_says_when_it_came():
+    assert {one["name"] for one in versions.table()["features"]} == set(FEATURES) | set(EVERYWHERE)
+    source = (Path(find_spec("pyspark").origin).parent / "sql" / "functions" / "builtin.py").read_text()
+    came = {}
+    for node in ast.parse(source).body:
+        if isinstance(node, ast.FunctionDef) and (
+            said := re.search(r"versionadded:: (\d\.\d)", ast.get_docstring(node) or "")
+        ):
+            came[node.name] = said[1]
+    named = {name: one["spark"] for one in versions.table()["features"] for name in one.get("functions", ())}
+    del named["arrow_udf"]  # stands in another module
+    assert {name: came[name] for name in named} == named
+
+
+def test_the_library_refuses_the_spark_of_51():
+    found = checked(made(START, parameters=AWS), "5.1")
+    assert [(one.rule, one.grade, one.why) for one in found] == [
+        ("environment", "cannot run", "it refuses Spark 3.5.6, the library is for 4.1")
+    ]
+
+
+def functions(module):
+    return {
+        node.name
+        for node in ast.parse(module.read_text()).body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef)
+    }
+
+
+@pytest.mark.parametrize("name", [one["name"] for one in versions.table()["library"]])
+def test_functions_of_ours_that_rules_name_are_there(name):
+    *folders, last = name.split(".")[1:]
+    place = LIB.joinpath(*folders)
+    if last == "*":
+        last, place = "serve", place / "kinesis"
+    modules = [place.with_suffix(".py")] if place.with_suffix(".py").is_file() else place.glob("*.py")
+    assert any(last in functions(module) for module in modules)
+
+
+def test_functions_of_ours_that_start_processes_are_named():
+    """A capability that comes to start a process gets an entry in glue.toml, and its name here."""
+    starts = re.compile(
+        r"^(import subprocess|from workbench import .*\b(children|local)\b|from workbench\.local)", re.M
+    )
+    found = {
+        str(path.relative_to(LIB)) for path in LIB.rglob("*.py")
+        if path.relative_to(LIB).parts[0] not in ("cli", "run", "local", "session", "export") and starts.search(path.read_text())
+    }  # fmt: skip
+    assert found == {
+        "children.py", "doctor.py", "jars.py", "java.py", "conflicts/racing.py", "streams/kills.py",
+        "quality/dqdl/generate.py", "tpcds/child.py", "tpcds/installing.py", "tpcds/processes.py",
+    }  # fmt: skip
+
+
+def test_another_version_is_refused():
+    with pytest.raises(ValueError, match="no Glue version '4.0'; there are 6.0, 5.1"):
+        checked(made("x = 1"), "4.0")

@@ -1,0 +1,133 @@
+"""The Glue Studio variant: magics first, parameters put in, all else as in the source, no outputs."""
+
+import ast
+import json
+
+import nbformat
+import pytest
+from conftest import ROOT
+from export_cases import declared, made, session
+
+from workbench import export, settings
+from workbench.export import magics, studio
+from workbench.run import notebook as notebooks
+
+OURS = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
+
+
+@pytest.mark.parametrize("version", export.names())
+@pytest.mark.parametrize("name", OURS)
+def test_each_of_our_notebooks_is_the_same_but_for_magics_and_parameters(name, version):
+    source = notebooks.read(ROOT / "notebooks" / f"{name}.ipynb")
+    before = nbformat.writes(source)
+    found = export.variant(source, session(source, version=version), {"ENVIRONMENT": "aws-glue"})
+    nbformat.validate(found)
+    assert nbformat.writes(source) == before
+    assert found.metadata.kernelspec.name == "glue_pyspark"
+    assert [cell.metadata.get("tags") for cell in found.cells[:3]] == [["glue"]] * 3
+    kinds = {(*(cell.get("outputs") or ()), cell.get("execution_count")) for cell in found.cells}
+    assert kinds == {(None,)}
+    changed = [
+        (ours.source, theirs.source)
+        for ours, theirs in zip(source.cells, found.cells[3:], strict=True)
+        if ours.source != theirs.source
+    ]
+    assert len({cell.id for cell in found.cells}) == len(found.cells) == len(source.cells) + 3
+    ((old, new),) = changed
+    assert new == old.replace(old.splitlines()[0].split('"')[1], "aws-glue", 1)
+
+
+def test_the_magics_cells_word_for_word():
+    notebook = made("import duckdb\n", parameters='ENVIRONMENT: str = "local"')
+    first, second, third = export.variant(notebook, session(notebook, version="6.0")).cells[:3]
+    assert first.source == (
+        "# Glue 6.0: Spark 4.1.1, Iceberg 1.11.0, Python 3.13\n"
+        "# 2 workers G.1X cost USD 0.88 an hour (us-east-1, list price of 2026-11-22, not seen at its source: https://aws.amazon.com/glue/pricing/)\n"
+        "# until %stop_session, or 10 minutes after the last cell\n"
+        "# Before you start: aws s3 cp iceberg_workbench-0.1.0-py3-none-any.whl s3://YOUR-BUCKET/workbench/iceberg_workbench-0.1.0-py3-none-any.whl\n"
+        "%glue_version 6.0\n"
+        "%idle_timeout 10\n"
+        "%worker_type G.1X\n"
+        "%number_of_workers 2\n"
+        "%additional_python_modules s3://YOUR-BUCKET/workbench/iceberg_workbench-0.1.0-py3-none-any.whl,duckdb==1.5.5"
+    )
+    taken, rest = magics.split(first.source)
+    assert all(one.at_top for one in taken) and len(taken) == 5 and not ast.parse(rest).body
+    (configure,), rest = magics.split(second.source)
+    assert (configure.name, configure.at_top, configure.whole_cell, rest.strip()) == ("configure", True, True, "")
+    arguments = ast.literal_eval(configure.value)  # so the published kernel reads it
+    assert arguments == json.loads(configure.value) and arguments["--datalake-formats"] == "iceberg"
+    assert arguments["--conf"].split(" --conf ") == [
+        "spark.sql.extensions=org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions",
+        "spark.sql.defaultCatalog=lake",
+        "spark.sql.catalog.lake=org.apache.iceberg.spark.SparkCatalog",
+        "spark.sql.catalog.lake.type=glue",
+        "spark.sql.catalog.lake.warehouse=s3://YOUR-BUCKET/warehouse",
+        "spark.sql.session.timeZone=UTC",
+        "spark.sql.adaptive.coalescePartitions.enabled=false",
+        "spark.sql.legacy.parameterSubstitution.constantsOnly=true",
+    ]
+    assert third.source.startswith(
+        "from pyspark.sql import SparkSession\n\nspark = SparkSession.builder.getOrCreate()"
+    )
+
+
+def test_the_catalog_of_an_environment_with_values_of_its_variables(monkeypatch):
+    notebook = made("x = 1", parameters='ENVIRONMENT: str = "aws-glue"')
+    monkeypatch.setenv("WORKBENCH_WAREHOUSE", "s3://lake/warehouse")
+    monkeypatch.delenv("WORKBENCH_REGION", raising=False)
+    found = session(
+        notebook,
+        version="5.1",
+        environment=settings.environment("aws-glue"),
+        place="s3://lake/wheels/",
+        workers=3,
+        worker="G.2X",
+    )
+    assert found.variables == {"WORKBENCH_WAREHOUSE": "s3://lake/warehouse", "WORKBENCH_REGION": "YOUR-REGION"}
+    catalog = {name: value for name, value in found.conf.items() if name.startswith("spark.sql.catalog.lake.")}
+    assert catalog == {
+        "spark.sql.catalog.lake.type": "glue",
+        "spark.sql.catalog.lake.warehouse": "s3://lake/warehouse",
+        "spark.sql.catalog.lake.io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
+        "spark.sql.catalog.lake.client.region": "YOUR-REGION",
+    }
+    assert "constantsOnly" not in str(found.conf)  # a setting of Spark 4
+    assert found.packages == ("s3://lake/wheels/iceberg_workbench-0.1.0-py3-none-any.whl",)
+    assert found.price().startswith("3 workers G.2X cost USD 2.64 an hour")
+    told = 'os.environ |= {"WORKBENCH_WAREHOUSE": "s3://lake/warehouse", "WORKBENCH_REGION": "YOUR-REGION"}  # the environment\'s file refers to them'
+    assert found.begin().splitlines()[4] == told
+
+
+def test_a_secret_is_never_written(project, monkeypatch):
+    monkeypatch.setenv("PASS_ME", "hidden-from-everybody")
+    text = "description: own\ncatalog:\n  type: rest\n  uri: https://c.example.com\n  properties:\n    credential: env:PASS_ME\n    header.x: env:API_KEY\n"
+    (file := project / "own.yml").write_text(text)
+    monkeypatch.setenv("API_KEY", "hidden-from-everybody")
+    notebook = made("x = 1", parameters='ENVIRONMENT: str = "local"')
+    found = session(notebook, environment=settings.environment(str(file)))
+    assert "hidden" not in nbformat.writes(export.variant(notebook, found)) and found.variables == {}
+    assert found.conf["spark.sql.catalog.lake.uri"] == "https://c.example.com"
+
+
+def test_values_take_the_place_of_literals_and_comments_stay():
+    source = '# é\nNAME: str = "é"  # how it is called\nLIST: list = [\n    1,\n]  # several\nN = -1\nSHARE: float = 1.5; BOTH: bool = True'
+    given = {"NAME": "it's", "LIST": [1, "a"], "N": 2, "SHARE": 0.25, "BOTH": False}
+    assert studio.with_values(source, given) == (
+        "# é\nNAME: str = \"it's\"  # how it is called\nLIST: list = [1, 'a']  # several\nN = 2\nSHARE: float = 0.25; BOTH: bool = False"
+    )
+    assert (
+        notebooks.parameters(
+            made(parameters=studio.with_values(source.replace(";", "\n").replace("\n ", "\n"), given))
+        )["NAME"].default
+        == "it's"
+    )
+
+
+def test_refusals():
+    notebook = made("x = 1")
+    with pytest.raises(ValueError, match="no worker type 'XL'; there are G.1X"):
+        session(notebook, worker="XL")
+    with pytest.raises(ValueError, match="/tmp is no folder on S3; expected s3://bucket/folder"):
+        session(notebook, place="/tmp")
+    assert declared(notebook) == []
