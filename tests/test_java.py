@@ -1,5 +1,6 @@
 """A Java 17 or 21 wherever it is, jars only with the right checksum."""
 
+import importlib.metadata
 import shutil
 import ssl
 import subprocess
@@ -141,3 +142,16 @@ def test_a_java_from_pip_trusts_the_machines_certificates(tmp_path, monkeypatch)
     said = subprocess.run([*command, "-storetype", options["trustStoreType"]], capture_output=True, text=True)
     expected = Path(bundle).read_text(errors="replace").count("-----BEGIN CERTIFICATE-----")
     assert f"Your keystore contains {expected} entries" in said.stdout, said.stdout[:500]
+
+
+def test_a_pyspark_that_did_not_come_by_pip_is_taken(monkeypatch):
+    """Glue and EMR bring Spark in a folder of their own; then nothing is known to importlib.metadata."""
+
+    def unknown(name):
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", unknown)
+    assert (java.spark_home() / "version.py").is_file()
+    monkeypatch.setattr("pyspark.version.__version__", "3.5.6")
+    with pytest.raises(ValueError, match="PySpark 3.5.6 is installed, but Iceberg"):
+        java.spark_home()

@@ -110,7 +110,11 @@ def spark_home():
     spec = importlib.util.find_spec("pyspark")
     if spec is None:
         raise ValueError("PySpark is not installed: pip install 'iceberg-workbench[spark]'")
-    found, line = importlib.metadata.version("pyspark"), pair()["spark"]
+    try:
+        found = importlib.metadata.version("pyspark")
+    except importlib.metadata.PackageNotFoundError:  # a home that brings Spark, as Glue does, and not by pip
+        found = importlib.import_module("pyspark.version").__version__
+    line = pair()["spark"]
     if not found.startswith(line + "."):
         raise ValueError(
             f"PySpark {found} is installed, but Iceberg {pair()['iceberg']} is for Spark {line}: "
