@@ -11,6 +11,7 @@ The map. Imports go downwards only, and within *top* nobody imports a neighbour:
                    conflicts/ two writers whose commits land in a stated order, and what becomes of them
                    archive/   what is archived, what bringing it back costs, and reading it
                    tpcds/     the TPC-DS derived benchmark: data, queries, answers and their verdicts
+                   export/    notebooks for AWS Glue: what would be different there, the notebook, the job script
     middle         session    the one SparkSession of an environment
                    account    what an AWS account must have before the first run, looked at read-only
                    tables/    what Iceberg tables are and did (snapshots), what a query reads of them (reads),

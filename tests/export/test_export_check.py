@@ -19,6 +19,7 @@ CLEAN = [
     "import pandas as pd\nfrom pyspark.sql import functions as F\n\n" + START,
     'spark.sql("CREATE NAMESPACE IF NOT EXISTS clean")\nrows = spark.read.parquet(f"{BUCKET}/rows")',
     'total = rows.agg(F.sum("n")).first()[0] % 7\nframe = pd.read_csv("s3://" + BUCKET)\nshow.rows(rows, by="n")',
+    'def doubled(n):\n    """Rows of s3://documented/rows and http://localhost:1 twice: CAST(n AS INT)."""\n    return 2 * n',
 ]
 
 
@@ -27,7 +28,7 @@ def test_a_clean_notebook_is_said_nothing_of():
     assert export.verdict([]) == "runs"
 
 
-PLANTED = [  # cell 5 of a notebook that is clean, (line, rule, grade), words of the sentence
+PLANTED = [  # the last cell of a notebook that is clean, (line, rule, grade), words of the sentence
     ("x = 1\n%time x", (2, "magic", "cannot run"), "%time: the kernel takes magics at the top of a cell only"),
     ("%matplotlib inline\nx = 1", (1, "magic", "differs"), "%matplotlib: the kernel runs it where the kernel is"),
     ("!pip install x", (1, "magic", "differs"), "a shell line: the kernel runs it where the kernel is"),
@@ -62,8 +63,8 @@ PLANTED = [  # cell 5 of a notebook that is clean, (line, rule, grade), words of
 )
 def test_what_is_planted_is_named(planted, where, words):
     found = checked(made(*CLEAN, planted, parameters=AWS))
-    assert told(found) == [(5, *where)]
-    assert words in found[0].sentence() and found[0].sentence().startswith(f"cell 5, line {where[0]}: ")
+    assert told(found) == [(6, *where)]
+    assert words in found[0].sentence() and found[0].sentence().startswith(f"cell 6, line {where[0]}: ")
 
 
 def test_session_magics_at_the_top_and_pins_in_them_are_fine():

@@ -58,7 +58,7 @@ def test_the_notebook_and_the_wheel(tmp_path):
     assert lines[2] == f"wheel  aws s3 cp {tmp_path / 'out' / WHEEL} s3://mine/w/{WHEEL}"
     assert lines[3].startswith("cost   2 workers G.1X cost USD 0.88 an hour")
     assert lines[4] == "next   replace s3://YOUR-BUCKET/warehouse in the file by your own"
-    assert lines[6] == "check  differs, 1 findings: workbench export check 00_template --version 6.0"
+    assert lines[6] == "check  differs, 1 finding: workbench export check 00_template --version 6.0"
     nbformat.validate(nbformat.read(tmp_path / "out" / "00_template.ipynb", as_version=4))
     names = zipfile.ZipFile(tmp_path / "out" / WHEEL).namelist()
     assert {"workbench/environments/aws-glue.yml", "workbench/export/glue.toml"} <= set(names)
@@ -72,6 +72,9 @@ def test_values_of_a_params_file_and_the_folder(call, built, project):
     found = nbformat.read(project / "exports" / "glue-5.1" / "01_mine.ipynb", as_version=4)
     assert [cell.source for cell in found.cells[3:]] == ["N: int = 5  # how many", "x = N"]
     assert call("glue", "01_mine", "--params", "mine.yml", "--job")[1][0] == "wrote  exports/glue-6.0/01_mine.py"
+    write_notebook(project / "notebooks" / "02_two.ipynb", "import duckdb", 'open("x")', parameters="N: int = 1")
+    last = call("glue", "02_two", "--params", "mine.yml")[1][-1]
+    assert last == "check  cannot run, 2 findings: workbench export check 02_two --params mine.yml --version 6.0"
     assert 'N: int = _argument("N", 5)' in (project / "exports" / "glue-6.0" / "01_mine.py").read_text()
     assert "exports/" in (ROOT / ".gitignore").read_text().split()
     with pytest.raises(ValueError, match="is the notebook itself"):

@@ -108,6 +108,7 @@ def test_a_secret_is_never_written(project, monkeypatch):
     found = session(notebook, environment=settings.environment(str(file)))
     assert "hidden" not in nbformat.writes(export.variant(notebook, found)) and found.variables == {}
     assert found.conf["spark.sql.catalog.lake.uri"] == "https://c.example.com"
+    assert [name for name, value in found.conf.items() if value.startswith("env:")] == []
 
 
 def test_values_take_the_place_of_literals_and_comments_stay():

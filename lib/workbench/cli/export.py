@@ -43,7 +43,9 @@ def glue(
     target.write_text(text, encoding="utf-8")
     wheel = exporting.build(folder)
     findings = exporting.check(found, version=version, declared=declared, given=given)
-    _next(target, wheel, session, findings, notebook, job=job)
+    options = {"--environment": environment, "--params": params, "--version": version}
+    command = " ".join([notebook, *(f"{name} {value}" for name, value in options.items() if value)])
+    _next(target, wheel, session, findings, f"workbench export check {command}", job=job)
 
 
 @export.command("check")
@@ -97,7 +99,7 @@ def _text(exporting, notebook, session, declared, given, name, job):
     return nbformat.writes(exporting.variant(notebook, session, given)) + "\n"
 
 
-def _next(target, wheel, session, findings, notebook, *, job):
+def _next(target, wheel, session, findings, command, *, job):
     """Say what was written, where the wheel goes, what an hour costs, and what comes next."""
     from workbench import export as exporting
     from workbench.cli import _from_here
@@ -115,8 +117,8 @@ def _next(target, wheel, session, findings, notebook, *, job):
     where = "create a Glue job from it with the settings in its first lines" if job else "upload it to Glue Studio"
     print(f"next   {where}, with a role that may read the wheel and write the catalog")
     verdict = exporting.verdict(findings)
-    command = f"workbench export check {notebook} --version {session.glue.name}"
-    print(f"check  {verdict}" + (f", {len(findings)} findings: {command}" if findings else ""))
+    count = f"{len(findings)} finding{'s' if len(findings) > 1 else ''}"
+    print(f"check  {verdict}" + (f", {count}: {command}" if findings else ""))
 
 
 def _print(told, version):
