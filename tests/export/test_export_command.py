@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from workbench import cli
 from workbench.export import wheel
 
-WHEEL = "iceberg_workbench-0.1.0-py3-none-any.whl"
+WHEEL = wheel.name()
 
 
 @pytest.fixture

@@ -2,14 +2,15 @@
 
 import ast
 import json
+from importlib.metadata import version as installed
 
 import nbformat
 import pytest
 from conftest import ROOT
 from export_cases import declared, made, session
 
-from workbench import export, settings
-from workbench.export import magics, studio
+from workbench import costs, export, settings
+from workbench.export import magics, studio, wheel
 from workbench.run import notebook as notebooks
 
 OURS = [path.stem for path in sorted((ROOT / "notebooks").glob("*.ipynb"))]
@@ -42,14 +43,14 @@ def test_the_magics_cells_word_for_word():
     first, second, third = export.variant(notebook, session(notebook, version="6.0")).cells[:3]
     assert first.source == (
         "# Glue 6.0: Spark 4.1.1, Iceberg 1.11.0, Python 3.13\n"
-        "# 2 workers G.1X cost USD 0.88 an hour (us-east-1, list price of 2026-11-22, not seen at its source: https://aws.amazon.com/glue/pricing/)\n"
+        f"# 2 workers G.1X cost USD 0.88 an hour (us-east-1, list price of {costs.prices('compute').date}, not seen at its source: https://aws.amazon.com/glue/pricing/)\n"
         "# until %stop_session, or 10 minutes after the last cell\n"
-        "# Before you start: aws s3 cp iceberg_workbench-0.1.0-py3-none-any.whl s3://YOUR-BUCKET/workbench/iceberg_workbench-0.1.0-py3-none-any.whl\n"
+        f"# Before you start: aws s3 cp {wheel.name()} s3://YOUR-BUCKET/workbench/{wheel.name()}\n"
         "%glue_version 6.0\n"
         "%idle_timeout 10\n"
         "%worker_type G.1X\n"
         "%number_of_workers 2\n"
-        "%additional_python_modules s3://YOUR-BUCKET/workbench/iceberg_workbench-0.1.0-py3-none-any.whl,duckdb==1.5.5"
+        f"%additional_python_modules s3://YOUR-BUCKET/workbench/{wheel.name()},duckdb=={installed('duckdb')}"
     )
     taken, rest = magics.split(first.source)
     assert all(one.at_top for one in taken) and len(taken) == 5 and not ast.parse(rest).body
@@ -93,7 +94,7 @@ def test_the_catalog_of_an_environment_with_values_of_its_variables(monkeypatch)
         "spark.sql.catalog.lake.client.region": "YOUR-REGION",
     }
     assert "constantsOnly" not in str(found.conf)  # a setting of Spark 4
-    assert found.packages == ("s3://lake/wheels/iceberg_workbench-0.1.0-py3-none-any.whl",)
+    assert found.packages == (f"s3://lake/wheels/{wheel.name()}",)
     assert found.price().startswith("3 workers G.2X cost USD 2.64 an hour")
     told = 'os.environ |= {"WORKBENCH_WAREHOUSE": "s3://lake/warehouse", "WORKBENCH_REGION": "YOUR-REGION"}  # the environment\'s file refers to them'
     assert found.begin().splitlines()[4] == told
@@ -129,6 +130,6 @@ def test_refusals():
     notebook = made("x = 1")
     with pytest.raises(ValueError, match="no worker type 'XL'; there are G.1X"):
         session(notebook, worker="XL")
-    with pytest.raises(ValueError, match="/tmp is no folder on S3; expected s3://bucket/folder"):
-        session(notebook, place="/tmp")
+    with pytest.raises(ValueError, match="/data is no folder on S3; expected s3://bucket/folder"):
+        session(notebook, place="/data")
     assert declared(notebook) == []
