@@ -116,9 +116,12 @@ def test_two_processes_on_one_lake_lose_no_row(project):
 def test_a_folder_with_a_space_in_its_name(tmp_path, monkeypatch):
     home = tmp_path / "my lake"
     home.mkdir()
+    (home / "a run").mkdir()
     monkeypatch.setenv("WORKBENCH_HOME", str(home))
+    monkeypatch.setenv("WORKBENCH_RUN_DIR", str(home / "a run"))
     said = python(WRITER, 0)
     assert (said.stdout, said.stderr) == ("8\n", "")
+    assert (home / "a run" / "spark.log").is_file()
     assert session.catalog("lake").load_table("r.t").scan().to_arrow().num_rows == 8
 
 

@@ -51,13 +51,15 @@ def start(environment="local"):
     options = class_data_options(names)
     launch.utc()
     resolved, secret = configuration.split(spark_conf(env))
+    resolved["spark.driver.extraJavaOptions"] = launch.line(launch.options(env) + options)
     builder = spark_class.builder.appName("workbench")
     for key, value in resolved.items():
         builder = builder.config(key, value)
+    early = {key: secret.pop(key) for key in [*secret] if key.startswith("spark.authenticate")}
     with launch.environment():
-        spark = builder.config(
-            "spark.driver.extraJavaOptions", " ".join(launch.options(env) + options)
-        ).getOrCreate()
+        if early:
+            launch.told(resolved, {key: secrets.resolve(value) for key, value in early.items()})
+        spark = builder.getOrCreate()
     for key, value in secret.items():  # from inside: everybody on the machine can read a command line
         spark.sparkContext._jsc.sc().conf().set(key, secrets.resolve(value))  # for sessions made from this one
         spark.conf.set(key, secrets.resolve(value))

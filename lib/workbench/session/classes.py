@@ -70,7 +70,7 @@ def train(archive, names):
         builder = builder.config(key, value)
     options = [*launch.options(env), f"-XX:ArchiveClassesAtExit={archive}"]
     with launch.environment():
-        spark = builder.config("spark.driver.extraJavaOptions", " ".join(options)).getOrCreate()
+        spark = builder.config("spark.driver.extraJavaOptions", launch.line(options)).getOrCreate()
     try:
         for statement in _STATEMENTS:
             spark.sql(statement).toPandas()

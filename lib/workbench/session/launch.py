@@ -41,6 +41,26 @@ def options(env):
     return found + list(SHORT_LIFE if env.spark.lifetime == "short" else ())
 
 
+def line(options):
+    """Return JVM options as one text, as Spark splits it: those with a space in quotes."""
+    return " ".join(f'"{one}"' if " " in one else one for one in options)
+
+
+def told(conf, secret):
+    """Launch the JVM and tell it, from inside, settings that the session needs when it is made.
+
+    Args:
+        conf: the session's settings, which a command line may have: key to text.
+        secret: key to text.
+    """
+    from pyspark import SparkConf, SparkContext
+
+    given = SparkConf(loadDefaults=False).setAll(conf.items())
+    SparkContext._ensure_initialized(conf=given)
+    for key, value in secret.items():  # a property of the JVM is a default of its settings
+        SparkContext._jvm.java.lang.System.setProperty(key, value)
+
+
 @contextmanager
 def environment():
     """Set what spark-submit reads from the process for the time of the launch, and put it back."""

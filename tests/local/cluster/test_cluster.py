@@ -12,6 +12,7 @@ from workbench import session, settings
 from workbench.local import cluster
 from workbench.session import configuration
 
+SOAK = os.environ.get("WORKBENCH_SOAK")
 WORK = """
 import json, os
 from workbench import session
@@ -20,17 +21,19 @@ spark = session.start("cluster")
 def where(rows):
     import workbench
     for row in rows:
-        yield row.id, os.getpid(), workbench.__file__
+        yield row.id, workbench.__file__
 
 spark.sql("CREATE NAMESPACE n")
 spark.sql("CREATE TABLE n.t (id BIGINT, part INT) PARTITIONED BY (part)")
 spark.range(1000).selectExpr("id", "CAST(id % 4 AS INT) AS part").repartition(4).writeTo("n.t").append()
 spark.sql("DELETE FROM n.t WHERE id = 7")
 found = spark.table("n.t").rdd.mapPartitions(where).collect()
+both = spark.sparkContext.parallelize(range(2), 2).barrier()  # two tasks at once, of which an executor has one
+processes = both.mapPartitions(lambda rows: [os.getpid()]).collect()
 paths = [row.file_path for row in spark.sql("SELECT file_path FROM n.t.files").collect()]
 print(json.dumps({
-    "rows": sorted(one[0] for one in found), "processes": sorted({one[1] for one in found}), "own": os.getpid(),
-    "library": sorted({one[2].rpartition("/workbench.zip/")[2] for one in found}),
+    "rows": sorted(one[0] for one in found), "processes": processes, "own": os.getpid(),
+    "library": sorted({one[1].rpartition("/workbench.zip/")[2] for one in found}),
     "executors": len(spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()) - 1,
     "stores": sorted({path.partition("://")[0] for path in paths}), "master": spark.sparkContext.master,
 }))
@@ -54,7 +57,7 @@ def test_executors_elsewhere_write_and_read_a_table(running):
     assert said.stderr == ""
     told = json.loads(said.stdout)
     assert told["rows"] == [n for n in range(1000) if n != 7]
-    assert told["executors"] == 2 and told["own"] not in told["processes"] and len(told["processes"]) >= 2
+    assert told["executors"] == 2 and told["own"] not in told["processes"] and len(set(told["processes"])) == 2
     assert told["library"] == ["workbench/__init__.py"]  # as it was sent to them, not as it is installed here
     assert (told["stores"], told["master"]) == (["s3"], running.master)
 
@@ -72,6 +75,7 @@ def test_it_listens_on_loopback_only_and_its_secret_is_in_no_command_line(runnin
     assert not any(running.secret in path.read_text(errors="replace") for path in running.folder.glob("*.*"))
 
 
+@pytest.mark.skipif(not SOAK, reason="a minute, in which Spark knocks again and again: WORKBENCH_SOAK=1")
 def test_without_the_secret_nobody_gets_in(running):
     code = "from workbench import session; session.start('cluster').range(1).count(); print('in')"
     mine = running.variables() | {cluster.SECRET: "another"}

@@ -17,6 +17,11 @@ STARTS = 5
 PATIENCE_SECONDS = 120
 POLL_SECONDS = 0.1
 OPTIONS = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
+CONF = {
+    "spark.authenticate": "true",
+    "spark.network.crypto.enabled": "true",
+    "spark.master.rest.enabled": "false",  # a second door, on a port of its own
+}
 DEPLOY = "org.apache.spark.deploy"
 
 
@@ -74,9 +79,11 @@ def _launch(folder, name, main, arguments, secret):
     """Start one of them; what it says goes to a log of its own. The secret is in no command line and no file."""
     home = java.spark_home()
     conf = folder / "spark.conf"
-    conf.write_text("spark.authenticate true\nspark.network.crypto.enabled true\n", encoding="utf-8")
+    conf.write_text("".join(f"{key} {value}\n" for key, value in CONF.items()), encoding="utf-8")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_", "AWS_"))}
     ours = {"SPARK_HOME": str(home), "JAVA_HOME": str(java.launcher()), "SPARK_LOCAL_IP": HOST}
+    [core] = home.glob("jars/spark-core_*.jar")  # a pip package does not say for which Scala it was built
+    ours["SPARK_SCALA_VERSION"] = core.name.split("_")[1].split("-")[0]
     with (folder / f"{name}.log").open("wb") as log:
         return subprocess.Popen(
             [
