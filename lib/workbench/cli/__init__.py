@@ -13,6 +13,7 @@ from workbench.cli.doctor import doctor
 from workbench.cli.engines import engines
 from workbench.cli.export import export
 from workbench.cli.local import local
+from workbench.cli.schedule import schedule
 
 app = typer.Typer(
     help="Parameterised Iceberg notebooks, run headless with a verdict that can fail.",
@@ -22,6 +23,7 @@ app.add_typer(local, name="local")
 app.add_typer(engines, name="engines")
 app.add_typer(export, name="export")
 app.add_typer(doctor, name="doctor")
+app.add_typer(schedule, name="schedule")
 Notebook = Annotated[str | None, typer.Argument(help="name in notebooks/, or path of any notebook")]
 
 
@@ -83,7 +85,7 @@ def run(
             timeout,
             keep,
             on_failure,
-            _progress(Path(path).stem),
+            progress(Path(path).stem),
         )
         ended.append(runner.run(job))
     if notebook is None:
@@ -196,7 +198,7 @@ def new(name: Annotated[str, typer.Argument(help="two digits and words: 25_find_
     print(f"{_from_here(path)}: edit it in JupyterLab, then `workbench refresh {name}`")
 
 
-def _progress(name):
+def progress(name):
     """Return what shows a run's progress: a line kept up to date on a terminal, one at the end elsewhere."""
     terminal = sys.stderr.isatty()
 

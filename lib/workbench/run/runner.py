@@ -68,9 +68,19 @@ def run(job):
             ended = _executed(job, path, record, given)
         _publish([*recovered, ended])
     if ended["status"] != "passed" and job.on_failure:
-        _notify(job.on_failure, ended)
+        notify(job.on_failure, ended)
     job.tell(event="end", record=ended)
     return ended
+
+
+def planned(job):
+    """Return (record, reason for a refusal or None) of a job that is not started; nothing is written.
+
+    Raises:
+        Refused: there is no such notebook, or it cannot be read.
+    """
+    record, _, reason = _prepared(job, notebooks.find(job.notebook))
+    return record, reason
 
 
 def _prepared(job, path):
@@ -229,7 +239,7 @@ def _clean(folder, hidden, *, keep_log):
             path.write_text(clean, encoding="utf-8")
 
 
-def _notify(command, record):
+def notify(command, record):
     """Call the user's command with the record's path as its last argument; its failure changes no verdict."""
     try:
         done = subprocess.run([*shlex.split(command), str(records.folder(record) / "run.json")], check=False)

@@ -1,0 +1,46 @@
+"""Where a schedule runs: the project's folder, the command, the variables a scheduler does not have by itself."""
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from workbench import secrets, settings
+
+CARRIED = ("WORKBENCH_HOME", "WORKBENCH_PARAMS", "JAVA_HOME")  # they decide what is found; none holds a secret
+
+
+@dataclass(frozen=True)
+class Place:
+    """The project's folder, the absolute path of the command `workbench`, and variables to set: name to value."""
+
+    home: str
+    command: str
+    variables: dict[str, str]
+
+
+def here():
+    """Return the Place of this project and this Python environment.
+
+    Raises:
+        ValueError: the command is not installed beside this Python.
+    """
+    command = Path(sys.executable).parent / "workbench"
+    if not command.is_file():
+        raise ValueError(f"the command workbench is not installed beside {sys.executable}; `make setup` does it")
+    home = settings.home().resolve()
+    return Place(str(home), str(command), {name: os.environ[name] for name in CARRIED if os.environ.get(name)})
+
+
+def needed(environment):
+    """Return the names of variables that an environment refers to, sorted; the scheduler must set them."""
+    try:
+        env = settings.environment(environment) if environment else None
+    except ValueError:
+        env = None
+    if env is None:
+        return []
+    values = [*env.catalog.properties.values(), *env.spark.conf.values(), getattr(env.catalog, "uri", None)]
+    values += list(getattr(env.kafka, "config", {}).values())
+    references = {v for v in values if isinstance(v, str) and secrets.REFERENCE.fullmatch(v)}
+    return sorted(v.removeprefix("env:") for v in references if v.startswith("env:"))

@@ -1,0 +1,86 @@
+"""One entry run as a scheduler would: its tries, then what comes after it, and one exit code.
+
+Exit codes are those of the runner: 0 passed, 1 failed, 2 refused, 3 timed out, 4 the kernel died, 143 interrupted.
+"""
+
+import time
+from contextlib import contextmanager
+
+from filelock import FileLock, Timeout
+
+from workbench import settings
+from workbench.schedules import entries as schedules
+
+INTERRUPTED = 143
+# Tried again is what may end otherwise: a failure may be a network's, a death the memory's. A refusal repeats
+# itself until somebody changes something, a slow run would hold up the next one, a stopped one was meant to stop.
+RETRIED = (1, 4)
+FINAL = (2, 3, INTERRUPTED)
+
+
+def folder():
+    """Return the folder of this project's schedules: logs and locks."""
+    return settings.home() / ".workbench" / "schedules"
+
+
+def run(entries, name, start, *, notify, say, wait=time.sleep):
+    """Run an entry, and then those that follow it; one whose predecessor did not pass is not started.
+
+    Args:
+        entries: what `entries.read` returned.
+        name: of the entry.
+        start: called with an Entry, runs it once and returns (exit code, what `notify` takes).
+        notify: called with an Entry and what `start` returned second, when an entry failed for good.
+        say: called with sentences.
+        wait: called with seconds between two tries.
+
+    Returns:
+        int, 0 or the exit code of the first entry that did not pass.
+    """
+    codes = {}
+    for each in schedules.chain(entries, name):
+        entry = entries[each]
+        if behind := [before for before in entry.after if codes.get(before)]:
+            say(f"{each} is not started: {', '.join(behind)} did not pass")
+            codes[each] = codes[behind[0]]
+            continue
+        for attempt in range(1, entry.retries + 2):
+            codes[each] = once(entry, start, attempt=attempt, notify=notify)
+            if codes[each] not in RETRIED or attempt > entry.retries:
+                break
+            say(f"{each} ended with {codes[each]}, try {attempt + 1} of {entry.retries + 1} follows")
+            wait(entry.retry_wait_seconds)
+        if codes[each] == INTERRUPTED:
+            break
+    return next((code for code in codes.values() if code), 0)
+
+
+def once(entry, start, *, attempt, notify):
+    """Run one try of an entry, and notify when it failed for good; returns the exit code.
+
+    Args:
+        entry: what to run.
+        start: as for `run`.
+        attempt: which try this is, from 1; a scheduler that counts tries itself says it.
+        notify: as for `run`.
+    """
+    code, left = start(entry)
+    if code and (code not in RETRIED or attempt > entry.retries):
+        notify(entry, left)
+    return code
+
+
+@contextmanager
+def only_one(entries, name):
+    """Hold the lock of an entry's chain; a second start while it is held is a ValueError.
+
+    The runner refuses a second run of one job by itself; here a chain is kept from starting over while its later
+    entries still run.
+    """
+    first = schedules.roots(entries)[name]
+    folder().mkdir(parents=True, exist_ok=True)
+    try:
+        with FileLock(folder() / f"{first}.lock", timeout=0):
+            yield
+    except Timeout:
+        raise ValueError(f"{first}, or what follows it, is still running; this start is refused") from None

@@ -1,0 +1,169 @@
+"""When an entry runs: cron expressions that every cron reads the same way, time zones, the next times.
+
+Cron programs differ in what they accept and in how they read it. Accepted is what their manuals agree on, the rest
+is refused with the reason. Times are computed by cronsim, which follows Debian's cron: a job with a fixed hour
+that the clock jumps over in spring runs once right after, and in autumn once, not twice.
+"""
+
+import re
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from pathlib import Path
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
+
+from workbench import settings
+
+FIELDS = ("minute", "hour", "day of month", "month", "day of week")
+LEAST, MOST = (0, 0, 1, 1, 0), (59, 23, 31, 12, 7)
+NAMES = (
+    (),
+    (),
+    (),
+    ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
+    ("sun", "mon", "tue", "wed", "thu", "fri", "sat"),
+)
+ITEM = re.compile(r"(?:(\*)|(\d{1,2})(?:-(\d{1,2}))?)(?:/(\d{1,2}))?")
+QUARTER = 15  # minutes: the offsets of all time zones in use differ by multiples of it
+
+
+def require(expression):
+    """Refuse a cron expression that is wrong, that never comes, or that cron programs read in different ways.
+
+    Raises:
+        ValueError: the sentence names the field, what is expected and what was found.
+    """
+    fields = expression.split()
+    if len(fields) != 5:
+        shape = "minute, hour, day of month, month, day of week"
+        raise ValueError(f"a cron expression has five fields ({shape}), found {len(fields)} in {expression!r}")
+    for number, field in enumerate(fields):
+        for item in field.split(","):
+            if wrong := _wrong(number, item, alone=item == field):
+                raise ValueError(f"{FIELDS[number]}: {wrong}")
+    starred = [field for field in (fields[2], fields[4]) if field.startswith("*")]
+    if starred and "*" not in starred:
+        raise ValueError(
+            f"day of month {fields[2]} and day of week {fields[4]}: where one of two limited days begins with * "
+            "some cron programs take days that fit both, others days that fit either; write its days as a list"
+        )
+    try:
+        following(expression, "UTC", datetime(2024, 1, 1, tzinfo=UTC), count=1)
+    except StopIteration:
+        raise ValueError(f"{expression!r} never comes") from None
+
+
+def _wrong(number, item, *, alone):
+    least, most, names = LEAST[number], MOST[number], NAMES[number]
+    if item.lower() in names:
+        return (
+            None if alone else f"{item}: a name stands alone (lists and ranges of names are not read everywhere)"
+        )
+    if not (found := ITEM.fullmatch(item)):
+        known = f", or one of {' '.join(names)}" if names else ""
+        return f"expected numbers {least} to {most}{known}, with * - / , between them, found {item!r}"
+    star, first, last, step = found.groups()
+    if step is not None and not 1 <= int(step) <= most:
+        return f"a step is 1 to {most}, found {item!r}"
+    if star:
+        return None
+    if step is not None and last is None:
+        read = f"{item!r} is {first}-{most}/{step} for some cron programs and {first} for others"
+        return f"a step needs a range or *: {read}"
+    inside = all(least <= int(value) <= most for value in (first, last) if value is not None)
+    if not inside:
+        return f"expected {least} to {most}, found {item!r}"
+    return f"the range {item} ends before it begins" if last is not None and int(last) < int(first) else None
+
+
+def zone(name):
+    """Return the time zone of an IANA name.
+
+    Raises:
+        ValueError: there is none; the message names the nearest one.
+    """
+    try:
+        return ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError):
+        close = settings.nearest(name, available_timezones())
+        meant = f" (did you mean {close}?)" if close else ""
+        raise ValueError(f"no time zone {name!r}{meant}; it has a name like Europe/Berlin or UTC") from None
+
+
+def following(expression, time_zone, after, *, count):
+    """Return the next times of an expression behind a moment.
+
+    Args:
+        expression: five fields that `require` accepts.
+        time_zone: IANA name; the fields mean its wall clock.
+        after: aware datetime; a time equal to it is not returned.
+        count: how many.
+
+    Returns:
+        list of aware datetimes in that zone, ascending.
+
+    Raises:
+        StopIteration: the expression never comes.
+    """
+    from cronsim import CronSim, CronSimError
+
+    try:
+        found = list(islice(CronSim(expression, after.astimezone(zone(time_zone))), count))
+    except CronSimError:  # a day that no month has; the fields themselves were looked at before
+        found = []
+    if len(found) < count:
+        raise StopIteration
+    return found
+
+
+def due(expression, time_zone, at):
+    """Say whether a cron daemon that wakes a job up in its `slots` is to run it at this wake-up.
+
+    Every time of the expression belongs to the first slot at or behind it, so it is run once: none is doubled and
+    none is lost, in whichever zone the daemon lives, and nothing has to be remembered between two wake-ups.
+
+    Args:
+        expression: five fields.
+        time_zone: IANA name, of the fields.
+        at: aware datetime of the wake-up; seconds are dropped.
+    """
+    minutes = slots(expression)
+    slot = _slot(at.astimezone(UTC).replace(second=0, microsecond=0), minutes)
+    before = _slot(slot - timedelta(minutes=1), minutes)
+    return following(expression, time_zone, before, count=1)[0] <= slot
+
+
+def _slot(moment, minutes):
+    while moment.minute not in minutes:
+        moment -= timedelta(minutes=1)
+    return moment
+
+
+def slots(expression):
+    """Return the minutes of an hour at which an expression can come in any time zone, sorted."""
+    field = expression.split()[0]
+    minutes = {m for m in range(60) if any(_has(item, m) for item in field.split(","))}
+    return sorted({(minute + shift) % 60 for minute in minutes for shift in range(0, 60, QUARTER)})
+
+
+def _has(item, minute):
+    star, first, last, step = ITEM.fullmatch(item).groups()
+    least, most = (0, 59) if star else (int(first), int(last or first))
+    return least <= minute <= most and (minute - least) % int(step or 1) == 0
+
+
+def machine_zone(file="/etc/localtime"):
+    """Return (name, zone) of the clock that cron lives by here: not that of a user's TZ. Missing is UTC."""
+    path = Path(file)
+    if not path.is_file():
+        return "UTC", ZoneInfo("UTC")
+    target = str(path.resolve())
+    name = target.partition("zoneinfo/")[2] or "of this machine"
+    with path.open("rb") as data:
+        return name, ZoneInfo.from_file(data, key=name)
+
+
+def same_clock(one, other, year):
+    """Say whether two zones show the same time all through a year and the one behind it."""
+    begin = datetime(year, 1, 1, tzinfo=UTC)
+    hours = (begin + timedelta(hours=h) for h in range(2 * 366 * 24))
+    return all(hour.astimezone(one).utcoffset() == hour.astimezone(other).utcoffset() for hour in hours)

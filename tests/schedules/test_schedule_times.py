@@ -1,0 +1,136 @@
+"""Cron expressions: what every cron reads the same way, the next times, and no time doubled or lost by wake-ups."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import pairwise
+from pathlib import Path
+from zoneinfo import TZPATH, ZoneInfo
+
+import pytest
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
+
+from workbench.schedules import times
+
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ["* * * * *", "15 2 * * *", "*/20 8-17 * * 1-5", "0,30 4-20/2 1,15 * 5", "0 0 29 2 *", "5 12 * jan SUN", "0 6 * * 7",
+     "0 4 */2 * *"],
+)  # fmt: skip
+def test_accepted(expression):
+    assert times.require(expression) is None
+
+
+@pytest.mark.parametrize(
+    ("expression", "sentence"),
+    [
+        (
+            "15 2 * *",
+            "a cron expression has five fields (minute, hour, day of month, month, day of week), found 4",
+        ),
+        ("@daily", "five fields"),
+        ("0 15 2 * * *", "found 6"),
+        ("60 2 * * *", "minute: expected 0 to 59, found '60'"),
+        ("15 24 * * *", "hour: expected 0 to 23, found '24'"),
+        ("15 2 0 * *", "day of month: expected 1 to 31, found '0'"),
+        ("15 2 * 13 *", "month: expected 1 to 12, found '13'"),
+        ("15 2 * * 8", "day of week: expected 0 to 7, found '8'"),
+        ("15 2 * * mo", "day of week: expected numbers 0 to 7, or one of sun mon tue wed thu fri sat"),
+        ("15 2 * * mon-fri", "day of week: expected numbers 0 to 7"),
+        ("15 2 * jan,feb *", "month: jan: a name stands alone"),
+        ("15 22-4 * * *", "hour: the range 22-4 ends before it begins"),
+        (
+            "5/15 * * * *",
+            "minute: a step needs a range or *: '5/15' is 5-59/15 for some cron programs and 5 for others",
+        ),
+        ("*/0 * * * *", "minute: a step is 1 to 59, found '*/0'"),
+        ("*/60 * * * *", "minute: a step is 1 to 59, found '*/60'"),
+        ("0 0 L * *", "day of month: expected numbers 1 to 31"),
+        ("0 0 * * 5#2", "day of week: expected numbers"),
+        ("0,,5 * * * *", "minute: expected numbers"),
+        ("0 0 30 2 *", "'0 0 30 2 *' never comes"),
+        ("0 0 */2 * 1", "day of month */2 and day of week 1: where one of two limited days begins with *"),
+        ("0 0 1 * */2", "day of month 1 and day of week */2: where one"),
+    ],
+)
+def test_refused_with_a_sentence(expression, sentence):
+    with pytest.raises(ValueError) as refusal:
+        times.require(expression)
+    assert sentence in str(refusal.value)
+
+
+def test_the_next_times_in_the_zone_of_the_entry():
+    begin = datetime(2026, 3, 28, 1, 30, tzinfo=UTC)
+    found = times.following("30 2 * * *", "Europe/Berlin", begin, count=3)
+    assert [f"{one:%Y-%m-%d %H:%M %z}" for one in found] == [
+        "2026-03-29 03:00 +0200",  # 02:30 is not there that day: right after the clock has jumped
+        "2026-03-30 02:30 +0200",
+        "2026-03-31 02:30 +0200",
+    ]
+    autumn = times.following("30 2 * * *", "Europe/Berlin", datetime(2026, 10, 24, 12, tzinfo=UTC), count=2)
+    assert [f"{one:%Y-%m-%d %H:%M}" for one in autumn] == [
+        "2026-10-25 02:30",
+        "2026-10-26 02:30",
+    ]  # once, not twice
+
+
+def test_a_zone_that_is_none():
+    with pytest.raises(ValueError, match=r"no time zone 'Europe/Berln' \(did you mean Europe/Berlin\?\)"):
+        times.zone("Europe/Berln")
+    with pytest.raises(ValueError, match="no time zone '../etc/passwd'"):
+        times.zone("../etc/passwd")
+
+
+def test_the_minutes_at_which_a_zone_can_have_it():
+    assert times.slots("15 2 * * *") == [0, 15, 30, 45]
+    assert times.slots("7 2 * * *") == [7, 22, 37, 52]
+    assert times.slots("*/20 2 * * *") == [0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55]
+    assert times.slots("0-10/5,12 * * * *") == [0, 5, 10, 12, 15, 20, 25, 27, 30, 35, 40, 42, 45, 50, 55, 57]
+    assert times.slots("* 2 * * *") == list(range(60))
+
+
+ZONES = ["UTC", "Europe/Berlin", "America/New_York", "Asia/Kathmandu", "Australia/Lord_Howe"]
+numbers = st.integers(0, 59).map(str)
+minutes = st.one_of(numbers, st.just("*"), st.just("*/20"), st.tuples(numbers, numbers).map(",".join))
+hours = st.one_of(st.integers(0, 23).map(str), st.just("*"), st.just("1-3"), st.just("*/6"))
+
+
+CHANGES = ["2026-03-08", "2026-03-29", "2026-04-05", "2026-10-04", "2026-10-25", "2026-11-01", "2026-06-15"]
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(minute=minutes, hour=hours, zone=st.sampled_from(ZONES), daemon=st.sampled_from(ZONES),
+       day=st.sampled_from(CHANGES), seconds=st.integers(0, 59), minutes_late=st.integers(0, 2))  # fmt: skip
+def test_wake_ups_double_nothing_and_lose_nothing(minute, hour, zone, daemon, day, seconds, minutes_late):
+    """A daemon in any zone wakes the job at its slots around a change of clocks: a run for each time, no other."""
+    expression = f"{minute} {hour} * * *"
+    slots = times.slots(expression)
+    assume(len(slots) <= 12 and min(b - a for a, b in pairwise([*slots, slots[0] + 60])) > minutes_late)
+    begin = datetime.fromisoformat(f"{day}T00:00+00:00") - timedelta(hours=10)
+    wake_ups = [one for one in (begin + n * MINUTE for n in range(18 * 60)) if local(one, daemon).minute in slots]
+    late = timedelta(minutes=minutes_late, seconds=seconds)
+    ran = [one for one in wake_ups[1:] if times.due(expression, zone, one + late)]
+    expected, moment = [], wake_ups[0]
+    while (moment := times.following(expression, zone, moment, count=1)[0]) <= wake_ups[-1]:
+        expected.append(next(one for one in wake_ups if one >= moment))
+    assert ran == list(dict.fromkeys(expected))
+
+
+def local(moment, zone):
+    return moment.astimezone(ZoneInfo(zone))
+
+
+def test_the_clock_of_the_machine(tmp_path):
+    name, zone = times.machine_zone(tmp_path / "none")
+    assert (name, times.same_clock(zone, ZoneInfo("UTC"), 2026)) == ("UTC", True)
+    assert not times.same_clock(ZoneInfo("Europe/London"), ZoneInfo("UTC"), 2026)  # the same in winter only
+    found = next((p for p in (Path(f) / "Europe/Berlin" for f in TZPATH) if p.is_file()), None)
+    if found is None:
+        pytest.skip("this machine has no zone files of its own")
+    (tmp_path / "localtime").symlink_to(found)
+    name, zone = times.machine_zone(tmp_path / "localtime")
+    assert name == "Europe/Berlin"
+    assert times.same_clock(zone, ZoneInfo("Europe/Berlin"), 2026)
+    assert not times.same_clock(zone, ZoneInfo("UTC"), 2026)
