@@ -4,6 +4,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 UV := VIRTUAL_ENV=$(CURDIR)/.venv $(BIN)/uv --no-config
+AIRFLOW_UV := VIRTUAL_ENV=$(CURDIR)/.workbench/airflow/venv $(BIN)/uv --no-config
 DEEQU_UV := VIRTUAL_ENV=$(CURDIR)/.workbench/deequ/venv $(BIN)/uv --no-config
 comma := ,
 COMPILE := $(UV) pip compile --universal --generate-hashes --no-emit-index-url --python-version 3.11 --quiet --custom-compile-command "make lock"
@@ -32,6 +33,7 @@ lock: .venv/.build ## write the lock files again from pyproject.toml and locks/*
 	@$(COMPILE) locks/deequ.in -o locks/deequ.lock
 	@$(COMPILE) locks/baseline.in -o locks/baseline.lock
 	@$(COMPILE) locks/ministack.in -o locks/ministack.lock
+	@$(COMPILE) locks/airflow.in -o locks/airflow.lock
 	@$(COMPILE) --all-extras pyproject.toml -o locks/project.lock
 
 .venv/.java: .venv/.packages locks/java.lock
@@ -184,3 +186,14 @@ bench-tpcds: setup ## the TPC-DS derived benchmark, resumable, into docs/evidenc
 .PHONY: bench-maintenance
 bench-maintenance: setup ## compaction, counting and a bad layout mended, against Iceberg's own call and flat tables, into docs/evidence; PART=name SHRINK=n ROUNDS=n SF=1 QUERIES=names
 	@PYTHONPATH=tests $(BIN)/python -m bench.maintenance $(or $(PART),all) $(or $(SHRINK),1) $(or $(ROUNDS),3) $(or $(SF),1) $(QUERIES)
+
+.workbench/airflow/.packages: locks/build.lock locks/airflow.lock | .venv/.packages
+	@echo "airflow: installing Airflow in .workbench/airflow"
+	@$(BIN)/python -m venv --clear --without-pip .workbench/airflow/venv
+	@$(AIRFLOW_UV) pip sync --quiet --require-hashes --no-build-isolation locks/build.lock
+	@$(AIRFLOW_UV) pip sync --quiet --require-hashes --no-build-isolation locks/build.lock locks/airflow.lock
+	@touch $@
+
+.PHONY: airflow
+airflow: setup .workbench/airflow/.packages ## a real Airflow runs the DAGs of schedules: passed, failed, refused, into docs/evidence
+	@PYTHONPATH=tests $(BIN)/python -m bench.airflow_runs
