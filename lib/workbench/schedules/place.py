@@ -7,7 +7,12 @@ from pathlib import Path
 
 from workbench import secrets, settings
 
-CARRIED = ("WORKBENCH_HOME", "WORKBENCH_PARAMS", "JAVA_HOME")  # they decide what is found; none holds a secret
+CARRIED = (
+    "WORKBENCH_HOME",
+    "WORKBENCH_PARAMS",
+    "JAVA_HOME",
+    "XDG_CACHE_HOME",
+)  # they decide what is found; none holds a secret
 
 
 @dataclass(frozen=True)
