@@ -205,8 +205,8 @@ def read_text(text, origin):
         raise ValueError(f"{origin}: {error}") from None
 
 
-def secret_values(name):
-    """Return the values that an environment's references stand for, as far as they can be resolved.
+def references(name):
+    """Return the references (`env:NAME`, `ssm:/path`) in an environment, each once, sorted.
 
     Args:
         name: an environment; None, and one that is gone or wrong, have none.
@@ -221,11 +221,19 @@ def secret_values(name):
     values = [value for key, value in env.catalog.properties.items() if key not in shown]
     values += [*env.spark.conf.values(), getattr(env.catalog, "uri", None)]
     values += getattr(env.kafka, "config", {}).values()
+    return sorted({value for value in values if isinstance(value, str) and secrets.REFERENCE.fullmatch(value)})
+
+
+def secret_values(name):
+    """Return the values that an environment's references stand for, as far as they can be resolved.
+
+    Args:
+        name: an environment; None, and one that is gone or wrong, have none.
+    """
     found = []
-    for value in values:
-        if isinstance(value, str) and secrets.REFERENCE.fullmatch(value):
-            with suppress(ValueError):
-                found.append(secrets.resolve(value))
+    for reference in references(name):
+        with suppress(ValueError):
+            found.append(secrets.resolve(reference))
     return found
 
 

@@ -5,7 +5,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench import secrets, settings
+from workbench import settings
 
 CARRIED = (
     "WORKBENCH_HOME",
@@ -39,13 +39,4 @@ def here():
 
 def needed(environment):
     """Return the names of variables that an environment refers to, sorted; the scheduler must set them."""
-    try:
-        env = settings.environment(environment) if environment else None
-    except ValueError:
-        env = None
-    if env is None:
-        return []
-    values = [*env.catalog.properties.values(), *env.spark.conf.values(), getattr(env.catalog, "uri", None)]
-    values += list(getattr(env.kafka, "config", {}).values())
-    references = {v for v in values if isinstance(v, str) and secrets.REFERENCE.fullmatch(v)}
-    return sorted(v.removeprefix("env:") for v in references if v.startswith("env:"))
+    return [one.removeprefix("env:") for one in settings.references(environment) if one.startswith("env:")]
