@@ -6,7 +6,7 @@ from pathlib import Path
 from zoneinfo import TZPATH, ZoneInfo
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from workbench.schedules import times
@@ -100,6 +100,8 @@ hours = st.one_of(st.integers(0, 23).map(str), st.just("*"), st.just("1-3"), st.
 CHANGES = ["2026-03-08", "2026-03-29", "2026-04-05", "2026-10-04", "2026-10-25", "2026-11-01", "2026-06-15"]
 
 
+@example("7", "2", "Europe/Berlin", "UTC", "2026-03-29", 0, 0)  # jumped over: at 03:00, which is no slot of :07
+@example("0", "2", "Australia/Lord_Howe", "Asia/Kathmandu", "2026-10-04", 59, 2)
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(minute=minutes, hour=hours, zone=st.sampled_from(ZONES), daemon=st.sampled_from(ZONES),
        day=st.sampled_from(CHANGES), seconds=st.integers(0, 59), minutes_late=st.integers(0, 2))  # fmt: skip
