@@ -8,7 +8,7 @@ import types
 from datetime import timedelta
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from workbench.schedules import airflow, entries
@@ -154,7 +154,11 @@ words = st.text(
 )
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+ODD = 'it\'s "100%" {{ ds }} {home} $HOME `x` \\n \n end.sh'
+
+
+@example(*[ODD] * 6)
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(home=words, command=words.filter(bool), value=words, notebook=words, environment=words, failure=words)
 def test_odd_values_survive(home, command, value, notebook, environment, failure):
     place = Place(f"/{home}", f"/{command}", {"JAVA_HOME": value})
