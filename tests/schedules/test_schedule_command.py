@@ -58,7 +58,7 @@ def test_check_names_what_the_scheduler_must_have(scheduled):
     (project / "params" / "environments").mkdir()
     (project / "params" / "environments" / "prod.yml").write_text(
         "description: d\njars: []\n"
-        "catalog: {type: rest, uri: 'env:CATALOG_URI', properties: {token: 'env:CATALOG_TOKEN', header.x: plain}}\n"
+        "catalog: {type: rest, uri: 'env:CATALOG_URI', properties: {token: 'env:CATALOG_TOKEN', header.y: 'ssm:/a/b', x: y}}\n"
     )
     said = workbench("schedule", "check", cwd=project)
     assert said.returncode == 0, said.stderr
