@@ -93,6 +93,18 @@ def test_refused_before_anything_is_written(inside, scheduled, command, text, se
     assert not (project / "out").exists()
 
 
+def test_a_program_that_only_the_user_has_is_none_for_cron(inside, scheduled, monkeypatch):
+    project = scheduled('a: {notebook: 01_good, cron: "1 2 * * *", on_failure: tell-me}\n')
+    (project / "bin").mkdir()
+    (project / "bin" / "tell-me").write_text("#!/bin/sh\n")
+    (project / "bin" / "tell-me").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{project / 'bin'}:/usr/bin:/bin")
+    code, said = inside(project, "schedule", "check")
+    assert code == 2 and "a: on_failure: no program tell-me in /usr/bin:/bin" in said.err
+    scheduled('a: {notebook: 01_good, cron: "1 2 * * *", on_failure: bin/tell-me}\n')
+    assert inside(project, "schedule", "check")[0] == 0
+
+
 def test_environment_that_is_none(inside, scheduled):
     project = scheduled('a: {notebook: 03_env, environment: nowhere, cron: "1 2 * * *"}')
     write_notebook(project / "notebooks" / "03_env.ipynb", "1", parameters='ENVIRONMENT: str = "local"  # where')
