@@ -2,8 +2,8 @@
 
 A line is what every cron program reads the same way: five fields and a command for /bin/sh with absolute paths, so
 that neither PATH nor the working folder matters. CRON_TZ is not written: not every cron program knows it, and one
-that does not runs the job at another hour without a word. An entry whose time zone is not the daemon's is woken up at
-its minutes of every hour instead, and looks whether it is due.
+that does not runs the job at another hour without a word. An entry whose time zone is not the daemon's is woken up
+at its minutes of every hour instead, and looks whether it is due.
 """
 
 import re
