@@ -137,3 +137,48 @@ def test_files_that_lie_elsewhere_are_left_to_spark(spark, table):
     for elsewhere in ("s3://bucket/x", "hdfs://host/x", "relative/x"):
         with pytest.raises(storage.Unfit, match="some of its files lie elsewhere, at "):
             path(elsewhere)
+
+
+def test_texts_that_are_no_utf8_hide_no_row(spark, table):
+    """Spark takes any bytes for a text. Iceberg reads them as U+FFFD, above which there is no ü: it was not found."""
+    made(spark, table, columns="id BIGINT, v STRING, w STRING")
+    values = ("X'80'", "X'C3BC'", "encode(repeat('ü', 3000), 'utf-8')", "X'FF61'", "encode('a', 'utf-8')")
+    for n, value in enumerate(values):
+        spark.sql(f"INSERT INTO {table} SELECT {n}, CAST({value} AS STRING), 'w{n}'")
+    asked = {
+        "v = 'ü'": [1],
+        "v = repeat('ü', 3000)": [2],
+        "v = 'a'": [4],
+        "startswith(v, 'ü')": [1, 2],
+        "w = 'w3'": [3],
+    }
+    found = {one: [row.id for row in spark.table(table).where(one).orderBy("id").collect()] for one in asked}
+    done = compacted(spark, table)
+    assert (found, done.fast, done.files_after) == (asked, 5, 1)
+    assert {
+        one: [row.id for row in spark.table(table).where(one).orderBy("id").collect()] for one in asked
+    } == asked
+    (bounds,) = spark.sql(
+        f"SELECT map_keys(lower_bounds) AS low, map_keys(upper_bounds) AS high FROM {table}.files"
+    ).collect()
+    assert (sorted(bounds.low), sorted(bounds.high)) == ([1, 3], [1, 3])
+
+
+def test_zeros_keep_their_sign(spark, table):
+    """A footer has -0.0 below and 0.0 above for any zero; a bound is the answer where the lowest value is asked."""
+    columns = "id BIGINT, low DOUBLE, high FLOAT, both DOUBLE, cut DOUBLE, nan FLOAT"
+    made(spark, table, columns=columns, properties=PLAIN + ", 'write.metadata.metrics.column.cut' = 'truncate(1)'")
+    for n in range(2):
+        values = (
+            f"id, {n}.0D, float('-{n}'), IF({n} = 0, -0.0D, 0.0D), 0.0D, IF(id = 0, float('NaN'), float('-0'))"
+        )
+        spark.sql(f"INSERT INTO {table} SELECT /*+ COALESCE(1) */ {values} FROM range(2)")
+    ends = [f"{end}({one})" for one in ("low", "high", "both", "cut") for end in ("min", "max")]
+    answers = [["0.0", "1.0", "-1.0", "-0.0", "-0.0", "0.0", "0.0", "0.0"]]
+    answers.append([spark.sql(f"SELECT CAST({one} AS STRING) FROM {table}").first()[0] for one in ends])
+    assert compacted(spark, table, min_input_files=2).fast == 2
+    answers.append([spark.sql(f"SELECT CAST({one} AS STRING) FROM {table}").first()[0] for one in ends])
+    assert answers[1:] == answers[:1] * 2
+    bounds = "readable_metrics.nan.lower_bound AS low, readable_metrics.nan.upper_bound AS high"
+    (row,) = spark.sql(f"SELECT {bounds} FROM {table}.data_files").collect()
+    assert (str(row.low), str(row.high)) == ("-0.0", "-0.0")

@@ -1,5 +1,7 @@
 """Files joined by PyArrow alone: what is told of their values is what is in them, however they are cut."""
 
+import math
+import struct
 import tempfile
 
 import pyarrow as pa
@@ -35,14 +37,17 @@ def joined(tables, **more):
 
 def rows(values):
     raw = [None if one is None else one.encode() for one in values]
-    numbers = [None if one is None else float("nan") if len(one) > 2 else -0.0 for one in values]
+    numbers = [None if one is None else {0: 0.0, 1: -0.0, 2: 1.5}.get(len(one), float("nan")) for one in values]
     return pa.table([values, raw, numbers], schema=WANTED.remove_metadata())
 
 
 def told(tables):
-    """The lowest and highest bytes of the columns with values too long for a footer, by looking at every value."""
+    """The lowest and highest bytes of the columns of which no footer holds them, by looking at every value."""
     every = [one.encode() for table in tables for one in table.column("s").to_pylist() if one is not None]
-    return dict.fromkeys((1, 2), (min(every), max(every))) if max(map(len, every), default=0) > LIMIT else {}
+    found = dict.fromkeys((1, 2), (min(every), max(every))) if max(map(len, every), default=0) > LIMIT else {}
+    numbers = [one for table in tables for one in table.column("d").to_pylist() if one is not None]
+    numbers = sorted((one for one in numbers if one == one), key=lambda one: (one, math.copysign(1, one)))
+    return found | ({3: tuple(struct.pack("<d", numbers[n]) for n in (0, -1))} if 0 in numbers else {})
 
 
 @settings(max_examples=60, deadline=None)

@@ -232,14 +232,16 @@ def _data_file(java, loaded, one, partition, config):
 
 
 def _replace_bounds(told, loaded, spans, config):
-    """Put the bounds of columns with values too long for a footer into a file's JSON, in place of what is there.
+    """Put the bounds of columns of which no footer holds them into a file's JSON, in place of what is there.
 
     Iceberg takes a row group without bounds for one without values: what it found in the others is too narrow.
     """
     for number, (lowest, highest) in spans.items():
         name = loaded.schema().findColumnName(number)
-        text, mode = loaded.schema().findType(number).toString() == "string", config.columnMode(name).toString()
-        found = bounds.kept(lowest, highest, mode, text=text)
+        kind, mode = loaded.schema().findType(number).toString(), config.columnMode(name).toString()
+        if kind in ("float", "double") and mode.startswith("truncate"):  # numbers are never cut
+            mode = "full"
+        found = bounds.kept(lowest, highest, mode, text=kind == "string")
         for which, bound in zip(("lower-bounds", "upper-bounds"), found, strict=True):
             there = told.get(which) or {"keys": [], "values": []}
             pairs = dict(zip(there["keys"], there["values"], strict=True))

@@ -2,6 +2,7 @@
 
 import math
 import re
+import struct
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -27,7 +28,8 @@ class Written:
         size: bytes.
         offsets: where its row groups begin.
         nans: field id to count of NaN, of the columns that can have some.
-        spans: field id to (lowest, highest), bytes, of the columns that have values too long for a footer.
+        spans: field id to (lowest, highest), bytes, of the columns of which no footer holds them: values are too
+            long, or zeros, whose sign is lost there.
     """
 
     location: str
@@ -123,14 +125,15 @@ def write(files, parts, wanted, how, *, threads):
         return [one.result() for one in running]
 
 
-def _join(files, location, sources, wanted, how, readers):
+def _join(files, location, sources, wanted, how, readers, odd=frozenset()):
+    """Write sources as one file, without statistics of the `odd` columns."""
     import pyarrow as pa
     from pyarrow import parquet as pq
 
     system, path = files
     if system.type_name == "local":  # a store has no folders, and a table bucket refuses what stands for one
         system.create_dir(path(location).rpartition("/")[0], recursive=True)
-    nans, long, held, size = {}, [], [], 0
+    nans, signs, long, held, size, more = {}, {}, [], [], 0, frozenset()
     with pq.ParquetWriter(
         path(location),
         wanted.remove_metadata(),
@@ -140,12 +143,14 @@ def _join(files, location, sources, wanted, how, readers):
         compression_level=how["compression_level"],
         store_schema=False,
         store_decimal_as_integer=True,
+        write_statistics=[name for name in wanted.names if name not in odd],
     ) as writer:
         writer.add_key_value_metadata({"iceberg.schema": wanted.metadata[b"iceberg.schema"].decode()})
 
         def flush():
             whole = pa.concat_tables(held)
             _count_nans(nans, whole)
+            _note_zeros(signs, whole)
             for begin in range(0, max(1, whole.num_rows), _ROW_GROUP_ROWS):
                 part = whole.slice(begin, _ROW_GROUP_ROWS)
                 long.append(_long(part))  # one a row group
@@ -153,16 +158,21 @@ def _join(files, location, sources, wanted, how, readers):
 
         # a row group's size is told of its values, as they lie in memory here and in pages there
         for table in _ahead(readers, lambda at: read(files, at, wanted), sources):
+            if more := _no_texts(table) - odd:
+                break
             if held and size + table.nbytes > how["row_group_bytes"]:
                 flush()
                 held, size = [], 0
             held.append(table)
             size += table.nbytes
-        if held:
+        if held and not more:
             flush()
+    if more:  # again, over it
+        return _join(files, location, sources, wanted, how, readers, odd | more)
     meta = pq.read_metadata(path(location), filesystem=system)
     offsets = tuple(_begin(meta.row_group(n).column(0)) for n in range(meta.num_row_groups))
-    return Written(location, system.get_file_info(path(location)).size, offsets, nans, _spans(meta, wanted, long))
+    spans = _spans(meta, wanted, long, odd) | _zeros(meta, wanted, signs)
+    return Written(location, system.get_file_info(path(location)).size, offsets, nans, spans)
 
 
 def _ahead(readers, read_one, sources):
@@ -216,6 +226,52 @@ def _count_nans(nans, table):
             nans[number] = nans.get(number, 0) + (found or 0)
 
 
+def _no_texts(table):
+    """Return the names of columns of texts with bytes that are no UTF-8, which Spark takes.
+
+    Iceberg reads each such byte of a bound, in its metadata as in a footer, as U+FFFD: that is no bound, and other
+    rows of the file, which were alone in theirs, would be passed over.
+    """
+    import pyarrow as pa
+    from pyarrow import types
+
+    found = set()
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if types.is_string(field.type):
+            try:
+                column.validate(full=True)
+            except pa.ArrowInvalid:
+                found.add(field.name)
+    return found
+
+
+def _note_zeros(signs, table):
+    """Note which signs the zeros of a column have: {field id: (lowest, highest) of 1 / zero}."""
+    from pyarrow import compute, types
+
+    for field, column in zip(table.schema, table.columns, strict=True):
+        if types.is_floating(field.type):
+            number, zeros = int(field.metadata[_ID]), column.filter(compute.equal(column, 0))
+            if len(zeros):
+                found = compute.min_max(compute.divide(1.0, zeros)).as_py()
+                low, high = signs.get(number, (math.inf, -math.inf))
+                signs[number] = min(low, found["min"]), max(high, found["max"])
+
+
+def _zeros(meta, wanted, signs):
+    """Return the spans of columns that begin or end with zero: a footer says -0.0 below and 0.0 above for any."""
+    found = {}
+    for position, field in enumerate(wanted):
+        if (sign := signs.get(int(field.metadata[_ID]))) is None:
+            continue
+        spans = filter(None, (_span(meta.row_group(n).column(position)) for n in range(meta.num_row_groups)))
+        lowest, highest = zip(*spans, strict=True)
+        ends = min(lowest) or math.copysign(0.0, sign[0]), max(highest) or math.copysign(0.0, sign[1])
+        width = "<f" if field.type.bit_width == 32 else "<d"
+        found[int(field.metadata[_ID])] = tuple(struct.pack(width, one) for one in ends)
+    return found
+
+
 def _long(table):
     """Return {position: (lowest, highest)} of a row group's columns of which the footer will not hold them.
 
@@ -234,10 +290,12 @@ def _long(table):
     return found
 
 
-def _spans(meta, wanted, long):
+def _spans(meta, wanted, long, odd):
     """Return the spans of columns that have long values somewhere: of each row group by `_long` or its footer."""
     found = {}
     for position in sorted({position for one in long for position in one}):
+        if wanted.field(position).name in odd:
+            continue
         spans = [one.get(position) or _span(meta.row_group(n).column(position)) for n, one in enumerate(long)]
         lowest, highest = zip(*filter(None, spans), strict=True)
         found[int(wanted.field(position).metadata[_ID])] = min(lowest), max(highest)
