@@ -182,3 +182,19 @@ def test_zeros_keep_their_sign(spark, table):
     bounds = "readable_metrics.nan.lower_bound AS low, readable_metrics.nan.upper_bound AS high"
     (row,) = spark.sql(f"SELECT {bounds} FROM {table}.data_files").collect()
     assert (str(row.low), str(row.high)) == ("-0.0", "-0.0")
+
+
+def test_days_that_python_does_not_have(spark, table):
+    """A clock in the wrong unit gives years of five digits; a plan of such a table broke off."""
+    made(spark, table, columns="id BIGINT, at TIMESTAMP", partitioned="days(at)")
+    for n in range(5):
+        moments = "(timestamp_micros(1700000000000000000)), (timestamp_micros(-170000000000000000)), (NULL)"
+        spark.sql(f"INSERT INTO {table} SELECT {n}, at FROM VALUES {moments} AS t(at)")
+    (action,) = plan(spark, table, "compact_data").actions
+    assert sorted(one.partition for one in action.groups) == [
+        '{"at_day": "+55840-11-08"}',
+        '{"at_day": "-3418-11-30"}',
+        '{"at_day": null}',
+    ]
+    done = compacted(spark, table)
+    assert (done.files, done.files_after, done.fast, done.said) == (15, 3, 15, ())

@@ -6,7 +6,6 @@ all. So what is looked at is a handle that stands still, and what commits is one
 
 import json
 import re
-from datetime import date, datetime
 
 from workbench import identifiers
 from workbench.tables import commits
@@ -114,6 +113,23 @@ def entries(spark, loaded):
     return found.select(found.sequence_number.alias("seq"), "data_file.*")
 
 
+def partitions_told(live):
+    """Return entries with a `partition` that Python can hold; null where the table has none.
+
+    Dates and moments are texts, as Iceberg writes them: a clock in the wrong unit gives years of five digits, of
+    which Python has none.
+    """
+    from pyspark.sql import functions as F
+    from pyspark.sql import types as T
+
+    if "partition" not in live.columns:
+        return live.withColumn("partition", F.lit(None))
+    texts, moments = T.StructType(), (T.DateType, T.TimestampType, T.TimestampNTZType)
+    for field in live.schema["partition"].dataType:
+        texts.add(field.name, T.StringType() if isinstance(field.dataType, moments) else field.dataType)
+    return live.withColumn("partition", F.col("partition").cast(texts))
+
+
 def partition_of(row):
     """Return a partition as JSON text with its fields in a stable order; `{}` for none."""
     values = {} if row is None else row.asDict()
@@ -121,9 +137,7 @@ def partition_of(row):
 
 
 def _plain(value):
-    """Return what JSON can hold; dates as Iceberg writes them."""
-    if isinstance(value, date) and not isinstance(value, datetime):
-        return value.isoformat()
+    """Return what JSON can hold."""
     return value if value is None or isinstance(value, bool | int | str) else f"{type(value).__name__} {value}"
 
 
