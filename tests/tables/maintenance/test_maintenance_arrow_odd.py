@@ -1,9 +1,12 @@
 """The fast way on what is unusual: nothing is lost, nothing is left out in silence, and no error is Java's."""
 
 import pytest
+from conftest import ENVIRONMENT
 from digests import digest
 from maintenance_cases import PLAIN, append, data_files, error_behind_the_commit, made, plan, policy, stored
+from pyiceberg.expressions import IsNaN, NotNaN
 
+from workbench import session
 from workbench.tables import commits, maintenance
 from workbench.tables.maintenance import arrow, parquet, storage
 
@@ -182,6 +185,27 @@ def test_zeros_keep_their_sign(spark, table):
     bounds = "readable_metrics.nan.lower_bound AS low, readable_metrics.nan.upper_bound AS high"
     (row,) = spark.sql(f"SELECT {bounds} FROM {table}.data_files").collect()
     assert (str(row.low), str(row.high)) == ("-0.0", "-0.0")
+
+
+def test_rows_with_nan_are_found(spark, table):
+    """In a row group whose other values are equal PyArrow, by which PyIceberg reads, looked for no NaN."""
+    made(spark, table, columns="id BIGINT, d DOUBLE, f FLOAT")
+    spark.sql(f"INSERT INTO {table} SELECT 0, 1.0D, 1.0F"), spark.sql(f"INSERT INTO {table} SELECT 1, 1.0D, NULL")
+    spark.sql(f"INSERT INTO {table} SELECT 2, double('NaN'), float('NaN')")
+
+    def found():
+        loaded = session.catalog(ENVIRONMENT).load_table(table)
+        rows = [
+            loaded.scan(row_filter=condition).to_arrow() for condition in (IsNaN("d"), IsNaN("f"), NotNaN("d"))
+        ]
+        return [sorted(one["id"].to_pylist()) for one in rows]
+
+    assert found() == [[2], [2], [0, 1]]
+    assert compacted(spark, table, min_input_files=2).fast == 3
+    assert found() == [[2], [2], [0, 1]]
+    for n, nulls in ((2, 0), (3, 1)):
+        told = f"value_counts[{n}], null_value_counts[{n}], nan_value_counts[{n}], lower_bounds[{n}] = upper_bounds[{n}]"
+        assert tuple(spark.sql(f"SELECT {told} FROM {table}.files").first()) == (3, nulls, 1, True)
 
 
 def test_days_that_python_does_not_have(spark, table):

@@ -219,13 +219,13 @@ def _data_file(java, loaded, one, partition, config):
     builder = builder.withFileSizeInBytes(one.size).withSortOrder(loaded.sortOrder()).withMetrics(metrics)
     file = (builder if spec.isUnpartitioned() else builder.withPartition(partition)).build()
     told = json.loads(java.parser.toJson(file, spec))
-    counted = {
-        number: nans
-        for number, nans in one.nans.items()
-        if config.columnMode(loaded.schema().findColumnName(number)).toString() != "none"
-    }
+    rows = dict.fromkeys(one.nulls, told["record-count"])
     # by JSON, for Py4J would make an Integer of a small Java Long
-    told["nan-value-counts"] = {"keys": list(counted), "values": list(counted.values())}
+    for which, more in (("value", rows), ("null-value", one.nulls), ("nan-value", one.nans)):
+        there = told.get(f"{which}-counts") or _pairs({})
+        pairs = dict(zip(there["keys"], there["values"], strict=True))
+        pairs |= {number: many for number, many in more.items() if _mode(loaded, config, number) != "none"}
+        told[f"{which}-counts"] = _pairs(pairs)
     _replace_bounds(told, loaded, one.spans, config)
     told["split-offsets"] = list(one.offsets)
     return java.parser.fromJson(java.mapper.readTree(json.dumps(told)), spec)
@@ -237,8 +237,7 @@ def _replace_bounds(told, loaded, spans, config):
     Iceberg takes a row group without bounds for one without values: what it found in the others is too narrow.
     """
     for number, (lowest, highest) in spans.items():
-        name = loaded.schema().findColumnName(number)
-        kind, mode = loaded.schema().findType(number).toString(), config.columnMode(name).toString()
+        kind, mode = loaded.schema().findType(number).toString(), _mode(loaded, config, number)
         if kind in ("float", "double") and mode.startswith("truncate"):  # numbers are never cut
             mode = "full"
         found = bounds.kept(lowest, highest, mode, text=kind == "string")
@@ -248,7 +247,15 @@ def _replace_bounds(told, loaded, spans, config):
             pairs.pop(number, None)
             if bound is not None:
                 pairs[number] = bound.hex().upper()
-            told[which] = {"keys": list(pairs), "values": list(pairs.values())}
+            told[which] = _pairs(pairs)
+
+
+def _mode(loaded, config, number):
+    return config.columnMode(loaded.schema().findColumnName(number)).toString()
+
+
+def _pairs(values):
+    return {"keys": list(values), "values": list(values.values())}
 
 
 def _told(spark, table, snapshot_id):

@@ -28,8 +28,9 @@ class Written:
         size: bytes.
         offsets: where its row groups begin.
         nans: field id to count of NaN, of the columns that can have some.
-        spans: field id to (lowest, highest), bytes, of the columns of which no footer holds them: values are too
-            long, or zeros, whose sign is lost there.
+        spans: field id to (lowest, highest), bytes, of the columns of which no footer holds them as they are:
+            those that have values too long for it, and floats.
+        nulls: field id to count of nulls, of the columns without statistics in the footer.
     """
 
     location: str
@@ -37,6 +38,7 @@ class Written:
     offsets: tuple[int, ...]
     nans: dict[int, int]
     spans: dict[int, tuple[bytes, bytes]]
+    nulls: dict[int, int]
 
 
 def schema(loaded, text):
@@ -125,15 +127,16 @@ def write(files, parts, wanted, how, *, threads):
         return [one.result() for one in running]
 
 
-def _join(files, location, sources, wanted, how, readers, odd=frozenset()):
-    """Write sources as one file, without statistics of the `odd` columns."""
+def _join(
+    files, location, sources, wanted, how, readers, odd=frozenset()
+):  # without statistics of the odd columns
     import pyarrow as pa
     from pyarrow import parquet as pq
 
     system, path = files
     if system.type_name == "local":  # a store has no folders, and a table bucket refuses what stands for one
         system.create_dir(path(location).rpartition("/")[0], recursive=True)
-    nans, signs, long, held, size, more = {}, {}, [], [], 0, frozenset()
+    nans, ends, nulls, long, held, size, more = {}, {}, {}, [], [], 0, frozenset()
     with pq.ParquetWriter(
         path(location),
         wanted.remove_metadata(),
@@ -150,7 +153,9 @@ def _join(files, location, sources, wanted, how, readers, odd=frozenset()):
         def flush():
             whole = pa.concat_tables(held)
             _count_nans(nans, whole)
-            _note_zeros(signs, whole)
+            _note_ends(ends, whole)
+            for number, name in ((int(wanted.field(name).metadata[_ID]), name) for name in odd):
+                nulls[number] = nulls.get(number, 0) + whole.column(name).null_count
             for begin in range(0, max(1, whole.num_rows), _ROW_GROUP_ROWS):
                 part = whole.slice(begin, _ROW_GROUP_ROWS)
                 long.append(_long(part))  # one a row group
@@ -158,7 +163,7 @@ def _join(files, location, sources, wanted, how, readers, odd=frozenset()):
 
         # a row group's size is told of its values, as they lie in memory here and in pages there
         for table in _ahead(readers, lambda at: read(files, at, wanted), sources):
-            if more := _no_texts(table) - odd:
+            if more := _odd(table) - odd:
                 break
             if held and size + table.nbytes > how["row_group_bytes"]:
                 flush()
@@ -167,12 +172,12 @@ def _join(files, location, sources, wanted, how, readers, odd=frozenset()):
             size += table.nbytes
         if held and not more:
             flush()
-    if more:  # again, over it
+    if more:
         return _join(files, location, sources, wanted, how, readers, odd | more)
     meta = pq.read_metadata(path(location), filesystem=system)
     offsets = tuple(_begin(meta.row_group(n).column(0)) for n in range(meta.num_row_groups))
-    spans = _spans(meta, wanted, long, odd) | _zeros(meta, wanted, signs)
-    return Written(location, system.get_file_info(path(location)).size, offsets, nans, spans)
+    spans = _spans(meta, wanted, long, odd) | _packed(wanted, ends)
+    return Written(location, system.get_file_info(path(location)).size, offsets, nans, spans, nulls)
 
 
 def _ahead(readers, read_one, sources):
@@ -204,7 +209,7 @@ def read(files, location, wanted):
         if _columns(there) != _columns(wanted):
             raise Unfit("some of its files were written with other columns than it has now")
         table = file.read(use_threads=False)
-    # which columns may be null a writer decides from what it wrote; the table's own word counts
+    # a writer tells which columns may be null by what it wrote; the table's own word counts
     return pa.Table.from_arrays(table.columns, schema=wanted.remove_metadata())
 
 
@@ -226,50 +231,47 @@ def _count_nans(nans, table):
             nans[number] = nans.get(number, 0) + (found or 0)
 
 
-def _no_texts(table):
-    """Return the names of columns of texts with bytes that are no UTF-8, which Spark takes.
+def _odd(table):
+    """Return the names of columns of which a footer's statistics would mislead readers.
 
-    Iceberg reads each such byte of a bound, in its metadata as in a footer, as U+FFFD: that is no bound, and other
-    rows of the file, which were alone in theirs, would be passed over.
+    Texts with bytes that are no UTF-8, which Spark takes: Iceberg reads such a byte of a bound as U+FFFD, and
+    passes over other rows. And floats with NaN, which parquet-cpp leaves out: PyArrow looks for none between
+    equal bounds.
     """
-    import pyarrow as pa
-    from pyarrow import types
+    from pyarrow import ArrowInvalid, compute, types
 
     found = set()
     for field, column in zip(table.schema, table.columns, strict=True):
-        if types.is_string(field.type):
-            try:
-                column.validate(full=True)
-            except pa.ArrowInvalid:
-                found.add(field.name)
+        if types.is_floating(field.type) and compute.any(compute.is_nan(column)).as_py():
+            found.add(field.name)
+        try:
+            column.validate(full=True)
+        except ArrowInvalid:
+            found.add(field.name)
     return found
 
 
-def _note_zeros(signs, table):
-    """Note which signs the zeros of a column have: {field id: (lowest, highest) of 1 / zero}."""
+def _note_ends(ends, table):
+    """Note the lowest and highest value beside NaN of each column of floats; -0.0 is lower than 0.0."""
     from pyarrow import compute, types
 
     for field, column in zip(table.schema, table.columns, strict=True):
-        if types.is_floating(field.type):
-            number, zeros = int(field.metadata[_ID]), column.filter(compute.equal(column, 0))
-            if len(zeros):
-                found = compute.min_max(compute.divide(1.0, zeros)).as_py()
-                low, high = signs.get(number, (math.inf, -math.inf))
-                signs[number] = min(low, found["min"]), max(high, found["max"])
-
-
-def _zeros(meta, wanted, signs):
-    """Return the spans of columns that begin or end with zero: a footer says -0.0 below and 0.0 above for any."""
-    found = {}
-    for position, field in enumerate(wanted):
-        if (sign := signs.get(int(field.metadata[_ID]))) is None:
+        if not types.is_floating(field.type):
             continue
-        spans = filter(None, (_span(meta.row_group(n).column(position)) for n in range(meta.num_row_groups)))
-        lowest, highest = zip(*spans, strict=True)
-        ends = min(lowest) or math.copysign(0.0, sign[0]), max(highest) or math.copysign(0.0, sign[1])
-        width = "<f" if field.type.bit_width == 32 else "<d"
-        found[int(field.metadata[_ID])] = tuple(struct.pack(width, one) for one in ends)
-    return found
+        if not len(there := column.filter(compute.invert(compute.is_nan(column)))):
+            continue
+        found = list(compute.min_max(there).as_py().values())
+        if 0 in found:  # any of them: the sign is that of 1 / zero
+            signs = compute.min_max(compute.divide(1.0, there.filter(compute.equal(there, 0)))).as_py().values()
+            found = [one or math.copysign(0.0, sign) for one, sign in zip(found, signs, strict=True)]
+        number = int(field.metadata[_ID])
+        found = sorted([*found, *ends.get(number, ())], key=lambda one: (one, math.copysign(1, one)))
+        ends[number] = found[0], found[-1]
+
+
+def _packed(wanted, ends):
+    double = {int(field.metadata[_ID]) for field in wanted if str(field.type) == "double"}
+    return {n: tuple(struct.pack("<d" if n in double else "<f", one) for one in two) for n, two in ends.items()}
 
 
 def _long(table):
