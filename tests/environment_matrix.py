@@ -1,6 +1,7 @@
 """Every notebook on every environment that this machine has: it passes with the facts of `local`, or is listed.
 
-One that cannot be on `local` has its facts from another. `aws-glue` is tried on a stand-in for AWS (aws_stand_in.py).
+One that cannot be on `local` has its facts from another. `aws-glue` is tried on a stand-in for AWS (aws_stand_in.py),
+`cluster` on a real one of this machine.
 
     python -m environment_matrix [NOTEBOOK …]     # what is right in the evidence and has not changed is not run again
     python -m environment_matrix --anew
@@ -23,12 +24,14 @@ from pathlib import Path
 import aws_stand_in
 
 from workbench import settings
+from workbench.local import cluster
 
 ROOT = Path(__file__).resolve().parents[1]
 EVIDENCE = ROOT / "docs" / "evidence" / "matrix.json"
 SKIPS = ROOT / "tests" / "environments_skips.yml"
-BASE, ENVIRONMENTS = "local", ("s3", "rest", "aws-glue")
+BASE, ENVIRONMENTS = "local", ("s3", "rest", "aws-glue", "cluster")
 BASES = {"22_race_writers": "s3"}  # it holds requests between Spark and a store, and files are no store
+STARTED = {"aws-glue": aws_stand_in.account, "cluster": cluster.serve}  # what an environment needs beside itself
 KEYS = {"notebook", "environment", "feature", "says", "reason"}
 
 
@@ -167,17 +170,18 @@ def main():
 
 
 def _cells(wanted, rows, listed, living):
-    """Run what is due, and start the stand-in for AWS when the first cell needs it."""
-    account = None
+    """Run what is due, and start what an environment needs with its first cell."""
+    variables = {}
     for notebook in wanted:
         bare = all((notebook, environment) in listed for environment in ENVIRONMENTS)
         base = base_of(notebook)
         for environment in (*(() if bare or base in ENVIRONMENTS else (base,)), *ENVIRONMENTS):
             place = notebook, environment
             if due(place, rows, listed):
-                if environment == "aws-glue" and account is None:
-                    account = living.enter_context(aws_stand_in.account())
-                rows[place] = run(*place, account if environment == "aws-glue" else None)
+                if environment in STARTED and environment not in variables:
+                    started = living.enter_context(STARTED[environment]())
+                    variables[environment] = started if environment == "aws-glue" else started.variables()
+                rows[place] = run(*place, variables.get(environment))
             told = {(row["notebook"], row["environment"]): row for row in write(rows)}[place]
             print(
                 f"{notebook:26} {environment:8} {told.get('verdict', told['status']):8} {told.get('why', '')}",

@@ -108,6 +108,9 @@ def test_lookup_order(tmp_path, monkeypatch):
     assert settings.environment("mine").description == "upwards"
     assert settings.environment("local").description == "shadows the built-in"
     assert settings.environment("lake").description.startswith("embedded lake")  # built in
+    write(tmp_path / "home" / "params" / "environments", "mine", "at home")
+    monkeypatch.setenv("WORKBENCH_HOME", str(tmp_path / "home"))
+    assert settings.environment("mine").description == "at home"
     write(tmp_path / "named" / "environments", "mine", "by variable")
     monkeypatch.setenv("WORKBENCH_PARAMS", str(tmp_path / "named"))
     assert settings.environment("mine").description == "by variable"

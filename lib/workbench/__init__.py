@@ -20,7 +20,8 @@ The map. Imports go downwards only, and within *top* nobody imports a neighbour:
                               maintenance: what would be done to keep a table healthy, and doing it beside writers;
                               doctor: what hurts a table, and what a cure would bring
                    data/      inputs: real ones from packages, generated ones with their planted truth
-                   local/     stand-ins that run on this machine (kinesis, archive, s3 with a REST catalog), shared
+                   local/     stand-ins that run on this machine (kinesis, archive, s3 with a REST catalog, kafka,
+                              a Spark cluster), shared
                               by a process and its children (stand_ins); the proxy that orders commits
     ground         settings   params/: environments, typed, unknown keys refused
                    secrets    what a secret is, where it comes from, how it is kept out of what people read

@@ -128,6 +128,8 @@ def places():
     found = []
     if named := os.environ.get("WORKBENCH_PARAMS"):
         found.append(Path(named) / "environments")
+    if named := os.environ.get("WORKBENCH_HOME"):
+        found.append(Path(named) / "params" / "environments")
     here = Path.cwd()
     found += [folder / "params" / "environments" for folder in (here, *here.parents)]
     builtin = Path(str(resources.files("workbench"))) / "environments"
