@@ -40,6 +40,17 @@ print(json.dumps({
 """
 
 
+DEPLOYED = "org.apache.spark.deploy"
+
+
+def line(process):
+    """The command line of a process; empty when it has ended meanwhile."""
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
 @pytest.fixture(scope="module")
 def running():
     with cluster.serve() as found:
@@ -63,13 +74,11 @@ def test_executors_elsewhere_write_and_read_a_table(running):
 
 
 def test_it_listens_on_loopback_only_and_its_secret_is_in_no_command_line(running):
-    lines, addresses = [], set()
-    for process in psutil.Process().children(recursive=True):
-        lines.append(" ".join(process.cmdline()))
-        if "org.apache.spark.deploy" in lines[-1]:
-            listening = [one for one in process.net_connections() if one.status == psutil.CONN_LISTEN]
-            addresses |= {one.laddr.ip.removeprefix("::ffff:") for one in listening}
-    assert sum("org.apache.spark.deploy" in line for line in lines) == 3
+    started = {one: line(one) for one in psutil.Process().children(recursive=True)}
+    ours, lines = [one for one, said in started.items() if DEPLOYED in said], started.values()
+    listening = [one for each in ours for one in each.net_connections() if one.status == psutil.CONN_LISTEN]
+    addresses = {one.laddr.ip.removeprefix("::ffff:") for one in listening}
+    assert len(ours) == 3
     assert addresses == {"127.0.0.1"}
     assert not any(running.secret in line for line in lines)
     assert not any(running.secret in path.read_text(errors="replace") for path in running.folder.glob("*.*"))
@@ -93,7 +102,7 @@ def test_it_is_gone_with_its_context_and_with_its_parent():
     with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
         folder = parent.stdout.readline().decode().strip()
         ours = psutil.Process(parent.pid).children(recursive=True)
-        assert sum("org.apache.spark.deploy" in " ".join(one.cmdline()) for one in ours) == 2
+        assert sum(DEPLOYED in line(one) for one in ours) == 2
         parent.kill()
         _, alive = psutil.wait_procs(ours, timeout=120)
     assert alive == [] and not os.path.exists(folder)
