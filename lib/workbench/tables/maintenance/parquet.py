@@ -152,8 +152,8 @@ def _join(
 
         def flush():
             whole = pa.concat_tables(held)
-            _count_nans(nans, whole)
-            _note_ends(ends, whole)
+            _count_nans(nans, whole, odd)
+            _note_ends(ends, whole, odd)
             for number, name in ((int(wanted.field(name).metadata[_ID]), name) for name in odd):
                 nulls[number] = nulls.get(number, 0) + whole.column(name).null_count
             for begin in range(0, max(1, whole.num_rows), _ROW_GROUP_ROWS):
@@ -221,22 +221,21 @@ def _begin(column):
     return column.dictionary_page_offset if column.has_dictionary_page else column.data_page_offset
 
 
-def _count_nans(nans, table):
+def _count_nans(nans, table, odd):
     from pyarrow import compute, types
 
     for field in table.schema:
         if types.is_floating(field.type):
-            number = int(field.metadata[_ID])
-            found = compute.sum(compute.is_nan(table.column(field.name))).as_py()
+            number = int(field.metadata[_ID])  # only those that are odd have some
+            found = compute.sum(compute.is_nan(table.column(field.name))).as_py() if field.name in odd else 0
             nans[number] = nans.get(number, 0) + (found or 0)
 
 
 def _odd(table):
     """Return the names of columns of which a footer's statistics would mislead readers.
 
-    Texts with bytes that are no UTF-8, which Spark takes: Iceberg reads such a byte of a bound as U+FFFD, and
-    passes over other rows. And floats with NaN, which parquet-cpp leaves out: PyArrow looks for none between
-    equal bounds.
+    Texts with bytes that are no UTF-8, which Spark takes: Iceberg reads one of a bound as U+FFFD. And floats
+    with NaN, which parquet-cpp leaves out: PyArrow looks for none between equal bounds.
     """
     from pyarrow import ArrowInvalid, compute, types
 
@@ -245,20 +244,21 @@ def _odd(table):
         if types.is_floating(field.type) and compute.any(compute.is_nan(column)).as_py():
             found.add(field.name)
         try:
-            column.validate(full=True)
+            if types.is_string(field.type):
+                column.validate(full=True)
         except ArrowInvalid:
             found.add(field.name)
     return found
 
 
-def _note_ends(ends, table):
+def _note_ends(ends, table, odd):
     """Note the lowest and highest value beside NaN of each column of floats; -0.0 is lower than 0.0."""
     from pyarrow import compute, types
 
-    for field, column in zip(table.schema, table.columns, strict=True):
-        if not types.is_floating(field.type):
-            continue
-        if not len(there := column.filter(compute.invert(compute.is_nan(column)))):
+    for field in (one for one in table.schema if types.is_floating(one.type)):
+        column = table.column(field.name)
+        there = column.filter(compute.invert(compute.is_nan(column))) if field.name in odd else column
+        if there.null_count == len(there):
             continue
         found = list(compute.min_max(there).as_py().values())
         if 0 in found:  # any of them: the sign is that of 1 / zero

@@ -1,5 +1,6 @@
 """Where a table's files lie, as a PyArrow file system with the table's own settings."""
 
+import os
 import re
 
 _S3 = {  # setting of Iceberg's S3FileIO: argument of PyArrow's file system
@@ -34,7 +35,9 @@ def opened(loaded):
     if odd := [one for one in settings if one.startswith(("s3.", "client.")) and one not in known]:
         raise Unfit(f"its storage has the setting {sorted(odd)[0]}, which only Iceberg's own writer knows")
     options = {argument: settings[name] for name, argument in _S3.items() if name in settings}
-    if endpoint := settings.get("s3.endpoint"):
+    # AWS's own tools, and so Iceberg, read these variables; Arrow does not
+    named = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
+    if endpoint := settings.get("s3.endpoint") or named:
         scheme, _, host = endpoint.rpartition("://")
         options |= {"endpoint_override": host, "scheme": scheme or "https"}
     options["force_virtual_addressing"] = False
