@@ -121,7 +121,6 @@ def test_a_folder_with_a_space_in_its_name(tmp_path, monkeypatch):
     monkeypatch.setenv("WORKBENCH_RUN_DIR", str(home / "a run"))
     said = python(WRITER, 0)
     assert (said.stdout, said.stderr) == ("8\n", "")
-    assert (home / "a run" / "spark.log").is_file()
     assert session.catalog("lake").load_table("r.t").scan().to_arrow().num_rows == 8
 
 
