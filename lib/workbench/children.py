@@ -106,6 +106,13 @@ def end(process, *, haste, patience_seconds):
         process.wait()
 
 
+def last_words(log):
+    """Return the first line of a Java program's log that tells of an error, else its first; cut, "" for none."""
+    lines = log.read_text(errors="replace").splitlines() if log.is_file() else []
+    told = [line for line in lines if "ERROR" in line or "Exception" in line]
+    return (told or lines or [""])[0].strip()[:400]
+
+
 def until_either_ends(process):
     """Wait, as a child, until the parent ends our input or what we started has ended."""
 

@@ -18,11 +18,11 @@ from pathlib import Path
 
 from workbench import java
 from workbench.local.cluster import child
+from workbench.local.cluster.node import SECRET
 
 __all__ = ["MASTER", "SECRET", "Cluster", "serve"]
 
 MASTER = "WORKBENCH_SPARK_MASTER"  # what params/environments/cluster.yml names
-SECRET = "_SPARK_AUTH_SECRET"  # Spark's own, which keeps it out of command lines
 
 
 @dataclass(frozen=True)

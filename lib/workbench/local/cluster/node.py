@@ -22,6 +22,7 @@ CONF = {
     "spark.network.crypto.enabled": "true",
     "spark.master.rest.enabled": "false",  # a second door, on a port of its own
 }
+SECRET = "_SPARK_AUTH_SECRET"  # Spark's own, which keeps it out of command lines
 DEPLOY = "org.apache.spark.deploy"
 
 
@@ -47,16 +48,18 @@ def running(folder, settings):
         for _ in range(STARTS):
             chosen = ports.choose(("master", "page"), {"master": settings["port"]})
             started = [_master(folder, chosen, secret)]
-            if _until(started, folder, lambda chosen=chosen: _alive(chosen["page"]) is not None):
+            if _until(started, lambda chosen=chosen: _alive(chosen["page"]) is not None):
                 break
             _end(started)
         else:
-            raise ChildProcessError(f"Spark's master did not start: {_last_words(folder / 'master.log')}")
+            raise ChildProcessError(f"Spark's master did not start: {children.last_words(folder / 'master.log')}")
         address = f"spark://{HOST}:{chosen['master']}"
         started += [_worker(folder, n, address, settings, secret) for n in range(settings["workers"])]
-        if not _until(started, folder, lambda: _alive(chosen["page"]) == settings["workers"]):
+        if not _until(started, lambda: _alive(chosen["page"]) == settings["workers"]):
             logs = sorted(folder.glob("worker-*.log"))
-            said = next((words for words in map(_last_words, logs) if words), "they were not ready in time")
+            said = next(
+                (words for words in map(children.last_words, logs) if words), "they were not ready in time"
+            )
             raise ChildProcessError(f"Spark's workers did not start: {said}")
         yield started[0], address, secret
     finally:
@@ -90,7 +93,7 @@ def _launch(folder, name, main, arguments, secret):
                 str(java.find()), *OPTIONS, *opened(), "-cp", f"{home}/jars/*", main,
                 "--properties-file", str(conf), *arguments,
             ],
-            env=kept | ours | {"_SPARK_AUTH_SECRET": secret, "SPARK_NO_DAEMONIZE": "1"},
+            env=kept | ours | {SECRET: secret},
             cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             preexec_fn=children.end_with_parent if sys.platform == "linux" else None,
         )  # fmt: skip
@@ -115,7 +118,7 @@ def _alive(page):
         return None
 
 
-def _until(processes, folder, ready):
+def _until(processes, ready):
     until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until and all(one.poll() is None for one in processes):
         if ready():
@@ -127,9 +130,3 @@ def _until(processes, folder, ready):
 def _end(processes):
     for one in reversed(processes):  # the master last: workers that lose it would look for it
         children.end(one, haste=False, patience_seconds=10)
-
-
-def _last_words(log):
-    lines = log.read_text(errors="replace").splitlines() if log.is_file() else []
-    told = [line for line in lines if "ERROR" in line or "Exception" in line]
-    return (told or lines or [""])[0].strip()[:400]

@@ -66,7 +66,7 @@ def start(folder, wanted):
         if _ready(process, port):
             return process, port
         children.end(process, haste=True, patience_seconds=PATIENCE_SECONDS)
-        said = _last_words(folder)
+        said = children.last_words(folder / "kafka.log")
         if TAKEN not in _log(folder):
             break
     raise ChildProcessError(f"the Kafka broker did not start: {said or 'it was not ready in time'}")
@@ -108,7 +108,9 @@ def configure(folder, port, controller):
         folder, "kafka.tools.StorageTool", "format", "-t", cluster_id(), "-c", str(path), "--ignore-formatted"
     )
     if done.wait(PATIENCE_SECONDS):
-        raise ChildProcessError(f"the Kafka broker's storage was not formatted: {_last_words(folder)}")
+        raise ChildProcessError(
+            f"the Kafka broker's storage was not formatted: {children.last_words(folder / 'kafka.log')}"
+        )
 
 
 def launch(folder, *what):
@@ -147,9 +149,3 @@ def _ready(process, port):
 
 def _log(folder):
     return (folder / "kafka.log").read_text(errors="replace")
-
-
-def _last_words(folder):
-    lines = _log(folder).splitlines()
-    told = [line for line in lines if "ERROR" in line or "Exception" in line]
-    return (told or lines or [""])[0].strip()[:400]
