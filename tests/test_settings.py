@@ -147,3 +147,12 @@ def test_yaml_is_read_safely_and_strictly(tmp_path, text, sentence):
     path.write_text(text)
     with pytest.raises(ValueError, match=sentence):
         settings.read_yaml(path)
+
+
+def test_every_reference_is_told_to_a_scheduler_and_only_secrets_are_blanked_out(monkeypatch):
+    for name in ("_SPARK_AUTH_SECRET", "WORKBENCH_REGION", "WORKBENCH_SPARK_MASTER", "WORKBENCH_WAREHOUSE"):
+        monkeypatch.setenv(name, f"value of {name}")
+    assert settings.references("aws-glue") == ["env:WORKBENCH_REGION", "env:WORKBENCH_WAREHOUSE"]
+    assert settings.references("cluster") == ["env:WORKBENCH_SPARK_MASTER", "env:_SPARK_AUTH_SECRET"]
+    assert settings.secret_values("aws-glue") == []
+    assert settings.secret_values("cluster") == ["value of _SPARK_AUTH_SECRET"]

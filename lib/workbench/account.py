@@ -7,7 +7,7 @@ finds that out.
 
 from urllib.parse import urlsplit
 
-from workbench import costs, secrets
+from workbench import costs, secrets, settings
 
 REMEDIES = {
     "ExpiredToken": "sign in again (aws sso login)",
@@ -37,7 +37,7 @@ def findings(env):
         list of (what, wrong, remedy), in the order in which things must be put right; `wrong` is empty where it is
         right. What depends on something wrong is not asked. The last ones say what a run makes and costs.
     """
-    if unset := list(_unset(env.catalog)):
+    if unset := list(_unset(env)):
         return [
             (key, f"catalog.{key} is {reference}, which is not set", f"export {reference[4:]}=…")
             for key, reference in unset
@@ -196,14 +196,10 @@ def _signed(env):
     return env.catalog.type == "rest" and env.catalog.properties.get("rest.sigv4-enabled") == "true"
 
 
-def _settings(cat):
-    return {"type": cat.type, "uri": cat.uri, "warehouse": cat.warehouse} | cat.properties
-
-
-def _unset(cat):
-    """The references of a catalog that stand for no variable: (key, reference)."""
-    for key, value in _settings(cat).items():
-        if str(value).startswith("env:"):
+def _unset(env):
+    """The references of an environment's catalog that stand for no variable: (key, reference)."""
+    for key, value in settings.catalog_references(env).items():
+        if value.startswith("env:"):
             try:
                 secrets.resolve(value)
             except ValueError:
@@ -211,4 +207,5 @@ def _unset(cat):
 
 
 def _resolved(cat):
-    return {key: value and secrets.resolve(value) for key, value in _settings(cat).items()}
+    found = {"type": cat.type, "uri": cat.uri, "warehouse": cat.warehouse} | cat.properties
+    return {key: value and secrets.resolve(value) for key, value in found.items()}

@@ -17,6 +17,9 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from workbench import secrets
 
+# what a person reads in every address of a bucket or a cluster: no secret, though a variable may hold it
+SHOWN = {"warehouse", "master", "client.region", "rest.signing-region"}
+
 
 class Strict(BaseModel):
     """A settings block: unknown keys are refused, values are not changed afterwards."""
@@ -213,17 +216,7 @@ def references(name):
     Args:
         name: an environment; None, and one that is gone or wrong, have none.
     """
-    try:
-        env = environment(name) if name else None
-    except ValueError:
-        env = None
-    if env is None:
-        return []
-    shown = {"client.region", "rest.signing-region"}  # references too, and read in every address of a bucket
-    values = [value for key, value in env.catalog.properties.items() if key not in shown]
-    values += [*env.spark.conf.values(), getattr(env.catalog, "uri", None)]
-    values += getattr(env.kafka, "config", {}).values()
-    return sorted({value for value in values if isinstance(value, str) and secrets.REFERENCE.fullmatch(value)})
+    return sorted({value for _, value in _references(name)})
 
 
 def secret_values(name):
@@ -233,10 +226,29 @@ def secret_values(name):
         name: an environment; None, and one that is gone or wrong, have none.
     """
     found = []
-    for reference in references(name):
+    for reference in sorted({value for key, value in _references(name) if key not in SHOWN}):
         with suppress(ValueError):
             found.append(secrets.resolve(reference))
     return found
+
+
+def catalog_references(env):
+    """Return what in an environment's catalog is no value but a reference: its setting to the reference."""
+    found = {key: getattr(env.catalog, key, None) for key in ("uri", "warehouse")} | env.catalog.properties
+    return {key: value for key, value in found.items() if value and secrets.REFERENCE.fullmatch(value)}
+
+
+def _references(name):
+    """Return (setting, reference) of all references in an environment."""
+    try:
+        env = environment(name) if name else None
+    except ValueError:
+        env = None
+    if env is None:
+        return []
+    others = [("master", env.spark.master), *env.spark.conf.items(), *getattr(env.kafka, "config", {}).items()]
+    told = [(key, value) for key, value in others if isinstance(value, str) and secrets.REFERENCE.fullmatch(value)]
+    return [*catalog_references(env).items(), *told]
 
 
 def nearest(name, valid):

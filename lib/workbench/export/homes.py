@@ -31,13 +31,6 @@ def environments(cells, names, values, *, glue, shipped):
             yield Finding(cell.number, call.lineno, "environment", grade, f"session.{asked}", why, instead)
 
 
-def references(env):
-    """Return what in an environment's catalog is no value but a reference: property to reference."""
-    found = {"uri": getattr(env.catalog, "uri", None), "warehouse": getattr(env.catalog, "warehouse", None)}
-    found |= env.catalog.properties
-    return {name: value for name, value in found.items() if value and secrets.REFERENCE.fullmatch(value)}
-
-
 def writable(name, reference):
     """Return whether what a reference stands for may be written down: a variable that is no secret by its name."""
     variable = reference.partition(":")[2]
@@ -101,7 +94,7 @@ def _remote(asked, env, shipped):
             f"the catalog of {env.name} is at {host}, this machine",
             "name an address that AWS reaches",
         )
-    for name, reference in references(env).items():
+    for name, reference in settings.catalog_references(env).items():
         if not writable(name, reference):
             why = f"the session cannot resolve {reference} ({name} of {env.name}), as it runs already"
             yield CANNOT_RUN, why, "let the role of the session have the rights instead"

@@ -4,13 +4,13 @@ import json
 import os
 from dataclasses import dataclass
 
-from workbench import costs
+from workbench import costs, settings
 from workbench.export import cells as code
 from workbench.export import homes, rules, versions, wheel
+from workbench.session import configuration
 
 IDLE_MINUTES = 10  # Glue's own default is 2880: two days are paid for when nobody ends the session
 PLACE = "s3://YOUR-BUCKET/workbench"
-EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 
 
 @dataclass(frozen=True)
@@ -118,7 +118,7 @@ def _catalog(env, glue):
         variables, values = _remote(env)
     key = env.catalog.name if env else "lake"
     conf = {
-        "spark.sql.extensions": EXTENSIONS,
+        "spark.sql.extensions": configuration.EXTENSIONS,
         "spark.sql.defaultCatalog": key,
         f"spark.sql.catalog.{key}": "org.apache.iceberg.spark.SparkCatalog",
         **{f"spark.sql.catalog.{key}.{name}": value for name, value in values.items()},
@@ -136,7 +136,7 @@ def _remote(env):
     values = {"type": env.catalog.type, "uri": env.catalog.uri, "warehouse": env.catalog.warehouse}
     values |= env.catalog.properties
     variables = {}
-    for name, reference in homes.references(env).items():
+    for name, reference in settings.catalog_references(env).items():
         values.pop(name)  # what may not be written down is left out; the check says so
         if homes.writable(name, reference):
             variable = reference.partition(":")[2]
