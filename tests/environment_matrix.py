@@ -1,7 +1,8 @@
 """Every notebook on every environment that this machine has: it passes with the facts of `local`, or is listed.
 
 One that cannot be on `local` has its facts from another. `aws-glue` is tried on a stand-in for AWS (aws_stand_in.py),
-`cluster` on a real one of this machine.
+`cluster` on a real one of this machine. `glue-6.0` is the notebook as it is exported for Glue, with that stand-in, in a
+kernel that takes it as Glue's does.
 
     python -m environment_matrix [NOTEBOOK …]     # what is right in the evidence and has not changed is not run again
     python -m environment_matrix --anew
@@ -29,9 +30,14 @@ from workbench.local import cluster
 ROOT = Path(__file__).resolve().parents[1]
 EVIDENCE = ROOT / "docs" / "evidence" / "matrix.json"
 SKIPS = ROOT / "tests" / "environments_skips.yml"
-BASE, ENVIRONMENTS = "local", ("s3", "rest", "aws-glue", "cluster")
+BASE, ENVIRONMENTS = "local", ("s3", "rest", "aws-glue", "cluster", "glue-6.0")
 BASES = {"22_race_writers": "s3"}  # it holds requests between Spark and a store, and files are no store
-STARTED = {"aws-glue": aws_stand_in.account, "cluster": cluster.serve}  # what an environment needs beside itself
+STARTED = {  # what an environment needs beside itself
+    "aws-glue": aws_stand_in.account,
+    "cluster": cluster.serve,
+    "glue-6.0": aws_stand_in.account,
+}
+EXPORTED = {"glue-6.0": "aws-glue"}  # homes that are given another file, and the environment that it names
 KEYS = {"notebook", "environment", "feature", "says", "reason"}
 
 
@@ -93,19 +99,14 @@ def verdict(row, base, skip, name=BASE):
 
 def run(notebook, environment, variables=None):
     """Run a notebook headless, with variables beside ours; returns its row."""
-    command = [
-        str(Path(sys.executable).parent / "workbench"),
-        "run",
-        notebook,
-        "--environment",
-        environment,
-        "--json",
-    ]
+    how = ["export", "try"] if environment in EXPORTED else ["run"]
+    named = ["--environment", EXPORTED.get(environment, environment), "--json"]
+    command = [str(Path(sys.executable).parent / "workbench"), *how, notebook, *named]
     env = os.environ | (variables or {})
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=env)
     if not done.stdout.strip():
         raise ChildProcessError(f"{notebook} on {environment} did not run: {done.stderr[-500:]}")
-    record = json.loads(done.stdout.splitlines()[-1])
+    record = _record(done)
     cell = record["failing_cell"] or {}
     said = " ".join(str(text) for text in (record["reason"], cell.get("error"), cell.get("message")) if text)
     return {
@@ -120,9 +121,18 @@ def run(notebook, environment, variables=None):
     }
 
 
+def _record(done):
+    """Return the record that a command printed, or one of what it said when it did not even begin."""
+    last = done.stdout.splitlines()[-1]
+    if last.startswith("{"):
+        return json.loads(last)
+    return {"status": "cannot run", "reason": done.stdout, "failing_cell": None, "results": {}, "seconds": None}
+
+
 def of(notebook, environment):
     """Return the checksum of what a row was made from: the notebook and the environment's file."""
-    files = (ROOT / "notebooks" / f"{notebook}.ipynb", ROOT / "params" / "environments" / f"{environment}.yml")
+    named = EXPORTED.get(environment, environment)
+    files = (ROOT / "notebooks" / f"{notebook}.ipynb", ROOT / "params" / "environments" / f"{named}.yml")
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 
@@ -180,7 +190,7 @@ def _cells(wanted, rows, listed, living):
             if due(place, rows, listed):
                 if environment in STARTED and environment not in variables:
                     started = living.enter_context(STARTED[environment]())
-                    variables[environment] = started if environment == "aws-glue" else started.variables()
+                    variables[environment] = started if isinstance(started, dict) else started.variables()
                 rows[place] = run(*place, variables.get(environment))
             told = {(row["notebook"], row["environment"]): row for row in write(rows)}[place]
             print(

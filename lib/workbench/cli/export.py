@@ -10,6 +10,9 @@ export = typer.Typer(help="Notebooks for AWS Glue, and what would be different t
 Version = Annotated[str, typer.Option(help="of Glue: 6.0 or 5.1")]
 Params = Annotated[str | None, typer.Option(metavar="FILE", help="flat YAML file: names and values")]
 Environment = Annotated[str | None, typer.Option(help="value for ENVIRONMENT")]
+Output = Annotated[
+    str | None, typer.Option(metavar="DIR", help="left out: exports/glue-VERSION, which git ignores")
+]
 
 
 @export.command("glue")
@@ -18,15 +21,52 @@ def glue(
     version: Version = "6.0",
     params: Params = None,
     environment: Environment = None,
-    output: Annotated[
-        str | None, typer.Option(metavar="DIR", help="left out: exports/glue-VERSION, which git ignores")
-    ] = None,
+    output: Output = None,
     job: Annotated[bool, typer.Option("--job", help="the job script instead of the notebook")] = False,
     place: Annotated[
         str | None, typer.Option(metavar="S3_URI", help="folder on S3 where the wheel will be")
     ] = None,
 ):
     """Write a notebook for Glue Studio, or a job script, with the library as a wheel beside it."""
+    made = _written(notebook, version, params, environment, output, job=job, place=place)
+    options = {"--environment": environment, "--params": params, "--version": version}
+    command = " ".join([notebook, *(f"{name} {value}" for name, value in options.items() if value)])
+    _next(*made, f"workbench export check {command}", job=job)
+
+
+@export.command("try")
+def try_(
+    notebook: Annotated[str, typer.Argument(help="name in notebooks/, or path of any notebook")],
+    version: Version = "6.0",
+    params: Params = None,
+    environment: Environment = None,
+    output: Output = None,
+    anyway: Annotated[bool, typer.Option("--anyway", help="even if the check says that it cannot")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print the run record as JSON on the last line")] = False,
+):
+    """Export a notebook and run that very file here, in a kernel like Glue's (exit codes as `workbench run`)."""
+    from workbench import export as exporting
+    from workbench.cli import progress
+    from workbench.export import trial, wheel
+    from workbench.run import runner
+
+    target, built, session, findings = _written(notebook, version, params, environment, output, job=False)
+    if asked := [text for text in _open(session) if text not in session.packages]:
+        raise ValueError(f"{', '.join(asked)} is not known here; name an environment of your account")
+    if exporting.verdict(findings) == exporting.CANNOT_RUN and not anyway:
+        _print([(target.stem, exporting.CANNOT_RUN, findings)], version)
+        raise typer.Exit(1)
+    if built is None:
+        raise ValueError(f"the library is no checkout, so {wheel.name()} cannot be built, and the kernel needs it")
+    with trial.installed(built):
+        record = runner.run(runner.Job(str(target.resolve()), tell=progress(target.stem)))
+    if as_json:
+        print(json.dumps(record, ensure_ascii=False))
+    raise typer.Exit(record["exit_code"])
+
+
+def _written(notebook, version, params, environment, output, *, job, place=None):
+    """Write the notebook or script and the wheel; return where both are, the session, and what the check found."""
     from workbench import export as exporting
     from workbench import settings
 
@@ -42,10 +82,7 @@ def glue(
     folder.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf-8")
     wheel = exporting.build(folder)
-    findings = exporting.check(found, version=version, declared=declared, given=given)
-    options = {"--environment": environment, "--params": params, "--version": version}
-    command = " ".join([notebook, *(f"{name} {value}" for name, value in options.items() if value)])
-    _next(target, wheel, session, findings, f"workbench export check {command}", job=job)
+    return target, wheel, session, exporting.check(found, version=version, declared=declared, given=given)
 
 
 @export.command("check")
@@ -111,14 +148,19 @@ def _next(target, wheel, session, findings, command, *, job):
     else:
         print(f"wheel  put the one that this library was installed from to {session.packages[0]}")
     print(f"cost   {session.price()}")
-    asked = [text for text in (session.packages[0], *session.conf.values()) if "YOUR-" in text]
-    if asked:
-        print(f"next   replace {', '.join(dict.fromkeys(asked))} in the file by your own")
+    if asked := _open(session):
+        print(f"next   replace {', '.join(asked)} in the file by your own")
     where = "create a Glue job from it with the settings in its first lines" if job else "upload it to Glue Studio"
     print(f"next   {where}, with a role that may read the wheel and write the catalog")
     verdict = exporting.verdict(findings)
     count = f"{len(findings)} finding{'s' if len(findings) > 1 else ''}"
     print(f"check  {verdict}" + (f", {count}: {command}" if findings else ""))
+
+
+def _open(session):
+    """Return what stands in a session's settings for something that is not known here, the wheel's place first."""
+    asked = [text for text in (session.packages[0], *session.conf.values()) if "YOUR-" in text]
+    return list(dict.fromkeys(asked))
 
 
 def _print(told, version):

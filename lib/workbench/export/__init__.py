@@ -21,6 +21,8 @@ Glue itself was never reached: what it is stands in glue.toml, with sources. The
     studio      the notebook
     jobs        the script
     wheel       the library as a wheel
+    kernel      a kernel on this machine that takes a notebook as Glue's does
+    trial       where an exported notebook finds that kernel
 
 What it covers and what not: docs/export.md.
 """

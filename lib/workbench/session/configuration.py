@@ -9,6 +9,7 @@ from workbench import jars, java, lake, scratch, secrets, settings
 from workbench.local import stand_ins
 
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 
 
 def lake_folder(env):
@@ -40,13 +41,9 @@ def spark_conf(env):
         "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
         # a plan that depends on sizes would let file counts differ between machines
         "spark.sql.adaptive.coalescePartitions.enabled": "false",
-        "spark.sql.warehouse.dir": f"file://{temporary}/spark-warehouse",
-        "spark.local.dir": str(temporary),
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-    }
+    } | machine(temporary)
     if master.startswith("local") or "//127.0.0.1:" in master:
-        conf |= {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
+        conf |= LOOPBACK
     if not master.startswith("local"):  # executors elsewhere have neither our jars nor our library
         conf["spark.jars"] = ",".join(jars.path(name).as_uri() for name in env.jars)
         conf["spark.submit.pyFiles"] = str(library(temporary))
@@ -60,6 +57,16 @@ def spark_conf(env):
         conf |= {f"{key}.{name}": value for name, value in own.items() if value}
     conf |= {f"{key}.{name}": value for name, value in (stand_ins.properties_of(env) | cat.properties).items()}
     return {name: _text(value) for name, value in (conf | env.spark.conf).items()}
+
+
+def machine(temporary):
+    """Return what any session on this machine needs: where it puts things aside, nothing served or printed."""
+    return {
+        "spark.sql.warehouse.dir": f"file://{temporary}/spark-warehouse",
+        "spark.local.dir": str(temporary),
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+    }
 
 
 def library(folder):

@@ -35,10 +35,14 @@ def stop(spark):
 
 def options(env):
     """Return the JVM options of an environment: its log, and what suits a short life."""
+    return log_options() + list(SHORT_LIFE if env.spark.lifetime == "short" else ())
+
+
+def log_options():
+    """Return the JVM options that keep Spark silent: errors go to spark.log in the run's folder."""
     log = Path(os.environ.get("WORKBENCH_RUN_DIR") or scratch.enter()) / "spark.log"
     config = Path(__file__).parents[1] / "log4j2.properties"
-    found = [f"-Dlog4j2.configurationFile=file:{config}", f"-Dworkbench.log={log}"]
-    return found + list(SHORT_LIFE if env.spark.lifetime == "short" else ())
+    return [f"-Dlog4j2.configurationFile=file:{config}", f"-Dworkbench.log={log}"]
 
 
 def line(options):
