@@ -129,9 +129,15 @@ def test_what_the_language_does_not_allow(rule, says):
     assert str(error.value).startswith(f"1 rule cannot be evaluated:\n  {rule}: ")
 
 
+def jobs(spark):
+    """Ids of the jobs there were. Spark tells of them from a queue: an earlier test's last one may still be in it."""
+    spark.sparkContext._jsc.sc().listenerBus().waitUntilEmpty()
+    return set(spark.sparkContext.statusTracker().getJobIdsForGroup(None))
+
+
 def test_what_does_not_fit_the_frame_is_named_all_of_it(spark, df):
     """One evaluation with all of them: the message has one line a rule, in order, and no job has run."""
-    ids = {job for job in spark.sparkContext.statusTracker().getJobIdsForGroup(None)}
+    ids = jobs(spark)
     bad = [rule for rule, _ in BOUND[:-1]]
     references = {"r": df.select("id"), "r.q": df.select("id")}
     with pytest.raises(ValueError) as error:
@@ -143,7 +149,7 @@ def test_what_does_not_fit_the_frame_is_named_all_of_it(spark, df):
     ]
     for line, (_, says) in zip(lines, BOUND, strict=False):
         assert re.search(says, line), line
-    assert set(spark.sparkContext.statusTracker().getJobIdsForGroup(None)) == ids
+    assert jobs(spark) == ids
 
 
 @pytest.mark.parametrize(
