@@ -90,14 +90,19 @@ def test_an_unknown_table_lists_those_there_are(spark, table):
 
 def test_a_jdbc_catalog_without_views_says_what_is_not_there(spark, tmp_path):
     """Its default schema has none; Spark asks for a view where there is no table, and gets an error."""
-    for name, text in {
+    old = {
         "": "org.apache.iceberg.spark.SparkCatalog", ".type": "jdbc", ".warehouse": str(tmp_path),
         ".uri": f"jdbc:sqlite:{tmp_path}/catalog.db",
-    }.items():  # fmt: skip
-        spark.conf.set(f"spark.sql.catalog.old{name}", text)
-    spark.sql("CREATE NAMESPACE old.n")
-    spark.sql("CREATE TABLE old.n.t (id BIGINT) USING iceberg")
-    assert snapshots.exists(spark, "old.n.t") and not snapshots.exists(spark, "old.n.u")
-    with pytest.raises(snapshots.TableNotFound, match="no table old.n.u; old.n has old.n.t"):
-        snapshots.current(spark, "old.n.u")
-    spark.sql("DROP TABLE old.n.t PURGE")
+    }  # fmt: skip
+    try:
+        for name, text in old.items():
+            spark.conf.set(f"spark.sql.catalog.old{name}", text)
+        spark.sql("CREATE NAMESPACE old.n")
+        spark.sql("CREATE TABLE old.n.t (id BIGINT) USING iceberg")
+        assert snapshots.exists(spark, "old.n.t") and not snapshots.exists(spark, "old.n.u")
+        with pytest.raises(snapshots.TableNotFound, match="no table old.n.u; old.n has old.n.t"):
+            snapshots.current(spark, "old.n.u")
+        spark.sql("DROP TABLE old.n.t PURGE")
+    finally:
+        for name in old:
+            spark.conf.unset(f"spark.sql.catalog.old{name}")

@@ -612,8 +612,12 @@ def an_arn_names_a_stream(p):
 def a_shard_is_read_five_times_a_second(p):
     p.create()
     start = p.start()
-    found = [error(p.hasty.get_records, ShardIterator=start) for _ in range(12)]
-    return next((code for code in found if code != "none"), "none")
+    for _ in range(20):  # when a second passes in between, the shard is read more often
+        begin = time.monotonic()
+        found = {error(p.hasty.get_records, ShardIterator=start) for _ in range(12)} - {"none"}
+        if time.monotonic() - begin < 1 or found:
+            break
+    return found.pop() if found else "none"
 
 
 @case(

@@ -135,11 +135,18 @@ def test_what_is_the_owners_is_left(spark, namespace, policy):
 def test_what_is_refused(spark, namespace, tmp_path):
     with pytest.raises(TableNotFound, match=f"no table {namespace}.x; {namespace} has none"):
         call("table", f"{namespace}.x", "--environment", ENVIRONMENT)
-    spark.conf.set("spark.sql.catalog.away", "org.apache.iceberg.spark.SparkCatalog")
-    for name, text in {"type": "jdbc", "uri": "jdbc:sqlite:file:/nowhere/c.db", "warehouse": "/nowhere"}.items():
-        spark.conf.set(f"spark.sql.catalog.away.{name}", text)
-    with pytest.raises(ValueError, match="away.a.b cannot be looked at: .*Failed to connect"):
-        call("table", "away.a.b", "--environment", ENVIRONMENT)
+    away = {
+        "": "org.apache.iceberg.spark.SparkCatalog", ".type": "jdbc", ".uri": "jdbc:sqlite:file:/nowhere/c.db",
+        ".warehouse": "/nowhere",
+    }  # fmt: skip
+    try:
+        for name, text in away.items():
+            spark.conf.set(f"spark.sql.catalog.away{name}", text)
+        with pytest.raises(ValueError, match="away.a.b cannot be looked at: .*Failed to connect"):
+            call("table", "away.a.b", "--environment", ENVIRONMENT)
+    finally:
+        for name in away:
+            spark.conf.unset(f"spark.sql.catalog.away{name}")
     with pytest.raises(ValueError, match="'x' is not a table name"):
         call("table", "x", "--environment", ENVIRONMENT)
     with pytest.raises(ValueError, match="--yes answers the question of --cure"):
