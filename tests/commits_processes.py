@@ -94,7 +94,7 @@ def figures(spark, table, acknowledged):
 
 def killed(child):
     go(child)
-    child.communicate(timeout=180)
+    child.communicate(timeout=600)
     assert child.returncode == -signal.SIGKILL, f"the child was not killed but ended with {child.returncode}"
 
 
@@ -106,7 +106,7 @@ def waiting(folder):
         from pathlib import Path
 
         Path(folder, "reading").touch()
-        end = time.monotonic() + 120
+        end = time.monotonic() + 600
         while not Path(folder, "go").exists():
             assert time.monotonic() < end, "nobody let the rows go"
             time.sleep(0.01)
@@ -117,7 +117,7 @@ def waiting(folder):
 
 def until_reading(folder):
     """Wait until such a function was asked for its rows: what it is part of has planned and not committed."""
-    end = time.monotonic() + 120
+    end = time.monotonic() + 600
     while not Path(folder, "reading").exists():
         assert time.monotonic() < end, "nobody reads"
         time.sleep(0.01)

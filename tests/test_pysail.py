@@ -74,7 +74,7 @@ def test_pysail_answers_five_questions_as_spark_does(spark, table):
     assert Path(urlsplit(found.metadata_location).path) == newest
 
     command = [sys.executable, "-c", CHILD, str(folder), json.dumps(QUESTIONS)]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
+    run = subprocess.run(command, capture_output=True, text=True, timeout=600, check=False)
     assert run.returncode == 0, run.stderr
     assert json.loads(run.stdout.splitlines()[-1]) == by_spark
     assert by_spark == {

@@ -48,7 +48,7 @@ def audited_round(spark, table, *, name, number, folder, new_id):
         tries += 1
         if tries == 1:
             Path(folder, f"{number}_{name}").touch()
-            end = time.monotonic() + 120
+            end = time.monotonic() + 600
             while len(list(Path(folder).glob(f"{number}_*"))) < 2:
                 assert time.monotonic() < end, "the other auditor did not come"
                 time.sleep(0.01)

@@ -98,7 +98,7 @@ def kill(spark, table, step, kind):
 
 
 def killed(process):
-    process.communicate(timeout=180)
+    process.communicate(timeout=600)
     assert process.returncode == -signal.SIGKILL, f"the child was not killed but ended with {process.returncode}"
 
 

@@ -276,7 +276,7 @@ def test_child_processes_find_the_store(store):
     import sys
 
     code = "from workbench import session; print(session.stand_in('archive').endpoint)"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=True)
     assert said.stdout.strip() == store.endpoint
 
 

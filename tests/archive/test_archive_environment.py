@@ -62,7 +62,7 @@ def test_the_store_ends_with_the_process_that_started_it():
         "assert session.stand_in('archive') is store\n"
         "print(store.endpoint, [b['Name'] for b in session.s3_client('archive').list_buckets()['Buckets']])"
     )
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120, check=True)
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=600, check=True)
     assert said.stderr == ""
     endpoint, buckets = said.stdout.strip().split(" ", 1)
     assert buckets == "['lake']"

@@ -48,7 +48,7 @@ def test_eight_writers_at_once_leave_eight_rows(project):
         for i in range(8)
     ]
     for process in running:
-        _, said = process.communicate(timeout=120)
+        _, said = process.communicate(timeout=600)
         assert process.returncode == 0, said.decode()
     assert sorted(row["notebook"] for row in ledger.rows()) == [f"n{i}" for i in range(8)]
 

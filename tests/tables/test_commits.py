@@ -135,7 +135,7 @@ def test_an_error_that_came_through_a_stream(spark, table, tmp_path):
     query = (
         stream.foreachBatch(batch).option("checkpointLocation", str(tmp_path)).trigger(availableNow=True).start()
     )
-    error = raised(lambda: query.awaitTermination(60))
+    error = raised(lambda: query.awaitTermination(600))
     assert f"{EXCEPTIONS}.CommitFailedException" in commits.causes(error)
     assert commits.kind(error) == "conflict"
 

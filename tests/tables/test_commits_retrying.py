@@ -115,7 +115,7 @@ def test_merge_on_read_writes_have_their_mark_too(spark, table):
 
 def test_threads_of_one_session_keep_their_own_marks(spark, table):
     """All of them are in their write at the same time."""
-    all_in = threading.Barrier(3, timeout=60)
+    all_in = threading.Barrier(3, timeout=600)
     failed = []
 
     def one(n):

@@ -72,7 +72,7 @@ def test_one_broker_serves_a_process_and_its_children():
         f"print(subprocess.run([sys.executable, '-c', {child!r}], capture_output=True, text=True).stdout.strip())\n"
         "print(one.bootstrap)\n"
     )
-    said = subprocess.run([sys.executable, "-c", parent], capture_output=True, text=True, timeout=120)
+    said = subprocess.run([sys.executable, "-c", parent], capture_output=True, text=True, timeout=600)
     assert said.stderr == ""
     seen, bootstrap = said.stdout.split("\n")[:2]
     assert seen == "{'t': 3}"
@@ -102,6 +102,6 @@ def test_a_notebook_that_fails_leaves_no_topics_on_a_cluster(environment):
     path = Path(__file__).resolve().parents[3] / "notebooks" / "12_ingest_kafka.ipynb"
     with serve() as cluster:
         environment(kafka={"bootstrap": cluster.bootstrap})
-        said = subprocess.run([sys.executable, "-c", FAILS, path], capture_output=True, text=True, timeout=120)
+        said = subprocess.run([sys.executable, "-c", FAILS, path], capture_output=True, text=True, timeout=600)
         assert said.stderr.endswith("RuntimeError: a cell fails\n") and said.stdout == "changes sales\n"
         assert cluster.topics() == {}

@@ -95,7 +95,7 @@ def killed(spark, table, point, *, wanted=None, after_s=0):
         elif point in HOOKED:
             assert child.stdout.readline() == b"here\n"
         else:
-            end = time.monotonic() + 120
+            end = time.monotonic() + 600
             while not reached(point, top, before) and child.poll() is None and time.monotonic() < end:
                 time.sleep(0.002)
             assert reached(point, top, before), f"never {point}"
