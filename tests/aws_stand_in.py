@@ -19,7 +19,8 @@ from workbench.local import ports
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = ROOT / ".workbench" / "ministack" / "venv" / "bin" / "python"
 BUCKET, REGION = "wb-account", "us-east-1"
-PATIENCE_SECONDS = 60
+STARTS, TAKEN = 5, "is already in use"
+PATIENCE_SECONDS = 120
 
 
 def require():
@@ -41,35 +42,49 @@ def account():
     """
     require()
     folder = Path(tempfile.mkdtemp(prefix="workbench-aws-"))
-    port = ports.choose(("aws",), {"aws": 0})["aws"]
-    own = {"GATEWAY_PORT": str(port), "BIND_HOST": ports.HOST, "LOG_LEVEL": "ERROR", "TMPDIR": str(folder)}
+    try:
+        for _ in range(STARTS):
+            endpoint = f"http://{ports.HOST}:{ports.choose(('aws',), {'aws': 0})['aws']}"
+            process = _started(endpoint, folder)
+            if _ready(process, endpoint):
+                break
+            children.end(process, haste=True, patience_seconds=10)
+            if TAKEN not in (said := (folder / "log").read_text()):
+                raise ChildProcessError(f"ministack did not start: {said[-800:]}")
+        else:
+            raise ChildProcessError(f"ministack did not start: {said[-800:]}")
+        try:
+            variables = _variables(endpoint, folder)
+            _client(endpoint).create_bucket(Bucket=BUCKET)
+            yield variables
+        finally:
+            children.end(process, haste=True, patience_seconds=10)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _started(endpoint, folder):
+    port = endpoint.rpartition(":")[2]
+    own = {"GATEWAY_PORT": port, "BIND_HOST": ports.HOST, "LOG_LEVEL": "ERROR", "TMPDIR": str(folder)}
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "PYTHON"))}
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen(
+        return subprocess.Popen(
             [str(PYTHON), "-m", "ministack"],
             env=clean | own, cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
             preexec_fn=children.end_with_parent,
         )  # fmt: skip
-    try:
-        endpoint = f"http://{ports.HOST}:{port}"
-        _ready(process, endpoint, folder / "log")
-        variables = _variables(endpoint, folder)
-        _client(endpoint).create_bucket(Bucket=BUCKET)
-        yield variables
-    finally:
-        children.end(process, haste=True, patience_seconds=10)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
-def _ready(process, endpoint, log):
+def _ready(process, endpoint):
+    """Wait until it answers; False when it ended, as where somebody took its port meanwhile, or took too long."""
     until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until and process.poll() is None:
         try:
             urllib.request.urlopen(f"{endpoint}/_ministack/health", timeout=5).read()
-            return
+            return process.poll() is None
         except OSError:
             time.sleep(0.1)
-    raise ChildProcessError(f"ministack did not start: {log.read_text()[-800:]}")
+    return False
 
 
 def _variables(endpoint, folder):
