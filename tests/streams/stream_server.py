@@ -15,7 +15,7 @@ from workbench.streams import sources
 REGION = "us-east-1"
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # imported, one for a session would be one a file, and run on to the end of it
 def server():
     with kinesis.serve(limits=kinesis.UNLIMITED) as running:
         yield running

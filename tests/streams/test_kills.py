@@ -179,8 +179,12 @@ def test_the_command_says_what_it_did_and_refuses_in_one_sentence(spark, server,
     spark.sql(f"CREATE TABLE {namespace}.t (id BIGINT) USING iceberg")
     command = [sys.executable, "-m", "workbench.streams", f"{namespace}.t", "--stream", "command", "--region",
                "us-east-1", "--endpoint", server.endpoint, "--environment", "local", "--schema"]  # fmt: skip
-    refused = subprocess.run([*command, "id NUMBER"], capture_output=True, text=True, timeout=WAIT_SECONDS, check=False)
+    refused = subprocess.run(
+        [*command, "id NUMBER"], capture_output=True, text=True, timeout=WAIT_SECONDS, check=False
+    )
     assert refused.returncode == 2 and refused.stderr.startswith("workbench.streams: 'id NUMBER' is no schema")
-    ran = subprocess.run([*command, "id BIGINT"], capture_output=True, text=True, timeout=WAIT_SECONDS, check=False)
+    ran = subprocess.run(
+        [*command, "id BIGINT"], capture_output=True, text=True, timeout=WAIT_SECONDS, check=False
+    )
     assert ran.returncode == 0, ran.stderr
     assert json.loads(ran.stdout)["good"] == 5 and ran.stderr.startswith("batch 1: 5 rows, ")

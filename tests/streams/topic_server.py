@@ -1,4 +1,4 @@
-"""What the tests of topics share: one broker a process, topics of their own, records that are numbers.
+"""What the tests of topics share: one broker a file, topics of their own, records that are numbers.
 
 Not a conftest: a second module of that name would be found where others import from the first.
 """
@@ -14,7 +14,7 @@ from workbench.streams import topics
 WAIT_SECONDS = 60
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")  # imported, one for a session would be one a file, and run on to the end of it
 def broker():
     node.fetch()
     with kafka.serve() as running:
