@@ -144,6 +144,23 @@ def test_a_ref_that_would_be_dropped_is_said_and_refused_as_a_mark(spark, table)
     assert "short is a reader's mark, and its maximum age is over" in planned.notes[0]
 
 
+@pytest.mark.parametrize(
+    ("retention", "expected"),
+    [("2 SNAPSHOTS", [0, 1]), ("9 SNAPSHOTS", []), ("100 DAYS", []), ("1 SNAPSHOTS 20 DAYS", [0, 1, 2])],
+)
+@pytest.mark.parametrize("solitary", [(), ("side",)])
+def test_what_a_branch_promises_to_keep_is_kept(spark, table, retention, expected, solitary):
+    """Iceberg takes no heed of a branch's retention where snapshots are expired by their ids: they went."""
+    made(spark, table, appends=4)
+    spark.sql(f"ALTER TABLE {table} CREATE BRANCH side WITH SNAPSHOT RETENTION {retention}")
+    known = ids(spark, table)
+    planned = plan(spark, table, "expire_snapshots", solitary_refs=solitary)
+    assert [known.index(id) for one in planned.actions for id in one.snapshots] == expected
+    maintenance.run(spark, planned, now=LATER)
+    left = [row.snapshot_id for row in spark.sql(f"SELECT snapshot_id FROM {table}.snapshots").collect()]
+    assert left == [id for n, id in enumerate(known) if n not in expected]
+
+
 def test_the_maximum_age_of_all_refs_is_said_and_refused_as_that_of_one(spark, table):
     """By the table's property Iceberg drops every old branch and tag with any expiry."""
     made(spark, table, properties=PLAIN + ", 'history.expire.max-ref-age-ms' = '1'", appends=4)

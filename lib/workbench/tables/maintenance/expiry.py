@@ -53,7 +53,8 @@ def expirable(spark, loaded, policy, *, marks, now):
     """Say which snapshots of a loaded table may go.
 
     A mark, and every branch and tag that the policy does not call solitary, is the place from which somebody goes
-    on: it holds its own snapshot and all that came after it on main. A branch holds all that is its own.
+    on: it holds its own snapshot and all that came after it on main. A branch holds all that is its own, and what
+    its own retention promises to keep, be it main's too.
 
     Args:
         spark: classic session.
@@ -72,14 +73,14 @@ def expirable(spark, loaded, policy, *, marks, now):
     main = metadata.ancestors(known, commits.head(loaded))
     before = (now - timedelta(days=policy.snapshots_older_than_days)).timestamp() * 1000
     kept = set(main[: policy.keep_snapshots]) | {id for id, one in known.items() if one["timestamp-ms"] >= before}
+    clock = max(now, datetime.now(UTC))  # Iceberg goes by its own when it drops refs and what branches call old
     for ref in refs.values():
-        kept |= set(own(known, main, ref.snapshotId(), branch=ref.isBranch()))
+        kept |= set(own(known, main, ref.snapshotId(), branch=ref.isBranch())) | _promised(ref, known, clock)
     readers = {
         name: ref.snapshotId() for name, ref in refs.items() if name != "main" and not solitary(name, policy)
     }
     after = {name: _after(known, main, id) for name, id in (readers | given).items()}
     needed = set().union(*after.values())
-    clock = max(now, datetime.now(UTC))  # Iceberg goes by its own when it drops refs and what branches call old
     drops = tuple(name for name, ref in refs.items() if name != "main" and _over(loaded, ref, known, clock))
     going = tuple(id for id in known if id not in kept | needed)
     held = [id for id in known if id in needed - kept]
@@ -137,6 +138,20 @@ def own(known, main, snapshot_id, *, branch):
         return [snapshot_id]
     line = metadata.ancestors(known, snapshot_id)
     return line[: next((n + 1 for n, id in enumerate(line) if id in set(main)), len(line))]
+
+
+def _promised(ref, known, now):
+    """Return the snapshots that a branch's own retention keeps: so many of its newest, and those below an age.
+
+    Iceberg takes no heed of it where snapshots are expired by their ids.
+    """
+    least, age = (ref.minSnapshotsToKeep(), ref.maxSnapshotAgeMs()) if ref.isBranch() else (None, None)
+    line = metadata.ancestors(known, ref.snapshotId())
+    return {
+        id
+        for n, id in enumerate(line)
+        if (least and n < least) or (age and now.timestamp() * 1000 - known[id]["timestamp-ms"] <= age)
+    }
 
 
 def _after(known, main, snapshot_id):
