@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from workbench.tables import commits
+from workbench.tables.commits import marks
 from workbench.tables.maintenance import metadata
 
 _TARGET = "commit.manifest.target-size-bytes"
@@ -30,8 +31,21 @@ def found(spark, loaded, policy):
     return Found(len(now), sum(now), after)
 
 
+def without_column(loaded):
+    """Return the name of a field of a table's partitioning whose column was dropped; None without.
+
+    In format 1 a field stays when it is dropped, as one without a value, also when the format is raised. Iceberg
+    fails to rewrite manifests of such a partitioning.
+    """
+    fields = list(loaded.spec().fields())
+    return next((one.name() for one in fields if loaded.schema().findField(one.sourceId()) is None), None)
+
+
 def rewrite(spark, table, *, tries):
     """Write a table's manifests together, in one commit.
+
+    In format 3 Iceberg's core does it and not its action on Spark: that one leaves out of an entry which row ids
+    its file has, and the commit gives all rows new ones. The core leaves manifests of delete files alone.
 
     Returns:
         (commits.Attempt, manifests before, manifests after, commits).
@@ -39,6 +53,8 @@ def rewrite(spark, table, *, tries):
 
     def commit():
         loaded = metadata.own(spark, table)
+        if loaded.operations().current().formatVersion() > 2:
+            return _by_core(spark, table, loaded)
         actions = spark._jvm.org.apache.iceberg.spark.actions.SparkActions.get(spark._jsparkSession)
         done = actions.rewriteManifests(loaded).execute()
         before = len(list(done.rewrittenManifests()))
@@ -47,3 +63,25 @@ def rewrite(spark, table, *, tries):
     again = (commits.CONFLICT, commits.VALIDATION)
     done = commits.attempt(commit, landed=lambda: None, conditional=True, again=again, tries=tries)
     return done, *done.value
+
+
+def _by_core(spark, table, loaded):
+    """Write data manifests together, in the order in which they stand; returns what a try of `rewrite` does."""
+    if loaded.currentSnapshot().dataManifests(loaded.io()).size() < 2:
+        return 0, 0, 0
+    mark = marks.named()
+    loaded.rewriteManifests().clusterBy(_same(spark._jvm)).set(marks.KEY, mark).commit()
+    made = loaded.snapshot(marks.find(spark, table, mark, anywhere=True)).summary()
+    return int(made.get("manifests-replaced")), int(made.get("manifests-created")), 1
+
+
+def _same(jvm):
+    """Return a Java function that gives every file the same key: a callback to Python would need a server."""
+    lang, of = jvm.java.lang, jvm.java.lang.Class.forName
+    loader, handles = lang.Thread.currentThread().getContextClassLoader(), lang.invoke.MethodHandles
+    anything = of("java.lang.Object")
+    identity = lang.invoke.MethodType.methodType(anything, anything)
+    handle = handles.dropArguments(handles.constant(anything, ""), 0, identity.parameterList())
+    return lang.invoke.MethodHandleProxies.asInterfaceInstance(
+        of("java.util.function.Function", True, loader), handle
+    )

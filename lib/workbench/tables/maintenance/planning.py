@@ -146,7 +146,11 @@ def _manifests(spark, loaded, policy, marks, now):
     found = manifests.found(spark, loaded, policy)
     if found is None:
         return None, ()
-    what = f"{_count(found.files, 'manifest')} become about {found.after}, ordered by partition"
+    if lost := manifests.without_column(loaded):
+        return None, (f"manifests stay as they are: the column of partition field {lost} was dropped",)
+    what = f"{_count(found.files, 'manifest')} become about {found.after}"
+    if loaded.operations().current().formatVersion() < 3:
+        what += ", ordered by partition"
     return Action("rewrite_manifests", what, found.files, found.after, found.bytes, found.bytes), ()
 
 
