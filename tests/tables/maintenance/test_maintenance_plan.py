@@ -235,3 +235,20 @@ def test_only_some_actions_of_a_plan(spark, table):
     assert [one.name for one in maintenance.only(planned, "compact_data").actions] == ["compact_data"]
     with pytest.raises(ValueError, match="'rewrite_deletes' is no action of this plan; it has compact_data, "):
         maintenance.only(planned, "rewrite_deletes")
+
+
+def test_columns_that_cannot_be_counted_are_said(spark, table):
+    """Spark reads a dot or a backtick in a column's name as SQL, and the whole action failed."""
+    made(spark, table, columns="id BIGINT, `a.b` STRING, `c``d` STRING, s STRUCT<e: INT>")
+    spark.sql(f"INSERT INTO {table} VALUES (1, 'x', 'y', struct(2))")
+    planned = plan(spark, table, "compute_statistics")
+    why = "column {} is not counted: Iceberg finds none by a name with a dot or backtick"
+    assert planned.notes == (why.format("a.b"), why.format("c`d"))
+    maintenance.run(spark, planned)
+    (file,) = commits.load(spark, table).statisticsFiles()
+    assert [list(one.fields()) for one in file.blobMetadata()] == [[1]]
+    spark.sql(f"ALTER TABLE {table} DROP COLUMN id")
+    spark.sql(f"INSERT INTO {table} VALUES ('x', 'y', struct(2))")
+    planned = plan(spark, table, "compute_statistics")
+    last = "no distinct values are counted: the table has no column of a plain type"
+    assert (planned.actions, planned.notes[2:]) == ((), (last,))

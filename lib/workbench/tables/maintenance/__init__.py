@@ -23,6 +23,7 @@ The parts:
     manifests    manifests written together
     expiry       which snapshots may go, and who holds the others
     orphans      files that no snapshot knows: listed, looked at twice, removed
+    statistics   distinct values of columns
     metadata     metadata tables of exactly the state that was loaded
     inventory    what lies in the storage, held against what the metadata knows
     readers      where a stream stands, by its checkpoint

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from workbench.tables import commits
-from workbench.tables.maintenance import deletes, expiry, groups, limits, manifests, metadata
+from workbench.tables.maintenance import deletes, expiry, groups, limits, manifests, metadata, statistics
 from workbench.tables.maintenance.groups import Group
 from workbench.tables.maintenance.policy import Policy
 
@@ -188,10 +188,14 @@ def _statistics(spark, loaded, policy, marks, now):
     there = {one.snapshotId() for one in loaded.statisticsFiles()}
     if snapshot is None or snapshot.snapshotId() in there:
         return None, ()
+    counted, left = statistics.columns(loaded)
+    notes = [f"column {name} is not counted: Iceberg finds none by a name with a dot or backtick" for name in left]
+    if not counted:
+        return None, (*notes, "no distinct values are counted: the table has no column of a plain type")
     size = int((snapshot.summary() or {}).get("total-files-size") or 0)
     files = int((snapshot.summary() or {}).get("total-data-files") or 0)
     what = f"distinct values of each column are counted; reads {_count(files, 'data file')}"
-    return Action("compute_statistics", what, files, files, size), ()
+    return Action("compute_statistics", what, files, files, size), notes
 
 
 def _count(many, noun):

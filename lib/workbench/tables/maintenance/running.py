@@ -15,6 +15,7 @@ from workbench.tables.maintenance import (
     manifests,
     metadata,
     orphans,
+    statistics,
 )
 from workbench.tables.maintenance.planning import Planned
 
@@ -273,14 +274,8 @@ def _orphans(spark, planned, action, left, options):
 
 
 def _statistics(spark, planned, action, left, options):
-    def commit():
-        loaded = metadata.own(spark, planned.table)
-        actions = spark._jvm.org.apache.iceberg.spark.actions.SparkActions.get(spark._jsparkSession)
-        actions.computeTableStats(loaded).execute()
-        return action.files
-
-    done = commits.attempt(commit, landed=lambda: None, conditional=True, tries=options["tries"])
-    return Done(action.name, commits=1, tries=done.tries)
+    done = statistics.compute(spark, planned.table, tries=options["tries"])
+    return Done(action.name, commits=done.value, tries=done.tries)
 
 
 _STEPS = {
