@@ -31,21 +31,22 @@ def found(spark, loaded, policy):
     return Found(len(now), sum(now), after)
 
 
-def without_column(loaded):
-    """Return the name of a field of a table's partitioning whose column was dropped; None without.
+def by_core(loaded):
+    """Say whether Iceberg's core has to write a table's manifests together, as its action on Spark fails to.
 
-    In format 1 a field stays when it is dropped, as one without a value, also when the format is raised. Iceberg
-    fails to rewrite manifests of such a partitioning.
+    In format 3 the action leaves out of an entry which row ids its file has, and the commit gives all rows new
+    ones. In format 1 a field of the partitioning stays when it is dropped, also when the format is raised, and the
+    action dies when its column is dropped too.
     """
-    fields = list(loaded.spec().fields())
-    return next((one.name() for one in fields if loaded.schema().findField(one.sourceId()) is None), None)
+    lost = any(loaded.schema().findField(one.sourceId()) is None for one in list(loaded.spec().fields()))
+    return lost or loaded.operations().current().formatVersion() > 2
 
 
 def rewrite(spark, table, *, tries):
     """Write a table's manifests together, in one commit.
 
-    In format 3 Iceberg's core does it and not its action on Spark: that one leaves out of an entry which row ids
-    its file has, and the commit gives all rows new ones. The core leaves manifests of delete files alone.
+    By partition, where Iceberg's action on Spark does it. Its core leaves the order as it is, and the manifests of
+    delete files alone.
 
     Returns:
         (commits.Attempt, manifests before, manifests after, commits).
@@ -53,7 +54,7 @@ def rewrite(spark, table, *, tries):
 
     def commit():
         loaded = metadata.own(spark, table)
-        if loaded.operations().current().formatVersion() > 2:
+        if by_core(loaded):
             return _by_core(spark, table, loaded)
         actions = spark._jvm.org.apache.iceberg.spark.actions.SparkActions.get(spark._jsparkSession)
         done = actions.rewriteManifests(loaded).execute()

@@ -81,13 +81,15 @@ def plan(spark, table, *, policy=None, marks=(), now=None):
 
     Raises:
         TableNotFound: no such table.
-        ValueError: a mark is not in the table, marks or policy are something else, or `now` has no zone.
+        ValueError: a mark is not in the table, marks or policy are something else, `now` has no zone, or Iceberg
+            cannot read the table's metadata tables.
     """
     policy = Policy() if policy is None else policy
     if not isinstance(policy, Policy):
         raise ValueError("policy is a Policy; read_policy(path) reads one from a file")
     now, marks = limits.moment(now), limits.several(marks)
     loaded = metadata.still(spark, commits.load(spark, table))
+    _readable(spark, loaded)
     expiry.marked(spark, loaded, marks)
     steps = {
         "compact_data": _compaction,
@@ -109,6 +111,22 @@ def plan(spark, table, *, policy=None, marks=(), now=None):
         actions=tuple(one for one, _ in found if one is not None),
         notes=tuple(note for _, notes in found for note in notes),
     )
+
+
+def _readable(spark, loaded):
+    """Refuse a table whose partition fields, of all its specs, have a name twice: it would be Java's error.
+
+    Raises:
+        ValueError: with the name and what mends it.
+    """
+    fields = spark._jvm.org.apache.iceberg.Partitioning.partitionType(loaded).fields()
+    names = [one.name() for one in fields]
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise ValueError(
+            f"{loaded.name()} had another partition field with the name of the present {twice[0]}, and Iceberg "
+            f"can read none of its metadata tables: say ALTER TABLE … REPLACE PARTITION FIELD {twice[0]} WITH the "
+            "same transform AS another name"
+        )
 
 
 def _compaction(spark, loaded, policy, marks, now):
@@ -146,10 +164,8 @@ def _manifests(spark, loaded, policy, marks, now):
     found = manifests.found(spark, loaded, policy)
     if found is None:
         return None, ()
-    if lost := manifests.without_column(loaded):
-        return None, (f"manifests stay as they are: the column of partition field {lost} was dropped",)
     what = f"{_count(found.files, 'manifest')} become about {found.after}"
-    if loaded.operations().current().formatVersion() < 3:
+    if not manifests.by_core(loaded):
         what += ", ordered by partition"
     return Action("rewrite_manifests", what, found.files, found.after, found.bytes, found.bytes), ()
 
