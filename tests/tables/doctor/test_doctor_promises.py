@@ -1,7 +1,6 @@
 """What a finding promises of its cure: reckoned for all partition fields and partitions, and held against the cure."""
 
 import re
-from datetime import date, datetime
 from types import SimpleNamespace
 
 import pytest
@@ -19,10 +18,12 @@ def field(transform, kind="timestamp"):
 @pytest.mark.parametrize(
     ("transform", "present", "values", "expected"),
     [
-        ("month", field("day"), [date(2026, 1, 1), date(2026, 1, 31), date(2026, 2, 1)], 2),
+        ("month", field("day"), ["2026-01-01", "2026-01-31", "2026-02-01"], 2),
+        ("month", field("day"), ["+55840-11-08", "+55840-11-09", "+10000-01-01", "0001-01-01", "-0001-01-01"], 4),
         ("year", field("month"), [-1, 0, 11, 12], 3),  # months since 1970-01
         ("day", field("hour"), [-1, 0, 23, 24], 3),
-        ("month", field("identity"), [datetime(2026, 1, 1, 5), datetime(2026, 1, 1, 6), None], 2),
+        ("day", field("hour"), [10**8, 10**8 + 1, 10**8 + 24, -(10**8)], 3),  # the years 13378 and -9439
+        ("month", field("identity"), ["2026-01-01 05:00:00", "2026-01-01 06:00:00.5", None], 2),
         ("truncate(10)", field("identity", "long"), [-1, 0, 9, 10, 19], 3),
         ("truncate(2)", field("identity", "string"), ["a", "ab", "abc", "b"], 3),
         ("bucket(4)", field("bucket[120]", "long"), list(range(120)), 4),

@@ -16,7 +16,8 @@ class Partition:
     """Live data files of one partition, or of all partitions of an older spec together with it.
 
     Attributes:
-        values: field to value as the metadata table has it; empty without partitions.
+        values: field to value as the metadata table has it, dates and moments as texts, for Python's end with the
+            year 9999; empty without partitions.
         spec_id: of the spec they were written with.
         files, bytes, largest: how many, together, the largest one.
         small, small_bytes: those below 75 % of the policy's target.
@@ -111,9 +112,7 @@ def look(spark, table, *, policy, thresholds, now, columns):
 def _partitions(spark, loaded, policy):
     from pyspark.sql import functions as F
 
-    live = metadata.entries(spark, loaded).where("content = 0")
-    if "partition" not in live.columns:
-        live = live.withColumn("partition", F.lit(None))
+    live = metadata.partitions_told(metadata.entries(spark, loaded).where("content = 0"))
     one, few = F.col("file_size_in_bytes"), F.col("file_size_in_bytes") < groups.small(policy)
     rows = live.groupBy("spec_id", "partition").agg(
         F.count("*").alias("files"), F.sum(one).alias("bytes"), F.max(one).alias("largest"),

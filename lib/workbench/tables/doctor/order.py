@@ -1,7 +1,6 @@
 """Bounds of files that overlap, so that a reader who asks by a column finds every file in question."""
 
 import bisect
-from datetime import date, datetime
 
 from workbench import identifiers
 from workbench.tables.doctor import looking
@@ -69,8 +68,6 @@ def _sorted(look, partition, lowest, highest):
     One, unless there are fewer values than files; how many values there may be only some types tell.
     """
     made = groups.files_after(partition.bytes, look.policy.target_file_bytes)
-    if isinstance(lowest, date) and not isinstance(lowest, datetime):
-        return -(-made // min((highest - lowest).days + 1, made))
     return -(-made // min(highest - lowest + 1, made)) if isinstance(lowest, int) else 1
 
 
@@ -96,22 +93,25 @@ def _statement(look, column):
 
 
 def _bounds(look, columns):
-    """Return {partition values: [{column: (lowest, highest)}]} of the live files that have bounds."""
+    """Return {partition values: [{column: (lowest, highest)}]} of the live files that have bounds.
+
+    Dates are days since 1970 and moments microseconds: Python's own end with the year 9999.
+    """
     from pyspark.sql import functions as F
 
     live = metadata.frame(look.spark, look.loaded, "ENTRIES").where("status < 2 AND data_file.content = 0")
-    partitioned = "partition" in live.select("data_file.*").columns
-    metrics = live.schema["readable_metrics"].dataType.names
-    known = [name for name in columns if name in metrics]
+    metrics = live.schema["readable_metrics"].dataType
+    known = [name for name in columns if name in metrics.names]
 
     def bound(name, which, letter):
-        return F.col("readable_metrics").getField(name).getField(which).alias(letter)
+        kind = metrics[name].dataType[which].dataType.typeName()
+        return _number(F.col("readable_metrics").getField(name).getField(which), kind).alias(letter)
 
-    partition = (F.col("data_file.partition") if partitioned else F.lit(None)).alias("partition")
     lowest = [bound(name, "lower_bound", f"l{n}") for n, name in enumerate(known)]
     highest = [bound(name, "upper_bound", f"u{n}") for n, name in enumerate(known)]
     own = live.where(F.col("data_file.spec_id") == look.loaded.spec().specId())
-    rows = own.select(partition, *lowest, *highest).collect()
+    told = metadata.partitions_told(own.select("data_file.*", "readable_metrics"))
+    rows = told.select("partition", *lowest, *highest).collect()
     names = [name for name, _ in look.of_this_spec()[0].values]
     found = {}
     for row in rows:
@@ -119,6 +119,21 @@ def _bounds(look, columns):
         file = {name: (row[f"l{n}"], row[f"u{n}"]) for n, name in enumerate(known)}
         found.setdefault(key, []).append(file)
     return found
+
+
+def _number(column, kind):
+    """Return a Column of a date or a moment as a number that orders it; of any other type the Column itself."""
+    from pyspark.sql import functions as F
+
+    if kind == "date":
+        return F.unix_date(column)
+    if kind == "timestamp":
+        return F.unix_micros(column)
+    if kind == "timestamp_ntz":  # cast to a moment, two of them could change places when clocks are put back
+        days = F.unix_date(column.cast("date")).cast("bigint")
+        minutes = days * 1440 + F.hour(column) * 60 + F.minute(column)
+        return minutes * 60_000_000 + (F.date_part(F.lit("SECOND"), column) * 1_000_000).cast("bigint")
+    return column
 
 
 def _shares(files, columns):

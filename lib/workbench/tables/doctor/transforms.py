@@ -1,7 +1,8 @@
 """Which transform a partition field should have had: proposed from the values there are and from the bytes."""
 
 import math
-from datetime import date, datetime, timedelta
+import re
+from datetime import date, timedelta
 
 from workbench import identifiers
 
@@ -9,6 +10,9 @@ DROP = "drop"
 _TIMES = ("timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")
 _UNITS = (("hour", 3600), ("day", 86400), ("month", 2629746), ("year", 31556952))  # mean seconds
 _NUMBERS = ("int", "long")
+_MOMENT = re.compile(r"([+-]?\d+)-(\d+)-(\d+)(?: (\d+):(\d+):(\d+(?:\.\d+)?))?")  # as Spark writes them
+_CYCLE = 146_097  # days of 400 years, after which the calendar begins anew: Python's has 25 of these
+_DAY_0 = date(1970, 1, 1)
 
 
 def wrong(field, distinct, most):
@@ -34,7 +38,7 @@ def proposed(field, values, wanted):
 
     Args:
         field: of `Look.fields`.
-        values: the field's partition values, as the metadata table has them.
+        values: the field's partition values, as `Partition.values` has them.
         wanted: how many partitions would have the target size.
 
     Returns:
@@ -79,12 +83,13 @@ def _unit(values, name, wanted):
 
 
 def _seconds(value, name):
-    """Return a partition value of a time as seconds: hours, months and years are numbers, the others dates."""
-    if isinstance(value, datetime):
-        return value.timestamp()
-    if isinstance(value, date):
-        return (value - date(1970, 1, 1)).days * 86400
-    return value * dict(_UNITS).get(name.removesuffix("s"), 1)
+    """Return a partition value of a time as seconds: hours, months and years are numbers, the others texts."""
+    if isinstance(value, int):
+        return value * dict(_UNITS).get(name.removesuffix("s"), 1)
+    year, month, day, hour, minute, second = _MOMENT.fullmatch(value).groups("0")
+    cycles, within = divmod(int(year), 400)
+    days = (date(within + 400, int(month), int(day)) - _DAY_0).days + (cycles - 1) * _CYCLE
+    return days * 86400 + int(hour) * 3600 + int(minute) * 60 + float(second)
 
 
 def applied(transform, field, values):
@@ -121,10 +126,13 @@ def _in_unit(value, present, unit):
         return value
     if present == "month":
         return value // 12 if unit == "year" else value
-    if isinstance(value, int):
-        value = datetime(1970, 1, 1) + timedelta(hours=value)
-    places = ("year", "month", "day", "hour")
-    return tuple(getattr(value, place) for place in places[: places.index(unit) + 1])
+    upto = ("year", "month", "day", "hour").index(unit) + 1
+    if not isinstance(value, int):
+        return tuple(int(place) for place in _MOMENT.fullmatch(value).groups("0")[:upto])
+    days, hour = divmod(value, 24)
+    cycles, within = divmod(days, _CYCLE)
+    found = _DAY_0 + timedelta(within)
+    return (found.year + 400 * cycles, found.month, found.day, hour)[:upto]
 
 
 def said(transform, field, wanted, others):
