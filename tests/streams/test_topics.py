@@ -56,9 +56,12 @@ def test_what_a_record_says_of_itself(topic):
     assert (records.sequence, records.key, records.arrived) == (["0"], ["key-6"], [when / 1000])
 
 
-def test_a_record_without_a_value_is_an_empty_one(topic):
-    topic.send([0], record=lambda n: None)
-    assert read(topic.source())[0] == [b""]
+def test_a_value_and_a_key_that_are_not_there_are_not_empty(topic):
+    values, keys = [None, b"", b"x", b"x", b"x"], ["k", "k", None, "", b"\xff"]
+    for value, key in zip(values, keys, strict=True):
+        topic.send([0], record=lambda n, value=value: value, key=lambda n, key=key: key)
+    records = next(topic.source().read(shards.Task("0", "", 10), Progress(None)))
+    assert (records.data, records.key) == ([None, b"", b"x", b"x", b"x"], ["k", "k", None, "", "\ufffd"])
 
 
 def test_aborted_records_are_not_read_and_their_marks_are_passed(topic):

@@ -41,13 +41,22 @@ class Made:
 
         return Producer({"bootstrap.servers": self.broker.bootstrap, "linger.ms": 5} | config)
 
-    def send(self, ids, *, record=lambda n: {"id": n, "text": f"t{n}"}, producer=None, partitions=2, **more):
+    def send(
+        self,
+        ids,
+        *,
+        record=lambda n: {"id": n, "text": f"t{n}"},
+        key=lambda n: f"key-{n}",
+        producer=None,
+        partitions=2,
+        **more,
+    ):
         """Send numbered records, JSON unless bytes are given, in turn to the partitions."""
         made = producer or self.producer()
         for n in ids:
             value = record(n)
             value = value if isinstance(value, bytes | None) else json.dumps(value).encode()
-            made.produce(self.name, value=value, key=f"key-{n}", partition=n % partitions, **more)
+            made.produce(self.name, value=value, key=key(n), partition=n % partitions, **more)
             made.poll(0)
         assert made.flush(WAIT_SECONDS) == 0
 

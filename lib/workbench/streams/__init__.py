@@ -14,6 +14,7 @@ The parts:
     chunks, tables, keys          a micro-batch on its way to the table's rows
     positions, publish            exactly once
     dead_letters, batches         what could not become rows, what a batch did
+    nulls                         records of Kafka without a value or a key
     loop, ingesting               the run, into one table
     delivery, routes, errors      into several tables, by unique keys, with an error store
     replays                       errors brought to their tables after all

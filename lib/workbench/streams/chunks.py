@@ -9,7 +9,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from workbench.streams import reading, shards, sources
+from workbench.streams import nulls, reading, shards, sources
 
 SCHEMA = (
     "shard STRING, first STRING, last STRING, records BIGINT, good BIGINT, dead BIGINT, dropped BIGINT, "
@@ -32,8 +32,10 @@ class Reading:
         source: Source.
         tasks: list of Task.
         parser: function of a list of bytes that returns parsing.Parsed.
-        lineage: names of the source's lineage that the rows get too, and RAW for the record itself.
+        lineage: names of the source's lineage that the rows get too, RAW for the record itself, and nulls.COLUMN.
         raw_bytes: how much of a dead record is kept.
+        keyless: what the key of a record without one becomes, one of nulls.KEYLESS.
+        tombstones: whether a record without a value becomes a row, of nulls, and no dead letter.
     """
 
     source: object
@@ -41,6 +43,8 @@ class Reading:
     parser: object
     lineage: tuple
     raw_bytes: int = RAW_BYTES
+    keyless: str = "null"
+    tombstones: bool = False
 
     def __call__(self, batches):
         """Yield a batch of one row a chunk, and one with the status of each task."""
@@ -81,7 +85,8 @@ class Reading:
         yield {"shard": task.shard, "status": json.dumps(told)}
 
     def _chunk(self, task, records):
-        parsed = self.parser(records.data)
+        aside = nulls.aside(records, keyless=self.keyless, tombstones=self.tombstones)
+        parsed = nulls.parsed(self.parser, records.data, aside)
         count, good, dead = len(records), len(parsed.good), len(parsed.dead)
         return {
             "shard": task.shard,
@@ -92,7 +97,7 @@ class Reading:
             "dead": dead,
             "dropped": count - good - dead,
             "unknown": parsed.unknown,
-            "bytes": sum(map(len, records.data)),
+            "bytes": sum(len(one or b"") for one in records.data),
             "arrived": records.arrived[-1],
             "good_rows": _payload(self._with_lineage(task, records, parsed)) if good else None,
             "dead_rows": _payload(self._dead(task, records, parsed.dead)) if dead else None,
@@ -101,7 +106,7 @@ class Reading:
     def _with_lineage(self, task, records, parsed):
         import pyarrow as pa
 
-        every = len(parsed.good) == len(records)
+        every = parsed.good == list(range(len(records)))  # tombstones stand behind the others
         take = (lambda values: values) if every else (lambda values: [values[n] for n in parsed.good])
         rows, count = parsed.rows, len(parsed.good)
         for name in self.lineage:
@@ -109,23 +114,31 @@ class Reading:
                 "stream": lambda: pa.repeat(pa.scalar(self.source.stream), count),
                 "shard_id": lambda: pa.repeat(pa.scalar(task.shard), count),
                 "sequence_number": lambda: pa.array(take(records.sequence), pa.string()),
-                "partition_key": lambda: pa.array(take(records.key), pa.string()),
+                nulls.KEY: lambda: pa.array(self._keys(take(records.key)), pa.string()),
                 "approximate_arrival_timestamp": lambda: _times(take(records.arrived)),
                 "offset": lambda: pa.array(map(int, take(records.sequence)), pa.int64()),
                 RAW: lambda: pa.array(take(records.data), pa.binary()),
+                nulls.COLUMN: lambda: pa.array([one is None for one in take(records.data)], pa.bool_()),
             }[name]()
             rows = rows.append_column(name, made)
         return rows
+
+    def _keys(self, keys):
+        return [one or "" for one in keys] if self.keyless == "empty" else keys
 
     def _dead(self, task, records, dead):
         import pyarrow as pa
 
         places = [place for place, _, _ in dead]
         raw = [records.data[n] for n in places]
+
+        def each(what):  # of a record without a value there is nothing to tell
+            return [None if one is None else what(one) for one in raw]
+
         columns = {
-            "raw": pa.array([one[: self.raw_bytes] for one in raw], pa.binary()),
-            "raw_bytes": pa.array([len(one) for one in raw], pa.int64()),
-            "raw_sha256": pa.array([hashlib.sha256(one).hexdigest() for one in raw], pa.string()),
+            "raw": pa.array(each(lambda one: one[: self.raw_bytes]), pa.binary()),
+            "raw_bytes": pa.array(each(len), pa.int64()),
+            "raw_sha256": pa.array(each(lambda one: hashlib.sha256(one).hexdigest()), pa.string()),
             "stream": pa.repeat(pa.scalar(self.source.stream), len(dead)),
             "shard_id": pa.repeat(pa.scalar(task.shard), len(dead)),
             "sequence_number": pa.array([records.sequence[n] for n in places], pa.string()),
@@ -152,10 +165,13 @@ class Unpacking:
                 yield from pa.ipc.open_stream(payload.as_buffer())
 
 
-def frame(spark, source, tasks, parser, lineage, raw_bytes=RAW_BYTES):
-    """Return the frame of chunks of some tasks, one Spark task each; lazy, and reads anew each time it runs."""
+def frame(spark, source, tasks, parser, lineage, raw_bytes=RAW_BYTES, **lacking):
+    """Return the frame of chunks of some tasks, one Spark task each; lazy, and reads anew each time it runs.
+
+    `lacking` says what becomes of records without a key or a value: keyless and tombstones, as of Reading.
+    """
     numbers = spark.range(0, len(tasks), 1, max(1, len(tasks)))
-    return numbers.mapInArrow(Reading(source, tasks, parser, tuple(lineage), raw_bytes), SCHEMA)
+    return numbers.mapInArrow(Reading(source, tasks, parser, tuple(lineage), raw_bytes, **lacking), SCHEMA)
 
 
 def rows(chunks, schema):

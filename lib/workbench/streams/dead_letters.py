@@ -14,11 +14,15 @@ from workbench.streams import chunks, positions, publish, shards, tables
 from workbench.tables import commits, snapshots
 
 SCHEMA = f"{chunks.DEAD}, stream_arn STRING, stream_created TIMESTAMP, schema_version STRING, run_id STRING"
+LACKING = ("raw", "raw_bytes", "raw_sha256", "partition_key")  # null where a record has no value or no key
 KEY = ("stream_arn", "stream_created", "shard_id", "sequence_number")
 
 
 def make(spark, table, schema=SCHEMA, what="table of dead letters"):
     """Make the table where it is missing; refuse another one.
+
+    One that somebody made with required columns for what a record of Kafka may lack has them made optional: an
+    empty value or key in their place would be another record, and a null would stop the run.
 
     Args:
         spark: session.
@@ -32,13 +36,17 @@ def make(spark, table, schema=SCHEMA, what="table of dead letters"):
     if not snapshots.exists(spark, table):
         spark.sql(f"CREATE TABLE IF NOT EXISTS {identifiers.quoted(table)} ({schema}) USING iceberg")
     commits.load(spark, table)
-    have = {one.name: one.dataType.simpleString() for one in spark.table(identifiers.quoted(table)).schema}
+    columns = spark.table(identifiers.quoted(table)).schema
+    have = {one.name: one.dataType.simpleString() for one in columns}
     want = dict(column.lower().split() for column in schema.split(", "))
     if wrong := sorted(name for name, kind in want.items() if have.get(name) != kind):
         raise ValueError(
             f"{table} is no {what}: {wrong[0]} should be {want[wrong[0]]} and is "
             f"{have.get(wrong[0], 'not there')}; name a table that is not there, and it is made"
         )
+    for one in columns:
+        if one.name in LACKING and not one.nullable:
+            spark.sql(f"ALTER TABLE {identifiers.quoted(table)} ALTER COLUMN {one.name} DROP NOT NULL")
 
 
 def begin(spark, place):

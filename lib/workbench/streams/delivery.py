@@ -9,7 +9,19 @@ import secrets
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from workbench.streams import batches, chunks, errors, loop, positions, publish, routes, shards, sources, tables
+from workbench.streams import (
+    batches,
+    chunks,
+    errors,
+    loop,
+    nulls,
+    positions,
+    publish,
+    routes,
+    shards,
+    sources,
+    tables,
+)
 from workbench.tables import commits, upserts
 
 _DIGITS = 60  # a sequence number of Kinesis has 56
@@ -132,11 +144,17 @@ class Delivery(loop.Run):
         self.places = {name: replace(place, stream=self.stream) for name, place in self.places.items()}
 
     def _frame(self, tasks):
-        lineage = (*self._lineage(), chunks.RAW)
-        return chunks.frame(self.spark, self.source, tasks, self.parser, lineage, errors.WHOLE)
+        lineage, stones = (*self._lineage(), chunks.RAW), bool(self.plan.tombstones)
+        lineage += (nulls.COLUMN,) if stones else ()
+        return chunks.frame(self.spark, self.source, tasks, self.parser, lineage, errors.WHOLE, tombstones=stones)
 
     def _row_schema(self):
-        return super()._row_schema().add(chunks.RAW, "binary")
+        from pyspark.sql.types import StructType
+
+        # where tombstones become rows, the plan's fields may be null
+        lineage = super()._row_schema().fields[len(self.plan.fields) :]
+        found = StructType([*self.plan.fields.fields, *lineage]).add(chunks.RAW, "binary")
+        return found.add(nulls.COLUMN, "boolean") if self.plan.tombstones else found
 
     def _commit(self, frame, read, after):
         """Commit each table's rows with its positions, then the errors with those of the run."""

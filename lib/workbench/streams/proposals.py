@@ -17,7 +17,7 @@ class Proposal:
     Attributes:
         schema: Spark DDL for `Json`.
         records: how many were looked at.
-        not_objects: how many of them are no JSON object.
+        not_objects: how many of them are no JSON object; those without a value are among them.
         mixed: fields whose values are of kinds that no one type holds; they are STRING in the schema, and their
             records would be dead letters: field to the kinds.
     """
@@ -51,6 +51,8 @@ def propose(source, *, records=1_000):
     objects, seen = [], 0
     for raw in _sample(source, records):
         seen += 1
+        if raw is None:
+            continue
         try:
             value = json.loads(raw)
         except ValueError:

@@ -17,15 +17,15 @@ class Records:
     """Records of one answer, in the shard's order, a list a column.
 
     Attributes:
-        data: bytes.
+        data: bytes; None for a record of Kafka without a value, which is not an empty one.
         sequence: sequence numbers, decimal text.
-        key: partition keys.
+        key: partition keys; None for a record of Kafka without one.
         arrived: approximate time of arrival, seconds since 1970.
     """
 
-    data: list[bytes]
+    data: list[bytes | None]
     sequence: list[str]
-    key: list[str]
+    key: list[str | None]
     arrived: list[float]
 
     def __len__(self):

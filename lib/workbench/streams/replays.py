@@ -10,7 +10,7 @@ import secrets
 from dataclasses import dataclass
 
 from workbench import identifiers
-from workbench.streams import dead_letters, publish, routes, sources
+from workbench.streams import dead_letters, nulls, publish, routes, sources
 from workbench.streams import errors as store
 from workbench.tables import commits, upserts
 
@@ -42,19 +42,26 @@ class Parsing:
 
     Attributes:
         parser: function of a list of bytes that returns parsing.Parsed.
+        tombstones: whether a record without a value becomes a row, of nulls.
     """
 
     parser: object
+    tombstones: bool
 
     def __call__(self, batches):
         """Yield a row an error that can be parsed: its key, the record's columns."""
         import pyarrow as pa
 
         for batch in batches:
-            parsed = self.parser(batch.column("raw").to_pylist())
+            raw = batch.column("raw").to_pylist()
+            parsed = nulls.parsed(self.parser, raw, {} if self.tombstones else nulls.stones(raw))
+            if not parsed.good:
+                continue
             kept = batch.drop_columns(["raw"]).take(pa.array(parsed.good, pa.int64()))
+            stones = pa.array([raw[n] is None for n in parsed.good], pa.bool_())
             yield pa.RecordBatch.from_arrays(
-                [*kept.columns, *parsed.rows.columns], names=[*kept.schema.names, *parsed.rows.schema.names]
+                [*kept.columns, stones, *parsed.rows.columns],
+                names=[*kept.schema.names, nulls.COLUMN, *parsed.rows.schema.names],
             )
 
 
@@ -117,7 +124,7 @@ def _planned(spark, errors, source, parse, plan, where, name):
     except (AnalysisException, ParseException) as error:
         said = str(error).strip().splitlines()[0]
         raise ValueError(f"where {where!r} is no condition on the columns of {errors}: {said}") from None
-    whole = F.length("raw") == F.col("raw_bytes")
+    whole = F.length("raw").eqNullSafe(F.col("raw_bytes"))  # of a tombstone there is neither
     cut = tried.where(~whole).count()
     found = routes.routed(_parsed(tried.where(whole), source, parse, plan), plan).persist()
     try:
@@ -125,7 +132,9 @@ def _planned(spark, errors, source, parse, plan, where, name):
         told = {row[0]: row[1] for row in found.groupBy(reason).count().collect()}
         unparsed = count - sum(told.values())
         good = told.pop(None, 0)
-        left = told | ({"not_parsed": unparsed} if unparsed else {})
+        stones = 0 if plan.tombstones else tried.where("raw IS NULL AND raw_bytes IS NULL").count()
+        others = {nulls.TOMBSTONE: stones, "not_parsed": unparsed - stones}
+        left = told | {reason: count for reason, count in others.items() if count}
         if good:
             _claim(spark, errors, found.where(reason.isNull()), name)
     finally:
@@ -228,11 +237,12 @@ def _refuse_others(found, count, table, name):
 def _parsed(rows, source, parse, plan):
     """Return errors as records with their lineage; those that cannot be parsed are not there; lazy."""
     from pyspark.sql import functions as F
-    from pyspark.sql.types import StructType
+    from pyspark.sql.types import BooleanType, StructField, StructType
 
     kept = rows.select("raw", *_KEPT)
-    schema = StructType([*[kept.schema[name] for name in _KEPT], *plan.fields.fields])
-    found = kept.mapInArrow(Parsing(parse.parser()), schema)
+    stone = StructField(nulls.COLUMN, BooleanType())
+    schema = StructType([*[kept.schema[name] for name in _KEPT], stone, *plan.fields.fields])
+    found = kept.mapInArrow(Parsing(parse.parser(), bool(plan.tombstones)), schema)
     return (
         found.withColumn("offset", F.col("sequence_number").cast("bigint"))
         if "offset" in source.lineage

@@ -3,10 +3,11 @@
 from dataclasses import dataclass, field
 
 from workbench import identifiers
-from workbench.streams import tables
+from workbench.streams import nulls, tables
 from workbench.tables import commits, upserts
 
 ROUTE, REASON, MESSAGE, OPERATION = "_route", "_reason", "_message", "_operation"
+TOMBSTONES = ("error", "delete")
 
 
 @dataclass(frozen=True)
@@ -22,8 +23,11 @@ class Target:
             column, takes the order of the topic: right as long as all records of a key are in one partition.
         operation: field of the record that says what it does; it need not be a column. None: all of them upsert.
         operations: what `operation` may hold, each `upsert` or `delete`.
-        deleted: boolean column that marks deleted rows; needed with `operation`.
+        deleted: boolean column that marks deleted rows; needed with `operation`, and with `delete`.
         lineage: columns of the table that take the record's own, as of `ingest`.
+        tombstones: what a record without a value does: `error`, it goes to the error store, or `delete`, it
+            deletes the row of its key. That takes `key=("partition_key",)` and a sequence of lineage columns, for
+            such a record has nothing else; of several tables one can have it, for nothing names its table.
     """
 
     key: tuple[str, ...] = ()
@@ -32,6 +36,7 @@ class Target:
     operations: dict = field(default_factory=lambda: dict(upserts.OPERATIONS))
     deleted: str | None = None
     lineage: tuple[str, ...] = ()
+    tombstones: str = "error"
 
     def __post_init__(self):
         for name in ("key", "sequence", "lineage"):
@@ -46,7 +51,9 @@ class Target:
             raise ValueError(
                 "a target with an operation needs a key: what is appended is neither updated nor deleted"
             )
-        if self.key and (self.operation is None) != (self.deleted is None):
+        self._check_tombstones()
+        deletes = self.operation is not None or self.tombstones == "delete"
+        if self.key and deletes != (self.deleted is not None):
             raise ValueError("operation and deleted go together: without a marked row a delete could not last")
         said = self.operations.values() if isinstance(self.operations, dict) else ()
         if not said or any(one not in upserts.KINDS for one in said):
@@ -54,10 +61,26 @@ class Target:
                 f"operations of a target says what each word does, 'upsert' or 'delete', not {self.operations!r}"
             )
 
+    def _check_tombstones(self):
+        if self.tombstones not in TOMBSTONES:
+            raise ValueError(f"tombstones is {self.tombstones!r}, expected one of {', '.join(TOMBSTONES)}")
+        if self.tombstones == "error":
+            return
+        if tuple(self.key) != (nulls.KEY,) or not {*self.key, *self.sequence} <= set(self.lineage):
+            raise ValueError(
+                f"a tombstone has a record's key and place alone: to delete by it, key is ({nulls.KEY!r},) and "
+                f"sequence of the lineage, as ('offset',); they are {self.key}, {self.sequence} and {self.lineage}"
+            )
+        if self.deleted is None:
+            raise ValueError("tombstones that delete need `deleted`: without a marked row a delete could not last")
+
     def roles(self):
         """Return what a merge has to know of the columns, as arguments of `upserts.merge`."""
         names = ("key", "sequence", "operation", "operations", "deleted")
-        return {name: getattr(self, name) for name in names}
+        found = {name: getattr(self, name) for name in names}
+        if self.tombstones == "delete":  # they have no field that says so
+            found |= {"operation": OPERATION, "operations": {kind: kind for kind in upserts.KINDS}}
+        return found
 
 
 @dataclass(frozen=True)
@@ -68,7 +91,7 @@ class Plan:
         route: SQL expression over a record's fields that names its table; None for the only one.
         targets: table name to Target.
         columns: table name to its StructType.
-        fields: the record's fields, StructType.
+        fields: the record's fields, StructType; where tombstones become rows each may be null.
         lineage: names of the source's own columns that are needed, in order.
     """
 
@@ -77,6 +100,11 @@ class Plan:
     columns: dict
     fields: object
     lineage: tuple[str, ...]
+
+    @property
+    def tombstones(self):
+        """The table whose rows are deleted by tombstones; None where those are errors."""
+        return next((name for name, one in self.targets.items() if one.tombstones == "delete"), None)
 
 
 def plan(spark, source, parse, route, targets):
@@ -92,6 +120,10 @@ def plan(spark, source, parse, route, targets):
         raise ValueError(
             f"with {len(targets)} tables a route is needed: an expression that names a record's table"
         )
+    if len(several := [name for name, one in targets.items() if one.tombstones == "delete"]) > 1:
+        raise ValueError(
+            f"tombstones delete in {' and in '.join(several)}; nothing says of which one a key is: one can be it"
+        )
     tables.refuse_wap(spark)
     fields = parse.fields()
     _check_route(spark, route, fields)
@@ -100,6 +132,10 @@ def plan(spark, source, parse, route, targets):
         commits.load(spark, table)
         columns[table] = spark.table(identifiers.quoted(table)).schema
         _check_target(table, target, columns[table], fields, source)
+    if several:
+        from pyspark.sql.types import StructField, StructType
+
+        fields = StructType([StructField(one.name, one.dataType, True, one.metadata) for one in fields])
     used = [name for target in targets.values() for name in target.lineage]
     return Plan(route, dict(targets), columns, fields, tuple(dict.fromkeys([*used, *source.lineage])))
 
@@ -146,6 +182,10 @@ def _check_target(table, target, columns, fields, source):
         raise ValueError(f"the operation {target.operation!r} of {table} is no text field of the records")
     if not set(have) & set(record):
         raise ValueError(f"{table} has none of the records' fields: {', '.join(record)}")
+    if target.tombstones == "delete":
+        brought = (*target.lineage, target.deleted)
+        if missing := [name for name, one in have.items() if not one.nullable and name not in brought]:
+            raise ValueError(f"column {missing[0]} of {table} is required, and a tombstone does not bring it")
     for name, one in have.items():
         if name in given and name != target.deleted and one.dataType.simpleString() != given[name]:
             raise ValueError(
@@ -161,13 +201,17 @@ def routed(rows, plan):
     """Return the rows with their table, and with a reason and a message where they cannot go there; lazy.
 
     Args:
-        rows: DataFrame of the record's fields and lineage.
+        rows: DataFrame of the record's fields and lineage, and nulls.COLUMN where the plan has tombstones.
         plan: Plan.
     """
     from pyspark.sql import functions as F
 
     only = next(iter(plan.targets))
     where = F.lit(only) if plan.route is None else F.expr(plan.route)
+    stone = F.lit(False)
+    if plan.tombstones:
+        stone = F.col(nulls.COLUMN)
+        where = F.when(stone, F.lit(plan.tombstones)).otherwise(where)
     found = rows.withColumn(ROUTE, where)
     table, operation = F.col(ROUTE), F.lit(None).cast("string")
     unknown = ~F.coalesce(table.isin(list(plan.targets)), F.lit(False))
@@ -175,19 +219,22 @@ def routed(rows, plan):
     wrong = [(table.isNull(), "no_route", F.lit("the route names no table")), (unknown, "unknown_table", named)]
     for name, target in plan.targets.items():
         here = table == name
-        wrong += [(here & bad, what, F.lit(text)) for what, text, bad in _wrong(name, target, plan)]
-        if target.operation:
-            kinds = F.create_map(*[F.lit(one) for pair in target.operations.items() for one in pair])
-            operation = F.when(here, kinds[F.col(identifiers.column(target.operation))]).otherwise(operation)
-        elif target.key:
-            operation = F.when(here, F.lit("upsert")).otherwise(operation)
+        wrong += [(here & bad, what, F.lit(text)) for what, text, bad in _wrong(name, target, plan, stone)]
+        if target.key:
+            does = F.lit("upsert")
+            if target.operation:
+                kinds = F.create_map(*[F.lit(one) for pair in target.operations.items() for one in pair])
+                does = kinds[F.col(identifiers.column(target.operation))]
+            if target.tombstones == "delete":
+                does = F.when(stone, F.lit("delete")).otherwise(does)
+            operation = F.when(here, does).otherwise(operation)
     reason = message = F
     for bad, what, text in wrong:  # one CASE each, first come first served: nested, they double with each reason
         reason, message = reason.when(bad, F.lit(what)), message.when(bad, text)
     return found.withColumns({REASON: reason, MESSAGE: message, OPERATION: operation})
 
 
-def _wrong(name, target, plan):
+def _wrong(name, target, plan, stone):
     """Yield (reason, message, Column that says so) of what keeps a row from its table."""
     from pyspark.sql import functions as F
 
@@ -196,16 +243,22 @@ def _wrong(name, target, plan):
 
     for column in target.key:
         yield "null_in_key", f"field {column!r} is null, and names a row of {name}", null(column)
+        if column == nulls.KEY and column in target.lineage:
+            text = f"the record's key is not UTF-8: keys that differ would name one row of {name}"
+            yield "key_not_utf8", text, F.col(column).contains("\ufffd")
     for column in target.sequence:
         yield "null_in_sequence", f"field {column!r} is null, and orders the rows of {name}", null(column)
     if target.operation:
         known = F.col(identifiers.column(target.operation)).isin(list(target.operations))
         text = f"field {target.operation!r} is none of {', '.join(target.operations)}"
-        yield "unknown_operation", text, ~F.coalesce(known, F.lit(False))
+        yield "unknown_operation", text, ~F.coalesce(known, F.lit(False)) & ~stone
     there = set(plan.fields.names)
     for one in plan.columns[name]:
         if not one.nullable and one.name in there:
             yield "null_in_required", f"field {one.name!r} is null, and required in {name}", null(one.name)
+        elif not one.nullable and one.name == nulls.KEY and one.name in target.lineage:
+            text = f"the record has no key, and column {one.name!r} is required in {name}"
+            yield "null_in_required", text, null(one.name)
 
 
 def of_table(found, plan, table):
@@ -220,6 +273,8 @@ def of_table(found, plan, table):
         for one in plan.columns[table]
         if one.name != target.deleted
     ]
-    if target.operation and target.operation not in plan.columns[table].names:
+    if target.tombstones == "delete":
+        columns.append(F.col(OPERATION))
+    elif target.operation and target.operation not in plan.columns[table].names:
         columns.append(F.col(identifiers.column(target.operation)))
     return found.where((F.col(ROUTE) == table) & F.col(REASON).isNull()).select(*columns)

@@ -74,7 +74,7 @@ def produce(topic, records, *, patience_seconds=60.0):
 
     Args:
         topic: topics.Topic.
-        records: iterable of (key, bytes).
+        records: iterable of (key, bytes); None for no key, and for no value: a tombstone.
         patience_seconds: how long to wait for a record.
 
     Returns:

@@ -1,7 +1,7 @@
 """The table that takes the rows: whether the schema fits, and rows in its columns."""
 
 from workbench import identifiers
-from workbench.streams import keys
+from workbench.streams import keys, nulls
 from workbench.tables import commits
 
 
@@ -47,6 +47,26 @@ def checked(spark, table, parse, source, lineage, record_key):
             f"the record key's time {record_key.time} is {kind}; it is one of {', '.join(keys.TIMES)}"
         )
     return schema
+
+
+def keyless(spark, table, lineage, letters):
+    """Return what the key of a record without one becomes in a table: one of nulls.KEYLESS.
+
+    Null, where the column allows it. A column that is required makes the record a dead letter; where the run has
+    no table for those it takes an empty text, as it did before the two were told apart, and no run stops for it.
+
+    Args:
+        spark: session.
+        table: its name.
+        lineage: the lineage columns that the table takes.
+        letters: whether the run has a table of dead letters.
+    """
+    if nulls.KEY not in lineage:
+        return "null"
+    commits.load(spark, table)  # its columns may have changed since the last batch
+    if spark.table(identifiers.quoted(table)).schema[nulls.KEY].nullable:
+        return "null"
+    return "dead" if letters else "empty"
 
 
 def refuse_wap(spark):

@@ -205,9 +205,9 @@ def _taken(topic, made, task, progress, following):
 def _records(messages):
     stamps = [one.timestamp() for one in messages]
     return Records(
-        [one.value() or b"" for one in messages],
+        [one.value() for one in messages],
         [str(one.offset()) for one in messages],
-        [(one.key() or b"").decode("utf-8", "replace") for one in messages],
+        [None if one.key() is None else one.key().decode("utf-8", "replace") for one in messages],
         [millis / 1000 if kind else None for kind, millis in stamps],
     )
 
