@@ -144,6 +144,9 @@ def state(name, *log):
         (["5-a", "4-a"], {"6-a": ["5-a"], "6-b": ["5-a"]}, None),  # two that never were
         (["v5", "v4"], {"v6": ["v5"], "v7": ["v6"]}, "v6"),
         (["a"], {"6-a": ["a"]}, None),  # names without numbers
+        (["a"], {"6-a": ["5-a"], "7-a": ["6-a"]}, "6-a"),
+        (["a"], {"b": ["a"], "c": ["b", "a"]}, "b"),  # which of them are older nothing tells
+        (["0-b"], {"0-a": [], "1-a": ["0-a"]}, "0-a"),  # 0 is a number
     ],
 )
 def test_a_commit_that_the_pointer_does_not_know(known, unknown, refused):

@@ -209,7 +209,8 @@ def _newest(loaded, logs):
     first = min((number for one in known if (number := metadata.number(one)) is not None), default=0)
     named = {metadata.path(one) for log in logs.values() for one in log}
     for location in logs:
-        if metadata.path(location) in named and (metadata.number(location) or -1) >= first:
+        forgotten = (number := metadata.number(location)) is not None and number < first
+        if metadata.path(location) in named and not forgotten:
             raise Ambiguous(
                 f"{location} was committed, and the metadata file that the catalog names does not know it: the "
                 "catalog came back from an old copy, or another one has the table too. Nothing is removed"
