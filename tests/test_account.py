@@ -63,7 +63,7 @@ def wrong(name="aws-glue"):
 
 def test_which_environments_are_in_an_account():
     concerned = {name for name in settings.environments() if account.concerns(settings.environment(name))}
-    assert concerned == {"aws-glue", "aws-s3tables"}
+    assert concerned == {"aws-glue", "aws-s3tables", "emr"}
 
 
 def test_an_account_that_is_right_and_what_a_run_makes_there(bucket, aws):
@@ -80,6 +80,9 @@ def test_an_account_that_is_right_and_what_a_run_makes_there(bucket, aws):
         "nothing costs by the hour while Spark runs on this machine; S3 keeps a GB for 0.023 USD a month "
         "(list price of us-east-1, 2026-06-05) and bills requests",
     ]
+    assert look("emr")[-1][0].startswith(
+        "the cluster costs by the hour until it is ended, whether Spark runs or not;"
+    )
     assert "Contents" not in bucket.list_objects_v2(Bucket="mine")
     assert aws.client("glue").get_databases()["DatabaseList"] == []
 

@@ -177,6 +177,18 @@ def test_other_catalogs_become_sparks_settings():
     ]  # fmt: skip
 
 
+def test_a_cluster_that_brings_spark_keeps_its_class_path(monkeypatch):
+    for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ValueError, match="emr is on YARN, and HADOOP_CONF_DIR names no cluster"):
+        session.spark_conf(settings.environment("emr"))
+    monkeypatch.setenv("HADOOP_CONF_DIR", "/etc/hadoop/conf")
+    conf = session.spark_conf(settings.environment("emr"))
+    assert conf["spark.jars"] == "/usr/share/aws/iceberg/lib/iceberg-spark3-runtime.jar"
+    assert "spark.driver.extraClassPath" not in conf and "spark.driver.host" not in conf
+    assert (conf["spark.master"], conf["spark.sql.catalog.lake.type"]) == ("yarn", "glue")
+
+
 def test_a_session_starts_where_the_class_data_archive_takes_too_long(monkeypatch, tmp_path):
     monkeypatch.setattr(classes, "ARCHIVE_SECONDS", 0.5)
     monkeypatch.setattr(jars, "class_data_archive", lambda names: tmp_path / "classes.jsa")

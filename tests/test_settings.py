@@ -12,7 +12,7 @@ def parse(**changes):
 
 
 def test_the_shipped_environments_are_valid():
-    assert {"archive", "aws-glue", "aws-s3tables", "lake", "local", "own-catalog", "rest", "s3"} <= set(
+    assert {"archive", "aws-glue", "aws-s3tables", "emr", "lake", "local", "own-catalog", "rest", "s3"} <= set(
         settings.environments()
     )
     for name in settings.environments():

@@ -47,7 +47,7 @@ def findings(env):
         found.append(look(cat))
         if found[-1][1]:
             return found
-    return found + [(what, "", "") for what in _promises(cat)]
+    return found + [(what, "", "") for what in _promises(env, cat)]
 
 
 def _warehouse(cat):
@@ -127,15 +127,21 @@ def _table_bucket(cat):
 _PLACES = {"glue": (_bucket, _databases), "rest": (), "s3tables": (_table_bucket,)}
 
 
-def _promises(cat):
+def _promises(env, cat):
     """What a run makes in the account, and what it costs by list price."""
     listed = costs.prices("s3")
     about = listed.table["about"]
     month = costs.storage_usd(listed, "STANDARD", about["bytes_per_gb"], about["days_per_month"])
     made = f"files below {cat['warehouse']}" if _kind(cat) != "rest" else "what the REST catalog keeps"
     yield f"a run makes a namespace of its own for each notebook, tables in it and {made}; nothing is made now"
+    here = env.spark.master.startswith("local")
+    hourly = (
+        "nothing costs by the hour while Spark runs on this machine"
+        if here
+        else ("the cluster costs by the hour until it is ended, whether Spark runs or not")
+    )
     yield (
-        f"nothing costs by the hour while Spark runs on this machine; S3 keeps a GB for {month} USD a month "
+        f"{hourly}; S3 keeps a GB for {month} USD a month "
         f"(list price of {about['region']}, {about['date']}) and bills requests"
     )
 

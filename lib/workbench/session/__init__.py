@@ -48,7 +48,7 @@ def start(environment="local"):
     jars.for_environment(names, env.name)
     # PySpark prints each failed statement as JSON on stderr, those that are caught and shown on purpose too
     logging.getLogger("SQLQueryContextLogger").setLevel(logging.CRITICAL + 1)
-    options = class_data_options(names)
+    options = class_data_options(names) if names else []  # no jars of ours: another machine's Spark
     launch.utc()
     resolved, secret = configuration.split(spark_conf(env))
     resolved["spark.driver.extraJavaOptions"] = launch.line(launch.options(env) + options)

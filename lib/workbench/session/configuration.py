@@ -29,7 +29,6 @@ def spark_conf(env):
     conf = {
         "spark.master": master,
         "spark.driver.memory": driver_memory(env.spark.driver_memory),
-        "spark.driver.extraClassPath": os.pathsep.join(str(jars.path(name)) for name in env.jars),
         "spark.sql.shuffle.partitions": env.spark.shuffle_partitions,
         "spark.default.parallelism": env.spark.shuffle_partitions,
         "spark.sql.extensions": EXTENSIONS,
@@ -42,10 +41,14 @@ def spark_conf(env):
         # a plan that depends on sizes would let file counts differ between machines
         "spark.sql.adaptive.coalescePartitions.enabled": "false",
     } | machine(temporary)
+    if env.jars:  # a cluster that brings its own has a class path of its own, too
+        conf["spark.driver.extraClassPath"] = os.pathsep.join(str(jars.path(name)) for name in env.jars)
+    if master == "yarn" and not (os.environ.get("HADOOP_CONF_DIR") or os.environ.get("YARN_CONF_DIR")):
+        raise ValueError(f"{env.name} is on YARN, and HADOOP_CONF_DIR names no cluster: start on one of its nodes")
     if master.startswith("local") or "//127.0.0.1:" in master:
         conf |= LOOPBACK
     if not master.startswith("local"):  # executors elsewhere have neither our jars nor our library
-        conf["spark.jars"] = ",".join(jars.path(name).as_uri() for name in env.jars)
+        conf |= {"spark.jars": ",".join(jars.path(name).as_uri() for name in env.jars)} if env.jars else {}
         conf["spark.submit.pyFiles"] = str(library(temporary))
         conf["spark.executorEnv.TZ"] = "UTC"
     elif os.environ.get("PYSPARK_PYTHON", sys.executable) == sys.executable:
