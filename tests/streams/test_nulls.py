@@ -117,6 +117,18 @@ def test_a_column_that_is_required_takes_no_null_key_and_stops_no_run(spark, mad
         assert rows(spark, table, "id", "partition_key")[-1] == (4, None)
 
 
+def test_a_column_that_is_renamed_under_a_run_is_a_sentence(spark, made, topic):
+    table = made("events", "id BIGINT, text STRING, partition_key STRING, offset BIGINT")
+    send(topic, ("k", one(1)))
+
+    def renamed(batch):
+        spark.sql(f"ALTER TABLE {table} RENAME COLUMN partition_key TO key")
+        send(topic, ("k", one(2)))
+
+    with pytest.raises(ValueError, match="has no column partition_key; it has id"):
+        ingest(spark, table, topic, on_batch=renamed, until_caught_up=False, max_batches=2)
+
+
 def test_a_table_of_dead_letters_with_required_columns_goes_on(spark, made, topic):
     table, names = (
         made("events", "id BIGINT, text STRING, partition_key STRING, offset BIGINT"),

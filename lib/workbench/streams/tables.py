@@ -64,7 +64,8 @@ def keyless(spark, table, lineage, letters):
     if nulls.KEY not in lineage:
         return "null"
     commits.load(spark, table)  # its columns may have changed since the last batch
-    if spark.table(identifiers.quoted(table)).schema[nulls.KEY].nullable:
+    columns = spark.table(identifiers.quoted(table)).schema
+    if nulls.KEY not in columns.names or columns[nulls.KEY].nullable:  # what is missing is said by `checked`
         return "null"
     return "dead" if letters else "empty"
 
