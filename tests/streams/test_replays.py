@@ -106,3 +106,19 @@ def test_two_at_one_replay_bring_its_records_once(spark, lake, topic, with_error
     replay(spark, lake, topic, route=with_errors, id="two")
     assert rows(spark, f"{lake}.events", "id") == [(1,), (2,), (3,)]
     assert [one for one in commits.load(spark, f"{lake}.events").refs() if one.startswith("replay_")] == []
+
+
+def test_a_merge_that_another_process_made_is_done(spark, lake, topic, monkeypatch):
+    """Two at one replay: the merge that is refused for the other's finds the name that it has itself."""
+    send(topic, {"kind": "thing", "id": 1, "version": 1, "op": "U", "text": "x"})
+    deliver(spark, lake, topic)
+    whole = replays.upserts.merge
+
+    def beside(*arguments, **options):
+        whole(*arguments, **options)
+        raise commits.PartlyCommitted("a write committed a snapshot and was refused after that")
+
+    monkeypatch.setattr(replays.upserts, "merge", beside)
+    done = replay(spark, lake, topic, route=ROUTE.format(lake).replace("'item'", "'thing'"), id="two")
+    assert done.tables == {f"{lake}.items": 1} and rows(spark, f"{lake}.items", "id") == [(1,)]
+    assert [one for one in states(spark, lake) if one[2] and not one[4]] == []
