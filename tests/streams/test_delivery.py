@@ -235,6 +235,13 @@ def test_targets_that_do_not_go(target, said):
         streams.Target(**target)
 
 
+@pytest.mark.parametrize("name", ["offset", "Stream", "sequence_number", "_route", "_raw", "_tombstone"])
+def test_a_field_that_is_called_as_something_of_a_delivery(spark, lake, topic, name):
+    parse = streams.Json(f"kind STRING, id BIGINT, `{name}` BIGINT")
+    with pytest.raises(ValueError, match=f"{name} is a field of the records, and a delivery keeps something"):
+        deliver(spark, lake, topic, parse=parse, tables={f"{lake}.events": streams.Target()}, route=None)
+
+
 def test_a_target_that_is_the_error_store_too(spark, lake, topic):
     with pytest.raises(ValueError, match="it can be one of them"):
         deliver(spark, lake, topic, errors=f"{lake}.items")

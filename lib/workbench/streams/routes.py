@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from workbench import identifiers
-from workbench.streams import nulls, tables
+from workbench.streams import chunks, nulls, tables
 from workbench.tables import commits, upserts
 
 ROUTE, REASON, MESSAGE, OPERATION = "_route", "_reason", "_message", "_operation"
@@ -136,6 +136,7 @@ def plan(spark, source, parse, route, targets):
         from pyspark.sql.types import StructField, StructType
 
         fields = StructType([StructField(one.name, one.dataType, True, one.metadata) for one in fields])
+    _check_names(fields, source)
     used = [name for target in targets.values() for name in target.lineage]
     return Plan(route, dict(targets), columns, fields, tuple(dict.fromkeys([*used, *source.lineage])))
 
@@ -157,6 +158,16 @@ def _check_route(spark, route, fields):
     if not found._jdf.queryExecution().analyzed().expressions().head().deterministic():
         raise ValueError(
             f"the route {route!r} gives another table each time; a record that is read again would double"
+        )
+
+
+def _check_names(fields, source):
+    """Refuse fields with the name of something that stands beside them on the way: Spark could not tell them."""
+    ours = {*source.lineage, ROUTE, REASON, MESSAGE, OPERATION, nulls.COLUMN, chunks.RAW}
+    if clash := [name for name in fields.names if name.lower() in ours]:
+        raise ValueError(
+            f"{clash[0]} is a field of the records, and a delivery keeps something of its own by that name "
+            f"({', '.join(sorted(ours))}): leave it out of the schema, or let a parser of yours rename it"
         )
 
 
