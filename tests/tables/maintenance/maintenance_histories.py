@@ -10,7 +10,7 @@ from maintenance_cases import ALL, MERGE_ON_READ, PLAIN, folder, ids, made, plan
 
 from workbench.tables import commits, maintenance
 
-KINDS = [PLAIN, MERGE_ON_READ, MERGE_ON_READ.replace("'2'", "'3'")]
+KINDS = [kind.replace("'2'", f"'{version}'") for version in (2, 3) for kind in (PLAIN, MERGE_ON_READ)]
 THEIRS = 1_000_000  # ids of the writer beside begin here
 HARMLESS = {
     "digests_unequal": 0,
@@ -46,19 +46,17 @@ def commit_something(spark, table, chance, n):
 
 
 def seen(spark, table, places):
-    """What readers see: of main all but the writer's rows, and each ref's and mark's rows."""
+    """What readers see: of main all but the writer's rows, and each ref's and mark's rows; of format 3 the lineage."""
     spark.sql(f"REFRESH TABLE {table}")
-    frame = (
-        "SELECT count(*) AS n, sum(CAST(xxhash64(*) AS DECIMAL(38))) AS sum FROM {table} {at} WHERE id < {theirs}"
-    )
-    asked = [frame.format(table=table, at="", theirs=THEIRS)]
-    asked += [
-        frame.format(
-            table=table, at=f"VERSION AS OF {place if isinstance(place, int) else repr(place)}", theirs=THEIRS
-        )
-        for place in places
-    ]
-    return [tuple(row) for row in spark.sql(" UNION ALL ".join(f"({one})" for one in asked)).collect()]
+    lineage = ", _row_id, _last_updated_sequence_number" if _format(spark, table) > 2 else ""
+    sums = f"count(*) AS n, sum(CAST(xxhash64(*{lineage}) AS DECIMAL(38))) AS sum"
+    ats = ["", *(f"VERSION AS OF {place if isinstance(place, int) else repr(place)}" for place in places)]
+    asked = [f"(SELECT {sums} FROM {table} {at} WHERE id < {THEIRS})" for at in ats]
+    return [tuple(row) for row in spark.sql(" UNION ALL ".join(asked)).collect()]
+
+
+def _format(spark, table):
+    return spark._jvm.org.apache.iceberg.TableUtil.formatVersion(commits.load(spark, table))
 
 
 class Writer(threading.Thread):
@@ -103,7 +101,7 @@ def play(spark, table, seed):
         dict: the figures of `HARMLESS`, and actions, files_compacted, commits_beside, error (of a failed writer).
     """
     chance = random.Random(seed)
-    made(spark, table, properties=KINDS[seed % 3], partitioned=chance.choice(["", "bucket(2, id)"]))
+    made(spark, table, properties=KINDS[seed % len(KINDS)], partitioned=chance.choice(["", "bucket(2, id)"]))
     refs = [name for n in range(chance.randint(3, 6)) if (name := commit_something(spark, table, chance, n))]
     places = [*refs, chance.choice(ids(spark, table))]
     orphan = folder(spark, table) / "data" / "orphan.parquet"
