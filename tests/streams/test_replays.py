@@ -3,11 +3,12 @@
 import pytest
 from delivery_cases import RECORD, ROUTE, deliver, event, item, lake, rows, send, targets
 from pyspark.sql import DataFrameWriterV2
-from topic_server import broker, topic
+from topic_server import Made, broker, topic
 
 from workbench import streams
 from workbench.streams import replays
 from workbench.tables import commits
+from workbench.tables.snapshots import TableNotFound
 
 
 def replay(spark, lake, topic, **options):
@@ -36,6 +37,28 @@ def test_errors_are_replayed_once(spark, lake, topic, with_errors):
     again = replay(spark, lake, topic, route=with_errors)
     assert again.tables == {} and len(rows(spark, f"{lake}.events", "id")) == 3
     assert deliver(spark, lake, topic).run.records == 0
+
+
+def test_errors_of_another_topic_stay(spark, lake, topic, with_errors):
+    """Those of both would be compared by their offsets, and a tombstone of one delete a row of the other."""
+    other = Made(topic.broker, f"{topic.name}-other")
+    spark.sql(f"CREATE TABLE {lake}.others (id BIGINT, text STRING) USING iceberg")
+    send(other, {"kind": "new", "id": 9}, {"kind": "new", "id": 10})
+    assert deliver(spark, lake, other, tables={f"{lake}.others": streams.Target()}).errors == 2
+    assert replay(spark, lake, topic, route=with_errors).tables == {f"{lake}.events": 2}
+    assert [one[0] for one in rows(spark, f"{lake}.events", "id")] == [1, 2, 3]
+    left = spark.table(f"{lake}.errors").where("replay IS NULL").groupBy("stream").count().collect()
+    assert {row.stream: row["count"] for row in left} == {topic.name: 2, other.name: 2}
+
+
+def test_a_mistyped_source_or_store_is_said(spark, lake, topic, with_errors):
+    nobody = Made(topic.broker, f"{topic.name}-nobody")
+    with pytest.raises(ValueError, match=f"has no errors of {nobody.name}; it has those of {topic.name}"):
+        replay(spark, lake, nobody, route=with_errors)
+    given = {"parse": RECORD, "tables": targets(lake), "route": with_errors}
+    with pytest.raises(TableNotFound):
+        streams.replay(spark, f"{lake}.errrors", source=topic.source(), **given)
+    assert not spark.catalog.tableExists(f"{lake}.errrors")
 
 
 def test_a_part_of_the_errors(spark, lake, topic, with_errors):

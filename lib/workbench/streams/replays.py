@@ -71,7 +71,7 @@ def replay(spark, errors, *, source, parse, tables, route=None, where=None, id=N
     Args:
         spark: classic session whose catalog holds the tables.
         errors: the error store.
-        source: the Topic or Source that they came from; it is not read.
+        source: the Topic or Source whose errors these are; others of the store stay. It is not read.
         parse: as of `deliver`.
         tables: as of `deliver`.
         route: as of `deliver`.
@@ -82,13 +82,17 @@ def replay(spark, errors, *, source, parse, tables, route=None, where=None, id=N
         Replayed.
 
     Raises:
-        ValueError: an argument does not go; a replay before this one was not finished.
+        ValueError: an argument does not go; a replay before this one was not finished; the store has no errors of
+            the source, but of others.
+        TableNotFound: there is no such error store.
         OutcomeUnknown: a catalog did not answer; the same id finishes it.
     """
     from pyspark.sql import functions as F
 
     plan = routes.plan(spark, source, parse, route, tables)
+    commits.load(spark, errors)  # one that is not there is a mistyped name
     store.make(spark, errors)
+    _refuse_no_source(spark, errors, source)
     name = commits.marks.named(id or secrets.token_hex(4))
     begun = _begun(spark, errors)
     if others := sorted(begun - {name}):
@@ -108,6 +112,13 @@ def replay(spark, errors, *, source, parse, tables, route=None, where=None, id=N
     return Replayed(name, told, left, cut)
 
 
+def _refuse_no_source(spark, errors, source):
+    """Refuse a source that the store never had errors of, while it has those of others: a mistyped name."""
+    there = {row.stream for row in _now(spark, errors).select("stream").distinct().collect()}
+    if there and source.stream not in there:
+        raise ValueError(f"{errors} has no errors of {source.stream}; it has those of {', '.join(sorted(there))}")
+
+
 def _begun(spark, errors):
     """Return the names of replays that were planned and not finished."""
     found = _now(spark, errors).where("replay IS NOT NULL AND replayed IS NULL").select("replay").distinct()
@@ -120,7 +131,8 @@ def _planned(spark, errors, source, parse, plan, where, name):
     from pyspark.sql import functions as F
 
     try:
-        tried = _now(spark, errors).where("replay IS NULL").where(where or "true")
+        of_source = F.col("stream") == source.stream
+        tried = _now(spark, errors).where("replay IS NULL").where(of_source).where(where or "true")
     except (AnalysisException, ParseException) as error:
         said = str(error).strip().splitlines()[0]
         raise ValueError(f"where {where!r} is no condition on the columns of {errors}: {said}") from None
