@@ -3,8 +3,8 @@
 import random
 
 import pytest
-from delivery_cases import RECORD, deliver, event, item, lake, rows, send
-from topic_server import broker, topic
+from delivery_cases import RECORD, ROUTE, deliver, event, item, lake, rows, send, targets
+from topic_server import broker, made_again, topic
 
 from workbench import streams
 from workbench.streams import delivery, positions, publish, routes
@@ -145,6 +145,59 @@ def test_the_second_of_two_runs_is_told_and_nothing_is_twice(spark, lake, topic)
     assert rows(spark, f"{lake}.events", "id") == [(n,) for n in range(20)]
 
 
+def by_offset(spark, lake, *, before=()):
+    """One table by the records' ids, in the order of their offsets; `before` are columns that decide first."""
+    spark.sql(
+        f"CREATE TABLE {lake}.latest (id BIGINT, text STRING, offset BIGINT, "
+        "approximate_arrival_timestamp TIMESTAMP) USING iceberg"
+    )
+    lineage = ("offset", "approximate_arrival_timestamp")
+    target = streams.Target(key=("id",), sequence=(*before, "offset"), lineage=lineage)
+    return {"tables": {f"{lake}.latest": target}, "route": None, "source": {"fail_on_data_loss": False}}
+
+
+def test_offsets_that_begin_again_do_not_make_newer_records_older(spark, lake, broker, topic):
+    """The offsets of a topic made anew are below those that the table's rows are ordered by."""
+    given = by_offset(spark, lake)
+    topic.send(range(8), record=lambda n: event(1) | {"text": f"old {n}"}, partitions=1)
+    deliver(spark, lake, topic, **given)
+    made_again(broker, topic)
+    topic.send(range(2), record=lambda n: event(1) | {"text": f"new {n}"}, partitions=1)
+    for _ in range(2):
+        with pytest.raises(ValueError, match="latest are ordered by the offsets of a topic .* SET offset = -1"):
+            deliver(spark, lake, topic, **given)
+    spark.sql(f"UPDATE {lake}.latest SET offset = -1")
+    done = deliver(spark, lake, topic, **given)
+    assert done.run.lost and rows(spark, f"{lake}.latest", "text", "offset") == [("new 1", 1)]
+    assert deliver(spark, lake, topic, **given).run.resumed
+
+
+def test_a_time_before_the_offset_goes_on_in_a_topic_made_anew(spark, lake, broker, topic):
+    given = by_offset(spark, lake, before=("approximate_arrival_timestamp",))
+    topic.send(range(8), record=lambda n: event(1) | {"text": f"old {n}"}, partitions=1)
+    deliver(spark, lake, topic, **given)
+    made_again(broker, topic)
+    topic.send(range(2), record=lambda n: event(1) | {"text": f"new {n}"}, partitions=1)
+    deliver(spark, lake, topic, **given)
+    assert rows(spark, f"{lake}.latest", "text") == [("new 1",)]
+
+
+def test_a_partition_that_is_shorter_than_what_was_delivered(spark, lake, topic):
+    """Its next records have offsets that the tables are said to have; to go on would pass over them."""
+    topic.send(range(6), record=event, partitions=1)
+    deliver(spark, lake, topic)
+    stream = topic.source().describe()
+    for name in ("events", "items", "errors"):  # as if 94 more had been there, and the broker had lost them
+        place, at = publish.Place(f"{lake}.{name}", stream, "x"), {"0": "5"}
+        had = positions.find(spark, commits.load(spark, place.table), stream).shards
+        publish.note(spark, place, had, positions.properties(stream, at | {"0": "99"}, "more"))
+    topic.send(range(6, 9), record=event, partitions=1)
+    with pytest.raises(positions.shards.RecordsLost, match="ends at offset 8, and it was read up to 99"):
+        deliver(spark, lake, topic)
+    with pytest.raises(positions.shards.RecordsLost, match="ends before offset 99, up to which it was delivered"):
+        deliver(spark, lake, topic, source={"fail_on_data_loss": False})
+
+
 @pytest.mark.parametrize("remedy", ["error store", "tag"])
 def test_a_table_that_was_rolled_back_does_not_go_on_without_its_records(spark, lake, topic, remedy):
     """The error store says that they are read. Rolled back too, they come again, and to the others not twice."""
@@ -158,7 +211,9 @@ def test_a_table_that_was_rolled_back_does_not_go_on_without_its_records(spark, 
         spark.sql(f"CALL system.rollback_to_snapshot('{lake}.{name}', {begun[0][name]})").collect()
 
     roll_back("events")
-    with pytest.raises(positions.PositionsLost, match="events was rolled back behind what was delivered to it"):
+    with pytest.raises(
+        positions.PositionsLost, match="events was rolled back behind .* tag streams_[0-9a-f]{8}_[0-9]+$"
+    ):
         deliver(spark, lake, topic)
     if remedy == "error store":
         roll_back("errors")
@@ -210,11 +265,48 @@ def test_a_stream_of_kinesis_is_delivered_too(spark, lake):
         ({"tables": {}}, "with one at least"),
         ({"max_bad_share": 2}, "a number from 0 to 1"),
         ({"parse": streams.Json("id STRING, kind STRING")}, "is bigint, the records' is string"),
+        ({"parse": "id BIGINT"}, "parse is Json, Avro, Protobuf or an object .* not 'id BIGINT'"),
+        ({"errors": None}, "None is not a table name"),
+        ({"errors": "mistyped.errors"}, "mistyped.errors cannot be made: there is no namespace mistyped"),
+        ({"tables": ["sales.orders"]}, "tables is a dict, name to Target"),
     ],
 )
 def test_arguments_that_do_not_go(spark, lake, topic, options, said):
     with pytest.raises(ValueError, match=said):
         deliver(spark, lake, topic, **options)
+    assert not spark.catalog.tableExists(f"{lake}.errors")
+    assert not spark.catalog.databaseExists("mistyped")
+
+
+def test_a_source_or_a_session_that_is_none(spark, lake):
+    given = {"parse": RECORD, "tables": targets(lake), "errors": f"{lake}.errors", "route": ROUTE.format(lake)}
+    with pytest.raises(ValueError, match="source is a Topic or a Source, not 'sales'"):
+        streams.deliver(spark, source="sales", **given)
+    with pytest.raises(ValueError, match="source is a Topic or a Source, not 'sales'"):
+        streams.replay(spark, f"{lake}.errors", source="sales", parse=RECORD, tables=targets(lake))
+    with pytest.raises(ValueError, match="needs a classic Spark session"):
+        streams.deliver(None, source=streams.Topic("sales", "127.0.0.1:1"), **given)
+
+
+@pytest.mark.parametrize(
+    ("column", "kind", "said"),
+    [
+        ("gone", "STRING", "gone is string; the column that marks deleted rows is boolean"),
+        ("id", "DOUBLE", "id is double: such values cannot name a row"),
+        ("version", "STRING", "version is string; a sequence is an exact number"),
+    ],
+)
+def test_a_table_that_no_merge_would_take_is_refused_before_anything_is_read(
+    spark, lake, topic, column, kind, said
+):
+    send(topic, b"bad")  # no row would come to the merge
+    kinds = {"kind": "STRING", "id": "BIGINT", "version": "BIGINT", "op": "STRING"} | {column: kind}
+    parse = streams.Json(", ".join(f"{name} {kinds[name]}" for name in ("kind", "id", "version", "op")))
+    columns = {"id": "BIGINT", "version": "BIGINT", "gone": "BOOLEAN"} | {column: kind}
+    spark.sql(f"CREATE TABLE {lake}.typed ({', '.join(map(' '.join, columns.items()))}) USING iceberg")
+    item = streams.Target(key=("id",), sequence=("version",), operation="op", deleted="gone")
+    with pytest.raises(ValueError, match=f"typed cannot be merged into: {said}"):
+        deliver(spark, lake, topic, parse=parse, tables={f"{lake}.typed": item}, route=None)
     assert not spark.catalog.tableExists(f"{lake}.errors")
 
 

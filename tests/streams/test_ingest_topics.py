@@ -2,11 +2,10 @@
 
 import os
 import signal
-import time
 
 import pytest
 from py4j.protocol import Py4JError
-from topic_server import broker, topic
+from topic_server import broker, made_again, topic
 
 from workbench import session, streams
 from workbench.streams import kills, loop, positions, shards
@@ -71,14 +70,6 @@ def test_partitions_that_are_added_are_read_from_their_first_record(spark, table
     topic.send(range(4, 10), partitions=3)
     ingest(spark, table, topic)
     assert ids(table) == [4, 5, 6, 7, 8, 9]
-
-
-def made_again(broker, topic):
-    broker.delete_topic(topic.name)
-    end = time.monotonic() + 60
-    while topic.name in broker.topics() and time.monotonic() < end:
-        time.sleep(0.1)
-    broker.create_topic(topic.name, partitions=2)
 
 
 def test_a_topic_made_again_is_refused_and_then_read_from_its_beginning(spark, broker, table, topic):

@@ -4,6 +4,7 @@ Not a conftest: a second module of that name would be found where others import 
 """
 
 import json
+import time
 
 import pytest
 
@@ -72,3 +73,12 @@ class Made:
 
     def grow(self, partitions):
         self.broker.add_partitions(self.name, partitions)
+
+
+def made_again(broker, topic):
+    """Delete a topic and make it anew under its name."""
+    broker.delete_topic(topic.name)
+    end = time.monotonic() + 60
+    while topic.name in broker.topics() and time.monotonic() < end:
+        time.sleep(0.1)
+    broker.create_topic(topic.name, partitions=2)

@@ -31,9 +31,13 @@ def make(spark, table, schema=SCHEMA, what="table of dead letters"):
         what: what it should be, in words.
 
     Raises:
-        ValueError: there is a table of that name without the columns.
+        ValueError: there is a table of that name without the columns, or no such namespace: some catalogs make a
+            mistyped one.
     """
     if not snapshots.exists(spark, table):
+        identifiers.quoted(table)
+        if not spark.catalog.databaseExists(namespace := table.rpartition(".")[0]):
+            raise ValueError(f"{table} cannot be made: there is no namespace {namespace}")
         spark.sql(f"CREATE TABLE IF NOT EXISTS {identifiers.quoted(table)} ({schema}) USING iceberg")
     commits.load(spark, table)
     columns = spark.table(identifiers.quoted(table)).schema

@@ -9,6 +9,7 @@ import secrets
 from collections import Counter
 from dataclasses import dataclass, replace
 
+from workbench import identifiers
 from workbench.streams import (
     batches,
     chunks,
@@ -71,7 +72,7 @@ def deliver(
         source: Topic, or Source.
         parse: as of `ingest`; its fields are those of all tables together.
         tables: table name to Target.
-        errors: name of the error store, made when missing.
+        errors: name of the error store, made when missing, in a namespace that is there.
         route: SQL expression over a record's fields that gives the name of its table, the same each time; None
             with one table.
         max_bad_share: share of a micro-batch, 0 to 1, that may go to `errors`; above it nothing is committed.
@@ -89,11 +90,13 @@ def deliver(
     Raises:
         As `ingest`.
     """
-    loop.check(max_bad_share=max_bad_share, max_batches=max_batches, poll_seconds=poll_seconds, stop=stop,
-               on_batch=on_batch)  # fmt: skip
+    loop.check(source=source, parse=parse, max_bad_share=max_bad_share, max_batches=max_batches,
+               poll_seconds=poll_seconds, stop=stop, on_batch=on_batch)  # fmt: skip
+    identifiers.quoted(errors)
     if errors in tables:
         raise ValueError(f"{errors} is a target and the error store; it can be one of them")
     plan = routes.plan(spark, source, parse, route, tables)
+    routes.refuse_unmergeable(spark, source, plan)
     run = Delivery(spark, errors, source, parse, plan, max_bad_share, run_id or secrets.token_hex(4))
     begin, tell = (lambda: run.begin(onto_rows)), on_batch or batches.teller()
     done = loop.run(run, begin, until_caught_up, max_batches, poll_seconds, tell, stop)
@@ -110,6 +113,7 @@ class Delivery(loop.Run):
 
     def begin(self, onto_rows):
         """Find out where each table stands, or commit where it begins."""
+        self._refuse_offsets_anew()
         errors.make(self.spark, self.table)
         super().begin(None, True)
         self.letters = self.place
@@ -123,15 +127,42 @@ class Delivery(loop.Run):
                 summary = positions.properties(self.stream, self.at, "begin")
                 publish.note(self.spark, place, None, summary, mark=True)
 
+    def _refuse_offsets_anew(self):
+        """Refuse rows that are ordered by offsets of a deleted topic: new records would be taken for older."""
+        stream = self.source.describe()
+        for name in [name for name, target in self.plan.targets.items() if _by_offset(target)]:
+            loaded = commits.load(self.spark, name)
+            found, lost = positions.resume(self.spark, loaded, name, self.source, stream, onto_rows=True)
+            quoted = identifiers.quoted(name)
+            if found or not lost or self.spark.sql(f"SELECT 1 FROM {quoted} WHERE offset >= 0 LIMIT 1").isEmpty():
+                continue
+            raise ValueError(
+                f"rows of {name} are ordered by the offsets of a topic {self.source.stream} that was deleted. "
+                "Those of the new one begin again below them, and its records would be taken for older. To let "
+                f"them win say first: UPDATE {name} SET offset = -1"
+            )
+
+    def _refuse_back(self, read):
+        """Refuse a partition that is shorter than it was: tables would pass over what has the offsets again."""
+        ends = {shard: end or shards.OLDEST for shard, end in read.ends.items()}
+        if back := sorted(shard for shard, end in ends.items() if shards.further(self.at.get(shard, ""), end)):
+            raise shards.RecordsLost(
+                f"partition {back[0]} of {self.source.stream} ends before offset {self.at[back[0]]}, up to which "
+                "it was delivered: records are gone, and others have their offsets or will. A delivery tells by "
+                "offsets what a table has, so it cannot go on here, whatever fail_on_data_loss says; it can with "
+                "a topic made anew"
+            )
+
     def _refuse_rolled_back(self, name, loaded):
         """Refuse a table that lost what it was given: nothing behind the error store's positions is read again."""
         back = [one for one, at in self.at.items() if shards.further(at, self.has[name].get(one, shards.OLDEST))]
         if back and positions.rolled_back(self.spark, loaded, self.stream):
+            tags = [one for one in loaded.refs() if one.startswith(positions.ref(self.stream))]
             raise positions.PositionsLost(
                 f"main of {name} was rolled back behind what was delivered to it, and its records would not come "
                 f"again, for {self.table} says that they are read. Roll {self.table} back too: what the other "
                 "tables have is passed over. To go on without them remove the table's tag "
-                f"{positions.ref(self.stream)}…"
+                f"{', '.join(tags)}"
             )
 
     def end(self):
@@ -160,6 +191,7 @@ class Delivery(loop.Run):
         """Commit each table's rows with its positions, then the errors with those of the run."""
         from pyspark.sql import functions as F
 
+        self._refuse_back(read)
         # columns of a table may have changed since the last batch
         self.plan = routes.plan(self.spark, self.source, self.parse, self.plan.route, self.plan.targets)
         batch, found = secrets.token_hex(8), routes.routed(chunks.rows(frame, self._row_schema()), self.plan)
@@ -223,6 +255,12 @@ class Delivery(loop.Run):
                 continue
             self.has[name] = ends
             return
+
+
+def _by_offset(target):
+    """Say whether the order of a target's rows hangs on offsets: no time, which goes on, decides before them."""
+    before = target.sequence[: target.sequence.index("offset")] if "offset" in target.sequence else None
+    return before is not None and "approximate_arrival_timestamp" not in before
 
 
 _NEW = "_new"

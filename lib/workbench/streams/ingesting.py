@@ -33,7 +33,8 @@ def ingest(
         table: `namespace.name` or `catalog.namespace.name`; columns that the schema does not name are null.
         source: Source, or Topic.
         parse: Json, Avro, Protobuf, or an object with `fields()` and `parser()` like them.
-        dead_letters: table for records that cannot become rows, made when missing; None stops at the first one.
+        dead_letters: table for records that cannot become rows, made when missing, in a namespace that is there;
+            None stops at the first one.
         max_bad_share: share of a micro-batch, 0 to 1, above which it stops before anything is committed.
         record_key: RecordKey by which producer duplicates are dropped; None keeps them.
         lineage: columns of the table that take the record's own `stream`, `shard_id`, `sequence_number`,
@@ -63,6 +64,8 @@ def ingest(
         ValueError: an argument does not go, or the table has other columns.
     """
     loop.check(
+        source=source,
+        parse=parse,
         max_bad_share=max_bad_share,
         max_batches=max_batches,
         poll_seconds=poll_seconds,

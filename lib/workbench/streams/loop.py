@@ -15,12 +15,13 @@ class TooManyBad(RuntimeError):
     """More of a micro-batch could not be parsed than was allowed; nothing of it was committed."""
 
 
-def check(*, max_bad_share, max_batches, poll_seconds, stop, on_batch):
+def check(*, source, parse, max_bad_share, max_batches, poll_seconds, stop, on_batch):
     """Refuse arguments of a run that do not go.
 
     Raises:
         ValueError: which, and what was expected.
     """
+    check_ends(source, parse)
     if (
         isinstance(max_bad_share, bool)
         or not isinstance(max_bad_share, int | float)
@@ -36,6 +37,17 @@ def check(*, max_bad_share, max_batches, poll_seconds, stop, on_batch):
     for name, given in (("stop", stop), ("on_batch", on_batch)):
         if given is not None and not callable(given):
             raise ValueError(f"{name} is a function, not {given!r}")
+
+
+def check_ends(source, parse):
+    """Refuse what records cannot be read from, or not be parsed by; as `check`."""
+    wanted = ("stream", "lineage", "describe", "read")
+    if isinstance(source, type) or not all(hasattr(source, one) for one in wanted):
+        raise ValueError(f"source is a Topic or a Source, not {source!r}")
+    if isinstance(parse, type) or not all(hasattr(parse, one) for one in ("fields", "parser")):
+        raise ValueError(
+            f"parse is Json, Avro, Protobuf or an object with fields() and parser() like them, not {parse!r}"
+        )
 
 
 def run(one, begin, until_caught_up, max_batches, poll_seconds, tell, stop):

@@ -10,7 +10,7 @@ import secrets
 from dataclasses import dataclass
 
 from workbench import identifiers
-from workbench.streams import dead_letters, nulls, publish, routes, sources
+from workbench.streams import dead_letters, loop, nulls, publish, routes, sources
 from workbench.streams import errors as store
 from workbench.tables import commits, upserts
 
@@ -89,7 +89,9 @@ def replay(spark, errors, *, source, parse, tables, route=None, where=None, id=N
     """
     from pyspark.sql import functions as F
 
+    loop.check_ends(source, parse)
     plan = routes.plan(spark, source, parse, route, tables)
+    routes.refuse_unmergeable(spark, source, plan)
     commits.load(spark, errors)  # one that is not there is a mistyped name
     store.make(spark, errors)
     _refuse_no_source(spark, errors, source)

@@ -114,7 +114,8 @@ def plan(spark, source, parse, route, targets):
         ValueError: the expression is none, or a table has other columns than its records bring.
         TableNotFound: there is no such table.
     """
-    if not targets or not all(isinstance(one, Target) for one in targets.values()):
+    given = list(targets.values()) if isinstance(targets, dict) else ()
+    if not given or not all(isinstance(one, Target) for one in given):
         raise ValueError("tables is a dict, name to Target, with one at least")
     if route is None and len(targets) > 1:
         raise ValueError(
@@ -124,12 +125,13 @@ def plan(spark, source, parse, route, targets):
         raise ValueError(
             f"tombstones delete in {' and in '.join(several)}; nothing says of which one a key is: one can be it"
         )
+    for table in targets:
+        commits.load(spark, table)
     tables.refuse_wap(spark)
     fields = parse.fields()
     _check_route(spark, route, fields)
     columns = {}
     for table, target in targets.items():
-        commits.load(spark, table)
         columns[table] = spark.table(identifiers.quoted(table)).schema
         _check_target(table, target, columns[table], fields, source)
     if several:
@@ -206,6 +208,21 @@ def _check_target(table, target, columns, fields, source):
             raise ValueError(f"{inner} of {table} is required; the schema has to say so")
         if name not in given and name != target.deleted and not one.nullable:
             raise ValueError(f"column {name} of {table} is required, and the records do not bring it")
+
+
+def refuse_unmergeable(spark, source, plan):
+    """Refuse targets with a key whose rows no merge would take, before anything is read; as `plan`."""
+    from pyspark.sql.types import StructType
+
+    lineage = StructType.fromDDL(", ".join(f"{name} {source.lineage[name]}" for name in plan.lineage))
+    schema = StructType([*plan.fields.fields, *lineage.fields]).add(nulls.COLUMN, "boolean")
+    found = routed(spark.createDataFrame([], schema), plan)
+    for table, target in plan.targets.items():
+        if target.key:
+            try:
+                upserts.shapes.of(spark, table, of_table(found, plan, table), **target.roles())
+            except ValueError as error:
+                raise ValueError(f"{table} cannot be merged into: {error}") from None
 
 
 def routed(rows, plan):
