@@ -1,4 +1,4 @@
-"""docs/conflicts.md says nothing that neither the committed matrix nor the telling cells of the check hold."""
+"""docs/conflicts.md says nothing that the committed matrix does not hold."""
 
 import re
 
@@ -13,83 +13,147 @@ from workbench.conflicts import claims
 PAGE = (ROOT / "docs" / "conflicts.md").read_text(encoding="utf-8")
 ABOUT, MATRIX = conflicts.measured()
 TEXT = " ".join(PAGE.replace("- ", " ").split())
-CHANGES, BEFORE = ("merge", "update", "delete"), ("append", "overwrite_dynamic")
-COMMITTED, DATA, SWAP = {"both_committed", "retried_and_committed"}, {"data_conflict"}, {"catalog_conflict"}
-DEFAULT = {"mode": ("copy-on-write",), "isolation": ("serializable", None), "partition": ("same", None)}
-INSERTS = "merge_insert_only"
+ALL = list(dict.fromkeys(one.first for one in MATRIX))
+CHANGES, BEFORE, INSERTS = ("merge", "update", "delete"), ("append", "overwrite_dynamic"), "merge_insert_only"
+OK, DATA = {"both_committed", "retried_and_committed"}, {"data_conflict"}
+SWAP, RED, OTHER = {"catalog_conflict"}, {"silent_anomaly"}, {"other_error"}
+COW, MOR, V3 = conflicts.MODES
+SAME, APART, LOOSE, STRICT = {"partition": "same"}, {"partition": "other"}, {"isolation": "snapshot"}, {
+    "isolation": "serializable"}  # fmt: skip
+LETTERS = {"ok": OK, "data": DATA, "swap": SWAP, "**red**": RED, "other": OTHER}
 
-# a sentence of the page: which firsts and seconds it is about, the outcomes it says, and what their message begins with
+
+def but(*names):
+    return tuple(one for one in ALL if one not in names)
+
+
+# a sentence of the page: firsts, seconds, what else the cells have in common, their outcomes, how messages begin
 SAID = [
-    ("**An append, a dynamic overwrite and an insert-only MERGE commit** behind an append, an overwrite",
-     BEFORE, (*BEFORE, INSERTS), {"retried_and_committed"}, None),
-    ("and an insert-only MERGE, after a built-in retry", (INSERTS,), BEFORE, {"retried_and_committed"}, None),
-    ("**An insert-only MERGE is red** behind another one", (INSERTS,), (INSERTS,), {"silent_anomaly"}, None),
-    ("A MERGE that may also match is checked, and refused.", (INSERTS,), ("merge",), DATA, "Found conflicting"),
-    ("**MERGE, UPDATE and DELETE are refused** (`Found conflicting files that can contain records matching …`) "
-     "behind an append and an overwrite", BEFORE, CHANGES, DATA,
-     "Found conflicting files that can contain records matching "),
-    ("`part = 0 AND id IN (1, 5)` of an UPDATE with literals", BEFORE, ("update",), DATA,
+    ("**An append and a dynamic overwrite commit** behind everything", ALL, BEFORE, {}, OK, None),
+    ("An insert-only MERGE commits, too", but(INSERTS, "merge", "delete"), (INSERTS,), {}, OK, None),
+    ("that is **red** at either isolation and in every mode", (INSERTS, "merge", "delete"), (INSERTS,), SAME, RED, None),
+    ("`expire_snapshots` commits behind everything but another one", but("expire_snapshots"), ("expire_snapshots",),
+     {}, OK, None),
+    ("At `serializable`, **MERGE, UPDATE and DELETE are refused** behind an append and an insert-only MERGE",
+     ("append", INSERTS), CHANGES, SAME | STRICT, DATA, "Found conflicting files that can contain records matching "),
+    ("`part = 0 AND id IN (1, 5)` of an UPDATE with literals", ("append", INSERTS), ("update",), SAME | STRICT | {"mode": COW},
+     DATA,
      'Found conflicting files that can contain records matching (ref(name="part") == 0 and ref(name="id") in (1, 5))'),
-    ("`true` of a MERGE that joins", (*BEFORE, INSERTS), ("merge",), DATA,
+    ("`true` of a MERGE that joins", (*BEFORE, INSERTS), ("merge",), STRICT | {"mode": COW}, DATA,
      "Found conflicting files that can contain records matching true: "),
-    ("are data conflicts** behind an overwrite (`Missing required files to delete`", ("overwrite_dynamic",),
-     ("rewrite_data_files",), DATA, "Missing required files to delete"),
-    ("`Deleted manifest … could not be found`)", ("overwrite_dynamic",), ("rewrite_manifests",), DATA,
+    ("At `snapshot` they commit. The appended row is not updated: equal to `second_first`", ("append",), CHANGES,
+     SAME | LOOSE | {"equal_to": "second_first"}, OK, None),
+    ("**MERGE and DELETE behind an insert-only MERGE are red** there", (INSERTS,), ("merge", "delete"), SAME | LOOSE,
+     RED, None),
+    ("they are refused at either level, by other checks", ("overwrite_dynamic", *CHANGES), ("merge", "update"), SAME,
+     DATA, None),
+    ("they are refused at either level, by other checks", ("overwrite_dynamic", *CHANGES), ("delete",),
+     SAME | {"mode": (COW, V3)}, DATA, None),
+    ("a DELETE behind an UPDATE or a DELETE commits, and is as if it had come second", ("update", "delete"),
+     ("delete",), SAME | {"mode": MOR, "equal_to": ("first_second", "both")}, OK, None),
+    ("**a DELETE behind a MERGE at `snapshot` is red**", ("merge",), ("delete",), SAME | LOOSE | {"mode": MOR}, RED,
+     None),
+    ("Deletion vectors (v3) refuse all three.", CHANGES, ("delete",), SAME | LOOSE | {"mode": V3}, DATA,
+     "Found concurrently added DV"),
+    ("UPDATE and DELETE by literals commit behind all that changes rows of another partition",
+     (*BEFORE, INSERTS, *CHANGES), ("update", "delete"), APART, OK, None),
+    ("**MERGEs of two partitions conflict** where they are serializable", ("merge",), ("merge",), APART | STRICT, DATA,
+     None),
+    ("and behind a MERGE, an UPDATE or a DELETE in merge-on-read and v3 at `snapshot`, too", CHANGES, ("merge",),
+     APART | LOOSE | {"mode": (MOR, V3)}, DATA, "Found new conflicting delete files that can apply to records matching true"),
+    ("compaction is a data conflict behind an overwrite, a MERGE, an UPDATE, a DELETE and another compaction",
+     ("overwrite_dynamic", *CHANGES, "rewrite_data_files"), ("rewrite_data_files",), {}, DATA, None),
+    ("MERGE, UPDATE and DELETE are behind a compaction, at either isolation", ("rewrite_data_files",), CHANGES, {},
+     DATA, None),
+    ("Appends, overwrites and insert-only MERGEs commit behind it", ("rewrite_data_files",), (*BEFORE, INSERTS), {}, OK,
+     None),
+    ("and it commits behind appends and insert-only MERGEs", ("append", INSERTS), ("rewrite_data_files",), {}, OK,
+     None),
+    ("**`rewrite_manifests` is stopped** (`Deleted manifest … could not be found`) by an overwrite, compaction, another",
+     ("overwrite_dynamic", "rewrite_data_files", "rewrite_manifests"), ("rewrite_manifests",), {}, DATA,
      "Deleted manifest <path> could not be found"),
-    ("Behind an append both commit.", ("append",), ("rewrite_data_files", "rewrite_manifests"), COMMITTED, None),
-    ("**`fast_forward` and schema changes are refused** behind an append and an overwrite", BEFORE,
-     ("fast_forward", "add_column"), SWAP, "Table metadata refresh is required"),
-    ("`expire_snapshots` commits behind an append and an overwrite.", BEFORE, ("expire_snapshots",), COMMITTED, None),
+    ("and in copy-on-write by MERGE, UPDATE and DELETE, too", CHANGES, ("rewrite_manifests",), {"mode": COW}, DATA,
+     "Deleted manifest <path> could not be found"),
+    ("and in copy-on-write by MERGE, UPDATE and DELETE, too", CHANGES, ("rewrite_manifests",), {"mode": (MOR, V3)}, OK,
+     None),
+    ("It stops nobody but itself, `fast_forward` and `add_column`", ("rewrite_manifests",),
+     but("rewrite_manifests", "fast_forward", "add_column"), {}, OK, None),
+    ("**`fast_forward` and `add_column` are refused behind everything**", ALL, ("fast_forward", "add_column"), {}, SWAP,
+     "Table metadata refresh is required"),
+    ("Behind `fast_forward` all others but a serializable MERGE commit", ("fast_forward",),
+     but("merge", "fast_forward", "add_column"), {}, OK, None),
+    ("Behind `fast_forward` all others but a serializable MERGE commit", ("fast_forward",), ("merge",), STRICT, DATA,
+     None),
+    ("Behind `fast_forward` all others but a serializable MERGE commit", ("fast_forward",), ("merge",), LOOSE, OK,
+     None),
+    ("`expire_snapshots` behind another one, in each mode (NoSuchKeyException, 404)", ("expire_snapshots",),
+     ("expire_snapshots",), {"error_class": "NoSuchKeyException", "equal_to": "first_alone"}, OTHER, None),
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("sentence", "firsts", "seconds", "outcomes", "begins"), SAID, ids=[one[0][:60] for one in SAID]
-)
-def test_a_sentence_stands_on_every_cell_that_it_is_about(sentence, firsts, seconds, outcomes, begins):
+@pytest.mark.parametrize("said", SAID, ids=[f"{n} {one[0][:50]}" for n, one in enumerate(SAID)])
+def test_a_sentence_stands_on_every_cell_that_it_is_about(said):
+    sentence, firsts, seconds, where, outcomes, begins = said
     assert sentence in TEXT
-    cells = [one for one in MATRIX if one.first in firsts and one.second in seconds and default(one)]
-    assert {(one.first, one.second) for one in cells} == {(one, other) for one in firsts for other in seconds}
-    assert {one.outcome for one in cells} <= outcomes
-    assert all((one.message or "").startswith(begins or "") for one in cells)
+    about = [one for one in MATRIX if one.first in firsts and one.second in seconds and fits(one, where, CELLS)]
+    assert {(one.first, one.second) for one in about} == {(one, other) for one in firsts for other in seconds}
+    assert {one.outcome for one in about} <= outcomes
+    assert all(fits(one, where, RESULTS) and (one.message or "").startswith(begins or "") for one in about)
 
 
-def default(one):
-    return all(getattr(one, name) in values for name, values in DEFAULT.items())
+CELLS, RESULTS = {"mode", "isolation", "partition"}, {"equal_to", "error_class"}
 
 
-# what only the eight cells hold that the check runs twice: first, second, outcome, what the rows are equal to
-CHECKED = [
-    ("MERGEs of two partitions conflict.", ("merge", "merge", "data_conflict", "first_alone")),
-    ("At `snapshot` isolation the UPDATE behind an append commits",
-     ("append", "update", "retried_and_committed", "second_first")),
-    ("compaction behind an UPDATE, too", ("update", "rewrite_data_files", "data_conflict", "first_alone")),
-    ("and a schema change behind another one", ("add_column", "add_column", "catalog_conflict", "first_alone")),
-    ("not measured, but for UPDATE in the check: so it is",
-     ("update", "rewrite_data_files", "data_conflict", "first_alone")),
-    ("not measured, but in the check: so it is, on `true`", ("merge", "merge", "data_conflict", "first_alone")),
-]  # fmt: skip
+def fits(one, where, names):
+    wanted = {
+        name: value if isinstance(value, tuple) else (value,) for name, value in where.items() if name in names
+    }
+    return all(getattr(one, name) in values for name, values in wanted.items())
 
 
-@pytest.mark.parametrize(("sentence", "cell"), CHECKED, ids=[one[0][:60] for one in CHECKED])
-def test_a_sentence_stands_on_a_telling_cell(sentence, cell):
-    assert sentence in TEXT
-    assert cell in [(first, second, outcome, equal) for first, second, outcome, _, _, equal, _ in TELLING]
+def test_the_red_cells_are_those_that_the_page_names():
+    red = {(one.first, one.second) for one in MATRIX if one.outcome == "silent_anomaly"}
+    named = [said for said in SAID if said[4] == RED]
+    assert red == {(first, second) for _, firsts, seconds, *_ in named for first in firsts for second in seconds}
+    count = sum(one.outcome == "silent_anomaly" and fits(one, said[3], CELLS) and one.first in said[1]
+                and one.second in said[2] for said in named for one in MATRIX)  # fmt: skip
+    assert count == ABOUT["outcomes"]["silent_anomaly"] > 0
 
 
-def test_the_last_overwrite_wins():
-    assert (
-        "commits behind an append and another overwrite, and replaces what they brought: the last one wins" in TEXT
-    )
-    cells = [one for one in MATRIX if one.first in BEFORE and one.second == "overwrite_dynamic" and default(one)]
-    assert [(one.outcome, one.equal_to) for one in cells] == [("retried_and_committed", "first_second")] * 2
+def test_the_table_at_the_defaults_is_the_matrix():
+    rows = re.findall(r"^\| (\w+) \| (.+) \|$", PAGE.partition("first \\ second")[2].partition("*ok* is")[0], re.M)
+    there = {
+        (one.first, one.second): one.outcome
+        for one in MATRIX
+        if fits(one, {"mode": COW, "isolation": ("serializable", None), "partition": ("same", None)}, CELLS)
+    }
+    assert [name for name, _ in rows] == ALL
+    for name, letters in rows:
+        for second, letter in zip(ALL, letters.split(" | "), strict=True):
+            assert there[name, second] in LETTERS[letter]
+
+
+def test_the_telling_cells_of_the_check_are_those_of_the_matrix():
+    """Of isolations and partitions they say nothing, so there is one like each of them."""
+    there = {(one.first, one.second, one.outcome, one.error_class, one.rows, one.equal_to, one.orders)
+             for one in MATRIX}  # fmt: skip
+    assert {tuple(one) for one in TELLING} <= there
 
 
 def test_the_page_counts_the_cells_that_there_are():
     by_mode = {sum(cell.mode == mode for cell in conflicts.cells()) for mode in conflicts.MODES}
     assert f"That leaves {len(conflicts.cells())} cells: {by_mode.pop()} in each of" in TEXT and not by_mode
     assert f"On `rest` the {len(bench.left_out('rest'))} cells of v3 with an UPDATE, a DELETE or a MERGE" in TEXT
-    assert ("No cell so far is `other_error`." in TEXT) == (ABOUT["outcomes"]["other_error"] == 0)
+    versions, counted = ABOUT["versions"], ABOUT["outcomes"]
+    assert f"All {ABOUT['cells_measured']} cells were measured (Spark {versions['pyspark']}, Iceberg" in TEXT
+    assert ABOUT["cells_measured"] == len(conflicts.cells()) and ABOUT["repeated_unlike"] == []
+    assert f"{ABOUT['cells_repeated']} of them twice, and none of those came out differently" in TEXT
+    assert (
+        f"{counted['retried_and_committed']} committed after a built-in retry, {counted['data_conflict']} were data "
+        f"conflicts, {counted['catalog_conflict']} catalog conflicts, {counted['silent_anomaly']} are silent "
+        f"anomalies, and {counted['other_error']} another error"
+    ) in TEXT
+    assert sum(counted.values()) == ABOUT["cells_measured"] and counted["both_committed"] == 0
     assert all(f"| `{name}` |" in PAGE for name in conflicts.OUTCOMES)
 
 
