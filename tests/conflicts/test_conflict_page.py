@@ -157,6 +157,26 @@ def test_the_page_counts_the_cells_that_there_are():
     assert all(f"| `{name}` |" in PAGE for name in conflicts.OUTCOMES)
 
 
+def test_on_a_rest_catalog_only_expiry_and_schema_changes_differ():
+    about, there = conflicts.measured(name="conflicts_rest")
+    swapped = {conflicts.kept.cell_of(one): one for one in MATRIX}
+    same = [one for one in there if swapped[conflicts.kept.cell_of(one)] == one]
+    other = [one for one in there if swapped[conflicts.kept.cell_of(one)] != one]
+    assert f"has the {len(there)} cells that can be on `rest`" in TEXT and about["cells_measured"] == len(there)
+    assert f"{about['cells_repeated']} of them twice and none unlike" in TEXT and about["repeated_unlike"] == []
+    assert (
+        f"{len(same)} are as above, the {sum(one.outcome in RED for one in same)} silent anomalies among" in TEXT
+    )
+    assert f"the other {len(other)} have `expire_snapshots` or `add_column` on a side" in TEXT
+    assert all({one.first, one.second} & {"expire_snapshots", "add_column"} for one in other)
+    assert not RED & {one.outcome for one in other}
+    twice = [one for one in other if one.first == one.second]
+    assert {(one.first, one.error_class) for one in twice} == {("expire_snapshots", "NoSuchKeyException")}
+    assert {one.outcome for one in other if one not in twice} == {"both_committed"}
+    behind = {one.first for one in there if one.second == "add_column" and one.outcome in SWAP}
+    assert "a schema change commits behind all but another schema change" in TEXT and behind == {"add_column"}
+
+
 def test_what_is_said_elsewhere_has_the_matrixs_verdict():
     """A row a claim, in their order, each beginning with the verdict: agrees, differs or not measured."""
     rows = re.findall(r"^\| (.+?) \| (.+?) \| (.+?) \|$", PAGE.partition("## What is said elsewhere")[2], re.M)[2:]
