@@ -13,6 +13,7 @@ from workbench.cli.doctor import doctor
 from workbench.cli.engines import engines
 from workbench.cli.export import export
 from workbench.cli.local import local
+from workbench.cli.maintain import maintain
 from workbench.cli.schedule import schedule
 
 app = typer.Typer(
@@ -196,6 +197,9 @@ def new(name: Annotated[str, typer.Argument(help="two digits and words: 25_find_
 
     path = refreshing.create(name)
     print(f"{_from_here(path)}: edit it in JupyterLab, then `workbench refresh {name}`")
+
+
+app.command()(maintain)
 
 
 def progress(name):
