@@ -73,7 +73,7 @@ def _one(spark, name, rules, marks, plan, remove_orphans):
     except ValueError as error:
         return _refused(error)
     except Exception as error:
-        if not commits.causes(error):
+        if not _foreseen(error):
             return _broken(name)
         # such as a catalog that nobody answers for
         return _refused(f"{name} cannot be looked at: {commits.errors.first_line(error)}")
@@ -98,7 +98,7 @@ def _run(spark, planned, remove_orphans):
         before = getattr(error, "__notes__", ())
         if isinstance(error, ValueError) and not before:
             return _refused(error)
-        if not commits.causes(error) and not isinstance(error, ValueError | OSError | commits.OutcomeUnknown):
+        if not _foreseen(error):
             return _broken(planned.table)
         _say(f"workbench: {planned.table} was left in the middle: {commits.errors.first_line(error)}", sys.stderr)
         for note in before:
@@ -171,6 +171,16 @@ def _doubt(spark, name):
 def _refused(why):
     _say(f"workbench: {why}", sys.stderr)
     return 2
+
+
+def _foreseen(error):
+    """Say whether an error is Java's, a storage's or a lost connection's, which a sentence tells: no defect."""
+    from py4j.protocol import Py4JError
+
+    from workbench.tables import commits
+
+    known = isinstance(error, ValueError | OSError | Py4JError | commits.OutcomeUnknown)
+    return known or bool(commits.causes(error))
 
 
 def _broken(name):

@@ -5,10 +5,12 @@ import re
 
 import pytest
 from conftest import workbench
+from py4j.protocol import Py4JNetworkError
 from typer.testing import CliRunner
 
 from workbench import session
 from workbench.cli import app
+from workbench.tables import maintenance
 from workbench.tables.maintenance import Done
 
 COMMAND = importlib.import_module("workbench.cli.maintain")  # the package has the function by that name
@@ -56,6 +58,26 @@ def test_no_orphans_are_meant_where_the_policy_has_none(policy, monkeypatch):
     text = "actions: [compact_data]\norphans_older_than_days: 0.5\n"
     together = (["a.b"], ["a.b", "e.f"], ["a.b", "c.d", "e.f"])
     assert [call(*names, *policy(text)) for names in together] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (ConnectionRefusedError("nobody is there"), 2, "workbench: a.b cannot be looked at: nobody is there\n"),
+        (Py4JNetworkError("Java is gone"), 2, "workbench: a.b cannot be looked at: Java is gone\n"),
+        (TypeError("a defect"), 1, "\nTypeError: a defect\n"),
+    ],
+    ids=["connection", "java", "defect"],
+)
+def test_what_is_told_without_a_traceback(policy, monkeypatch, error, code, said):
+    def fail(spark, table, **more):
+        raise error
+
+    monkeypatch.setattr(session, "start", lambda environment: None)
+    monkeypatch.setattr(maintenance, "plan", fail)
+    told = CliRunner().invoke(app, ["maintain", "a.b", *map(str, policy(""))])
+    assert told.exit_code == code and said in told.output
+    assert ("Traceback" in told.output) == (code == 1)
 
 
 def test_a_refusal_is_one_sentence_and_no_traceback(policy, tmp_path):
