@@ -201,6 +201,7 @@ def test_what_writers_refuse_is_left_and_an_error_in_the_middle_is_said(spark, n
         "done   expire_snapshots: 0 files deleted, 0 commits, 0 tries\n"
         "left   expire_snapshots: nothing is expired: reader is gone\n"
     )
+    assert call(tables[0], *options[2:])[0] == 1
     error = TypeError("a defect")
     code, text = call(*options)
     assert (
