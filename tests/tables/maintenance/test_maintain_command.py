@@ -1,11 +1,24 @@
 """`workbench maintain` in the session that is there: sentences, exit codes, and one table after another."""
 
 import re
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from conftest import ENVIRONMENT
 from digests import digest
-from maintenance_cases import append, data_files, folder, ids, made, old, raise_conflict
+from maintenance_cases import (
+    LONG,
+    MERGE_ON_READ,
+    PLAIN,
+    append,
+    data_files,
+    folder,
+    ids,
+    made,
+    old,
+    raise_conflict,
+)
 from typer.testing import CliRunner
 
 from workbench.cli import app
@@ -237,3 +250,33 @@ def test_nothing_is_done_while_the_pointer_is_in_doubt(spark, namespace, policy,
     code, text = call(table, *policy(COMPACTION))
     noted = "note   whether the pointer is an old one cannot be told: s3:ListBucket is not allowed\n"
     assert code == 0 and noted in text and "done   compact_data: 8 files before, 1 after" in text
+
+
+def test_a_plan_that_another_run_has_overtaken_does_nothing_twice(spark, namespace, policy):
+    """As where two of them begin at once, and the first is through when the second begins to work."""
+    table = made(spark, f"{namespace}.t", appends=6)
+    options = {"policy": maintenance.read_policy(policy()[-1])}
+    before, both = digest(spark, table), [maintenance.plan(spark, table, **options) for _ in "ab"]
+    first, second = ({one.name: one for one in maintenance.run(spark, each)} for each in both)
+    assert (first["compact_data"].files, second["compact_data"].files) == (6, 0)
+    assert (digest(spark, table), data_files(spark, table)) == (before, 1)
+    assert maintenance.inventory(spark, table).missing == ()
+
+
+@LONG
+@pytest.mark.parametrize("properties", [PLAIN, MERGE_ON_READ, "'format-version' = '3'"], ids=["2", "deletes", "3"])
+def test_two_at_once_lose_no_row_and_no_file(spark, namespace, policy, properties):
+    table = made(spark, f"{namespace}.t", properties=properties, appends=8)
+    spark.sql(f"DELETE FROM {table} WHERE id % 7 = 0")
+    rules, before = maintenance.read_policy(policy()[-1]), digest(spark, table)
+    begun = threading.Barrier(2)
+
+    def one(_):
+        planned = maintenance.plan(spark, table, policy=rules)
+        begun.wait()
+        return maintenance.run(spark, planned)
+
+    with ThreadPoolExecutor(2) as both:
+        assert all(done for done in both.map(one, "ab"))
+    spark.sql(f"REFRESH TABLE {table}")
+    assert (digest(spark, table), maintenance.inventory(spark, table).missing) == (before, ())
