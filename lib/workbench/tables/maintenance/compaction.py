@@ -58,7 +58,7 @@ def by_spark(spark, table, groups, policy, *, tries=5, max_commits=None, max_fil
     Returns:
         Rewritten.
     """
-    mark, files, after, size, skipped, dropped, begun, said = uuid.uuid4().hex, 0, 0, 0, 0, 0, 0, ()
+    mark, files, after, size, skipped, begun, said = uuid.uuid4().hex, 0, 0, 0, 0, 0, ()
     for tried in range(1, tries + 1):
         left = max_commits if max_commits is None else max_commits - _made(spark, table, mark)
         room = max_files if max_files is None else max_files - files
@@ -66,10 +66,10 @@ def by_spark(spark, table, groups, policy, *, tries=5, max_commits=None, max_fil
             full = "max_commits" if left == 0 else "max_bytes"
             said = (f"{full} is reached: {skipped} files were left as they are",)
             break
-        options = _options(spark, table, policy, groups, left, room)
+        options, drops = _options(spark, policy, left, room), left is None and _drops(spark, table, groups, policy)
         try:
             attempt = commits.attempt(
-                lambda options=options: _once(spark, table, groups, options, mark),
+                lambda options=options, drops=drops: _once(spark, table, groups, options, mark, drops),
                 landed=lambda: None,
                 conditional=True,  # what landed unseen is not planned again
                 again=_AGAIN,
@@ -83,16 +83,14 @@ def by_spark(spark, table, groups, policy, *, tries=5, max_commits=None, max_fil
             begun += tries
             break
         done, begun = attempt.value, begun + attempt.tries
-        files, after, size, dropped = files + done[0], after + done[1], size + done[2], dropped + bool(done[4])
-        skipped = done[3]
+        files, after, size, skipped = files + done[0], after + done[1], size + done[2], done[3]
         if not skipped:
             break
         if tried < tries:
             sleep(min(0.1 * 2**tried, 10))
     if skipped and not said:
         said = (f"{skipped} files were left as they are: other commits changed them each of {tries} times",)
-    made = _made(spark, table, mark) + dropped
-    return Rewritten(files, after, size, made, begun, skipped, said)
+    return Rewritten(files, after, size, _made(spark, table, mark), begun, skipped, said)
 
 
 def _made(spark, table, mark):
@@ -101,21 +99,35 @@ def _made(spark, table, mark):
     return sum(one["summary"].get(marks.KEY) == mark for one in known)
 
 
-def _once(spark, table, groups, options, mark):
-    """Return (files replaced, files added, bytes replaced, files that failed, delete files dropped)."""
+def _once(spark, table, groups, options, mark, drops):
+    """Return (files replaced, files added, bytes replaced, files that failed).
+
+    With `drops`, delete files that apply to nothing any more go in a commit behind it.
+    """
     loaded = metadata.own(spark, table)
     actions = spark._jvm.org.apache.iceberg.spark.actions.SparkActions.get(spark._jsparkSession)
     action = actions.rewriteDataFiles(loaded).snapshotProperty(marks.KEY, mark).binPack()
     for name, value in options.items():
         action = action.option(name, str(value))
     done = action.filter(where(spark, loaded, groups)).execute()
-    failed, dropped = done.failedDataFilesCount(), done.removedDeleteFilesCount()
+    if drops:
+        # not by the rewrite's own option, whose commit has no mark. Nor does the count of what it dropped tell of
+        # one: among them are deletion vectors that went with their data files, in the same commit
+        actions.removeDanglingDeleteFiles(loaded).snapshotProperty(marks.KEY, mark).execute()
     return (
-        done.rewrittenDataFilesCount(), done.addedDataFilesCount(), done.rewrittenBytesCount(), failed, dropped
+        done.rewrittenDataFilesCount(), done.addedDataFilesCount(), done.rewrittenBytesCount(),
+        done.failedDataFilesCount(),
     )  # fmt: skip
 
 
-def _options(spark, table, policy, groups, max_commits, max_files):
+def _drops(spark, table, groups, policy):
+    """Say whether delete files that apply to nothing any more go with a rewrite: it is one commit more."""
+    if "rewrite_deletes" not in policy.actions or not any(one.with_deletes for one in groups):
+        return False
+    return not deletes.apply_everywhere(spark, metadata.still(spark, commits.load(spark, table)))
+
+
+def _options(spark, policy, max_commits, max_files):
     options = {
         "target-file-size-bytes": policy.target_file_bytes,
         "min-file-size-bytes": sizes.small(policy),
@@ -127,10 +139,6 @@ def _options(spark, table, policy, groups, max_commits, max_files):
         "partial-progress.enabled": "true",
         "partial-progress.max-commits": max_commits or _COMMITS,
     }
-    worn = any(one.with_deletes for one in groups)
-    if worn and "rewrite_deletes" in policy.actions and max_commits is None:  # it is one commit more
-        seen = metadata.still(spark, commits.load(spark, table))
-        options["remove-dangling-deletes"] = str(not deletes.apply_everywhere(spark, seen)).lower()
     return options | ({"max-files-to-rewrite": max_files} if max_files else {})
 
 
