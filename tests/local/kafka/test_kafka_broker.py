@@ -103,6 +103,22 @@ def test_what_a_broker_refuses_is_a_sentence(broker):
     assert "tkaen" not in broker.topics()  # a mistyped topic is not made by its first record
 
 
+@pytest.mark.parametrize("partitions", [-1, 0, True, 2.0, "3", None])
+def test_a_topic_has_a_whole_number_of_partitions(partitions):
+    """With -1 the broker took its own default, and half a minute later nobody had heard of -1 partitions."""
+    nowhere = kafka.Broker("127.0.0.1:1", None)
+    why = f"partitions must be a whole number from 1 on; got {partitions!r}"
+    for call in (
+        lambda: nowhere.create_topic("t", partitions=partitions),
+        lambda: nowhere.add_partitions("t", partitions),
+    ):
+        with pytest.raises(ValueError) as told:
+            call()
+        assert str(told.value) == why
+    with pytest.raises(ValueError, match="name must be a topic's, a text; got None"):
+        nowhere.create_topic(None)
+
+
 def test_it_listens_on_loopback_only(broker):
     [process] = of_folder(broker.folder)
     listening = {one.laddr.ip for one in process.net_connections("tcp") if one.status == psutil.CONN_LISTEN}

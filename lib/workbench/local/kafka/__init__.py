@@ -52,13 +52,14 @@ class Broker:
 
         Args:
             name: of the topic.
-            partitions: how many.
+            partitions: how many, from 1 on.
             config: settings of the topic, as retention.ms: name to text.
 
         Raises:
-            ValueError: the broker refuses: it is there, its name does not go.
+            ValueError: an argument is wrong, or the broker refuses: it is there, its name does not go.
             TimeoutError: it took it and does not tell of it.
         """
+        _check(name, partitions)
         from confluent_kafka import KafkaException
         from confluent_kafka.admin import NewTopic
 
@@ -79,9 +80,10 @@ class Broker:
             partitions: how many it has then.
 
         Raises:
-            ValueError: the broker refuses: there is no such topic, or it has as many.
+            ValueError: an argument is wrong, or the broker refuses: there is no such topic, or it has as many.
             TimeoutError: it took them and does not tell of them.
         """
+        _check(name, partitions)
         from confluent_kafka import KafkaException
         from confluent_kafka.admin import NewPartitions
 
@@ -125,6 +127,14 @@ class Broker:
         from confluent_kafka.admin import AdminClient
 
         return AdminClient(self.client() | {"log_level": 0})
+
+
+def _check(name, partitions):
+    """Refuse what librdkafka takes for something else: -1 is the broker's own choice, of which nobody hears."""
+    if not isinstance(name, str) or not name:
+        raise ValueError(f"name must be a topic's, a text; got {name!r}")
+    if isinstance(partitions, bool) or not isinstance(partitions, int) or partitions < 1:
+        raise ValueError(f"partitions must be a whole number from 1 on; got {partitions!r}")
 
 
 def require():
