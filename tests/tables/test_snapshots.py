@@ -84,8 +84,15 @@ def test_an_unknown_table_lists_those_there_are(spark, table):
     namespace = table.partition(".")[0]
     with pytest.raises(snapshots.TableNotFound, match=f"no table {namespace}.other; {namespace} has {table}"):
         snapshots.history(spark, f"{namespace}.other")
-    with pytest.raises(snapshots.TableNotFound, match="nowhere has none"):
+    with pytest.raises(snapshots.TableNotFound, match="no table nowhere.t; there is no namespace nowhere$"):
         snapshots.current(spark, "nowhere.t")
+    with pytest.raises(snapshots.TableNotFound, match="there is no namespace lake.nowhere$"):
+        snapshots.current(spark, "lake.nowhere.t")
+    with pytest.raises(
+        snapshots.TableNotFound,
+        match="there is no namespace other.nowhere, for other is no catalog of this session",
+    ):
+        snapshots.current(spark, "other.nowhere.t")
 
 
 def test_a_jdbc_catalog_without_views_says_what_is_not_there(spark, tmp_path):

@@ -130,11 +130,14 @@ def _existing(spark, table):
     if exists(spark, table):
         return name
     namespace = table.rpartition(".")[0]
+    if not spark.catalog.databaseExists(namespace):
+        catalog, further, _ = namespace.partition(".")
+        known = not further or catalog == "spark_catalog" or spark.conf.get(f"spark.sql.catalog.{catalog}", None)
+        why = "" if known else f", for {catalog} is no catalog of this session"
+        raise TableNotFound(f"no table {table}; there is no namespace {namespace}{why}")
     there = [f"{namespace}.{row.tableName}" for row in _tables(spark, namespace)]
     raise TableNotFound(f"no table {table}; {namespace} has {', '.join(sorted(there)) or 'none'}")
 
 
 def _tables(spark, namespace):
-    if not spark.catalog.databaseExists(namespace):
-        return []
     return spark.sql("SHOW TABLES IN " + ".".join(f"`{part}`" for part in namespace.split("."))).collect()
