@@ -20,8 +20,7 @@ def load(spark, table):
     from py4j.java_gateway import is_instance_of
 
     quoted = identifiers.quoted(table)
-    if not hasattr(spark, "_jsparkSession"):
-        raise ValueError("this needs a classic Spark session; Spark Connect gives no way to Iceberg's tables")
+    _classic(spark)
     # a Python thread has a Java thread of its own, in which no session is active and no catalog known
     type(spark)._get_j_spark_session_class(spark._jvm).setActiveSession(spark._jsparkSession)
     spark3 = spark._jvm.org.apache.iceberg.spark.Spark3Util
@@ -53,9 +52,24 @@ def load(spark, table):
 
 
 def identified(spark, table):
-    """Return the catalog and the identifier that a table's name means to Spark; no table is loaded."""
+    """Return the catalog and the identifier that a table's name means to Spark; no table is loaded.
+
+    Raises:
+        ValueError: it is no table's name, or over Spark Connect.
+    """
+    quoted = identifiers.quoted(table)
+    _classic(spark)
     spark3 = spark._jvm.org.apache.iceberg.spark.Spark3Util
-    return spark3.catalogAndIdentifier(spark._jsparkSession, identifiers.quoted(table))
+    return spark3.catalogAndIdentifier(spark._jsparkSession, quoted)
+
+
+def _classic(spark):
+    if not hasattr(spark, "_jsparkSession"):
+        there = f"{type(spark).__module__}.{type(spark).__qualname__}".removeprefix("builtins.")
+        raise ValueError(
+            f"this needs a classic Spark session, and spark is {there}; "
+            "Spark Connect gives no way to Iceberg's tables"
+        )
 
 
 def forget(spark, table):

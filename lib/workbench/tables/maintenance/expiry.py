@@ -41,6 +41,8 @@ def marked(spark, loaded, marks):
             found[mark] = refs[mark].snapshotId()
         elif mark in known:
             found[f"snapshot {mark}"] = mark
+        elif isinstance(mark, str) and mark.strip().isdecimal() and int(mark) in known:
+            raise ValueError(f"{mark!r} is a text, and the id of a snapshot is a number: say marks=[{int(mark)}]")
         else:
             raise ValueError(
                 f"{mark!r} is neither a snapshot of {loaded.name()} nor one of its branches and tags "

@@ -6,7 +6,7 @@ from datetime import datetime
 from workbench.tables import commits
 from workbench.tables.maintenance import deletes, expiry, groups, limits, manifests, metadata, statistics
 from workbench.tables.maintenance.groups import Group
-from workbench.tables.maintenance.policy import Policy
+from workbench.tables.maintenance.policy import Policy, or_default
 
 
 @dataclass(frozen=True)
@@ -84,10 +84,7 @@ def plan(spark, table, *, policy=None, marks=(), now=None):
         ValueError: a mark is not in the table, marks or policy are something else, `now` has no zone, or Iceberg
             cannot read the table's metadata tables.
     """
-    policy = Policy() if policy is None else policy
-    if not isinstance(policy, Policy):
-        raise ValueError("policy is a Policy; read_policy(path) reads one from a file")
-    now, marks = limits.moment(now), limits.several(marks)
+    policy, now, marks = or_default(policy), limits.moment(now), limits.several(marks)
     loaded = metadata.still(spark, commits.load(spark, table))
     _readable(spark, loaded)
     expiry.marked(spark, loaded, marks)
@@ -218,15 +215,28 @@ def _count(many, noun):
     return f"{many} {noun}{'' if many == 1 else 's'}"
 
 
+def check(planned):
+    """Refuse what is no plan.
+
+    Raises:
+        ValueError: with what it is.
+    """
+    limits.kind("planned", planned, Planned, "what maintenance.plan returns")
+
+
 def told(planned):
     """Return a plan as a pandas DataFrame, to be shown.
 
     Returns:
         One row an action and one a note, in their order: action, files_before, files_after (Int64), mb_read,
         mb_written, mb_freed (float, MB of 2^20 bytes), what (string), breaks (string).
+
+    Raises:
+        ValueError: it is no plan.
     """
     import pandas as pd
 
+    check(planned)
     mb = 1024 * 1024
     rows = [
         (one.name, one.files, one.files_after, one.bytes_read / mb, one.bytes_written / mb, one.bytes_freed / mb,
@@ -243,8 +253,9 @@ def only(planned, *names):
     """Return a plan with some of its actions alone.
 
     Raises:
-        ValueError: there is no such action in the plan.
+        ValueError: it is no plan, or there is no such action in it.
     """
+    check(planned)
     there = [one.name for one in planned.actions]
     if wrong := [name for name in names if name not in there]:
         raise ValueError(f"{wrong[0]!r} is no action of this plan; it has {', '.join(there) or 'none'}")

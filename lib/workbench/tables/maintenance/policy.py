@@ -3,6 +3,7 @@
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
 from workbench import settings
+from workbench.tables.maintenance import limits
 
 MIB = 1024 * 1024
 _DAYS = 36_500  # at most: a date that far back can be told
@@ -89,6 +90,19 @@ class Policy(Strict):
             raise ValueError("an action stands twice")
 
 
+def or_default(policy):
+    """Return a caller's policy, the default one for None.
+
+    Raises:
+        ValueError: it is something else.
+    """
+    if policy is not None and not isinstance(policy, Policy):
+        raise ValueError(
+            f"policy is a Policy; read_policy(path) reads one from a file. This is {type(policy).__name__}"
+        )
+    return Policy() if policy is None else policy
+
+
 def read_policy(path):
     """Read a table's policy from a YAML file; what it does not name keeps its default.
 
@@ -101,7 +115,7 @@ def read_policy(path):
     Raises:
         ValueError: the file cannot be read or a key or value is wrong; the message names file and key.
     """
-    values = settings.read_yaml(path)
+    values = settings.read_yaml(limits.place("path", path, "the path of a YAML file"))
     if values is None:
         return Policy()
     if not isinstance(values, dict):

@@ -1,6 +1,11 @@
 """What a plan costs: the seconds that its bytes take, at the price of a managed Spark job."""
 
+import math
+from decimal import Decimal
+from numbers import Real
+
 from workbench import costs
+from workbench.tables.maintenance import limits, planning
 
 
 def usd(planned, listed, *, dpus, mb_per_second):
@@ -16,11 +21,16 @@ def usd(planned, listed, *, dpus, mb_per_second):
         Decimal, USD; also a plan of few bytes costs the shortest time that is billed. 0 when nothing is to do.
 
     Raises:
-        ValueError: an amount is below 0, or the rate is not above 0.
+        ValueError: the plan or the prices are none, an amount is no number from 0, or the rate none above 0.
     """
-    if not mb_per_second > 0:
+    planning.check(planned)
+    limits.kind("listed", listed, costs.Prices, 'what costs.prices("compute") returns')
+    for name, value in (("dpus", dpus), ("mb_per_second", mb_per_second)):
+        if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+            raise ValueError(f"{name} is {value!r}, expected a number")
+    if not 0 < mb_per_second < math.inf:
         raise ValueError(f"mb_per_second is {mb_per_second}; a rate is above 0")
     if not planned.actions:
         return costs.glue_usd(listed, dpus=0, seconds=0)
     size = sum(one.bytes_read for one in planned.actions) / 1024**2
-    return costs.glue_usd(listed, dpus=dpus, seconds=round(size / mb_per_second, 3))
+    return costs.glue_usd(listed, dpus=dpus, seconds=round(size / float(mb_per_second), 3))

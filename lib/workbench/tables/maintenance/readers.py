@@ -3,7 +3,7 @@
 import json
 
 from workbench.tables import commits
-from workbench.tables.maintenance import metadata
+from workbench.tables.maintenance import limits, metadata
 
 _EMPTY = -1  # Iceberg's offset of a table without a snapshot
 
@@ -26,8 +26,12 @@ def stream_marks(spark, table, checkpoint, *, available_now):
         all there is.
 
     Raises:
-        ValueError: there is no such stream, or a snapshot that it needs is gone.
+        TableNotFound: no such table.
+        ValueError: an argument is wrong, there is no such stream, or a snapshot that it needs is gone.
     """
+    checkpoint = limits.place("checkpoint", checkpoint, "the folder of a stream's checkpoint")
+    limits.check(available_now=available_now)
+    commits.load(spark, table)  # says what is wrong with session and name
     begun, place = _begun(spark, checkpoint), _place(spark, checkpoint)
     needed = {one["snapshot_id"] for one in [*(place or begun), *(begun if available_now else ())]} - {_EMPTY}
     known = metadata.lineage(spark, commits.load(spark, table))
@@ -71,5 +75,8 @@ def _text(spark, location):
 
 
 def _opened(spark, location):
-    path = spark._jvm.org.apache.hadoop.fs.Path(str(location))
-    return path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()), path
+    try:
+        path = spark._jvm.org.apache.hadoop.fs.Path(location)
+        return path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()), path
+    except Exception as error:
+        raise ValueError(f"{location} cannot be reached: {commits.errors.first_line(error)}") from error

@@ -15,9 +15,9 @@ from workbench.tables.maintenance import (
     manifests,
     metadata,
     orphans,
+    planning,
     statistics,
 )
-from workbench.tables.maintenance.planning import Planned
 
 _BATCH_BYTES, _BATCH_GROUPS = 1024**3, 100
 
@@ -87,18 +87,20 @@ def run(
 
     Raises:
         TableNotFound: no such table.
-        ValueError: an argument is wrong, the table was made anew since it was planned, or the guard of orphans;
-            nothing was done. What an action refuses later is said in its Done. Any other error that comes then has
-            what was done before it among its notes.
+        ValueError: an argument is wrong, a mark among them is not in the table, the table was made anew since it
+            was planned, or the guard of orphans; nothing was done. What an action refuses later is said in its
+            Done. Any other error that comes then has what was done before it among its notes.
     """
     most = {"max_bytes": max_bytes, "max_minutes": max_minutes, "max_commits": max_commits}
     flags = {"remove_orphans": remove_orphans, "no_commit_under_way": no_commit_under_way}
-    if not isinstance(planned, Planned):
-        raise ValueError(f"planned is {type(planned).__name__}, expected what maintenance.plan returns")
+    planning.check(planned)
     limits.check(**most, **flags, tries=tries)
     policy, marks, now = planned.policy, limits.several(marks), limits.moment(now)
-    if (uuid := commits.load(spark, planned.table).uuid().toString()) != planned.uuid:
+    loaded = metadata.still(spark, commits.load(spark, planned.table))
+    if (uuid := loaded.uuid().toString()) != planned.uuid:
         raise ValueError(f"{planned.table} was planned as table {planned.uuid} and is now {uuid}: plan it anew")
+    if marks:  # those of the plan were there when it was made
+        expiry.marked(spark, loaded, marks)
     if any(one.name == "remove_orphans" for one in planned.actions):
         orphans.check(policy, now=now, no_commit_under_way=no_commit_under_way)
     left = limits.begun(policy.limits, **most)
