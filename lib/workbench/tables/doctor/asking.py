@@ -1,6 +1,7 @@
 """What the owner's queries ask a table by: columns in their filters."""
 
 from workbench.tables import commits, reads
+from workbench.tables.maintenance import limits
 
 
 def asked(spark, table, queries):
@@ -18,8 +19,10 @@ def asked(spark, table, queries):
         tuple of column names.
 
     Raises:
-        ValueError: a query cannot be analysed or is a command, or none reads the table.
+        TableNotFound: no such table.
+        ValueError: queries are something else, one cannot be analysed or is a command, or none reads the table.
     """
+    queries = limits.texts("queries", queries, "queries")
     named = _name(spark, table)
     counts, read = {}, False
     for number, query in enumerate(queries, 1):
@@ -37,7 +40,8 @@ def asked(spark, table, queries):
         for name in sorted(names):
             counts[name] = counts.get(name, 0) + 1
     if not read:
-        raise ValueError(f"none of {len(list(queries))} queries reads {table}")
+        commits.load(spark, table)  # says so where there is none
+        raise ValueError(f"none of {len(queries)} queries reads {table}")
     return tuple(sorted(counts, key=lambda name: (-counts[name], name)))
 
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from workbench.tables import commits, maintenance
 from workbench.tables.doctor import looking, pointers
-from workbench.tables.doctor.findings import Diagnosis
+from workbench.tables.doctor.findings import CAUSES, Diagnosis
 from workbench.tables.maintenance import Done, expiry, limits, metadata
 
 OWNERS = (
@@ -59,7 +59,8 @@ def cure(spark, diagnosis, *, agreed=(), marks=(), properties=True, now=None, tr
         ValueError: the table was made anew since, its pointer is in doubt, a cause in `agreed` was not found or
             cannot be agreed to, a mark is not in the table, or another argument is wrong; nothing was done.
     """
-    marks = limits.several(marks)
+    limits.kind("diagnosis", diagnosis, Diagnosis, "what doctor.diagnose returns")
+    marks, agreed = limits.several(marks), limits.texts("agreed", agreed, "causes")
     _refuse_limits(most, tries=tries, properties=properties, now=now)
     _refuse(spark, diagnosis, agreed, marks)
     wanted = [one for one in diagnosis.findings if one.cause in agreed]
@@ -91,16 +92,26 @@ def _refuse(spark, diagnosis: Diagnosis, agreed, marks):
     if (uuid := loaded.uuid().toString()) != diagnosis.uuid:
         raise ValueError(f"{diagnosis.table} was diagnosed as table {diagnosis.uuid} and is now {uuid}: look anew")
     expiry.marked(spark, loaded, marks)
-    if isinstance(agreed, str):
-        raise ValueError(f"causes are several: say agreed=[{agreed!r}]")
     for cause in agreed:
         if cause not in diagnosis.causes:
             there = ", ".join(diagnosis.causes) or "none"
             raise ValueError(f"{cause} was not found in {diagnosis.table}; found were: {there}")
-        if cause not in OWNERS:
-            raise ValueError(f"{cause} needs no agreement or has no one statement; those that have: {OWNERS}")
+    check_owners(agreed)
     if doubt := _doubt(spark, diagnosis.table):
         raise ValueError(f"nothing is cured, for a commit would go on from where the pointer is: {doubt}")
+
+
+def check_owners(agreed):
+    """Refuse causes that nobody can agree to.
+
+    Raises:
+        ValueError: with one, and those that can be agreed to.
+    """
+    for cause in agreed:
+        if cause not in CAUSES:
+            raise ValueError(f"{cause!r} is no cause; those that can be agreed to: {OWNERS}")
+        if cause not in OWNERS:
+            raise ValueError(f"{cause} needs no agreement or has no one statement; those that have: {OWNERS}")
 
 
 def _doubt(spark, table):

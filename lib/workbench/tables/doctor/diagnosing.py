@@ -4,7 +4,8 @@ from workbench.tables import commits
 from workbench.tables.doctor import growth, layout, looking, order
 from workbench.tables.doctor.findings import SEVERITIES, Diagnosis
 from workbench.tables.doctor.thresholds import Thresholds
-from workbench.tables.maintenance import Policy, limits
+from workbench.tables.maintenance import limits
+from workbench.tables.maintenance.policy import or_default
 
 _LOOKS = (
     layout.small_files,
@@ -40,14 +41,14 @@ def diagnose(spark, table, *, policy=None, now=None, columns=(), thresholds=None
 
     Raises:
         TableNotFound: no such table.
-        ValueError: it is no Iceberg table, a column is not in it, or `now` has no zone.
+        ValueError: it is no Iceberg table, a column is not in it, `now` has no zone, or an argument is something
+            else.
     """
-    policy, now = policy or Policy(), limits.moment(now)
-    bound = thresholds or Thresholds()
+    policy, now, columns = or_default(policy), limits.moment(now), limits.texts("columns", columns, "columns")
+    bound = Thresholds() if thresholds is None else thresholds
+    limits.kind("thresholds", bound, Thresholds, "doctor.Thresholds")
     seen = looking.look(spark, table, policy=policy, thresholds=bound, now=now, columns=columns)
-    if unknown := [name for name in columns if seen.loaded.schema().findField(name) is None]:
-        there = ", ".join(commits.columns_of(seen.loaded))
-        raise ValueError(f"{unknown[0]} is no column of {table}; it has {there}")
+    check_columns(table, seen.loaded, columns)
     found = [one for cause in _LOOKS if (one := cause(seen)) is not None]
     return Diagnosis(
         table=table,
@@ -57,3 +58,13 @@ def diagnose(spark, table, *, policy=None, now=None, columns=(), thresholds=None
         policy=policy,
         findings=tuple(sorted(found, key=lambda one: SEVERITIES.index(one.severity))),
     )
+
+
+def check_columns(table, loaded, columns):
+    """Refuse a column that a loaded table does not have.
+
+    Raises:
+        ValueError: with those there are.
+    """
+    if unknown := [name for name in columns if loaded.schema().findField(name) is None]:
+        raise ValueError(f"{unknown[0]} is no column of {table}; it has {', '.join(commits.columns_of(loaded))}")

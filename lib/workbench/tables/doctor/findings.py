@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from workbench.tables.maintenance import Policy
+from workbench.tables.maintenance import Policy, limits
 
 HIGH, MIDDLE, LOW = "high", "middle", "low"
 SEVERITIES = (HIGH, MIDDLE, LOW)
@@ -87,13 +87,17 @@ def told(findings):
     Returns:
         One row a finding, in their order: cause, severity, what, advice, by (strings), would_do (string:
         actions, properties or statements).
+
+    Raises:
+        ValueError: it is neither.
     """
     import pandas as pd
 
-    rows = [
-        (one.cause, one.severity, one.what, one.advice, one.by, would_do(one))
-        for one in getattr(findings, "findings", findings)
-    ]
+    each = findings.findings if isinstance(findings, Diagnosis) else findings
+    each = tuple(each) if hasattr(each, "__iter__") else (each,)
+    for one in each:
+        limits.kind("findings", one, Finding, "what doctor.diagnose returns, or some of its findings")
+    rows = [(one.cause, one.severity, one.what, one.advice, one.by, would_do(one)) for one in each]
     return pd.DataFrame(rows, columns=["cause", "severity", "what", "advice", "by", "would_do"])
 
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from workbench.tables import commits, snapshots
 from workbench.tables.doctor import versions
 from workbench.tables.doctor.versions import Version
-from workbench.tables.maintenance import metadata
+from workbench.tables.maintenance import limits, metadata
 
 _FILE = re.compile(r"[^\s'\"]+\.metadata\.json(?:\.gz)?|[^\s'\"]+\.gz\.metadata\.json")
 
@@ -58,8 +58,9 @@ def look(spark, table, *, location=None):
 
     Raises:
         TableNotFound: the catalog has no such table.
-        ValueError: nothing tells which file the catalog names.
+        ValueError: nothing tells which file the catalog names, or `location` is none of a metadata file.
     """
+    _check("location", location)
     catalog, namespace, name = _identified(spark, table)
     location, before = _located(spark, table, catalog, namespace, name, location)
     io = versions.file_io(spark, catalog)
@@ -125,9 +126,13 @@ def told(pointer):
     Returns:
         One row a file, the newest first: version (Int64), time (UTC text), snapshot (Int64), rows (Int64),
         committed (bool), damage, file (strings), offered (bool).
+
+    Raises:
+        ValueError: it is no Pointer.
     """
     import pandas as pd
 
+    limits.kind("pointer", pointer, Pointer, "what pointers.look returns")
     rows = [
         (one.version, one.time and f"{one.time:%Y-%m-%d %H:%M:%S}", one.snapshot, one.rows, one.committed,
          one.damage or "", _name(one.location),
@@ -160,6 +165,7 @@ def restore(spark, table, *, to, location=None):
         TableNotFound: the catalog has no such table.
         ValueError: the pointer is fine, the file is none of the table's good ones, or the catalog cannot do it.
     """
+    limits.kind("to", to, str, "the location of a metadata file, such as look(…).offered.location")
     seen = look(spark, table, location=location)
     if seen.damage is None:
         raise ValueError(f"the pointer of {table} is fine and stays: for an undo there is Iceberg's rollback")
@@ -205,6 +211,16 @@ def _replace(java, where, to, table):
     except Exception as error:
         first = commits.errors.first_line(error)
         raise ValueError(f"the REST catalog of {table} does not replace a pointer: {first}") from error
+
+
+def _check(name, location):
+    """Refuse what is no location of a metadata file: its folder would be listed, whatever that is."""
+    if location is None:
+        return
+    what = "the location of a metadata file, such as s3://…/metadata/00003-….metadata.json"
+    limits.kind(name, location, str, what)
+    if not location.endswith(metadata.FILES) or not location.rpartition("/")[0]:
+        raise ValueError(f"{name} is {location!r}, expected {what}")
 
 
 def _identified(spark, table):

@@ -12,7 +12,8 @@ from pathlib import Path
 from workbench import identifiers
 from workbench.tables import commits, reads
 from workbench.tables.doctor import asking, cures, diagnosing
-from workbench.tables.maintenance import metadata
+from workbench.tables.maintenance import limits, metadata
+from workbench.tables.maintenance.policy import or_default
 
 _REWRITES = ("compact_data", "rewrite_deletes", "rewrite_manifests")
 _QUIET = {
@@ -68,16 +69,25 @@ def trial(spark, table, queries, *, policy=None, agreed=(), columns=(), repeats=
 
     Raises:
         TableNotFound: no such table.
-        ValueError: a query does not read the table, cannot be analysed, is a command, or reads other tables that
-            are none of Iceberg's.
+        ValueError: an argument is wrong, or a query does not read the table, cannot be analysed, is a command, or
+            reads other tables that are none of Iceberg's.
     """
+    queries = limits.texts("queries", queries, "queries")
+    agreed, columns = limits.texts("agreed", agreed, "causes"), limits.texts("columns", columns, "columns")
+    policy, now = or_default(policy), limits.moment(now)
+    limits.whole("repeats", repeats, 1, "a query runs at least once on each")
+    cures.check_owners(agreed)
+    if not queries:
+        raise ValueError("queries are none: name at least one")
     loaded = metadata.still(spark, commits.load(spark, table))
     places = [_renamed(spark, table, query, "x.y.z") for query in queries]
     if missing := [n for n, text in enumerate(places, 1) if text is None]:
         raise ValueError(f"query {missing[0]} does not name {table}")
     for number, query in enumerate(queries, 1):
         asking.analysed(spark, number, query)
-    scratch = f"{scratch or loaded.location()}".rstrip("/") + f"_trial_{uuid.uuid4().hex}"  # it is deleted whole
+    diagnosing.check_columns(table, loaded, columns)
+    scratch = loaded.location() if scratch is None else _reached(loaded.io(), scratch)
+    scratch = scratch.rstrip("/") + f"_trial_{uuid.uuid4().hex}"  # it is deleted whole
     with _twin(spark, loaded, scratch) as twin:
         found = diagnosing.diagnose(spark, twin, policy=policy, now=now, columns=columns)
         kept = [one for one in found.findings if set(one.actions) & set(_REWRITES) or one.cause in agreed]
@@ -85,6 +95,16 @@ def trial(spark, table, queries, *, policy=None, agreed=(), columns=(), repeats=
         agreed = [one.cause for one in rewrites if one.cause in agreed]
         cures.cure(spark, _with(found, rewrites), agreed=agreed, properties=False)
         return tuple(_tried(spark, table, twin, query, repeats) for query in queries)
+
+
+def _reached(io, scratch):
+    """Return a location as a text, if a table's file IO can reach it."""
+    scratch = limits.place("scratch", scratch, "a location")
+    try:
+        io.newInputFile(scratch).exists()
+    except Exception as error:
+        raise ValueError(f"scratch {scratch} cannot be reached: {commits.errors.first_line(error)}") from error
+    return scratch
 
 
 def _with(found, findings):

@@ -145,7 +145,13 @@ def beside(spark, io, location):
 def _listed(io, location):
     """Return the locations in a metadata file's folder, written as that file's own is."""
     folder = location.rpartition("/")[0]
-    return sorted(folder + "/" + at.rpartition("/")[2] for at in metadata.listed(io, folder))
+    try:
+        there = metadata.listed(io, folder)
+    except Exception as error:
+        if "java.io.FileNotFoundException" not in commits.causes(error):
+            raise
+        there = ()  # the folder is gone with all that was in it
+    return sorted(folder + "/" + at.rpartition("/")[2] for at in there)
 
 
 def newer(io, location):

@@ -1,0 +1,165 @@
+"""Arguments that say nothing are refused by a sentence before anything is done."""
+
+from dataclasses import replace
+
+import pytest
+from doctor_cases import LATER, POLICY, diagnose
+
+from workbench.data import sick
+from workbench.tables import commits, doctor, maintenance
+from workbench.tables.doctor import pointers, trials
+from workbench.tables.snapshots import TableNotFound
+
+FOUND = doctor.Diagnosis("a.b", "", None, LATER, POLICY, ())
+PLANNED = maintenance.Planned("a.b", "", None, LATER, POLICY, (), (), ())
+QUERIES = ["SELECT 1 FROM a.b"]
+NO_DIAGNOSIS = "expected what doctor.diagnose returns"
+NO_POLICY = "policy is a Policy; read_policy(path) reads one from a file. This is"
+NO_FILE = "expected the location of a metadata file, such as"
+TO = "expected the location of a metadata file, such as look(…).offered.location"
+
+
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        (lambda: doctor.diagnose(None, "a.b", thresholds={}), "thresholds is dict, expected doctor.Thresholds"),
+        (lambda: doctor.diagnose(None, "a.b", policy={}), f"{NO_POLICY} dict"),
+        (lambda: doctor.diagnose(None, "a.b", policy="a.yml"), f"{NO_POLICY} str"),
+        (lambda: doctor.diagnose(None, "a.b", columns="depot"), "columns are several: say columns=['depot']"),
+        (lambda: doctor.diagnose(None, "a.b", columns=None), "columns is None, expected several columns"),
+        (lambda: doctor.diagnose(None, "a.b", columns=["a", 3]), "columns holds 3, which is int: columns are texts"),
+        (lambda: doctor.told(PLANNED), f"findings is Planned, {NO_DIAGNOSIS}, or some of its findings"),
+        (lambda: doctor.told(["small_files"]), f"findings is str, {NO_DIAGNOSIS}, or some of its findings"),
+        (lambda: doctor.told(None), f"findings is NoneType, {NO_DIAGNOSIS}, or some of its findings"),
+        (lambda: doctor.cure(None, FOUND.findings), f"diagnosis is tuple, {NO_DIAGNOSIS}"),
+        (lambda: doctor.cure(None, PLANNED), f"diagnosis is Planned, {NO_DIAGNOSIS}"),
+        (lambda: doctor.cure(None, FOUND, agreed=True), "agreed is True, expected several causes"),
+        (lambda: doctor.cure(None, FOUND, agreed="small_files"), "causes are several: say agreed=['small_files']"),
+        (lambda: doctor.asked(None, "a.b", QUERIES[0]), f"queries are several: say queries={QUERIES}"),
+        (lambda: doctor.asked(None, "a.b", [3]), "queries holds 3, which is int: queries are texts"),
+        (lambda: doctor.trial(None, "a.b", QUERIES[0]), f"queries are several: say queries={QUERIES}"),
+        (lambda: doctor.trial(None, "a.b", None), "queries is None, expected several queries"),
+        (lambda: doctor.trial(None, "a.b", []), "queries are none: name at least one"),
+        (lambda: doctor.trial(None, "a.b", QUERIES, columns="depot"), "columns are several: say columns=['depot']"),
+        (lambda: doctor.trial(None, "a.b", QUERIES, agreed="unsorted_files"),
+         "causes are several: say agreed=['unsorted_files']"),
+        (lambda: doctor.trial(None, "a.b", QUERIES, agreed=["unsorted"]),
+         f"'unsorted' is no cause; those that can be agreed to: {doctor.OWNERS}"),
+        (lambda: doctor.trial(None, "a.b", QUERIES, agreed=["small_files"]),
+         f"small_files needs no agreement or has no one statement; those that have: {doctor.OWNERS}"),
+        (lambda: doctor.trial(None, "a.b", QUERIES, policy={}), f"{NO_POLICY} dict"),
+        (lambda: doctor.trial(None, "a.b", QUERIES, repeats=0), "repeats is 0: a query runs at least once on each"),
+        (lambda: doctor.trial(None, "a.b", QUERIES, repeats="3"),
+         "repeats is '3', expected a whole number: a query runs at least once on each"),
+        (lambda: pointers.told(None), "pointer is NoneType, expected what pointers.look returns"),
+        (lambda: pointers.restore(None, "a.b", to=None), f"to is NoneType, {TO}"),
+    ],
+)  # fmt: skip
+def test_a_wrong_argument_is_said(call, why):
+    with pytest.raises(ValueError) as told:
+        call()
+    assert str(told.value) == why
+
+
+@pytest.mark.parametrize(
+    ("location", "there"),
+    [(3, "int"), ("", "''"), ("nonsense", "'nonsense'"), ("/1.metadata.json", "'/1.metadata.json'")],
+)
+def test_only_the_folder_of_a_metadata_file_is_listed(location, there):
+    """A text that is no location had all files of the machine listed."""
+    with pytest.raises(ValueError) as told:
+        pointers.look(None, "a.b", location=location)
+    assert str(told.value).startswith(f"location is {there}, {NO_FILE}")
+
+
+@pytest.mark.parametrize(
+    ("wrong", "why"),
+    [
+        ({"gone_share": -1}, "gone_share is -1, expected a number from 0 on"),
+        ({"gone_share": "x"}, "gone_share is 'x', expected a number from 0 on"),
+        ({"skew_factor": float("nan")}, "skew_factor is nan, expected a number from 0 on"),
+        ({"partitions": None}, "partitions is None, expected a number from 1 on"),
+        ({"snapshots": True}, "snapshots is True, expected a number from 0 on"),
+        ({"skew_members": 1}, "skew_members is 1, expected a number from 2 on"),
+        ({"overlap_files": 0}, "overlap_files is 0, expected a number from 1 on"),
+    ],
+)
+def test_thresholds_are_numbers_that_have_a_meaning(wrong, why):
+    with pytest.raises(ValueError) as told:
+        doctor.Thresholds(**wrong)
+    assert str(told.value) == why
+    with pytest.raises(ValueError, match="expected a number from"):
+        replace(doctor.Thresholds(), **wrong)
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda given: doctor.diagnose(given, "a.b"),
+        lambda given: doctor.cure(given, FOUND),
+        lambda given: doctor.asked(given, "a.b", QUERIES),
+        lambda given: doctor.trial(given, "a.b", QUERIES),
+        lambda given: pointers.look(given, "a.b"),
+        lambda given: pointers.doubt(given, "a.b"),
+        lambda given: pointers.restore(given, "a.b", to="/a/1.metadata.json"),
+    ],
+    ids=["diagnose", "cure", "asked", "trial", "look", "doubt", "restore"],
+)
+@pytest.mark.parametrize(("given", "there"), [(None, "NoneType"), ("local", "str")])
+def test_anything_but_a_classic_session_is_said(call, given, there):
+    with pytest.raises(
+        ValueError, match=f"this needs a classic Spark session, and spark is {there}; Spark Connect"
+    ):
+        call(given)
+
+
+def test_the_lowest_thresholds_find_nothing_in_few_files(spark, namespace):
+    """Of no partition a median was taken, and of one file a mean of the others."""
+    lowest = doctor.Thresholds(
+        **dict.fromkeys(("gone_share", "high_files", "snapshots", "held_share", "skew_factor", "oversize"), 0),
+        partitions=1, skew_members=2, overlap_files=1,
+    )  # fmt: skip
+    name = f"{namespace}.t"
+    spark.sql(f"CREATE TABLE {name} (id BIGINT, v STRING) USING iceberg PARTITIONED BY (v)")
+    assert "skewed_partitions" not in diagnose(spark, name, thresholds=lowest).causes
+    spark.sql(f"INSERT INTO {name} VALUES (1, 'x')")
+    assert "skewed_files" not in diagnose(spark, name, thresholds=lowest).causes
+
+
+def test_what_is_not_in_the_table_is_said_by_its_own_name(spark, namespace, monkeypatch):
+    """A trial named its twin, after it was made; a scratch folder out of reach was an error of Java's, twice."""
+    made = sick.dripped(spark, namespace, rows=100, drips=5)
+    query = f"SELECT * FROM {made.name}"
+    monkeypatch.setattr(trials, "_twin", None)  # nothing is made
+    with pytest.raises(ValueError, match=f"nothing is no column of {made.name}; it has "):
+        doctor.trial(spark, made.name, [query], columns=["nothing"])
+    for scratch, why in (
+        (3, "scratch is 3, expected a location"),
+        ("odd://a/b", "scratch odd://a/b cannot be reached"),
+    ):
+        with pytest.raises(ValueError, match=why):
+            doctor.trial(spark, made.name, [query], scratch=scratch)
+    with pytest.raises(TableNotFound, match=f"no table {namespace}.nothing; {namespace} has {made.name}"):
+        doctor.asked(spark, f"{namespace}.nothing", [query])
+    with pytest.raises(ValueError, match=f"none of 1 queries reads {made.name}"):
+        doctor.asked(spark, made.name, (one for one in ["SELECT 1"]))
+
+
+def test_what_is_given_once_is_heeded_throughout(spark, namespace):
+    """Of a generator the checks had left nothing: what the owner agreed to was not done, and nobody said so."""
+    name = f"{namespace}.t"
+    spark.sql(f"CREATE TABLE {name} (id BIGINT) USING iceberg")
+    spark.sql(f"INSERT INTO {name} VALUES (1)")
+    spark.sql(f"ALTER TABLE {name} CREATE TAG old")
+    spark.sql(f"INSERT OVERWRITE {name} VALUES (2)")
+    found = diagnose(spark, name, keep_snapshots=1)
+    assert "dangling_refs" in found.causes and "old" in commits.load(spark, name).refs()
+    doctor.cure(spark, found, agreed=(one for one in ["dangling_refs"]))
+    assert "old" not in commits.load(spark, name).refs()
+
+
+def test_a_folder_of_metadata_that_is_gone_is_said(spark, namespace, tmp_path):
+    name = f"{namespace}.t"
+    spark.sql(f"CREATE TABLE {name} (id BIGINT) USING iceberg")
+    seen = pointers.look(spark, name, location=f"{tmp_path}/gone/00001-a.metadata.json")
+    assert (seen.damage, seen.versions, seen.offered) == ("the file is gone", (), None)
