@@ -28,9 +28,11 @@ def row(spark, name, number):
 
 def append(spark, table, name, count):
     for number in range(1, int(count) + 1):
-        done = commits.retrying(
-            spark, table, lambda n=number: row(spark, name, n).writeTo(table).append(), id=f"{name}-{number}"
-        )
+        write = lambda n=number: row(spark, name, n).writeTo(table).append()  # noqa: E731
+        try:
+            done = commits.retrying(spark, table, write, id=f"{name}-{number}")
+        except commits.OutcomeUnknown:  # as where the answer that was lost was a refusal; nothing is under way now
+            done = commits.retrying(spark, table, write, id=f"{name}-{number}")
         print(json.dumps([number, done.tries, done.found]), flush=True)
 
 

@@ -92,6 +92,9 @@ def test_the_keys_are_references_to_variables(monkeypatch, tmp_path):
         assert not {"the-key", "the-secret", "the-key:the-secret"} & set(found.values())
         resolved = {key: session.secrets.resolve(value) for key, value in found.items()}
         assert resolved == server.properties("rest")
+        other = Server("http://127.0.0.1:3", "http://127.0.0.1:4", tmp_path, "its-key", "its-secret")
+        stand_ins.hand_on("scratch", other)  # behind one that this process used
+        assert stand_ins.of(env) == other
     finally:
         stand_ins._kept.pop("WORKBENCH_S3_SCRATCH", None)
         for name in [one for one in os.environ if one.startswith("WORKBENCH_S3_SCRATCH")]:

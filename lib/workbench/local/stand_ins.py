@@ -83,6 +83,7 @@ def hand_on(folder, server):
         server: workbench.local.s3.Server; whoever started it ends it.
     """
     name = _variable(folder)
+    _kept[name] = server
     os.environ[name] = json.dumps([server.endpoint, server.catalog_endpoint, str(server.folder)])
     access, secret = server.access_key, server.secret_key
     for kind, value in (("KEY", access), ("SECRET", secret), ("CREDENTIAL", f"{access}:{secret}")):
@@ -148,7 +149,7 @@ def _end(name, living, owner):
     if os.getpid() != owner:  # a fork has the entry, not the stand-in
         return
     living.close()
-    del _kept[name]
+    _kept.pop(name, None)
     for variable in [one for one in os.environ if one == name or one.startswith(f"{name}_")]:
         del os.environ[variable]
 
