@@ -26,13 +26,20 @@ def row(spark, name, number):
     return spark.range(0, 1, 1, 1).selectExpr(f"'{name}' AS name", f"{number}L AS n")
 
 
+def named(spark, table, write, id):
+    """Write by a name; asked again where an answer was lost that was a refusal: nothing of it is under way then."""
+    for _ in range(9):
+        try:
+            return commits.retrying(spark, table, write, id=id)
+        except commits.OutcomeUnknown as error:
+            last = error
+    raise last
+
+
 def append(spark, table, name, count):
     for number in range(1, int(count) + 1):
         write = lambda n=number: row(spark, name, n).writeTo(table).append()  # noqa: E731
-        try:
-            done = commits.retrying(spark, table, write, id=f"{name}-{number}")
-        except commits.OutcomeUnknown:  # as where the answer that was lost was a refusal; nothing is under way now
-            done = commits.retrying(spark, table, write, id=f"{name}-{number}")
+        done = named(spark, table, write, f"{name}-{number}")
         print(json.dumps([number, done.tries, done.found]), flush=True)
 
 

@@ -27,9 +27,9 @@ def raised(function):
     return told.value
 
 
-def java_error(spark, name, cause=None):
+def java_error(spark, name, cause=None, text=None):
     """The error that Python gets when Java throws an exception of a class."""
-    text = f"planted {name.rpartition('.')[2]}"
+    text = text or f"planted {name.rpartition('.')[2]}"
     made = spark._jvm
     for part in name.split("."):
         made = getattr(made, part)
@@ -95,6 +95,20 @@ def test_kinds_by_class(spark, name, expected):
     outer = RuntimeError("a batch failed")  # as Python code wraps it
     outer.__cause__ = error
     assert commits.kind(outer) == expected
+
+
+@pytest.mark.parametrize("name", ["BadRequestException", "ValidationException"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Malformed request: Failed to apply update: can't add snapshot with sequence number 16, must be > than "
+        "last sequence number 16",
+        "Cannot add snapshot with sequence number 7 older than last sequence number 8",
+    ],
+)
+def test_a_sequence_number_that_another_branch_took_is_a_conflict(spark, name, text):
+    assert commits.kind(java_error(spark, f"{EXCEPTIONS}.{name}", text=text)) == "conflict"
+    assert commits.kind(java_error(spark, "java.lang.IllegalStateException", text=text)) == "other"
 
 
 def test_unknown_outweighs_the_conflict_that_caused_it(spark):

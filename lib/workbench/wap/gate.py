@@ -60,8 +60,8 @@ def run(
     by its id; 4. failed: the verdict's quarantined rows are appended to the quarantine table, and main is
     untouched; 5. passed: the evidence, a zero-row child of the audited snapshot; 6. main is moved to it, and the
     branch dropped, in one commit that Iceberg refuses if main or the branch moved; 7. main moved: everything again
-    from 1, because only the write knows what its rows become on another base. The branch is dropped on every way
-    out.
+    from 1, because only the write knows what its rows become on another base; so too when the catalog refused a
+    commit to the branch. The branch is dropped on every way out.
 
     Run again with the id of a run that was killed, it drops what that one left and does everything anew.
 
@@ -74,7 +74,7 @@ def run(
         id: the run's own name, a date say; it is published once. Remembered as long as main's history is.
         quarantine: table that takes the quarantined rows of a failed audit, made when missing: their columns with
             wap_run_id, wap_branch (string) and wap_snapshot_id (long), the audited snapshot.
-        rebases: how often the whole is done again when main moved.
+        rebases: how often the whole is done again when main moved, or a commit to the branch was refused.
         retain_days: days after which the branch expires if the run dies.
         sweep_after_hours: branches of dead runs that were idle for longer are dropped at the start.
         takeover: drop a branch of the same id also if its run may live (it is of another machine). That run then
@@ -112,6 +112,11 @@ def run(
             if attempt > rebases:
                 note = f" during attempt {attempt}, the last of {rebases + 1}; nothing of this run is on main"
                 raise commits.MainMoved(table, moved.expected, moved.found, note) from moved
+        except Exception as error:
+            # Iceberg tries again by itself, but for what some REST servers refuse: a commit to another branch of the
+            # table took this one's sequence number. Main has nothing of it, and the branch is dropped
+            if commits.kind(error) != commits.CONFLICT or attempt > rebases:
+                raise
         else:
             return Outcome(**outcome, swept=swept)
 

@@ -25,6 +25,10 @@ _KINDS = (  # the first kind that has one of its classes in the chain wins
         "software.amazon.awssdk.core.exception.SdkClientException",
     }),
 )  # fmt: skip
+# A commit to another branch took the sequence number: some REST servers call that a bad request, others a validation
+# (apache/iceberg#15001). Nothing of this one is in the table, and it can be repeated
+_TAKEN = re.compile(r"add snapshot with sequence number \d+.* last sequence number \d+")
+_CALLED = {_ICEBERG + "BadRequestException", _ICEBERG + "ValidationException"}
 # Where a Java error reached Python as text only: through foreachBatch, or over Spark Connect
 _NAMED = re.compile(r"^(?:: |Caused by: |JVM stacktrace:\n)([\w.$]+(?:Exception|Error))\b", re.MULTILINE)
 _DEEPEST = 30
@@ -90,6 +94,8 @@ def kind(error):
     """
     names, texts = _chain(error)
     found = next((kind for kind, classes in _KINDS if classes.intersection(names)), None)
+    if found in (None, VALIDATION) and _CALLED.intersection(names) and any(map(_TAKEN.search, texts)):
+        return CONFLICT
     if found == CONNECTION and any(_TASK in text for text in texts):
         return (
             OTHER  # what lost its connection was a task, to its worker or the store, and a commit follows them all
