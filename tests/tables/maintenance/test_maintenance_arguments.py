@@ -5,7 +5,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 import pytest
-from maintenance_cases import LATER, data_files, ids, made, plan, policy
+from maintenance_cases import ALL, LATER, data_files, ids, made, plan, policy
 
 from workbench import costs
 from workbench.tables import maintenance
@@ -102,6 +102,18 @@ def test_a_run_that_is_given_a_wrong_mark_does_nothing(spark, table, monkeypatch
     assert (len(ids(spark, table)), data_files(spark, table)) == (5, 5)
     done = maintenance.run(spark, planned, marks=[first], no_commit_under_way=True)
     assert (done[0].files_after, data_files(spark, table)) == (1, 1) and first in ids(spark, table)
+
+
+def test_a_mark_of_the_plan_that_is_gone_when_it_runs_lets_nothing_expire(spark, table):
+    """Nobody knows what its reader needs; all else is done."""
+    made(spark, table, appends=5)
+    spark.sql(f"ALTER TABLE {table} CREATE TAG reader")
+    spark.sql(f"INSERT INTO {table} VALUES (1, 'x')")
+    known, planned = ids(spark, table), plan(spark, table, *ALL[:4], marks=["reader"])
+    spark.sql(f"ALTER TABLE {table} DROP TAG reader")
+    done = {one.name: one for one in maintenance.run(spark, planned, now=LATER)}
+    assert done["compact_data"].files == 6 and set(known) < set(ids(spark, table))
+    assert done["expire_snapshots"].said[0].startswith("nothing is expired: 'reader' is neither a snapshot of")
 
 
 def test_the_id_of_a_snapshot_as_a_text_is_no_mark_of_a_plan(spark, table):
