@@ -113,8 +113,8 @@ def run(
                 note = f" during attempt {attempt}, the last of {rebases + 1}; nothing of this run is on main"
                 raise commits.MainMoved(table, moved.expected, moved.found, note) from moved
         except Exception as error:
-            # Iceberg tries again by itself, but for what some REST servers refuse: a commit to another branch of the
-            # table took this one's sequence number. Main has nothing of it, and the branch is dropped
+            # Iceberg tries again by itself, but for what some REST servers refuse: a commit to another branch of
+            # the table took this one's sequence number. Main has nothing of it, and the branch is dropped
             if commits.kind(error) != commits.CONFLICT or attempt > rebases:
                 raise
         else:

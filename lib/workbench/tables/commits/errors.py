@@ -25,8 +25,8 @@ _KINDS = (  # the first kind that has one of its classes in the chain wins
         "software.amazon.awssdk.core.exception.SdkClientException",
     }),
 )  # fmt: skip
-# A commit to another branch took the sequence number: some REST servers call that a bad request, others a validation
-# (apache/iceberg#15001). Nothing of this one is in the table, and it can be repeated
+# A commit to another branch took the sequence number: some REST servers call that a bad request, others a
+# validation (apache/iceberg#15001). Nothing of this one is in the table, and it can be repeated
 _TAKEN = re.compile(r"add snapshot with sequence number \d+.* last sequence number \d+")
 _CALLED = {_ICEBERG + "BadRequestException", _ICEBERG + "ValidationException"}
 # Where a Java error reached Python as text only: through foreachBatch, or over Spark Connect

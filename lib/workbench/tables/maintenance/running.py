@@ -20,6 +20,8 @@ from workbench.tables.maintenance import (
 )
 
 _BATCH_BYTES, _BATCH_GROUPS = 1024**3, 100
+_MISSING = {"NotFoundException", "NoSuchKeyException", "FileNotFoundException"}
+_OVERTAKEN = {"IllegalArgumentException", *_MISSING}
 
 
 @dataclass(frozen=True)
@@ -242,25 +244,27 @@ def _manifests(spark, planned, action, left, options):
 
 
 def _expire(spark, planned, action, left, options):
-    try:
-        found, content, lists = expiry.expire(
-            spark,
-            planned.table,
-            planned.policy,
-            planned=frozenset(action.snapshots),
-            marks=options["marks"],
-            now=options["now"],
-        )
-    except Exception as error:
-        # a mark is gone; or somebody named a snapshot that was to go, which Iceberg calls an illegal argument
-        refused = isinstance(error, ValueError) or "java.lang.IllegalArgumentException" in commits.causes(error)
-        if not refused and commits.kind(error) not in (commits.CONFLICT, commits.VALIDATION):
-            raise
-        return Done(action.name, said=(f"nothing is expired: {commits.errors.first_line(error)}",))
+    given = {"planned": frozenset(action.snapshots), "marks": options["marks"], "now": options["now"]}
+    for tries in range(1, options["tries"] + 1):
+        try:
+            found, content, lists = expiry.expire(spark, planned.table, planned.policy, **given)
+            break
+        except ValueError as error:  # a mark is gone
+            return Done(action.name, said=(f"nothing is expired: {error}",))
+        except Exception as error:
+            # others expired the same, which Iceberg calls an illegal argument, or missing when it comes to files;
+            # or somebody named a snapshot that was to go. A fresh look says what is left to do
+            classes = {one.rpartition(".")[2] for one in commits.causes(error)}
+            others = commits.kind(error) in (commits.CONFLICT, commits.VALIDATION) or classes & _OVERTAKEN
+            if not others or (tries == options["tries"] and classes & _MISSING):
+                raise
+            refused = commits.errors.first_line(error)
+    else:
+        return Done(action.name, tries=tries, said=(f"nothing is expired: {refused}",))
     said = (f"{len(found.snapshots)} snapshots went, {lists} manifests and manifest lists with them",)
     if found.refused:
         said = (f"nothing is expired: {found.refused}",)
-    return Done(action.name, content, commits=int(bool(found.snapshots)), tries=1, said=said)
+    return Done(action.name, content, commits=int(bool(found.snapshots)), tries=tries, said=said)
 
 
 def _orphans(spark, planned, action, left, options):
