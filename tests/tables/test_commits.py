@@ -134,7 +134,7 @@ def test_python_errors():
     lost = "Caused by: java.net.SocketException: Connection reset"
     assert commits.kind(RuntimeError(f"the catalog\n{lost}")) == "connection"
     assert commits.kind(RuntimeError(f"Job aborted due to stage failure: a worker died\n{lost}")) == "other"
-    assert commits.kind(KeyError("x")) == "other"
+    assert commits.kind(KeyError("x")) == "other" and commits.kind(None) is None
     # a text that names a class is not an error of that class
     assert commits.kind(ValueError("see org.apache.iceberg.exceptions.CommitFailedException: x")) == "other"
 

@@ -110,12 +110,17 @@ def race(spark_a, spark_b, first, second, *, hold):
         hold: function without arguments that begins to hold the second's commits: `Writers.hold`.
 
     Returns:
-        Race. Errors of the statements are in it, not raised.
+        Race. Errors of the statements are in it, not raised; where the first has one, nothing was raced.
 
     Raises:
         NothingHeld: the second ended before it came to a swap; the error it ended with is the cause.
-        TimeoutError: it did not come to a swap.
+        TimeoutError: it did not come to a swap, as where an older gate holds it; it goes on, and may land yet.
+        TypeError: hold is no function.
     """
+    if not callable(hold):
+        raise TypeError(
+            f"hold is a function, as `two.hold` without brackets, not {hold!r}; let that gate go first"
+        )
     held = hold()
     before = _passed(held)
     with held:
