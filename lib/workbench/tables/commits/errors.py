@@ -90,8 +90,8 @@ def kind(error):
     """Say what an error leaves: `conflict`, `validation`, `unknown`, `connection` or `other`.
 
     `conflict` and `validation` are refusals: nothing was committed. After `unknown` and `connection` the commit
-    may be in the table. `other` is a failure that is none of a commit's, such as bad SQL. Of None, where nothing was
-    raised, it is None.
+    may be in the table. `other` is a failure that is none of a commit's, such as bad SQL. Where nothing was raised
+    it is None.
     """
     if error is None:
         return None
