@@ -104,6 +104,10 @@ bench-quality: setup .workbench/deequ/.packages ## DQDL rules in one scan agains
 	@VIRTUAL_ENV=$(CURDIR)/.workbench/ministack/venv $(BIN)/uv --no-config pip sync --quiet --require-hashes locks/ministack.lock
 	@touch $@
 
+.PHONY: soak-policies
+soak-policies: setup .workbench/ministack/.packages ## the IAM policies of recorded runs on the stand-in for AWS, linted
+	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/policies/test_policy_notebook.py
+
 .PHONY: compare-deequ
 compare-deequ: setup .workbench/deequ/.packages ## our DQDL against deequ's own engine (Spark 3.5), into docs/evidence
 	@PYTHONPATH=tests $(BIN)/python -m bench.deequ

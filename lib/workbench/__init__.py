@@ -12,6 +12,7 @@ The map. Imports go downwards only, and within *top* nobody imports a neighbour:
                    archive/   what is archived, what bringing it back costs, and reading it
                    tpcds/     the TPC-DS derived benchmark: data, queries, answers and their verdicts
                    export/    notebooks for AWS Glue: what would be different there, the notebook, the job script
+                   policies/  what a run asks of AWS, recorded, as an IAM policy that allows it and little else
                    schedules/ when notebooks run: schedules.yml, its next times, crontab lines and DAG files
     middle         session    the one SparkSession of an environment
                    account    what an AWS account must have before the first run, looked at read-only

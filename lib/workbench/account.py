@@ -50,6 +50,16 @@ def findings(env):
     return found + [(what, "", "") for what in _promises(env, cat)]
 
 
+def number(env):
+    """Return the number of the account whose credentials an environment uses, or None where nobody answers."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    try:
+        return _client(_resolved(env.catalog), "sts").get_caller_identity()["Account"]
+    except (BotoCoreError, ClientError):
+        return None
+
+
 def _warehouse(cat):
     """The address of the warehouse: s3://bucket/prefix, or the ARN of a table bucket."""
     address = cat["warehouse"] or ""

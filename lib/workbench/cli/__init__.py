@@ -14,6 +14,7 @@ from workbench.cli.engines import engines
 from workbench.cli.export import export
 from workbench.cli.local import local
 from workbench.cli.maintain import maintain
+from workbench.cli.policies import policies
 from workbench.cli.schedule import schedule
 
 app = typer.Typer(
@@ -200,6 +201,7 @@ def new(name: Annotated[str, typer.Argument(help="two digits and words: 25_find_
 
 
 app.command()(maintain)
+app.command()(policies)
 
 
 def progress(name):

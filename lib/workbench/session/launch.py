@@ -39,10 +39,17 @@ def options(env):
 
 
 def log_options():
-    """Return the JVM options that keep Spark silent: errors go to spark.log in the run's folder."""
+    """Return the JVM options that keep Spark silent: errors go to spark.log in the run's folder.
+
+    Where `workbench policies` records the AWS calls of a run, what the SDK signs goes to the pipe in its folder.
+    """
     log = Path(os.environ.get("WORKBENCH_RUN_DIR") or scratch.enter()) / "spark.log"
-    config = Path(__file__).parents[1] / "log4j2.properties"
-    return [f"-Dlog4j2.configurationFile=file:{config}", f"-Dworkbench.log={log}"]
+    config = f"file:{Path(__file__).parents[1] / 'log4j2.properties'}"
+    if not (recording := os.environ.get("WORKBENCH_AWS_CALLS")):
+        return [f"-Dlog4j2.configurationFile={config}", f"-Dworkbench.log={log}"]
+    calls = f"file:{Path(__file__).parents[1] / 'log4j2-calls.properties'}"
+    ours = [f"-Dlog4j2.configurationFile={config},{calls}", f"-Dworkbench.log={log}"]
+    return [*ours, f"-Dworkbench.calls={Path(recording) / 'java'}"]
 
 
 def line(options):

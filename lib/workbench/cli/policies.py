@@ -1,0 +1,110 @@
+"""`workbench policies`: what a notebook may do in AWS, found out by running it."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def policies(
+    notebook: Annotated[str, typer.Argument(help="name in notebooks/, or path of any notebook")],
+    environment: Annotated[str | None, typer.Option(help="value for ENVIRONMENT, such as aws-glue")] = None,
+    params: Annotated[str | None, typer.Option(metavar="FILE", help="flat YAML file: names and values")] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="one parameter")
+    ] = None,
+    runs: Annotated[
+        int, typer.Option(min=1, max=9, help="times to run it: from the second on it finds what it left")
+    ] = 2,
+    timeout: Annotated[float | None, typer.Option(min=0.1, help="seconds each run may take")] = None,
+    output: Annotated[str | None, typer.Option(metavar="FILE", help="left out: standard output")] = None,
+):
+    """Run a notebook and print the least-privilege IAM policy of the AWS calls it made.
+
+    It really runs, with your rights, and writes what it writes. What is printed allows the calls that were seen,
+    by name, without a wildcard action. It is not enforced here, and AWS has not judged it: attaching it and
+    trying the notebook under it is yours.
+
+    Exit 0 printed, 1 a call has no known action (named; the policy lacks it), there was none, or the run failed, 2
+    refused, 3 and 4 as `workbench run`.
+    """
+    from workbench import policies as recording
+    from workbench.cli import progress
+    from workbench.run import notebook as notebooks
+    from workbench.run import runner
+
+    path = notebooks.find(notebook)
+    job = runner.Job(
+        str(path), params, tuple(overrides or ()), environment, timeout, tell=progress(path.stem)
+    )  # fmt: skip
+    env = _recordable(runner, job)
+    with recording.recorded() as calls:
+        for _ in range(runs):
+            record = runner.run(job)
+            if record["status"] != "passed":
+                break
+    if record["status"] != "passed":
+        _say("the run did not pass, so its calls are not all of them: there is no policy")
+        raise typer.Exit(record["exit_code"])
+    raise typer.Exit(_written(calls, env, _candidates(record), output))
+
+
+def _recordable(runner, job):
+    """Return the environment of a job whose calls can all be recorded, or None where it names none."""
+    from workbench import secrets, settings
+
+    planned, refusal = runner.planned(job)
+    if refusal:
+        raise ValueError(refusal)
+    env = settings.environment(planned["environment"]) if planned["environment"] else None
+    if env and not str(secrets.resolve(env.spark.master)).startswith("local"):
+        raise ValueError(f"{env.name} has Spark on other machines, whose calls to AWS are not seen from here")
+    return env
+
+
+def _candidates(record):
+    """Return the words of a run that may be names: its notebook with outputs, its parameters."""
+    from workbench import policies as recording
+    from workbench.run import record as records
+
+    executed = records.folder(record) / "notebook.ipynb"
+    return recording.words(executed.read_text(encoding="utf-8"), json.dumps(record["parameters"]))
+
+
+def _written(calls, env, candidates, output):
+    """Print or write the policy and say what it lacks; returns the exit code."""
+    from workbench import account, secrets
+    from workbench import policies as recording
+
+    places = recording.endpoints()
+    ours = {call for call in calls if recording.to_aws(call, places)}
+    if others := sorted({call.host for call in calls - ours}):
+        _say(f"left out are calls to {', '.join(others)}, which is not AWS")
+    if not ours:
+        _say("nothing was called in AWS, so there is nothing to allow; is it --environment aws-glue?")
+        return 1
+    known = {}
+    if env and env.catalog.warehouse:
+        known["warehouse"] = secrets.resolve(env.catalog.warehouse)
+    if region := next((call.region for call in sorted(ours, key=str) if call.region), None):
+        known["region"] = region
+    if env and (number := account.number(env)):
+        known["account"] = number
+    made = recording.policy(ours, candidates=candidates, **known)
+    if wrong := recording.faults(made.document):
+        _say(f"the policy is not printed, for it is too wide: {'; '.join(wrong)}")
+        return 1
+    text = json.dumps(made.document, indent=2, ensure_ascii=False)
+    if made.document["Statement"]:
+        Path(output).write_text(f"{text}\n", encoding="utf-8") if output else print(text)
+    for note in made.notes:
+        _say(f"note: {note}")
+    for lacking in made.missing:
+        _say(f"the policy lacks {lacking}")
+    return 1 if made.missing or not made.document["Statement"] else 0
+
+
+def _say(text):
+    print(f"workbench: {text}", file=sys.stderr, flush=True)
