@@ -106,7 +106,7 @@ bench-quality: setup .workbench/deequ/.packages ## DQDL rules in one scan agains
 
 .PHONY: soak-policies
 soak-policies: setup .workbench/ministack/.packages ## the IAM policies of recorded runs on the stand-in for AWS, linted
-	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/policies/test_policy_notebook.py
+	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/policies
 
 .PHONY: compare-deequ
 compare-deequ: setup .workbench/deequ/.packages ## our DQDL against deequ's own engine (Spark 3.5), into docs/evidence

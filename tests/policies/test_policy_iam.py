@@ -30,17 +30,17 @@ def test_a_run_becomes_a_policy():
     glue_arn, areas = "arn:aws:glue:eu-central-1:123456789012:", f"{LAKE}/warehouse/sales.db/*"
     both = [f"{glue_arn}catalog", f"{glue_arn}database/sales"]
     told = [
-        ("Glue1", ["glue:GetDatabase"], both),
-        ("Glue2", ["glue:GetTable"], [*both, f"{glue_arn}table/sales/*"]),
-        ("S31", ["s3:DeleteObject", "s3:PutObject"], [areas]),
-        ("S32", ["s3:GetObject"], ["arn:aws:s3:::archive/2024/01/*", areas]),
-        ("S33", ["s3:ListBucket"], [LAKE]),
+        ("Catalog1", ["glue:GetDatabase"], both),
+        ("Catalog2", ["glue:GetTable"], [*both, f"{glue_arn}table/sales/*"]),
+        ("Storage1", ["s3:DeleteObject", "s3:PutObject"], [areas]),
+        ("Storage2", ["s3:GetObject"], ["arn:aws:s3:::archive/2024/01/*", areas]),
+        ("Storage3", ["s3:ListBucket"], [LAKE]),
     ]
     statements = [{"Sid": sid, "Effect": "Allow", "Action": act, "Resource": place} for sid, act, place in told]
     statements[-1]["Condition"] = {"StringLike": {"s3:prefix": ["warehouse/sales.db/*"]}}
     assert found.document == {"Version": "2012-10-17", "Statement": statements}
     assert found.missing == ()
-    assert found.notes == ("DeleteObjects by Spark told no objects; taken to be in warehouse/sales.db/*",)
+    assert found.notes == ("Spark told no objects of DeleteObjects; taken to be in warehouse/sales.db/*",)
     assert (objections(found.document), policies.faults(found.document)) == ([], [])
 
 
@@ -88,7 +88,7 @@ def test_a_bucket_that_is_listed_without_prefix_has_no_condition():
     part = s3("ListObjectsV2", ("bucket", "lake"), ("prefix", "warehouse/a.db/x"))
     for others in ((whole, part), (s3("HeadBucket", ("bucket", "lake")), part)):
         (statement,) = made(*others).document["Statement"]
-        assert statement == {"Sid": "S31", "Effect": "Allow", "Action": ["s3:ListBucket"], "Resource": [LAKE]}
+        assert statement == {"Sid": "Storage1", "Effect": "Allow", "Action": ["s3:ListBucket"], "Resource": [LAKE]}
 
 
 def test_a_key_is_taken_letter_by_letter():
@@ -173,7 +173,9 @@ def calls_of_the_table():
     yield from (s3(name, *key, ("extra", "version")) for name in actions.S3_OBJECT)
     yield from (s3(name, key[0], ("prefix", "a/b")) for name in (*actions.S3_LISTING, *actions.S3_BUCKET))
     yield from (glue(name, "sales") for name in actions.GLUE)
-    yield from (Call("python", "kinesis", name, "", "r", (("stream", "s"),)) for name in actions.KINESIS)
+    yield from (
+        Call("python", "kinesis", name, "", "eu-central-1", (("stream", "s"),)) for name in actions.KINESIS
+    )
     yield from (Call("python", *pair, "") for pair in actions.EVERYWHERE)
 
 

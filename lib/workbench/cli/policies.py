@@ -81,7 +81,7 @@ def _written(calls, env, candidates, output):
     places = recording.endpoints()
     ours = {call for call in calls if recording.to_aws(call, places)}
     if others := sorted({call.host for call in calls - ours}):
-        _say(f"left out are calls to {', '.join(others)}, which is not AWS")
+        _say(f"left out are calls that did not go to AWS: {', '.join(others)}")
     if not ours:
         _say("nothing was called in AWS, so there is nothing to allow; is it --environment aws-glue?")
         return 1

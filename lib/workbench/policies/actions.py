@@ -57,7 +57,7 @@ GLUE = {
 KINESIS = {
     "AddTagsToStream", "CreateStream", "DecreaseStreamRetentionPeriod", "DeleteStream", "DescribeStream",
     "DescribeStreamSummary", "GetRecords", "GetShardIterator", "IncreaseStreamRetentionPeriod", "ListShards",
-    "ListTagsForStream", "MergeShards", "PutRecord", "PutRecords", "SplitShard", "UpdateShardCount",
+    "ListTagsForStream", "MergeShards", "PutRecord", "PutRecords", "SplitShard",
 }  # fmt: skip
 EVERYWHERE = {("s3", "ListBuckets"): "s3:ListAllMyBuckets", ("kinesis", "ListStreams"): "kinesis:ListStreams"}
 FREE = {("sts", "GetCallerIdentity"), ("sts", "GetSessionToken")}  # no right is asked for them

@@ -9,7 +9,7 @@ from workbench.policies import actions, databases
 
 ACCOUNT, REGION = "ACCOUNT_ID", "REGION"  # stand in the policy for what is not known
 PARTITIONS = (("cn-", "aws-cn"), ("us-gov-", "aws-us-gov"))
-LABELS = {"s3": "S3", "ssm": "Ssm", "sts": "Sts"}
+LABELS = {"s3": "Storage", "glue": "Catalog", "kinesis": "Streams", "ssm": "Parameters", "sts": "Roles"}
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,8 @@ class _Making:
         self.areas = defaultdict(set)
         for bucket, area in told:
             self.areas[bucket].add(area)
-        self.given, self.listed, self.lacking, self.said = defaultdict(set), {}, [], set()
+        self.given, self.listed = defaultdict(set), {}
+        self.lacking, self.said = [], defaultdict(set)
 
     def add(self, call):
         known = {"s3": self._s3, "glue": self._glue, "kinesis": self._kinesis, "ssm": self._ssm, "sts": self._sts}
@@ -132,8 +133,7 @@ class _Making:
             seen |= {f"{_plain(below + '/' if below else '')}{_plain(name)}.db/*" for name in self.databases}
             seen = {area for area in seen if area.startswith(root[:-1])}
         areas = seen or {root}
-        told = ", ".join(sorted(areas))
-        self.said.add(f"{call.operation} by {call.by.capitalize()} told no objects; taken to be in {told}")
+        self.said[call.by.capitalize(), ", ".join(sorted(areas))].add(call.operation)
         return areas
 
     def _glue(self, call):
@@ -209,7 +209,10 @@ class _Making:
         return tuple(found)
 
     def notes(self):
-        found = sorted(self.said)
+        found = [
+            f"{by} told no objects of {', '.join(sorted(operations))}; taken to be in {areas}"
+            for (by, areas), operations in sorted(self.said.items())
+        ]
         if self.account == ACCOUNT and ACCOUNT in str(dict(self.given)):
             found.append(f"the number of the account is not known: replace {ACCOUNT}")
         return tuple(found)
@@ -220,7 +223,7 @@ def _named(statements):
     counts, named = defaultdict(int), []
     for one in statements:
         service = one["Action"][0].partition(":")[0]
-        label = LABELS.get(service, service.capitalize())
+        label = LABELS[service]
         counts[label] += 1
         named.append({"Sid": f"{label}{counts[label]}", **one})
     return named
