@@ -47,5 +47,8 @@ def test_arrow_and_python_of_a_notebook_are_in_it(account):
     said = workbench("policies", "20_write_audit_publish", "--environment", "aws-glue", "--runs", "1")
     assert said.returncode == 0, said.stderr
     document = json.loads(said.stdout)
-    assert "Arrow told no objects of GetObject, HeadObject; taken to be in warehouse/wap_gate.db/*" in said.stderr
+    assert (
+        "Arrow told no objects of GetObject, HeadObject; taken to be in wb-account/warehouse/wap_gate.db/*"
+        in said.stderr
+    )
     assert (objections(document), policies.faults(document)) == ([], [])

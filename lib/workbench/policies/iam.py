@@ -133,7 +133,8 @@ class _Making:
             seen |= {f"{_plain(below + '/' if below else '')}{_plain(name)}.db/*" for name in self.databases}
             seen = {area for area in seen if area.startswith(root[:-1])}
         areas = seen or {root}
-        self.said[call.by.capitalize(), ", ".join(sorted(areas))].add(call.operation)
+        told = ", ".join(f"{bucket}/{area}" for area in sorted(areas))
+        self.said[call.by.capitalize(), told].add(call.operation)
         return areas
 
     def _glue(self, call):
