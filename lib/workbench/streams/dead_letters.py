@@ -35,9 +35,7 @@ def make(spark, table, schema=SCHEMA, what="table of dead letters"):
             mistyped one.
     """
     if not snapshots.exists(spark, table):
-        identifiers.quoted(table)
-        if not spark.catalog.databaseExists(namespace := table.rpartition(".")[0]):
-            raise ValueError(f"{table} cannot be made: there is no namespace {namespace}")
+        snapshots.refuse_no_namespace(spark, table)
         spark.sql(f"CREATE TABLE IF NOT EXISTS {identifiers.quoted(table)} ({schema}) USING iceberg")
     commits.load(spark, table)
     columns = spark.table(identifiers.quoted(table)).schema

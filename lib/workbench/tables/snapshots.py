@@ -125,6 +125,17 @@ def exists(spark, table):
         return False
 
 
+def refuse_no_namespace(spark, table):
+    """Refuse the name of a table that is to be made where its namespace is not there: some catalogs make that too.
+
+    Raises:
+        ValueError: it is no name, or there is no such namespace.
+    """
+    identifiers.quoted(table)
+    if not spark.catalog.databaseExists(namespace := table.rpartition(".")[0]):
+        raise ValueError(f"{table} cannot be made: there is no namespace {namespace}")
+
+
 def _existing(spark, table):
     name = identifiers.quoted(table)
     if exists(spark, table):

@@ -26,8 +26,7 @@ def check(spark, quarantine, table, loaded):
     if identifiers.quoted(quarantine) == identifiers.quoted(table):
         raise ValueError(f"{quarantine} is the table to be published to; the quarantine is another one")
     if not snapshots.exists(spark, quarantine):
-        if not spark.catalog.databaseExists(namespace := quarantine.rpartition(".")[0]):
-            raise ValueError(f"{quarantine} cannot be made: there is no namespace {namespace}")
+        snapshots.refuse_no_namespace(spark, quarantine)
         return
     types = {field.name: field.dataType.simpleString() for field in spark.table(quarantine).schema}
     missing = sorted({RUN, BRANCH, SNAPSHOT} - types.keys())
