@@ -157,12 +157,11 @@ class Delivery(loop.Run):
         """Refuse a table that lost what it was given: nothing behind the error store's positions is read again."""
         back = [one for one, at in self.at.items() if shards.further(at, self.has[name].get(one, shards.OLDEST))]
         if back and positions.rolled_back(self.spark, loaded, self.stream):
-            tags = [one for one in loaded.refs() if one.startswith(positions.ref(self.stream))]
             raise positions.PositionsLost(
                 f"main of {name} was rolled back behind what was delivered to it, and its records would not come "
                 f"again, for {self.table} says that they are read. Roll {self.table} back too: what the other "
                 "tables have is passed over. To go on without them remove the table's tag "
-                f"{', '.join(tags)}"
+                f"{', '.join(positions.tagged(loaded, self.stream))}"
             )
 
     def end(self):

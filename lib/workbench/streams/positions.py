@@ -86,7 +86,7 @@ def find(spark, loaded, stream):
     main = commits.head(loaded)
     if main is None:
         return None
-    for snapshot_id in tagged(loaded, stream):
+    for snapshot_id in tagged(loaded, stream).values():
         if commits.descends(spark, loaded, main, snapshot_id):
             one = loaded.snapshot(snapshot_id)
             return Found(_parse(one, stream), snapshot_id, one.timestampMillis())
@@ -97,15 +97,16 @@ def find(spark, loaded, stream):
 
 
 def tagged(loaded, stream):
-    """Return the ids of the snapshots that a stream's tags keep; the newest publication has the only one."""
+    """Return a stream's tags, name to the id of the snapshot it keeps; the newest publication has the only one."""
     refs = loaded.refs()
-    return [refs[one].snapshotId() for one in list(refs) if one.startswith(ref(stream)) and refs[one].isTag()]
+    mine = [one for one in list(refs) if one.startswith(ref(stream)) and refs[one].isTag()]
+    return {one: refs[one].snapshotId() for one in mine}
 
 
 def rolled_back(spark, loaded, stream):
     """Say whether main does not descend from a stream's newest publication, which has its tag."""
     main = commits.head(loaded)
-    return any(not commits.descends(spark, loaded, main, one) for one in tagged(loaded, stream))
+    return any(not commits.descends(spark, loaded, main, one) for one in tagged(loaded, stream).values())
 
 
 def _line(spark, loaded, snapshot_id):
