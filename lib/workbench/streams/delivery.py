@@ -129,8 +129,9 @@ class Delivery(loop.Run):
 
     def _refuse_offsets_anew(self):
         """Refuse rows that are ordered by offsets of a deleted topic: new records would be taken for older."""
-        stream = self.source.describe()
-        for name in [name for name, target in self.plan.targets.items() if _by_offset(target)]:
+        names = [name for name, target in self.plan.targets.items() if _by_offset(target)]
+        stream = self.source.describe() if names else None
+        for name in names:
             loaded = commits.load(self.spark, name)
             found, lost = positions.resume(self.spark, loaded, name, self.source, stream, onto_rows=True)
             quoted = identifiers.quoted(name)
