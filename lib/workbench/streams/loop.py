@@ -269,10 +269,7 @@ class Run:
     def _row_schema(self):
         from pyspark.sql.types import StructType
 
-        added = StructType.fromDDL(
-            ", ".join(f"{name} {self.source.lineage[name]}" for name in self._lineage()) or "x INT"
-        )
-        return StructType([*self.parse.fields().fields, *(added.fields if self._lineage() else [])])
+        return StructType([*self.parse.fields(), *sources.lineage_schema(self.source, self._lineage())])
 
 
 def _now():

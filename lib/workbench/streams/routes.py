@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 
 from workbench import identifiers
-from workbench.streams import chunks, nulls, tables
+from workbench.streams import chunks, nulls, sources, tables
 from workbench.tables import commits, upserts
 
 ROUTE, REASON, MESSAGE, OPERATION = "_route", "_reason", "_message", "_operation"
@@ -214,8 +214,7 @@ def refuse_unmergeable(spark, source, plan):
     """Refuse targets with a key whose rows no merge would take, before anything is read; as `plan`."""
     from pyspark.sql.types import StructType
 
-    lineage = StructType.fromDDL(", ".join(f"{name} {source.lineage[name]}" for name in plan.lineage))
-    schema = StructType([*plan.fields.fields, *lineage.fields]).add(nulls.COLUMN, "boolean")
+    schema = StructType([*plan.fields, *sources.lineage_schema(source, plan.lineage)]).add(nulls.COLUMN, "boolean")
     found = routed(spark.createDataFrame([], schema), plan)
     for table, target in plan.targets.items():
         if target.key:

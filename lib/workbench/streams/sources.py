@@ -32,6 +32,14 @@ LINEAGE = {  # what a row can take of its record, in Spark's words
 }  # fmt: skip
 
 
+def lineage_schema(source, names):
+    """Return lineage columns of a Source or Topic as a StructType, in the order of their names."""
+    from pyspark.sql.types import StructType
+
+    ddl = ", ".join(f"{name} {source.lineage[name]}" for name in names)
+    return StructType.fromDDL(ddl) if ddl else StructType()
+
+
 class StreamNotFound(ValueError):
     """There is no such stream; the message lists those there are."""
 
