@@ -44,12 +44,12 @@ def log_options():
     Where `workbench policies` records the AWS calls of a run, what the SDK signs goes to the pipe in its folder.
     """
     log = Path(os.environ.get("WORKBENCH_RUN_DIR") or scratch.enter()) / "spark.log"
-    config = f"file:{Path(__file__).parents[1] / 'log4j2.properties'}"
-    if not (recording := os.environ.get("WORKBENCH_AWS_CALLS")):
-        return [f"-Dlog4j2.configurationFile={config}", f"-Dworkbench.log={log}"]
-    calls = f"file:{Path(__file__).parents[1] / 'log4j2-calls.properties'}"
-    ours = [f"-Dlog4j2.configurationFile={config},{calls}", f"-Dworkbench.log={log}"]
-    return [*ours, f"-Dworkbench.calls={Path(recording) / 'java'}"]
+    configs, places = ["log4j2.properties"], [f"-Dworkbench.log={log}"]
+    if recording := os.environ.get("WORKBENCH_AWS_CALLS"):
+        configs.append("log4j2-calls.properties")
+        places.append(f"-Dworkbench.calls={Path(recording) / 'java'}")
+    files = ",".join(f"file:{Path(__file__).parents[1] / name}" for name in configs)
+    return [f"-Dlog4j2.configurationFile={files}", *places]
 
 
 def line(options):
