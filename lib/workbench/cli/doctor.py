@@ -126,17 +126,22 @@ def _print_damage(spark, name):
     raise typer.Exit(1)
 
 
-def _print_doubt(spark, name):
-    """Say what speaks against the pointer of a table that can be read; returns it, None where nothing does."""
+def doubt_of(spark, name):
+    """Return what speaks against a table's pointer, None where nothing does or nobody can tell, which is said."""
     from workbench.tables import commits
     from workbench.tables.doctor import pointers
 
     try:
-        doubt = pointers.doubt(spark, name)
+        return pointers.doubt(spark, name)
     except Exception as error:  # such as a storage that lists nothing: the table itself was read
-        print(f"note   whether the pointer is an old one cannot be told: {commits.errors.first_line(error)}")
+        said = commits.errors.first_line(error)
+        print(f"note   whether the pointer is an old one cannot be told: {said}", flush=True)
         return None
-    if doubt:
+
+
+def _print_doubt(spark, name):
+    """Say what speaks against the pointer of a table that can be read; returns it, None where nothing does."""
+    if doubt := doubt_of(spark, name):
         print(f"high   doubtful_pointer: {doubt}")
         print("       find out which is right before anybody commits")
         print(f"       by owner: doctor.pointers.look(spark, {name!r})")

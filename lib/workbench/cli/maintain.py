@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from workbench.cli.doctor import doubt_of
+
 # What is said of an action although nothing was left that a person has to see. A limit is the owner's own: what it
 # leaves is the next run's. Any other sentence, one that is not known here among them, is somebody's to read.
 _LIMIT = re.compile(r"(not begun: )?max_(bytes|minutes|commits) (is reached|left room for|leaves no room for)")
@@ -82,7 +84,7 @@ def _one(spark, name, rules, marks, plan, remove_orphans):
     if plan:
         for action in planned.actions:
             _say_planned(action)
-    if doubt := _doubt(spark, name):
+    if doubt := doubt_of(spark, name):
         _say(f"left   nothing is done, for a commit would go on from where the pointer is: {doubt}")
         return 1
     return code if plan else max(code, _run(spark, planned, remove_orphans))
@@ -154,18 +156,6 @@ def _noted(sentence, done=None):
     harmless = not never and (limit or _KNOWN.match(sentence))
     _say(f"{'note' if harmless else 'left'}   {about}{sentence}")
     return 0 if harmless else 1
-
-
-def _doubt(spark, name):
-    """Return what speaks against a table's pointer, None where nothing does or nobody can tell, which is said."""
-    from workbench.tables import commits
-    from workbench.tables.doctor import pointers
-
-    try:
-        return pointers.doubt(spark, name)
-    except Exception as error:  # such as a storage that lists nothing: the table itself was read
-        _say(f"note   whether the pointer is an old one cannot be told: {commits.errors.first_line(error)}")
-        return None
 
 
 def _refused(why):
