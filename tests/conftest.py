@@ -75,6 +75,21 @@ def project(tmp_path, monkeypatch):
 
 
 @pytest.fixture
+def account(monkeypatch):
+    """An AWS account of the test's own, on a stand-in, whose variables this process and its children have."""
+    import aws_stand_in
+
+    try:
+        aws_stand_in.require()
+    except ModuleNotFoundError as missing:
+        pytest.skip(str(missing))
+    with aws_stand_in.account() as variables:
+        for name, value in variables.items():
+            monkeypatch.setenv(name, value)
+        yield
+
+
+@pytest.fixture
 def taken_meanwhile(monkeypatch):
     """Let the first choice of ports give one to somebody else before it is bound; returns the list of choices."""
     from workbench.local import ports

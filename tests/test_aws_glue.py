@@ -6,7 +6,6 @@ import subprocess
 import sys
 
 import aws_stand_in
-import pytest
 from conftest import workbench
 
 WRITER = """
@@ -31,18 +30,6 @@ from workbench import session
 table = session.catalog("aws-glue").load_table("race.t")
 print(json.dumps([[(row["writer"], row["n"]) for row in table.scan().to_arrow().to_pylist()], len(table.snapshots())]))
 """
-
-
-@pytest.fixture
-def account(monkeypatch):
-    try:
-        aws_stand_in.require()
-    except ModuleNotFoundError as missing:
-        pytest.skip(str(missing))
-    with aws_stand_in.account() as variables:
-        for name, value in variables.items():
-            monkeypatch.setenv(name, value)
-        yield
 
 
 def python(code, *arguments):
