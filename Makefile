@@ -180,8 +180,8 @@ soak-maintenance: setup ## the long cases of maintenance, 200 random histories b
 	@PYTHONPATH=tests $(BIN)/python -m soak.maintenance $(HISTORIES)
 
 .PHONY: bench-conflicts
-bench-conflicts: setup ## the matrix of conflicts, resumable, into docs/evidence; ENVIRONMENT=s3 MODES=copy-on-write,v3
-	@PYTHONPATH=tests $(BIN)/python -m bench.conflicts $(or $(ENVIRONMENT),s3) $(MODES)
+bench-conflicts: setup ## the matrix of conflicts, resumable, into docs/evidence; ENVIRONMENT=s3 MODES=copy-on-write,v3 SET=variants
+	@PYTHONPATH=tests $(BIN)/python -m bench.conflicts $(or $(ENVIRONMENT),s3) '$(MODES)' $(or $(SET),matrix)
 
 .PHONY: bench-tpcds
 bench-tpcds: setup ## the TPC-DS derived benchmark, resumable, into docs/evidence; SF=1 ROUNDS=n LAYOUTS=, PARTS=, LEVERS=names; QUERIES=names is a trial

@@ -5,6 +5,7 @@ A clone that has no such lines goes on from what is committed.
 `python -m bench.conflicts s3 copy-on-write,v3` runs what is missing, repeats one cell in ten, writes
 docs/evidence/conflicts.json (of another environment: conflicts_NAME.json) and says what is still missing. Cells that
 cannot be on an environment are left out and listed with the reason; one of each kind is tried, and must be refused.
+A third argument, `variants`, names the statements that the matrix does not stand for: conflicts_s3_variants.json.
 """
 
 import json
@@ -27,29 +28,34 @@ LEFT_OUT = {  # environment: what cannot be there, and the word by which its ref
 }
 
 
-def main(environment="s3", modes=""):
+SETS = {"matrix": conflicts.cells, "variants": conflicts.variants}
+
+
+def main(environment="s3", modes="", which="matrix"):
     """Run the missing cells of the modes, then repeat; keep the figures of all modes that are there."""
+    name, cells = name_of(environment, which), SETS[which]
     out = left_out(environment)
-    asked = conflicts.cells(modes=modes.split(",")) if modes else conflicts.cells()
+    asked = cells(modes=modes.split(",")) if modes else cells()
     wanted = [cell for cell in asked if cell not in out]
-    file = settings.home() / ".workbench" / "conflicts" / f"{environment}.jsonl"
-    again = file.with_name(f"{environment}.again.jsonl")
+    stem = environment if which == "matrix" else f"{environment}_{which}"
+    file = settings.home() / ".workbench" / "conflicts" / f"{stem}.jsonl"
+    again = file.with_name(f"{stem}.again.jsonl")
     spark = session.start(environment)
     about = conflicts.versions(spark)
-    unlike = begun(environment, about, file, again)
+    unlike = begun(name, about, file, again)
     refused = refusals(spark, environment)
     print(f"{len(wanted)} cells, {len(kept.missing(wanted, file, versions=about))} to run", flush=True)
     try:
         run(spark, sorted(kept.missing(wanted, file, versions=about), key=urgency), file)
         run(spark, kept.missing(wanted[::ONE_IN], again, versions=about), again)
     finally:  # an interrupt leaves evidence of what is there
-        write(environment, about, file, again, before=unlike, refused=refused)
+        every = [cell for cell in cells() if cell not in out]
+        write(environment, about, file, again, name=name, every=every, out=out, before=unlike, refused=refused)
     session.stop(spark)
 
 
-def begun(environment, about, file, again):
-    """Begin with the committed matrix of an environment where no cell was run; returns the keys once found unlike."""
-    name = name_of(environment)
+def begun(name, about, file, again):
+    """Begin with the committed evidence of a name where no cell was run; returns the keys once found unlike."""
     if not (evidence.FOLDER / f"{name}.json").is_file():
         return []
     there, results = kept.measured(evidence.FOLDER, name=name)
@@ -88,8 +94,14 @@ def refusals(spark, environment):
     return said
 
 
-def name_of(environment):
+def name_of(environment, which="matrix"):
     """Return the name of an environment's evidence; that of s3 is the one that notebook and library read."""
+    if which == "variants" and environment == "s3":
+        return "conflicts_s3_variants"
+    if which != "matrix":
+        raise SystemExit(
+            f"no {which} on {environment}: there are the matrix of any environment, and variants on s3"
+        )
     return "conflicts" if environment == "s3" else f"conflicts_{environment}"
 
 
@@ -107,17 +119,15 @@ def run(spark, cells, file):
             print(f"{number} of {len(cells)}  {(time.monotonic() - begin) / number:.1f} s a cell", flush=True)
 
 
-def write(environment, about, file, again, *, before=(), refused=()):
-    """Write the evidence from what is kept, and say what is missing and what was not the same."""
-    out = left_out(environment)
-    every = [cell for cell in conflicts.cells() if cell not in out]
+def write(environment, about, file, again, *, name, every, out, before=(), refused=()):
+    """Write the evidence of `every` cell from what is kept, and say what is missing and what was not the same."""
     found = {kept.cell_of(one).key: one for one in kept.read(file) if of(one, about)}
     twice = {kept.cell_of(one).key: one for one in kept.read(again) if of(one, about)}
     unlike = {"/".join(key) for key, one in twice.items() if key in found and found[key] != one} | set(before)
     absent = [cell.key for cell in every if cell.key not in found]
     rows = [found[cell.key] for cell in every if cell.key in found]
     path = evidence.write(
-        name_of(environment),
+        name,
         what="outcome of the second of two commits, whose order is fixed, for every pair of operations",
         environment=environment,
         cells_there_are=len(every) + len(out),

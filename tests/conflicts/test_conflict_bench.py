@@ -160,6 +160,24 @@ def test_a_committed_matrix_that_cannot_be_read_is_not_written_over(races):
     assert (races.folder / "conflicts.json").read_text() == '{"columns": [1]}' and races.ran == []
 
 
+def test_variants_have_evidence_of_their_own(races):
+    bench.main("s3", "v3", "variants")
+    every = conflicts.variants(modes=["v3"])
+    told = json.loads((races.folder / "conflicts_s3_variants.json").read_text())
+    assert (told["cells_there_are"], told["cells_measured"], told["cells_repeated"]) == (681, len(every), 23)
+    assert not races.file.exists() and not (races.folder / "conflicts.json").exists()
+    races.cloned()
+    bench.main("s3", "v3", "variants")
+    assert races.ran == []
+
+
+@pytest.mark.parametrize(("environment", "which"), [("rest", "variants"), ("s3", "all")])
+def test_a_set_that_there_is_not_is_refused(races, environment, which):
+    with pytest.raises(SystemExit, match=f"no {which} on {environment}: there are the matrix of any environment"):
+        bench.main(environment, "", which)
+    assert races.ran == []
+
+
 REFUSED = OSError("Access Denied (Service: S3, Status Code: 403, Request ID: 18EA85)")
 CHANGES = ("update", "delete", "merge")
 

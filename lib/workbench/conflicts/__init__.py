@@ -14,7 +14,7 @@ that neither order of the two statements gives.
 
 The parts:
 
-    operations, cells    the eleven operations and the small table; which cells there are
+    operations, cells    the eleven operations, six variants and the small table; which cells there are
     racing, scans        two writers, the order of whose commits is stated; what lands behind a scan
     copies, orders       fresh tables; the rows of both serial orders
     outcomes, runs       what became of a race; cells run
@@ -24,15 +24,15 @@ The parts:
 What was measured: docs/conflicts.md.
 """
 
-from workbench.conflicts.cells import Cell, cells, telling
+from workbench.conflicts.cells import Cell, cells, telling, variants
 from workbench.conflicts.kept import measured
 from workbench.conflicts.matrix import compare, save
-from workbench.conflicts.operations import MODES, OPERATIONS
+from workbench.conflicts.operations import MODES, OPERATIONS, VARIANTS
 from workbench.conflicts.outcomes import OUTCOMES
 from workbench.conflicts.racing import NothingHeld, Race, Writers, race, writers
 from workbench.conflicts.runs import Result, run, versions
 
 __all__ = [
-    "MODES", "OPERATIONS", "OUTCOMES", "Cell", "NothingHeld", "Race", "Result", "Writers", "cells", "compare",
-    "measured", "race", "run", "save", "telling", "versions", "writers",
+    "MODES", "OPERATIONS", "OUTCOMES", "VARIANTS", "Cell", "NothingHeld", "Race", "Result", "Writers", "cells",
+    "compare", "measured", "race", "run", "save", "telling", "variants", "versions", "writers",
 ]  # fmt: skip

@@ -4,9 +4,10 @@ from dataclasses import dataclass, fields, replace
 from itertools import product
 
 from workbench import settings
-from workbench.conflicts.operations import FIRST, ISOLATIONS, MODES, OPERATIONS, PARTITIONS, SECOND
+from workbench.conflicts.operations import FIRST, ISOLATIONS, MODES, OPERATIONS, PARTITIONS, SECOND, VARIANTS
 
 DEFAULT_ISOLATION = "serializable"  # Iceberg's, for tables that say nothing
+_KNOWN = OPERATIONS | VARIANTS
 
 
 @dataclass(frozen=True)
@@ -29,9 +30,9 @@ class Cell:
 
     def __post_init__(self):
         for name in (self.first, self.second):
-            _known("operation", name, OPERATIONS)
+            _known("operation", name, _KNOWN)
         _known("mode", self.mode, MODES)
-        one, other = OPERATIONS[self.first], OPERATIONS[self.second]
+        one, other = _KNOWN[self.first], _KNOWN[self.second]
         for what, value, needed, known in (
             ("isolation", self.isolation, one.guarded or other.guarded, ISOLATIONS),
             ("partition", self.partition, one.rows and other.rows, PARTITIONS),
@@ -52,7 +53,7 @@ class Cell:
         numbers = (FIRST, SECOND) if _place(self.first) <= _place(self.second) else (SECOND, FIRST)
         parts = [number - FIRST if self.partition == "other" else 0 for number in numbers]
         return tuple(
-            OPERATIONS[name].statement(table, part=part, n=n)
+            _KNOWN[name].statement(table, part=part, n=n)
             for name, part, n in zip((self.first, self.second), parts, numbers, strict=True)
         )
 
@@ -66,7 +67,7 @@ def cells(operations=None, *, isolation=ISOLATIONS, modes=tuple(MODES), partitio
     Isolation varies only where DELETE, UPDATE or MERGE takes part, the partition only where both change rows.
 
     Args:
-        operations: names; None for all eleven.
+        operations: names, of OPERATIONS or VARIANTS; None for the eleven of OPERATIONS.
         isolation: levels, of serializable and snapshot.
         modes: of copy-on-write, merge-on-read and v3.
         partitions: of same and other.
@@ -77,19 +78,43 @@ def cells(operations=None, *, isolation=ISOLATIONS, modes=tuple(MODES), partitio
     Raises:
         ValueError: a name is not known, is there twice, or a list is empty.
     """
-    operations = _listed("operation", tuple(OPERATIONS) if operations is None else operations, OPERATIONS)
+    operations = _listed("operation", tuple(OPERATIONS) if operations is None else operations, _KNOWN)
     isolation = _listed("isolation", isolation, ISOLATIONS)
     modes = _listed("mode", modes, MODES)
     partitions = _listed("partition", partitions, PARTITIONS)
     found = []
     for mode, first, second in product(modes, operations, operations):
-        one, other = OPERATIONS[first], OPERATIONS[second]
+        one, other = _KNOWN[first], _KNOWN[second]
         levels = isolation if one.guarded or other.guarded else (None,)
         places = partitions if one.rows and other.rows else (None,)
         found += [Cell(first, second, level, place, mode) for level, place in product(levels, places)]
     return found
 
 
+def variants(*, isolation=ISOLATIONS, modes=tuple(MODES)):
+    """Return the cells of the statements in VARIANTS: with each other, what changes rows, and compaction.
+
+    All of one partition, but for `update_from_itself`, which also reads the partition that it does not write.
+
+    Args:
+        isolation: levels, of serializable and snapshot.
+        modes: of copy-on-write, merge-on-read and v3.
+
+    Returns:
+        list of Cell, none of which is among `cells()`.
+    """
+    rows = [name for name, one in OPERATIONS.items() if one.rows]
+    wanted = {"isolation": isolation, "modes": modes}
+    found = cells([*rows, "rewrite_data_files", *VARIANTS], **wanted, partitions=["same"])
+    found += cells([*rows, _ACROSS], **wanted, partitions=["other"])
+    return [
+        one
+        for one in found
+        if {one.first, one.second} & set(VARIANTS) and (one.partition != "other" or one.second == _ACROSS)
+    ]
+
+
+_ACROSS = "update_from_itself"
 _TELLING = (
     ("append", "append", None, "same"),
     ("merge_insert_only", "merge_insert_only", "serializable", "same"),
@@ -108,7 +133,7 @@ def telling(modes=("copy-on-write",)):
 
 
 def _place(name):
-    return list(OPERATIONS).index(name)
+    return list(_KNOWN).index(name)
 
 
 def _listed(what, names, known):

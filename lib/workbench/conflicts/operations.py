@@ -1,4 +1,4 @@
-"""The eleven operations of the matrix, and the small table that they are tried on.
+"""The eleven operations of the matrix, six statements that it does not stand for, and the small table of both.
 
 The table has two partitions of four rows in two files each, two snapshots on main, and a branch `ahead` with one
 more, so that each operation has something to do. A row operation touches key 1, which is there, and key 5, which
@@ -60,6 +60,25 @@ _ALL = (
     Operation("add_column", False, False, "ALTER TABLE {table} ADD COLUMN extra{n} STRING"),
 )  # fmt: skip
 OPERATIONS = {one.name: one for one in _ALL}
+# other statements of the same operations, which end otherwise: by what they read, or by reading nothing
+_READ = "FROM {table} WHERE part = {part}"
+_RATHER = (
+    Operation("append_from_itself", True, False,
+              f"INSERT INTO {{table}} (id, part, v) SELECT max(id) + 1, {{part}}, {{n}} {_READ}"),
+    Operation("overwrite_from_itself", True, False,
+              f"INSERT OVERWRITE {{table}} (id, part, v) SELECT id, part, v * 2 + {{n}} {_READ}"),
+    # the new table has Iceberg's default properties, so what isolation level the old one had does not matter to it
+    Operation("replace_from_itself", True, False,
+              "CREATE OR REPLACE TABLE {table} USING iceberg PARTITIONED BY (part) AS "
+              "SELECT id, part, v * 2 + {n} AS v FROM {table}"),
+    Operation("update_from_itself", True, True,
+              "UPDATE {table} SET v = (SELECT max(v) + {n} FROM {table}) "
+              "WHERE part = {part} AND id IN ({old}, {new})"),
+    Operation("delete_by_key", True, True, "DELETE FROM {table} WHERE part = {part} AND id IN ({old}, {new})"),
+    # drops whole files and reads none: a metadata delete
+    Operation("delete_partition", True, True, "DELETE FROM {table} WHERE part = {part}"),
+)  # fmt: skip
+VARIANTS = {one.name: one for one in _RATHER}
 MODES = {  # mode: (format version, how DELETE, UPDATE and MERGE write)
     "copy-on-write": (2, "copy-on-write"),
     "merge-on-read": (2, "merge-on-read"),
