@@ -1,9 +1,10 @@
-"""The TPC-DS derived benchmark, resumable: units under .workbench/tpcds, figures in docs/evidence/tpcds.json.
+"""The TPC-DS derived benchmark, resumable: units and figures in docs/evidence, so that a clone goes on with them.
 
 `python -m bench.tpcds 1 3` loads what is not loaded, chooses engines for queries in rounds of their own, runs what is
 missing of three others (engine, layout, round), pulls the levers, and says what is missing. A third argument names
 layouts, a fourth one parts (choose, rounds, levers); what is not asked for is taken from earlier runs, or missing.
-A fifth one names queries: that is a trial, which leaves everything in a folder of its own. A sixth one names levers.
+A fifth one names queries: that is a trial, which leaves everything in a folder of its own under .workbench/tpcds. A
+sixth one names levers.
 It ends with an exit code of 1 when an answer was different in any unit.
 """
 
@@ -30,14 +31,14 @@ def main(scale="1", rounds="3", wanted=EVERY, parts=PARTS, queries="", levers=tp
     """Measure what is asked for, and write what there is; returns the exit code."""
     data, parts = derived.generate(scale), parts.split(",")
     asked = queries.split(",") if queries else list(derived.names())
-    shared, own = folders(data.scale, queries)
+    shelf, own = folders(data.scale, queries)
     skipped = {name: wrong for name in LAYOUTS if (wrong := engines.lacks(engines.engine(name)))}
     for name, wrong in skipped.items():
         print(f"skipped: {name}: {wrong}", flush=True)
     there = [engines.engine(name) for name in LAYOUTS if name not in skipped]
     pulled, wanted = tpcds_levers.named(levers) if "levers" in parts else {}, wanted.split(",")
     flat = ["flat"] if {"choose", "levers"} & set(parts) else []
-    spaces, loads = loaded(data, shared, [*wanted, *flat, *tpcds_levers.layouts(pulled)])
+    spaces, loads = loaded(data, shelf, [*wanted, *flat, *tpcds_levers.layouts(pulled)])
     about, options = (session.catalog(ENVIRONMENT), data, spaces), {"queries": asked}
 
     candidates = [one for one in there if one.name in CANDIDATES]
@@ -70,11 +71,16 @@ def main(scale="1", rounds="3", wanted=EVERY, parts=PARTS, queries="", levers=tp
 
 
 def folders(scale, queries):
-    """Return (folder of a scale factor's loads, folder of its units), which a trial has of its own, by its queries."""
-    shared = settings.home() / ".workbench" / "tpcds" / f"sf{scale}"
-    own = shared / f"trial-{hashlib.sha256(queries.encode()).hexdigest()[:8]}" if queries else shared
+    """Return (folder of a scale factor's loads, folder of its units): committed ones, of a trial others by its queries.
+
+    All rounds take longer than one sitting, so what was measured in one is committed, and the next goes on with it.
+    """
+    if not queries:
+        return (evidence.FOLDER / "tpcds_units" / f"sf{scale}",) * 2
+    shelf = settings.home() / ".workbench" / "tpcds" / f"sf{scale}"
+    own = shelf / f"trial-{hashlib.sha256(queries.encode()).hexdigest()[:8]}"
     own.mkdir(parents=True, exist_ok=True)
-    return shared, own
+    return shelf, own
 
 
 def name_of(scale):
@@ -130,8 +136,9 @@ def loaded(data, folder, wanted):
             "partitions": sum(one.partitions for one in tables),
             "bytes": sum(one.bytes for one in tables),
         }
+        folder.mkdir(parents=True, exist_ok=True)
         with java.replacing(path) as new:
-            new.write_text(json.dumps(loads))
+            new.write_text(json.dumps(loads, indent=1) + "\n")
         print(f"loaded {layout}: {loads[layout]}", flush=True)
     session.stop(spark)  # the engines have the machine to themselves
     return spaces, loads

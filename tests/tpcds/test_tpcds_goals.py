@@ -167,7 +167,10 @@ def test_each_scale_factor_and_each_trial_has_files_of_its_own(project):
         bench.choices_file("1", None).relative_to(project).with_name("choices_sf10.yml"),
     ]
     whole, one, other = (bench.folders("1", queries)[1] for queries in ("", "q1", "q2"))
-    assert len({whole, one, other}) == 3 and {one.parent, other.parent} == {whole}
+    assert len({whole, one, other}) == 3 and whole == evidence.FOLDER / "tpcds_units" / "sf1"
+    assert (
+        {one.parent, other.parent} == {bench.folders("1", "q1")[0]} == {project / ".workbench" / "tpcds" / "sf1"}
+    )
 
 
 def test_choices_are_made_in_one_round_and_held_in_another(tmp_path, project):

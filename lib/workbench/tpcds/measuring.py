@@ -170,16 +170,23 @@ def _read(file):
 
 
 def _write(file, kept):
-    """Keep all units, in one step: a kill leaves the file as it was."""
+    """Keep all units, a line each, in one step: a kill leaves the file as it was."""
     if file is None:
         return
     told = [
         {
             "unit": dataclasses.asdict(unit),
             "conditions": found["conditions"],
-            "results": [dataclasses.asdict(one) for one in found["results"]],
+            "results": [_said(dataclasses.asdict(one)) for one in found["results"]],
         }
         for unit, found in kept.items()
     ]
+    Path(file).parent.mkdir(parents=True, exist_ok=True)
     with java.replacing(Path(file)) as new:
-        new.write_text(json.dumps(told), encoding="utf-8")
+        lines = ",\n".join(json.dumps(one) for one in told)
+        new.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+
+
+def _said(fields):
+    """Return the fields of a result that say something; the others are as a Result has them by itself."""
+    return {name: value for name, value in fields.items() if value is not None}
