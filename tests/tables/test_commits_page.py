@@ -1,4 +1,4 @@
-"""docs/commits.md says of the soak what its evidence says."""
+"""docs/commits.md says of the soak and of the benchmark what their evidence says."""
 
 import json
 import re
@@ -7,6 +7,7 @@ from conftest import ROOT
 
 PAGE = (ROOT / "docs" / "commits.md").read_text(encoding="utf-8")
 SOAK = json.loads((ROOT / "docs" / "evidence" / "commits_soak.json").read_text(encoding="utf-8"))
+BENCH = json.loads((ROOT / "docs" / "evidence" / "commits.json").read_text(encoding="utf-8"))
 NAMES = {"SQLite, local files": "local", "SQLite, S3": "s3", "REST, S3": "rest"}
 
 
@@ -33,3 +34,24 @@ def test_what_it_says_of_lost_and_held_answers_is_its_evidence():
     assert (rest["late_append_said_to_be"], rest["late_append_found_by_its_name"]) == ("OutcomeUnknown", True)
     assert rest["late_update_tries"] > 1 and rest["late_rows_lost"] == rest["late_rows_doubled"] == 0
     assert f"Spark {versions['pyspark']}, Iceberg {versions['iceberg']}" in PAGE
+
+
+def test_the_tables_of_the_benchmark_are_its_evidence():
+    parts = BENCH["parts"]
+    rows = dict(re.findall(r"^\| (.+? writes|.+?`retrying`) \| (.*) \|$", PAGE, re.M))
+    for name in ("defaults, plain writes", "profile, plain writes", "defaults, retrying"):
+        one = parts[name]
+        refused = sum(one["failures"].values())
+        assert [cell.strip(" *") for cell in rows[name.replace("retrying", "`retrying`")].split(" | ")] == [
+            f"{one['acknowledged']:,}",
+            f"{refused}",
+            f"{one['commits_a_second']}",
+            f"{one['median_ms']} ms, {one['slowest_ms'] / 1000:.1f} s",
+        ]
+        assert (one["acknowledged"] + refused, one["rows"]) == (1000, one["acknowledged"])
+        assert (refused > 0) is (name == "defaults, plain writes") and one["rows_doubled"] == 0
+    for name in ("expiry every 100 commits", "no expiry"):
+        *medians, ratio = parts[name].values()
+        assert f"| {name} | " + " | ".join(f"{one} ms" for one in medians) + f" | {ratio} |" in PAGE
+    assert parts["expiry every 100 commits"]["last_over_10th"] <= BENCH["goal_last_over_10th"] == 2.0
+    assert parts["a true conflict under the profile"] == "validation"
