@@ -12,6 +12,7 @@ from workbench.conflicts import claims
 
 PAGE = (ROOT / "docs" / "conflicts.md").read_text(encoding="utf-8")
 ABOUT, MATRIX = conflicts.measured()
+BESIDE, VARIANTS = conflicts.measured(name="conflicts_s3_variants")
 TEXT = " ".join(PAGE.replace("- ", " ").split())
 ALL = list(dict.fromkeys(one.first for one in MATRIX))
 CHANGES, BEFORE, INSERTS = ("merge", "update", "delete"), ("append", "overwrite_dynamic"), "merge_insert_only"
@@ -93,12 +94,82 @@ SAID = [
 
 @pytest.mark.parametrize("said", SAID, ids=[f"{n} {one[0][:50]}" for n, one in enumerate(SAID)])
 def test_a_sentence_stands_on_every_cell_that_it_is_about(said):
+    holds(said, MATRIX)
+
+
+def holds(said, matrix):
     sentence, firsts, seconds, where, outcomes, begins = said
     assert sentence in TEXT
-    about = [one for one in MATRIX if one.first in firsts and one.second in seconds and fits(one, where, CELLS)]
+    about = [one for one in matrix if one.first in firsts and one.second in seconds and fits(one, where, CELLS)]
     assert {(one.first, one.second) for one in about} == {(one, other) for one in firsts for other in seconds}
     assert {one.outcome for one in about} <= outcomes
     assert all(fits(one, where, RESULTS) and (one.message or "").startswith(begins or "") for one in about)
+
+
+ROWS = (*BEFORE, INSERTS, *CHANGES)
+OWN, COMPACTS = tuple(conflicts.VARIANTS), ("rewrite_data_files",)
+APPENDS, OVERWRITES, REPLACES, UPDATES, BY_KEY, WHOLE = OWN
+# as SAID, of the variants
+SAID_OF_VARIANTS = [
+    ("**An overwrite that reads its own table loses what came since it read**, in every mode",
+     (*BEFORE, INSERTS, "merge", "update", *OWN), (OVERWRITES, REPLACES), {"equal_to": "neither"}, RED, None),
+    ("(Behind the DELETE the overwrite is as if it had come first.)", ("delete",), (OVERWRITES,),
+     {"equal_to": "second_first"}, OK, None),
+    ("Behind a compaction or the DELETE the rows are those of an order", (*COMPACTS, "delete"), (REPLACES,),
+     {"equal_to": ("both", "second_first")}, RED, None),
+    ("**An append that reads its own table gives a number twice**, or one that no order would give: behind another one, "
+     "and behind an overwrite, a MERGE of either kind and a partition that was dropped",
+     (APPENDS, "overwrite_dynamic", INSERTS, "merge", WHOLE), (APPENDS,), {}, RED, None),
+    ("`update_from_itself` is refused where an UPDATE is", (*BEFORE, INSERTS, *CHANGES, *COMPACTS), (UPDATES,),
+     STRICT | {"partition": ("same", None)}, DATA, None),
+    ("two of them in two partitions are red at either isolation", (UPDATES,), (UPDATES,), APART, RED, None),
+    ("behind an insert-only MERGE it is red in every mode", (INSERTS,), (BY_KEY,), LOOSE, RED, None),
+    ("in merge-on-read of format 2 also behind an UPDATE of either kind and a MERGE", ("update", "merge", UPDATES), (BY_KEY,),
+     LOOSE | {"mode": MOR}, RED, None),
+    ("**An insert-only MERGE is red behind any DELETE**, whole partitions too, and behind an append that reads its own",
+     (BY_KEY, WHOLE, APPENDS), (INSERTS,), {}, RED, None),
+    ("Behind that append a MERGE is red at `snapshot`", (APPENDS,), ("merge",), LOOSE, RED, None),
+    ("**A DELETE of whole files commits behind everything**, as if it had come second", (*ROWS, *COMPACTS, *OWN), (WHOLE,),
+     {"equal_to": ("first_second", "both")}, OK, None),
+    ("Behind it compaction is refused", (WHOLE,), COMPACTS, {}, DATA, None),
+    ("The 20 other errors are one: an UPDATE, a DELETE or a MERGE in merge-on-read or v3, behind a replacement",
+     (REPLACES,), ("merge", "update", "delete", UPDATES, BY_KEY),
+     {"mode": (MOR, V3), "error_class": "IllegalArgumentException", "equal_to": "first_alone"}, OTHER, "Snapshot <id> is not"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "said", SAID_OF_VARIANTS, ids=[f"{n} {one[0][:50]}" for n, one in enumerate(SAID_OF_VARIANTS)]
+)
+def test_a_sentence_about_variants_stands_on_every_cell_that_it_is_about(said):
+    holds(said, VARIANTS)
+
+
+@pytest.mark.parametrize(("matrix", "sentences", "outcome"), [
+    (MATRIX, SAID, RED), (MATRIX, SAID, OTHER), (VARIANTS, SAID_OF_VARIANTS, RED), (VARIANTS, SAID_OF_VARIANTS, OTHER)],
+    ids=["red", "other", "red variants", "other variants"])  # fmt: skip
+def test_the_cells_that_end_badly_are_those_that_the_page_names(matrix, sentences, outcome):
+    bad = {conflicts.kept.cell_of(one) for one in matrix if one.outcome in outcome}
+    named = [said for said in sentences if said[4] == outcome]
+    there = {
+        conflicts.kept.cell_of(one)
+        for _, firsts, seconds, where, *_ in named
+        for one in matrix
+        if one.first in firsts and one.second in seconds and fits(one, where, CELLS)
+    }
+    assert bad == there and bad
+
+
+def test_the_page_counts_the_variants():
+    counted = BESIDE["outcomes"]
+    assert BESIDE["cells_measured"] == len(VARIANTS) == len(conflicts.variants())
+    assert BESIDE["repeated_unlike"] == [] and counted["both_committed"] == counted["catalog_conflict"] == 0
+    assert (
+        f"has all {len(VARIANTS)}, {BESIDE['cells_repeated']} of them measured twice and none unlike: "
+        f"{counted['retried_and_committed']} committed after a built-in retry, {counted['data_conflict']} data conflicts, "
+        f"{counted['other_error']} other errors, and **{counted['silent_anomaly']} silent anomalies**"
+    ) in TEXT
+    assert all(f"| {name} | `" in PAGE for name in conflicts.VARIANTS)
 
 
 CELLS, RESULTS = {"mode", "isolation", "partition"}, {"equal_to", "error_class"}
@@ -111,25 +182,20 @@ def fits(one, where, names):
     return all(getattr(one, name) in values for name, values in wanted.items())
 
 
-def test_the_red_cells_are_those_that_the_page_names():
-    red = {(one.first, one.second) for one in MATRIX if one.outcome == "silent_anomaly"}
-    named = [said for said in SAID if said[4] == RED]
-    assert red == {(first, second) for _, firsts, seconds, *_ in named for first in firsts for second in seconds}
-    count = sum(one.outcome == "silent_anomaly" and fits(one, said[3], CELLS) and one.first in said[1]
-                and one.second in said[2] for said in named for one in MATRIX)  # fmt: skip
-    assert count == ABOUT["outcomes"]["silent_anomaly"] > 0
-
-
-def test_the_table_at_the_defaults_is_the_matrix():
-    rows = re.findall(r"^\| (\w+) \| (.+) \|$", PAGE.partition("first \\ second")[2].partition("*ok* is")[0], re.M)
+@pytest.mark.parametrize(("matrix", "begins", "ends", "firsts", "seconds"), [
+    (MATRIX, "| first \\ second | append |", "*ok* is", ALL, ALL),
+    (VARIANTS, "| first \\ second | append_from_itself |", "\n- ", [*ROWS, *COMPACTS, *OWN], OWN),
+], ids=["matrix", "variants"])  # fmt: skip
+def test_a_table_at_the_defaults_is_its_matrix(matrix, begins, ends, firsts, seconds):
+    rows = re.findall(r"^\| (\w+) \| (.+) \|$", PAGE.partition(begins)[2].partition(ends)[0], re.M)
     there = {
         (one.first, one.second): one.outcome
-        for one in MATRIX
+        for one in matrix
         if fits(one, {"mode": COW, "isolation": ("serializable", None), "partition": ("same", None)}, CELLS)
     }
-    assert [name for name, _ in rows] == ALL
+    assert [name for name, _ in rows] == firsts
     for name, letters in rows:
-        for second, letter in zip(ALL, letters.split(" | "), strict=True):
+        for second, letter in zip(seconds, letters.split(" | "), strict=True):
             assert there[name, second] in LETTERS[letter]
 
 

@@ -94,7 +94,7 @@ def cells(operations=None, *, isolation=ISOLATIONS, modes=tuple(MODES), partitio
 def variants(*, isolation=ISOLATIONS, modes=tuple(MODES)):
     """Return the cells of the statements in VARIANTS: with each other, what changes rows, and compaction.
 
-    All of one partition, but for `update_from_itself`, which also reads the partition that it does not write.
+    All are of one partition, but for pairs of `update_from_itself`, which reads what it does not write, too.
 
     Args:
         isolation: levels, of serializable and snapshot.
@@ -103,18 +103,12 @@ def variants(*, isolation=ISOLATIONS, modes=tuple(MODES)):
     Returns:
         list of Cell, none of which is among `cells()`.
     """
-    rows = [name for name, one in OPERATIONS.items() if one.rows]
-    wanted = {"isolation": isolation, "modes": modes}
-    found = cells([*rows, "rewrite_data_files", *VARIANTS], **wanted, partitions=["same"])
-    found += cells([*rows, _ACROSS], **wanted, partitions=["other"])
-    return [
-        one
-        for one in found
-        if {one.first, one.second} & set(VARIANTS) and (one.partition != "other" or one.second == _ACROSS)
-    ]
+    rows, wanted = [name for name, one in OPERATIONS.items() if one.rows], {"isolation": isolation, "modes": modes}
+    every = cells([*rows, "rewrite_data_files", *VARIANTS], **wanted, partitions=["same"])
+    across = cells(["update_from_itself"], **wanted, partitions=["other"])
+    return [one for one in every if {one.first, one.second} & set(VARIANTS)] + across
 
 
-_ACROSS = "update_from_itself"
 _TELLING = (
     ("append", "append", None, "same"),
     ("merge_insert_only", "merge_insert_only", "serializable", "same"),

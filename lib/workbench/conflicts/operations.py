@@ -64,7 +64,7 @@ OPERATIONS = {one.name: one for one in _ALL}
 _READ = "FROM {table} WHERE part = {part}"
 _RATHER = (
     Operation("append_from_itself", True, False,
-              f"INSERT INTO {{table}} (id, part, v) SELECT max(id) + 1, {{part}}, {{n}} {_READ}"),
+              f"INSERT INTO {{table}} (id, part, v) SELECT coalesce(max(id), 0) + 1, {{part}}, {{n}} {_READ}"),
     Operation("overwrite_from_itself", True, False,
               f"INSERT OVERWRITE {{table}} (id, part, v) SELECT id, part, v * 2 + {{n}} {_READ}"),
     # the new table has Iceberg's default properties, so what isolation level the old one had does not matter to it
