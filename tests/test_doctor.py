@@ -42,14 +42,24 @@ def test_pandas_3(monkeypatch):
     assert doctor.pandas().remedy == "pip install 'pandas>=2.3,<3'"
 
 
-@pytest.mark.parametrize("version", ["4.2.1", "4.3.0", "3.5.6"])
+@pytest.mark.parametrize("version", ["4.2.1", "4.3.0", "4.0.1", "3.4.4", "3.50.1"])
 def test_a_spark_that_has_no_iceberg(monkeypatch, version):
     versions(monkeypatch, pyspark=version)
     finding = doctor.packages()[0]
-    assert finding.wrong == f"PySpark {version} is installed, but Iceberg 1.11.0 is for Spark 4.1"
+    fit = "Iceberg 1.11.0 is for Spark 4.1 and Iceberg 1.10.0 is for Spark 3.5"
+    assert finding.wrong == f"PySpark {version} is installed, but {fit}"
     assert finding.remedy == "pip install 'pyspark==4.1.*'"
     with pytest.raises(ValueError, match="is for Spark 4.1"):
         java.spark_home()
+
+
+def test_a_spark_that_has_an_older_iceberg(monkeypatch):
+    versions(monkeypatch, pyspark="3.5.6")
+    assert doctor.packages()[0] == doctor.Finding("PySpark 3.5.6 with Iceberg 1.10.0")
+    assert [doctor.jar(name).what for name in ("iceberg", "sqlite")] == [
+        "org.apache.iceberg:iceberg-spark-runtime-3.5_2.12:1.10.0",
+        "org.xerial:sqlite-jdbc:3.53.1.0",
+    ]
 
 
 def test_missing_and_corrupt_jars(tmp_path, monkeypatch):

@@ -152,6 +152,9 @@ def test_a_pyspark_that_did_not_come_by_pip_is_taken(monkeypatch):
 
     monkeypatch.setattr(importlib.metadata, "version", unknown)
     assert (java.spark_home() / "version.py").is_file()
-    monkeypatch.setattr("pyspark.version.__version__", "3.5.6")
-    with pytest.raises(ValueError, match="PySpark 3.5.6 is installed, but Iceberg"):
+    monkeypatch.setattr("pyspark.version.__version__", "3.4.4")
+    with pytest.raises(ValueError, match="PySpark 3.4.4 is installed, but Iceberg"):
         java.spark_home()
+    monkeypatch.setattr("pyspark.version.__version__", "3.5.6")
+    assert (java.spark_home() / "version.py").is_file()
+    assert (java.pair()["spark"], java.pair()["iceberg"]) == ("3.5", "1.10.0")

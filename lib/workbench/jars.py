@@ -17,8 +17,12 @@ from workbench import java
 
 
 def known():
-    """Return the jars that environments can name: name to {"coordinate": …, "sha256": hex}."""
-    return tomllib.loads(java.PAIR.read_text(encoding="utf-8"))["jars"]
+    """Return the jars that environments can name: name to {"coordinate": …, "sha256": hex}.
+
+    What is made for one line of Spark has the same name on each: that of the installed one is meant.
+    """
+    there = tomllib.loads(java.PAIR.read_text(encoding="utf-8"))["jars"]
+    return there | {name: there[other] for name, other in java.pair()["jars"].items()}
 
 
 def named(*names):

@@ -100,27 +100,41 @@ exec '{java}' "$@"
 """
 
 
+def pairs():
+    """Return the pairs that fit together, our own first: Spark's line to its table in jars.toml."""
+    return tomllib.loads(PAIR.read_text(encoding="utf-8"))["pairs"]
+
+
 def pair():
-    """Return the Spark line and the Iceberg release that fit together: {"spark": "4.1", "iceberg": …}."""
-    return tomllib.loads(PAIR.read_text(encoding="utf-8"))["pair"]
+    """Return the pair of the PySpark that is installed, and our own where there is none that fits.
+
+    Returns:
+        {"spark": "4.1", "iceberg": release, "jars": {name in an environment: name in jars.toml}, "conf": {…}}.
+    """
+    known = pairs()
+    line = next((line for line in known if (_pyspark() or "").startswith(f"{line}.")), next(iter(known)))
+    return {"spark": line, "jars": {}, "conf": {}} | known[line]
 
 
 def spark_home():
-    """Return the folder of the installed PySpark; ValueError when it is missing or of another line."""
-    spec = importlib.util.find_spec("pyspark")
-    if spec is None:
+    """Return the folder of the installed PySpark; ValueError when it is missing or no Iceberg of ours fits it."""
+    found, known = _pyspark(), pairs()
+    if found is None:
         raise ValueError("PySpark is not installed: pip install 'iceberg-workbench[spark]'")
+    if not found.startswith(tuple(f"{line}." for line in known)):
+        fit = " and ".join(f"Iceberg {one['iceberg']} is for Spark {line}" for line, one in known.items())
+        raise ValueError(f"PySpark {found} is installed, but {fit}: pip install 'pyspark=={next(iter(known))}.*'")
+    return Path(importlib.util.find_spec("pyspark").origin).parent
+
+
+def _pyspark():
+    """Return the version of the installed PySpark, or None."""
+    if importlib.util.find_spec("pyspark") is None:
+        return None
     try:
-        found = importlib.metadata.version("pyspark")
+        return importlib.metadata.version("pyspark")
     except importlib.metadata.PackageNotFoundError:  # a home that brings Spark, as Glue does, and not by pip
-        found = importlib.import_module("pyspark.version").__version__
-    line = pair()["spark"]
-    if not found.startswith(line + "."):
-        raise ValueError(
-            f"PySpark {found} is installed, but Iceberg {pair()['iceberg']} is for Spark {line}: "
-            f"pip install 'pyspark=={line}.*'"
-        )
-    return Path(spec.origin).parent
+        return importlib.import_module("pyspark.version").__version__
 
 
 def sha256(path):

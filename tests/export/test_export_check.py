@@ -10,7 +10,7 @@ import pytest
 from export_cases import checked, made, told
 
 import workbench
-from workbench import export
+from workbench import export, java
 from workbench.export import versions
 
 LIB = Path(workbench.__file__).parent
@@ -177,10 +177,12 @@ def test_every_feature_has_a_use_here_and_spark_says_when_it_came():
     assert {name: came[name] for name in named} == named
 
 
-def test_the_library_refuses_the_spark_of_51():
-    found = checked(made(START, parameters=AWS), "5.1")
-    assert [(one.rule, one.grade, one.why) for one in found] == [
-        ("environment", "cannot run", "it refuses Spark 3.5.6, the library is for 4.1")
+def test_the_library_takes_the_spark_of_both_and_refuses_another(monkeypatch):
+    start = made(START, parameters=AWS)
+    assert [checked(start, name) for name in ("6.0", "5.1")] == [[], []]
+    monkeypatch.setattr(java, "pairs", lambda: {"4.1": {}, "4.2": {}})
+    assert [(one.rule, one.grade, one.why) for one in checked(start, "5.1")] == [
+        ("environment", "cannot run", "it refuses Spark 3.5.6, the library is for 4.1 and 4.2")
     ]
 
 

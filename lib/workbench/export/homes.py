@@ -43,9 +43,10 @@ def local_only(env):
 
 
 def _problems(asked, wanted, glue, shipped):
-    line = java.pair()["spark"]
-    if asked == "start" and not glue.spark.startswith(line + "."):
-        yield CANNOT_RUN, f"it refuses Spark {glue.spark}, the library is for {line}", "take Glue 6.0"
+    lines = list(java.pairs())
+    if asked == "start" and not glue.spark.startswith(tuple(f"{line}." for line in lines)):
+        known = " and ".join(lines)
+        yield CANNOT_RUN, f"it refuses Spark {glue.spark}, the library is for {known}", "take Glue 6.0"
     if not isinstance(wanted, str):
         return
     try:

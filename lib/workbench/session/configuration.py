@@ -36,11 +36,10 @@ def spark_conf(env):
         key: "org.apache.iceberg.spark.SparkCatalog",
         "spark.sql.session.timeZone": "UTC",
         "spark.sql.execution.arrow.pyspark.enabled": "true",
-        # Iceberg 1.11's parser drops parameter markers on Spark 4.1 (apache/iceberg #16625); this binds them later
-        "spark.sql.legacy.parameterSubstitution.constantsOnly": "true",
         # a plan that depends on sizes would let file counts differ between machines
         "spark.sql.adaptive.coalescePartitions.enabled": "false",
-    } | machine(temporary)
+    }
+    conf |= java.pair()["conf"] | machine(temporary)
     if env.jars:  # a cluster that brings its own has a class path of its own, too
         conf["spark.driver.extraClassPath"] = os.pathsep.join(str(jars.path(name)) for name in env.jars)
     if master == "yarn" and not (os.environ.get("HADOOP_CONF_DIR") or os.environ.get("YARN_CONF_DIR")):
