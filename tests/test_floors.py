@@ -18,6 +18,7 @@ GROUND = {
     "scratch",
     "lake",
     "identifiers",
+    "releases",
     "show",
     "plots",
     "checks",
@@ -28,7 +29,7 @@ MIDDLE = {"account", "session", "data", "tables", "local"}
 ALLOWED_ASIDE = {
     ("session", "local"), ("jars", "java"), ("settings", "secrets"), ("scratch", "settings"),
     ("results", "identifiers"), ("checks", "results"), ("checks", "show"),
-    ("plots", "show"), ("show", "identifiers"),
+    ("plots", "show"), ("show", "identifiers"), ("show", "releases"),
 }  # fmt: skip
 
 

@@ -31,6 +31,7 @@ The map. Imports go downwards only, and within *top* nobody imports a neighbour:
                    java       a JVM, jars by coordinate and checksum
                    daemon     Spark's Python daemon, without the archives that cost each task time
                    children   a process of our own: told by lines of JSON, never there after us
+                   releases   what Spark 3.5 says in another way than Spark 4
                    costs      what a service charges, from dated price files
                    show, plots, checks, results, identifiers     what a notebook says
 

@@ -6,7 +6,7 @@ import re
 import sys
 from decimal import Decimal
 
-from workbench import identifiers
+from workbench import identifiers, releases
 
 # What differs from run to run in a message: ids, uuids, addresses of objects, places of files, times of commits.
 VARYING = (
@@ -68,7 +68,8 @@ def error(action, *, raises, contains=""):
     wanted = raises if isinstance(raises, str) else raises.__name__
     try:
         action()
-    except Exception as caught:
+    except Exception as error:
+        caught = error if isinstance(raises, str) or isinstance(error, raises) else releases.raised(error)
         named = _java_chain(caught)
         if not (wanted in named if isinstance(raises, str) else isinstance(caught, raises)):
             raise

@@ -2,7 +2,7 @@
 
 from dataclasses import asdict
 
-from workbench import identifiers
+from workbench import identifiers, releases
 from workbench.conflicts.cells import COLUMNS
 
 _SCHEMA = (
@@ -38,7 +38,8 @@ def save(spark, table, results):
 
         same = " AND ".join(f"{name}.{part} <=> new.{part}" for part in (*COLUMNS, *_VERSIONS))
         new = spark.createDataFrame(rows, _SCHEMA).alias("new")
-        new.mergeInto(name, F.expr(same)).whenMatched().updateAll().whenNotMatched().insertAll().merge()
+        merging = releases.merge_into(new, name, F.expr(same))
+        merging.whenMatched().updateAll().whenNotMatched().insertAll().merge()
     return len(rows)
 
 

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
+from workbench import releases
 from workbench.local import proxy
 
 TIMEOUT_SECONDS = 120
@@ -72,7 +73,7 @@ def writers(spark, *, catalog=None):
     """
     name = catalog or spark.conf.get("spark.sql.defaultCatalog")
     key = f"spark.sql.catalog.{name}"
-    settings = {one: value for one, value in spark.conf.getAll.items() if one.startswith(key)}
+    settings = {one: value for one, value in releases.settings(spark).items() if one.startswith(key)}
     rest = settings.get(f"{key}.type") == "rest"
     way = f"{key}.uri" if rest else f"{key}.s3.endpoint"
     address = urlsplit(settings.get(way, ""))
@@ -140,7 +141,7 @@ def begun(spark, statement):
     def run():
         try:
             # procedures and functions that Iceberg calls ask for the thread's active session
-            type(spark)._get_j_spark_session_class(spark._jvm).setActiveSession(spark._jsparkSession)
+            releases.activate(spark)
             spark.sql(statement).collect() if isinstance(statement, str) else statement(spark)
             ended.set_result(None)
         except Exception as error:

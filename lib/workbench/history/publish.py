@@ -3,7 +3,7 @@
 import uuid
 from contextlib import contextmanager
 
-from workbench import identifiers
+from workbench import identifiers, releases
 from workbench.history import positions
 from workbench.tables import commits
 
@@ -103,7 +103,7 @@ def merge(rows, names, key, bounds):
     values = {identifiers.column(name): F.col(alias) for name, alias in ours.items()}
 
     def write(table):
-        merging = staged.mergeInto(table, same)
+        merging = releases.merge_into(staged, table, same)
         merging.whenMatched().delete().whenNotMatched(~F.col("_ends")).insert(values).merge()
 
     return write
@@ -117,7 +117,7 @@ def _partitions(source):
     """
     from pyspark.sql import functions as F
 
-    by, columns = F.partitioning, positions.columns(source)
+    by, columns = releases.transforms(), positions.columns(source)
     names = {number: name for name, number in columns.items()}
     times = {"year": by.years, "month": by.months, "day": by.days, "hour": by.hours}  # finest last
     fields, found, finest = source.spec().fields(), [], {}

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 
+from workbench import releases
 from workbench.quality.comparisons import RANGES, check_bounds, holds, met
 from workbench.quality.frames import Bound, Judged, over_rows, unmet
 from workbench.quality.syntax import name
@@ -198,9 +199,8 @@ def data_type(frame, rule):
     expected = str(rule.condition.operands[0])
     if rule.condition.operator != "=" or expected.lower() not in types:
         raise ValueError(f"ColumnDataType takes = and one of {', '.join(sorted(types))}")
-    fits = column.try_cast(
-        {"integer": "int", "long": "bigint"}.get(expected.lower(), expected.lower())
-    ).isNotNull()
+    named = {"integer": "int", "long": "bigint"}.get(expected.lower(), expected.lower())
+    fits = releases.try_cast(column, named).isNotNull()
     try:
         frame.df.select(fits)
     except PySparkException as error:

@@ -2,6 +2,7 @@
 
 import re
 
+from workbench import releases
 from workbench.quality.comparisons import met
 from workbench.quality.frames import Bound, Judged, first_line, named, over_rows, unmet
 from workbench.quality.syntax import name
@@ -59,9 +60,12 @@ def _known(reference, pairs, keys):
 
     values = []
     for ((_, left), (right, theirs)), key in zip(pairs, keys, strict=True):
-        cast = right if left == theirs else right.try_cast(left)
         # a value that comes back from the cast is exact; Spark's own common type would round what it cannot hold
-        values.append((cast if left == theirs else F.when(cast.try_cast(theirs) == right, cast)).alias(key))
+        cast = right
+        if left != theirs:
+            cast = releases.try_cast(right, left)
+            cast = F.when(releases.try_cast(cast, theirs) == right, cast)
+        values.append(cast.alias(key))
     try:
         return reference.select(*values).dropna().distinct()
     except PySparkException as error:

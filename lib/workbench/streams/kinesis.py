@@ -21,6 +21,7 @@ once. A batch read (`spark.read`) gives what is there from the starting position
 from dataclasses import asdict, replace
 from datetime import datetime
 
+from workbench import releases
 from workbench.streams import reading, reports, shards, sources
 
 SCHEMA = (
@@ -37,7 +38,12 @@ _WHOLE = 10**9  # more records than a shard gives in one reading
 
 
 def register(spark):
-    """Make `format("kinesis")` known to a session."""
+    """Make `format("kinesis")` known to a session.
+
+    Raises:
+        ValueError: its Spark is older than 4.0.
+    """
+    releases.need(spark, "a data source written in Python, which Kinesis is here,", since="4.0")
     spark.dataSource.register(data_source())
 
 

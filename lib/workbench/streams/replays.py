@@ -9,7 +9,7 @@ import hashlib
 import secrets
 from dataclasses import dataclass
 
-from workbench import identifiers
+from workbench import identifiers, releases
 from workbench.streams import dead_letters, loop, nulls, publish, routes, sources
 from workbench.streams import errors as store
 from workbench.tables import commits, upserts
@@ -169,7 +169,7 @@ def _claim(spark, errors, found, name):
     for column, own in zip(dead_letters.KEY, ours, strict=True):
         same = same & F.col(column).eqNullSafe(F.col(own))
     values = {"replay": F.col("_replay"), "replay_table": F.col("_table")}
-    merging = rows.mergeInto(identifiers.quoted(errors), same).whenMatched().update(values)
+    merging = releases.merge_into(rows, identifiers.quoted(errors), same).whenMatched().update(values)
     commits.retrying(spark, errors, merging.merge, conditional=True)
 
 
@@ -179,7 +179,8 @@ def _finished(spark, errors, name):
 
     one = spark.range(1).select(F.lit(name).alias("_name"))
     here = (F.col("replay") == F.col("_name")) & F.col("replayed").isNull()
-    merging = one.mergeInto(identifiers.quoted(errors), here).whenMatched().update({"replayed": F.lit(True)})
+    merging = releases.merge_into(one, identifiers.quoted(errors), here)
+    merging = merging.whenMatched().update({"replayed": F.lit(True)})
     commits.retrying(spark, errors, merging.merge, conditional=True)
 
 

@@ -132,7 +132,8 @@ class Reader:
         self._tables().add(name, table)
         java.org.apache.iceberg.spark.ScanTaskSetManager.get().stageTasks(table, name, tasks)
         self._staged.append((name, table))
-        return self._spark.read.format("iceberg").load(name)
+        # Iceberg 1.10 takes the set that this option names, 1.11 that of the table's name
+        return self._spark.read.format("iceberg").option("scan-task-set-id", name).load(name)
 
     def _tables(self):
         """Return Iceberg's cache of tables by name.

@@ -2,7 +2,7 @@
 
 import json
 
-from workbench import identifiers
+from workbench import identifiers, releases
 from workbench.tables import snapshots
 from workbench.tables.commits.errors import VALIDATION, causes, first_line, kind
 
@@ -22,7 +22,7 @@ def load(spark, table):
     quoted = identifiers.quoted(table)
     _classic(spark)
     # a Python thread has a Java thread of its own, in which no session is active and no catalog known
-    type(spark)._get_j_spark_session_class(spark._jvm).setActiveSession(spark._jsparkSession)
+    releases.activate(spark)
     spark3 = spark._jvm.org.apache.iceberg.spark.Spark3Util
     try:
         try:

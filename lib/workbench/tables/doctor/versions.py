@@ -6,6 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from workbench import releases
 from workbench.tables import commits, snapshots
 from workbench.tables.maintenance import metadata
 
@@ -59,7 +60,8 @@ def kind(java):
 def file_io(spark, catalog):
     """Return Iceberg's file IO of a Spark catalog, made from its settings; no table is loaded for it."""
     prefix = f"spark.sql.catalog.{catalog}."
-    settings = {key[len(prefix) :]: value for key, value in spark.conf.getAll.items() if key.startswith(prefix)}
+    there = releases.settings(spark)
+    settings = {key[len(prefix) :]: value for key, value in there.items() if key.startswith(prefix)}
     implementation = settings.get("io-impl") or (
         "org.apache.iceberg.aws.s3.S3FileIO"
         if any(name.startswith("s3.") for name in settings)

@@ -4,7 +4,7 @@ import operator
 from contextlib import contextmanager
 from functools import reduce
 
-from workbench import identifiers
+from workbench import identifiers, releases
 from workbench.tables.upserts.shapes import KINDS
 
 # texts that differ wherever the values do, in every session
@@ -53,7 +53,7 @@ def write(rows, shape):
     there, new = _sequence(shape, table), _sequence(shape, source)
     newer = (there < new) | ((there == new) & (_tie(shape, table) < _tie(shape, source)))
     values = {identifiers.column(name): source(name) for name in shape.columns}
-    merging = rows.mergeInto(identifiers.quoted(shape.table), same)
+    merging = releases.merge_into(rows, identifiers.quoted(shape.table), same)
     merging.whenMatched(newer).update(values).whenNotMatched().insert(values).merge()
 
 

@@ -1,0 +1,144 @@
+"""What Spark 3.5 says in another way than Spark 4, or cannot: the one place that knows of it.
+
+Each function asks for what it needs and not for a version, and takes Spark 4's own way where there is one.
+"""
+
+from functools import partial
+
+
+def need(spark, feature, *, since):
+    """Refuse what a session's Spark does not have.
+
+    Args:
+        spark: session.
+        feature: what is lacking, in words; the subject of the message.
+        since: release of Spark that has it, `4.0`.
+
+    Raises:
+        ValueError: the session's Spark is older; the message names the feature.
+    """
+    if tuple(map(int, spark.version.split(".")[:2])) < tuple(map(int, since.split("."))):
+        raise ValueError(f"{feature} came with Spark {since}, and this session is Spark {spark.version}")
+
+
+def settings(spark):
+    """Return the settings of a session, name to text: `spark.conf.getAll`, which came with PySpark 4."""
+    if hasattr(spark.conf, "getAll"):
+        return dict(spark.conf.getAll)
+    return dict(spark._jvm.scala.collection.JavaConverters.mapAsJavaMap(spark.conf._jconf.getAll()))
+
+
+def activate(spark):
+    """Make a session the active one of the Java thread that belongs to this Python thread."""
+    if hasattr(spark, "_get_j_spark_session_class"):
+        type(spark)._get_j_spark_session_class(spark._jvm).setActiveSession(spark._jsparkSession)
+    else:
+        spark._jvm.org.apache.spark.sql.SparkSession.setActiveSession(spark._jsparkSession)
+
+
+def transforms():
+    """Return the module with the partition transforms `years`, `days`, …: one of their own since PySpark 4."""
+    from pyspark.sql import functions as F
+
+    return getattr(F, "partitioning", F)
+
+
+def try_cast(column, kind):
+    """Return a column cast to a type given as text, null where it cannot be: `Column.try_cast` of PySpark 4."""
+    if hasattr(type(column), "try_cast"):  # not of the column itself, which answers to any name with a field of it
+        return column.try_cast(kind)
+    from pyspark import SparkContext
+    from pyspark.sql import Column
+    from pyspark.sql import types as T
+
+    jvm = SparkContext._active_spark_context._jvm
+    expressions = jvm.org.apache.spark.sql.catalyst.expressions
+    wanted = jvm.org.apache.spark.sql.types.DataType.fromJson(T._parse_datatype_string(kind).json())
+    forgiving = expressions.EvalMode.TRY()
+    return Column(
+        jvm.org.apache.spark.sql.Column(
+            expressions.Cast(column._jc.expr(), wanted, jvm.scala.Option.empty(), forgiving)
+        )
+    )
+
+
+def raised(error):
+    """Return an error as PySpark 4 raises it: what failed in a task is PySpark's own exception there, too.
+
+    Args:
+        error: exception; one of Py4J's, as PySpark 3.5 raises it for a failed task, is looked into.
+    """
+    cause = error.java_exception.getCause() if type(error).__name__ == "Py4JJavaError" else None
+    if cause is None:
+        return error
+    from pyspark.errors.exceptions import captured
+
+    found = captured.convert_exception(cause)
+    return error if isinstance(found, captured.UnknownException) else found
+
+
+def merge_into(rows, table, condition):
+    """Return what merges rows into a table: `DataFrame.mergeInto`, which came with PySpark 4.
+
+    Args:
+        rows: DataFrame.
+        table: name as SQL has it.
+        condition: Column.
+
+    Returns:
+        pyspark.sql.MergeIntoWriter, or on Spark 3.5 a Merging, which is one as far as the library needs it.
+    """
+    return rows.mergeInto(table, condition) if hasattr(rows, "mergeInto") else Merging(rows, table, condition)
+
+
+class Merging:
+    """A MERGE on Spark 3.5, put together from the parts of which Spark 4's own writer makes it."""
+
+    def __init__(self, rows, table, condition):
+        self._rows, self._table, self._condition = rows, table, condition
+        self._jvm = rows.sparkSession._jvm
+        self._plans = self._jvm.org.apache.spark.sql.catalyst.plans.logical
+        self._matched, self._others = [], []
+
+    def whenMatched(self, condition=None):
+        """Begin what is done with a row of the table that matches."""
+        return _Action(partial(self._add, self._matched, condition), "Update")
+
+    def whenNotMatched(self, condition=None):
+        """Begin what is done with a row that matches none."""
+        return _Action(partial(self._add, self._others, condition), "Insert")
+
+    def merge(self):
+        """Run it."""
+        spark = self._rows.sparkSession
+        parts = spark._jsparkSession.sessionState().sqlParser().parseMultipartIdentifier(self._table)
+        options = self._jvm.org.apache.spark.sql.util.CaseInsensitiveStringMap.empty()
+        target = self._jvm.org.apache.spark.sql.catalyst.analysis.UnresolvedRelation(parts, options, False)
+        actions = (self._sequence(part) for part in (self._matched, self._others, []))
+        plan = self._plans.MergeIntoTable(
+            target, self._rows._jdf.logicalPlan(), self._condition._jc.expr(), *actions
+        )
+        self._jvm.org.apache.spark.sql.Dataset.ofRows(spark._jsparkSession, plan)
+
+    def _add(self, actions, condition, kind, values):
+        from pyspark.sql import functions as F
+
+        given = [self._jvm.scala.Option.apply(None if condition is None else condition._jc.expr())]
+        if values is not None:
+            pairs = ((F.expr(name)._jc.expr(), value._jc.expr()) for name, value in values.items())
+            given.append(self._sequence([self._plans.Assignment(*pair) for pair in pairs]))
+        actions.append(getattr(self._plans, f"{kind}Action")(*given))
+        return self
+
+    def _sequence(self, found):
+        return self._jvm.org.apache.spark.api.python.PythonUtils.toSeq(list(found))
+
+
+class _Action:
+    """What follows a `when…` of a Merging; it returns the Merging."""
+
+    def __init__(self, add, kind):
+        one = partial(add, kind)
+        self.update = self.insert = one
+        self.updateAll = self.insertAll = partial(add, f"{kind}Star", None)
+        self.delete = partial(add, "Delete", None)
