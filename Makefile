@@ -32,6 +32,7 @@ lock: .venv/.build ## write the lock files again from pyproject.toml and locks/*
 	@$(COMPILE) locks/java.in -o locks/java.lock
 	@$(COMPILE) locks/deequ.in -o locks/deequ.lock
 	@$(COMPILE) locks/baseline.in -o locks/baseline.lock
+	@$(COMPILE) $(foreach extra,catalog quality data tpcds streams archive s3 kafka,--extra $(extra)) locks/spark35.in pyproject.toml -o locks/spark35.lock
 	@$(COMPILE) locks/ministack.in -o locks/ministack.lock
 	@$(COMPILE) locks/airflow.in -o locks/airflow.lock
 	@$(COMPILE) --all-extras pyproject.toml -o locks/project.lock
@@ -162,6 +163,7 @@ soak-topics: setup ## 100 kills of an ingest from Kafka, partitions added and tr
 
 .PHONY: matrix
 matrix: setup .workbench/ministack/.packages ## every notebook on s3, rest and a stand-in for AWS with the facts of local, and the gate's tests, into docs/evidence; goes on where it was, ANEW=1 does not
+	@$(BIN)/workbench engines install spark35 >/dev/null
 	@PYTHONPATH=tests $(BIN)/python -m environment_matrix $(if $(ANEW),--anew) $(NB)
 	@for one in s3 rest; do WORKBENCH_TEST_ENVIRONMENT=$$one $(BIN)/python -m pytest -q tests/test_wap.py || exit 1; done
 

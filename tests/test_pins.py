@@ -54,9 +54,16 @@ def test_every_jar_has_its_checksum():
     for jar in table["jars"].values():
         assert re.fullmatch(r"[\w.-]+:[\w.-]+:[\w.-]+", jar["coordinate"])
         assert re.fullmatch(r"[0-9a-f]{64}", jar["sha256"])
-    assert table["jars"]["iceberg"]["coordinate"].endswith(
-        f"-{table['pair']['spark']}_2.13:{table['pair']['iceberg']}"
-    )
+    made_for = {
+        line: [table["jars"][pair.get("jars", {}).get(name, name)]["coordinate"] for name in ("iceberg", "aws")]
+        for line, pair in table["pairs"].items()
+    }
+    spark, aws = "org.apache.iceberg:iceberg-spark-runtime", "org.apache.iceberg:iceberg-aws-bundle"
+    assert made_for == {
+        "4.1": [f"{spark}-4.1_2.13:1.11.0", f"{aws}:1.11.0"],
+        "3.5": [f"{spark}-3.5_2.12:1.10.0", f"{aws}:1.10.0"],
+    }
+    assert {line: pair["iceberg"] for line, pair in table["pairs"].items()} == {"4.1": "1.11.0", "3.5": "1.10.0"}
 
 
 def test_no_file_names_an_address_of_a_registry_or_a_path_of_a_machine():
@@ -91,6 +98,8 @@ def test_the_wheel_stands_alone(tmp_path):
         "environments/local.yml",
         "engines/spark41.yml",
         "engines/baseline.lock",
+        "engines/spark35.yml",
+        "engines/spark35.lock",
         "engines/build.lock",
         "tpcds/names.txt",
         "run/templates/report.html.j2",

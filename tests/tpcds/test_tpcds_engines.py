@@ -23,6 +23,7 @@ def profile(tmp_path, monkeypatch):
     return write
 
 
+NAMES = ["baseline", "duckdb", "sail", "spark35", "spark41"]
 GOOD = "description: one\nfamily: spark\njars: [iceberg]\npackages: {pyspark: 3.5.3}\n"
 
 
@@ -35,15 +36,17 @@ def test_the_profiles_that_are_there():
         "baseline": ("spark", True, "rounded", {"pyspark": "3.5.3"}, ("iceberg35", "sqlite")),
         "duckdb": ("duckdb", False, "rounded", {"duckdb": "1.5.5"}, ()),
         "sail": ("sail", False, "cut", {"pysail": "0.7.2", "pyspark": "4.1.4"}, ()),
+        "spark35": ("spark", True, "rounded", {"pyspark": "3.5.6"}, ("iceberg-spark35", "sqlite", "aws-spark35")),
         "spark41": ("spark", False, "rounded", {"pyspark": "4.1.4"}, ("iceberg", "sqlite")),
     }
+    assert [name for name, one in found.items() if one.kernel] == ["spark35"]
     assert found["baseline"].conf == {}  # defaults is what it is called
 
 
 def test_a_profile_of_ones_own_is_found_first(profile):
     profile(GOOD)
     assert engines.engine("mine").name == "mine"
-    assert list(engines.names()) == ["baseline", "duckdb", "mine", "sail", "spark41"]
+    assert list(engines.names()) == sorted([*NAMES, "mine"])
 
 
 @pytest.mark.parametrize(
@@ -86,7 +89,7 @@ def test_no_engine_runs_under_the_name_of_another():
 def test_choices_are_no_engine(profile):
     for name in ("choices", "choices_sf10"):
         profile(GOOD).with_name(f"{name}.yml").write_text("queries: {}\n")
-    assert list(engines.names()) == ["baseline", "duckdb", "mine", "sail", "spark41"]
+    assert list(engines.names()) == sorted([*NAMES, "mine"])
 
 
 def test_what_a_machine_lacks_is_said_with_what_to_do(profile, project, monkeypatch):
@@ -136,12 +139,12 @@ def test_our_own_environment_is_not_changed(profile):
 
 def test_the_command_lists_engines_and_whether_they_run(project):
     said = workbench("engines", cwd=project).stdout.splitlines()
-    assert [line.split()[0] for line in said] == ["ENGINE", "baseline", "duckdb", "sail", "spark41"]
+    assert [line.split()[0] for line in said] == ["ENGINE", *NAMES]
     assert said[1].endswith("its environment is not there: workbench engines install baseline")
     assert said[2].split() == ["duckdb", "DuckDB", "1.5.5", "yes"]
     wrong = workbench("engines", "install", "sial", cwd=project)
     assert (wrong.returncode, wrong.stderr) == (
-        2, "workbench: no engine 'sial' (did you mean sail?); there are baseline, duckdb, sail, spark41\n",
+        2, "workbench: no engine 'sial' (did you mean sail?); there are baseline, duckdb, sail, spark35, spark41\n",
     )  # fmt: skip
     assert workbench("engines", "install", "duckdb", cwd=project).stdout == "duckdb can run: DuckDB 1.5.5\n"
 

@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from workbench.cli.doctor import doctor
-from workbench.cli.engines import engines
+from workbench.cli.engines import engines, versions_in
 from workbench.cli.export import export
 from workbench.cli.local import local
 from workbench.cli.maintain import maintain
@@ -61,6 +61,9 @@ def run(
         list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="one parameter")
     ] = None,
     environment: Annotated[str | None, typer.Option(help="value for ENVIRONMENT")] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="another Spark with a kernel of its own: see `workbench engines`")
+    ] = None,
     timeout: Annotated[float | None, typer.Option(min=0.1, help="seconds the whole run may take")] = None,
     keep: Annotated[bool, typer.Option("--keep", help="keep the throw-away lake")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="print the run record as JSON on the last line")] = False,
@@ -77,7 +80,7 @@ def run(
     paths = [notebook] if notebook else [str(path) for path in notebooks.every()]
     if not paths:
         raise ValueError("there are no notebooks here; name one, or start in a project's folder")
-    ended = []
+    ended, versions = [], versions_in(engine) if engine else {}
     for path in paths:
         job = runner.Job(
             path,
@@ -87,6 +90,8 @@ def run(
             timeout,
             keep,
             on_failure,
+            engine,
+            versions,
             progress(Path(path).stem),
         )
         ended.append(runner.run(job))

@@ -34,3 +34,20 @@ def install(name: Annotated[str, typer.Argument(help="of a profile in params/eng
     tpcds.install(engine)
     where = f" in {profiles.folder(engine)}" if engine.own_environment else ""
     print(f"{name} can run: {engine.description}{where}")
+
+
+def versions_in(name):
+    """Return the versions in an engine's own environment, in whose kernel notebooks are to run.
+
+    Raises:
+        ValueError: there is none of that name, it has no kernel, or it lacks something.
+    """
+    from workbench.tpcds import engines as profiles
+
+    found = profiles.engine(name)
+    if not found.kernel:
+        having = [one for one in profiles.names() if profiles.engine(one).kernel]
+        raise ValueError(f"no notebook runs in engine {name}, which has no kernel; one has {', '.join(having)}")
+    if wrong := profiles.lacks_kernel(found):
+        raise ValueError(f"engine {name} cannot run: {wrong}")
+    return profiles.versions(found)

@@ -25,8 +25,9 @@ from workbench.run import notebook as notebooks
 def main(arguments=None):
     """Execute a notebook; the last event tells how it ended."""
     parser = argparse.ArgumentParser()
-    for name in ("--input", "--output", "--parameters", "--environment", "--events", "--lifeline", "--cwd"):
-        parser.add_argument(name, required=True)
+    names = ("input", "output", "parameters", "environment", "kernel", "events", "lifeline", "cwd")
+    for name in names:
+        parser.add_argument(f"--{name}", required=True)
     given = parser.parse_args(arguments)
     logging.getLogger("papermill").setLevel(logging.ERROR)
     processes.adopt()
@@ -44,8 +45,9 @@ def _execute(given, parameters):
     """Run the notebook and say how it ended: status, reason, failing_cell."""
     try:
         done = execute_notebook(
-            given.input, given.output, parameters, engine_name="workbench", progress_bar=False, cwd=given.cwd
-        )
+            given.input, given.output, parameters, engine_name="workbench", progress_bar=False, cwd=given.cwd,
+            kernel_name=given.kernel or None,
+        )  # fmt: skip
     except PapermillExecutionError as error:
         return _failed(error)
     except DeadKernelError:

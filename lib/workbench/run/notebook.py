@@ -73,8 +73,12 @@ def read(path):
         raise Refused(f"{path} is not a notebook: {str(error).splitlines()[0][:200]}") from None
 
 
-def runnable(notebook):
+def runnable(notebook, *, kernel=None):
     """Refuse a notebook that could not run: no code, a text that is none, or a kernel that is not installed.
+
+    Args:
+        notebook: as `read` returned it.
+        kernel: name of the one that it is to run in; None for the notebook's own.
 
     Raises:
         Refused: with what is wrong.
@@ -83,12 +87,11 @@ def runnable(notebook):
 
     if not any(cell.cell_type == "code" and cell.source.strip() for cell in notebook.cells):
         raise Refused("the notebook has no code to run")
-    kernel = notebook.metadata.get("kernelspec", {}).get("name")
+    own = notebook.metadata.get("kernelspec", {}).get("name")
     there = KernelSpecManager().find_kernel_specs()
-    if kernel not in there:
-        raise Refused(
-            f"the notebook names the kernel {kernel!r}; installed are {', '.join(sorted(there)) or 'none'}"
-        )
+    if (kernel or own) not in there:
+        wrong = f"there is no kernel {kernel!r}" if kernel else f"the notebook names the kernel {own!r}"
+        raise Refused(f"{wrong}; installed are {', '.join(sorted(there)) or 'none'}")
     try:
         nbformat.writes(notebook).encode("utf-8")
     except UnicodeEncodeError:

@@ -21,7 +21,7 @@ def runs_folder():
     return settings.home() / "runs"
 
 
-def new(notebook, *, params_file=None, parameters=None, environment=None, overrides=()):
+def new(notebook, *, params_file=None, parameters=None, environment=None, overrides=(), engine=None, other=()):
     """Make a record of a run that is about to start; nothing is written yet.
 
     Args:
@@ -30,6 +30,8 @@ def new(notebook, *, params_file=None, parameters=None, environment=None, overri
         parameters: every value the notebook will see, defaults included.
         environment: name of the environment, or None where the notebook takes none.
         overrides: texts NAME=VALUE as given.
+        engine: name of the engine in whose kernel it runs, or None for the notebook's own.
+        other: the versions there, where they are not ours.
 
     Returns:
         dict with the keys of run.json; times are ISO texts in UTC, seconds a float.
@@ -37,6 +39,7 @@ def new(notebook, *, params_file=None, parameters=None, environment=None, overri
     now = datetime.now(UTC)
     command = ["workbench", "run", _shown(notebook)]
     command += ["--params", _shown(params_file)] if params_file else []
+    command += ["--engine", engine] if engine else []
     command += [part for text in overrides for part in ("--set", _hidden(text))]
     return {
         "run_id": f"{now:%Y%m%dT%H%M%SZ}-{uuid.uuid4().hex[:6]}",
@@ -46,13 +49,14 @@ def new(notebook, *, params_file=None, parameters=None, environment=None, overri
         "params_file": _shown(params_file) if params_file else None,
         "parameters": {name: secrets.hide(name, value) for name, value in (parameters or {}).items()},
         "environment": environment,
+        "engine": engine,
         "status": "running",
         "reason": None,
         "failing_cell": None,
         "started_at": now.isoformat(timespec="seconds"),
         "finished_at": None,
         "seconds": None,
-        "versions": versions(),
+        "versions": {name: dict(other).get(name, found) for name, found in versions().items()},
         "tables": [],
         "results": {},
         "measurements": {},

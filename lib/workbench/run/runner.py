@@ -26,7 +26,10 @@ RESERVE_BYTES = 256 * 1024  # set aside so that a full disk still has room for t
 
 @dataclass(frozen=True)
 class Job:
-    """What is asked for: a notebook and its values, nothing checked yet."""
+    """What is asked for: a notebook and its values, nothing checked yet.
+
+    `kernel` is another than the notebook's own, with an environment whose packages are `versions`.
+    """
 
     notebook: str
     params_file: str | None = None
@@ -35,6 +38,8 @@ class Job:
     timeout_seconds: float | None = None
     keep_scratch: bool = False
     on_failure: str | None = None
+    kernel: str | None = None
+    versions: dict = field(default_factory=dict)
     tell: object = field(default=lambda **event: None)
 
 
@@ -92,7 +97,7 @@ def _prepared(job, path):
         given = notebooks.values(
             declared, file=job.params_file, overrides=job.overrides, environment=job.environment
         )
-        notebooks.runnable(nb)
+        notebooks.runnable(nb, kernel=job.kernel)
     except notebooks.Refused as refusal:
         reason = str(refusal)
     everything = {name: p.default for name, p in declared.items()} | given
@@ -102,15 +107,15 @@ def _prepared(job, path):
     if reason is None and environment is not None:
         try:
             env = settings.environment(environment)
-            jars.for_environment(env.jars, environment)
+            if job.kernel is None:  # another one may have another Spark, whose jars its session asks for
+                jars.for_environment(env.jars, environment)
             stand_ins.require(env)
         except (ValueError, ModuleNotFoundError) as error:
             reason = str(error)
     overrides = [*job.overrides, *([f"ENVIRONMENT={job.environment}"] if job.environment else [])]
     params_file = job.params_file if job.params_file and Path(job.params_file).exists() else None
-    record = records.new(
-        path, params_file=params_file, parameters=everything, environment=environment, overrides=overrides
-    )
+    values = {"params_file": params_file, "parameters": everything, "environment": environment}
+    record = records.new(path, **values, overrides=overrides, engine=job.kernel, other=job.versions)
     return record, given, reason
 
 

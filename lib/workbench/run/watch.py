@@ -29,6 +29,7 @@ def start(path, folder, record, given):
     }
     options = {"input": path, "output": folder / "notebook.ipynb", "cwd": path.parent}
     options |= {"parameters": json.dumps(given), "environment": record["environment"] or ""}
+    options |= {"kernel": record["engine"] or ""}
     options |= {"events": write_end, "lifeline": lifeline}
     command = [sys.executable, "-m", "workbench.run.child"]
     command += [part for name, value in options.items() for part in (f"--{name}", str(value))]

@@ -5,6 +5,8 @@ A profile names what makes it this engine. Where that is not here it is skipped 
 
 import hashlib
 import importlib.metadata
+import json
+import sys
 from pathlib import Path
 from typing import Literal
 
@@ -26,6 +28,7 @@ class Engine(settings.Strict):
         family: whose code it is; engines of one family are no second opinion on each other.
         decimals: how it drops the decimals that it has no room for.
         own_environment: it has Python packages of its own, from locks/<name>.lock.
+        kernel: notebooks can be run on it, in a kernel of its name; only with own_environment.
         packages: Python packages and the versions that make it this engine.
         jars: names in jars.toml.
         class_data: it starts from the archive of classes that sessions here have; only without own_environment.
@@ -37,6 +40,7 @@ class Engine(settings.Strict):
     family: Literal["spark", "sail", "duckdb"]
     decimals: Literal["rounded", "cut"] = "rounded"
     own_environment: bool = False
+    kernel: bool = False
     packages: dict[str, str] = Field(min_length=1)
     jars: tuple[str, ...] = ()
     class_data: bool = True
@@ -111,6 +115,34 @@ def folder(engine):
 def python(engine):
     """Return the interpreter that runs a profile; None for ours."""
     return folder(engine) / "bin" / "python" if engine.own_environment else None
+
+
+def packages_folder(engine):
+    """Return the folder of the packages in a profile's own environment, which is there."""
+    return next(folder(engine).glob("lib/python*/site-packages"))
+
+
+def kernel_file(engine):
+    """Return the file by which Jupyter in our environment knows the kernel of a profile."""
+    return Path(sys.prefix) / "share" / "jupyter" / "kernels" / engine.name / "kernel.json"
+
+
+def lacks_kernel(engine):
+    """Say what lacks to run a notebook in the kernel of a profile, and what to do; None when it can be."""
+    try:
+        there = json.loads(kernel_file(engine).read_text(encoding="utf-8"))["argv"][0] == str(python(engine))
+    except (OSError, ValueError, KeyError, IndexError):
+        there = False
+    return lacks(engine) or (
+        None if there else f"its kernel is not there: workbench engines install {engine.name}"
+    )
+
+
+def versions(engine):
+    """Return the versions in a profile's own environment: package to text, and Iceberg's."""
+    found = importlib.metadata.distributions(path=[str(packages_folder(engine))])
+    line = engine.packages["pyspark"].rpartition(".")[0]
+    return {one.name: one.version for one in found} | {"iceberg": java.pairs()[line]["iceberg"]}
 
 
 def lock(name):

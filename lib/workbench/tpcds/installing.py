@@ -1,10 +1,14 @@
-"""What a profile needs, fetched: an environment of its own from a lock file with hashes, and its jars."""
+"""What a profile needs, fetched: an environment of its own from a lock file with hashes, its jars, its kernel."""
 
+import json
+import os
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
-from workbench import jars
+import workbench
+from workbench import jars, java
 from workbench.tpcds import engines
 
 
@@ -20,6 +24,8 @@ def install(engine):
     if engine.own_environment and not engines.installed(engine):
         _make(engine)
     jars.fetch(jars.named(*engine.jars))
+    if engine.kernel:
+        _kernel(engine)
     if wrong := engines.lacks(engine):
         raise ValueError(f"engine {engine.name} still cannot run: {wrong}")
 
@@ -36,8 +42,26 @@ def _make(engine):
     (folder / "lock.sha256").write_text(engines.stamp(engine))
 
 
-def _run(command, engine):
-    said = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False)
+def _kernel(engine):
+    """Link the library into the environment, and tell Jupyter of the kernel: in our environment, not at home."""
+    link = engines.packages_folder(engine) / "workbench"
+    link.unlink(missing_ok=True)
+    link.symlink_to(Path(workbench.__file__).resolve().parent)
+    spec = {
+        "argv": [str(engines.python(engine)), "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        "display_name": engine.description.partition(", a kernel")[0],
+        "language": "python",
+        "env": {"JAVA_HOME": str(java.find().parent.parent)},  # by pip it is in our environment only
+    }
+    with java.replacing(engines.kernel_file(engine)) as new:
+        new.write_text(json.dumps(spec, indent=1), encoding="utf-8")
+    # made when it is missing: here, and not in the first cell of the first notebook
+    archive = "from workbench import session; session.class_data_options(('iceberg', 'sqlite'))"
+    _run([str(engines.python(engine)), "-c", archive], engine, os.environ | spec["env"])
+
+
+def _run(command, engine, env=None):
+    said = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False, env=env)
     if said.returncode:
         last = [line for line in said.stderr.splitlines() if line.strip()][-3:]
         raise ValueError(f"the environment of {engine.name} could not be made: {' '.join(last)[:600]}")

@@ -182,7 +182,7 @@ def _environment(engine, own):
         # alone: in an installed wheel its neighbours are PySpark 4.1
         (alone / "workbench").symlink_to(Path(workbench.__file__).parent)
         python = str(engines.python(engine))
-        home = next(engines.folder(engine).glob("lib/python*/site-packages/pyspark"))
+        home = engines.packages_folder(engine) / "pyspark"
         found |= {"PYTHONPATH": str(alone), "SPARK_HOME": str(home)}
         found |= {"PYSPARK_PYTHON": python, "PYSPARK_DRIVER_PYTHON": python}
     elif engine.family == "spark":

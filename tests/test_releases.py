@@ -1,0 +1,146 @@
+"""The same code on the Spark of this environment and on the engine `spark35`, with the same answers."""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+from conftest import ROOT, workbench, write_notebook
+
+from workbench import jars, java
+from workbench.run import record as records
+from workbench.run import runner
+from workbench.tpcds import engines
+
+CODE = """
+import json
+from pyspark.sql import functions as F
+from workbench import releases, session, streams
+from workbench.tables import commits
+
+spark = session.start()
+found = {"versions": [spark.version[:3], spark._jvm.org.apache.iceberg.IcebergBuild.version()]}
+spark.sql("CREATE NAMESPACE n")
+spark.sql("CREATE TABLE n.t (id BIGINT, name STRING) TBLPROPERTIES ('format-version' = '3')")
+spark.sql("INSERT INTO n.t VALUES (1, 'a'), (2, 'b'), (3, 'c')")
+
+
+def rows():
+    return [f"{row.id} {row.name}" for row in spark.table("n.t").orderBy("id").collect()]
+
+
+new = spark.createDataFrame([(2, "it's"), (3, None), (4, "d"), (5, "e")], "a BIGINT, b STRING")
+text = F.to_json(F.struct("b"), {"ignoreNullFields": "false"})
+merging = releases.merge_into(new, "`n`.`t`", F.col("id") == F.col("a")).whenMatched(F.col("a") < 4)
+merging = merging.update({"`name`": text}).whenNotMatched(F.col("a") == 4).insert({"id": F.col("a"), "name": F.lit("new")})
+found["nothing yet"] = rows()
+commits.retrying(spark, "n.t", merging.merge, conditional=True)
+found["merged"] = rows()
+star = spark.createDataFrame([(1, "one"), (6, "six")], "id BIGINT, name STRING").alias("star")
+releases.merge_into(star, "n.t", F.expr("n.t.id <=> star.id")).whenMatched().updateAll().whenNotMatched().insertAll().merge()
+gone = spark.createDataFrame([(2,), (3,)], "k BIGINT")
+releases.merge_into(gone, "n.t", F.col("id") == F.col("k")).whenMatched().delete().merge()
+found["star and deleted"] = rows()
+
+texts = spark.createDataFrame([("1",), ("x",), (None,)], "v STRING")
+found["cast"] = [row[0] for row in texts.select(releases.try_cast(F.col("v"), "int").alias("v")).collect()]
+other = spark.newSession()
+releases.activate(other)
+found["active"] = bool(spark._jvm.org.apache.spark.sql.SparkSession.getActiveSession().get().equals(other._jsparkSession))
+releases.activate(spark)
+spark.conf.set("spark.sql.mine", "5")
+found["set"] = releases.settings(spark)["spark.sql.mine"]
+found["bound"] = [tuple(row) for row in spark.sql("SELECT name FROM n.t WHERE id = :id", args={"id": 6}).collect()]
+try:
+    spark.sql("SELECT CAST('x' AS INT)").collect()
+except Exception as error:
+    found["ansi"] = "CAST_INVALID_INPUT" in str(error)
+try:
+    streams.kinesis.register(spark)
+    found["kinesis"] = "known"
+except ValueError as error:
+    found["kinesis"] = str(error)
+print(json.dumps(found))
+"""
+SAME = {
+    "nothing yet": ["1 a", "2 b", "3 c"],
+    "merged": ["1 a", '2 {"b":"it\'s"}', '3 {"b":null}', "4 new"],
+    "star and deleted": ["1 one", "4 new", "6 six"],
+    "cast": [1, None, None],
+    "active": True,
+    "set": "5",
+    "bound": [["six"]],
+    "ansi": True,
+}
+
+
+def said(python):
+    done = subprocess.run([python, "-c", CODE], capture_output=True, text=True, cwd=ROOT, env=os.environ)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout)
+
+
+def test_on_the_spark_of_this_environment():
+    assert said(sys.executable) == SAME | {"versions": ["4.1", "1.11.0"], "kinesis": "known"}
+
+
+def test_on_spark_35():
+    engine = engines.engine("spark35")
+    if wrong := engines.lacks(engine):
+        pytest.skip(f"spark35: {wrong}")
+    kinesis = "a data source written in Python, which Kinesis is here, came with Spark 4.0, and this session is Spark 3.5.6"
+    assert said(engines.python(engine)) == SAME | {"versions": ["3.5", "1.10.0"], "kinesis": kinesis}
+    assert engines.versions(engine)["pyspark"] == "3.5.6" and engines.versions(engine)["iceberg"] == "1.10.0"
+
+
+def test_a_notebook_runs_in_another_kernel_and_its_record_says_so(project, monkeypatch):
+    """A real kernel, known to Jupyter as that of an engine is."""
+    spec = project / "kernels" / "other" / "kernel.json"
+    spec.parent.mkdir(parents=True)
+    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    spec.write_text(
+        json.dumps({"argv": argv, "display_name": "other", "language": "python", "env": {"IN": "other"}})
+    )
+    monkeypatch.setenv("JUPYTER_PATH", str(project))
+    code = "import os\nfrom workbench import results\nresults.record(kernel=os.environ['IN'])"
+    write_notebook(project / "notebooks" / "x.ipynb", code)
+    there = {"pyspark": "3.5.6", "iceberg": "1.10.0", "not-asked-for": "1"}
+    ended = runner.run(runner.Job("x", kernel="other", versions=there))
+    assert (ended["status"], ended["results"], ended["engine"]) == ("passed", {"kernel": "other"}, "other")
+    assert ended["command"] == "workbench run notebooks/x.ipynb --engine other"
+    assert ended["versions"] == records.versions() | {"pyspark": "3.5.6", "iceberg": "1.10.0"}
+    refused = runner.run(runner.Job("x", kernel="another"))
+    assert refused["status"] == "refused" and refused["reason"].startswith(
+        "there is no kernel 'another'; installed are "
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("spark35", "engine spark35 cannot run: its environment is not there: workbench engines install spark35"),
+        ("baseline", "no notebook runs in engine baseline, which has no kernel; one has spark35"),
+        (
+            "spark42",
+            "no engine 'spark42' (did you mean spark41?); there are baseline, duckdb, sail, spark35, spark41",
+        ),
+    ],
+)
+def test_an_engine_without_a_kernel_is_refused_before_anything_starts(project, name, sentence):
+    ran = workbench("run", "00_template", "--engine", name, cwd=project)
+    assert (ran.returncode, ran.stderr) == (2, f"workbench: {sentence}\n")
+    assert not (project / "runs").exists()
+
+
+def test_a_name_of_a_jar_means_that_of_the_installed_spark(monkeypatch):
+    assert [jars.path(name).name for name in ("iceberg", "aws")] == [
+        "org.apache.iceberg_iceberg-spark-runtime-4.1_2.13-1.11.0.jar",
+        "org.apache.iceberg_iceberg-aws-bundle-1.11.0.jar",
+    ]
+    monkeypatch.setattr(java, "_pyspark", lambda: "3.5.6")
+    assert [jars.path(name).name for name in ("iceberg", "sqlite", "aws")] == [
+        "org.apache.iceberg_iceberg-spark-runtime-3.5_2.12-1.10.0.jar",
+        "org.xerial_sqlite-jdbc-3.53.1.0.jar",
+        "org.apache.iceberg_iceberg-aws-bundle-1.10.0.jar",
+    ]
