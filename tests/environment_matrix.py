@@ -2,10 +2,11 @@
 
 One that cannot be on `local` has its facts from another. `aws-glue` is tried on a stand-in for AWS (aws_stand_in.py),
 `cluster` on a real one of this machine. `glue-6.0` is the notebook as it is exported for Glue, with that stand-in, in a
-kernel that takes it as Glue's does.
+kernel that takes it as Glue's does. `spark-3.5` is the notebook where its facts come from, on the engine `spark35`.
 
     python -m environment_matrix [NOTEBOOK …]     # what is right in the evidence and has not changed is not run again
     python -m environment_matrix --anew
+    python -m environment_matrix --home spark-3.5 [NOTEBOOK …]     # this one alone
 
 Listed are the skips that are allowed, in environments_skips.yml: notebook, environment, feature, says, reason. What
 is listed is run all the same: it must fail, and the failure must say what the list says. The rows are written to
@@ -30,14 +31,19 @@ from workbench.local import cluster
 ROOT = Path(__file__).resolve().parents[1]
 EVIDENCE = ROOT / "docs" / "evidence" / "matrix.json"
 SKIPS = ROOT / "tests" / "environments_skips.yml"
-BASE, ENVIRONMENTS = "local", ("s3", "rest", "aws-glue", "cluster", "glue-6.0")
-BASES = {"22_race_writers": "s3"}  # it holds requests between Spark and a store, and files are no store
+BASE, ENVIRONMENTS = "local", ("s3", "rest", "aws-glue", "cluster", "glue-6.0", "spark-3.5")
+BASES = {
+    "22_race_writers": "s3",  # it holds requests between Spark and a store, and files are no store
+    "50_restore_archive": "archive",  # storage classes, and a clock that is moved
+}
 STARTED = {  # what an environment needs beside itself
     "aws-glue": aws_stand_in.account,
     "cluster": cluster.serve,
     "glue-6.0": aws_stand_in.account,
 }
 EXPORTED = {"glue-6.0": "aws-glue"}  # homes that are given another file, and the environment that it names
+ENGINES = {"spark-3.5": "spark35"}  # homes that are another engine, in the environment that is compared with
+GIVEN = {("90_benchmark_tpcds", "spark-3.5"): ["--set", "ENGINES=spark35,duckdb"]}  # spark41 is no engine there
 KEYS = {"notebook", "environment", "feature", "says", "reason"}
 
 
@@ -100,7 +106,9 @@ def verdict(row, base, skip, name=BASE):
 def run(notebook, environment, variables=None):
     """Run a notebook headless, with variables beside ours; returns its row."""
     how = ["export", "try"] if environment in EXPORTED else ["run"]
-    named = ["--environment", EXPORTED.get(environment, environment), "--json"]
+    named = ["--environment", named_for(notebook, environment), "--json"]
+    named += ["--engine", ENGINES[environment]] if environment in ENGINES else []
+    named += GIVEN.get((notebook, environment), [])
     command = [str(Path(sys.executable).parent / "workbench"), *how, notebook, *named]
     env = os.environ | (variables or {})
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False, env=env)
@@ -129,10 +137,21 @@ def _record(done):
     return {"status": "cannot run", "reason": done.stdout, "failing_cell": None, "results": {}, "seconds": None}
 
 
+def named_for(notebook, environment):
+    """Return the environment that a notebook is given: that of its name, or the one that a home stands for."""
+    return base_of(notebook) if environment in ENGINES else EXPORTED.get(environment, environment)
+
+
 def of(notebook, environment):
-    """Return the checksum of what a row was made from: the notebook and the environment's file."""
-    named = EXPORTED.get(environment, environment)
-    files = (ROOT / "notebooks" / f"{notebook}.ipynb", ROOT / "params" / "environments" / f"{named}.yml")
+    """Return the checksum of what a row was made from: the notebook and the files of environment and engine."""
+    params = ROOT / "params"
+    files = [ROOT / "notebooks" / f"{notebook}.ipynb"]
+    files.append(params / "environments" / f"{named_for(notebook, environment)}.yml")
+    if environment in ENGINES:
+        files += [
+            params / "engines" / f"{ENGINES[environment]}.yml",
+            ROOT / "locks" / f"{ENGINES[environment]}.lock",
+        ]
     return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
 
 
@@ -169,23 +188,30 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("notebooks", nargs="*")
     parser.add_argument("--anew", action="store_true")
+    parser.add_argument("--home", choices=ENVIRONMENTS)
     given = parser.parse_args()
     rows, listed = {} if given.anew else read(), skips()
     rows = {place: row for place, row in rows.items() if place[0] in notebooks()}
     with ExitStack() as living:
-        _cells(given.notebooks or notebooks(), rows, listed, living)
+        _cells(
+            given.notebooks or notebooks(),
+            rows,
+            listed,
+            living,
+            homes=[given.home] if given.home else ENVIRONMENTS,
+        )
     return int(
         any(row.get("verdict", "same" if row["status"] == "passed" else "wrong") == "wrong" for row in write(rows))
     )
 
 
-def _cells(wanted, rows, listed, living):
+def _cells(wanted, rows, listed, living, *, homes=ENVIRONMENTS):
     """Run what is due, and start what an environment needs with its first cell."""
     variables = {}
     for notebook in wanted:
         bare = all((notebook, environment) in listed for environment in ENVIRONMENTS)
         base = base_of(notebook)
-        for environment in (*(() if bare or base in ENVIRONMENTS else (base,)), *ENVIRONMENTS):
+        for environment in (*(() if bare or base in homes else (base,)), *homes):
             place = notebook, environment
             if due(place, rows, listed):
                 if environment in STARTED and environment not in variables:

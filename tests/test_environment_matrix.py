@@ -111,3 +111,29 @@ def agrees(rows, listed):
             row, rows.get((place[0], base)), listed.get(place), base
         )
     assert {place[0] for place in cells} <= set(matrix.notebooks())
+
+
+def test_a_home_that_is_another_engine_is_given_the_environment_it_is_compared_with():
+    places = ("00_template", "spark-3.5"), ("22_race_writers", "spark-3.5"), ("00_template", "glue-6.0")
+    assert [matrix.named_for(*place) for place in places] == ["local", "s3", "aws-glue"]
+    assert matrix.of("00_template", "spark-3.5") != matrix.of("00_template", "local")
+
+
+def test_what_a_home_runs_is_made_from_the_engine_too(tmp_path, monkeypatch):
+    place = ("00_template", "spark-3.5")
+    names = (
+        "notebooks/00_template.ipynb",
+        "params/environments/local.yml",
+        "params/engines/spark35.yml",
+        "locks/spark35.lock",
+    )
+    for name in names:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes((matrix.ROOT / name).read_bytes())
+    before = matrix.of(*place)
+    monkeypatch.setattr(matrix, "ROOT", tmp_path)
+    assert matrix.of(*place) == before
+    for name in names:
+        (tmp_path / name).write_bytes(b"another")
+        assert matrix.of(*place) != before, name
+        before = matrix.of(*place)
