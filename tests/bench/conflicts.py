@@ -8,7 +8,6 @@ cannot be on an environment are left out and listed with the reason; one of each
 A third argument, `variants`, names the statements that the matrix does not stand for: conflicts_s3_variants.json.
 """
 
-import json
 import sys
 import time
 from dataclasses import asdict, fields
@@ -140,17 +139,10 @@ def write(environment, about, file, again, *, name, every, out, before=(), refus
         repeated=sorted({"/".join(key) for key in twice} - unlike),
         columns=[field.name for field in fields(conflicts.Result)],
     )
-    with_cells(path, [[*asdict(one).values()] for one in rows])
+    evidence.with_lines(path, "cells", [[*asdict(one).values()] for one in rows])
     if out:
         print(f"left out: {len(out)} cells, as {LEFT_OUT[environment]['reason']}")
     print(f"missing: {len(absent)} of {len(every)} cells", *("/".join(key) for key in absent[:20]), sep="\n  ")
-
-
-def with_cells(path, rows):
-    """Put the cells behind the figures, one a line."""
-    listed = ",\n".join("  " + json.dumps(row) for row in rows)
-    text = path.read_text(encoding="utf-8").rstrip().removesuffix("}").rstrip()
-    path.write_text(f'{text},\n "cells": [\n{listed}\n ]\n}}\n', encoding="utf-8")
 
 
 def of(one, about):

@@ -27,12 +27,13 @@ def until_line(command, **options):
     return seconds, line
 
 
-def in_turn(things, *, rounds):
+def in_turn(things, *, rounds, digits=2):
     """Measure things one after another, round by round, so that a slow minute of the machine hits all of them.
 
     Args:
         things: name to a function that returns (seconds, answer).
         rounds: how many of each.
+        digits: of the seconds.
 
     Returns:
         (name to list of seconds, name to list of answers).
@@ -41,9 +42,9 @@ def in_turn(things, *, rounds):
     for number in range(rounds):
         for name, measure in things.items():
             spent, answer = measure()
-            seconds[name].append(round(spent, 2))
+            seconds[name].append(round(spent, digits))
             answers[name].append(answer)
-            print(f"round {number + 1} of {rounds}  {name:28} {spent:6.2f} s  {answer}", flush=True)
+            print(f"round {number + 1} of {rounds}  {name!s:28} {spent:6.{digits}f} s  {answer}", flush=True)
     return seconds, answers
 
 
@@ -95,3 +96,10 @@ def write(name, *, show=True, folder=None, **figures):
     if show:
         print(json.dumps(figures, indent=1))
     return path
+
+
+def with_lines(path, name, rows):
+    """Put rows behind the figures of a file, one a line."""
+    listed = ",\n".join("  " + json.dumps(row) for row in rows)
+    text = path.read_text(encoding="utf-8").rstrip().removesuffix("}").rstrip()
+    path.write_text(f'{text},\n "{name}": [\n{listed}\n ]\n}}\n', encoding="utf-8")
