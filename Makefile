@@ -193,6 +193,10 @@ bench-tpcds: setup ## the TPC-DS derived benchmark, resumable, into docs/evidenc
 bench-maintenance: setup ## compaction, counting and a bad layout mended, against Iceberg's own call and flat tables, into docs/evidence; PART=name SHRINK=n ROUNDS=n SF=1 QUERIES=names
 	@PYTHONPATH=tests $(BIN)/python -m bench.maintenance $(or $(PART),all) $(or $(SHRINK),1) $(or $(ROUNDS),3) $(or $(SF),1) $(QUERIES)
 
+.PHONY: bench-sizing
+bench-sizing: setup ## what grows with data, changes and commits, resumable, into docs/evidence; PART=data, changes, commits, requests or memory, ANEW=1
+	@PYTHONPATH=tests $(BIN)/python -m bench.sizing $(PART) $(if $(ANEW),--anew)
+
 .workbench/airflow/.packages: locks/build.lock locks/airflow.lock | .venv/.packages
 	@echo "airflow: installing Airflow in .workbench/airflow"
 	@$(BIN)/python -m venv --clear --without-pip .workbench/airflow/venv
