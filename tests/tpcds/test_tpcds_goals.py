@@ -237,11 +237,11 @@ def test_what_is_not_asked_for_is_taken_from_the_file_and_without_rounds_no_evid
     monkeypatch.setattr(bench, "loaded", lambda data, folder, wanted: (dict.fromkeys(wanted, "n"), LOADS))
     monkeypatch.setattr(bench.engines, "lacks", lambda engine: None)
     monkeypatch.setattr(bench.session, "catalog", lambda name: None)
-    before = {path: path.read_bytes() for path in evidence.FOLDER.glob("tpcds*")}
+    before = {path: path.read_bytes() for path in evidence.FOLDER.rglob("tpcds*.*")}
     assert bench.main("0.01", "1", "flat", "levers", "", "aqe_off") == 0
     assert asked == [("choose", 0), ("rounds", 0), ("levers", 4)]
     assert "no rounds were measured yet: the evidence stays as it is" in capsys.readouterr().out
-    assert {path: path.read_bytes() for path in evidence.FOLDER.glob("tpcds*")} == before
+    assert {path: path.read_bytes() for path in evidence.FOLDER.rglob("tpcds*.*")} == before
     kept = [*results("spark41", {"q1": 2.0}, layout="ours")]
     monkeypatch.setattr(bench.measuring, "there", lambda todo, data, **options: kept if todo[0].round else [])
     assert bench.measured(False, todo := [Unit("spark41", "ours", 1)], (0, 0, 0), project, every=todo) == kept
