@@ -9,6 +9,7 @@ import pytest
 
 LIB = Path(__file__).resolve().parents[1] / "lib" / "workbench"
 GROUND = {
+    "arguments",
     "settings",
     "secrets",
     "jars",
@@ -28,7 +29,7 @@ GROUND = {
 MIDDLE = {"account", "session", "data", "tables", "local"}
 ALLOWED_ASIDE = {
     ("session", "local"), ("jars", "java"), ("settings", "secrets"), ("scratch", "settings"),
-    ("results", "identifiers"), ("checks", "results"), ("checks", "show"),
+    ("results", "identifiers"), ("results", "arguments"), ("checks", "results"), ("checks", "show"),
     ("plots", "show"), ("show", "identifiers"), ("show", "releases"),
 }  # fmt: skip
 

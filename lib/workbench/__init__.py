@@ -34,6 +34,7 @@ The map. Imports go downwards only, and within *top* nobody imports a neighbour:
                    releases   what Spark 3.5 says in another way than Spark 4
                    costs      what a service charges, from dated price files
                    show, plots, checks, results, identifiers     what a notebook says
+                   arguments  wrong ones refused by a sentence
 
 Nothing happens at import: no session, no environment read, no output.
 """

@@ -1,7 +1,7 @@
 """What the owner's queries ask a table by: columns in their filters."""
 
+from workbench import arguments
 from workbench.tables import commits, reads
-from workbench.tables.maintenance import limits
 
 
 def asked(spark, table, queries):
@@ -22,7 +22,7 @@ def asked(spark, table, queries):
         TableNotFound: no such table.
         ValueError: queries are something else, one cannot be analysed or is a command, or none reads the table.
     """
-    queries = limits.texts("queries", queries, "queries")
+    queries = arguments.texts("queries", queries, "queries")
     named = _name(spark, table)
     counts, read = {}, False
     for number, query in enumerate(queries, 1):

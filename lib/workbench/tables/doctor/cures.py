@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from workbench import arguments
 from workbench.tables import commits, maintenance
 from workbench.tables.doctor import looking, pointers
 from workbench.tables.doctor.findings import CAUSES, Diagnosis
@@ -59,8 +60,8 @@ def cure(spark, diagnosis, *, agreed=(), marks=(), properties=True, now=None, tr
         ValueError: the table was made anew since, its pointer is in doubt, a cause in `agreed` was not found or
             cannot be agreed to, a mark is not in the table, or another argument is wrong; nothing was done.
     """
-    limits.kind("diagnosis", diagnosis, Diagnosis, "what doctor.diagnose returns")
-    marks, agreed = limits.several(marks), limits.texts("agreed", agreed, "causes")
+    arguments.kind("diagnosis", diagnosis, Diagnosis, "what doctor.diagnose returns")
+    marks, agreed = limits.several(marks), arguments.texts("agreed", agreed, "causes")
     _refuse_limits(most, tries=tries, properties=properties, now=now)
     _refuse(spark, diagnosis, agreed, marks)
     wanted = [one for one in diagnosis.findings if one.cause in agreed]

@@ -1,5 +1,6 @@
 """What hurts a table, found in its metadata."""
 
+from workbench import arguments
 from workbench.tables import commits
 from workbench.tables.doctor import growth, layout, looking, order
 from workbench.tables.doctor.findings import SEVERITIES, Diagnosis
@@ -44,9 +45,9 @@ def diagnose(spark, table, *, policy=None, now=None, columns=(), thresholds=None
         ValueError: it is no Iceberg table, a column is not in it, `now` has no zone, or an argument is something
             else.
     """
-    policy, now, columns = or_default(policy), limits.moment(now), limits.texts("columns", columns, "columns")
+    policy, now, columns = or_default(policy), limits.moment(now), arguments.texts("columns", columns, "columns")
     bound = Thresholds() if thresholds is None else thresholds
-    limits.kind("thresholds", bound, Thresholds, "doctor.Thresholds")
+    arguments.kind("thresholds", bound, Thresholds, "doctor.Thresholds")
     seen = looking.look(spark, table, policy=policy, thresholds=bound, now=now, columns=columns)
     check_columns(table, seen.loaded, columns)
     found = [one for cause in _LOOKS if (one := cause(seen)) is not None]

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from workbench.tables.maintenance import Policy, limits
+from workbench import arguments
+from workbench.tables.maintenance import Policy
 
 HIGH, MIDDLE, LOW = "high", "middle", "low"
 SEVERITIES = (HIGH, MIDDLE, LOW)
@@ -96,7 +97,7 @@ def told(findings):
     each = findings.findings if isinstance(findings, Diagnosis) else findings
     each = tuple(each) if hasattr(each, "__iter__") else (each,)
     for one in each:
-        limits.kind("findings", one, Finding, "what doctor.diagnose returns, or some of its findings")
+        arguments.kind("findings", one, Finding, "what doctor.diagnose returns, or some of its findings")
     rows = [(one.cause, one.severity, one.what, one.advice, one.by, would_do(one)) for one in each]
     return pd.DataFrame(rows, columns=["cause", "severity", "what", "advice", "by", "would_do"])
 

@@ -6,10 +6,11 @@ A data file is never deleted and no metadata file is written: restoring points t
 import re
 from dataclasses import dataclass, replace
 
+from workbench import arguments
 from workbench.tables import commits, snapshots
 from workbench.tables.doctor import versions
 from workbench.tables.doctor.versions import Version
-from workbench.tables.maintenance import limits, metadata
+from workbench.tables.maintenance import metadata
 
 _FILE = re.compile(r"[^\s'\"]+\.metadata\.json(?:\.gz)?|[^\s'\"]+\.gz\.metadata\.json")
 
@@ -132,7 +133,7 @@ def told(pointer):
     """
     import pandas as pd
 
-    limits.kind("pointer", pointer, Pointer, "what pointers.look returns")
+    arguments.kind("pointer", pointer, Pointer, "what pointers.look returns")
     rows = [
         (one.version, one.time and f"{one.time:%Y-%m-%d %H:%M:%S}", one.snapshot, one.rows, one.committed,
          one.damage or "", _name(one.location),
@@ -165,7 +166,7 @@ def restore(spark, table, *, to, location=None):
         TableNotFound: the catalog has no such table.
         ValueError: the pointer is fine, the file is none of the table's good ones, or the catalog cannot do it.
     """
-    limits.kind("to", to, str, "the location of a metadata file, such as look(…).offered.location")
+    arguments.kind("to", to, str, "the location of a metadata file, such as look(…).offered.location")
     seen = look(spark, table, location=location)
     if seen.damage is None:
         raise ValueError(f"the pointer of {table} is fine and stays: for an undo there is Iceberg's rollback")
@@ -218,7 +219,7 @@ def _check(name, location):
     if location is None:
         return
     what = "the location of a metadata file, such as s3://…/metadata/00003-….metadata.json"
-    limits.kind(name, location, str, what)
+    arguments.kind(name, location, str, what)
     if not location.endswith(metadata.FILES) or not location.rpartition("/")[0]:
         raise ValueError(f"{name} is {location!r}, expected {what}")
 

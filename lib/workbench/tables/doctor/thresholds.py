@@ -1,7 +1,8 @@
 """From where on something is a cause: each figure with its source or its reason."""
 
 from dataclasses import dataclass, fields
-from numbers import Real
+
+from workbench import arguments
 
 MIB = 1024 * 1024
 _LEAST = {"partitions": 1, "skew_members": 2, "overlap_files": 1}  # no median of none, no mean of no others
@@ -51,6 +52,4 @@ class Thresholds:
             ValueError: a value is no number, or a lower one than has a meaning.
         """
         for name in (one.name for one in fields(self)):
-            value, least = getattr(self, name), _LEAST.get(name, 0)
-            if isinstance(value, bool) or not isinstance(value, Real) or not value >= least:
-                raise ValueError(f"{name} is {value!r}, expected a number from {least} on")
+            arguments.number(name, getattr(self, name), _LEAST.get(name, 0), endless=True)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench import identifiers
+from workbench import arguments, identifiers
 from workbench.tables import commits, reads
 from workbench.tables.doctor import asking, cures, diagnosing
 from workbench.tables.maintenance import limits, metadata
@@ -72,10 +72,10 @@ def trial(spark, table, queries, *, policy=None, agreed=(), columns=(), repeats=
         ValueError: an argument is wrong, or a query does not read the table, cannot be analysed, is a command, or
             reads other tables that are none of Iceberg's.
     """
-    queries = limits.texts("queries", queries, "queries")
-    agreed, columns = limits.texts("agreed", agreed, "causes"), limits.texts("columns", columns, "columns")
+    queries = arguments.texts("queries", queries, "queries")
+    agreed, columns = arguments.texts("agreed", agreed, "causes"), arguments.texts("columns", columns, "columns")
     policy, now = or_default(policy), limits.moment(now)
-    limits.whole("repeats", repeats, 1, "a query runs at least once on each")
+    arguments.whole("repeats", repeats, 1, "a query runs at least once on each")
     cures.check_owners(agreed)
     if not queries:
         raise ValueError("queries are none: name at least one")
@@ -99,7 +99,7 @@ def trial(spark, table, queries, *, policy=None, agreed=(), columns=(), repeats=
 
 def _reached(io, scratch):
     """Return a location as a text, if a table's file IO can reach it."""
-    scratch = limits.place("scratch", scratch, "a location")
+    scratch = arguments.place("scratch", scratch, "a location")
     try:
         io.newInputFile(scratch).exists()
     except Exception as error:

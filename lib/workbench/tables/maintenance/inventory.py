@@ -2,8 +2,9 @@
 
 from dataclasses import dataclass
 
+from workbench import arguments
 from workbench.tables import commits
-from workbench.tables.maintenance import limits, metadata
+from workbench.tables.maintenance import metadata
 
 _HINT = "version-hint.text"  # a Hadoop catalog's pointer, which no metadata names
 
@@ -24,7 +25,7 @@ class Inventory:
 
     def bytes(self, *endings):
         """Return how many bytes the stored files have whose names end in one of these; all without."""
-        endings = limits.texts("endings", endings, "endings")
+        endings = arguments.texts("endings", endings, "endings")
         return sum(size for at, size in self.stored.items() if not endings or at.endswith(endings))
 
     def bytes_of(self, locations):
@@ -34,7 +35,7 @@ class Inventory:
             ValueError: one is not among them.
         """
         by_path = {metadata.path(at): size for at, size in self.stored.items()}
-        locations = limits.texts("locations", locations, "locations")
+        locations = arguments.texts("locations", locations, "locations")
         if gone := [at for at in locations if metadata.path(at) not in by_path]:
             raise ValueError(f"{gone[0]} is none of the {len(by_path)} stored files")
         return sum(by_path[metadata.path(at)] for at in locations)

@@ -1,11 +1,12 @@
 """What bounds a run, what it may still do, and which arguments say neither."""
 
 import math
-import os
 import time
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from numbers import Integral, Real
+
+from workbench import arguments
 
 _INT = 2**31 - 1  # Java's: Iceberg refuses a larger count in the middle of a run
 
@@ -67,11 +68,11 @@ def check(*, max_bytes=None, max_minutes=None, max_commits=None, tries=1, **flag
     Raises:
         ValueError: with the argument, its value and what was expected.
     """
-    whole("tries", tries, 1, "a thing is begun at least once")
+    arguments.whole("tries", tries, 1, "a thing is begun at least once")
     none = "a limit is 0 or more, and None is no limit"
     for name, most in (("max_bytes", max_bytes), ("max_commits", max_commits)):
         if most is not None:
-            whole(name, most, 0, none)
+            arguments.whole(name, most, 0, none)
     if max_commits is not None and max_commits > _INT:
         raise ValueError(f"max_commits is {max_commits}, expected {_INT} at most, and None is no limit")
     if max_minutes is not None:
@@ -80,69 +81,7 @@ def check(*, max_bytes=None, max_minutes=None, max_commits=None, tries=1, **flag
         if max_minutes < 0:
             raise ValueError(f"max_minutes is {max_minutes}: {none}")
     for name, value in flags.items():
-        if not isinstance(value, bool):
-            raise ValueError(f"{name} is {value!r}, expected True or False")
-
-
-def whole(name, value, least, why):
-    """Refuse what is no whole number from `least` on.
-
-    Raises:
-        ValueError: with the argument, its value and `why`.
-    """
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise ValueError(f"{name} is {value!r}, expected a whole number: {why}")
-    if value < least:
-        raise ValueError(f"{name} is {value}: {why}")
-
-
-def kind(name, value, wanted, what):
-    """Refuse an argument of another type.
-
-    Args:
-        name: the argument's.
-        value: it.
-        wanted: its type, or several (`str | Path`).
-        what: in words, for the message.
-
-    Raises:
-        ValueError: with the argument, its type and what was expected.
-    """
-    if not isinstance(value, wanted):
-        raise ValueError(f"{name} is {type(value).__name__}, expected {what}")
-
-
-def place(name, value, what):
-    """Return a location or path as a text.
-
-    Raises:
-        ValueError: it is none, or empty.
-    """
-    if not isinstance(value, str | os.PathLike) or not os.fspath(value):
-        raise ValueError(f"{name} is {value!r}, expected {what}")
-    return os.fspath(value)
-
-
-def texts(name, given, what):
-    """Return several texts as a tuple; a text alone would be taken letter by letter.
-
-    Args:
-        name: the argument's.
-        given: any collection of them.
-        what: they are, in words, for the message.
-
-    Raises:
-        ValueError: they are not several, or one is no text.
-    """
-    if isinstance(given, str):
-        raise ValueError(f"{what} are several: say {name}=[{given!r}]")
-    if not hasattr(given, "__iter__"):
-        raise ValueError(f"{name} is {given!r}, expected several {what}")
-    given = tuple(given)
-    for one in given:
-        if not isinstance(one, str):
-            raise ValueError(f"{name} holds {one!r}, which is {type(one).__name__}: {what} are texts")
-    return given
+        arguments.flag(name, value)
 
 
 def moment(now):

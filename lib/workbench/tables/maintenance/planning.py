@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
+from workbench import arguments
 from workbench.tables import commits
 from workbench.tables.maintenance import deletes, expiry, groups, limits, manifests, metadata, statistics
 from workbench.tables.maintenance.groups import Group
@@ -221,7 +222,7 @@ def check(planned):
     Raises:
         ValueError: with what it is.
     """
-    limits.kind("planned", planned, Planned, "what maintenance.plan returns")
+    arguments.kind("planned", planned, Planned, "what maintenance.plan returns")
 
 
 def told(planned):

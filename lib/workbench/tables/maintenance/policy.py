@@ -2,8 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from workbench import settings
-from workbench.tables.maintenance import limits
+from workbench import arguments, settings
 
 MIB = 1024 * 1024
 _DAYS = 36_500  # at most: a date that far back can be told
@@ -115,7 +114,7 @@ def read_policy(path):
     Raises:
         ValueError: the file cannot be read or a key or value is wrong; the message names file and key.
     """
-    values = settings.read_yaml(limits.place("path", path, "the path of a YAML file"))
+    values = settings.read_yaml(arguments.place("path", path, "the path of a YAML file"))
     if values is None:
         return Policy()
     if not isinstance(values, dict):

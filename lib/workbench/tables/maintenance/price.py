@@ -4,8 +4,8 @@ import math
 from decimal import Decimal
 from numbers import Real
 
-from workbench import costs
-from workbench.tables.maintenance import limits, planning
+from workbench import arguments, costs
+from workbench.tables.maintenance import planning
 
 
 def usd(planned, listed, *, dpus, mb_per_second):
@@ -24,7 +24,7 @@ def usd(planned, listed, *, dpus, mb_per_second):
         ValueError: the plan or the prices are none, an amount is no number from 0, or the rate none above 0.
     """
     planning.check(planned)
-    limits.kind("listed", listed, costs.Prices, 'what costs.prices("compute") returns')
+    arguments.kind("listed", listed, costs.Prices, 'what costs.prices("compute") returns')
     for name, value in (("dpus", dpus), ("mb_per_second", mb_per_second)):
         if isinstance(value, bool) or not isinstance(value, Real | Decimal):
             raise ValueError(f"{name} is {value!r}, expected a number")

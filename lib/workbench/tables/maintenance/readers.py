@@ -2,6 +2,7 @@
 
 import json
 
+from workbench import arguments
 from workbench.tables import commits
 from workbench.tables.maintenance import limits, metadata
 
@@ -29,7 +30,7 @@ def stream_marks(spark, table, checkpoint, *, available_now):
         TableNotFound: no such table.
         ValueError: an argument is wrong, there is no such stream, or a snapshot that it needs is gone.
     """
-    checkpoint = limits.place("checkpoint", checkpoint, "the folder of a stream's checkpoint")
+    checkpoint = arguments.place("checkpoint", checkpoint, "the folder of a stream's checkpoint")
     limits.check(available_now=available_now)
     commits.load(spark, table)  # says what is wrong with session and name
     begun, place = _begun(spark, checkpoint), _place(spark, checkpoint)
