@@ -306,7 +306,7 @@ def test_what_tries_in_vain_took_is_told(monkeypatch):
 
 def test_wrong_arguments():
     for options, expected in [
-        ({"tries": 0}, "tries is a whole number from 1, not 0"),
+        ({"tries": 0}, "tries is 0: a thing is begun at least once"),
         (
             {"again": ("unknown",)},
             "only the refusals conflict and validation can be tried again as such, not unknown",

@@ -34,7 +34,16 @@ from workbench.tables.commits.errors import (
     causes,
     kind,
 )
-from workbench.tables.commits.loading import columns_of, descends, forget, head, identified, load, snapshots_of
+from workbench.tables.commits.loading import (
+    classic,
+    columns_of,
+    descends,
+    forget,
+    head,
+    identified,
+    load,
+    snapshots_of,
+)
 from workbench.tables.commits.marks import with_properties
 from workbench.tables.commits.moves import fast_forward
 from workbench.tables.commits.profiles import PROFILE, set_profile
@@ -42,6 +51,7 @@ from workbench.tables.commits.writes import retrying
 
 __all__ = [
     "CONFLICT", "CONNECTION", "OTHER", "PROFILE", "UNKNOWN", "VALIDATION", "Attempt", "BranchMoved", "MainMoved",
-    "OutcomeUnknown", "PartlyCommitted", "attempt", "causes", "columns_of", "descends", "fast_forward", "forget",
-    "head", "identified", "kind", "load", "marks", "retrying", "set_profile", "snapshots_of", "with_properties",
+    "OutcomeUnknown", "PartlyCommitted", "attempt", "causes", "classic", "columns_of", "descends",
+    "fast_forward", "forget", "head", "identified", "kind", "load", "marks", "retrying", "set_profile",
+    "snapshots_of", "with_properties",
 ]  # fmt: skip

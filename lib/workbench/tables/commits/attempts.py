@@ -5,6 +5,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from workbench import arguments
 from workbench.tables.commits.errors import (
     CONFLICT,
     CONNECTION,
@@ -64,15 +65,23 @@ def attempt(
         Attempt.
 
     Raises:
+        ValueError: an argument is wrong.
         OutcomeUnknown: the commit may be in the table or not.
         Exception: the last refusal when tries are used up; any other error at once.
     """
     import tenacity
 
-    if not isinstance(tries, int) or tries < 1:
-        raise ValueError(f"tries is a whole number from 1, not {tries!r}")
-    if wrong := sorted(set(again) - {CONFLICT, VALIDATION}):
-        raise ValueError(f"only the refusals conflict and validation can be tried again as such, not {wrong[0]}")
+    arguments.function("commit", commit, "a function without arguments that commits")
+    if landed is not None:
+        arguments.function("landed", landed, "a function without arguments that looks for the commit, or None")
+    again = check(
+        again=again,
+        conditional=conditional,
+        tries=tries,
+        first_wait_s=first_wait_s,
+        longest_wait_s=longest_wait_s,
+        sleep=sleep,
+    )
     begun, first, last = 0, time.monotonic(), 0.0
 
     def once():
@@ -94,7 +103,7 @@ def attempt(
             raise
 
     def repeatable(error):
-        # these two say that it must not be, whatever kind of error caused them
+        # these say that it must not be, whatever kind of error caused them
         said = isinstance(error, OutcomeUnknown | PartlyCommitted)
         return not said and kind(error) in (*again, UNKNOWN, CONNECTION)
 
@@ -110,6 +119,23 @@ def attempt(
     )
     done = retrying(once)
     return replace(done, lost_seconds=last - first if begun > 1 else 0.0)
+
+
+def check(*, again, conditional, tries, first_wait_s, longest_wait_s, sleep):
+    """Refuse options of `attempt` that say nothing it could go by; returns the kinds of refusal as a tuple.
+
+    Raises:
+        ValueError: with the option, its value and what was expected.
+    """
+    again = arguments.texts("again", again, "kinds of refusal")
+    if wrong := sorted(set(again) - {CONFLICT, VALIDATION}):
+        raise ValueError(f"only the refusals conflict and validation can be tried again as such, not {wrong[0]}")
+    arguments.flag("conditional", conditional)
+    arguments.whole("tries", tries, 1, "a thing is begun at least once")
+    arguments.number("first_wait_s", first_wait_s)
+    arguments.number("longest_wait_s", longest_wait_s)
+    arguments.function("sleep", sleep, "a function of seconds")
+    return again
 
 
 def _look(landed, error, sleep):

@@ -2,6 +2,8 @@
 
 import re
 
+from workbench import arguments
+
 CONFLICT = "conflict"  # another commit came first; nothing of this one is in the table
 VALIDATION = "validation"  # the data changed under the commit; the statement itself has to run again
 UNKNOWN = "unknown"  # it may be in the table or not
@@ -68,8 +70,17 @@ def causes(error):
 
     Returns:
         tuple of full class names; empty when none is behind it.
+
+    Raises:
+        ValueError: it is no exception.
     """
-    return _chain(error)[0]
+    return _chain(_checked(error))[0]
+
+
+def _checked(error):
+    if error is not None:
+        arguments.kind("error", error, BaseException, "an exception")
+    return error
 
 
 def _chain(error):
@@ -92,10 +103,13 @@ def kind(error):
     `conflict` and `validation` are refusals: nothing was committed. After `unknown` and `connection` the commit
     may be in the table. `other` is a failure that is none of a commit's, such as bad SQL. Where nothing was raised
     it is None.
+
+    Raises:
+        ValueError: it is no exception.
     """
     if error is None:
         return None
-    names, texts = _chain(error)
+    names, texts = _chain(_checked(error))
     found = next((kind for kind, classes in _KINDS if classes.intersection(names)), None)
     if found in (None, VALIDATION) and _CALLED.intersection(names) and any(map(_TAKEN.search, texts)):
         return CONFLICT

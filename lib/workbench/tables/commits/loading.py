@@ -20,7 +20,7 @@ def load(spark, table):
     from py4j.java_gateway import is_instance_of
 
     quoted = identifiers.quoted(table)
-    _classic(spark)
+    classic(spark)
     # a Python thread has a Java thread of its own, in which no session is active and no catalog known
     releases.activate(spark)
     spark3 = spark._jvm.org.apache.iceberg.spark.Spark3Util
@@ -58,16 +58,25 @@ def identified(spark, table):
         ValueError: it is no table's name, or over Spark Connect.
     """
     quoted = identifiers.quoted(table)
-    _classic(spark)
+    classic(spark)
     spark3 = spark._jvm.org.apache.iceberg.spark.Spark3Util
     return spark3.catalogAndIdentifier(spark._jsparkSession, quoted)
 
 
-def _classic(spark):
+def classic(spark, name="spark"):
+    """Refuse what is no classic Spark session.
+
+    Args:
+        spark: what was given.
+        name: the argument's.
+
+    Raises:
+        ValueError: with what is there.
+    """
     if not hasattr(spark, "_jsparkSession"):
         there = f"{type(spark).__module__}.{type(spark).__qualname__}".removeprefix("builtins.")
         raise ValueError(
-            f"this needs a classic Spark session, and spark is {there}; "
+            f"this needs a classic Spark session, and {name} is {there}; "
             "Spark Connect gives no way to Iceberg's tables"
         )
 

@@ -5,8 +5,10 @@ found any more.
 """
 
 import uuid
+from numbers import Integral
 
-from workbench.tables.commits.loading import load, snapshots_of
+from workbench import arguments
+from workbench.tables.commits.loading import classic, load, snapshots_of
 
 KEY = "workbench.commit-id"
 _LONGEST = 200
@@ -18,8 +20,10 @@ def named(id=None):
     Raises:
         ValueError: it is no text of 1 to 200 printable characters.
     """
-    if id is None:
-        return uuid.uuid4().hex
+    return uuid.uuid4().hex if id is None else _checked(id)
+
+
+def _checked(id):
     if not isinstance(id, str) or not 1 <= len(id) <= _LONGEST or not id.isprintable():
         raise ValueError(f"a commit's id is a text of 1 to {_LONGEST} printable characters, not {id!r}")
     return id
@@ -38,7 +42,11 @@ def find(spark, table, id, *, anywhere=False, but=frozenset()):
 
     Raises:
         TableNotFound: no such table.
+        ValueError: an argument is wrong.
     """
+    id = _checked(id)  # None would be that of all snapshots without a mark
+    arguments.flag("anywhere", anywhere)
+    but = frozenset(arguments.each("but", but, Integral, "ids of snapshots"))
     loaded = load(spark, table)
     known = snapshots_of(spark, loaded)
     marked = [one for one in known if one["summary"].get(KEY) == id and one["snapshot-id"] not in but]
@@ -54,7 +62,9 @@ def every(spark, table, id):
 
     Raises:
         TableNotFound: no such table.
+        ValueError: an argument is wrong.
     """
+    id = _checked(id)
     known = snapshots_of(spark, load(spark, table))
     return frozenset(one["snapshot-id"] for one in known if one["summary"].get(KEY) == id)
 
@@ -75,8 +85,9 @@ def stamped(spark, mark, write):
         What `write` returns.
 
     Raises:
-        ValueError: within another marked write, or PySpark runs without pinned threads.
+        ValueError: an argument is wrong, within another marked write, or PySpark runs without pinned threads.
     """
+    mark = _checked(mark)
     if KEY in (around := _properties(spark).get()):
         raise ValueError(f"a marked write cannot hold another one; this one is within {around[KEY]!r}")
     return with_properties(spark, {KEY: mark}, write)
@@ -94,8 +105,10 @@ def with_properties(spark, properties, write):
         What `write` returns.
 
     Raises:
-        ValueError: PySpark runs without pinned threads.
+        ValueError: an argument is wrong, or PySpark runs without pinned threads.
     """
+    properties = arguments.entries("properties", properties, "entries of a snapshot's summary, text to text")
+    arguments.function("write", write, "a function without arguments that commits")
     local = _properties(spark)
     around = local.get()
     local.set(dict(around) | properties)
@@ -113,6 +126,7 @@ def _properties(spark):
     """
     from py4j.clientserver import ClientServer
 
+    classic(spark)
     if not isinstance(spark.sparkContext._gateway, ClientServer):
         raise ValueError("a marked write needs PySpark's pinned threads, and PYSPARK_PIN_THREAD=false is set")
     loader = spark._jvm.java.lang.Thread.currentThread().getContextClassLoader()

@@ -2,6 +2,7 @@
 
 import uuid
 
+from workbench import arguments
 from workbench.tables.commits.attempts import attempt
 from workbench.tables.commits.errors import BranchMoved, MainMoved, OutcomeUnknown
 from workbench.tables.commits.loading import columns_of, descends, head, load
@@ -31,8 +32,15 @@ def fast_forward(spark, table, *, to, expected, branch, tries=10, columns=None):
         MainMoved: main is another snapshot.
         BranchMoved: the branch is not at `to`.
         OutcomeUnknown: main may have been moved or not, or an acknowledged commit is not in the table.
-        ValueError: `to` does not descend from `expected`.
+        ValueError: an argument is wrong, or `to` does not descend from `expected`.
     """
+    arguments.whole("to", to, 0, "the id of a snapshot")
+    if expected is not None:
+        arguments.whole("expected", expected, 0, "the id of a snapshot, or None where main has none")
+    arguments.text("branch", branch, "the name of a branch")
+    arguments.whole("tries", tries, 1, "a thing is begun at least once")
+    if columns is not None:
+        arguments.kind("columns", columns, dict, "what commits.columns_of returns, or None")
 
     def landed():
         loaded = load(spark, table)

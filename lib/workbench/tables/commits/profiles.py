@@ -1,6 +1,6 @@
 """Table properties for many small writers. The values were measured: docs/commits.md, `make bench-commits`."""
 
-from workbench import identifiers
+from workbench import arguments, identifiers
 from workbench.tables.commits.attempts import attempt
 from workbench.tables.commits.loading import load
 
@@ -32,7 +32,9 @@ def set_profile(spark, table, *, properties=PROFILE):
 
     Raises:
         TableNotFound: no such table.
+        ValueError: it is no Iceberg table, or the properties are none; nothing was set.
     """
+    properties = arguments.entries("properties", properties, "names of table properties, text to text")
     quoted = identifiers.quoted(table)
 
     def landed():

@@ -3,9 +3,9 @@
 import time
 from dataclasses import replace
 
-from workbench import identifiers
+from workbench import arguments, identifiers
 from workbench.tables.commits import marks
-from workbench.tables.commits.attempts import Attempt, attempt
+from workbench.tables.commits.attempts import Attempt, attempt, check
 from workbench.tables.commits.errors import (
     CONFLICT,
     CONNECTION,
@@ -17,6 +17,7 @@ from workbench.tables.commits.errors import (
     first_line,
     kind,
 )
+from workbench.tables.commits.loading import load
 
 
 def retrying(
@@ -65,54 +66,52 @@ def retrying(
     Raises:
         OutcomeUnknown: the write may be in the table or not.
         PartlyCommitted: it committed something before it was refused.
+        ValueError: an argument is wrong, or the table none of Iceberg's; nothing was done.
         TableNotFound: no such table.
         Exception: the last refusal when tries are used up; any other error of `write` at once, unless an earlier
             try had no answer.
     """
+    arguments.function("write", write, "a function without arguments that commits to the table")
+    options = {"again": again, "conditional": conditional, "tries": tries}
+    options |= {"first_wait_s": first_wait_s, "longest_wait_s": longest_wait_s, "sleep": sleep}
+    options["again"] = check(**options)
     mark, quoted = marks.named(id), identifiers.quoted(table)
     lost = arrived = False
+    load(spark, table)  # refreshing what is no table of Iceberg's says nothing
     # rolled back, or of a branch that is gone: a name may be written again then, and these are no proof of it
-    before = frozenset() if id is None else marks.every(spark, table, mark)
+    before = marks.every(spark, table, mark) if id is not None else frozenset()
 
     def landed():
         return marks.find(spark, table, mark, anywhere=True, but=before)
 
     def commit():
-        nonlocal lost, arrived
         spark.sql(f"REFRESH TABLE {quoted}")
         try:
             return marks.stamped(spark, mark, write)
         except Exception as error:
-            left = kind(error)
-            if left in (CONFLICT, VALIDATION) and (there := landed()) is not None:
-                if not lost:
-                    raise PartlyCommitted(
-                        f"a write to {table} committed snapshot {there} and was refused after that; "
-                        "it may commit only once"
-                    ) from error
-                arrived = True  # an earlier try's, whose answer was lost
-                return there
-            if lost and left == OTHER:  # it says nothing of that earlier try
-                if (there := landed()) is not None:
-                    arrived = True
-                    return there
-                raise OutcomeUnknown(
-                    f"an earlier try of a write to {table} had no answer and may still arrive; "
-                    f"the next one failed: {first_line(error)}"
+            return ended(error)
+
+    def ended(error):
+        nonlocal lost, arrived
+        left = kind(error)
+        unsaid = lost and left == OTHER  # what became of that earlier try
+        if (left in (CONFLICT, VALIDATION) or unsaid) and (there := landed()) is not None:
+            if not lost:
+                raise PartlyCommitted(
+                    f"a write to {table} committed snapshot {there} and was refused after that; "
+                    "it may commit only once"
                 ) from error
-            lost = lost or left in (UNKNOWN, CONNECTION)
-            raise
+            arrived = True  # an earlier try's, whose answer was lost
+            return there
+        if unsaid:
+            raise OutcomeUnknown(
+                f"an earlier try of a write to {table} had no answer and may still arrive; "
+                f"the next one failed: {first_line(error)}"
+            ) from error
+        lost = lost or left in (UNKNOWN, CONNECTION)
+        raise error
 
     if before and (there := marks.find(spark, table, mark)) is not None:
         return Attempt(there, 0, True)
-    done = attempt(
-        commit,
-        landed=landed,
-        again=again,
-        conditional=conditional,
-        tries=tries,
-        first_wait_s=first_wait_s,
-        longest_wait_s=longest_wait_s,
-        sleep=sleep,
-    )
+    done = attempt(commit, landed=landed, **options)
     return replace(done, found=True) if arrived else done

@@ -11,6 +11,7 @@ text of the row as JSON, so that two updates that claim the same sequence end al
 from contextlib import contextmanager
 from dataclasses import replace
 
+from workbench import arguments, identifiers
 from workbench.tables import commits
 from workbench.tables.upserts import newest, shapes
 from workbench.tables.upserts.shapes import KINDS, OPERATIONS
@@ -58,10 +59,12 @@ def merge(
         commits.Attempt; tries is 0 when `id` was there before.
 
     Raises:
-        ValueError: wrong columns or types; a null key or sequence or an unknown operation among the updates;
-            MERGEs that are not serializable. Nothing was committed.
+        ValueError: a wrong argument; wrong columns or types; a null key or sequence or an unknown operation among
+            the updates; MERGEs that are not serializable. Nothing was committed.
         OutcomeUnknown, TableNotFound: as of `commits.retrying`.
     """
+    arguments.whole("tries", tries, 1, "a thing is begun at least once")
+    commits.marks.named(id)
     shape = shapes.of(
         spark,
         table,
@@ -96,8 +99,10 @@ def staged(spark, table, updates, *, branch, properties, **roles):
         **roles: key, sequence, operation, operations and deleted, as of `merge`.
 
     Raises:
-        ValueError: as `merge`.
+        ValueError: as `merge`, or the branch or the properties are none.
     """
+    arguments.text("branch", branch, "the name of a branch")
+    properties = arguments.entries("properties", properties, "entries of a snapshot's summary, text to text")
     shape = shapes.of(spark, table, updates, **roles)
     onto = replace(shape, table=f"{table}.branch_{branch}")
     with newest.kept(updates, shape) as rows:
@@ -120,15 +125,25 @@ def each_batch(table, *, key, sequence, on_batch=None, **options):
 
     Returns:
         Function of a DataFrame and a batch number.
+
+    Raises:
+        ValueError: an argument is wrong; before the query starts, so that it does not end in its first batch.
+        TypeError: an option is none of these.
     """
     if unknown := sorted(set(options) - {"operation", "operations", "deleted", "tries"}):
         raise TypeError(f"{unknown[0]} is no option of each_batch; it has operation, operations, deleted, tries")
+    identifiers.quoted(table)
+    asked = {"operation": None, "operations": OPERATIONS, "deleted": None, "tries": 10} | options
+    arguments.whole("tries", asked.pop("tries"), 1, "a thing is begun at least once")
+    roles = shapes.roles(key=key, sequence=sequence, **asked)
+    if on_batch is not None:
+        arguments.function("on_batch", on_batch, "a function of a batch's number and its Attempt, or None")
 
     def run(df, number):
         spark = df.sparkSession
         if (query := spark.sparkContext.getLocalProperty(_QUERY)) is None:
             raise ValueError("each_batch is called by a streaming query's foreachBatch; for a frame use merge")
-        done = merge(spark, table, df, key=key, sequence=sequence, id=f"{query}/{number}", **options)
+        done = merge(spark, table, df, id=f"{query}/{number}", **(options | roles))
         if on_batch is not None:
             on_batch(number, done)
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from workbench import arguments
 from workbench.tables import commits
 
 KINDS = ("upsert", "delete")  # of operations
@@ -49,30 +50,65 @@ def of(spark, table, updates, *, key, sequence, operation, operations, deleted):
     Raises:
         ValueError: something does not fit; the message says what is expected and there.
     """
+    given = roles(key=key, sequence=sequence, operation=operation, operations=operations, deleted=deleted)
     loaded = commits.load(spark, table)
+    _check_frame(updates)
     level = loaded.properties().get(_ISOLATION)
     if level is not None and level.lower() != "serializable":  # Iceberg reads it in any case
         loose = level.lower() == "snapshot"
         why = "with which two merges at once both insert a new key" if loose else "which Iceberg does not know"
         raise ValueError(f"{table} has {_ISOLATION} {level!r}, {why}; it must be serializable")
     columns = {field.name: field.dataType for field in spark.table(table).schema}
-    shape = Shape(table, columns, _names(key), _names(sequence), operation, dict(operations), deleted)
-    _check_roles(shape)
+    shape = Shape(table, columns, **given)
+    _check_columns(shape)
     _check_updates(spark, shape, updates)
     return shape
 
 
-def _names(columns):
-    return (columns,) if isinstance(columns, str) else tuple(columns)
+def roles(*, key, sequence, operation, operations, deleted):
+    """Return what the columns of a merge are to it, as it is kept in a Shape; looks at no table.
 
-
-def _check_roles(shape):
-    named = [*shape.key, *shape.sequence, *([shape.deleted] if shape.deleted else [])]
-    if not shape.key or not shape.sequence or len(set(named)) < len(named):
+    Raises:
+        ValueError: something is of another kind, or does not go together.
+    """
+    key, sequence = _names("key", key), _names("sequence", sequence)
+    for name, value in (("operation", operation), ("deleted", deleted)):
+        if value is not None:
+            arguments.text(name, value, "the name of a column, or None")
+    named = [*key, *sequence, *([deleted] if deleted else [])]
+    if not key or not sequence or len(set(named)) < len(named):
         raise ValueError(
             f"key and sequence are different columns, one or more each, and not deleted's; here they are "
-            f"{shape.key}, {shape.sequence} and {shape.deleted}"
+            f"{key}, {sequence} and {deleted}"
         )
+    if (operation is None) != (deleted is None):
+        raise ValueError("operation and deleted go together: without a marked row a delete could not last")
+    operations = arguments.entries("operations", operations, f"what each word does, {' or '.join(KINDS)}")
+    if wrong := sorted(set(operations.values()) - set(KINDS)):
+        raise ValueError(f"an operation is upsert or delete, not {wrong[0]!r}")
+    if operation is not None and not operations:
+        raise ValueError(f"operations says of no word what it does, and operation is {operation}")
+    found = {"key": key, "sequence": sequence, "operation": operation}
+    return found | {"operations": operations, "deleted": deleted}
+
+
+def _names(role, columns):
+    columns = (columns,) if isinstance(columns, str) else arguments.texts(role, columns, "names of columns")
+    for name in columns:
+        arguments.text(role, name, "the name of a column, or several")
+    return columns
+
+
+def _check_frame(updates):
+    if not hasattr(updates, "_jdf"):
+        there = f"{type(updates).__module__}.{type(updates).__qualname__}".removeprefix("builtins.")
+        raise ValueError(f"updates is {there}, expected a DataFrame of a classic Spark session")
+    if updates.isStreaming:
+        raise ValueError("updates are a stream; upserts.each_batch merges its batches, by foreachBatch")
+
+
+def _check_columns(shape):
+    named = [*shape.key, *shape.sequence, *([shape.deleted] if shape.deleted else [])]
     if unknown := [name for name in named if name not in shape.columns]:
         raise ValueError(f"{shape.table} has no column {unknown[0]}; it has {', '.join(shape.columns)}")
     for name in shape.key:
@@ -84,12 +120,8 @@ def _check_roles(shape):
                 f"{name} is {kind.simpleString()}; a sequence is an exact number, a date or a timestamp "
                 "('10' is less than '9' as text)"
             )
-    if (shape.operation is None) != (shape.deleted is None):
-        raise ValueError("operation and deleted go together: without a marked row a delete could not last")
     if shape.deleted and (kind := shape.columns[shape.deleted].typeName()) != "boolean":
         raise ValueError(f"{shape.deleted} is {kind}; the column that marks deleted rows is boolean")
-    if wrong := sorted(set(shape.operations.values()) - set(KINDS)):
-        raise ValueError(f"an operation is upsert or delete, not {wrong[0]!r}")
 
 
 def _check_updates(spark, shape, updates):

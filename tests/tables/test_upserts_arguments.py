@@ -1,0 +1,138 @@
+"""Arguments of upserts that say nothing are refused by a sentence before anything is done, or a query starts."""
+
+import pandas as pd
+import pytest
+
+from workbench.tables import snapshots, upserts
+
+OPTIONS = {"key": "id", "sequence": "seq", "operation": "op", "deleted": "gone"}
+FRAME = "expected a DataFrame of a classic Spark session"
+SEVERAL = "expected the name of a column, or several"
+WORDS = "expected what each word does, upsert or delete"
+
+
+@pytest.fixture
+def table(spark, namespace):
+    name = f"{namespace}.t"
+    spark.sql(f"CREATE TABLE {name} (id BIGINT, seq BIGINT, v STRING, gone BOOLEAN) USING iceberg")
+    return name
+
+
+@pytest.fixture
+def updates(spark):
+    return spark.createDataFrame([(1, 1, "a", "I")], "id BIGINT, seq BIGINT, v STRING, op STRING")
+
+
+def refused(call, why):
+    with pytest.raises(ValueError) as told:
+        call()
+    assert str(told.value) == why
+
+
+ROLES = [
+    ({"key": None}, "key is None, expected several names of columns"),
+    ({"key": 3}, "key is 3, expected several names of columns"),
+    ({"key": [3]}, "key holds 3, which is int: names of columns are texts"),
+    ({"key": ""}, f"key is '', {SEVERAL}"),
+    ({"key": [""]}, f"key is '', {SEVERAL}"),
+    ({"key": []}, "key and sequence are different columns, one or more each, and not deleted's; here they are (), "
+     "('seq',) and gone"),
+    ({"sequence": True}, "sequence is True, expected several names of columns"),
+    ({"sequence": [None]}, "sequence holds None, which is NoneType: names of columns are texts"),
+    ({"operation": 3}, "operation is 3, expected the name of a column, or None"),
+    ({"operation": ""}, "operation is '', expected the name of a column, or None"),
+    ({"deleted": ["gone"]}, "deleted is ['gone'], expected the name of a column, or None"),
+    ({"deleted": ""}, "deleted is '', expected the name of a column, or None"),
+    ({"operations": None}, f"operations is NoneType, expected a dict: {WORDS[9:]}"),
+    ({"operations": ["I", "D"]}, f"operations is list, expected a dict: {WORDS[9:]}"),
+    ({"operations": {"I": None}}, f"operations holds 'I': None, {WORDS}"),
+    ({"operations": {1: "upsert"}}, f"operations holds 1: 'upsert', {WORDS}"),
+    ({"operations": {}}, "operations says of no word what it does, and operation is op"),
+    ({"tries": 0}, "tries is 0: a thing is begun at least once"),
+    ({"tries": True}, "tries is True, expected a whole number: a thing is begun at least once"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("options", "why"), ROLES)
+def test_a_merge_of_wrong_roles_is_refused(spark, table, updates, options, why):
+    refused(lambda: upserts.merge(spark, table, updates, **(OPTIONS | options)), why)
+    assert snapshots.current(spark, table) is None
+
+
+@pytest.mark.parametrize(("options", "why"), ROLES)
+def test_a_stream_of_wrong_roles_is_refused_before_it_starts(options, why):
+    """It was refused in its first batch, by the end of the query."""
+    refused(lambda: upserts.each_batch("a.b", **(OPTIONS | options)), why)
+
+
+def test_a_stream_into_no_table_is_refused_before_it_starts():
+    for wrong in (None, 3, "t", "a b.c"):
+        with pytest.raises(ValueError, match=f"{wrong!r} is not a table name"):
+            upserts.each_batch(wrong, **OPTIONS)
+    why = "on_batch is list, expected a function of a batch's number and its Attempt, or None"
+    refused(lambda: upserts.each_batch("a.b", **OPTIONS, on_batch=[]), why)
+
+
+@pytest.mark.parametrize(
+    ("given", "there"),
+    [
+        (lambda spark, table: None, "NoneType"),
+        (lambda spark, table: [(1, 1, "a", "I")], "list"),
+        (lambda spark, table: table, "str"),
+        (lambda spark, table: pd.DataFrame({"id": [1]}), "pandas.core.frame.DataFrame"),
+    ],
+)
+def test_updates_of_another_kind_are_refused(spark, table, given, there):
+    refused(lambda: upserts.merge(spark, table, given(spark, table), **OPTIONS), f"updates is {there}, {FRAME}")
+    assert snapshots.current(spark, table) is None
+
+
+def test_a_frame_of_spark_connect_is_refused(spark, table):
+    from pyspark.sql.connect.dataframe import DataFrame
+
+    connected = object.__new__(DataFrame)  # of no server: what is looked at is its class
+    why = f"updates is pyspark.sql.connect.dataframe.DataFrame, {FRAME}"
+    refused(lambda: upserts.merge(spark, table, connected, **OPTIONS), why)
+
+
+def test_a_stream_is_no_batch(spark, table):
+    why = "updates are a stream; upserts.each_batch merges its batches, by foreachBatch"
+    stream = spark.readStream.format("rate").load()
+    refused(lambda: upserts.merge(spark, table, stream, **OPTIONS), why)
+
+
+def test_no_table_of_icebergs_is_refused(spark, namespace, table, updates):
+    with pytest.raises(snapshots.TableNotFound, match=rf"no table {table}x; {namespace} has {table}$"):
+        upserts.merge(spark, f"{table}x", updates, **OPTIONS)
+    with pytest.raises(ValueError, match="this needs a classic Spark session, and spark is NoneType"):
+        upserts.merge(None, table, updates, **OPTIONS)
+    with pytest.raises(ValueError, match="a commit's id is a text of 1 to 200 printable characters, not 3"):
+        upserts.merge(spark, table, updates, **OPTIONS, id=3)
+    spark.sql(f"CREATE VIEW {namespace}.v AS SELECT * FROM {table}")
+    try:
+        with pytest.raises(snapshots.TableNotFound, match=rf"no table {namespace}\.v; {namespace} has {table}$"):
+            upserts.merge(spark, f"{namespace}.v", updates, **OPTIONS)
+    finally:
+        spark.sql(f"DROP VIEW {namespace}.v")
+    assert snapshots.current(spark, table) is None
+
+
+def test_names_may_be_of_any_kind_and_a_generator(spark, table, updates):
+    names = {"key": (name for name in ["id"]), "sequence": iter(["seq"]), "operation": "op", "deleted": "gone"}
+    assert upserts.merge(spark, table, updates, **names).tries == 1
+    assert [tuple(row) for row in spark.table(table).collect()] == [(1, 1, "a", False)]
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"branch": None}, "branch is None, expected the name of a branch"),
+        ({"branch": ""}, "branch is '', expected the name of a branch"),
+        ({"properties": None},
+         "properties is NoneType, expected a dict: entries of a snapshot's summary, text to text"),
+        ({"properties": {"n": 1}}, "properties holds 'n': 1, expected entries of a snapshot's summary, text to text"),
+    ],
+)  # fmt: skip
+def test_a_staged_merge_is_refused_too(spark, table, updates, options, why):
+    given = {"branch": "b", "properties": {}} | OPTIONS | {"operations": upserts.OPERATIONS} | options
+    refused(lambda: upserts.staged(spark, table, updates, **given).__enter__(), why)
