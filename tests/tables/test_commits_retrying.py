@@ -12,7 +12,7 @@ from pyspark.sql import functions as F
 
 from workbench import session
 from workbench.tables import commits, snapshots
-from workbench.tables.commits import marks
+from workbench.tables.commits import marks, places
 
 TEN = pa.table({"id": pa.array([1], pa.int64()), "v": ["10"]})
 
@@ -401,6 +401,110 @@ def test_names_that_are_none(spark, table):
         commits.retrying(spark, f"{table}_other", appending(spark, table, 1), id="x")
     with pytest.raises(ValueError, match="is not a table name"):
         commits.retrying(spark, "t; DROP TABLE u", appending(spark, table, 1))
+
+
+# a write that goes elsewhere
+
+
+@pytest.fixture
+def other(spark, namespace):
+    name = f"{namespace}.u"
+    spark.sql(f"CREATE TABLE {name} (id BIGINT, v STRING) USING iceberg")
+    return name
+
+
+def test_a_write_to_another_table_is_said(spark, table, other):
+    """With a name it was done again by each call: its mark was looked for in the table that was named."""
+    for n, id in enumerate(("night 1", None), 1):
+        with pytest.raises(commits.WrongTable) as told:
+            commits.retrying(spark, table, appending(spark, other, n), id=id)
+        catalog = spark.conf.get("spark.sql.defaultCatalog")
+        assert str(told.value) == (
+            f"a write to {table} committed snapshot {snapshots.current(spark, other)} to {catalog}.{other} instead, "
+            f"which stays there; its name is looked for in {table}, so that it would be written again: name the "
+            "table that it commits to"
+        )
+    assert (rows(spark, table), rows(spark, other)) == ([], [(1, "v"), (2, "v")])
+
+
+def test_a_write_to_another_table_is_not_repeated(spark, table, other):
+    """Nothing of it was in the table that is named, so the refusal and the lost answer were taken at their word."""
+    for n, (error, why) in enumerate(
+        [(refusal(spark, table), "CommitFailedException: "), (Lost("no answer"), "no answer")], 1
+    ):
+        write = scripted([appending(spark, other, n), error], [appending(spark, other, n)])
+        with pytest.raises(commits.WrongTable, match=f"which stays there, and ended then: {why}"):
+            quick(spark, table, write, conditional=True)
+        assert len(write.calls) == 1
+    write = scripted([appending(spark, other, 3), KeyError("the user's own")])
+    with pytest.raises(KeyError):
+        quick(spark, table, write)
+    assert (rows(spark, table), rows(spark, other)) == ([], [(1, "v"), (2, "v"), (3, "v")])
+
+
+def test_what_also_commits_to_the_named_table_is_no_write_to_another(spark, table, other):
+    """Nor is a commit of another thread one of this write."""
+
+    def write():
+        appending(spark, table, 1)()
+        appending(spark, other, 1)()
+
+    assert commits.retrying(spark, table, write, id="both").tries == 1
+    with ThreadPoolExecutor(1) as pool:
+        write = lambda: pool.submit(appending(spark, other, 2)).result()  # noqa: E731
+        assert commits.retrying(spark, table, write) == commits.Attempt(None, 1, False)
+    assert (rows(spark, table), rows(spark, other)) == ([(1, "v")], [(1, "v"), (2, "v")])
+
+
+def test_a_table_may_be_written_by_another_name_of_it(spark, table, tmp_path):
+    """By its catalog's, by a branch, and by that of another catalog which keeps the same tables."""
+    catalog = spark.conf.get("spark.sql.defaultCatalog")
+    spark.sql(f"ALTER TABLE {table} CREATE BRANCH b")
+    for n, name in enumerate((f"{catalog}.{table}", f"{table}.branch_b"), 1):
+        tries = [commits.retrying(spark, table, appending(spark, name, n), id=name).tries for _ in range(2)]
+        assert tries == [1, 0]
+    assert rows(spark, table) == [(1, "v")]
+    twin = spark.newSession()
+    for name in ("one", "two"):
+        twin.conf.set(f"spark.sql.catalog.{name}", "org.apache.iceberg.spark.SparkCatalog")
+        twin.conf.set(f"spark.sql.catalog.{name}.type", "hadoop")
+        twin.conf.set(f"spark.sql.catalog.{name}.warehouse", str(tmp_path))
+    twin.sql("CREATE TABLE one.n.t (id BIGINT, v STRING) USING iceberg")
+    tries = [commits.retrying(twin, "one.n.t", appending(twin, "two.n.t", 1), id="a").tries for _ in range(2)]
+    assert tries == [1, 0] and rows(twin, "one.n.t") == [(1, "v")]
+
+
+def test_a_write_that_commits_nothing_ends_well_and_leaves_no_name(spark, table):
+    appending(spark, table, 1)()
+    before = told(spark, table)
+    for _ in range(2):
+        done = commits.retrying(spark, table, lambda: "nothing to do", id="empty")
+        assert done == commits.Attempt("nothing to do", 1, False)
+    assert told(spark, table) == before and marks.find(spark, table, "empty") is None
+
+
+def test_a_statement_that_changes_nothing_leaves_its_name(spark, table):
+    """Spark commits a snapshot also for no rows."""
+    appending(spark, table, 1)()
+    nothing = {
+        "insert": f"INSERT INTO {table} SELECT * FROM {table} WHERE id = 9",
+        "update": f"UPDATE {table} SET v = 'w' WHERE id = 9",
+        "delete": f"DELETE FROM {table} WHERE id = 9",
+        "merge": f"MERGE INTO {table} t USING (SELECT 9L AS id) s ON t.id = s.id WHEN MATCHED THEN DELETE",
+    }
+    tries = {
+        name: [commits.retrying(spark, table, lambda one=one: spark.sql(one), id=name).tries for _ in range(2)]
+        for name, one in nothing.items()
+    }
+    assert tries == {name: [1, 0] for name in nothing}
+    assert rows(spark, table) == [(1, "v")]
+
+
+def test_nothing_is_kept_of_commits_outside_of_such_a_write(spark, table):
+    commits.retrying(spark, table, appending(spark, table, 1))
+    kept = places._listening(spark._jvm).get()
+    appending(spark, table, 2)()
+    assert (kept.getClass().getSimpleName(), kept.size()) == ("SynchronousQueue", 0)
 
 
 # the profile

@@ -12,6 +12,7 @@ The parts:
     attempts     a function that commits, begun again where that is safe
     loading      Iceberg's own table object
     marks        a commit's own name in the table's history
+    places       which tables a thread's commits went to
     writes       a user's own write, found again by its mark
     moves        main moved to a branch's head
     profiles     table properties for many small writers
@@ -31,6 +32,7 @@ from workbench.tables.commits.errors import (
     MainMoved,
     OutcomeUnknown,
     PartlyCommitted,
+    WrongTable,
     causes,
     kind,
 )
@@ -51,7 +53,7 @@ from workbench.tables.commits.writes import retrying
 
 __all__ = [
     "CONFLICT", "CONNECTION", "OTHER", "PROFILE", "UNKNOWN", "VALIDATION", "Attempt", "BranchMoved", "MainMoved",
-    "OutcomeUnknown", "PartlyCommitted", "attempt", "causes", "classic", "columns_of", "descends",
+    "OutcomeUnknown", "PartlyCommitted", "WrongTable", "attempt", "causes", "classic", "columns_of", "descends",
     "fast_forward", "forget", "head", "identified", "kind", "load", "marks", "retrying", "set_profile",
     "snapshots_of", "with_properties",
 ]  # fmt: skip

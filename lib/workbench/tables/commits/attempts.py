@@ -13,6 +13,7 @@ from workbench.tables.commits.errors import (
     VALIDATION,
     OutcomeUnknown,
     PartlyCommitted,
+    WrongTable,
     first_line,
     kind,
 )
@@ -90,7 +91,7 @@ def attempt(
         try:
             return Attempt(commit(), begun, False)
         except Exception as error:
-            if kind(error) not in (UNKNOWN, CONNECTION):
+            if isinstance(error, WrongTable) or kind(error) not in (UNKNOWN, CONNECTION):
                 raise
             if landed is None:
                 raise OutcomeUnknown(f"a commit's outcome is unknown: {first_line(error)}") from error
@@ -104,7 +105,7 @@ def attempt(
 
     def repeatable(error):
         # these say that it must not be, whatever kind of error caused them
-        said = isinstance(error, OutcomeUnknown | PartlyCommitted)
+        said = isinstance(error, OutcomeUnknown | PartlyCommitted | WrongTable)
         return not said and kind(error) in (*again, UNKNOWN, CONNECTION)
 
     def wait(state):

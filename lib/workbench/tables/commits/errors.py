@@ -45,6 +45,10 @@ class PartlyCommitted(RuntimeError):
     """A write committed once and was refused after that: it commits more than once, and must not be repeated."""
 
 
+class WrongTable(RuntimeError):
+    """A write committed to another table than the one that was named, and to that one nothing."""
+
+
 class MainMoved(RuntimeError):
     """Main is no longer the snapshot it was expected to be: somebody committed meanwhile.
 

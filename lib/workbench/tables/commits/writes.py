@@ -4,7 +4,7 @@ import time
 from dataclasses import replace
 
 from workbench import arguments, identifiers
-from workbench.tables.commits import marks
+from workbench.tables.commits import marks, places
 from workbench.tables.commits.attempts import Attempt, attempt, check
 from workbench.tables.commits.errors import (
     CONFLICT,
@@ -43,6 +43,10 @@ def retrying(
     lost, the mark is looked for: there, the write has succeeded; not there, it may still arrive, so that it is
     tried again only if it is `conditional`.
 
+    Iceberg tells which table each of the commits went to. Where all went to others than the one that is named, the
+    mark would be looked for in vain, and the write done again under its name: that is raised. A write that commits
+    nothing ends well; no snapshot bears its name, so a later call of that name runs it again.
+
     Args:
         spark: classic session whose catalog holds the table.
         table: `namespace.name`, the table that `write` commits to, by whichever of its branches.
@@ -66,6 +70,7 @@ def retrying(
     Raises:
         OutcomeUnknown: the write may be in the table or not.
         PartlyCommitted: it committed something before it was refused.
+        WrongTable: it committed to another table, and to this one nothing; what it committed stays.
         ValueError: an argument is wrong, or the table none of Iceberg's; nothing was done.
         TableNotFound: no such table.
         Exception: the last refusal when tries are used up; any other error of `write` at once, unless an earlier
@@ -86,12 +91,15 @@ def retrying(
 
     def commit():
         spark.sql(f"REFRESH TABLE {quoted}")
-        try:
-            return marks.stamped(spark, mark, write)
-        except Exception as error:
-            return ended(error)
+        with places.committed(spark) as made:
+            try:
+                value = marks.stamped(spark, mark, write)
+            except Exception as error:
+                return ended(error, made())
+        places.refuse_others(spark, table, made())
+        return value
 
-    def ended(error):
+    def ended(error, made):
         nonlocal lost, arrived
         left = kind(error)
         unsaid = lost and left == OTHER  # what became of that earlier try
@@ -108,6 +116,8 @@ def retrying(
                 f"an earlier try of a write to {table} had no answer and may still arrive; "
                 f"the next one failed: {first_line(error)}"
             ) from error
+        if left != OTHER:  # what it committed elsewhere would be committed again
+            places.refuse_others(spark, table, made, error)
         lost = lost or left in (UNKNOWN, CONNECTION)
         raise error
 
