@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 
-from workbench import identifiers
+from workbench import arguments, identifiers
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 STATES = ("_equal", "_agree", "_refused", "_reproduced", "_unchanged_on_failure")
@@ -101,14 +101,22 @@ def evidence(name, start=None):
         dict; `date`, `machine` and `versions` say when and where.
 
     Raises:
-        ValueError: there is none, or it is no such file.
+        ValueError: there is none, it is no such file, or an argument is wrong.
     """
-    starts = [Path(start or Path.cwd()).resolve(), Path(__file__).resolve()]
+    if not isinstance(name, str) or not NAME.fullmatch(name):
+        raise ValueError(f"name is {name!r}, expected that of a benchmark, such as conflicts")
+    begin = Path.cwd() if start is None else Path(arguments.place("start", start, "a folder, or None"))
+    if not begin.is_dir():
+        raise ValueError(f"start is {begin}, and there is no such folder")
+    starts = [begin.resolve(), Path(__file__).resolve()]
     places = [folder / "docs" / "evidence" / f"{name}.json" for one in starts for folder in (one, *one.parents)]
     path = next((place for place in places if place.is_file()), None)
     if path is None:
         raise ValueError(f"no docs/evidence/{name}.json upwards from {starts[0]}, nor beside the library")
-    found = json.loads(path.read_text(encoding="utf-8"))
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{path} is no JSON: {error}") from error
     if not isinstance(found, dict):
         raise ValueError(f"{path} holds no measurements but a {type(found).__name__}")
     return found

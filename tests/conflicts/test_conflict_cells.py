@@ -78,7 +78,7 @@ def test_a_turned_pair_has_the_same_two_statements():
     ("given", "sentence"),
     [
         ({"operations": ["apend"]}, "'apend' is no operation (did you mean append?); there are append, "),
-        ({"operations": "append"}, "operation: a list of names is wanted, not the text 'append'"),
+        ({"operations": "append"}, "operations are several: say operations=['append']"),
         ({"operations": []}, "operation: names that differ, one at least; got none"),
         ({"operations": ["append", "append"]}, "operation: names that differ, one at least; got append, append"),
         ({"isolation": ["read"]}, "'read' is no isolation; there are serializable, snapshot"),

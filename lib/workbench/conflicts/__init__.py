@@ -24,7 +24,7 @@ The parts:
 What was measured: docs/conflicts.md.
 """
 
-from workbench.conflicts.cells import Cell, cells, telling, variants
+from workbench.conflicts.cells import Cell, asked, cells, telling, variants
 from workbench.conflicts.kept import measured
 from workbench.conflicts.matrix import compare, save
 from workbench.conflicts.operations import MODES, OPERATIONS, VARIANTS
@@ -33,6 +33,6 @@ from workbench.conflicts.racing import NothingHeld, Race, Writers, race, writers
 from workbench.conflicts.runs import Result, run, versions
 
 __all__ = [
-    "MODES", "OPERATIONS", "OUTCOMES", "VARIANTS", "Cell", "NothingHeld", "Race", "Result", "Writers", "cells",
-    "compare", "measured", "race", "run", "save", "telling", "variants", "versions", "writers",
+    "MODES", "OPERATIONS", "OUTCOMES", "VARIANTS", "Cell", "NothingHeld", "Race", "Result", "Writers", "asked",
+    "cells", "compare", "measured", "race", "run", "save", "telling", "variants", "versions", "writers",
 ]  # fmt: skip

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, fields, replace
 from itertools import product
 
-from workbench import settings
+from workbench import arguments, settings
 from workbench.conflicts.operations import FIRST, ISOLATIONS, MODES, OPERATIONS, PARTITIONS, SECOND, VARIANTS
 
 DEFAULT_ISOLATION = "serializable"  # Iceberg's, for tables that say nothing
@@ -78,10 +78,9 @@ def cells(operations=None, *, isolation=ISOLATIONS, modes=tuple(MODES), partitio
     Raises:
         ValueError: a name is not known, is there twice, or a list is empty.
     """
-    operations = _listed("operation", tuple(OPERATIONS) if operations is None else operations, _KNOWN)
-    isolation = _listed("isolation", isolation, ISOLATIONS)
-    modes = _listed("mode", modes, MODES)
-    partitions = _listed("partition", partitions, PARTITIONS)
+    operations = _listed("operations", tuple(OPERATIONS) if operations is None else operations)
+    isolation, modes = _listed("isolation", isolation), _listed("modes", modes)
+    partitions = _listed("partitions", partitions)
     found = []
     for mode, first, second in product(modes, operations, operations):
         one, other = _KNOWN[first], _KNOWN[second]
@@ -122,18 +121,59 @@ _TELLING = (
 
 
 def telling(modes=("copy-on-write",)):
-    """Return the eight cells that tell most, in each of the modes: list of Cell."""
-    return [replace(Cell(*one), mode=mode) for mode in _listed("mode", modes, MODES) for one in _TELLING]
+    """Return the eight cells that tell most, in each of the modes: list of Cell.
+
+    Raises:
+        ValueError: a mode is not known, is there twice, or there is none.
+    """
+    return [replace(Cell(*one), mode=mode) for mode in _listed("modes", modes) for one in _TELLING]
+
+
+def asked(operations="", *, isolation=DEFAULT_ISOLATION, modes="copy-on-write"):
+    """Return the cells that texts ask for, such as the parameters of a notebook.
+
+    Args:
+        operations: names, separated by commas: every ordered pair of them. Empty for the telling cells, which have
+            isolation levels and partitions of their own.
+        isolation: serializable, snapshot, or both, with which there are also the cells of two partitions.
+        modes: names, separated by commas.
+
+    Returns:
+        list of Cell, as of `cells` or `telling`.
+
+    Raises:
+        ValueError: something is no text, or a name is not known or is there twice, also where it decides nothing.
+    """
+    for name, value in (("operations", operations), ("isolation", isolation), ("modes", modes)):
+        arguments.kind(name, value, str, "a text" if name == "isolation" else "a text: names, separated by commas")
+    _known("isolation", isolation, (*ISOLATIONS, "both"))
+    modes = _listed("modes", _split(modes))
+    if not operations.strip():
+        return telling(modes)
+    both = isolation == "both"
+    levels, places = (ISOLATIONS, PARTITIONS) if both else ((isolation,), ("same",))
+    return cells(_split(operations), isolation=levels, modes=modes, partitions=places)
+
+
+def _split(names):
+    return [name.strip() for name in names.split(",")]
 
 
 def _place(name):
     return list(_KNOWN).index(name)
 
 
-def _listed(what, names, known):
-    if isinstance(names, str):
-        raise ValueError(f"{what}: a list of names is wanted, not the text {names!r}")
-    names = tuple(names)
+_LISTS = {  # argument: (what one is, what they are, those there are)
+    "operations": ("operation", "operations", _KNOWN),
+    "isolation": ("isolation", "isolation levels", ISOLATIONS),
+    "modes": ("mode", "modes", MODES),
+    "partitions": ("partition", "partitions", PARTITIONS),
+}
+
+
+def _listed(argument, names):
+    what, several, known = _LISTS[argument]
+    names = arguments.texts(argument, names, several)
     for name in names:
         _known(what, name, known)
     if not names or len(set(names)) < len(names):
@@ -142,7 +182,7 @@ def _listed(what, names, known):
 
 
 def _known(what, name, known):
-    if name not in known:
+    if not isinstance(name, str) or name not in known:
         near = settings.nearest(str(name), known)
         hint = f" (did you mean {near}?)" if near else ""
         raise ValueError(f"{name!r} is no {what}{hint}; there are {', '.join(known)}")

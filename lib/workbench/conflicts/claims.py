@@ -2,7 +2,9 @@
 
 from dataclasses import dataclass
 
+from workbench import arguments
 from workbench.conflicts.outcomes import ANOMALY, BOTH, CATALOG, DATA, RETRIED
+from workbench.conflicts.runs import Result
 
 AGREES, DIFFERS, UNKNOWN = "agrees", "differs", "not measured"
 _PUBLISHED = "AWS Big Data Blog, concurrent write conflicts"
@@ -86,7 +88,13 @@ CLAIMS = (
 
 
 def held(results, claims=CLAIMS):
-    """Hold claims against results: list of Held, in the order of the claims."""
+    """Hold claims against results: list of Held, in the order of the claims.
+
+    Raises:
+        ValueError: these are no results, or those no claims.
+    """
+    results = arguments.each("results", results, Result, "results, as conflicts.run gives them")
+    claims = arguments.each("claims", claims, Claim, "claims, as in CLAIMS")
     found = []
     for claim in claims:
         cells = claim.cells(results)

@@ -7,7 +7,7 @@ those of the others with them, and one of a table bucket gives a registered tabl
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from workbench import identifiers
+from workbench import arguments, identifiers
 from workbench.conflicts.cells import DEFAULT_ISOLATION
 from workbench.conflicts.operations import base
 from workbench.tables import commits
@@ -71,6 +71,16 @@ class Copies:
         return f"{self.namespace}.{_OURS}{self.made}"
 
 
+def check(namespace):
+    """Refuse what is no name of a namespace.
+
+    Raises:
+        ValueError: with what was expected.
+    """
+    arguments.text("namespace", namespace, "the name of a namespace")
+    identifiers.quoted(f"{namespace}.{_OURS}")
+
+
 @contextmanager
 def copies(spark, namespace):
     """Give Copies in a namespace as long as the context is open; what they leave, and an earlier run left, goes.
@@ -80,7 +90,7 @@ def copies(spark, namespace):
     Raises:
         ValueError: the namespace's name does not go.
     """
-    identifiers.quoted(f"{namespace}.{_OURS}")
+    check(namespace)
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {namespace}")
     _clear(spark, namespace, [])
     catalog = f"spark.sql.catalog.{spark.conf.get('spark.sql.defaultCatalog')}"

@@ -7,6 +7,8 @@ is not (11 and 15 in the other partition), in ways whose order shows in the rows
 
 from dataclasses import dataclass
 
+from workbench import arguments
+
 FIRST, SECOND = 1, 2  # which of a pair a statement is: the number goes into the values that it writes
 
 
@@ -27,7 +29,15 @@ class Operation:
     text: str
 
     def statement(self, table, *, part=0, n=FIRST):
-        """Return the SQL on a table, `namespace.name`, for partition 0 or 1, as statement 1 or 2 of a pair."""
+        """Return the SQL on a table, `namespace.name`, for partition 0 or 1, as statement 1 or 2 of a pair.
+
+        Raises:
+            ValueError: an argument is something else.
+        """
+        arguments.text("table", table, "namespace.name")
+        for name, value, known in (("part", part, (0, 1)), ("n", n, (FIRST, SECOND))):
+            if isinstance(value, bool) or value not in known:
+                raise ValueError(f"{name} is {value!r}, expected {known[0]} or {known[1]}")
         return self.text.format(table=table, part=part, old=10 * part + 1, new=10 * part + 5, n=n)
 
 

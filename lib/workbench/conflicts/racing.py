@@ -5,8 +5,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from workbench import releases
+from workbench import arguments, releases
 from workbench.local import proxy
+from workbench.tables import commits
 
 TIMEOUT_SECONDS = 120
 
@@ -69,8 +70,10 @@ def writers(spark, *, catalog=None):
         Writers.
 
     Raises:
-        ValueError: there is nothing on plain HTTP that a proxy could stand before.
+        ValueError: an argument is wrong, or there is nothing on plain HTTP that a proxy could stand before.
     """
+    commits.classic(spark)
+    check_catalog(catalog)
     name = catalog or spark.conf.get("spark.sql.defaultCatalog")
     key = f"spark.sql.catalog.{name}"
     settings = {one: value for one, value in releases.settings(spark).items() if one.startswith(key)}
@@ -87,6 +90,16 @@ def writers(spark, *, catalog=None):
         settings |= {f"{key}.cache-enabled": "false", "spark.sql.sources.partitionOverwriteMode": "dynamic"}
         a, b, aside = (_session(spark, settings | {way: one}) for one in (*ways, settings[way]))
         yield Writers(a, b, aside, between, proxy.COMMIT if rest else proxy.METADATA_PUT)
+
+
+def check_catalog(catalog):
+    """Refuse what is neither a catalog's name nor None.
+
+    Raises:
+        ValueError: with what is there.
+    """
+    if catalog is not None:
+        arguments.text("catalog", catalog, "the name of a catalog, or None for the default one")
 
 
 def _session(spark, settings):
@@ -116,20 +129,52 @@ def race(spark_a, spark_b, first, second, *, hold):
     Raises:
         NothingHeld: the second ended before it came to a swap; the error it ended with is the cause.
         TimeoutError: it did not come to a swap, as where an older gate holds it; it goes on, and may land yet.
+        ValueError: another argument is wrong: no session, no statement, one session for both, or a second one
+            that does not reach the storage by the way that `hold` holds; nothing was begun.
         TypeError: hold is no function.
     """
+    for name, session in (("spark_a", spark_a), ("spark_b", spark_b)):
+        commits.classic(session, name)
+    if spark_a is spark_b:
+        raise ValueError("spark_a and spark_b are one session; the first would be held with the second")
+    for name, statement in (("first", first), ("second", second)):
+        check_statement(name, statement)
     if not callable(hold):
         raise TypeError(
             f"hold is a function, as `two.hold` without brackets, not {hold!r}; let that gate go first"
         )
     held = hold()
+    arguments.kind("what hold returns", held, proxy.Held, "a gate of the proxy, as `two.hold` gives it")
     before = _passed(held)
     with held:
+        _refuse_unheld(held, spark_b)
         late = begun(spark_b, second)
         _until_held(held, late)
         early = begun(spark_a, first)
         error = early.result(TIMEOUT_SECONDS)
     return Race(error, late.result(TIMEOUT_SECONDS), _passed(held) - before)
+
+
+def check_statement(name, statement):
+    """Refuse what cannot be run as a statement.
+
+    Raises:
+        ValueError: with what was expected.
+    """
+    if isinstance(statement, str) and statement.strip():
+        return
+    if isinstance(statement, str) or not callable(statement):
+        there = repr(statement) if isinstance(statement, str) else type(statement).__name__
+        raise ValueError(f"{name} is {there}, expected SQL text or a function of the session")
+
+
+def _refuse_unheld(held, spark):
+    """Refuse a session that talks to the storage by another way than the one that is held."""
+    way = held.proxy.endpoint_of(held.match.client)
+    if not any(value.startswith(way) for value in spark.conf.getAll.values()):
+        raise ValueError(
+            f"spark_b is not the session whose commits hold holds: none of its settings has the address {way}"
+        )
 
 
 def begun(spark, statement):

@@ -2,11 +2,12 @@
 
 from dataclasses import dataclass
 
-from workbench import show
-from workbench.conflicts.copies import copies
+from workbench import arguments, show
+from workbench.conflicts.cells import Cell
+from workbench.conflicts.copies import check, copies
 from workbench.conflicts.orders import Orders, needs_own_files, rows_of
 from workbench.conflicts.outcomes import outcome
-from workbench.conflicts.racing import race, writers
+from workbench.conflicts.racing import check_catalog, race, writers
 from workbench.tables import commits
 
 _LONGEST = 160
@@ -43,7 +44,12 @@ class Result:
 
 
 def versions(spark):
-    """Return the versions that a result is about: dict of spark and iceberg."""
+    """Return the versions that a result is about: dict of spark and iceberg.
+
+    Raises:
+        ValueError: it is no classic session.
+    """
+    commits.classic(spark)
     return {"spark": spark.version, "iceberg": spark._jvm.org.apache.iceberg.IcebergBuild.version()}
 
 
@@ -54,18 +60,26 @@ def run(spark, cells, *, namespace="conflicts", catalog=None):
 
     Args:
         spark: classic session; its default catalog keeps tables in an S3 on plain HTTP, or is a REST catalog.
-        cells: iterable of Cell.
+        cells: several Cell, such as `cells` or `telling` gives; a generator is used up before the first one runs.
         namespace: made when missing.
         catalog: name of the catalog; None for the default one.
 
-    Yields:
-        Result of each cell, in their order.
+    Returns:
+        Iterator of Result, one a cell, in their order; each cell runs when it is asked for.
 
     Raises:
-        ValueError: the catalog's commits cannot be held.
+        ValueError: an argument is wrong, at once; or the catalog's commits cannot be held, when the first result
+            is asked for.
         RuntimeError: a cell's first statement failed, or its second made no commit.
     """
     about = versions(spark)
+    cells = arguments.each("cells", cells, Cell, "cells, as conflicts.cells gives them")
+    check(namespace)
+    check_catalog(catalog)
+    return _run(spark, cells, about, namespace=namespace, catalog=catalog)
+
+
+def _run(spark, cells, about, *, namespace, catalog):
     with writers(spark, catalog=catalog) as two, copies(two.aside, namespace) as made:
         orders = Orders(two.aside, made)
         for cell in cells:

@@ -3,10 +3,10 @@
 from concurrent.futures import Future
 from contextlib import contextmanager
 
-from workbench import identifiers
-from workbench.conflicts.racing import TIMEOUT_SECONDS, begun
+from workbench.conflicts.racing import TIMEOUT_SECONDS, begun, check_statement
+from workbench.tables import commits
 
-_armed = {}  # table: functions, each for one scan; Iceberg has no way to take a listener off again
+_armed = {}  # full name of a table: functions, each for one scan; Iceberg has no way to take a listener off again
 _registered = []
 
 
@@ -14,7 +14,7 @@ class _Listener:
     """Iceberg's listener of scans, in Python; it serves all tables that something is armed for."""
 
     def notify(self, event):
-        waiting = _armed.get(event.tableName().split(".", 1)[1], [])
+        waiting = _armed.get(event.tableName(), [])
         if waiting:
             waiting.pop(0)()
 
@@ -31,16 +31,18 @@ def meanwhile(spark, table, statement):
 
     Args:
         spark: classic session, in which the statement runs, in a thread of its own.
-        table: `namespace.name`.
+        table: `namespace.name` or `catalog.namespace.name`; a scan that names another catalog is not meant.
         statement: SQL text, or function of the session.
 
     Yields:
         Future of the statement's error, or None; not done when nothing was scanned.
 
     Raises:
-        ValueError: the name does not go.
+        TableNotFound: no such table.
+        ValueError: it is no Iceberg table, or another argument is wrong; nothing was armed.
     """
-    identifiers.quoted(table)
+    check_statement("statement", statement)
+    table = commits.load(spark, table).name()  # in full, as events have it
     _listen(spark)
     ended = Future()
 
