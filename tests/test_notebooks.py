@@ -221,7 +221,22 @@ def test_values_that_make_its_sentences_untrue_are_refused_before_the_session(va
         (
             "22_race_writers",
             {"REPEAT": 0},
-            "REPEAT is 0, expected 1 or more: what no cell has done cannot be read",
+            "REPEAT is 0: what no cell has done cannot be read",
+        ),
+        (
+            "22_race_writers",
+            {"ISOLATION": "serialisable"},
+            "'serialisable' is no isolation (did you mean serializable?); there are serializable, snapshot, both",
+        ),
+        (
+            "22_race_writers",
+            {"ISOLATION": "read", "OPERATIONS": "append"},
+            "'read' is no isolation; there are serializable, snapshot, both",
+        ),
+        (
+            "22_race_writers",
+            {"MODES": "v2"},
+            "'v2' is no mode; there are copy-on-write, merge-on-read, v3",
         ),
         (
             "24_stream_while_compacting",
