@@ -126,6 +126,7 @@ def _twin(spark, loaded, scratch):
         ".uri": f"jdbc:sqlite:file:{Path(folder.name) / 'catalog.db'}",
         ".warehouse": scratch,
         ".jdbc.schema-version": "V1",
+        ".jdbc.init-catalog-tables": "true",  # the lake's own catalog says false, and this one is new
         ".cache-enabled": "false",
     }
     settings |= {f".{name}": value for name, value in dict(io.properties()).items() if f".{name}" not in settings}
