@@ -43,6 +43,7 @@ gone = spark.createDataFrame([(2,), (3,)], "k BIGINT")
 releases.merge_into(gone, "n.t", F.col("id") == F.col("k")).whenMatched().delete().merge()
 found["star and deleted"] = rows()
 
+found["struct"] = releases.struct("a INT NOT NULL, b DECIMAL(10, 2)").jsonValue()["fields"]
 texts = spark.createDataFrame([("1",), ("x",), (None,)], "v STRING")
 found["cast"] = [row[0] for row in texts.select(releases.try_cast(F.col("v"), "int").alias("v")).collect()]
 other = spark.newSession()
@@ -52,10 +53,18 @@ releases.activate(spark)
 spark.conf.set("spark.sql.mine", "5")
 found["set"] = releases.settings(spark)["spark.sql.mine"]
 found["bound"] = [tuple(row) for row in spark.sql("SELECT name FROM n.t WHERE id = :id", args={"id": 6}).collect()]
+other.sql("INSERT INTO n.t VALUES (7, 'seven')")
+spark.sql("REFRESH TABLE n.t")
+found["another session wrote"] = rows()[-1]
+spark.sql("DELETE FROM n.t WHERE id = 7")  # on a connection that still saw an older catalog SQLite would refuse it
 try:
     spark.sql("SELECT CAST('x' AS INT)").collect()
 except Exception as error:
     found["ansi"] = "CAST_INVALID_INPUT" in str(error)
+try:
+    spark.createDataFrame([("x",)], "v STRING").selectExpr("CAST(v AS INT)").collect()
+except Exception as error:
+    found["task"] = type(releases.raised(error)).__name__
 try:
     streams.kinesis.register(spark)
     found["kinesis"] = "known"
@@ -67,10 +76,16 @@ SAME = {
     "nothing yet": ["1 a", "2 b", "3 c"],
     "merged": ["1 a", '2 {"b":"it\'s"}', '3 {"b":null}', "4 new"],
     "star and deleted": ["1 one", "4 new", "6 six"],
+    "struct": [
+        {"name": "a", "type": "integer", "nullable": False, "metadata": {}},
+        {"name": "b", "type": "decimal(10,2)", "nullable": True, "metadata": {}},
+    ],
     "cast": [1, None, None],
+    "task": "NumberFormatException",
     "active": True,
     "set": "5",
     "bound": [["six"]],
+    "another session wrote": "7 seven",
     "ansi": True,
 }
 

@@ -43,6 +43,17 @@ def transforms():
     return getattr(F, "partitioning", F)
 
 
+def struct(ddl):
+    """Return columns given as DDL as a StructType, by a session: `StructType.fromDDL`, new in PySpark 4."""
+    from pyspark import SparkContext
+    from pyspark.sql import types as T
+
+    if hasattr(T.StructType, "fromDDL"):
+        return T.StructType.fromDDL(ddl)
+    found = SparkContext._active_spark_context._jvm.org.apache.spark.sql.types.StructType.fromDDL(ddl)
+    return T._parse_datatype_json_string(found.json())
+
+
 def try_cast(column, kind):
     """Return a column cast to a type given as text, null where it cannot be: `Column.try_cast` of PySpark 4."""
     if hasattr(type(column), "try_cast"):  # not of the column itself, which answers to any name with a field of it

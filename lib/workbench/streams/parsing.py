@@ -9,6 +9,7 @@ import json
 from dataclasses import dataclass, field
 from decimal import Decimal
 
+from workbench import releases
 from workbench.streams import schemas, types
 
 UNKNOWN_FIELDS = ("ignore", "dead")
@@ -46,10 +47,8 @@ class Json:
         Raises:
             ValueError: the DDL is wrong, has a name twice, or a type that JSON cannot give.
         """
-        from pyspark.sql.types import StructType
-
         try:
-            found = StructType.fromDDL(self.schema)
+            found = releases.struct(self.schema)
         except Exception as error:
             raise ValueError(f"{self.schema!r} is no schema: {str(error).strip().splitlines()[0]}") from error
         schemas.checked(found.jsonValue())

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import ClassVar
 
+from workbench import releases
 from workbench.streams import shards
 
 POSITIONS = ("trim_horizon", "latest", "at_timestamp")
@@ -37,7 +38,7 @@ def lineage_schema(source, names):
     from pyspark.sql.types import StructType
 
     ddl = ", ".join(f"{name} {source.lineage[name]}" for name in names)
-    return StructType.fromDDL(ddl) if ddl else StructType()
+    return releases.struct(ddl) if ddl else StructType()
 
 
 class StreamNotFound(ValueError):

@@ -77,10 +77,10 @@ def known(spark, loaded):
 
 
 def texts(spark, values):
-    """Return a frame of texts (`at`); by Arrow, which starts no Python worker."""
-    import pyarrow as pa
+    """Return a frame of texts (`at`); from pandas by Arrow, which starts no Python worker."""
+    import pandas as pd
 
-    return spark.createDataFrame(pa.table({"at": pa.array(list(values), pa.string())}))
+    return spark.createDataFrame(pd.DataFrame({"at": pd.Series(list(values), dtype=object)}), "at STRING")
 
 
 def listed(io, folder):
