@@ -148,6 +148,14 @@ def test_an_engine_without_a_kernel_is_refused_before_anything_starts(project, n
     assert not (project / "runs").exists()
 
 
+def test_a_notebook_that_was_saved_in_the_kernel_of_an_engine_is_one_of_it(project):
+    path = write_notebook(project / "notebooks" / "x.ipynb", "1 + 1")
+    path.write_text(path.read_text().replace('"python3"', '"spark35"'))
+    ran = workbench("run", "x", cwd=project)
+    lacks = "its environment is not there: workbench engines install spark35"
+    assert (ran.returncode, ran.stderr) == (2, f"workbench: engine spark35 cannot run: {lacks}\n")
+
+
 def test_a_name_of_a_jar_means_that_of_the_installed_spark(monkeypatch):
     assert [jars.path(name).name for name in ("iceberg", "aws")] == [
         "org.apache.iceberg_iceberg-spark-runtime-4.1_2.13-1.11.0.jar",

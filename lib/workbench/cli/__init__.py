@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from workbench.cli.doctor import doctor
-from workbench.cli.engines import engines, versions_in
+from workbench.cli.engines import engine_of, engines, versions_in
 from workbench.cli.export import export
 from workbench.cli.local import local
 from workbench.cli.maintain import maintain
@@ -80,8 +80,9 @@ def run(
     paths = [notebook] if notebook else [str(path) for path in notebooks.every()]
     if not paths:
         raise ValueError("there are no notebooks here; name one, or start in a project's folder")
-    ended, versions = [], versions_in(engine) if engine else {}
+    ended = []
     for path in paths:
+        name = engine or engine_of(path)
         job = runner.Job(
             path,
             params,
@@ -90,8 +91,8 @@ def run(
             timeout,
             keep,
             on_failure,
-            engine,
-            versions,
+            name,
+            versions_in(name) if name else {},
             progress(Path(path).stem),
         )
         ended.append(runner.run(job))

@@ -1,10 +1,12 @@
-"""`workbench engines`: which engines a benchmark can compare, and what one of them needs."""
+"""`workbench engines`: which engines a benchmark can compare or notebooks run on, and what one of them needs."""
 
 from typing import Annotated
 
 import typer
 
-engines = typer.Typer(help="Engines of the TPC-DS derived benchmark.", invoke_without_command=True)
+engines = typer.Typer(
+    help="Engines of the TPC-DS derived benchmark, and for notebooks.", invoke_without_command=True
+)
 
 
 @engines.callback()
@@ -34,6 +36,21 @@ def install(name: Annotated[str, typer.Argument(help="of a profile in params/eng
     tpcds.install(engine)
     where = f" in {profiles.folder(engine)}" if engine.own_environment else ""
     print(f"{name} can run: {engine.description}{where}")
+
+
+def engine_of(notebook):
+    """Return the engine whose kernel a notebook names itself, as one does that was saved in it; None for ours."""
+    from workbench.run import notebook as notebooks
+
+    try:
+        own = notebooks.read(notebooks.find(notebook)).metadata.get("kernelspec", {}).get("name")
+    except notebooks.Refused:  # the runner says what is wrong
+        return None
+    if own in (None, "python3"):
+        return None
+    from workbench.tpcds import engines as profiles
+
+    return own if own in profiles.names() and profiles.engine(own).kernel else None
 
 
 def versions_in(name):
