@@ -62,6 +62,8 @@ def test_a_matrix_is_asked_about_its_own_environment_only():
     new = replace(ONE, mode="copy-on-write")
     assert kept.against(measured, [ONE, RED, new], environment="s3") == (2, [])
     assert kept.against(measured, [ONE, other, new], environment="s3") == (2, [other])
+    older = [replace(one, spark="3.5.6", iceberg="1.10.0") for one in (ONE, other)]
+    assert kept.against(measured, older, environment="s3") == (2, older[1:])
     assert kept.against(measured, [ONE, other], environment="rest") == (0, [])
 
 

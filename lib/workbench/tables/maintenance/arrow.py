@@ -181,7 +181,9 @@ def _small(spark, loaded, names, chosen, policy):
     told = json.loads(iceberg.rest.responses.PlanTableScanResponseParser.toJson(answer))
     for n, one in enumerate(task["data-file"] for task in told.get("file-scan-tasks", ())):
         if one["spec-id"] in specs and one["file-size-in-bytes"] < limit:
-            values = dict(zip(names, one["partition"], strict=True)) if names else {}
+            part = one["partition"]  # values in order, before Iceberg 1.11 under the numbers of their fields
+            part = part.values() if isinstance(part, dict) else part
+            values = dict(zip(names, part, strict=True)) if names else {}
             found.append(one | {"task": n, "key": _key(names, values)})
     return found, tasks
 
