@@ -209,7 +209,7 @@ def _cells(wanted, rows, listed, living, *, homes=ENVIRONMENTS):
     """Run what is due, and start what an environment needs with its first cell."""
     variables = {}
     for notebook in wanted:
-        bare = all((notebook, environment) in listed for environment in ENVIRONMENTS)
+        bare = all((notebook, environment) in listed for environment in homes)
         base = base_of(notebook)
         for environment in (*(() if bare or base in homes else (base,)), *homes):
             place = notebook, environment
