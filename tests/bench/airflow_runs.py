@@ -2,8 +2,9 @@
 
 In a project made for it: the template passes and what follows it runs, a planted notebook fails twice (one try more
 is allowed), what follows that is not started, and an entry whose params file was broken meanwhile is refused once.
-Airflow lives in an environment of its own under .workbench/airflow, with SQLite, without its examples and without any
-server. Its reading of cron expressions is compared with ours on the way.
+Airflow lives in an environment of its own under .workbench/airflow, with SQLite and without its examples. Its reading
+of cron expressions is compared with ours on the way. Last, its own page of the run that failed is shown to a browser:
+the picture in docs/schedules.md, which stays as it was where no Chromium is installed.
 """
 
 import json
@@ -17,10 +18,11 @@ import tempfile
 from contextlib import closing
 from datetime import datetime
 from pathlib import Path
+from urllib.parse import quote
 
 import nbformat
 
-from bench import evidence
+from bench import airflow_picture, evidence
 from workbench.schedules import times
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -100,7 +102,9 @@ def main():
             for name in ("passing", "failing", "refused"):
                 print(f"airflow dags test workbench_{name}", flush=True)
                 asked(env, "dags", "test", f"workbench_{name}", "--dagfile-path", dags, output=output)
-        found = states(Path(folder) / "airflow" / "airflow.db", home)
+            database = Path(folder) / "airflow" / "airflow.db"
+            airflow_picture.take(AIRFLOW / "airflow", env, page(database, "workbench_failing"), output=output)
+        found = states(database, home)
         version = airflow_version(env)
         ours, theirs = following(), airflows_following(env)
     table(found)
@@ -180,6 +184,13 @@ def states(database, home):
     }
     found = {task: [state, tries, codes.get(of.get(task, task), [])] for _, task, state, tries in rows}
     return {name: found.get(name, [None, None, []]) for name in EXPECTED}
+
+
+def page(database, dag):
+    """Return the path of Airflow's page of a DAG's only run."""
+    with closing(sqlite3.connect(database)) as connection:
+        ((run,),) = connection.execute("SELECT run_id FROM dag_run WHERE dag_id = ?", (dag,)).fetchall()
+    return f"/dags/{quote(dag)}/runs/{quote(run)}"
 
 
 def table(found):
