@@ -194,7 +194,7 @@ bench-maintenance: setup ## compaction, counting and a bad layout mended, agains
 	@PYTHONPATH=tests $(BIN)/python -m bench.maintenance $(or $(PART),all) $(or $(SHRINK),1) $(or $(ROUNDS),3) $(or $(SF),1) $(QUERIES)
 
 .PHONY: bench-sizing
-bench-sizing: setup ## what grows with data, changes and commits, resumable, into docs/evidence; PART=data, changes, commits, requests or memory, ANEW=1
+bench-sizing: setup ## what grows with data, changes and commits, resumable, into docs/evidence; PART=data, history, changes, commits, requests or memory, ANEW=1
 	@PYTHONPATH=tests $(BIN)/python -m bench.sizing $(PART) $(if $(ANEW),--anew)
 
 .workbench/airflow/.packages: locks/build.lock locks/airflow.lock | .venv/.packages

@@ -2,7 +2,7 @@
 
     python -m bench.sizing [PART …] [--anew]
 
-PART is data, changes, commits, requests or memory. A row a capability and size, in docs/evidence/sizing.json. The sizes of one
+PART is data, history, changes, commits, requests or memory. A row a capability and size, in docs/evidence/sizing.json. The sizes of one
 capability are measured in turn, so that its ratios are of one run; one that has all its rows is not measured again,
 so that an interrupted part goes on where it was. What is still missing is printed. Every answer is compared with what
 was generated: a row that is wrong is written as wrong, and the bench then ends with 1.
@@ -23,7 +23,7 @@ from pathlib import Path
 from bench import evidence, sessions
 from workbench.run import record as records
 
-PARTS = ("data", "changes", "commits", "requests", "memory")
+PARTS = ("data", "history", "changes", "commits", "requests", "memory")
 TIMES = (1, 4, 16)
 HEAP = "2g"  # of every process here, so that peaks on another machine are comparable
 
@@ -64,10 +64,16 @@ def capabilities(part):
     """Return the capabilities of a part, name to Capability."""
     from bench import sizing_changes, sizing_commits, sizing_data, sizing_requests
 
-    parts = dict(zip(PARTS, (sizing_data, sizing_changes, sizing_commits, sizing_requests), strict=False))
+    parts = {
+        "data": sizing_data.CAPABILITIES,
+        "history": sizing_data.HISTORY,
+        "changes": sizing_changes.CAPABILITIES,
+        "commits": sizing_commits.CAPABILITIES,
+        "requests": sizing_requests.CAPABILITIES,
+    }
     if part != "memory":
-        return {one.name: one for one in parts[part].CAPABILITIES}
-    every = [one for name in PARTS[:3] for one in parts[name].CAPABILITIES if one.peak]
+        return {one.name: one for one in parts[part]}
+    every = [one for name in parts for one in parts[name] if one.peak]
     return {one.name: replace(one, times=(one.times[0], one.times[-1])) for one in every}
 
 

@@ -1,14 +1,12 @@
 """What grows with data: the same calls on 1, 4 and 16 times the rows, and on 256 times where that is still quick."""
 
-from dataclasses import replace
-
 from bench import history as histories
 from bench.sizing import TIMES, Capability
 from workbench import checks, history, quality, wap
 from workbench.data import rooms
 from workbench.tables import maintenance, reads
 
-READINGS, ROWS, FILES, CHANGED = 10_000, 100_000, 420, 1_000  # defaults of the notebooks 20, 21 and 40
+READINGS, ROWS, FILES = 10_000, 100_000, 420  # defaults of the notebooks 20, 21 and 40
 MORE = (*TIMES, 256)
 SCAN = 'Rules = [ IsComplete "room_type", ColumnValues "current_temperature" between -10 and 50 ]'
 KEYS = 'Rules = [ IsPrimaryKey "room_type" "current_time" ]'
@@ -110,21 +108,17 @@ def compacted(spark, table):
     return maintenance.run(spark, maintenance.plan(spark, table, policy=policy))
 
 
-def dimension(kind):
-    """Return the functions that make a dimension of a kind at a size, and change rows of it."""
-    label = kind.replace(" ", "_").replace("-", "_")
+def dimension(spark, times):
+    """Make a dimension that is loaded by one commit."""
+    name = f"dimension_{times}"
+    if not spark.catalog.tableExists(f"bench.{name}"):
+        histories.made(spark, "v2 copy-on-write", ROWS * times, name=name, merges=0)
 
-    def make(spark, times):
-        if not spark.catalog.tableExists(f"bench.{label}_{times}"):
-            histories.made(spark, kind, ROWS * times, name=f"{label}_{times}", merges=0)
-            history.build(spark, f"bench.{label}_{times}", f"bench.{label}_{times}_history", key="id")
 
-    def change(spark, times, number):
-        table = f"bench.{label}_{times}"
-        histories.merge(spark, table, number, ROWS * times, CHANGED)
-        return table
-
-    return make, change
+def without_history(spark, times, _):
+    table = f"bench.dimension_{times}"
+    spark.sql(f"DROP TABLE IF EXISTS {table}_history PURGE")
+    return table
 
 
 def built(spark, table):
@@ -151,35 +145,13 @@ def last_commit(spark, times, table, _):
     }
 
 
-def first_before(spark, times, number):
-    make, _ = dimension("v2 copy-on-write")
-    make(spark, times)
-    table = f"bench.v2_copy_on_write_{times}"
-    spark.sql(f"DROP TABLE IF EXISTS {table}_history PURGE")
-    return table
-
-
 READ = {
     "one": f"{READINGS:,} readings in a table",
     "make": source,
     "before": lambda spark, n, _: f"bench.readings_{n}",
     "counts": lambda spark, n, table, _: stored(spark, table),
     "times": MORE,
-    "rounds": 5,
 }
-GROW = [
-    Capability(
-        "history.build, 1,000 changes, " + kind.partition(" ")[2],
-        f"{ROWS:,} rows in the source, of which 1,000 change",
-        *dimension(kind),
-        built,
-        current,
-        lambda spark, n: str((True, CHANGED, CHANGED * 9 // 10)),
-        last_commit,
-        peak=kind.endswith("write"),
-    )
-    for kind in ("v2 copy-on-write", "v3 merge-on-read")
-]
 CAPABILITIES = [
     Capability(
         "append",
@@ -191,7 +163,6 @@ CAPABILITIES = [
         lambda spark, n: digest(whole(spark, n)),
         lambda spark, n, given, _: stored(spark, given[0]),
         times=MORE,
-        rounds=5,
     ),
     Capability(
         "a query that reads every row",
@@ -225,7 +196,6 @@ CAPABILITIES = [
         lambda spark, n: digest(whole(spark, n)),
         lambda spark, n, given, _: stored(spark, given[0]),
         times=MORE,
-        rounds=5,
         peak=True,
     ),
     Capability(
@@ -239,14 +209,17 @@ CAPABILITIES = [
         lambda spark, n, table, done: {"bytes_read": done[0].bytes_read, "files": done[0].files, "fast": done[0].fast},
         peak=True,
     ),
-    replace(
-        GROW[0],
-        name="history.build, the first",
-        one=f"{ROWS:,} rows in the source",
-        before=first_before,
-        expected=lambda spark, n: str((True, ROWS * n, 0)),
-        counts=lambda spark, n, table, _: stored(spark, f"{table}_history"),
-        peak=True,
-    ),
-    *GROW,
 ]  # fmt: skip
+HISTORY = [
+    Capability(
+        "history.build, the first",
+        f"{ROWS:,} rows in the source",
+        dimension,
+        without_history,
+        built,
+        current,
+        lambda spark, n: str((True, ROWS * n, 0)),
+        lambda spark, n, table, _: stored(spark, f"{table}_history"),
+        peak=True,
+    )
+]
