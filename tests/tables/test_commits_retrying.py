@@ -523,3 +523,32 @@ def test_the_profile_is_set_once(spark, table):
     commits.set_profile(spark, table, properties={"commit.retry.num-retries": "7"})
     assert commits.load(spark, table).properties().get("commit.retry.num-retries") == "7"
     assert metadata() != before
+
+
+def doubled(spark, table, meanwhile, **options):
+    """Overwrite a table with twice its ids, read at a state after which something happens."""
+
+    def write():
+        (at,) = spark.sql(f"SELECT snapshot_id FROM {table}.refs WHERE name = 'main'").first()
+        read = spark.read.option("versionAsOf", at).table(table).selectExpr("id * 2 AS id", "v")
+        with ThreadPoolExecutor(1) as another:  # whose commit has no mark of this thread's
+            another.submit(meanwhile).result()
+        writing = read.writeTo(table)
+        for name, value in options.items():
+            writing = writing.option(name.replace("_", "-"), str(at) if value is True else value)
+        writing.overwritePartitions()
+
+    return write
+
+
+def test_an_overwrite_that_reads_its_own_table_asks_what_it_read_only_where_it_is_told_to(spark, table):
+    """docs/conflicts.md: without the write options the row that came between is gone."""
+    asking = {"isolation_level": "serializable", "validate_from_snapshot_id": True}
+    appending(spark, table, 1)()
+    doubled(spark, table, appending(spark, table, 7))()
+    assert rows(spark, table) == [(2, "v")]
+    between = iter([appending(spark, table, 7), lambda: None])
+    done = commits.retrying(
+        spark, table, doubled(spark, table, lambda: next(between)(), **asking), first_wait_s=0.01
+    )
+    assert (rows(spark, table), done.tries) == ([(4, "v"), (14, "v")], 2)

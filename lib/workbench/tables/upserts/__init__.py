@@ -34,11 +34,11 @@ def merge(
     id=None,
     tries=10,
 ):
-    """Merge updates into a table, in one commit; repeated, it changes nothing.
+    """Merge updates into a table, in one commit; repeated, it changes no row.
 
     The updates are read once and kept until the commit. No view is made. A delete leaves the row in the table,
     marked as such and with its sequence: without it an older update that comes later would bring the row back.
-    Readers say `WHERE NOT deleted`, and old ones are removed by a DELETE once nothing older can come.
+    Readers say `WHERE deleted IS NOT TRUE`, and old ones are removed by a DELETE once nothing older can come.
 
     Args:
         spark: classic session whose catalog holds the table; of a stream's batch `df.sparkSession`.
@@ -114,7 +114,7 @@ def each_batch(table, *, key, sequence, on_batch=None, **options):
 
     The commit's name is the query's id, which stays as long as its checkpoint, and the batch's number. A batch
     that was committed before the query died is found by it and skipped. Where its snapshot was expired meanwhile
-    it is merged again, which changes nothing.
+    it is merged again, which changes no row.
 
     Args:
         table: as of `merge`.
