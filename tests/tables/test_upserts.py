@@ -5,6 +5,7 @@ import os
 import random
 import threading
 from datetime import date
+from decimal import Decimal
 
 import commits_child
 import commits_processes as processes
@@ -186,6 +187,41 @@ def test_wrong_shapes_are_refused(spark, table, select, options, expected):
     with pytest.raises(ValueError, match=expected):
         upserts.merge(spark, table, updates, **(OPTIONS | options))
     assert snapshots.current(spark, table) is None
+
+
+@pytest.mark.parametrize(
+    ("column", "value"),
+    [
+        ("TIMESTAMP_NTZ", "TIMESTAMP '2026-10-25 00:45:00Z'"),  # by a session's time zone, as the next two are
+        ("TIMESTAMP", "TIMESTAMP_NTZ '2026-10-25 00:45:00'"),
+        ("TIMESTAMP", "DATE '2026-10-25'"),
+        ("DOUBLE", "9007199254740993L"),
+        ("FLOAT", "16777217"),
+        ("STRING", "1.0D"),  # 1 is written in another way
+        ("STRUCT<a: DOUBLE>", "named_struct('a', 9007199254740993L)"),
+        ("ARRAY<FLOAT>", "array(16777217)"),
+        ("MAP<STRING, STRING>", "map('a', 1)"),
+    ],
+)
+def test_types_that_lose_something_are_refused(spark, namespace, column, value):
+    spark.sql(f"CREATE TABLE {namespace}.t (id BIGINT, seq BIGINT, x {column}) USING iceberg")
+    updates = spark.sql(f"SELECT 1L AS id, 1L AS seq, {value} AS x")
+    with pytest.raises(
+        ValueError, match="^x is .* in the updates and .*; cast it before, so that nothing is lost"
+    ):
+        upserts.merge(spark, f"{namespace}.t", updates, key="id", sequence="seq")
+    assert snapshots.current(spark, f"{namespace}.t") is None
+
+
+def test_types_that_lose_nothing_go_in(spark, namespace):
+    table = f"{namespace}.t"
+    spark.sql(f"CREATE TABLE {table} (id BIGINT, seq BIGINT, a DOUBLE, b DECIMAL(20, 0), c STRING, d ARRAY<BIGINT>) "
+              "USING iceberg")  # fmt: skip
+    updates = spark.sql(
+        "SELECT 1 AS id, 1 AS seq, 2147483647 AS a, 9007199254740993L AS b, NULL AS c, array(1) AS d"
+    )
+    upserts.merge(spark, table, updates, key="id", sequence="seq")
+    assert rows(spark, table) == [(1, 1, 2147483647.0, Decimal("9007199254740993"), None, [1])]
 
 
 @pytest.mark.parametrize(
