@@ -466,3 +466,13 @@ def test_load_names_what_is_wrong(spark, table):
         commits.load(object(), table)
     with pytest.raises(ValueError, match="is not a table name"):
         commits.load(spark, "a; DROP TABLE b")
+
+
+def test_a_table_that_another_session_dropped_and_made_again_is_loaded(spark, namespace):
+    table, other = f"{namespace}.t", spark.newSession()
+    spark.sql(f"CREATE TABLE {table} (id BIGINT) USING iceberg")
+    before = commits.load(spark, table).uuid().toString()
+    other.sql(f"DROP TABLE {table} PURGE")
+    other.sql(f"CREATE TABLE {table} (id BIGINT) USING iceberg")
+    found = [commits.load(one, table).uuid().toString() for one in (spark, other)]
+    assert found[0] == found[1] != before

@@ -285,7 +285,31 @@ def test_a_write_that_commits_and_is_then_refused_is_not_repeated(spark, table):
     assert rows(spark, table) == [(1, "v")]
 
 
+def test_the_second_of_one_name_finds_the_first_that_it_was_refused_for(spark, table):
+    """Another process's commit of that name; nothing of the second is in the table, so it was not partly committed."""
+
+    def first():
+        with ThreadPoolExecutor(1) as another:
+            another.submit(lambda: commits.retrying(spark, table, appending(spark, table, 1), id="load")).result()
+
+    write = scripted([first, refusal(spark, table)])
+    done = quick(spark, table, write, id="load")
+    assert done == commits.Attempt(snapshots.current(spark, table), 1, True)
+    assert rows(spark, table) == [(1, "v")]
+
+
 # unknown outcomes
+
+
+def test_a_table_that_is_renamed_after_a_lost_answer_leaves_the_outcome_unknown(spark, table):
+    moved = {"sleep": lambda seconds: spark.sql(f"ALTER TABLE {table} RENAME TO {table}_moved")}
+    write = scripted([Lost("no answer")], [appending(spark, table, 1)])
+    with pytest.raises(
+        commits.OutcomeUnknown, match="an earlier try of a write to .* had no answer and may still"
+    ):
+        commits.retrying(spark, table, write, conditional=True, **moved)
+    assert len(write.calls) == 1
+    spark.sql(f"DROP TABLE {table}_moved PURGE")
 
 
 def test_a_lost_answer_is_found_by_its_mark(spark, table):

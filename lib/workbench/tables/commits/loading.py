@@ -47,7 +47,13 @@ def load(spark, table):
     selects = last.startswith(("branch_", "tag_", "snapshot_id_", "at_timestamp_"))
     if metadata or (selects and not loaded.name().lower().endswith(f".{last}".lower())):
         raise ValueError(f"{table} is a part of the table {of}; name that one")
-    loaded.refresh()
+    try:
+        loaded.refresh()
+    except Exception as error:
+        if "java.lang.IllegalStateException" not in causes(error):
+            raise
+        forget(spark, table)  # another process has dropped the table and made one of that name
+        return spark3.loadIcebergTable(spark._jsparkSession, quoted)
     return loaded
 
 

@@ -90,9 +90,9 @@ def retrying(
         return marks.find(spark, table, mark, anywhere=True, but=before)
 
     def commit():
-        spark.sql(f"REFRESH TABLE {quoted}")
         with places.committed(spark) as made:
             try:
+                spark.sql(f"REFRESH TABLE {quoted}")
                 value = marks.stamped(spark, mark, write)
             except Exception as error:
                 return ended(error, made())
@@ -103,13 +103,14 @@ def retrying(
         nonlocal lost, arrived
         left = kind(error)
         unsaid = lost and left == OTHER  # what became of that earlier try
-        if (left in (CONFLICT, VALIDATION) or unsaid) and (there := landed()) is not None:
-            if not lost:
-                raise PartlyCommitted(
-                    f"a write to {table} committed snapshot {there} and was refused after that; "
-                    "it may commit only once"
-                ) from error
-            arrived = True  # an earlier try's, whose answer was lost
+        there = _told(landed, unsaid) if left in (CONFLICT, VALIDATION) or unsaid else None
+        if not lost and there in {snapshot for _, snapshot in made}:
+            raise PartlyCommitted(
+                f"a write to {table} committed snapshot {there} and was refused after that; "
+                "it may commit only once"
+            ) from error
+        if there is not None:
+            arrived = True  # an earlier try's, whose answer was lost, or another process's by this name
             return there
         if unsaid:
             raise OutcomeUnknown(
@@ -125,3 +126,13 @@ def retrying(
         return Attempt(there, 0, True)
     done = attempt(commit, landed=landed, **options)
     return replace(done, found=True) if arrived else done
+
+
+def _told(landed, unsaid):
+    """Ask for the mark; None where an earlier try had no answer and the table, gone since, cannot be asked."""
+    try:
+        return landed()
+    except Exception:
+        if not unsaid:
+            raise
+        return None
