@@ -194,6 +194,8 @@ REFUSED = [  # the file, the end of what is said
      "apart"),
     ("clients: {a: AKIAIOSFODNN7EXAMPLE}\nrules: []", "clients.a holds an AWS access key id; only keys of a "
      "stand-in belong in a file"),
+    ("rules: [lose_answer]", "rule 1: Input should be a valid dictionary or instance of _Rule, found 'lose_answer'"),
+    ("1: 2\nrules: []", "1 is no key; there are rules, seed, clients"),
     ("clients: [two words]\nrules: []", "a client's name is a word without spaces; got 'two words'"),
 ]  # fmt: skip
 

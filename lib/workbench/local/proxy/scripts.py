@@ -123,6 +123,8 @@ def read_script(path):
     found = settings.read_yaml(path)
     if not isinstance(found, dict):
         raise ValueError(f"{path}: expected rules and, if wanted, seed and clients; found {type(found).__name__}")
+    if wrong := [key for key in found if not isinstance(key, str)]:
+        raise ValueError(f"{path}: {wrong[0]!r} is no key; there are {', '.join(_File.model_fields)}")
     try:
         read = _File(**found)
     except ValidationError as error:
@@ -155,8 +157,12 @@ def _problem(error):
     """Return what pydantic found, as a sentence that says where."""
     where = [part for part in error["loc"] if part not in ("str", "tuple[str, ...]")]
     model, place = _File, "the script"
+    if not where:
+        return f"{place}: {error['msg']}, found {error.get('input')!r}"
     if where[0] == "rules" and len(where) > 1:
         model, place, where = _Rule, f"rule {where[1] + 1}", where[2:]
+    if not where:
+        return f"{place}: {error['msg']}, found {error.get('input')!r}"
     if where[0] == "until" and len(where) > 1:
         model, place, where = _Match, f"{place}, until", where[1:]
     key = ".".join(str(part) for part in where)
