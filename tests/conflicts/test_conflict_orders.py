@@ -5,6 +5,7 @@ import pytest
 from workbench import conflicts
 from workbench.conflicts import orders as serial
 from workbench.conflicts.copies import copies
+from workbench.conflicts.operations import base
 from workbench.conflicts.orders import Orders
 
 
@@ -97,3 +98,22 @@ def test_what_deletes_files_has_files_of_its_own(orders):
     assert not set(files[0]) & set(files[1]) and set(files[2]) == set(files[3])
     for name in (one, other, *shared):
         made.drop(name)
+
+
+@pytest.mark.parametrize(("mode", "wrote"), [
+    ("copy-on-write", {"operation": "overwrite", "deleted-data-files": "1", "added-data-files": "1"}),
+    ("merge-on-read", {"operation": "overwrite", "added-position-delete-files": "1", "added-data-files": "1"}),
+    ("v3", {"operation": "overwrite", "added-dvs": "1", "added-data-files": "1"}),
+])  # fmt: skip
+def test_the_small_table_writes_as_its_mode_says(spark, namespace, mode, wrote):
+    table = f"{namespace}.cell"
+    for statement in base(table, mode, "serializable"):
+        spark.sql(statement)
+    spark.sql(f"UPDATE {table} SET v = 7 WHERE part = 0 AND id = 1")
+    newest = f"SELECT operation, summary FROM {table}.snapshots ORDER BY committed_at DESC LIMIT 1"
+    (summary,) = spark.sql(newest).collect()
+    kinds = ("deleted-data-files", "added-data-files", "added-position-delete-files", "added-dvs")
+    there = {"operation": summary.operation} | {
+        one: summary.summary[one] for one in kinds if one in summary.summary
+    }
+    assert there == wrote

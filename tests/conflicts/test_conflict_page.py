@@ -160,6 +160,17 @@ def test_the_cells_that_end_badly_are_those_that_the_page_names(matrix, sentence
     assert bad == there and bad
 
 
+@pytest.mark.parametrize("name", ["conflicts", "conflicts_rest", "conflicts_s3_variants"])
+def test_what_evidence_says_of_itself_is_what_its_cells_are(name):
+    about, cells = conflicts.measured(name=name)
+    assert about["outcomes"] == {kind: sum(one.outcome == kind for one in cells) for kind in conflicts.OUTCOMES}
+    assert about["cells_measured"] == len(cells) == len({conflicts.kept.cell_of(one) for one in cells})
+    assert len(about["repeated"]) + len(about["repeated_unlike"]) == about["cells_repeated"] > 0
+    versions = about["versions"]["pyspark"], about["versions"]["iceberg"]
+    assert {(one.spark, one.iceberg) for one in cells} == {versions}
+    assert f"Spark {versions[0]}, Iceberg {versions[1]}, S3" in TEXT
+
+
 def test_the_page_counts_the_variants():
     counted = BESIDE["outcomes"]
     assert BESIDE["cells_measured"] == len(VARIANTS) == len(conflicts.variants())
