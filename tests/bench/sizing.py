@@ -44,6 +44,7 @@ class Capability:
             figures without noise.
         times: sizes, as multiples.
         rounds: of each size.
+        warm: whether each size is called once before the rounds.
         peak: whether peak memory is measured.
     """
 
@@ -57,6 +58,7 @@ class Capability:
     counts: Callable = lambda *_: {}
     times: tuple[int, ...] = TIMES
     rounds: int = 3
+    warm: bool = True
     peak: bool = False
 
 
@@ -146,7 +148,8 @@ def measured(spark, part, one):
         return seconds, one.found(spark, n, given, told)
 
     things = {n: lambda n=n: once(n) for n in one.times}
-    evidence.in_turn(things, rounds=1, digits=4)  # what a JVM does for the first time is not what is compared
+    if one.warm:
+        evidence.in_turn(things, rounds=1, digits=4)  # what a JVM does for the first time is not what is compared
     seconds, answers = evidence.in_turn(things, rounds=one.rounds, digits=4)
     medians = {n: statistics.median(seconds[n]) for n in one.times}
     return [

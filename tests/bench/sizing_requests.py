@@ -44,7 +44,7 @@ def counted(one):
         counts = {f"requests_{name.lower()}": told[1].count(name) for name in sorted(set(told[1]))}
         return {"requests": len(told[1])} | counts
 
-    return replace(one, work=work, found=found, counts=requests, rounds=1, peak=False)
+    return replace(one, work=work, found=found, counts=requests, rounds=1, warm=False, peak=False)
 
 
 CAPABILITIES = [counted(one) for one in sizing_commits.CAPABILITIES]
