@@ -139,8 +139,9 @@ def test_a_repeated_cell_that_is_not_the_same_is_named_for_good(races, change):
         assert (len(told["repeated"]), told["cells_measured"]) == (26, 261)
 
 
-def test_cells_of_other_versions_do_not_count(races):
-    older = {"iceberg": "1.9.0", "outcome": "other_error"}
+@pytest.mark.parametrize("version", [{"iceberg": "1.9.0"}, {"spark": "4.0.0"}])
+def test_cells_of_other_versions_do_not_count(races, version):
+    older = version | {"outcome": "other_error"}
     for cell in conflicts.cells(modes=["v3"]):
         kept.append(races.file, result(cell, **older))
     races.stop = 0
@@ -150,6 +151,37 @@ def test_cells_of_other_versions_do_not_count(races):
     races.anew()
     bench.main(modes="v3")
     assert len(races.ran) == 261 + 27 and races.told()["cells_measured"] == 261
+
+
+@pytest.mark.parametrize("version", [{"iceberg": "1.9.0"}, {"spark": "4.0.0"}])
+def test_a_file_keeps_a_cell_of_each_version(tmp_path, version):
+    both = [result(conflicts.cells()[0], **one) for one in ({}, version)]
+    for one in both:
+        kept.append(tmp_path / "some.jsonl", one)
+    assert kept.read(tmp_path / "some.jsonl") == both
+
+
+def test_a_matrix_of_another_environment_is_not_asked():
+    one = result(conflicts.cells()[0])
+    other = replace(one, outcome="data_conflict")
+    asked = {
+        name: kept.against(({"environment": "s3"}, [one]), [other], environment=name) for name in ("s3", "local")
+    }
+    assert asked == {"s3": (1, [other]), "local": (0, [])}
+
+
+def test_cells_once_found_unlike_are_those_of_these_versions(races):
+    cell = conflicts.cells(modes=["v3"])[10]
+    races.other = {(cell, 2): {"rows": 13}}
+    bench.main(modes="v3")
+    path = races.folder / "conflicts.json"
+    told = json.loads(path.read_text())
+    assert told["repeated_unlike"] == [key(cell)]
+    path.write_text(json.dumps(told | {"versions": told["versions"] | {"iceberg": "1.9.0"}}))
+    races.other = {}
+    races.cloned()
+    bench.main(modes="v3")
+    assert races.told()["repeated_unlike"] == []
 
 
 def test_a_committed_matrix_that_cannot_be_read_is_not_written_over(races):
