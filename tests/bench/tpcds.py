@@ -55,6 +55,7 @@ def main(scale="1", rounds="3", wanted=EVERY, parts=PARTS, queries="", levers=tp
 
     every, profiles = tpcds_levers.units(tpcds_levers.named(tpcds_levers.EVERY))
     todo, options["profiles"] = tpcds_levers.units(pulled)[0], profiles
+    options["queries"] = asked if queries else list(tpcds_levers.QUERIES)
     tried = measured("levers" in parts, todo, about, own / "levers.json", every=every, **options)
     wrong = tpcds_goals.wrong([*chosen, *results, *tried])
     for line in wrong:

@@ -151,6 +151,7 @@ def test_no_lever_is_always_measured_first():
     assert (profiles["class_data_off"].class_data, profiles["aqe_off"].class_data) == (False, True)
     assert tpcds_levers.layouts(tpcds_levers.named(tpcds_levers.EVERY)) == list(tpcds_levers.TABLES)
     assert set(tpcds_levers.TABLES) == set(layouts.WAYS) - set(layouts.LAYOUTS)
+    assert tpcds_levers.QUERIES[:4] == ("q3", "q8", "q13", "q17") and "q72" not in tpcds_levers.QUERIES
     with pytest.raises(ValueError, match="no lever 'aqe'; there are shuffle_200,"):
         tpcds_levers.named("aqe")
 
@@ -230,7 +231,7 @@ def test_what_is_not_asked_for_is_taken_from_the_file_and_without_rounds_no_evid
     asked = []
 
     def run(todo, *about, **options):
-        asked.append((options["file"].stem, len(todo)))
+        asked.append((options["file"].stem, len(todo), len(options["queries"])))
         return []
 
     monkeypatch.setattr(bench.measuring, "run", run)
@@ -239,7 +240,7 @@ def test_what_is_not_asked_for_is_taken_from_the_file_and_without_rounds_no_evid
     monkeypatch.setattr(bench.session, "catalog", lambda name: None)
     before = {path: path.read_bytes() for path in evidence.FOLDER.rglob("tpcds*.*")}
     assert bench.main("0.01", "1", "flat", "levers", "", "aqe_off") == 0
-    assert asked == [("choose", 0), ("rounds", 0), ("levers", 4)]
+    assert asked == [("choose", 0, 103), ("rounds", 0, 103), ("levers", 4, 21)]
     assert "no rounds were measured yet: the evidence stays as it is" in capsys.readouterr().out
     assert {path: path.read_bytes() for path in evidence.FOLDER.rglob("tpcds*.*")} == before
     kept = [*results("spark41", {"q1": 2.0}, layout="ours")]
