@@ -110,13 +110,15 @@ def choose(results, data, path):
     made = choices.make(one, fallback=TUNED, among=CANDIDATES, layout="flat")
     taken = choices.held(made, two, layout="flat")
     kept = {query: made.queries[query] for query, one in taken.items() if one.engine != made.fallback}
-    date = f"{datetime.now(UTC):%Y-%m-%d}"
-    comment = f"Which engine takes which query: {derived.DERIVED}, scale factor {data.scale}, flat tables, {date}."
-    choices.write(
-        made.model_copy(update={"queries": kept}),
-        path,
-        comment=f"{comment}\nWritten by `make bench-tpcds`: made in one round, held in another, measured in others.",
-    )
+    listed = made.model_copy(update={"queries": kept})
+    if not path.is_file() or choices.read(path) != listed:  # the date is that of the choice, not of each later run
+        choices.write(
+            listed,
+            path,
+            comment=f"Which engine takes which query: {derived.DERIVED}, scale factor {data.scale}, flat tables, "
+            f"{datetime.now(UTC):%Y-%m-%d}.\n"
+            "Written by `make bench-tpcds`: made in one round, held in another, measured in others.",
+        )
     print(*choices.lines(taken), sep="\n", flush=True)
     return taken
 

@@ -186,7 +186,13 @@ def test_choices_are_made_in_one_round_and_held_in_another(tmp_path, project):
     ]
     taken = bench.choose(found, Data, tmp_path / "choices.yml")
     assert {query: one.engine for query, one in taken.items()} == {"q1": "sail", "q2": "spark41"}
-    assert list(choices.read(tmp_path / "choices.yml").queries) == ["q1"]
+    written = tmp_path / "choices.yml"
+    assert list(choices.read(written).queries) == ["q1"]
+    written.write_text(old := written.read_text().replace("flat tables, 2", "flat tables, 1"))
+    bench.choose(found, Data, written)
+    assert written.read_text() == old  # the date stays that of the choice
+    bench.choose([dataclasses.replace(one, seconds=2 * one.seconds) for one in found], Data, written)
+    assert "flat tables, 2" in written.read_text()
 
 
 @pytest.mark.parametrize(("planted", "code"), [(None, 0), ("choose", 1), ("rounds", 1), ("levers", 1)])
@@ -245,7 +251,8 @@ def test_what_is_not_asked_for_is_taken_from_the_file_and_without_rounds_no_evid
     assert {path: path.read_bytes() for path in evidence.FOLDER.rglob("tpcds*.*")} == before
     kept = [*results("spark41", {"q1": 2.0}, layout="ours")]
     monkeypatch.setattr(bench.measuring, "there", lambda todo, data, **options: kept if todo[0].round else [])
-    assert bench.measured(False, todo := [Unit("spark41", "ours", 1)], (0, 0, 0), project, every=todo) == kept
+    about = (0, 0, 0), project
+    assert bench.measured(False, todo := [Unit("spark41", "ours", 1)], *about, every=todo, queries=["q1"]) == kept
 
 
 PLAN = "== Physical Plan ==\n* Sort (2)\n+- Scan t (1)\n\n\n(1) Scan t\nOutput [1]: [a]\n\n"
