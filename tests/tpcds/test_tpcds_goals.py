@@ -273,3 +273,5 @@ def test_the_profile_of_a_query_holds_its_tree_and_what_each_engine_took():
         "* Sort (2)",
         "+- Scan t (1)",
     ]
+    cut = tpcds_plans.tree("\n".join(f"node {number}" for number in range(153)) + "\n\n\n(1) Scan t").splitlines()
+    assert (len(cut), cut[149], cut[150]) == (151, "node 149", "… and 3 lines")
