@@ -1,0 +1,58 @@
+"""The page says what the evidence says."""
+
+import json
+import re
+
+import pytest
+from conftest import ROOT
+
+PAGE = (ROOT / "docs" / "tpcds.md").read_text(encoding="utf-8")
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+EVIDENCE = json.loads((ROOT / "docs" / "evidence" / "tpcds.json").read_text(encoding="utf-8"))
+ROW = re.compile(r"^\| .+? \| `(\w+)` \| (\d+) \| ([\d.]+) \| ([\d.]+) \|$", re.MULTILINE)
+
+
+def rows(page):
+    """Return the comparisons of a page: name in the evidence to (queries, total, geometric mean)."""
+    return {
+        name: (int(queries), float(total), float(geomean)) for name, queries, total, geomean in ROW.findall(page)
+    }
+
+
+def expected():
+    return {name: tuple(one.values()) for name, one in EVIDENCE["comparisons"].items() if one}
+
+
+def test_every_comparison_of_the_page_is_that_of_the_evidence():
+    found = rows(PAGE)
+    assert len(found) >= 9
+    assert found == {name: value for name, value in expected().items() if name in found}
+
+
+def test_a_figure_that_is_another_is_seen():
+    (before, *_) = ROW.finditer(PAGE)
+    planted = PAGE.replace(before[0], before[0].replace(f"| {before[3]} |", "| 99.9 |"))
+    assert rows(planted) != rows(PAGE)
+
+
+@pytest.mark.parametrize(
+    ("name", "start"),
+    [
+        ("a_best_against_baseline", "| TPC-DS derived, scale factor 1, 101 queries"),
+        ("d_best_times_duckdb", "| the same, DuckDB"),
+        ("b_spark41_against_baseline", "| the same, Spark 4.1 alone"),
+    ],
+)
+def test_readme_has_the_same_ratios(name, start):
+    (line,) = [line for line in README.splitlines() if line.startswith(start)]
+    assert f"{EVIDENCE['comparisons'][name]['total']:.1f}" in line
+
+
+def test_no_answer_by_the_chosen_engines_is_different_and_all_are_judged():
+    kinds = {
+        (engine, query): verdict for engine, layout, query, verdict, *_ in EVIDENCE["cells"] if layout == "flat"
+    }
+    chosen = {query: kinds[engine, query] for query, engine in EVIDENCE["best"].items()}
+    assert len(chosen) == 103
+    assert sorted(query for query, kind in chosen.items() if kind == "vacuous") == ["q17", "q78"]
+    assert not {"different", "unverified"} & set(chosen.values())
