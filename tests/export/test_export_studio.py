@@ -94,6 +94,7 @@ def test_the_catalog_of_an_environment_with_values_of_its_variables(monkeypatch)
         "spark.sql.catalog.lake.client.region": "YOUR-REGION",
     }
     assert "constantsOnly" not in str(found.conf)  # a setting of Spark 4
+    assert found.conf["spark.sql.ansi.enabled"] == "true"  # which Spark 4 has by default
     assert found.packages == (f"s3://lake/wheels/{wheel.name()}",)
     assert found.price().startswith("3 workers G.2X cost USD 2.64 an hour")
     told = 'os.environ |= {"WORKBENCH_WAREHOUSE": "s3://lake/warehouse", "WORKBENCH_REGION": "YOUR-REGION"}  # the environment\'s file refers to them'

@@ -4,7 +4,7 @@ import json
 import os
 from dataclasses import dataclass
 
-from workbench import costs, settings
+from workbench import costs, java, settings
 from workbench.export import cells as code
 from workbench.export import homes, rules, versions, wheel
 from workbench.session import configuration
@@ -123,12 +123,11 @@ def _catalog(env, glue):
         f"spark.sql.catalog.{key}": "org.apache.iceberg.spark.SparkCatalog",
         **{f"spark.sql.catalog.{key}.{name}": value for name, value in values.items()},
         "spark.sql.session.timeZone": "UTC",
-        # as in session.configuration: file counts do not depend on sizes; markers of parameters are bound
+        # as in session.configuration: file counts do not depend on sizes
         "spark.sql.adaptive.coalescePartitions.enabled": "false",
     }
-    if glue.spark.startswith("4."):
-        conf["spark.sql.legacy.parameterSubstitution.constantsOnly"] = "true"
-    return conf, variables
+    # and what belongs to the pair: markers of parameters are bound, ANSI mode is on where it is not the default
+    return conf | java.pairs().get(glue.spark.rpartition(".")[0], {}).get("conf", {}), variables
 
 
 def _remote(env):
