@@ -144,7 +144,7 @@ def test_settings_stand_behind_each_other():
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ({"glue_version": "5.1"}, "Glue 5.1 has Spark 3.5.6; this machine's is 4.1"),
+        ({"glue_version": "5.1"}, "Glue 5.1 has Spark 3.5.6; this kernel's is 4.1"),
         (
             {"additional_python_modules": "s3://b/other-1.0-py3-none-any.whl"},
             "Glue would install s3://b/other-1.0",

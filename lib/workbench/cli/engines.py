@@ -1,5 +1,6 @@
 """`workbench engines`: which engines a benchmark can compare or notebooks run on, and what one of them needs."""
 
+import sys
 from typing import Annotated
 
 import typer
@@ -68,3 +69,27 @@ def versions_in(name):
     if wrong := profiles.lacks_kernel(found):
         raise ValueError(f"engine {name} cannot run: {wrong}")
     return profiles.versions(found)
+
+
+def with_spark(version):
+    """Return the interpreter whose environment has a Spark, and the versions there; none where it is ours.
+
+    Args:
+        version: of Spark; the first two numbers count.
+
+    Raises:
+        ValueError: neither this environment nor an engine with a kernel has it, or that engine lacks something.
+    """
+    from workbench import java
+    from workbench.tpcds import engines as profiles
+
+    line = ".".join(version.split(".")[:2])
+    if line == java.pair()["spark"]:
+        return sys.executable, {}
+    having = [one for one in map(profiles.engine, profiles.names()) if one.kernel]
+    found = next((one for one in having if one.packages["pyspark"].startswith(f"{line}.")), None)
+    if found is None:
+        raise ValueError(f"no engine here has Spark {line}, in whose kernel it would run")
+    if wrong := profiles.lacks(found):
+        raise ValueError(f"Spark {line} is the engine {found.name} here, and it cannot run: {wrong}")
+    return profiles.python(found), profiles.versions(found)

@@ -47,9 +47,11 @@ def try_(
     """Export a notebook and run that very file here, in a kernel like Glue's (exit codes as `workbench run`)."""
     from workbench import export as exporting
     from workbench.cli import progress
-    from workbench.export import trial, wheel
+    from workbench.cli.engines import with_spark
+    from workbench.export import trial, versions, wheel
     from workbench.run import runner
 
+    python, there = with_spark(versions.version(version).spark)
     target, built, session, findings = _written(notebook, version, params, environment, output, job=False)
     if asked := [text for text in _open(session) if text not in session.packages]:
         raise ValueError(f"{', '.join(asked)} is not known here; name an environment of your account")
@@ -58,8 +60,8 @@ def try_(
         raise typer.Exit(1)
     if built is None:
         raise ValueError(f"the library is no checkout, so {wheel.name()} cannot be built, and the kernel needs it")
-    with trial.installed(built):
-        record = runner.run(runner.Job(str(target.resolve()), tell=progress(target.stem)))
+    with trial.installed(built, python):
+        record = runner.run(runner.Job(str(target.resolve()), versions=there, tell=progress(target.stem)))
     if as_json:
         print(json.dumps(record, ensure_ascii=False))
     raise typer.Exit(record["exit_code"])

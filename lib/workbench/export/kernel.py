@@ -12,6 +12,7 @@ import re
 import sys
 from importlib import metadata
 from pathlib import Path
+from site import getsitepackages
 
 from ipykernel.ipkernel import IPythonKernel
 from ipykernel.kernelapp import IPKernelApp
@@ -122,13 +123,13 @@ def begin(asked):
         SparkSession: its settings are those of `--conf`, and what this machine needs for itself.
 
     Raises:
-        ValueError: this machine has not what was asked for: version, packages, wheel; or nothing names Iceberg.
+        ValueError: this kernel has not what was asked for: version, packages, wheel; or nothing names Iceberg.
     """
     here = java.pair()["spark"]
     if not (named := versions.version(asked.get("glue_version", versions.names()[0]))).spark.startswith(
         here + "."
     ):
-        raise ValueError(f"Glue {named.name} has Spark {named.spark}; this machine's is {here}")
+        raise ValueError(f"Glue {named.name} has Spark {named.spark}; this kernel's is {here}")
     _packages(asked.get("additional_python_modules", ""))
     names = tuple(jar for one in asked.get("--datalake-formats", "").split(",") for jar in FORMATS.get(one, ()))
     jars.for_environment(names, "of a Glue session")
@@ -200,7 +201,8 @@ def apart():
         raise ValueError(f"the library is {workbench.__file__}, and not the wheel in {site}")
     for name in [name for name in os.environ if name.startswith("WORKBENCH_") and name not in KEPT]:
         del os.environ[name]
-    ours = [one for one in sys.path if (Path(one) / "workbench" / "__init__.py").is_file() and Path(one) != site]
+    kept = (str(site), *getsitepackages())  # an engine has a link to us among its packages, behind the wheel
+    ours = [one for one in sys.path if (Path(one) / "workbench" / "__init__.py").is_file() and one not in kept]
     sys.path[:] = [one for one in sys.path if one not in ours]
     elsewhere = site.parent / "elsewhere"
     elsewhere.mkdir(exist_ok=True)

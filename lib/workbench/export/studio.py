@@ -3,8 +3,6 @@
 import ast
 import copy
 
-import nbformat
-
 KERNEL = {"kernelspec": {"display_name": "Glue PySpark", "language": "python", "name": "glue_pyspark"}}
 LANGUAGE = {
     "language_info": {
@@ -26,6 +24,8 @@ def variant(notebook, session, given=None):
         NotebookNode: three cells of ours (line magics, %%configure, Glue's session), tagged `glue`; then all cells
         of the notebook, of which only the parameters cell has other text. No outputs, no counts.
     """
+    import nbformat  # here: a kernel like Glue's has none of the tools for notebooks
+
     found = nbformat.v4.new_notebook(metadata=KERNEL | LANGUAGE)
     texts = (session.line_magics(), session.configure_magic(), session.begin())
     for number, text in enumerate(texts, 1):

@@ -28,7 +28,8 @@ RESERVE_BYTES = 256 * 1024  # set aside so that a full disk still has room for t
 class Job:
     """What is asked for: a notebook and its values, nothing checked yet.
 
-    `kernel` is another than the notebook's own, with an environment whose packages are `versions`.
+    `kernel` is another than the notebook's own. `versions` are the packages of the environment that the kernel is
+    in, where it is not ours.
     """
 
     notebook: str
@@ -107,7 +108,7 @@ def _prepared(job, path):
     if reason is None and environment is not None:
         try:
             env = settings.environment(environment)
-            if job.kernel is None:  # another one may have another Spark, whose jars its session asks for
+            if job.kernel is None and not job.versions:  # another Spark's jars its session asks for
                 jars.for_environment(env.jars, environment)
             stand_ins.require(env)
         except (ValueError, ModuleNotFoundError) as error:
