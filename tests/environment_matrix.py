@@ -2,7 +2,8 @@
 
 One that cannot be on `local` has its facts from another. `aws-glue` is tried on a stand-in for AWS (aws_stand_in.py),
 `cluster` on a real one of this machine. `glue-6.0` is the notebook as it is exported for Glue, with that stand-in, in a
-kernel that takes it as Glue's does. `spark-3.5` is the notebook where its facts come from, on the engine `spark35`.
+kernel that takes it as Glue's does; `glue-5.1` the one for that version, on the engine `spark35`. `spark-3.5` is the
+notebook where its facts come from, on that engine.
 
     python -m environment_matrix [NOTEBOOK …]     # what is right in the evidence and has not changed is not run again
     python -m environment_matrix --anew
@@ -31,7 +32,7 @@ from workbench.local import cluster
 ROOT = Path(__file__).resolve().parents[1]
 EVIDENCE = ROOT / "docs" / "evidence" / "matrix.json"
 SKIPS = ROOT / "tests" / "environments_skips.yml"
-BASE, ENVIRONMENTS = "local", ("s3", "rest", "aws-glue", "cluster", "glue-6.0", "spark-3.5")
+BASE, ENVIRONMENTS = "local", ("s3", "rest", "aws-glue", "cluster", "glue-6.0", "glue-5.1", "spark-3.5")
 BASES = {
     "22_race_writers": "s3",  # it holds requests between Spark and a store, and files are no store
     "50_restore_archive": "archive",  # storage classes, and a clock that is moved
@@ -40,9 +41,10 @@ STARTED = {  # what an environment needs beside itself
     "aws-glue": aws_stand_in.account,
     "cluster": cluster.serve,
     "glue-6.0": aws_stand_in.account,
+    "glue-5.1": aws_stand_in.account,
 }
-EXPORTED = {"glue-6.0": "aws-glue"}  # homes that are given another file, and the environment that it names
-ENGINES = {"spark-3.5": "spark35"}  # homes that are another engine, in the environment that is compared with
+EXPORTED = {"glue-6.0": "aws-glue", "glue-5.1": "aws-glue"}  # homes that are given another file; what it names
+ENGINES = {"spark-3.5": "spark35", "glue-5.1": "spark35"}  # homes on another engine
 GIVEN = {("90_benchmark_tpcds", "spark-3.5"): ["--set", "ENGINES=spark35,duckdb"]}  # spark41 is no engine there
 KEYS = {"notebook", "environment", "feature", "says", "reason"}
 
@@ -105,9 +107,8 @@ def verdict(row, base, skip, name=BASE):
 
 def run(notebook, environment, variables=None):
     """Run a notebook headless, with variables beside ours; returns its row."""
+    named = ["--environment", named_for(notebook, environment), "--json", *home(environment)]
     how = ["export", "try"] if environment in EXPORTED else ["run"]
-    named = ["--environment", named_for(notebook, environment), "--json"]
-    named += ["--engine", ENGINES[environment]] if environment in ENGINES else []
     named += GIVEN.get((notebook, environment), [])
     command = [str(Path(sys.executable).parent / "workbench"), *how, notebook, *named]
     env = os.environ | (variables or {})
@@ -137,9 +138,18 @@ def _record(done):
     return {"status": "cannot run", "reason": done.stdout, "failing_cell": None, "results": {}, "seconds": None}
 
 
+def home(environment):
+    """Return the options that take a notebook to a home that is more than an environment."""
+    if environment in EXPORTED:
+        return ["--version", environment.partition("-")[2]]
+    return ["--engine", ENGINES[environment]] if environment in ENGINES else []
+
+
 def named_for(notebook, environment):
     """Return the environment that a notebook is given: that of its name, or the one that a home stands for."""
-    return base_of(notebook) if environment in ENGINES else EXPORTED.get(environment, environment)
+    if environment in EXPORTED:
+        return EXPORTED[environment]
+    return base_of(notebook) if environment in ENGINES else environment
 
 
 def of(notebook, environment):

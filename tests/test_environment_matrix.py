@@ -119,11 +119,27 @@ def test_a_home_that_is_another_engine_is_given_the_environment_it_is_compared_w
     assert matrix.of("00_template", "spark-3.5") != matrix.of("00_template", "local")
 
 
-def test_what_a_home_runs_is_made_from_the_engine_too(tmp_path, monkeypatch):
-    place = ("00_template", "spark-3.5")
+@pytest.mark.parametrize(
+    ("environment", "named", "options"),
+    [
+        ("s3", "s3", []),
+        ("spark-3.5", "local", ["--engine", "spark35"]),
+        ("glue-6.0", "aws-glue", ["--version", "6.0"]),
+        ("glue-5.1", "aws-glue", ["--version", "5.1"]),
+    ],
+)
+def test_how_a_notebook_is_taken_to_a_home(environment, named, options):
+    assert (matrix.named_for("00_template", environment), matrix.home(environment)) == (named, options)
+    assert environment in matrix.ENVIRONMENTS and (environment in matrix.EXPORTED) == ("--version" in options)
+    assert all(matrix.STARTED[name] is matrix.STARTED["aws-glue"] for name in matrix.EXPORTED)
+
+
+@pytest.mark.parametrize(("environment", "file"), [("spark-3.5", "local"), ("glue-5.1", "aws-glue")])
+def test_what_a_home_runs_is_made_from_the_engine_too(environment, file, tmp_path, monkeypatch):
+    place = ("00_template", environment)
     names = (
         "notebooks/00_template.ipynb",
-        "params/environments/local.yml",
+        f"params/environments/{file}.yml",
         "params/engines/spark35.yml",
         "locks/spark35.lock",
     )
