@@ -94,3 +94,22 @@ def test_weather_agrees_with_pandas_and_holds_the_genuine_fault(spark):
     ]  # fmt: skip
     fault = nyc.weather(spark, months=2).where("wind_speed > 1000").select("origin", "month", "day", "hour")
     assert [tuple(row) for row in fault.collect()] == [("EWR", 2, 12, 3)]
+
+
+def test_airports_agree_with_pandas(spark):
+    csv = pd.read_csv(nyc.csv("airports"))
+    found = nyc.airports(spark).selectExpr(
+        "count(*)", "count(DISTINCT faa)", "round(sum(lat), 4)", "sum(alt)", "count_if(tzone IS NULL)"
+    )
+    assert list(found.first()) == [1_458, 1_458, round(csv.lat.sum(), 4), csv.alt.sum(), csv.tzone.isna().sum()]
+
+
+@pytest.mark.parametrize("table", [nyc.weather, nyc.airports])
+def test_where_executors_are_other_machines_they_read_no_file(spark, monkeypatch, table):
+    """The same rows either way; a real cluster is in tests/local/cluster."""
+    here = table(spark)
+    monkeypatch.setattr(nyc, "_one_machine", lambda spark: False)
+    sent = table(spark)
+    assert [len(one.inputFiles()) for one in (here, sent)] == [1, 0]
+    assert sent.schema == here.schema
+    assert (sent.exceptAll(here).count(), here.exceptAll(sent).count()) == (0, 0)

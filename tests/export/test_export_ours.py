@@ -1,7 +1,7 @@
 """What the check says of each of our notebooks: thought about one by one, and kept here.
 
 With the defaults nearly all need this machine: PyIceberg opens the catalog of the environment, and that of `local`
-is a file of the driver's. In an account (aws-glue) those remain that bring a server, a process, or data in files.
+is a file of the driver's. In an account (aws-glue) those remain that bring a server or a process, or take such a lake.
 On Glue 5.1 the same ones run; two more sentences are told there, of casts and of Python data sources.
 """
 
@@ -14,14 +14,14 @@ from workbench.run import notebook as notebooks
 
 VERDICTS = {  # notebook: (Glue 6.0 with the defaults, with ENVIRONMENT aws-glue); why
     "00_template": ("differs", "runs"),  # Spark alone; its tables only move to another catalog
-    "01_first_table": ("cannot run", "cannot run"),  # Spark reads the flights from the driver's disk
+    "01_first_table": ("cannot run", "differs"),  # PyIceberg; then pictures and packages
     "10_ingest_stream": ("cannot run", "cannot run"),  # the local Kinesis server; below with a real one
     "11_survive_kills": ("cannot run", "cannot run"),  # kills processes that have a Spark of their own
     "12_ingest_kafka": ("cannot run", "cannot run"),  # a broker on this machine; aws-glue names none
     "20_write_audit_publish": ("cannot run", "differs"),  # PyIceberg; then pictures and packages
     "21_track_history": ("differs", "differs"),  # Spark alone, and a picture
     "22_race_writers": ("cannot run", "cannot run"),  # the proxy before an S3 on plain HTTP
-    "23_check_quality": ("cannot run", "cannot run"),  # Spark reads the weather from the driver's disk
+    "23_check_quality": ("differs", "differs"),  # packages
     "24_stream_while_compacting": ("cannot run", "differs"),  # PyIceberg; then a checkpoint on the driver
     "40_compact_small_files": ("cannot run", "differs"),  # as 24, and pictures
     "41_doctor_a_sick_table": ("cannot run", "differs"),  # PyIceberg; then a picture

