@@ -30,10 +30,16 @@ ARGUMENTS = ("export", "try", "ours", "--version", "5.1", "--environment", "aws-
 
 def test_a_notebook_for_glue_51_runs_on_its_spark(project):
     """The real thing, but for AWS: no table is touched."""
+    here = ROOT / ".workbench" / "engines"
     (project / ".workbench").mkdir()
-    (project / ".workbench" / "engines").symlink_to(ROOT / ".workbench" / "engines")
+    (project / ".workbench" / "engines").symlink_to(here)
     if wrong := engines.lacks(engines.engine("spark35")):
         pytest.skip(f"spark35: {wrong}")
+    # by its own name: by another one it would make an archive of classes anew
+    assert with_spark("3.5.6") == (
+        here / "spark35" / "bin" / "python",
+        engines.versions(engines.engine("spark35")),
+    )
     write_notebook(project / "notebooks" / "ours.ipynb", SEEN, parameters='ENVIRONMENT: str = "local"')
     ran = workbench(*ARGUMENTS, cwd=project, env=GLUE)
     assert ran.stdout.startswith("{"), ran.stderr

@@ -108,8 +108,11 @@ def lacks(engine):
 
 
 def folder(engine):
-    """Return the folder of a profile's own environment, whether it is there or not."""
-    return settings.home() / ".workbench" / "engines" / engine.name
+    """Return the folder of a profile's own environment, whether it is there or not.
+
+    It is the folder itself and no link to it: archives of classes are known by the paths in them.
+    """
+    return (settings.home() / ".workbench" / "engines" / engine.name).resolve()
 
 
 def python(engine):
