@@ -20,6 +20,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from contextlib import ExitStack
 from datetime import UTC, datetime
 from pathlib import Path
@@ -122,12 +123,19 @@ def run(notebook, environment, variables=None):
         "notebook": notebook,
         "environment": environment,
         "status": record["status"],
-        "said": " ".join(said.split())[:600],
+        "said": nameless(" ".join(said.split()))[:600],
         "facts": record["results"],
         "seconds": record["seconds"],
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "of": of(notebook, environment),
     }
+
+
+def nameless(text):
+    """Return a text without the places of this machine, since rows are committed."""
+    for place, name in ((ROOT, "PROJECT"), (Path.home(), "HOME"), (tempfile.gettempdir(), "TEMP")):
+        text = text.replace(f"{place}/", f"{name}/")
+    return text
 
 
 def _record(done):

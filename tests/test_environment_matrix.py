@@ -1,5 +1,8 @@
 """What the matrix calls right: the same facts, or a skip that is listed, fails, and fails as listed; nothing else."""
 
+import tempfile
+from pathlib import Path
+
 import environment_matrix as matrix
 import pytest
 
@@ -153,3 +156,12 @@ def test_what_a_home_runs_is_made_from_the_engine_too(environment, file, tmp_pat
         (tmp_path / name).write_bytes(b"another")
         assert matrix.of(*place) != before, name
         before = matrix.of(*place)
+
+
+def test_what_is_committed_names_no_place_of_this_machine(monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
+    places = matrix.ROOT / "runs", Path.home() / ".cache", Path(tempfile.gettempdir()) / "x"
+    said = "in {}, in {}, in {}".format(*places)
+    assert matrix.nameless(said) == "in PROJECT/runs, in HOME/.cache, in TEMP/x"
+    told = matrix.EVIDENCE.read_text(encoding="utf-8")
+    assert matrix.nameless(told) == told
