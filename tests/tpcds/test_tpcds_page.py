@@ -26,13 +26,13 @@ def expected():
 def test_every_comparison_of_the_page_is_that_of_the_evidence():
     found = rows(PAGE)
     assert len(found) >= 9
-    assert found == {name: value for name, value in expected().items() if name in found}
+    assert found.items() <= expected().items()
 
 
 def test_a_figure_that_is_another_is_seen():
     (before, *_) = ROW.finditer(PAGE)
     planted = PAGE.replace(before[0], before[0].replace(f"| {before[3]} |", "| 99.9 |"))
-    assert rows(planted) != rows(PAGE)
+    assert not rows(planted).items() <= expected().items()
 
 
 @pytest.mark.parametrize(
