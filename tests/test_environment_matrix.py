@@ -159,7 +159,7 @@ def test_what_a_home_runs_is_made_from_the_engine_too(environment, file, tmp_pat
 
 
 def test_what_is_committed_names_no_place_of_this_machine(monkeypatch):
-    monkeypatch.setenv("HOME", "/home/me")
+    monkeypatch.setenv("HOME", "/of/me")
     places = matrix.ROOT / "runs", Path.home() / ".cache", Path(tempfile.gettempdir()) / "x"
     said = "in {}, in {}, in {}".format(*places)
     assert matrix.nameless(said) == "in PROJECT/runs, in HOME/.cache, in TEMP/x"
