@@ -174,6 +174,13 @@ REFUSED = [  # the file, the end of what is said
     ("rules:\n- {do: delai, seconds: 1}", "rule 1: a rule cannot 'delai' (did you mean delay?); it can hold, "
      "hold_answer, delay, delay_answer, fail, fail_answer, lose_request, lose_answer"),
     ("rules:\n- {do: hold}", "rule 1: until goes with hold and hold_answer, and they need it; hold has None"),
+    ("rules:\n- {do: lose_answer, path: ''}", "rule 1: path is a pattern that starts with / or *, as "
+     "/lake/**.parquet; got ''"),
+    ("rules:\n- {do: lose_answer, what: commit, path: ''}", "rule 1: what stands in the place of method and "
+     "path; there are commit and one of these"),
+    ("rules:\n- {do: delay, seconds: '1'}", "rule 1: seconds: Input should be a valid number, found '1'"),
+    ("rules:\n- {do: fail, status: '500'}", "rule 1: status: Input should be a valid integer, found '500'"),
+    ("rules:\n- {do: fail, status: 500, most: true}", "rule 1: most: Input should be a valid integer, found True"),
     ("rules:\n- {do: delay}", "rule 1: seconds goes with delay and delay_answer; delay has 0.0"),
     ("rules:\n- {do: fail, seconds: 1}", "rule 1: seconds goes with delay and delay_answer; fail has 1.0"),
     ("rules:\n- {do: fail, status: 200}", "rule 1: a status from 400 to 599 goes with fail and fail_answer; "

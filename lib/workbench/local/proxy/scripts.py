@@ -78,23 +78,23 @@ class _Match(settings.Strict):
 
     def match(self):
         """Return the Match that is meant."""
-        if self.what and (self.method or self.path):
+        if self.what and (self.method is not None or self.path is not None):
             raise ValueError(
                 f"what stands in the place of method and path; there are {self.what} and one of these"
             )
         if self.what:
             return NAMED[self.what].of(self.client)
-        return Match(self.client, self.method, self.path or ANY.path)
+        return Match(self.client, self.method, ANY.path if self.path is None else self.path)
 
 
 class _Rule(_Match):
     do: str
     until: _Match | None = None
-    seconds: float = 0.0
-    status: int | None = None
-    skip: int = 0
-    most: int | None = None
-    share: float = 1.0
+    seconds: float = Field(0.0, strict=True)  # a number in quotes is a text, which Rule takes for none either
+    status: int | None = Field(None, strict=True)
+    skip: int = Field(0, strict=True)
+    most: int | None = Field(None, strict=True)
+    share: float = Field(1.0, strict=True)
 
     def rule(self):
         """Return the Rule that is meant."""
