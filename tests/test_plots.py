@@ -263,6 +263,23 @@ def test_ranked_stands_in_order_on_a_logarithmic_axis_with_a_colour_a_name(emitt
         )
 
 
+@pytest.mark.parametrize(
+    ("ratios", "labels"),
+    [([0.5, 2, 8], ["0.5", "1", "2", "5"]), ([0.8, 30, 140], ["1", "2", "5", "10", "20", "50", "100"])],
+)
+def test_ranked_writes_plain_numbers_at_its_axis(monkeypatch, ratios, labels):
+    drawn = []
+    monkeypatch.setattr(plots, "_emit", lambda figure, alt: drawn.append(figure))
+    frame = RATIOS.assign(ratio=ratios)
+    plots.ranked(frame, y="ratio", colour="verdict", title="Ratios", xlabel="query", ylabel="times", shown=True)
+    drawn[0].draw_without_rendering()
+    axes = drawn[0].axes[0]
+    low, high = axes.get_ylim()
+    ticks = [*axes.yaxis.get_major_ticks(), *axes.yaxis.get_minor_ticks()]
+    written = [(tick.get_loc(), tick.label1.get_text()) for tick in ticks]
+    assert [text for place, text in written if low <= place <= high and text] == labels
+
+
 def test_a_grid_with_a_cell_twice_is_refused(emitted):
     with pytest.raises(ValueError, match="one cell for each second and first"):
         plots.grid(pd.concat([CELLS, CELLS]), colours={}, **AROUND)
