@@ -26,6 +26,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import aws_stand_in
+import nbformat
 
 from workbench import settings
 from workbench.local import cluster
@@ -161,16 +162,22 @@ def named_for(notebook, environment):
 
 
 def of(notebook, environment):
-    """Return the checksum of what a row was made from: the notebook and the files of environment and engine."""
+    """Return the checksum of what a row was made from: the notebook's code and the files of environment and engine."""
     params = ROOT / "params"
-    files = [ROOT / "notebooks" / f"{notebook}.ipynb"]
-    files.append(params / "environments" / f"{named_for(notebook, environment)}.yml")
+    files = [params / "environments" / f"{named_for(notebook, environment)}.yml"]
     if environment in ENGINES:
         files += [
             params / "engines" / f"{ENGINES[environment]}.yml",
             ROOT / "locks" / f"{ENGINES[environment]}.lock",
         ]
-    return hashlib.sha256(b"".join(path.read_bytes() for path in files)).hexdigest()[:16]
+    made_from = [code(ROOT / "notebooks" / f"{notebook}.ipynb"), *(path.read_bytes() for path in files)]
+    return hashlib.sha256(b"".join(made_from)).hexdigest()[:16]
+
+
+def code(path):
+    """Return a notebook's code cells, with their tags: outputs and texts change without another fact."""
+    cells = [cell for cell in nbformat.read(path, as_version=4).cells if cell.cell_type == "code"]
+    return json.dumps([(cell.source, cell.metadata.get("tags", [])) for cell in cells]).encode()
 
 
 def read(path=EVIDENCE):

@@ -4,6 +4,7 @@ import tempfile
 from pathlib import Path
 
 import environment_matrix as matrix
+import nbformat
 import pytest
 
 SKIP = {"notebook": "50_restore_archive", "environment": "s3", "feature": "f", "says": "no views", "reason": "r"}
@@ -153,9 +154,25 @@ def test_what_a_home_runs_is_made_from_the_engine_too(environment, file, tmp_pat
     monkeypatch.setattr(matrix, "ROOT", tmp_path)
     assert matrix.of(*place) == before
     for name in names:
-        (tmp_path / name).write_bytes(b"another")
+        book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("another")])
+        (tmp_path / name).write_text(nbformat.writes(book) if name.endswith(".ipynb") else "another")
         assert matrix.of(*place) != before, name
         before = matrix.of(*place)
+
+
+def test_outputs_and_texts_of_a_notebook_make_no_row_old(tmp_path):
+    book, path = nbformat.read(matrix.ROOT / "notebooks" / "00_template.ipynb", as_version=4), tmp_path / "x.ipynb"
+    nbformat.write(book, path)
+    before = matrix.code(path)
+    number, first = next((n, cell) for n, cell in enumerate(book.cells) if cell.cell_type == "code")
+    first.outputs = [nbformat.v4.new_output("stream", text="another")]
+    book.cells.append(nbformat.v4.new_markdown_cell("another"))
+    nbformat.write(book, path)
+    assert matrix.code(path) == before
+    for change in ({"source": first.source + "\n"}, {"metadata": {"tags": ["another"]}}):
+        book.cells[number] = nbformat.from_dict(first | change)
+        nbformat.write(book, path)
+        assert matrix.code(path) != before
 
 
 def test_what_is_committed_names_no_place_of_this_machine(monkeypatch):
