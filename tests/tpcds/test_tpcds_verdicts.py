@@ -56,6 +56,9 @@ def test_same_value_in_another_scale(kinds, mine, theirs):
         ("whole whole", None, 0),
         ("text text", "a", "a "),
         ("decimal.2 float", D("1.00"), float("inf")),
+        ("float float", float("inf"), 5.0),
+        ("float float", 5.0, float("-inf")),
+        ("float float", float("inf"), float("-inf")),
     ],
 )
 def test_a_digit_that_does_not_agree_is_different(kinds, mine, theirs):
@@ -96,6 +99,13 @@ def test_floats_are_equal_up_to_their_noise():
         answer("float", (0.1 + 0.2,), (float("nan"),)), oracle("float", (0.3,), (float("nan"),), keys=[])
     )
     assert found == Verdict("equal", "2 rows in the same order")
+
+
+def test_infinity_is_a_value_of_its_own():
+    rows = (("a", float("-inf")), ("b", 5.0), ("c", float("inf")))
+    assert compare(answer("text float", *rows), oracle("text float", *rows, keys=[1])).kind == "equal"
+    moved = answer("text float", rows[1], rows[0], rows[2])
+    assert compare(moved, oracle("text float", *rows, keys=[1])).kind == "different"  # no peers
 
 
 def test_only_order_among_peers():

@@ -65,8 +65,8 @@ class Comparison:
 
 
 def near(a, b):
-    """Say whether two floats are equal within the tolerance."""
-    return a == b or (a != a and b != b) or abs(a - b) <= FLOAT_TOLERANCE * max(abs(a), abs(b))
+    """Say whether two floats are equal within the tolerance; infinity is near to nothing but itself."""
+    return a == b or (a != a and b != b) or abs(a - b) <= FLOAT_TOLERANCE * max(abs(a), abs(b)) < math.inf
 
 
 def _numbers(a, mine, b, theirs, shortens):
