@@ -75,6 +75,17 @@ def test_a_slow_machine_slows_nothing_and_a_slow_query_is_named():
         figures.slower(before, after, engine="a", against="c")
 
 
+def test_a_query_that_one_run_lacks_slows_no_other_one():
+    """The engine's own geometric mean is of the queries of both runs: without the slow q3 it is another number."""
+    before, after = run(a=[1.0, 1.0, 100.0]), run(a=[1.0, 2.0])
+    assert figures.slower(before, after, engine="a") == {"q2": pytest.approx(2**0.5)}
+    assert figures.slower(after, before, engine="a", factor=1.1) == {"q1": pytest.approx(2**0.5)}
+    after += [result("a", "q3", 1.0, "different")]
+    assert list(figures.slower(before, after, engine="a")) == ["q2"]
+    with pytest.raises(ValueError, match="no query was answered in both runs"):
+        figures.slower(run(a=[1.0]), run(a=[None, 1.0]), engine="a")
+
+
 def test_the_fastest_verified_engine_is_chosen_and_noise_is_not():
     found = run(plain=[1.0, 1.0, 1.0, 1.0], fast=[0.5, 0.95, 2.0, None], other=[0.6, 0.1, None, None])
     found += [result("fast", "q4", 0.1, "different"), result("plain", "q5", 1.0, "vacuous")]

@@ -1,7 +1,6 @@
 """What measurements say: medians, totals, ratios between engines, queries that became slower; kept in a table."""
 
 import dataclasses
-import math
 import statistics
 from collections import Counter
 from dataclasses import dataclass
@@ -80,7 +79,8 @@ def ratio(seconds, other):
 def slower(earlier, later, *, engine, against=None, phase=WARM, factor=SLOWER):
     """Name the queries of an engine that became slower between two runs, whatever the machine did meanwhile.
 
-    Times are taken by those of the other engine in the same run, or by the engine's own geometric mean.
+    Times are taken by those of the other engine in the same run, or by the engine's own geometric mean over the
+    queries that are compared: those that both runs have.
 
     Args:
         earlier: Results of one run.
@@ -94,10 +94,14 @@ def slower(earlier, later, *, engine, against=None, phase=WARM, factor=SLOWER):
         dict of query to factor, the slowest first.
 
     Raises:
-        ValueError: a run did not measure an engine.
+        ValueError: a run did not measure an engine, or no query is in both.
     """
-    before, after = (_relative(results, engine, against, phase) for results in (earlier, later))
-    found = {query: after[query] / before[query] for query in after if query in before}
+    times = [_times(results, engine, against, phase) for results in (earlier, later)]
+    common = [query for query in times[1][engine] if all(query in of for run in times for of in run.values())]
+    if not common:
+        raise ValueError("no query was answered in both runs, so nothing can be said of what became slower")
+    before, after = (_relative(run, engine, against, common) for run in times)
+    found = {query: after[query] / before[query] for query in common}
     return {query: worse for query, worse in sorted(found.items(), key=lambda one: -one[1]) if worse > factor}
 
 
@@ -151,16 +155,20 @@ def _counts(verdict, verified, scales):
     return verdict.verified if verified else verdict.kind != "different"
 
 
-def _relative(results, engine, against, phase):
-    """Return the seconds of an engine by query, taken by another engine's or by their own geometric mean."""
+def _times(results, engine, against, phase):
+    """Return the medians of an engine and of the one that it is taken by: name to query to seconds."""
     found = medians(results, phase=phase, verified=False)
-    for name in (engine, *([against] if against else [])):
+    wanted = (engine, *([against] if against else []))
+    for name in wanted:
         if name not in found:
             raise ValueError(f"the run did not measure {name}; it measured {', '.join(found) or 'nothing'}")
-    mine = found[engine]
+    return {name: found[name] for name in wanted}
+
+
+def _relative(times, engine, against, queries):
+    """Return the seconds of queries by those of another engine, or by their own geometric mean."""
+    mine = {query: times[engine][query] for query in queries}
     if against:
-        return {
-            query: seconds / found[against][query] for query, seconds in mine.items() if query in found[against]
-        }
-    mean = math.exp(statistics.fmean(math.log(seconds) for seconds in mine.values()))
+        return {query: seconds / times[against][query] for query, seconds in mine.items()}
+    mean = statistics.geometric_mean(mine.values())
     return {query: seconds / mean for query, seconds in mine.items()}
