@@ -146,6 +146,31 @@ def test_units_take_turns_and_what_must_be_vouched_for_comes_last_at_first():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("engines", "layouts", "rounds", "sentence"),
+    [
+        ([], ["flat"], 1, "there is no engine to measure"),
+        (PAIR, ["flat"], 0, "rounds is 0; expected a number from 1"),
+        (PAIR, ["flat"], -1, "rounds is -1; expected a number from 1"),
+        ([*PAIR, PAIR[0]], ["flat"], 1, "duckdb flat round 1 stands twice"),
+        (PAIR, ["flat", "flat"], 1, "spark41 flat round 1 stands twice"),
+    ],
+)
+def test_a_measurement_of_nothing_or_of_one_thing_twice_is_refused(engines, layouts, rounds, sentence):
+    """Zero rounds, or engines that are all skipped, were measured without an error: no answer was wrong."""
+    with pytest.raises(ValueError, match=sentence):
+        measuring.units(engines, layouts, rounds=rounds)
+
+
+@pytest.mark.parametrize("queries", [["q1", "q2", "q1"], []])
+def test_a_query_that_stands_twice_is_refused_before_anything_runs(queries):
+    """The second time is not cold; and it counted as a round, so that the times of all other queries fell away."""
+    data, todo = type("Data", (), {"digest": "d"})(), measuring.units(PAIR, ["flat"])
+    expected = "q1 stands twice" if queries else "there is no query to measure"
+    with pytest.raises(ValueError, match=expected):
+        next(measuring.run(todo, None, data, {"flat": "n"}, queries=queries))
+
+
 class Stopped(Exception):
     pass
 

@@ -39,15 +39,22 @@ def units(wanted, layouts, *, rounds=1):
         wanted: Engines.
         layouts: their layouts, a list for all, or a dict of engine name to list.
         rounds: how many.
+
+    Raises:
+        ValueError: nothing would be measured, or something twice.
     """
+    if rounds < 1:
+        raise ValueError(f"rounds is {rounds}; expected a number from 1")
+    if not wanted:
+        raise ValueError("there is no engine to measure; one that lacks something here is skipped")
     wanted = sorted(wanted, key=lambda one: one.family == oracle.FAMILY)
     found = []
     for number in range(1, rounds + 1):
-        turn = (number - 1) % len(wanted) if wanted else 0
+        turn = (number - 1) % len(wanted)
         for one in wanted[turn:] + wanted[:turn]:
             of = layouts[one.name] if isinstance(layouts, dict) else layouts
             found += [Unit(one.name, layout, number) for layout in of]
-    return found
+    return _once(found, lambda one: f"{one.engine} {one.layout} round {one.round}")
 
 
 def run(
@@ -82,9 +89,11 @@ def run(
         profile, cores) is measured again.
 
     Raises:
-        ValueError: an engine cannot run here; see engines.lacks.
+        ValueError: an engine cannot run here, see engines.lacks; there is no query, or one stands twice.
     """
-    queries = tuple(names() if queries is None else queries)
+    queries = _once(tuple(names() if queries is None else queries), str)
+    if not queries:
+        raise ValueError("there is no query to measure")
     kept, others = _read(file), {}
     for unit in todo:
         engine = (profiles or {}).get(unit.engine) or engines.engine(unit.engine)
@@ -130,6 +139,14 @@ def there(todo, data, *, profiles=None, queries=None, file=None, phases=(COLD, W
         engine = (profiles or {}).get(unit.engine) or engines.engine(unit.engine)
         if unit in kept and kept[unit]["conditions"] == _conditions(data, queries, engine, phases, cores):
             found += kept[unit]["results"]
+    return found
+
+
+def _once(found, told):
+    """Return what is asked for, having seen that nothing stands twice: its second time would count as another round."""
+    for n, one in enumerate(found):
+        if one in found[:n]:
+            raise ValueError(f"{told(one)} stands twice")
     return found
 
 
