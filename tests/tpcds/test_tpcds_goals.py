@@ -255,6 +255,33 @@ def test_what_is_not_asked_for_is_taken_from_the_file_and_without_rounds_no_evid
     assert bench.measured(False, todo := [Unit("spark41", "ours", 1)], *about, every=todo, queries=["q1"]) == kept
 
 
+def test_an_engine_that_lacks_here_keeps_what_was_measured_of_it_and_its_choices(project, monkeypatch):
+    """A clone without PySail would write choices of none, and evidence without it, over what others measured."""
+    asked, every = {}, {}
+
+    def run(todo, *about, **options):
+        asked[options["file"].stem] = {unit.engine for unit in todo}
+        return []
+
+    def there(todo, data, **options):
+        every.setdefault(options["file"].stem, set()).update(unit.engine for unit in todo)
+        return []
+
+    monkeypatch.setattr(bench.measuring, "run", run)
+    monkeypatch.setattr(bench.measuring, "there", there)
+    monkeypatch.setattr(bench, "loaded", lambda data, folder, wanted: (dict.fromkeys(wanted, "n"), LOADS))
+    monkeypatch.setattr(bench.engines, "lacks", lambda one: "it is not here" if one.name == "sail" else None)
+    monkeypatch.setattr(bench.session, "catalog", lambda name: None)
+    bench.main("0.01", "1", "flat", "choose,rounds")
+    assert (asked["choose"], asked["rounds"]) == ({"spark41"}, {"baseline", "spark41", "duckdb"})
+    assert every["choose"] == {"sail"} and "sail" in every["rounds"]
+
+
+def test_a_part_that_there_is_not_is_refused(project):
+    with pytest.raises(ValueError, match="no part 'round'; there are choose, rounds, levers"):
+        bench.main("0.01", parts="choose,round")
+
+
 PLAN = "== Physical Plan ==\n* Sort (2)\n+- Scan t (1)\n\n\n(1) Scan t\nOutput [1]: [a]\n\n"
 
 
