@@ -236,6 +236,17 @@ def rows(results):
     return found
 
 
+def rounds(results):
+    """Return how many rounds each layout was measured in: layout to the least that an engine has of it."""
+    found = {}
+    for one in results:
+        found.setdefault((one.layout, one.engine), set()).add(one.round)
+    return {
+        layout: min(len(of) for (name, _), of in found.items() if name == layout)
+        for layout in dict.fromkeys(one.layout for one in results)
+    }
+
+
 def counts(results, engine, layout):
     """Return how many queries of an engine on a layout have which worst verdict, over all rounds and phases."""
     ones = [one for one in results if (one.engine, one.layout) == (engine, layout)]

@@ -277,6 +277,30 @@ def test_an_engine_that_lacks_here_keeps_what_was_measured_of_it_and_its_choices
     assert every["choose"] == {"sail"} and "sail" in every["rounds"]
 
 
+def test_one_round_of_a_layout_forgets_no_round_of_another(project, monkeypatch):
+    """ROUNDS=1 LAYOUTS=ours wrote evidence of one round of flat tables, of which there were three."""
+    kept = [*results("duckdb", {"q1": 1.0}, rounds=3), *results("duckdb", {"q1": 1.0}, layout="ours")]
+    own = {Unit(one.engine, one.layout, one.round): [one] for one in kept}
+    monkeypatch.setattr(bench.measuring, "run", lambda todo, *about, **options: [])
+    monkeypatch.setattr(
+        bench.measuring, "there",
+        lambda todo, data, **options: [
+            one for unit in todo if options["file"].stem == "rounds" for one in own.get(unit, [])
+        ],
+    )  # fmt: skip
+    monkeypatch.setattr(bench, "loaded", lambda data, folder, wanted: (dict.fromkeys(wanted, "n"), LOADS))
+    monkeypatch.setattr(bench.session, "catalog", lambda name: None)
+    bench.main("0.01", "1", "published", "rounds", "q1")
+    (written,) = (project / ".workbench" / "tpcds" / "sf0.01").glob("trial-*/tpcds_sf0.01.json")
+    found = json.loads(written.read_text())
+    assert (found["rounds"], found["rounds_by_layout"]) == (3, {"flat": 3, "ours": 1})
+
+
+def test_the_rounds_of_a_layout_are_those_that_each_engine_has():
+    found = [*results("duckdb", {"q1": 1.0}, rounds=3), *results("spark41", {"q1": 1.0}, rounds=2)]
+    assert tpcds_goals.rounds(found) == {"flat": 2}
+
+
 def test_a_part_that_there_is_not_is_refused(project):
     with pytest.raises(ValueError, match="no part 'round'; there are choose, rounds, levers"):
         bench.main("0.01", parts="choose,round")
