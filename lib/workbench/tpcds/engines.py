@@ -68,11 +68,14 @@ def engine(name):
         raise ValueError(f"no engine {name!r}{hint}; there are {', '.join(known)}")
     values = settings.read_yaml(known[name])
     try:
-        return Engine(**({"name": known[name].stem} | values))
+        found = Engine(**({"name": known[name].stem} | values))
     except ValidationError as error:
         raise ValueError(f"{known[name]}: " + "; ".join(_problem(e) for e in error.errors())) from None
     except TypeError:
         raise ValueError(f"{known[name]}: expected keys and values, found {type(values).__name__}") from None
+    if found.name != known[name].stem:  # it would be asked for by that name, and be another one
+        raise ValueError(f"{known[name]}: name is {found.name}; a profile has the name of its file")
+    return found
 
 
 def require(engine):
