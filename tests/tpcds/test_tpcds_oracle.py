@@ -207,3 +207,5 @@ def test_a_few_answers_a_query_are_kept_and_a_torn_file_is_none(tmp_path):
     assert [key.split()[0] for key in json.loads(file.read_text())] == [str(n) for n in range(2, kept.MOST + 2)]
     file.write_text(file.read_text()[:50])
     assert kept.find(tmp_path, "d", "q1", [], "5") is None
+    file.write_text("[]")
+    assert kept.find(tmp_path, "d", "q1", [], "5") is None

@@ -53,9 +53,10 @@ def keep(place, data, query, text, digest, verdict):
 
 def _read(file):
     try:
-        return json.loads(file.read_text(encoding="utf-8"))
+        found = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _file(place, data, query):
