@@ -59,6 +59,34 @@ def test_a_killed_generation_and_a_damaged_file_are_replaced(generated):
     assert duckdb.sql(f"SELECT count(*) FROM '{again.path('web_sales')}'").fetchone() == (7212,)
 
 
+@pytest.mark.parametrize("torn", ["", "{", "[]", '{"scale": "0.01"}', '{"scale": "0.01", "tables": {"item": {}}}'])
+def test_a_folder_whose_manifest_is_torn_is_no_data(tmp_path, torn):
+    (tmp_path / data.MANIFEST).write_text(torn)
+    assert data._read(tmp_path) is None
+
+
+def test_what_stands_in_a_path_is_no_column_and_no_pattern(tmp_path):
+    """DuckDB takes k=7 in a path for a column, and x[1] for a pattern, which x1 fits."""
+    for number, name in enumerate(("k=7", "x[1]", "x1", "a*b", "aab", "it's", "q?", "q1")):
+        (tmp_path / name).mkdir()
+        told = str(tmp_path / name / "a.parquet").replace("'", "''")
+        duckdb.sql(f"COPY (SELECT {number}::INT AS k) TO '{told}' (FORMAT parquet)")
+    for number, name in ((0, "k=7"), (1, "x[1]"), (3, "a*b"), (5, "it's"), (6, "q?")):
+        connection = data.over({"t": [str(tmp_path / name / "a.parquet")]})
+        found = connection.execute("SELECT * FROM t").fetchall(), connection.execute("DESCRIBE t").fetchall()
+        connection.close()
+        assert found[0] == [(number,)] and [row[:2] for row in found[1]] == [("k", "INTEGER")], name
+
+
+def test_data_are_made_in_a_folder_of_any_name(tmp_path):
+    """A home of O'Brien's, and a folder with brackets."""
+    made = data.generate(0.01, cache=tmp_path / "O'Brien [1] k=7")
+    connection = data.connect(made)
+    rows = {table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in data.TABLES}
+    connection.close()
+    assert (made.digest, rows) == (DIGEST, ROWS)
+
+
 @pytest.mark.parametrize("scale", [0, 0.001, 11, "much", float("nan"), None])
 def test_a_scale_out_of_range_is_refused(scale, tmp_path):
     with pytest.raises(ValueError, match="a scale factor is a number from 0.01 to 10, not"):

@@ -104,15 +104,27 @@ def over(files, *, threads=2):
     """Return a DuckDB connection in which tables are views of Parquet files: name to list of paths."""
     connection = _duckdb(":memory:", threads)
     for table, paths in files.items():
-        listed = ", ".join("'" + path.replace("'", "''") + "'" for path in paths)
-        connection.execute(f"CREATE VIEW {table} AS SELECT * FROM read_parquet([{listed}])")
+        connection.execute(f"CREATE VIEW {table} AS SELECT * FROM {_parquet(*paths)}")
     return connection
+
+
+def _parquet(*paths):
+    """Return what reads these files and no others, with the columns that are in them and no others.
+
+    DuckDB takes a path for a pattern, and k=7 in one for a column, which hides the one of that name in the file.
+    """
+    plain = ("".join(f"[{sign}]" if sign in "[*?" else sign for sign in str(path)) for path in paths)
+    return f"read_parquet([{', '.join(map(_literal, plain))}], hive_partitioning = false)"
+
+
+def _literal(text):
+    return "'" + str(text).replace("'", "''") + "'"
 
 
 def _write(part, scale, versions):
     """Generate into a database file, because a scale factor of 10 does not fit the memory, and copy to Parquet."""
     connection = _duckdb(str(part / "generated.duckdb"), 2)
-    connection.execute(f"LOAD '{_extension(versions)}'")
+    connection.execute(f"LOAD {_literal(_extension(versions))}")
     connection.execute(f"CALL dsdgen(sf={scale})")
     tables = {}
     for table in TABLES:
@@ -122,9 +134,10 @@ def _write(part, scale, versions):
             f"{name}::{kind} AS {new}" for (name, _), (new, kind) in zip(described, columns, strict=True)
         )
         file = part / f"{table}.parquet"
-        connection.execute(f"COPY (SELECT {listed} FROM {table}) TO '{file}' (FORMAT parquet, COMPRESSION zstd)")
+        copy = f"COPY (SELECT {listed} FROM {table}) TO {_literal(file)} (FORMAT parquet, COMPRESSION zstd)"
+        connection.execute(copy)
         # of what was written, not of what was to be; a sum, because it does not look at the order
-        digest = f"SELECT count(*), sum(hash(t)::HUGEINT)::VARCHAR FROM read_parquet('{file}') t"
+        digest = f"SELECT count(*), sum(hash(t)::HUGEINT)::VARCHAR FROM {_parquet(file)} t"
         rows, total = connection.execute(digest).fetchone()
         tables[table] = {"rows": rows, "bytes": file.stat().st_size, "digest": _sha(columns, rows, total)}
     connection.close()
@@ -140,12 +153,12 @@ def _write(part, scale, versions):
 
 def _read(folder):
     """Return the Data of a folder; None where there is none or not all of it."""
-    manifest = folder / MANIFEST
-    if not manifest.is_file():
+    try:
+        about = json.loads((folder / MANIFEST).read_text())
+        tables = {name: Table(**entry) for name, entry in about["tables"].items()}
+        found = Data(about["scale"], folder, about["digest"], about["versions"], tables)
+    except (FileNotFoundError, ValueError, KeyError, TypeError):  # none, or torn
         return None
-    about = json.loads(manifest.read_text())
-    tables = {name: Table(**entry) for name, entry in about["tables"].items()}
-    found = Data(about["scale"], folder, about["digest"], about["versions"], tables)
     whole = all(found.path(t).is_file() and found.path(t).stat().st_size == e.bytes for t, e in tables.items())
     return found if whole and set(tables) == set(TABLES) else None
 
@@ -174,7 +187,7 @@ def _extension(versions):
     if not file.is_file():
         there = ", ".join(sorted(found.name for found in package.glob("extensions/*")))
         raise ValueError(f"duckdb-extension-tpcds is made for DuckDB {there}, not for {versions['duckdb']}")
-    return str(file).replace("'", "''")
+    return str(file)
 
 
 def _duckdb(database, threads):
