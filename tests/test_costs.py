@@ -188,6 +188,7 @@ def test_how_many_queries_pay_for_a_layout():
     assert costs.break_even("10.01", before=3, after=1) == 6
     assert (costs.break_even(0, before=1, after=1), costs.break_even(1, before=1, after=1)) == (0, None)
     assert costs.break_even(239 - 36, before="1.48", after="3.33") is None
+    assert costs.break_even(0, before=1, after=2) is None  # for nothing, and each query costs more
     assert costs.break_even(1, before=0.3, after=0.2) == 10  # and not 11, as with floats
 
 
@@ -198,8 +199,12 @@ def test_how_many_queries_pay_for_a_layout():
         (lambda p: costs.cluster(p, "r5d.4xlarge", machines=-1, hours=1), "machines is -1; an amount is"),
         (lambda p: costs.cluster(p, "r5d.4xlarge", machines=1, hours=1).usd("up"), "no rounding 'up'; there are"),
         (lambda p: costs.glue_usd(p, dpus=1, seconds=1, execution="spot"), "no glue price for 'spot'"),
-        (lambda p: costs.athena_usd(p, size=float("nan")), "size is NaN; an amount is"),
+        (lambda p: costs.athena_usd(p, size=float("nan")), "size is nan; an amount is"),
         (lambda p: costs.break_even(1, before=-1, after=0), "before is -1; an amount is"),
+        (lambda p: costs.break_even("much", before=1, after=0), "once is much; an amount is"),
+        (lambda p: costs.glue_usd(p, dpus=None, seconds=1), "dpus is None; an amount is"),
+        (lambda p: costs.hours("-1"), "seconds is -1; an amount is"),
+        (lambda p: costs.hours(float("nan"), places=2), "seconds is nan; an amount is"),
     ],
 )
 def test_what_cannot_be_priced_is_refused(compute, call, sentence):

@@ -1,7 +1,7 @@
 """What machines, managed Spark and scans cost, and how many queries pay for making a table better."""
 
 from dataclasses import dataclass
-from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_HALF_UP, Decimal
+from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
 
 from workbench.costs.listing import price
 
@@ -49,8 +49,12 @@ def hours(seconds, *, places=None):
     Args:
         seconds: int, text or Decimal; a float is taken as it is written.
         places: digits behind the point that are kept, the rest cut off, as published figures do; all by default.
+
+    Raises:
+        ValueError: seconds are below 0.
     """
-    found = Decimal(str(seconds)) / 3600
+    (seconds,) = _amounts(seconds=seconds)
+    found = seconds / 3600
     return found if places is None else found.quantize(Decimal(1).scaleb(-places), ROUND_DOWN)
 
 
@@ -130,14 +134,14 @@ def break_even(once, *, before, after):
         after: with it.
 
     Returns:
-        int, the number of queries from which on it was worth it; 0 when the work cost nothing. None when a query
-        does not get cheaper: nothing pays for it.
+        int, the number of queries from which on it was worth it; 0 when the work cost nothing and a query not more
+        than before. None when a query does not get cheaper: nothing pays for it.
 
     Raises:
         ValueError: an amount is below 0.
     """
     once, before, after = _amounts(once=once, before=before, after=after)
-    if once == 0:
+    if once == 0 and after <= before:
         return 0
     if after >= before:
         return None
@@ -146,11 +150,15 @@ def break_even(once, *, before, after):
 
 def _amounts(**named):
     """Return amounts as Decimal; a float is taken as it is written."""
-    found = {name: Decimal(str(value)) for name, value in named.items()}
-    for name, value in found.items():
-        if not value.is_finite() or value < 0:
+    found = []
+    for name, value in named.items():
+        try:
+            found.append(amount := Decimal(str(value)))
+        except InvalidOperation:
+            amount = Decimal("NaN")
+        if not amount.is_finite() or amount < 0:
             raise ValueError(f"{name} is {value}; an amount is a number from 0")
-    return found.values()
+    return found
 
 
 def _cents(amount):
