@@ -64,7 +64,11 @@ def test_a_profile_of_ones_own_is_found_first(profile):
         (GOOD, "[1, 2]", "expected keys and values, found list"),
         ("description: one", "description: one\ndescription: two", "line 2: description stands twice"),
         # it would be measured as the baseline, and asked for by that name
-        ("description: one", "description: one\nname: baseline", "name is baseline; a profile has the name of its file"),
+        (
+            "description: one",
+            "description: one\nname: baseline",
+            "name is baseline; a profile has the name of its file",
+        ),
     ],
 )
 def test_a_wrong_profile_is_refused_with_its_key(profile, old, new, sentence):

@@ -1,5 +1,7 @@
 """Medians, ratios and choices, worked out by hand."""
 
+import dataclasses
+
 import pytest
 
 from workbench.tpcds import choices, figures, measuring
@@ -117,6 +119,8 @@ def test_a_choice_is_given_back_where_it_does_not_hold():
     ]
     with pytest.raises(ValueError, match="measured in another run than the one that they were made from"):
         choices.held(made, first[:-1])
+    with pytest.raises(ValueError, match="measured in another run than the one that they were made from"):
+        choices.held(made, [*first[:-1], *(dataclasses.replace(one, round=2) for one in second)])  # among others
     with pytest.raises(ValueError, match="the run did not measure fast; it measured plain"):
         choices.held(made, run(plain=[1.0]))
 
@@ -206,6 +210,22 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     assert measuring.there([Unit("sail", "flat", 1)], data, queries=["q1"], file=file) == []
     go(cores=3)
     assert len(asked) == 9
+
+
+@pytest.mark.parametrize(
+    "torn", ["", '[{"unit": {"engine"', '[{"unit": {}}]', '[{"unit": {"engine": "a"}, "results": []}]']
+)
+def test_a_torn_file_of_units_is_refused_by_name(tmp_path, torn):
+    file = tmp_path / "units.json"
+    file.write_text(torn)
+    data, todo = type("Data", (), {"digest": "d"})(), measuring.units(PAIR, ["flat"])
+    for read in (
+        measuring.there,
+        lambda *given, **more: next(measuring.run(given[0], None, given[1], {}, **more)),
+    ):
+        with pytest.raises(ValueError, match=r"units\.json is no file of measured units: "):
+            read(todo, data, file=file)
+    assert file.read_text() == torn
 
 
 def test_one_engines_error_takes_nobodys_word_away():

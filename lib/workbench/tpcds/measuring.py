@@ -143,7 +143,7 @@ def there(todo, data, *, profiles=None, queries=None, file=None, phases=(COLD, W
 
 
 def _once(found, told):
-    """Return what is asked for, having seen that nothing stands twice: its second time would count as another round."""
+    """Return what is asked for, having seen that nothing stands twice: that would count as another round."""
     for n, one in enumerate(found):
         if one in found[:n]:
             raise ValueError(f"{told(one)} stands twice")
@@ -180,9 +180,12 @@ def _read(file):
     if file is None or not Path(file).is_file():
         return {}
     found = {}
-    for entry in json.loads(Path(file).read_text(encoding="utf-8")):
-        results = [runs.Result(**(one | {"verdict": Verdict(**one["verdict"])})) for one in entry["results"]]
-        found[Unit(**entry["unit"])] = {"conditions": entry["conditions"], "results": results}
+    try:
+        for entry in json.loads(Path(file).read_text(encoding="utf-8")):
+            results = [runs.Result(**(one | {"verdict": Verdict(**one["verdict"])})) for one in entry["results"]]
+            found[Unit(**entry["unit"])] = {"conditions": entry["conditions"], "results": results}
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{file} is no file of measured units: {error}") from None
     return found
 
 
