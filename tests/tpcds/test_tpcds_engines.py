@@ -122,6 +122,10 @@ def test_an_environment_counts_for_its_lock_file_only(project, tmp_path, monkeyp
     note = engines.folder(one) / "lock.sha256"
     note.write_text(hashlib.sha256((ROOT / "locks" / "baseline.lock").read_bytes()).hexdigest())
     assert engines.lacks(one) is None
+    other = one.model_copy(update={"packages": {"pyspark": "3.5.4"}})  # it would run 3.5.3 under that name
+    assert engines.lacks(other) == "it is pyspark 3.5.4, its environment has 3.5.3, from baseline.lock"
+    other = one.model_copy(update={"packages": {"spark": "3.5.3"}})
+    assert engines.lacks(other) == "it is spark 3.5.3, its environment has none, from baseline.lock"
     assert engines.python(one) == project / ".workbench" / "engines" / "baseline" / "bin" / "python"
     note.write_text("of an older lock file")
     assert engines.lacks(one) == "its environment is not there: workbench engines install baseline"

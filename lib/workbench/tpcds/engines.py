@@ -6,6 +6,7 @@ A profile names what makes it this engine. Where that is not here it is skipped 
 import hashlib
 import importlib.metadata
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Literal
@@ -96,6 +97,9 @@ def lacks(engine):
     if engine.own_environment:
         if not installed(engine):
             return f"its environment is not there: workbench engines install {engine.name}"
+        for package, wanted in engine.packages.items():
+            if (there := _locked(engine, package)) != wanted:
+                return f"it is {package} {wanted}, its environment has {there}, from {engine.name}.lock"
     else:
         for package, wanted in engine.packages.items():
             if (there := _version(package)) != wanted:
@@ -173,6 +177,13 @@ def installed(engine):
 def stamp(engine):
     """Return what an environment is known by: the SHA-256 of its lock file."""
     return hashlib.sha256(lock(engine.name).read_bytes()).hexdigest()
+
+
+def _locked(engine, package):
+    """Return the version of a package by the lock file that an environment was made from."""
+    pins = lock(engine.name).read_text(encoding="utf-8")
+    found = re.search(rf"^{re.escape(package)}==(\S+)", pins, re.MULTILINE)
+    return found[1] if found else "none"
 
 
 def _version(package):
