@@ -12,6 +12,7 @@ from workbench import secrets
         ("db_password", "hush", True),
         ("API_KEY", "x1", True),
         ("apiToken", "x1", True),
+        ("header.Authorization", "Bearer x1", True),
         ("NOTE", "AKIAABCDEFGHIJKLMNOP", True),
         ("NOTE", "-----BEGIN RSA PRIVATE KEY-----\nabc", True),
         ("URL", "https://me:hush@host/x", True),

@@ -9,7 +9,8 @@ import re
 
 REFERENCE = re.compile(r"(env|ssm):\S+")
 NAME = re.compile(
-    r"(^|[^a-z])(passwords?|passwd|pwd|secrets?|tokens?|credentials?|private[-_. ]?key|api[-_. ]?key"
+    r"(^|[^a-z])(passwords?|passwd|pwd|secrets?|tokens?|credentials?|authorization|private[-_. ]?key"
+    r"|api[-_. ]?key"
     r"|secret[-_. ]?access[-_. ]?key|access[-_. ]?key([-_. ]?id)?)($|[^a-z])",
     re.IGNORECASE,
 )

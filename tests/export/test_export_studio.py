@@ -113,6 +113,29 @@ def test_a_secret_is_never_written(project, monkeypatch):
     assert [name for name, value in found.conf.items() if value.startswith("env:")] == []
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("uri", "https://me:hush-hush-hush@c.example.com"),
+        ("client.region", "AKIAHUSHHUSHHUSHHUSH"),
+        ("header.Authorization", "Bearer hush-hush-hush"),
+        ("header.x", "hush-hush-hush"),
+    ],
+)
+def test_a_variable_whose_name_tells_nothing_may_hold_a_secret(name, value, monkeypatch):
+    monkeypatch.setenv("MINE", value)
+    catalog = {"type": "rest", "uri": "https://c.example.com", "properties": {name: "env:MINE"}}
+    if name == "uri":
+        catalog = {"type": "rest", "uri": "env:MINE"}
+    notebook = made("x = 1", parameters="N: int = 1")
+    found = session(notebook, environment=settings.parse({"description": "own", "catalog": catalog}, "own.yml"))
+    texts = (
+        export.script(notebook, found, declared=declared(notebook)),
+        nbformat.writes(export.variant(notebook, found)),
+    )
+    assert [text for text in texts if "hush" in text.lower()] == [] and found.variables == {}
+
+
 def test_values_take_the_place_of_literals_and_comments_stay():
     source = '# é\nNAME: str = "é"  # how it is called\nLIST: list = [\n    1,\n]  # several\nN = -1\nSHARE: float = 1.5; BOTH: bool = True'
     given = {"NAME": "it's", "LIST": [1, "a"], "N": 2, "SHARE": 0.25, "BOTH": False}

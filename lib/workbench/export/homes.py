@@ -1,5 +1,6 @@
 """Rules on the environment: a Glue session is Glue's own, so an environment of this machine has no part in it."""
 
+import os
 import re
 from urllib.parse import urlsplit
 
@@ -32,9 +33,13 @@ def environments(cells, names, values, *, glue, shipped):
 
 
 def writable(name, reference):
-    """Return whether what a reference stands for may be written down: a variable that is no secret by its name."""
+    """Return whether what a reference stands for may be written down: a variable that is no secret.
+
+    A secret it is by the name of either, by its value here (an address with a password in it), or as a header.
+    """
     variable = reference.partition(":")[2]
-    return reference.startswith("env:") and not secrets.kind(name, "x") and not secrets.kind(variable, "x")
+    named = secrets.kind(name, "x") or secrets.kind(variable, "x") or name.startswith("header.")
+    return reference.startswith("env:") and not named and not secrets.kind(name, os.environ.get(variable))
 
 
 def local_only(env):
