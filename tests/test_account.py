@@ -97,13 +97,27 @@ def test_an_account_that_is_right_and_what_a_run_makes_there(bucket, aws):
         ("AWS_ACCESS_KEY_ID", None, "there are no AWS credentials"),
         ("WORKBENCH_REGION", "us-west-2", "the bucket mine is in eu-central-1, the environment says us-west-2"),
         ("AWS_ENDPOINT_URL", "http://127.0.0.1:1", "sts:GetCallerIdentity could not be asked: "),
+        ("AWS_ENDPOINT_URL", "http://me:hush-hush@127.0.0.1:1", "sts:GetCallerIdentity could not be asked: "),
+        ("AWS_ENDPOINT_URL", "127.0.0.1:1", "sts:GetCallerIdentity could not be asked: Invalid endpoint"),
+        ("WORKBENCH_REGION", "eu\nwest", "sts:GetCallerIdentity could not be asked: Provided region_name"),
+        ("WORKBENCH_WAREHOUSE", "s3://My Bucket/w", "s3:ListBucket on My Bucket could not be asked: "),
+        ("WORKBENCH_WAREHOUSE", "s3://[mine/w", "the warehouse 's3://[mine/w' is no place in S3"),
+        ("AWS_PROFILE", "nobody", "the AWS credentials could not be read: The config profile (nobody)"),
+        ("AWS_SECRET_ACCESS_KEY", None, "the AWS credentials could not be read: Partial credentials"),
     ],
 )  # fmt: skip
 def test_what_stands_in_the_way_is_said(bucket, monkeypatch, name, value, said):
     monkeypatch.delenv(name) if value is None else monkeypatch.setenv(name, value)
     sentence, remedy = wrong()
     assert sentence.startswith(said) and remedy
-    assert "hush" not in sentence + remedy
+    assert "hush" not in sentence + remedy and "\n" not in sentence
+
+
+def test_a_reference_to_a_parameter_that_is_not_there(aws, monkeypatch):
+    monkeypatch.setenv("AWS_REGION", "eu-central-1")
+    catalog = {"type": "glue", "warehouse": "ssm:/warehouse"}
+    ((_, sentence, remedy),) = account.findings(settings.parse({"description": "x", "catalog": catalog}, "x.yml"))
+    assert sentence.startswith("catalog.warehouse: ssm:/warehouse cannot be read") and remedy
 
 
 def test_a_caller_without_rights(bucket, aws, server, monkeypatch):

@@ -5,6 +5,7 @@ s3tables:GetTableBucket for a table bucket. Whether the caller may write cannot 
 finds that out.
 """
 
+import re
 from urllib.parse import urlsplit
 
 from workbench import costs, secrets, settings
@@ -38,16 +39,13 @@ def findings(env):
         right. What depends on something wrong is not asked. The last ones say what a run makes and costs.
     """
     if unset := list(_unset(env)):
-        return [
-            (key, f"catalog.{key} is {reference}, which is not set", f"export {reference[4:]}=…")
-            for key, reference in unset
-        ]
+        return unset
     cat, found = _resolved(env.catalog), []
     for look in (_warehouse, _credentials, _identity, *(_PLACES[_kind(cat)])):
-        found.append(look(cat))
+        found.append(tuple(map(secrets.redact, look(cat))))  # an address may have a password in it
         if found[-1][1]:
             return found
-    return found + [(what, "", "") for what in _promises(env, cat)]
+    return found + [(secrets.redact(what), "", "") for what in _promises(env, cat)]
 
 
 def number(env):
@@ -70,7 +68,7 @@ def _warehouse(cat):
                 f"the warehouse {address!r} is no table bucket",
                 f"{TABLE_BUCKET}REGION:ACCOUNT:bucket/NAME",
             )
-    elif urlsplit(address).scheme != "s3" or not urlsplit(address).netloc:
+    elif not re.match(r"s3://[^/\[\]]+(/|$)", address):
         return "warehouse", f"the warehouse {address!r} is no place in S3", "s3://bucket/prefix"
     return f"warehouse {address}", "", ""
 
@@ -78,7 +76,16 @@ def _warehouse(cat):
 def _credentials(cat):
     if cat.get("s3.access-key-id"):
         return "credentials of the environment file's references", "", ""
-    found = _session(cat).get_credentials()
+    from botocore.exceptions import BotoCoreError
+
+    try:
+        found = _session(cat).get_credentials()
+    except BotoCoreError as error:  # a profile that is not there, half a key, a program that fails
+        return (
+            "credentials",
+            f"the AWS credentials could not be read: {_line(error)}",
+            "look at AWS_PROFILE, AWS_ACCESS_KEY_ID and ~/.aws/config",
+        )
     if found is None:
         return (
             "credentials",
@@ -178,11 +185,15 @@ def _asked(right, ask, known=()):
             return right, f"this caller has no right to {right}", "let your administrator allow it"
         return (
             right,
-            f"{right} failed with {code}: {error.response['Error'].get('Message', '')}",
+            f"{right} failed with {code}: {_line(error.response['Error'].get('Message', ''))}",
             "see AWS's message",
         )
-    except BotoCoreError as error:
-        return right, f"{right} could not be asked: {error}", "look at region, network and proxy"
+    except (BotoCoreError, ValueError) as error:  # the last is botocore's for an endpoint that is no address
+        return right, f"{right} could not be asked: {_line(error)}", "look at region, network and proxy"
+
+
+def _line(error):
+    return " ".join(str(error).split())
 
 
 def _client(cat, service):
@@ -213,13 +224,19 @@ def _signed(env):
 
 
 def _unset(env):
-    """The references of an environment's catalog that stand for no variable: (key, reference)."""
+    """The references of an environment's catalog that stand for nothing: (key, wrong, remedy)."""
     for key, value in settings.catalog_references(env).items():
-        if value.startswith("env:"):
-            try:
-                secrets.resolve(value)
-            except ValueError:
-                yield key, value
+        try:
+            secrets.resolve(value)
+        except ValueError as error:
+            if value.startswith("env:"):
+                yield key, f"catalog.{key} is {value}, which is not set", f"export {value[4:]}=…"
+            else:
+                yield (
+                    key,
+                    f"catalog.{key}: {secrets.redact(_line(error))}",
+                    "look at its name, region and credentials",
+                )
 
 
 def _resolved(cat):
