@@ -128,6 +128,15 @@ def test_given_values_are_the_defaults_of_the_script(monkeypatch):
     assert 'ROWS: int = _argument("ROWS", 3)  # how many' in text
 
 
+def test_texts_with_characters_that_end_lines_elsewhere_arrive_as_they_are(monkeypatch):
+    odd = "a\u2028b\x0cc\x85"
+    notebook = made(f"x = '{odd}'", parameters=f'NOTE: str = "{odd}"\nROWS: int = 1')
+    assert parameters(script(notebook), [], monkeypatch, prefixes=False) == {"NOTE": odd, "ROWS": 1}
+    text = script(notebook, given={"ROWS": 2})
+    assert parameters(text, ["--NOTE", odd], monkeypatch, prefixes=False) == {"NOTE": odd, "ROWS": 2}
+    assert f"\nx = '{odd}'\n" in text
+
+
 @pytest.mark.parametrize("name", OURS)
 def test_each_of_our_notebooks_becomes_a_script_with_its_code_in_order(name):
     notebook = notebooks.read(ROOT / "notebooks" / f"{name}.ipynb")
@@ -144,9 +153,9 @@ def test_each_of_our_notebooks_becomes_a_script_with_its_code_in_order(name):
 
 
 def test_markdown_and_magics_become_comments():
-    notebook = made("%idle_timeout 5\nx = 1", "%%sql\nSELECT 1", parameters="N: int = 1")
+    notebook = made("%idle_timeout 5\nx = 1", "%%sql\n\nSELECT 1\nAS it", parameters="N: int = 1")
     text = script(notebook)
-    assert text.endswith("# %% cell 2\n# %idle_timeout 5\nx = 1\n\n# %% cell 3\n# %%sql\n# SELECT 1\n")
+    assert text.endswith("# %% cell 2\n# %idle_timeout 5\nx = 1\n\n# %% cell 3\n# %%sql\n#\n# SELECT 1\n# AS it\n")
     assert "#   --datalake-formats" not in text and "\n# --datalake-formats: iceberg\n" in text
 
 

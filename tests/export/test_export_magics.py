@@ -29,6 +29,10 @@ def test_magics_at_the_top_are_taken_and_lines_keep_their_numbers():
         ("y = %time f()", [(1, "time", "f()", False, False)]),
         ("%glue_version 6.0\n%%configure\n{'a': 1}", [(1, "glue_version", "6.0", True, False), (2, "configure", "{'a': 1}", True, True)]),
         ("x = 1\n%%sql\nSELECT 1", [(2, "sql", "SELECT 1", False, True)]),
+        ("%%sql\n-- it's\nSELECT 007 }", [(1, "sql", "-- it's\nSELECT 007 }", True, True)]),
+        ("x = 1\n\n%%sql\nSELECT 'a", [(3, "sql", "SELECT 'a", False, True)]),
+        ("x = \"\"\"\n%%sql\n\"\"\"\n%%bash\necho it's", [(4, "bash", "echo it's", False, True)]),
+        ("x = 'a\u2028b\x0c'\n%matplot plt", [(2, "matplot", "plt", False, False)]),  # neither ends a line of Python
         ("x = (7\n% 3)\ny = '''\n%time\n'''", []),  # Python, all of it
     ],
 )  # fmt: skip
@@ -38,6 +42,7 @@ def test_where_a_magic_stands(source, found):
 
 def test_what_is_no_python_is_no_magic_either():
     assert magics.split("x = = 1") == ((), None)
+    assert magics.split("x = '''\n%%sql\nSELECT 1")[1] is None
     assert magics.split("%time f(\nx = = 1")[1] is None
 
 

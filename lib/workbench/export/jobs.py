@@ -122,11 +122,10 @@ def _code(source, name, number):
     found, python = magics.split(source)
     if python is None:
         raise ValueError(f"{name}: cell {number} is no Python, so it cannot be in a script")
-    lines = python.splitlines()
+    lines, original = magics.lines_of(python), magics.lines_of(source)
     for magic in found:
-        body = magic.value.splitlines() if magic.whole_cell else []
-        original = source.splitlines()[magic.line - 1 : magic.line + len(body)]
-        lines[magic.line - 1 : magic.line + len(body)] = [f"# {line}" for line in original]
+        taken = slice(magic.line - 1, None if magic.whole_cell else magic.line)
+        lines[taken] = [f"# {line}".rstrip() for line in original[taken]]
     return "\n".join(lines)
 
 

@@ -54,7 +54,7 @@ class Kernel(IPythonKernel):
         taken = [one for one in found if one.at_top or one.name in magics.AFTER_CODE]
         told = [self._take(one) for one in taken]
         if source is None or len(taken) < len(found):
-            lines = code.splitlines()
+            lines = magics.lines_of(code)
             for one in taken:
                 lines[one.line - 1] = ""
             return f"compile({chr(10).join(lines)!r}, '<cell>', 'exec')"

@@ -43,18 +43,19 @@ class Magic:
 def split(source):
     """Return a cell's magics and its Python, in which a magic's lines are blank so that numbers of lines stay.
 
-    Python's parser decides what is Python: a line that begins with % is a magic only where the parser stops at it.
+    Python's parser decides what is Python: a line that begins with % is a magic only where the parser stops at it,
+    or behind it, in what follows a cell magic: an apostrophe in SQL begins a text for the parser.
 
     Returns:
         (tuple of Magic, source); the source is None where what is left is no Python.
     """
-    lines, found = source.splitlines(), []
+    lines, found = lines_of(source), []
     for _ in range(len(lines) + 1):
         try:
             ast.parse("\n".join(lines))
             break
         except SyntaxError as error:
-            at = (error.lineno or 1) - 1
+            at = _cell_magic(lines, (error.lineno or 1) - 1)
             text = lines[at] if at < len(lines) else ""
             if not (text.lstrip().startswith(("%", "!")) or ASSIGNED.match(text)):
                 return tuple(_placed(found, source)), None
@@ -65,10 +66,27 @@ def split(source):
     return tuple(_placed(found, source)), "\n".join(lines)
 
 
+def lines_of(source):
+    """Return the lines of a source as Python counts them; other characters that end lines may stand in its texts."""
+    return re.split(r"\r\n?|\n", source.removesuffix("\n"))
+
+
+def _cell_magic(lines, at):
+    """Return where the cell magic begins in whose body the parser stopped, else where it stopped."""
+    for number, line in enumerate(lines[:at]):
+        if line.startswith("%%"):
+            try:
+                ast.parse("\n".join(lines[:number]))
+            except SyntaxError:
+                continue  # it stands in a text that goes over lines
+            return number
+    return at
+
+
 def _placed(found, source):
     """Return the magics of the lines found, in order, each with where it stands."""
     taken, top = {at for at, _, _ in found}, 0
-    for at, text in enumerate(source.splitlines()):
+    for at, text in enumerate(lines_of(source)):
         if not (text == "" or text.startswith("#") or (at in taken and text[0] in "%!")):
             break
         top = at + 1

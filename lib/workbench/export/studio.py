@@ -3,6 +3,8 @@
 import ast
 import copy
 
+from workbench.export import magics
+
 KERNEL = {"kernelspec": {"display_name": "Glue PySpark", "language": "python", "name": "glue_pyspark"}}
 LANGUAGE = {
     "language_info": {
@@ -49,7 +51,7 @@ def with_values(source, given):
 
 def with_texts(source, texts):
     """Return the text of a parameters cell in which the given names have other expressions; all else stays."""
-    lines = source.splitlines()
+    lines = magics.lines_of(source)
     for node in reversed(ast.parse(source).body):
         target = getattr(node, "target", None) or (getattr(node, "targets", None) or [None])[0]
         if isinstance(target, ast.Name) and target.id in texts:
