@@ -5,6 +5,7 @@ import re
 import sys
 import types
 
+import nbformat
 import pytest
 from conftest import ROOT
 from export_cases import declared, made, session
@@ -157,6 +158,22 @@ def test_markdown_and_magics_become_comments():
     text = script(notebook)
     assert text.endswith("# %% cell 2\n# %idle_timeout 5\nx = 1\n\n# %% cell 3\n# %%sql\n#\n# SELECT 1\n# AS it\n")
     assert "#   --datalake-formats" not in text and "\n# --datalake-formats: iceberg\n" in text
+
+
+def test_the_first_cell_with_the_tag_has_the_parameters_as_in_a_run(monkeypatch):
+    notebook = made("%time 1\nROWS = ROWS + 1", parameters="ROWS: int = 1")
+    notebook.cells[1].metadata.tags = ["parameters"]  # papermill takes the first, this one is code
+    text = script(notebook, given={"ROWS": 5})
+    assert parameters(text, ["--ROWS", "7"], monkeypatch, prefixes=False) == {"ROWS": 7}
+    assert text.endswith("# %% cell 2\n# %time 1\nROWS = ROWS + 1\n")
+    assert export.variant(notebook, session(notebook), {"ROWS": 5}).cells[4].source == notebook.cells[1].source
+
+
+def test_markdown_with_the_tag_has_none():
+    notebook = made("x = 1")
+    notebook.cells.insert(0, nbformat.v4.new_markdown_cell("It's **here**", metadata={"tags": ["parameters"]}))
+    assert script(notebook).endswith("\n# It's **here**\n\n# %% cell 1\nx = 1\n")
+    assert export.variant(notebook, session(notebook)).cells[3].source == "It's **here**"
 
 
 def test_what_is_no_script_is_refused():

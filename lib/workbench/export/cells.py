@@ -45,7 +45,8 @@ def read(notebook, values):
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
     parts = [magics.split(cell.source) for cell in code]
     trees = [None if python is None else ast.parse(python) for _, python in parts]
-    tagged = ["parameters" in (cell.metadata.get("tags") or []) for cell in code]
+    own = parameters_cell(notebook)
+    tagged = [cell is own for cell in code]
     others = [tree for tree, own in zip(trees, tagged, strict=True) if tree is not None and not own]
     assigned = _assigned(others)
     known = {name: value for name, value in values.items() if name not in assigned}
@@ -53,6 +54,12 @@ def read(notebook, values):
         Cell(number, cell.source, found, None if tree is None else tuple(_reached(tree, known)), own)
         for number, (cell, (found, _), tree, own) in enumerate(zip(code, parts, trees, tagged, strict=True), 1)
     ]
+
+
+def parameters_cell(notebook):
+    """Return the parameters cell, as a run takes it: the first one with that tag, where it is code; else None."""
+    first = next((cell for cell in notebook.cells if "parameters" in (cell.metadata.get("tags") or [])), None)
+    return first if first is not None and first.cell_type == "code" else None
 
 
 def imported(cells):

@@ -2,6 +2,7 @@
 
 import ast
 
+from workbench.export import cells as code
 from workbench.export import magics, studio, wheel
 
 # names that Glue keeps for itself: awsglue.utils.getResolvedOptions, and what argparse makes of -h
@@ -70,14 +71,15 @@ def script(notebook, session, *, declared, given=None, name="notebook"):
     kinds = {parameter.name: parameter.type or "json" for parameter in declared}
     if taken := [known for known in kinds if known in RESERVED]:
         raise ValueError(f"Glue keeps the name {taken[0]} for itself; rename that parameter of {name}")
-    parts, number = [_head(session, name), session.begin() + "\n"], 0
+    parts, number, own = [_head(session, name), session.begin() + "\n"], 0, code.parameters_cell(notebook)
     for cell in notebook.cells:
         if cell.cell_type != "code":
             parts.append(_comment(cell.source))
         elif cell.source.strip():
             number += 1
-            own = "parameters" in (cell.metadata.get("tags") or [])
-            text = _parameters(cell.source, kinds, given or {}) if own else _code(cell.source, name, number)
+            text = (
+                _parameters(cell.source, kinds, given or {}) if cell is own else _code(cell.source, name, number)
+            )
             parts.append(f"# %% cell {number}\n{text}\n")
     text = "\n".join(parts)
     try:

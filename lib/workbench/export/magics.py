@@ -67,7 +67,7 @@ def split(source):
 
 
 def lines_of(source):
-    """Return the lines of a source as Python counts them; other characters that end lines may stand in its texts."""
+    """Return the lines of a source as Python counts them; what else ends lines may stand in its texts."""
     return re.split(r"\r\n?|\n", source.removesuffix("\n"))
 
 

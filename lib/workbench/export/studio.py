@@ -3,6 +3,7 @@
 import ast
 import copy
 
+from workbench.export import cells as code
 from workbench.export import magics
 
 KERNEL = {"kernelspec": {"display_name": "Glue PySpark", "language": "python", "name": "glue_pyspark"}}
@@ -33,10 +34,12 @@ def variant(notebook, session, given=None):
     for number, text in enumerate(texts, 1):
         tags = {"tags": ["glue"]}
         found.cells.append(nbformat.v4.new_code_cell(text, id=f"glue-{number}", metadata=tags))
-    for cell in copy.deepcopy(notebook.cells):
+    notebook = copy.deepcopy(notebook)
+    own = code.parameters_cell(notebook)
+    for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
-        if "parameters" in (cell.metadata.get("tags") or []):
+        if cell is own:
             cell.source = with_values(cell.source, given or {})
         found.cells.append(cell)
     found.nbformat_minor = max(found.nbformat_minor, notebook.nbformat_minor)
