@@ -136,6 +136,19 @@ def test_a_variable_whose_name_tells_nothing_may_hold_a_secret(name, value, monk
     assert [text for text in texts if "hush" in text.lower()] == [] and found.variables == {}
 
 
+def test_what_variables_hold_arrives_as_it_is(monkeypatch):
+    monkeypatch.setenv("WORKBENCH_REGION", "eu-central-1")
+    notebook = made("x = 1", parameters='ENVIRONMENT: str = "aws-glue"')
+    monkeypatch.setenv("WORKBENCH_WAREHOUSE", value := 's3://lake/it\'s "so" 😀\\')
+    found = session(notebook, environment=settings.environment("aws-glue"))
+    told = next(line for line in found.begin().splitlines() if line.startswith("os.environ"))
+    assert ast.literal_eval(told[len("os.environ |= ") : told.index("  #")]) == found.variables
+    assert found.variables["WORKBENCH_WAREHOUSE"] == value
+    monkeypatch.setenv("WORKBENCH_WAREHOUSE", "s3://lake/w\nraise SystemExit")
+    with pytest.raises(ValueError, match="WORKBENCH_WAREHOUSE holds a line break"):
+        session(notebook, environment=settings.environment("aws-glue"))
+
+
 def test_values_take_the_place_of_literals_and_comments_stay():
     source = '# é\nNAME: str = "é"  # how it is called\nLIST: list = [\n    1,\n]  # several\nN = -1\nSHARE: float = 1.5; BOTH: bool = True'
     given = {"NAME": "it's", "LIST": [1, "a"], "N": 2, "SHARE": 0.25, "BOTH": False}

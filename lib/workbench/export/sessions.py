@@ -73,7 +73,7 @@ class Session:
         """Return the code that finds Glue's session, so that none is started beside it."""
         lines = ["from pyspark.sql import SparkSession", ""]
         if self.variables:
-            told = ", ".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in self.variables.items())
+            told = json.dumps(self.variables, ensure_ascii=False)[1:-1]  # Python reads no pairs of surrogates
             lines = ["import os", "", *lines, f"os.environ |= {{{told}}}  # the environment's file refers to them"]
         return "\n".join(
             [*lines, "spark = SparkSession.builder.getOrCreate()  # Glue's own; none is started beside it"]
@@ -96,7 +96,7 @@ def session(notebook, values, *, version="6.0", environment=None, place=PLACE, w
         Session. Values of variables that are not set here are texts that begin with YOUR-.
 
     Raises:
-        ValueError: there is no such version or worker type, or the place is not on S3.
+        ValueError: no such version or worker type, the place is not on S3, or a variable holds a line break.
     """
     if not place.startswith("s3://"):
         raise ValueError(f"{place} is no folder on S3; expected s3://bucket/folder")
@@ -140,6 +140,8 @@ def _remote(env):
         if homes.writable(name, reference):
             variable = reference.partition(":")[2]
             values[name] = variables[variable] = os.environ.get(variable) or _asked(variable)
+            if not values[name].isprintable():
+                raise ValueError(f"{variable} holds a line break or another character that is not printed")
     return variables, {name: value for name, value in values.items() if value}
 
 
