@@ -138,6 +138,12 @@ def test_texts_with_characters_that_end_lines_elsewhere_arrive_as_they_are(monke
     assert f"\nx = '{odd}'\n" in text
 
 
+def test_a_name_that_goes_over_lines_stays_in_its_comment():
+    notebook = made("x = 1")
+    text = export.script(notebook, session(notebook), declared=[], name="mine\nraise SystemExit")
+    assert text.startswith("# The notebook mine raise SystemExit as a job")
+
+
 @pytest.mark.parametrize("name", OURS)
 def test_each_of_our_notebooks_becomes_a_script_with_its_code_in_order(name):
     notebook = notebooks.read(ROOT / "notebooks" / f"{name}.ipynb")
@@ -177,8 +183,10 @@ def test_markdown_with_the_tag_has_none():
 
 
 def test_what_is_no_script_is_refused():
-    with pytest.raises(ValueError, match="Glue keeps the name JOB_NAME for itself; rename that parameter of mine"):
-        script(made(parameters='JOB_NAME: str = "x"'))
+    for name in ("JOB_NAME", "mode"):
+        wrong = f"Glue keeps the name {name} for itself; rename that parameter of mine"
+        with pytest.raises(ValueError, match=wrong):
+            script(made(parameters=f'{name}: str = "x"'))
     with pytest.raises(ValueError, match="mine: cell 1 is no Python"):
         script(made("x = = 1"))
     with pytest.raises(ValueError, match="mine is no script: from __future__ imports must occur at the beginning"):

@@ -5,17 +5,12 @@ import ast
 from workbench.export import cells as code
 from workbench.export import magics, studio, wheel
 
-# names that Glue keeps for itself: awsglue.utils.getResolvedOptions, and what argparse makes of -h
+# names that Glue keeps for itself: awsglue.utils.getResolvedOptions, what argparse makes of -h, and by
+# https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html what it sets itself
 RESERVED = (
-    "JOB_ID",
-    "JOB_NAME",
-    "JOB_RUN_ID",
-    "RedshiftTempDir",
-    "SECURITY_CONFIGURATION",
-    "TempDir",
-    "h",
-    "help",
-)
+    "JOB_ID", "JOB_NAME", "JOB_RUN_ID", "RedshiftTempDir", "SECURITY_CONFIGURATION", "TempDir", "conf", "debug",
+    "endpoint", "h", "help", "mode", "scriptLocation",
+)  # fmt: skip
 READ = '''
 import json
 import math
@@ -91,8 +86,9 @@ def script(notebook, session, *, declared, given=None, name="notebook"):
 
 def _head(session, name):
     told = "\n".join(f"# {key}: {value}" for key, value in _settings(session).items())
+    named = " ".join(name.split())  # a file's name may go over lines
     return (
-        f"# The notebook {name} as a job for AWS Glue {session.glue.name}, written by `workbench export`:\n"
+        f"# The notebook {named} as a job for AWS Glue {session.glue.name}, written by `workbench export`:\n"
         f"# change the notebook, not this.\n# {session.price()}\n"
         f"# Before the first run: aws s3 cp {wheel.name()} {session.packages[0]}\n#\n# The job needs:\n{told}\n"
     )
