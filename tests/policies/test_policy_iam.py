@@ -96,6 +96,54 @@ def test_a_key_is_taken_letter_by_letter():
     assert made(odd).document["Statement"][0]["Resource"] == [f"{LAKE}/a${{*}}b/*"]
 
 
+@pytest.mark.parametrize(
+    ("call", "resources"),
+    [
+        (glue("GetDatabase", "*"), ["catalog", "database/${*}"]),
+        (Call("python", "kinesis", "GetRecords", "", "eu-central-1", (("stream", "a?"),)), ["stream/a${?}"]),
+        (
+            Call("python", "ssm", "GetParameter", "", "eu-central-1", (("parameter", "/a/*"),)),
+            ["parameter/a/${*}"],
+        ),
+        (Call("python", "sts", "AssumeRole", "", "", (("arn", "arn:aws:iam::1:role/*"),)), ["role/${*}"]),
+        (s3("GetObject", ("bucket", "*"), ("key", "a/b")), ["s3:::${*}/a/*"]),
+        (s3("HeadBucket", ("bucket", "*")), ["s3:::${*}"]),
+        (s3("ListObjectsV2", ("bucket", "*"), ("prefix", "*")), ["s3:::${*}"]),
+        (s3("ListObjectsV2", ("bucket", "*")), ["s3:::${*}"]),
+        (
+            s3("CopyObject", ("bucket", "lake"), ("key", "a/b"), ("source", "*/x/y")),
+            ["s3:::${*}/x/*", "s3:::lake/a/*"],
+        ),
+    ],
+)
+def test_a_wildcard_in_a_name_allows_that_name(call, resources):
+    found = made(call)
+    told = sorted(one for each in found.document["Statement"] for one in each["Resource"])
+    assert all(one.endswith(end) for one, end in zip(told, resources, strict=True))
+    assert policies.faults(found.document) == []
+
+
+def test_what_belongs_to_another_account_keeps_its_address():
+    stream = "arn:aws:kinesis:us-west-2:9:stream/s"
+    parameter = "arn:aws:ssm:us-west-2:9:parameter/p"
+    found = made(
+        Call("python", "kinesis", "GetRecords", "", "eu-central-1", (("stream", stream),)),
+        Call("python", "ssm", "GetParameter", "", "eu-central-1", (("parameter", parameter),)),
+    )
+    assert [one["Resource"] for one in found.document["Statement"]] == [[stream], [parameter]]
+    point = "arn:aws:s3:eu-central-1:123456789012:accesspoint/x"
+    assert made(s3("GetObject", ("bucket", point), ("key", "a/b"))).missing == ("s3:GetObject, called by Spark",)
+
+
+def test_the_source_of_a_copy():
+    for source in ("/other/a/b", "other/a/b?versionId=1"):
+        copy = made(s3("CopyObject", ("bucket", "lake"), ("key", "a/b"), ("source", source)))
+        action = "s3:GetObjectVersion" if "versionId" in source else "s3:GetObject"
+        assert copy.document["Statement"][0] == {
+            "Sid": "Storage1", "Effect": "Allow", "Action": [action], "Resource": ["arn:aws:s3:::other/a/*"],
+        }  # fmt: skip
+
+
 def test_rights_of_their_own():
     key = ("bucket", "lake"), ("key", "a/b")
     tagged = made(s3("PutObject", *key, ("extra", "tagging")), s3("DeleteObject", *key, ("extra", "version")))
@@ -146,6 +194,7 @@ def test_another_partition():
 WIDE = {
     "action": {"Action": ["s3:*"]}, "part": {"Action": ["s3:Get*"]}, "all": {"Action": ["*"]}, "none": {"Action": []},
     "resource": {"Resource": ["*"]}, "not": {"NotAction": ["s3:GetObject"]}, "deny": {"Effect": "Deny"},
+    "inside": {"Resource": ["arn:aws:s3:::*/a/*"]}, "half": {"Resource": ["arn:aws:s3:::lake/a*"]},
 }  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import runpy
 import socket
 import subprocess
 import sys
@@ -72,6 +73,12 @@ def test_three_clients_are_recorded_without_anything_secret(aws):
     assert all(to_aws(one, endpoints()) for one in found)
     assert not any(secret in kept + repr(found) for secret in (TOKEN, SIGNATURE, "not to be told", "anything"))
     assert not folder.exists() and VARIABLE not in os.environ
+
+
+def test_the_source_of_a_copy_is_told_with_its_version():
+    given = {"Bucket": "lake", "Key": "a", "CopySource": {"Bucket": "other", "Key": "x/y", "VersionId": "1"}}
+    names = runpy.run_path(str(HOOK / "sitecustomize.py"))["names"]
+    assert ("source", "other/x/y?versionId=1") in names("s3", "CopyObject", given)
 
 
 def test_the_folder_goes_when_the_run_breaks():

@@ -59,6 +59,8 @@ def faults(document):
         wide = [one for one in statement.get("Resource", ["*"]) if not re.match(r"arn:[a-z-]+:[a-z0-9]+:", one)]
         if wide and not everywhere:
             found.append(f"{sid} is for any resource")
+        inner = [one for one in statement.get("Resource", []) if re.search(r"[*?](?!})", one.removesuffix("/*"))]
+        found += [f"{sid} has a wildcard before the end of {one}" for one in inner if one != "*"]
     return found
 
 
@@ -90,20 +92,22 @@ class _Making:
 
     def _s3(self, call):
         bucket = call.one("bucket") or self.bucket
-        if not bucket:
+        if not bucket or bucket.startswith("arn:"):  # an access point has rights of its own beside the bucket's
             return False
         if call.operation in actions.S3_LISTING:
             self._listing(actions.S3_LISTING[call.operation], bucket, call)
         elif call.operation in actions.S3_BUCKET:
-            self._give(f"s3:{actions.S3_BUCKET[call.operation]}", f"s3:::{bucket}")
+            self._give(f"s3:{actions.S3_BUCKET[call.operation]}", f"s3:::{_plain(bucket)}")
         elif call.operation in actions.S3_OBJECT:
             areas = {_area(key, self._below(bucket)) for key in call.all("key")} or self._guessed(bucket, call)
             for action in self._of_object(call):
                 for area in areas:
-                    self._give(f"s3:{action}", f"s3:::{bucket}/{area}")
+                    self._give(f"s3:{action}", f"s3:::{_plain(bucket)}/{area}")
             for source in call.all("source"):
-                other, _, key = source.partition("?")[0].partition("/")
-                self._give("s3:GetObject", f"s3:::{other}/{_area(key, self._below(other))}")
+                source, version, _ = source.lstrip("/").partition("?versionId=")
+                other, _, key = source.partition("/")
+                action = "s3:GetObjectVersion" if version else "s3:GetObject"
+                self._give(action, f"s3:::{_plain(other)}/{_area(key, self._below(other))}")
         else:
             return False
         return True
@@ -142,7 +146,7 @@ class _Making:
         if not kinds or not self.databases:
             return False
         region = call.region or self.region
-        named = call.all("database") or self.databases
+        named = [_plain(name) for name in call.all("database") or self.databases]
         for kind in kinds:
             tails = {"catalog": ["catalog"], "database": [f"database/{name}" for name in named]}
             tails |= {each: [f"{each}/{name}/*" for name in named] for each in ("table", "userDefinedFunction")}
@@ -154,24 +158,24 @@ class _Making:
         streams = call.all("stream") or self.streams
         if call.operation not in actions.KINESIS or not streams:
             return False
-        for stream in streams:
-            name = stream.rpartition("/")[2]
-            self._give(
-                f"kinesis:{call.operation}", f"kinesis:{call.region or self.region}:{self.account}:stream/{name}"
-            )
+        place = f"kinesis:{call.region or self.region}:{self.account}:stream/"
+        for stream in map(_plain, streams):
+            action = f"kinesis:{call.operation}"
+            self.given[action].add(stream if stream.startswith("arn:") else self._arn(f"{place}{stream}"))
         return True
 
     def _ssm(self, call):
-        name = call.one("parameter").lstrip("/")
+        name = _plain(call.one("parameter")).lstrip("/")
         if call.operation != "GetParameter" or not name:
             return False
-        self._give("ssm:GetParameter", f"ssm:{call.region or self.region}:{self.account}:parameter/{name}")
+        ours = self._arn(f"ssm:{call.region or self.region}:{self.account}:parameter/{name}")
+        self.given["ssm:GetParameter"].add(name if name.startswith("arn:") else ours)
         return True
 
     def _sts(self, call):
         if call.operation != "AssumeRole" or not call.one("arn"):
             return False
-        self.given["sts:AssumeRole"].add(call.one("arn"))
+        self.given["sts:AssumeRole"].add(_plain(call.one("arn")))
         return True
 
     def _give(self, action, tail):
@@ -187,9 +191,10 @@ class _Making:
     def statements(self):
         """The statements: actions on the same resources together, listing with its prefixes as a condition."""
         for action, bucket in list(self.listed):
-            if "" in self.listed[action, bucket] or self._arn(f"s3:::{bucket}") in self.given[action]:
+            whole = f"s3:::{_plain(bucket)}"
+            if "" in self.listed[action, bucket] or self._arn(whole) in self.given[action]:
                 del self.listed[action, bucket]  # all of it may be listed
-                self._give(action, f"s3:::{bucket}")
+                self._give(action, whole)
         groups = defaultdict(set)
         for action, resources in ((one, found) for one, found in self.given.items() if found):
             groups[action.partition(":")[0], tuple(sorted(resources))].add(action)
@@ -199,7 +204,7 @@ class _Making:
         ]
         for (action, bucket), prefixes in sorted(self.listed.items()):
             condition = {"StringLike": {"s3:prefix": sorted(prefixes)}}
-            resource = [self._arn(f"s3:::{bucket}")]
+            resource = [self._arn(f"s3:::{_plain(bucket)}")]
             made.append({"Effect": "Allow", "Action": [action], "Resource": resource, "Condition": condition})
         return _named(made)
 

@@ -30,7 +30,9 @@ def names(service, operation, given):
     """
     found = [(kind, given[key]) for key, kind in NAMES.items() if isinstance(given.get(key), str)]
     if isinstance(given.get("CopySource"), dict):
-        found.append(("source", "{Bucket}/{Key}".format(**given["CopySource"])))
+        version = given["CopySource"].get("VersionId")
+        source = "{Bucket}/{Key}".format(**given["CopySource"])
+        found.append(("source", f"{source}?versionId={version}" if version else source))
     if service == "glue" and operation in BY_NAME and isinstance(given.get("Name"), str):
         found.append((BY_NAME[operation], given["Name"]))
     if service == "glue" and isinstance(given.get("DatabaseInput"), dict):
