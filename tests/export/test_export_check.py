@@ -131,6 +131,22 @@ def test_what_the_parameters_exclude_is_not_looked_at():
     assert len(checked(notebook, ENDPOINT="https://kinesis.example.com")) == 2
 
 
+@pytest.mark.parametrize(
+    "cell",
+    [
+        "def f(MODE):\n    if MODE == 'slow':\n        open('x')",
+        "for day in DAYS:\n    open(day)\nDAYS.append(1)\nfor day in DAYS:\n    open('x')",
+        "BOTH['a'] = 1\nif BOTH:\n    open('x')",
+        "from mine import MODE\nif MODE == 'slow':\n    open('x')",
+    ],
+)
+def test_a_name_that_is_bound_again_or_changed_in_place_excludes_nothing(cell):
+    parameters = 'MODE: str = "fast"\nDAYS: list = []\nBOTH: dict = {}'
+    assert "file" in {one.rule for one in checked(made(cell, parameters=parameters))}
+    still = "if MODE == 'slow' or DAYS or BOTH:\n    open('x')"
+    assert checked(made(still, parameters=parameters)) == []
+
+
 FEATURES = {  # by name: a use of it
     "Python data sources": "from pyspark.sql.datasource import DataSource",
     "the type VARIANT": 'spark.sql("SELECT parse_json(text) FROM t")',

@@ -47,9 +47,18 @@ def read(notebook, values):
     trees = [None if python is None else ast.parse(python) for _, python in parts]
     own = parameters_cell(notebook)
     tagged = [cell is own for cell in code]
-    others = [tree for tree, own in zip(trees, tagged, strict=True) if tree is not None and not own]
-    assigned = _assigned(others)
-    known = {name: value for name, value in values.items() if name not in assigned}
+    others = [
+        node
+        for tree, own in zip(trees, tagged, strict=True)
+        if tree is not None and not own
+        for node in ast.walk(tree)
+    ]
+    taken, changed = bound(others), _changed(others)
+    known = {
+        name: value
+        for name, value in values.items()
+        if name not in taken and not (name in changed and isinstance(value, list | dict))
+    }
     return [
         Cell(number, cell.source, found, None if tree is None else tuple(_reached(tree, known)), own)
         for number, (cell, (found, _), tree, own) in enumerate(zip(code, parts, trees, tagged, strict=True), 1)
@@ -162,7 +171,25 @@ def _reached(node, known):
         yield from _reached(child, known)
 
 
-def _assigned(trees):
-    """Return the names that code assigns anywhere: their values are not those of the parameters."""
-    stored = (node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Name))
-    return {node.id for node in stored if isinstance(node.ctx, ast.Store | ast.Del)}
+def bound(nodes):
+    """Return the names that nodes bind anywhere, arguments of functions too: what they are is theirs to say."""
+    found = set()
+    for node in nodes:
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store | ast.Del):
+            found.add(node.id)
+        elif isinstance(node, ast.arg):
+            found.add(node.arg)
+        elif isinstance(node, ast.alias):
+            found.add((node.asname or node.name).partition(".")[0])
+        elif isinstance(getattr(node, "name", None), str):  # functions, classes, what is caught or matched
+            found.add(node.name)
+    return found
+
+
+def _changed(nodes):
+    """Return the names whose values may be changed in place: LIST.append(…), MAP["a"] = 1."""
+    kinds = (ast.Attribute, ast.Subscript)
+    places = (node for node in nodes if isinstance(node, kinds) and isinstance(node.value, ast.Name))
+    return {
+        node.value.id for node in places if isinstance(node, ast.Attribute) or not isinstance(node.ctx, ast.Load)
+    }
