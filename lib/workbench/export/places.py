@@ -7,7 +7,13 @@ from workbench.export import cells as code
 from workbench.export.findings import CANNOT_RUN, DIFFERS, Finding
 
 READERS = ("csv", "json", "load", "orc", "parquet", "text", "textFile")  # of spark.read and spark.readStream
+FORMATS = ("csv", "json", "orc", "parquet", "save", "start", "text")  # of DataFrame.write and writeStream
 WRITERS = ("save", "to_csv", "to_excel", "to_feather", "to_json", "to_parquet", "to_pickle")
+OPENERS = (
+    "glob.glob", "glob.iglob", "io.open", "numpy.load", "numpy.loadtxt", "open", "os.chdir", "os.listdir",
+    "os.scandir", "os.walk", "pathlib.Path", "pyarrow.parquet.read_table", "sqlite3.connect",
+)  # fmt: skip
+NAMED = ("database", "file", "filepath_or_buffer", "fname", "io", "path", "path_or_buf", "source")  # by keyword
 TEMPORARY = ("gettempdir", "mkdtemp", "mkstemp", "NamedTemporaryFile", "TemporaryDirectory", "TemporaryFile")
 BUCKET = re.compile(r"\bs3[an]?://([a-z0-9][a-z0-9.-]+)|\barn:aws[\w-]*:[\w-]+:[\w-]*:(\d{12}):")
 REGION = re.compile(r"(us|eu|ap|sa|ca|me|af|il|mx|cn)(-gov|-iso[a-z]?)?-[a-z]+-\d")
@@ -22,7 +28,8 @@ def files(cells, names):
             why = "it is on the driver's disk, out of reach for executors and gone with the session"
             yield Finding(cell.number, call.lineno, "file", DIFFERS, name, why, "keep what must stay in S3")
         elif (path := _path(call, name, last)) is not None:
-            writes = last in WRITERS or (name == "open" and _mode(call)[:1] in ("w", "a", "x"))
+            opens = name in ("open", "io.open") and _mode(call)[:1] in ("w", "a", "x")
+            writes = last in WRITERS or opens or _of(name, "write|writeStream")
             kind = "an absolute path" if path.startswith(("/", "~", "file:")) else "a relative path"
             why = "in Glue the working folder is another and this machine's files are not there"
             if writes:
@@ -70,13 +77,19 @@ def _first(node):
 
 def _path(call, name, last):
     """Return the path that a call is given as a constant, or the constant beginning of one; None for none."""
-    spark = last in READERS and re.search(r"(^|\.)(read|readStream)(\.|$)", name)
+    reads = last in READERS and _of(name, "read|readStream")
+    spark = reads or (last in FORMATS and _of(name, "write|writeStream"))
     pandas = name.startswith("pandas.read_") and last not in ("read_sql", "read_sql_query", "read_clipboard")
-    known = name in ("open", "pathlib.Path", "sqlite3.connect") or last in WRITERS
-    if not (spark or pandas or known) or not call.args:
+    given = [*call.args[:1], *(word.value for word in call.keywords if word.arg in NAMED)]
+    if not (spark or pandas or name in OPENERS or last in WRITERS) or not given:
         return None
-    text = _constant(call.args[0])
+    first = given[0].elts[0] if isinstance(given[0], ast.List | ast.Tuple) and given[0].elts else given[0]
+    text = _constant(first)
     return text if text and text != ":memory:" and not re.match(r"(?!file:)[a-z][a-z0-9+]*:", text) else None
+
+
+def _of(name, words):
+    return re.search(rf"(^|\.)({words})(\.|$)", name)
 
 
 def _constant(node):
