@@ -64,7 +64,7 @@ def _problems(asked, wanted, glue, shipped):
     elif local_only(env):
         yield from _local(asked, env)
     else:
-        yield from _remote(asked, env, shipped)
+        yield from _remote(asked, env, wanted, shipped)
 
 
 def _broker(env):
@@ -87,11 +87,15 @@ def _local(asked, env):
         yield CANNOT_RUN, f"{env.name} needs a server on this machine (stand-in {env.stand_in})", aws
 
 
-def _remote(asked, env, shipped):
+def _remote(asked, env, wanted, shipped):
     if asked != "start":
         return  # said once
-    if not (shipped / f"{env.name}.yml").is_file():
-        why = f"the environment {env.name} is not in the wheel"
+    there, here = shipped / f"{wanted}.yml", settings.environments().get(wanted)
+    if here is None or not there.is_file():
+        why = f"the environment {wanted} is not in the wheel"
+        yield CANNOT_RUN, why, f"put its file into {shipped.parent.name}/{shipped.name} and export again"
+    elif here.read_bytes() != there.read_bytes():
+        why = f"the environment {wanted} of the wheel is another one"
         yield CANNOT_RUN, why, f"put its file into {shipped.parent.name}/{shipped.name} and export again"
     host = urlsplit(env.catalog.uri or "").hostname or ""
     if host in LOOPBACK or re.match(r"127\.", host):
