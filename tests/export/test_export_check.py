@@ -7,6 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from conftest import ROOT
 from export_cases import checked, made, told
 
 import workbench
@@ -34,6 +35,12 @@ PLANTED = [  # the last cell of a notebook that is clean, (line, rule, grade), w
     ("%matplotlib inline\nx = 1", (1, "magic", "differs"), "%matplotlib: the kernel runs it where the kernel is"),
     ("!pip install x", (1, "magic", "differs"), "a shell line: the kernel runs it where the kernel is"),
     ("%idle_timeout 5", (1, "magic", "differs"), "the session runs already"),
+    ("x = 1\nget_ipython().run_line_magic('ls', '')", (2, "magic", "cannot run"), "get_ipython: the session is plain Python"),
+    ("display(1)\ndisplay(2)", (1, "magic", "cannot run"), "display: the session is plain Python"),
+    ("from . import helpers", (1, "import", "cannot run"), "a relative import, '.': a notebook is in no package"),
+    ("from ..a.b import c", (1, "import", "cannot run"), "a relative import, '..a.b'"),
+    ("try:\n    import not_installed_anywhere\nexcept ImportError:\n    x = None", (2, "import", "differs"), "what stands behind except is run"),
+    ("try:\n    import not_installed_anywhere\nexcept KeyError:\n    x = None", (2, "import", "cannot run"), "there is no version to pin"),
     ("x = = 1", (1, "magic", "cannot run"), "neither Python nor a magic"),
     ('rows = pd.read_csv("data/rows.csv")', (1, "file", "cannot run"), "a relative path, 'data/rows.csv'"),
     ('rows = spark.read.option("header", True).csv("rows.csv")', (1, "file", "cannot run"), "a relative path, 'rows.csv'"),
@@ -127,6 +134,22 @@ def test_an_environment_has_to_be_in_the_wheel_and_its_secrets_cannot_be_resolve
     secret += ["the session cannot resolve ssm:/region (client.region of own), as it runs already"]
     assert found == ["the environment own is not in the wheel", *secret]
     assert [one.why for one in checked(start, shipped=folder) if one.rule == "environment"] == secret
+
+
+def test_an_environment_by_its_path_or_with_another_file_is_not_that_of_the_wheel(project, monkeypatch):
+    (folder := project / "params" / "environments").mkdir(parents=True)
+    text = (ROOT / "params" / "environments" / "aws-glue.yml").read_text()
+    (folder / "aws-glue.yml").write_text(f"{text}# mine\n")
+    (project / "aws-glue.yml").write_text(text)
+    monkeypatch.chdir(project)
+    start = made(START, parameters='ENVIRONMENT: str = "aws-glue"')
+    assert [one.why for one in checked(start)] == ["the environment aws-glue of the wheel is another one"]
+    path = str(project / "aws-glue.yml")
+    assert [one.why for one in checked(start, ENVIRONMENT=path)] == [f"the environment {path} is not in the wheel"]
+
+
+def test_a_function_of_ones_own_may_be_named_as_one_of_ipython():
+    assert checked(made("def display(x):\n    return x\n\ndisplay(1)")) == []
 
 
 def test_what_the_parameters_exclude_is_not_looked_at():

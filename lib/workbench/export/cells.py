@@ -77,12 +77,17 @@ def imported(cells):
     for node in nodes(cells, ast.Import, ast.ImportFrom):
         for alias in node[1].names:
             if isinstance(node[1], ast.ImportFrom):
-                found[alias.asname or alias.name] = f"{node[1].module}.{alias.name}"
+                found[alias.asname or alias.name] = f"{origin(node[1])}.{alias.name}"
             else:
                 found[alias.asname or alias.name.partition(".")[0]] = (
                     alias.name if alias.asname else alias.name.partition(".")[0]
                 )
     return found
+
+
+def origin(node):
+    """Return the module of a `from … import`, with the dots of a relative one."""
+    return "." * node.level + (node.module or "")
 
 
 def nodes(cells, *kinds):

@@ -33,6 +33,7 @@ def check(notebook, *, version="6.0", declared=(), given=None, shipped=None):
         *rules.features(cells, names, glue),
         *rules.library(cells, names),
         *rules.processes(cells, names),
+        *rules.shell(cells, names),
         *rules.plots(cells, names),
     ]
     return sorted(set(found))

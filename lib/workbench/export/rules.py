@@ -16,6 +16,7 @@ PROCESSES = re.compile(
 )
 SERVERS = re.compile(r"http\.server\.\w*Server|socketserver\.\w+|socket\.create_server|asyncio\.start_server")
 PLOTS = re.compile(r"(workbench\.plots|matplotlib|seaborn|plotly)\.(\w+\.)*[a-z]\w*")
+SHELL = ("display", "get_ipython")  # IPython gives them to each cell; Glue's sessions and jobs have none
 DISTRIBUTIONS = {"google": "protobuf"}  # import names that several distributions share
 
 
@@ -34,9 +35,13 @@ def misplaced(cells):
 
 def imports(cells, glue):
     """Yield a finding for each module that is neither in Glue nor pinned."""
+    caught = _caught(cells)
     for (cell, line), module, installed in missing(cells, code.imported(cells), glue):
         what = f"{module} is not in Glue {glue.name}"
-        if module in glue.removed:
+        if module.startswith("."):
+            what, why, grade = f"a relative import, {module!r}", "a notebook is in no package", CANNOT_RUN
+            instead = "import it by its name, from a file in %extra_py_files"
+        elif module in glue.removed:
             why, grade = f"Python {glue.python} has removed it", CANNOT_RUN
             instead = "use what its documentation names in its place"
         elif installed is not None:
@@ -45,6 +50,9 @@ def imports(cells, glue):
         elif found := pin(module):
             why, grade = "a session installs it when it starts", DIFFERS
             instead = f"leave {found} in %additional_python_modules, where workbench export glue puts it"
+        elif module in caught:
+            why, grade = "nor installed here, so what stands behind except is run", DIFFERS
+            instead = "name NAME==VERSION in %additional_python_modules where it is wanted"
         else:
             why, grade = "and as it is not installed here either, there is no version to pin", CANNOT_RUN
             instead = "name NAME==VERSION in %additional_python_modules, or a file in %extra_py_files"
@@ -118,6 +126,16 @@ def processes(cells, names):
             yield Finding(cell.number, call.lineno, kind, CANNOT_RUN, name, why, "use a service that AWS reaches")
 
 
+def shell(cells, names):
+    """Yield a finding for each cell that calls what only IPython has."""
+    own, seen = code.bound(node for _, node in code.nodes(cells, ast.AST)), set()
+    for cell, call, name in code.calls(cells, names):
+        if name in SHELL and name not in own and (cell.number, name) not in seen:
+            seen.add((cell.number, name))
+            why, instead = "the session is plain Python and no IPython", "leave it out, or print"
+            yield Finding(cell.number, call.lineno, "magic", CANNOT_RUN, name, why, instead)
+
+
 def plots(cells, names):
     """Yield a finding for each cell that draws without %matplot or %plotly at its end."""
     seen = {cell.number for cell in cells if {magic.name for magic in cell.magics} & set(magics.AFTER_CODE)}
@@ -156,14 +174,32 @@ def _used(cells, names):
     """Return modules that are imported or that functions of ours need: name to (cell, line) of the first use."""
     found = {}
     for cell, node in code.nodes(cells, ast.Import, ast.ImportFrom):
-        told = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
-        for name in told:
-            found.setdefault(name.partition(".")[0], (cell.number, node.lineno))
+        for module in _modules(node):
+            found.setdefault(module, (cell.number, node.lineno))
     for cell, call, name in code.calls(cells, names):
         for entry in table()["library"]:
             for module in entry.get("needs", ()) if _named(name, entry["name"]) else ():
                 found.setdefault(module, (cell.number, call.lineno))
     return found
+
+
+def _modules(node):
+    """Return the first names of the modules that an import names; of a relative one all of it."""
+    if isinstance(node, ast.ImportFrom):
+        return [code.origin(node) if node.level else node.module.partition(".")[0]]
+    return [alias.name.partition(".")[0] for alias in node.names]
+
+
+def _caught(cells):
+    """Return the modules that are imported only where an ImportError is caught."""
+    inside = set()
+    for _, node in code.nodes(cells, ast.Try):
+        kinds = {code.dotted(kind, {}) for one in node.handlers for kind in getattr(one.type, "elts", [one.type])}
+        if kinds & {"ImportError", "ModuleNotFoundError", "Exception", None}:  # None catches all
+            inside |= {id(one) for statement in node.body for one in ast.walk(statement)}
+    found = [(id(node) in inside, module) for _, node in code.nodes(cells, ast.Import, ast.ImportFrom)
+             for module in _modules(node)]  # fmt: skip
+    return {module for safe, module in found if safe} - {module for safe, module in found if not safe}
 
 
 def _named(name, entry):
