@@ -1,6 +1,7 @@
 """`workbench export` as a person calls it: files beside each other, where the wheel goes, exit codes."""
 
 import json
+import shlex
 import zipfile
 
 import nbformat
@@ -82,6 +83,14 @@ def test_values_of_a_params_file_and_the_folder(call, built, project):
     (project / "mine.yml").write_text("M: 5\n")
     with pytest.raises(ValueError, match="M is not a parameter of this notebook; it has N"):
         call("glue", "01_mine", "--params", "mine.yml")
+
+
+def test_the_commands_that_it_names_can_be_pasted(call, built, project):
+    path = write_notebook(project / "my notes" / "it's.ipynb", 'open("x")')
+    _, lines = call("glue", path, "--output", "out put")
+    given = [shlex.split(line)[1:] for line in lines if line.split()[0] in ("wheel", "check")]
+    assert given[0][3] == f"out put/{WHEEL}"
+    assert given[1][-3:] == [str(path), "--version", "6.0"]
 
 
 def test_without_a_checkout_no_wheel_is_built(call, project, monkeypatch):

@@ -167,6 +167,7 @@ def test_refusals():
     notebook = made("x = 1")
     with pytest.raises(ValueError, match="no worker type 'XL'; there are G.1X"):
         session(notebook, worker="XL")
-    with pytest.raises(ValueError, match="/data is no folder on S3; expected s3://bucket/folder"):
-        session(notebook, place="/data")
+    for place in ("/data", "s3://", "s3:///x", "s3://lake/a,b", "s3://lake/my wheels"):
+        with pytest.raises(ValueError, match=f"{place} is no folder on S3; expected s3://bucket/folder"):
+            session(notebook, place=place)
     assert declared(notebook) == []

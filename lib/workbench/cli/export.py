@@ -1,6 +1,7 @@
 """`workbench export`: notebooks for AWS Glue, and what would be different there."""
 
 import json
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -30,8 +31,8 @@ def glue(
     """Write a notebook for Glue Studio, or a job script, with the library as a wheel beside it."""
     made = _written(notebook, version, params, environment, output, job=job, place=place)
     options = {"--environment": environment, "--params": params, "--version": version}
-    command = " ".join([notebook, *(f"{name} {value}" for name, value in options.items() if value)])
-    _next(*made, f"workbench export check {command}", job=job)
+    given = [word for pair in options.items() if pair[1] for word in pair]
+    _next(*made, shlex.join(["workbench", "export", "check", notebook, *given]), job=job)
 
 
 @export.command("try")
@@ -146,7 +147,7 @@ def _next(target, wheel, session, findings, command, *, job):
     print(f"wrote  {_from_here(target)}")
     if wheel:
         print(f"wrote  {_from_here(wheel)}")
-        print(f"wheel  aws s3 cp {_from_here(wheel)} {session.packages[0]}")
+        print(f"wheel  {shlex.join(['aws', 's3', 'cp', _from_here(wheel), session.packages[0]])}")
     else:
         print(f"wheel  put the one that this library was installed from to {session.packages[0]}")
     print(f"cost   {session.price()}")

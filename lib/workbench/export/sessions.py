@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 from dataclasses import dataclass
 
 from workbench import costs, java, settings
@@ -98,7 +99,7 @@ def session(notebook, values, *, version="6.0", environment=None, place=PLACE, w
     Raises:
         ValueError: no such version or worker type, the place is not on S3, or a variable holds a line break.
     """
-    if not place.startswith("s3://"):
+    if not re.fullmatch(r"s3://\w[^\s,'\"]*", place):  # it stands in a list that commas part
         raise ValueError(f"{place} is no folder on S3; expected s3://bucket/folder")
     glue, cells = versions.version(version), code.read(notebook, values)
     lacking = [module for _, module, _ in rules.missing(cells, code.imported(cells), glue)]
