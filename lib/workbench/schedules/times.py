@@ -32,6 +32,8 @@ def require(expression):
     Raises:
         ValueError: the sentence names the field, what is expected and what was found.
     """
+    if not expression.isascii():
+        raise ValueError(f"{expression!r} has a character that cron does not read, such as a space that is none")
     fields = expression.split()
     if len(fields) != 5:
         shape = "minute, hour, day of month, month, day of week"
@@ -65,7 +67,8 @@ def _wrong(number, item, *, alone):
     if step is not None and not 1 <= int(step) <= most:
         return f"a step is 1 to {most}, found {item!r}"
     if star:
-        return None
+        bare = step is None and not alone
+        return "*: it stands alone (in a list of days cron programs differ in what it limits)" if bare else None
     if step is not None and last is None:
         read = f"{item!r} is {first}-{most}/{step} for some cron programs and {first} for others"
         return f"a step needs a range or *: {read}"
