@@ -16,6 +16,9 @@ from workbench import secrets
         ("NOTE", "AKIAABCDEFGHIJKLMNOP", True),
         ("NOTE", "-----BEGIN RSA PRIVATE KEY-----\nabc", True),
         ("URL", "https://me:hush@host/x", True),
+        ("URL", "jdbc:postgresql://host/db?user=me&password=hush", True),
+        ("URL", "jdbc:sqlserver://host;user=me;Password=hush;", True),
+        ("URL", "https://host/x?tokens=3&password=", False),
         ("PASSWORD", "env:DB_PASSWORD", False),
         ("PASSWORD", "", False),
         ("TOKENS", 3, False),
@@ -37,6 +40,7 @@ def test_redaction_reaches_every_text_and_leaves_the_rest():
         "d": "[secret]",
     }
     assert secrets.redact("http://me:hush@host/x") == "http://[secret]@host/x"
+    assert secrets.redact("jdbc:x://h/db?user=me&password=hush&ssl=on") == "jdbc:x://h/db?user=me&[secret]&ssl=on"
 
 
 def test_names_are_redacted_too():

@@ -20,6 +20,7 @@ VALUES = {
         r"-----BEGIN [A-Z0-9 ]+-----(?:.*?-----END [A-Z0-9 ]+-----|.*)", re.DOTALL
     ),
     "a URL with a password": re.compile(r"(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"),
+    "an address with a password": re.compile(r"(?<=[?&;])(?:password|passwd|pwd|secret|token)=[^&;\s\"']+", re.I),
 }
 
 

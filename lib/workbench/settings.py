@@ -100,7 +100,8 @@ class Environment(Strict):
         for where, block in (
             ("catalog.properties", self.catalog.properties),
             ("spark.conf", self.spark.conf),
-            ("catalog", {"uri": getattr(self.catalog, "uri", None) or ""}),
+            ("catalog", {key: getattr(self.catalog, key, None) or "" for key in ("uri", "warehouse")}),
+            ("spark", {"master": self.spark.master}),
             ("kafka.config", getattr(self.kafka, "config", {})),
         ):
             for key, value in block.items():
