@@ -42,6 +42,8 @@ def test_where_a_magic_stands(source, found):
 
 def test_what_is_no_python_is_no_magic_either():
     assert magics.split("x = = 1") == ((), None)
+    assert magics.split("x = await f()") == ((), None)  # only IPython awaits outside of functions
+    assert magics.split("async def g():\n    await f()")[1] is not None
     assert magics.split("x = '''\n%%sql\nSELECT 1")[1] is None
     assert magics.split("%time f(\nx = = 1")[1] is None
 

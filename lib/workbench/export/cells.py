@@ -44,7 +44,7 @@ def read(notebook, values):
     """
     code = [cell for cell in notebook.cells if cell.cell_type == "code" and cell.source.strip()]
     parts = [magics.split(cell.source) for cell in code]
-    trees = [None if python is None else ast.parse(python) for _, python in parts]
+    trees = [None if python is None else magics.parse(python) for _, python in parts]
     own = parameters_cell(notebook)
     tagged = [cell is own for cell in code]
     others = [

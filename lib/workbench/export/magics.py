@@ -7,6 +7,7 @@ behind goes to the session as it is. A cell magic takes all that follows; by AWS
 
 import ast
 import re
+import warnings
 from dataclasses import dataclass
 
 # what the kernel knows: https://docs.aws.amazon.com/glue/latest/dg/interactive-sessions-magics.html
@@ -52,7 +53,7 @@ def split(source):
     lines, found = lines_of(source), []
     for _ in range(len(lines) + 1):
         try:
-            ast.parse("\n".join(lines))
+            parse("\n".join(lines))
             break
         except SyntaxError as error:
             at = _cell_magic(lines, (error.lineno or 1) - 1)
@@ -66,6 +67,18 @@ def split(source):
     return tuple(_placed(found, source)), "\n".join(lines)
 
 
+def parse(source):
+    """Return the tree of a source, without what Python warns of: that is said when the cell runs.
+
+    Raises:
+        SyntaxError: it is no Python by itself, such as an await outside of functions, which IPython takes.
+    """
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        compile(source, "<cell>", "exec", dont_inherit=True)
+        return ast.parse(source)
+
+
 def lines_of(source):
     """Return the lines of a source as Python counts them; what else ends lines may stand in its texts."""
     return re.split(r"\r\n?|\n", source.removesuffix("\n"))
@@ -76,7 +89,7 @@ def _cell_magic(lines, at):
     for number, line in enumerate(lines[:at]):
         if line.startswith("%%"):
             try:
-                ast.parse("\n".join(lines[:number]))
+                parse("\n".join(lines[:number]))
             except SyntaxError:
                 continue  # it stands in a text that goes over lines
             return number
