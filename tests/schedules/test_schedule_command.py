@@ -160,8 +160,9 @@ def test_a_wake_up_that_is_not_due_does_nothing(inside, scheduled):
     for moment, code in (("2026-07-01T02:15", 0), ("2026-07-01T00:00", 0), ("2026-07-01T00:15", 2)):
         assert inside(project, "schedule", "run", "gone", "--due", moment)[0] == code
     assert not list(project.glob("runs/*/*"))
-    code, wrong = inside(project, "schedule", "run", "gone", "--due", "soon")
-    assert code == 2 and "'soon' is no time like 2026-01-31T02:15" in wrong.err
+    for moment in ("soon", "0001-01-01T00:00+05:00", "9999-12-31T23:59"):
+        code, wrong = inside(project, "schedule", "run", "gone", "--due", moment)
+        assert code == 2 and f"'{moment}' is no time like 2026-01-31T02:15" in wrong.err
     assert "no entry 'good'" in inside(project, "schedule", "run", "good")[1].err
 
 

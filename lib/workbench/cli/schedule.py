@@ -188,7 +188,9 @@ def _moment(text):
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"{text!r} is no time like 2026-01-31T02:15") from None
+        found = None
+    if found is None or not 1970 < found.year < 9999:  # beyond, another time zone's is in no year
+        raise ValueError(f"{text!r} is no time like 2026-01-31T02:15")
     return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
 
 

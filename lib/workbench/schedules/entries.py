@@ -64,6 +64,8 @@ class Entry(BaseModel):
             raise ValueError(
                 f"an entry has cron (it begins at a time) or after (it follows others), found {found}"
             )
+        if len(set(self.after)) < len(self.after):
+            raise ValueError(f"after names an entry twice: {', '.join(self.after)}")
         if self.after and "time_zone" in self.model_fields_set:
             raise ValueError("time_zone is that of cron; what follows others has none of its own")
         if self.cron:
@@ -165,7 +167,7 @@ def _entry(name, values, file):
     if not isinstance(name, str) or not re.fullmatch(NAME, name):
         raise ValueError(f"{file}: {name!r} is no name of an entry: small letters, digits, _, at most 60")
     if not isinstance(values, dict):
-        raise ValueError(f"{file}: {name}: expected keys and values, found {values!r}")
+        raise ValueError(f"{file}: {name}: expected keys and values, found {secrets.redact(repr(values))}")
     try:
         return Entry(name=name, **{str(key): value for key, value in values.items()})
     except (ValidationError, TypeError) as error:
