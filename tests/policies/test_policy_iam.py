@@ -131,6 +131,13 @@ def test_what_belongs_to_another_account_keeps_its_address():
         Call("python", "ssm", "GetParameter", "", "eu-central-1", (("parameter", parameter),)),
     )
     assert [one["Resource"] for one in found.document["Statement"]] == [[stream], [parameter]]
+    theirs = Call("python", "glue", "GetDatabase", "", "eu-central-1", (("database", "d"), ("catalog", "9" * 12)))
+    assert made(theirs).document["Statement"][0]["Resource"] == [
+        f"arn:aws:glue:eu-central-1:999999999999:{one}" for one in ("catalog", "database/d")
+    ]
+    nested = (("database", "d"), ("catalog", "999999999999:s3tablescatalog/tables"))
+    below = Call("python", "glue", "GetDatabase", "", "eu-central-1", nested)
+    assert made(below).missing == ("glue:GetDatabase, called by Python",)
     point = "arn:aws:s3:eu-central-1:123456789012:accesspoint/x"
     assert made(s3("GetObject", ("bucket", point), ("key", "a/b"))).missing == ("s3:GetObject, called by Spark",)
 

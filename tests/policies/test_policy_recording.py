@@ -75,10 +75,12 @@ def test_three_clients_are_recorded_without_anything_secret(aws):
     assert not folder.exists() and VARIABLE not in os.environ
 
 
-def test_the_source_of_a_copy_is_told_with_its_version():
+def test_versions_of_a_copy_and_catalogs_of_another_account_are_told():
     given = {"Bucket": "lake", "Key": "a", "CopySource": {"Bucket": "other", "Key": "x/y", "VersionId": "1"}}
     names = runpy.run_path(str(HOOK / "sitecustomize.py"))["names"]
     assert ("source", "other/x/y?versionId=1") in names("s3", "CopyObject", given)
+    theirs = {"CatalogId": "999999999999", "Name": "sales"}
+    assert set(names("glue", "GetDatabase", theirs)) == {("catalog", "999999999999"), ("database", "sales")}
 
 
 def test_the_folder_goes_when_the_run_breaks():

@@ -142,8 +142,8 @@ class _Making:
         return areas
 
     def _glue(self, call):
-        kinds = actions.GLUE.get(call.operation)
-        if not kinds or not self.databases:
+        kinds, account = actions.GLUE.get(call.operation), call.one("catalog") or self.account
+        if not kinds or not self.databases or ":" in account or "/" in account:  # a catalog below an account's
             return False
         region = call.region or self.region
         named = [_plain(name) for name in call.all("database") or self.databases]
@@ -151,7 +151,7 @@ class _Making:
             tails = {"catalog": ["catalog"], "database": [f"database/{name}" for name in named]}
             tails |= {each: [f"{each}/{name}/*" for name in named] for each in ("table", "userDefinedFunction")}
             for tail in tails[kind]:
-                self._give(f"glue:{call.operation}", f"glue:{region}:{self.account}:{tail}")
+                self._give(f"glue:{call.operation}", f"glue:{region}:{_plain(account)}:{tail}")
         return True
 
     def _kinesis(self, call):

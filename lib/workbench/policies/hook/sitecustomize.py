@@ -14,7 +14,7 @@ from pathlib import Path
 
 NAMES = {
     "Bucket": "bucket", "Key": "key", "Prefix": "prefix", "CopySource": "source", "DatabaseName": "database",
-    "StreamName": "stream", "StreamARN": "stream", "RoleArn": "arn",
+    "StreamName": "stream", "StreamARN": "stream", "RoleArn": "arn", "CatalogId": "catalog",
 }  # fmt: skip
 BY_NAME = {"GetDatabase": "database", "DeleteDatabase": "database", "UpdateDatabase": "database"}
 EXTRAS = {"Tagging": "tagging", "ACL": "acl", "VersionId": "version"}
