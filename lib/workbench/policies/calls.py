@@ -46,7 +46,7 @@ class Call:
     operation: str
     host: str
     region: str = ""
-    names: tuple = ()  # (kind, text): bucket, key, prefix, source, database, stream, parameter, arn, extra
+    names: tuple = ()  # kind, text: bucket, key, prefix, source, catalog, database, stream, parameter, arn, extra
     digest: str = ""  # of the request's content, where names stand in it that the log does not have
 
     def all(self, kind):
