@@ -29,6 +29,7 @@ def check(notebook, *, version="6.0", declared=(), given=None, shipped=None):
         *homes.environments(cells, names, values, glue=glue, shipped=shipped or wheel.environments()),
         *places.files(cells, names),
         *places.buckets(cells),
+        *places.variables(cells, names),
         *rules.imports(cells, glue),
         *rules.features(cells, names, glue),
         *rules.library(cells, names),

@@ -56,6 +56,35 @@ def buckets(cells):
             yield Finding(cell.number, node.lineno, "address", CANNOT_RUN, what, why, "make it a parameter")
 
 
+def variables(cells, names):
+    """Yield a finding for each environment variable that is read and not set, and for a named profile of AWS."""
+    reads = ("os.getenv", "os.environ.get", "os.environ.pop")
+    named = [
+        (cell, node, code.dotted(node.value, names) == "os.environ" and _constant(node.slice))
+        for cell, node in code.nodes(cells, ast.Subscript)
+    ]
+    own = {text for _, node, text in named if isinstance(node.ctx, ast.Store)}
+    read = [one for one in named if isinstance(one[1].ctx, ast.Load)]
+    for cell, call, name in code.calls(cells, names):
+        given = _constant(call.args[0]) if call.args else None
+        if name == "os.environ.setdefault":
+            own.add(given)
+        read += [(cell, call, given)] * (name in reads)
+        if any(word.arg == "profile_name" and not _none(word.value) for word in call.keywords):
+            why = "in Glue there are no profiles, the role of the session has the rights"
+            told = (CANNOT_RUN, "a named profile of AWS", why, "leave profile_name out")
+            yield Finding(cell.number, call.lineno, "variable", *told)
+    for cell, node, text in read:
+        if text and text not in own:
+            why = "in Glue the variables of this machine are not set"
+            told = (DIFFERS, f"an environment variable, {text!r}", why, "make it a parameter")
+            yield Finding(cell.number, node.lineno, "variable", *told)
+
+
+def _none(node):
+    return isinstance(node, ast.Constant) and node.value is None
+
+
 def _calls(cells, names):
     """Yield (cell, call, name) also of methods of what has no name, such as spark.read.option(…).csv(…)."""
     for cell, call in code.nodes(cells, ast.Call):
