@@ -73,6 +73,21 @@ def test_the_magics_cells_word_for_word():
     )
 
 
+def test_what_the_notebooks_own_magics_install_is_asked_for_before_the_session_begins():
+    asked = "%additional_python_modules confluent-kafka==2.1, duckdb, s3://b/rules-1.0-py3-none-any.whl"
+    notebook = made(f"{asked}\n%extra_py_files s3://b/more.zip", "import confluent_kafka, duckdb, rules, more")
+    found = session(notebook)
+    pinned = f"duckdb=={installed('duckdb')}"
+    assert found.packages[1:] == (pinned, "confluent-kafka==2.1", "s3://b/rules-1.0-py3-none-any.whl")
+    cells = export.variant(notebook, found).cells
+    assert cells[0].source.endswith(f",{','.join(found.packages[1:])}")
+    assert json.loads(cells[1].source.partition("\n")[2])["--extra-py-files"] == "s3://b/more.zip"
+    job = export.script(notebook, found, declared=[])
+    assert f"\n# --additional-python-modules: {','.join(found.packages)}\n" in job
+    assert "\n# --extra-py-files: s3://b/more.zip\n" in job
+    assert session(export.variant(notebook, found)).packages == found.packages
+
+
 def test_the_catalog_of_an_environment_with_values_of_its_variables(monkeypatch):
     notebook = made("x = 1", parameters='ENVIRONMENT: str = "aws-glue"')
     monkeypatch.setenv("WORKBENCH_WAREHOUSE", "s3://lake/warehouse")
@@ -144,6 +159,8 @@ def test_what_variables_hold_arrives_as_it_is(monkeypatch):
     told = next(line for line in found.begin().splitlines() if line.startswith("os.environ"))
     assert ast.literal_eval(told[len("os.environ |= ") : told.index("  #")]) == found.variables
     assert found.variables["WORKBENCH_WAREHOUSE"] == value
+    ((configure,), _) = magics.split(found.configure_magic())
+    assert value in ast.literal_eval(configure.value)["--conf"]  # so the published kernel reads it
     monkeypatch.setenv("WORKBENCH_WAREHOUSE", "s3://lake/w\nraise SystemExit")
     with pytest.raises(ValueError, match="WORKBENCH_WAREHOUSE holds a line break"):
         session(notebook, environment=settings.environment("aws-glue"))

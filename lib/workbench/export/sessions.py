@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from workbench import costs, java, settings
 from workbench.export import cells as code
-from workbench.export import homes, rules, versions, wheel
+from workbench.export import homes, magics, rules, versions, wheel
 from workbench.session import configuration
 
 IDLE_MINUTES = 10  # Glue's own default is 2880: two days are paid for when nobody ends the session
@@ -22,9 +22,11 @@ class Session:
         glue: the version.
         worker: type of the workers.
         workers: how many, the driver's included; two at least.
-        packages: requirements to install: the wheel on S3, and others with their version.
+        packages: requirements to install: the wheel on S3, others with their version, and those of the notebook's
+            own magics, which would come when the session runs already.
         conf: Spark's settings, name to text.
         variables: environment variables that the environment's file refers to, name to value.
+        files: modules and zips on S3 that the notebook's own magics put on the path.
     """
 
     glue: versions.Glue
@@ -33,6 +35,7 @@ class Session:
     packages: tuple
     conf: dict
     variables: dict
+    files: tuple = ()
 
     def price(self):
         """Return what an hour costs, in words."""
@@ -47,7 +50,8 @@ class Session:
     def arguments(self):
         """Return the arguments of a session or a job that are no settings of their own, name to text."""
         pairs = [f"{name}={value}" for name, value in self.conf.items()]
-        return {"--datalake-formats": "iceberg", "--conf": " --conf ".join(pairs)}
+        files = {"--extra-py-files": ",".join(self.files)} if self.files else {}
+        return {"--datalake-formats": "iceberg", **files, "--conf": " --conf ".join(pairs)}
 
     def line_magics(self):
         """Return the text of the first cell: line magics, with the price above them."""
@@ -68,7 +72,7 @@ class Session:
 
     def configure_magic(self):
         """Return the text of the second cell; a cell magic takes a whole one."""
-        return "%%configure\n" + json.dumps(self.arguments(), indent=4)
+        return "%%configure\n" + json.dumps(self.arguments(), indent=4, ensure_ascii=False)
 
     def begin(self):
         """Return the code that finds Glue's session, so that none is started beside it."""
@@ -105,8 +109,16 @@ def session(notebook, values, *, version="6.0", environment=None, place=PLACE, w
     lacking = [module for _, module, _ in rules.missing(cells, code.imported(cells), glue)]
     pins = sorted({found for module in lacking if (found := rules.pin(module)) and module not in glue.removed})
     versions.dpus(worker)
-    packages = (f"{place.rstrip('/')}/{wheel.name()}", *pins)
-    return Session(glue, worker, workers, packages, *_catalog(environment, glue))
+    ours = (f"{place.rstrip('/')}/{wheel.name()}", *pins)
+    own, files = (_own(cells, name) for name in ("additional_python_modules", "extra_py_files"))
+    there = magics.requirements([magics.Magic(1, "additional_python_modules", ",".join(ours), True)])
+    packages = (*ours, *(text for name, text in own.items() if name not in there))
+    return Session(glue, worker, workers, packages, *_catalog(environment, glue), tuple(files.values()))
+
+
+def _own(cells, name):
+    """Return what magics of the notebook ask for by a name: what it is called to its text."""
+    return magics.requirements([one for cell in cells for one in cell.magics if one.at_top and one.name == name])
 
 
 def _catalog(env, glue):
