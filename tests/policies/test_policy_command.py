@@ -77,6 +77,15 @@ def test_what_cannot_be_recorded_is_refused_before_it_runs(project):
     assert not (project / "runs").exists()
 
 
+@pytest.mark.parametrize("output", ["gone/policy.json", "notebooks"])
+def test_a_place_that_cannot_be_written_is_refused_before_it_runs(project, output):
+    write_notebook(project / "notebooks" / "01_mine.ipynb", "x = 1")
+    said = workbench("policies", "01_mine", "--output", output, cwd=project)
+    sentence = f"workbench: {output} cannot be written: its folder is not there, or it is one\n"
+    assert (said.returncode, said.stdout, said.stderr) == (2, "", sentence)
+    assert not (project / "runs").exists()
+
+
 def test_nothing_called_is_nothing_to_allow(capsys):
     stand_in = policies.Call("python", "kinesis", "PutRecords", "127.0.0.1:4567")
     assert _written({stand_in}, None, set(), None) == 1

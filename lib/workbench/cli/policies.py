@@ -40,6 +40,8 @@ def policies(
         str(path), params, tuple(overrides or ()), environment, timeout, tell=progress(path.stem)
     )  # fmt: skip
     env = _recordable(runner, job)
+    if output and not (Path(output).resolve().parent.is_dir() and not Path(output).is_dir()):
+        raise ValueError(f"{output} cannot be written: its folder is not there, or it is one")  # before the runs
     with recording.recorded() as calls:
         for _ in range(runs):
             record = runner.run(job)
