@@ -106,9 +106,8 @@ class Environment(Strict):
         ):
             for key, value in block.items():
                 if found := secrets.kind(key, str(value)):
-                    raise ValueError(
-                        f"{where}.{key} holds {found}; write a reference instead: env:NAME or ssm:/path"
-                    )
+                    instead = "write a reference instead: env:NAME or ssm:/path"
+                    raise ValueError(f"{where}.{key} holds {found}; {instead}")
         return self
 
 
