@@ -112,6 +112,8 @@ def test_a_wheel_that_cannot_be_built(project, monkeypatch):
 
 
 def test_the_check_of_one_and_of_all(call, project):
+    with pytest.raises(ValueError, match="there are no notebooks here; name one"):
+        call("check")
     write_notebook(project / "notebooks" / "01_good.ipynb", "x = 1")
     write_notebook(project / "notebooks" / "02_differs.ipynb", "import duckdb")
     assert call("check", "01_good") == (0, ["01_good                      Glue 6.0: runs"])

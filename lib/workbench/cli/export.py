@@ -104,8 +104,10 @@ def check(
 
     if params and len(notebooks or []) != 1:
         raise ValueError("--params belongs to one notebook; name it")
+    if not (named := notebooks or reading.every()):
+        raise ValueError("there are no notebooks here; name one, or start in a project's folder")
     told = []
-    for name in notebooks or reading.every():
+    for name in named:
         path, found, declared, given = _read(name, params, environment)
         findings = exporting.check(found, version=version, declared=declared, given=given)
         told.append((path.stem, exporting.verdict(findings), findings))
