@@ -38,7 +38,9 @@ def _argument(name, default):
     try:
         if kind == "bool":
             return {{"true": True, "false": False}}[text.lower()]
-        value = json.loads(text) if kind == "json" else {{"int": int, "float": float, "str": str}}[kind](text)
+        if kind == "json":
+            return json.loads(text, parse_constant=int)  # which refuses NaN and Infinity
+        value = {{"int": int, "float": float, "str": str}}[kind](text)
         if kind == "float" and not math.isfinite(value):
             raise ValueError(text)
         return value
