@@ -52,6 +52,27 @@ def test_readme_has_the_same_ratios(name, start):
     assert figures
 
 
+def sentences(evidence):
+    """Return what the page says of layouts, as the evidence has it."""
+    loaded, reading = evidence["c_ours_against_published_loading_included"], evidence["e_read_warm"]
+    less = reading["tuned_ours_against_tuned_published"]
+    alone = [evidence["comparisons"][f"c_queries_alone_{name}"]["total"] for name in ("baseline", "spark41")]
+    return (
+        f"{loaded['baseline']['total']:.1f} times as long as ours by `baseline`, {loaded['spark41']['total']:.1f} times by",
+        f"without loading: {alone[0]:.1f} and {alone[1]:.1f} times",
+        f"reads {less['bytes']:.2f} times fewer",
+        f"{1 / less['rows']:.1f} times as many",
+    )
+
+
+def test_what_is_said_of_layouts_is_in_the_evidence():
+    page = " ".join(PAGE.split())
+    assert [said for said in sentences(EVIDENCE) if said not in page] == []
+    planted = json.loads(json.dumps(EVIDENCE))
+    planted["e_read_warm"]["tuned_ours_against_tuned_published"]["bytes"] = 99.9
+    assert [said for said in sentences(planted) if said not in page] == ["reads 99.90 times fewer"]
+
+
 def test_no_answer_by_the_chosen_engines_is_different_and_all_are_judged():
     kinds = {
         (engine, query): verdict for engine, layout, query, verdict, *_ in EVIDENCE["cells"] if layout == "flat"
