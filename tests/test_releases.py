@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -167,3 +168,19 @@ def test_a_name_of_a_jar_means_that_of_the_installed_spark(monkeypatch):
         "org.xerial_sqlite-jdbc-3.53.1.0.jar",
         "org.apache.iceberg_iceberg-aws-bundle-1.10.0.jar",
     ]
+
+
+# As Spark 4 says it. What takes a column's or a frame's own way is called by the module, as `releases.try_cast(`
+NEW = re.compile(r"\bconf\.getAll\b|\.fromDDL\(|(?<!releases)\.try_cast\(|\.mergeInto\(|functions\.partitioning\b")
+
+
+def test_one_place_alone_knows_what_came_with_spark_4():
+    sources = sorted((ROOT / "lib").rglob("*.py")) + sorted((ROOT / "notebooks").glob("*.ipynb"))
+    assert [path.name for path in sources if NEW.search(path.read_text(encoding="utf-8"))] == ["releases.py"]
+    planted = (
+        "spark.conf.getAll.values()",
+        "StructType.fromDDL(ddl)",
+        "column.try_cast(kind)",
+        "rows.mergeInto(t, c)",
+    )
+    assert all(NEW.search(text) for text in planted) and not NEW.search("releases.try_cast(column, kind)")

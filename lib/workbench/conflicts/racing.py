@@ -171,7 +171,7 @@ def check_statement(name, statement):
 def _refuse_unheld(held, spark):
     """Refuse a session that talks to the storage by another way than the one that is held."""
     way = held.proxy.endpoint_of(held.match.client)
-    if not any(value.startswith(way) for value in spark.conf.getAll.values()):
+    if not any(value.startswith(way) for value in releases.settings(spark).values()):
         raise ValueError(
             f"spark_b is not the session whose commits hold holds: none of its settings has the address {way}"
         )
