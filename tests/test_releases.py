@@ -9,7 +9,7 @@ import sys
 import pytest
 from conftest import ROOT, workbench, write_notebook
 
-from workbench import jars, java
+from workbench import jars, java, scratch
 from workbench.run import record as records
 from workbench.run import runner
 from workbench.tpcds import engines
@@ -91,20 +91,80 @@ SAME = {
 }
 
 
-def said(python):
-    done = subprocess.run([python, "-c", CODE], capture_output=True, text=True, cwd=ROOT, env=os.environ)
+IN_S3 = """
+import json, tempfile
+from workbench import session
+from workbench.tables import commits, maintenance
+
+spark, found = session.start("s3"), {}
+spark.sql("CREATE NAMESPACE n")
+spark.sql("CREATE TABLE n.t AS SELECT id FROM range(3)")
+
+
+def read_on(checkpoint):
+    query = spark.readStream.table("n.t").writeStream.format("noop").option("checkpointLocation", checkpoint).start()
+    query.processAllAvailable()
+    query.stop()
+    return sum(one["numInputRows"] for one in query.recentProgress)
+
+
+def told(name, function):
+    try:
+        found[name] = function()
+    except Exception as error:
+        found[name] = str(error).splitlines()[0]
+        return error
+
+
+disk = tempfile.mkdtemp()
+told("place", lambda: maintenance.stream_checkpoint(spark, "n.t", stream="s", disk=disk).replace(disk, "DISK")[:20])
+told("on disk", lambda: read_on(disk))
+gone = commits.load(spark, "n.t").io().newInputFile("s3://plain/nothing")
+for name, look in {"read": lambda: gone.newStream().read(), "length": gone.getLength}.items():
+    error = told(name, look)
+    found[name] = [commits.missing_file(error), *(name.rpartition(".")[2] for name in commits.causes(error))]
+print(json.dumps(found))
+"""
+
+
+def said(python, code=CODE):
+    # a lake of its own: with the folder that a session of this process left, each would find what the other made
+    env = {name: value for name, value in os.environ.items() if name != scratch.VARIABLE}
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True, cwd=ROOT, env=env)
     assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout)
+    return json.loads(done.stdout.splitlines()[-1])  # a JVM with log4j of its own says a word before it
 
 
 def test_on_the_spark_of_this_environment():
     assert said(sys.executable) == SAME | {"versions": ["4.1", "1.11.0"], "kinesis": "known"}
 
 
-def test_on_spark_35():
-    engine = engines.engine("spark35")
-    if wrong := engines.lacks(engine):
+@pytest.fixture
+def engine():
+    found = engines.engine("spark35")
+    if wrong := engines.lacks(found):
         pytest.skip(f"spark35: {wrong}")
+    return found
+
+
+GONE = {"read": [True, "NotFoundException", "NoSuchKeyException"], "length": [True, "NoSuchKeyException"]}
+
+
+def test_tables_in_s3_on_iceberg_111():
+    """Where a stream's checkpoint may lie, and what a file that is gone is called."""
+    assert said(sys.executable, IN_S3) == GONE | {"place": "file://DISK/_checkpo", "on disk": 3}
+
+
+def test_tables_in_s3_on_iceberg_110(engine):
+    """There the first offset goes by the table's FileIO."""
+    found = said(engines.python(engine), IN_S3)
+    place, on_disk = found.pop("place"), found.pop("on disk")
+    assert found == GONE and "Invalid S3 URI, cannot determine scheme: file:" in on_disk
+    first = "Iceberg 1.10.0 writes a stream's first offset to the storage of n.t, and Spark has no file system for s3://"
+    assert place.startswith(first)
+
+
+def test_on_spark_35(engine):
     kinesis = "a data source written in Python, which Kinesis is here, came with Spark 4.0, and this session is Spark 3.5.6"
     assert said(engines.python(engine)) == SAME | {"versions": ["3.5", "1.10.0"], "kinesis": kinesis}
     assert engines.versions(engine)["pyspark"] == "3.5.6" and engines.versions(engine)["iceberg"] == "1.10.0"
