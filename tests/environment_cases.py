@@ -185,6 +185,29 @@ def test_old_metadata_files(spark, table):
     assert len(there) == {"s3": 3, "rest": 6}[ENVIRONMENT]
 
 
+def file_io(spark, **other):
+    """Iceberg's own way to the bucket, with settings of our own."""
+    given = spark._jvm.java.util.HashMap()
+    for name, value in (session.stand_in(ENVIRONMENT).properties("s3") | other).items():
+        given.put(name, value)
+    implementation = given.remove("io-impl")
+    return spark._jvm.org.apache.iceberg.CatalogUtil.loadFileIO(implementation, given, None)
+
+
+def test_a_missing_file_is_told_from_a_refusal(spark, table):
+    data = spark.sql(f"SELECT file_path FROM {table}.files").first()[0]
+    with pytest.raises(Exception) as refused:
+        file_io(spark, **{"s3.secret-access-key": "another"}).newInputFile(data).newStream().read()
+    assert "Status Code: 403" in str(refused.value) and commits.missing_file(refused.value) is False
+    session.s3_client(ENVIRONMENT).delete_object(Bucket=data[5:].partition("/")[0], Key=data[5:].partition("/")[2])
+    with pytest.raises(Exception) as gone:
+        spark.table(table).collect()
+    assert commits.missing_file(gone.value) is True and commits.kind(gone.value) == commits.OTHER
+    with pytest.raises(Exception) as unknown:  # of its length, S3's own words come out
+        file_io(spark).newInputFile(data).getLength()
+    assert commits.missing_file(unknown.value) is True
+
+
 def test_dropped_without_purge(spark, table):
     bucket, _, prefix = session.catalog(ENVIRONMENT).load_table(table).location()[5:].partition("/")
     spark.sql(f"DROP TABLE {table}")

@@ -48,7 +48,7 @@ def test_tables_and_the_gate(project, environment):
         cwd=ROOT, env=os.environ | {"WORKBENCH_TEST_ENVIRONMENT": environment}, capture_output=True, text=True, check=False,
     )  # fmt: skip
     last = done.stdout.strip().splitlines()[-1]
-    assert (done.returncode, last.split(", ")[0]) == (0, "26 passed"), done.stdout[-6000:]
+    assert (done.returncode, last.split(", ")[0]) == (0, "27 passed"), done.stdout[-6000:]
     assert of_home(project) == [] and list((project / ".workbench" / "scratch").glob("run-*")) == []
 
 

@@ -1,5 +1,6 @@
 """Commits: what errors say, what is tried again and what never, and the one commit that publishes."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
@@ -127,6 +128,37 @@ def test_a_rest_catalog_that_did_not_answer(spark):
     error = java_error(spark, f"{EXCEPTIONS}.RESTException", cause=inner.java_exception)
     assert commits.causes(error)[1].endswith("NoHttpResponseException")
     assert commits.kind(error) == "connection"
+
+
+LOST = "Job aborted due to stage failure: Task 0 in stage 9.0 failed 1 times\nCaused by: "
+S3 = "software.amazon.awssdk.services.s3.model."
+
+
+@pytest.mark.parametrize(
+    ("said", "expected"),
+    [
+        (f"{S3}NoSuchKeyException: The specified key does not exist. (Service: S3, Status Code: 404)", True),
+        (f"{EXCEPTIONS}.NotFoundException: Location does not exist: s3://b/t/data/1.parquet", True),
+        (f"{S3}S3Exception: Access Denied (Service: S3, Status Code: 403)", False),
+        (f"{S3}NoSuchBucketException: The specified bucket does not exist (Service: S3, Status Code: 404)", False),
+        (f"{EXCEPTIONS}.ForbiddenException: {S3}NoSuchKeyException", False),  # a text that names it
+    ],
+)
+def test_which_errors_of_a_store_are_a_missing_file(said, expected):
+    """As they come out of a stream: what failed was a task, and Python has its text only."""
+    error = RuntimeError(LOST + said)
+    assert commits.missing_file(error) is expected
+    outer = ValueError("a batch failed")
+    outer.__cause__ = error
+    assert commits.missing_file(outer) is expected and commits.kind(outer) == "other"
+
+
+def test_a_file_that_is_gone_from_a_disk(spark, table):
+    assert commits.missing_file(None) is False
+    assert commits.missing_file(raised(lambda: spark.sql("SELECT nothing FROM nowhere"))) is False
+    data = spark.sql(f"SELECT file_path FROM {table}.files").first()[0]
+    Path(data.removeprefix("file:")).unlink()
+    assert commits.missing_file(raised(spark.table(table).collect)) is True
 
 
 def test_python_errors():

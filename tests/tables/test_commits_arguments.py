@@ -96,6 +96,7 @@ def test_a_wrong_option_is_said_before_the_first_try(call, options, why):
          "columns is list, expected what commits.columns_of returns, or None"),
         (lambda s, t: commits.kind("CommitFailedException"), "error is str, expected an exception"),
         (lambda s, t: commits.causes(3), "error is int, expected an exception"),
+        (lambda s, t: commits.missing_file("gone"), "error is str, expected an exception"),
     ],
 )  # fmt: skip
 def test_a_wrong_argument_is_said_and_commits_nothing(spark, table, call, why):

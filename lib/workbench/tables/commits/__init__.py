@@ -35,6 +35,7 @@ from workbench.tables.commits.errors import (
     WrongTable,
     causes,
     kind,
+    missing_file,
 )
 from workbench.tables.commits.loading import (
     classic,
@@ -54,6 +55,6 @@ from workbench.tables.commits.writes import retrying
 __all__ = [
     "CONFLICT", "CONNECTION", "OTHER", "PROFILE", "UNKNOWN", "VALIDATION", "Attempt", "BranchMoved", "MainMoved",
     "OutcomeUnknown", "PartlyCommitted", "WrongTable", "attempt", "causes", "classic", "columns_of", "descends",
-    "fast_forward", "forget", "head", "identified", "kind", "load", "marks", "retrying", "set_profile",
-    "snapshots_of", "with_properties",
+    "fast_forward", "forget", "head", "identified", "kind", "load", "marks", "missing_file", "retrying",
+    "set_profile", "snapshots_of", "with_properties",
 ]  # fmt: skip

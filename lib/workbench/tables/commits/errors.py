@@ -27,6 +27,11 @@ _KINDS = (  # the first kind that has one of its classes in the chain wins
         "software.amazon.awssdk.core.exception.SdkClientException",
     }),
 )  # fmt: skip
+_GONE = {  # a file that is not there: Iceberg's word, S3's where Iceberg only asks for a length, that of a disk
+    _ICEBERG + "NotFoundException",
+    "software.amazon.awssdk.services.s3.model.NoSuchKeyException",
+    "java.io.FileNotFoundException",
+}
 # A commit to another branch took the sequence number: some REST servers call that a bad request, others a
 # validation (apache/iceberg#15001). Nothing of this one is in the table, and it can be repeated
 _TAKEN = re.compile(r"add snapshot with sequence number \d+.* last sequence number \d+")
@@ -79,6 +84,17 @@ def causes(error):
         ValueError: it is no exception.
     """
     return _chain(_checked(error))[0]
+
+
+def missing_file(error):
+    """Say whether an error comes of a file that is gone, as of one that expired under its reader.
+
+    Java says the same of a file on disk that may not be read. Where nothing was raised it is False.
+
+    Raises:
+        ValueError: it is no exception.
+    """
+    return bool(_GONE.intersection(causes(error)))
 
 
 def _checked(error):

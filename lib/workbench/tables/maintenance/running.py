@@ -20,8 +20,6 @@ from workbench.tables.maintenance import (
 )
 
 _BATCH_BYTES, _BATCH_GROUPS = 1024**3, 100
-_MISSING = {"NotFoundException", "NoSuchKeyException", "FileNotFoundException"}
-_OVERTAKEN = {"IllegalArgumentException", *_MISSING}
 
 
 @dataclass(frozen=True)
@@ -254,9 +252,10 @@ def _expire(spark, planned, action, left, options):
         except Exception as error:
             # others expired the same, which Iceberg calls an illegal argument, or missing when it comes to files;
             # or somebody named a snapshot that was to go. A fresh look says what is left to do
-            classes = {one.rpartition(".")[2] for one in commits.causes(error)}
-            others = commits.kind(error) in (commits.CONFLICT, commits.VALIDATION) or classes & _OVERTAKEN
-            if not others or (tries == options["tries"] and classes & _MISSING):
+            gone = commits.missing_file(error)
+            others = commits.kind(error) in (commits.CONFLICT, commits.VALIDATION)
+            others = others or gone or "java.lang.IllegalArgumentException" in commits.causes(error)
+            if not others or (tries == options["tries"] and gone):
                 raise
             refused = commits.errors.first_line(error)
     else:
