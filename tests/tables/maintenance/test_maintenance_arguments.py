@@ -43,6 +43,12 @@ def usd(planned=PLANNED, listed=None, dpus=2, mb_per_second=20):
         (lambda: maintenance.stream_marks(None, "a.b", "", available_now=True), f"checkpoint is '', {CHECKPOINT}"),
         (lambda: maintenance.stream_marks(None, "a.b", "/c", available_now="no"),
          "available_now is 'no', expected True or False"),
+        (lambda: maintenance.stream_checkpoint(None, "a.b", stream="a/../b", disk="/c"),
+         "stream is 'a/../b', expected a name of letters, digits, _ and -"),
+        (lambda: maintenance.stream_checkpoint(None, "a.b", stream=None, disk="/c"),
+         "stream is None, expected a name of letters, digits, _ and -"),
+        (lambda: maintenance.stream_checkpoint(None, "a.b", stream="s", disk=""),
+         "disk is '', expected a folder on the driver's disk"),
         (lambda: INVENTORY.bytes([".avro"]), "endings holds ['.avro'], which is list: endings are texts"),
         (lambda: INVENTORY.bytes_of("s3://b/t/data/1.parquet"),
          "locations are several: say locations=['s3://b/t/data/1.parquet']"),
@@ -70,8 +76,9 @@ def test_numbers_and_collections_may_be_of_any_kind():
         lambda given: maintenance.run(given, PLANNED),
         lambda given: maintenance.inventory(given, "a.b"),
         lambda given: maintenance.stream_marks(given, "a.b", "/c", available_now=False),
+        lambda given: maintenance.stream_checkpoint(given, "a.b", stream="s", disk="/c"),
     ],
-    ids=["plan", "run", "inventory", "stream_marks"],
+    ids=["plan", "run", "inventory", "stream_marks", "stream_checkpoint"],
 )
 @pytest.mark.parametrize(("given", "there"), [(None, "NoneType"), ("local", "str")])
 def test_anything_but_a_classic_session_is_said(call, given, there):

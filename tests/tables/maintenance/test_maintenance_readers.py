@@ -158,6 +158,23 @@ def test_a_stream_of_what_is_there_needs_the_snapshot_where_it_first_began(spark
     assert read_on(spark, table, tmp_path) == 10  # by the other triggers it goes on from its place
 
 
+def test_a_checkpoint_beside_the_table_is_the_tables_own(spark, table, tmp_path):
+    made(spark, table, appends=2)
+    at = maintenance.stream_checkpoint(spark, table, stream="follow", disk=tmp_path)
+    beside = f"file:{folder(spark, table).parent}/_checkpoints/"
+    assert at.replace("file:///", "file:/").startswith(beside) and at.endswith("/follow")
+    assert read_on(spark, table, at) == 20
+    append(spark, table, 2)
+    assert maintenance.stream_checkpoint(spark, table, stream="follow", disk=tmp_path) == at
+    assert maintenance.stream_marks(spark, table, at, available_now=False) == (ids(spark, table)[1],)
+    assert read_on(spark, table, at) == 10
+    assert read_on(spark, table, maintenance.stream_checkpoint(spark, table, stream="other", disk=tmp_path)) == 30
+    assert maintenance.inventory(spark, table).unknown == () and list(tmp_path.iterdir()) == []
+    spark.sql(f"DROP TABLE {table} PURGE")  # one that is made anew goes on from nowhere
+    made(spark, table, appends=1)
+    assert maintenance.stream_checkpoint(spark, table, stream="follow", disk=tmp_path) != at
+
+
 def test_a_stream_on_an_empty_table_has_no_mark(spark, table, tmp_path):
     made(spark, table)
     assert read_on(spark, table, tmp_path) == 0

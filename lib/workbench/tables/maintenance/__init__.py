@@ -26,7 +26,7 @@ The parts:
     statistics   distinct values of columns
     metadata     metadata tables of exactly the state that was loaded
     inventory    what lies in the storage, held against what the metadata knows
-    readers      where a stream stands, by its checkpoint
+    readers      where a stream stands, by its checkpoint, and where that may lie
 
 For a table's owner: docs/maintenance.md.
 """
@@ -35,10 +35,10 @@ from workbench.tables.maintenance.inventory import Inventory, inventory
 from workbench.tables.maintenance.planning import Action, Planned, only, plan, told
 from workbench.tables.maintenance.policy import ACTIONS, Limits, Policy, read_policy
 from workbench.tables.maintenance.price import usd
-from workbench.tables.maintenance.readers import stream_marks
+from workbench.tables.maintenance.readers import stream_checkpoint, stream_marks
 from workbench.tables.maintenance.running import Done, run
 
 __all__ = [
     "ACTIONS", "Action", "Done", "Inventory", "Limits", "Planned", "Policy", "inventory", "only", "plan",
-    "read_policy", "run", "stream_marks", "told", "usd",
+    "read_policy", "run", "stream_checkpoint", "stream_marks", "told", "usd",
 ]  # fmt: skip

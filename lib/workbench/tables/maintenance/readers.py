@@ -1,12 +1,53 @@
-"""Where a reader stands: the mark that expiry has to respect."""
+"""Where a reader stands, the mark that expiry has to respect; and where a stream may keep that."""
 
 import json
+import re
+from pathlib import Path
 
 from workbench import arguments
 from workbench.tables import commits
 from workbench.tables.maintenance import limits, metadata
 
 _EMPTY = -1  # Iceberg's offset of a table without a snapshot
+_BY_TABLE = r"(0|1\.\d|1\.10)\."  # releases that write a stream's first offset by the FileIO of the table
+
+
+def stream_checkpoint(spark, table, *, stream, disk):
+    """Return where the checkpoint of a Spark stream that reads a table may lie: beside the table, or on a disk.
+
+    Spark writes it by a file system of its own, Iceberg 1.10 the first offset in it by the table's FileIO, which
+    for S3 knows no disk: beside the table both can. Where Spark has no file system for the table's storage it is
+    on the disk; Iceberg 1.11 leaves all of it to Spark. It is the same folder as long as the table lives, another
+    for one that is made anew. Nothing is made here, and nobody deletes what the stream leaves.
+
+    Args:
+        spark: classic session.
+        table: the one that is read.
+        stream: name of the stream; each one that reads the table has a folder of its own.
+        disk: folder on the driver's disk.
+
+    Returns:
+        string: a location with its scheme.
+
+    Raises:
+        TableNotFound: no such table.
+        ValueError: an argument is wrong, or there is no place that both can write.
+    """
+    if not isinstance(stream, str) or not re.fullmatch(r"\w[\w-]*", stream):
+        raise ValueError(f"stream is {stream!r}, expected a name of letters, digits, _ and -")
+    disk = arguments.place("disk", disk, "a folder on the driver's disk")
+    loaded = commits.load(spark, table)
+    own = f"_checkpoints/{loaded.uuid().toString()}/{stream}"
+    above = re.fullmatch(r"(.+[^/:])/+[^/]+/*", loaded.location())  # a table bucket has nothing above its table
+    if above and _reached(spark, beside := f"{above[1]}/{own}"):
+        return beside
+    release = spark._jvm.org.apache.iceberg.IcebergBuild.version()
+    if re.match(_BY_TABLE, release):
+        raise ValueError(
+            f"Iceberg {release} writes a stream's first offset to the storage of {table}, and Spark has no file "
+            f"system for {loaded.location()}: it needs one, such as S3A of hadoop-aws, or Iceberg 1.11"
+        )
+    return (Path(disk).absolute() / own).as_uri()
 
 
 def stream_marks(spark, table, checkpoint, *, available_now):
@@ -73,6 +114,14 @@ def _text(spark, location):
         return spark._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8")
     finally:
         stream.close()
+
+
+def _reached(spark, location):
+    """Return whether Spark has a file system for a location; nothing is asked of the storage."""
+    try:
+        return bool(_opened(spark, location))
+    except ValueError:
+        return False
 
 
 def _opened(spark, location):
