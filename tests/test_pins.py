@@ -63,6 +63,7 @@ def test_every_jar_has_its_checksum():
         "4.1": [f"{spark}-4.1_2.13:1.11.0", f"{aws}:1.11.0"],
         "3.5": [f"{spark}-3.5_2.12:1.10.0", f"{aws}:1.10.0"],
     }
+    assert {name for pair in table["pairs"].values() for name in pair.get("s3", ())} <= set(table["jars"])
     assert {line: pair["iceberg"] for line, pair in table["pairs"].items()} == {"4.1": "1.11.0", "3.5": "1.10.0"}
 
 

@@ -109,11 +109,12 @@ def pair():
     """Return the pair of the PySpark that is installed, and our own where there is none that fits.
 
     Returns:
-        {"spark": "4.1", "iceberg": release, "jars": {name in an environment: name in jars.toml}, "conf": {…}}.
+        {"spark": "4.1", "iceberg": release, "jars": {name in an environment: name in jars.toml}, "conf": {…},
+        "s3": [names of the jars of Spark's own file system for S3, where the kernel like Glue's has one]}.
     """
     known = pairs()
     line = next((line for line in known if (_pyspark() or "").startswith(f"{line}.")), next(iter(known)))
-    return {"spark": line, "jars": {}, "conf": {}} | known[line]
+    return {"spark": line, "jars": {}, "conf": {}, "s3": []} | known[line]
 
 
 def spark_home():

@@ -9,6 +9,7 @@ from conftest import workbench, write_notebook
 from export_cases import made
 from nbclient import NotebookClient
 
+from workbench import java
 from workbench.export import kernel, studio, trial, wheel
 from workbench.run import record as records
 from workbench.run import runner
@@ -132,6 +133,18 @@ def test_a_value_that_a_magic_does_not_take(name, value, says):
 def test_configure_takes_an_object_of_texts(text):
     with pytest.raises(ValueError, match="%%configure takes a JSON object"):
         kernel.configured(text)
+
+
+def test_where_s3_is_by_a_file_system_of_sparks_own(monkeypatch):
+    for name in ("AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_S3"):
+        monkeypatch.delenv(name, raising=False)
+    assert kernel.s3() == {}  # no jars for it here
+    monkeypatch.setattr(java, "_pyspark", lambda: "3.5.6")
+    assert kernel.s3()["spark.hadoop.fs.s3.impl"].endswith(".S3AFileSystem")
+    assert "spark.hadoop.fs.s3a.endpoint" not in kernel.s3()
+    for name, value in (("AWS_ENDPOINT_URL", "http://a:1"), ("AWS_ENDPOINT_URL_S3", "http://b:2")):
+        monkeypatch.setenv(name, value)
+        assert kernel.s3()["spark.hadoop.fs.s3a.endpoint"] == value
 
 
 def test_settings_stand_behind_each_other():

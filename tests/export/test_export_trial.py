@@ -16,12 +16,15 @@ import workbench
 from workbench import results, session
 
 own = "/site/workbench/__init__.py"
+place = spark._jvm.org.apache.hadoop.fs.Path("s3://some/warehouse")
+system = place.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf())
 worker = spark.sparkContext.parallelize([0], 1).map(lambda _: __import__("workbench").__file__)
 results.record(
     spark=spark.version, iceberg=spark._jvm.org.apache.iceberg.IcebergBuild.version(),
     same=session.start(ENVIRONMENT) is spark, ansi=spark.conf.get("spark.sql.ansi.enabled"),
     wheel=workbench.__file__.endswith(own), wheel_in_worker=worker.first().endswith(own),
     folder=os.path.basename(os.getcwd()), warehouse=os.environ["WORKBENCH_WAREHOUSE"],
+    s3=system.getClass().getSimpleName(),
 )
 """
 GLUE = {"WORKBENCH_WAREHOUSE": "s3://some/warehouse", "WORKBENCH_REGION": "us-east-1"}
@@ -47,7 +50,7 @@ def test_a_notebook_for_glue_51_runs_on_its_spark(project):
     assert (ran.returncode, record["status"], record["failing_cell"]) == (0, "passed", None)
     assert record["results"] == {
         "spark": "3.5.6", "iceberg": "1.10.0", "same": True, "ansi": "true", "wheel": True, "wheel_in_worker": True,
-        "folder": "elsewhere", "warehouse": "s3://some/warehouse",
+        "folder": "elsewhere", "warehouse": "s3://some/warehouse", "s3": "S3AFileSystem",
     }  # fmt: skip
     assert record["notebook_path"] == "exports/glue-5.1/ours.ipynb"
     assert [record["versions"][name] for name in ("pyspark", "iceberg")] == ["3.5.6", "1.10.0"]

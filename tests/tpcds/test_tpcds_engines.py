@@ -40,6 +40,8 @@ def test_the_profiles_that_are_there():
         "spark41": ("spark", False, "rounded", {"pyspark": "4.1.4"}, ("iceberg", "sqlite")),
     }
     assert [name for name, one in found.items() if one.kernel] == ["spark35"]
+    beside = {name: engines.jars_of(one)[len(one.jars) :] for name, one in found.items()}
+    assert {name: jars[0] for name, jars in beside.items() if jars} == {"spark35": "hadoop-aws"}
     assert found["baseline"].conf == {}  # defaults is what it is called
 
 

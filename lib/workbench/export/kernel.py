@@ -120,7 +120,7 @@ def begin(asked):
         asked: what the magics said: name to text.
 
     Returns:
-        SparkSession: its settings are those of `--conf`, and what this machine needs for itself.
+        SparkSession: its settings are those of `--conf`, what this machine needs for itself, and a way to S3.
 
     Raises:
         ValueError: this kernel has not what was asked for: version, packages, wheel; or nothing names Iceberg.
@@ -132,6 +132,7 @@ def begin(asked):
         raise ValueError(f"Glue {named.name} has Spark {named.spark}; this kernel's is {here}")
     _packages(asked.get("additional_python_modules", ""))
     names = tuple(jar for one in asked.get("--datalake-formats", "").split(",") for jar in FORMATS.get(one, ()))
+    names += tuple(java.pair()["s3"])
     jars.for_environment(names, "of a Glue session")
     options = launch.log_options() + class_data_options(names)
     conf = (
@@ -145,10 +146,26 @@ def begin(asked):
         }
     )
     builder = launch.session_class().builder.appName("glue")
-    for key, value in (settings_of(asked.get("--conf", "")) | conf).items():
+    for key, value in (s3() | settings_of(asked.get("--conf", "")) | conf).items():
         builder = builder.config(key, value)
     with launch.environment():
         return builder.getOrCreate()
+
+
+def s3():
+    """Return the settings of Spark's own file system for S3, S3A as in Glue; none where its jars are not.
+
+    What AWS's newer tools read from variables it is told: where S3 is, when it is not AWS.
+    """
+    if not java.pair()["s3"]:
+        return {}
+    found = {
+        "fs.s3.impl": "org.apache.hadoop.fs.s3a.S3AFileSystem",
+        "fs.s3a.aws.credentials.provider": "com.amazonaws.auth.DefaultAWSCredentialsProviderChain",
+    }
+    if endpoint := os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL"):
+        found |= {"fs.s3a.endpoint": endpoint, "fs.s3a.path.style.access": "true"}
+    return {f"spark.hadoop.{name}": value for name, value in found.items()}
 
 
 def settings_of(text):

@@ -105,13 +105,19 @@ def lacks(engine):
             if (there := _version(package)) != wanted:
                 return f"it is {package} {wanted}, here is {there}"
     try:
-        for coordinate, wrong in jars.problems(jars.named(*engine.jars)).items():
+        for coordinate, wrong in jars.problems(jars.named(*jars_of(engine))).items():
             return f"{coordinate} is {wrong}: workbench engines install {engine.name}"
         if engine.family == "spark":
             java.find()
     except ValueError as error:
         return str(error)
     return None
+
+
+def jars_of(engine):
+    """Return the names of a profile's jars, and of those that notebooks in its kernel may need beside them."""
+    line = engine.packages["pyspark"].rpartition(".")[0] if engine.kernel else None
+    return (*engine.jars, *java.pairs().get(line, {}).get("s3", ()))
 
 
 def folder(engine):

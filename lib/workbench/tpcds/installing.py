@@ -23,7 +23,7 @@ def install(engine):
     """
     if engine.own_environment and not engines.installed(engine):
         _make(engine)
-    jars.fetch(jars.named(*engine.jars))
+    jars.fetch(jars.named(*engines.jars_of(engine)))
     if engine.kernel:
         _kernel(engine)
     if wrong := engines.lacks(engine):
