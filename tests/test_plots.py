@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from matplotlib import image
+from matplotlib.axes import Axes
 
 from workbench import plots
 
@@ -111,8 +112,6 @@ def test_spans_stand_in_lanes_and_an_open_one_runs_to_the_edge(emitted):
 
 
 def test_the_end_of_a_lane_is_written_behind_it(emitted, monkeypatch):
-    from matplotlib.axes import Axes
-
     written, draw = [], Axes.annotate
     monkeypatch.setattr(
         Axes,
@@ -239,7 +238,8 @@ def test_ranked_stands_in_order_on_a_logarithmic_axis_with_a_colour_a_name(emitt
     monkeypatch.setattr(
         "matplotlib.axes.Axes.plot", lambda axes, x, y, **style: drawn.append((list(x), list(y), style))
     )
-    monkeypatch.setattr("matplotlib.axes.Axes.set_yscale", lambda axes, scale: drawn.append(scale))
+    scaled = Axes.set_yscale
+    monkeypatch.setattr(Axes, "set_yscale", lambda axes, scale: drawn.append(scale) or scaled(axes, scale))
     monkeypatch.setattr(plots, "_legend", lambda figure, axes, series: drawn.append(series))
     plots.ranked(RATIOS, y="ratio", colour="verdict", **words)
     (*points, scale, names) = drawn

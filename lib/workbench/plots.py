@@ -237,18 +237,14 @@ def ranked(frame, *, y, colour, title, xlabel, ylabel, shown=False):
     names = list(dict.fromkeys(found[colour]))
     _series(found.assign(**dict.fromkeys(names, 0)), colour, names)
     with _figure(title) as (figure, axes):
-        from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
-
         for number, name in enumerate(sorted(names)):
             rows, marker = found[found[colour] == name], MARKERS[number]
             axes.plot(rows["place"], rows[y], label=str(name), color=PALETTE[number], marker=marker, linestyle="")
         axes.set_yscale("log")
-        axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-        axes.yaxis.set_major_formatter(StrMethodFormatter("{x:g}"))  # 10 and not 10 to the power of 1
-        axes.yaxis.set_minor_formatter(NullFormatter())
+        axes.yaxis.get_major_locator().set_params(subs=(1, 2, 5))
+        axes.yaxis.set(major_formatter="{x:g}", minor_formatter="")  # 10 and not 10 to the power of 1
         axes.axhline(1, color="black", linewidth=0.8)
-        axes.set_xlabel(textwrap.fill(xlabel, 60))
-        axes.set_ylabel(textwrap.fill(ylabel, 40))
+        axes.set(xlabel=textwrap.fill(xlabel, 60), ylabel=textwrap.fill(ylabel, 40))
         axes.grid(alpha=0.3)
         _legend(figure, axes, names)
         _emit(figure, f"Points in order: {title}. Across: {xlabel}. Up: {ylabel}. Colours: {_listed(names)}.")
