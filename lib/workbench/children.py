@@ -7,6 +7,7 @@ standard input. Nothing of it stands in a command line, where other users of the
 import ctypes
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -49,7 +50,7 @@ def started(module, *, patience_seconds=5, env=None, python=None, log=None):
         process.stdout.close()
 
 
-def ask(process, message, *, name, patience_seconds=5):
+def ask(process, message, *, name, patience_seconds=5, answer_seconds=None):
     """Say something to a child and return its answer, a dict.
 
     Args:
@@ -57,14 +58,18 @@ def ask(process, message, *, name, patience_seconds=5):
         message: what JSON can carry.
         name: what the child is, for errors.
         patience_seconds: how long to wait for the exit code of a child that went away.
+        answer_seconds: how long to wait for the answer; None waits for as long as the child lives.
 
     Raises:
         ValueError: it refuses, with its own sentence under "error".
         ChildProcessError: it could not go on, with its own sentence under "died", or it is no longer there.
+        TimeoutError: it gave no answer in time, and is still busy: end it.
     """
     try:
         process.stdin.write(json.dumps(message).encode() + b"\n")
         process.stdin.flush()
+        if answer_seconds and not select.select([process.stdout], [], [], answer_seconds)[0]:
+            raise TimeoutError(f"the {name} gave no answer in {answer_seconds:g} seconds")
         line = process.stdout.readline()
     except BrokenPipeError:
         line = b""

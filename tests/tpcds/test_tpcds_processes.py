@@ -138,6 +138,19 @@ def test_what_an_engine_refuses_does_not_end_it_and_is_no_right_answer(catalog, 
     assert (found.verdict.kind, found.verdict.sentence) == ("different", "no answer: no heap")
 
 
+def test_an_engine_that_hangs_is_ended(catalog, data, monkeypatch, tmp_path):
+    """It was waited for without end, and the night with it."""
+    monkeypatch.setattr(processes, "ANSWER_SECONDS", 0.5)
+    monkeypatch.setattr(processes, "PATIENCE_SECONDS", 1)
+    with opened("duckdb", catalog, data) as process:
+        family = psutil.Process(process.process.pid)
+        os.kill(process.process.pid, signal.SIGSTOP)
+        engine, others = tpcds.engine("duckdb"), {"q42": tpcds.Verdict("equal", "by Spark")}
+        with pytest.raises(TimeoutError, match="q42: the engine duckdb gave no answer in 0.5 seconds"):
+            list(tpcds.run(engine, process, data, queries=["q42"], place=tmp_path, others=others))
+    assert not lives(family)
+
+
 def lives(process):
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE

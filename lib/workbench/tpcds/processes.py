@@ -13,6 +13,7 @@ from workbench.tpcds import data as generated
 from workbench.tpcds import engines, layouts
 
 PATIENCE_SECONDS = 60  # a JVM with gigabytes to let go
+ANSWER_SECONDS = 3600  # the slowest at scale factor 1 took 137 on two cores; one that hangs must end
 
 
 class NoAnswer(RuntimeError):
@@ -43,11 +44,13 @@ class Process:
         Raises:
             NoAnswer: the engine refuses the query.
             ChildProcessError: the process is gone.
+            TimeoutError: it gave no answer in ANSWER_SECONDS; what it is busy with ends with its context.
         """
         import pyarrow
 
         file = self.folder / "answer.arrow"
-        said = children.ask(self.process, {"sql": sql, "into": str(file)}, name=f"engine {self.engine.name}")
+        asked, name = {"sql": sql, "into": str(file)}, f"engine {self.engine.name}"
+        said = children.ask(self.process, asked, name=name, answer_seconds=ANSWER_SECONDS)
         if "refused" in said:
             raise NoAnswer(said["refused"])
         with pyarrow.OSFile(str(file), "rb") as opened:

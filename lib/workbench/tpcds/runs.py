@@ -67,6 +67,7 @@ def run(engine, session, data, *, namespace=None, queries=None, place=None, othe
 
     Raises:
         ValueError: the tables are not those of the data, or the engine is the oracle's own and runs in a session.
+        TimeoutError: a process gave no answer; see processes.Process.ask.
     """
     place = None if place is False else place or kept.folder()
     queries = tuple(texts.names() if queries is None else queries)
@@ -80,6 +81,8 @@ def run(engine, session, data, *, namespace=None, queries=None, place=None, othe
                 none = Verdict(DIFFERENT, f"no answer: {error}")
                 yield Result(engine.name, query, none, time.perf_counter() - start, 0.0, layout=layout)
                 continue
+            except TimeoutError as error:
+                raise TimeoutError(f"{query}: {error}") from None
             start = time.perf_counter()
             try:
                 verdict = _judge(engine, query, ran.answer, ask, data, session, namespace, place, others)
