@@ -88,6 +88,15 @@ def test_a_query_that_one_run_lacks_slows_no_other_one():
         figures.slower(run(a=[1.0]), run(a=[None, 1.0]), engine="a")
 
 
+def test_runs_on_other_layouts_are_not_compared():
+    """Each query is faster where the tables lie well: that would name all of those that are not."""
+    flat, ours = run(a=[1.0, 2.0]), [result("a", "q1", 1.0, layout="ours"), result("a", "q2", 1.0, layout="ours")]
+    with pytest.raises(ValueError, match="lie otherwise make no query slower: the runs are of flat and ours"):
+        figures.slower(flat, ours, engine="a")
+    with pytest.raises(ValueError, match="the runs are of flat, ours and flat"):
+        figures.slower(flat + ours, flat, engine="a")
+
+
 def test_the_fastest_verified_engine_is_chosen_and_noise_is_not():
     found = run(plain=[1.0, 1.0, 1.0, 1.0], fast=[0.5, 0.95, 2.0, None], other=[0.6, 0.1, None, None])
     found += [result("fast", "q4", 0.1, "different"), result("plain", "q5", 1.0, "vacuous")]

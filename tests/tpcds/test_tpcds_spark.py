@@ -273,6 +273,10 @@ def test_results_are_kept_in_a_table_by_run(spark, data, namespace):
     assert sorted(figures.saved(spark, table, 1), key=lambda one: one.engine) == first
     assert figures.saved(spark, table, 2) == second
     assert spark.table(table).select("scale", "data").distinct().collect() == [("0.01", data.digest)]
+    assert figures.saved(spark, table, 2, data) == second
+    other = data.__class__(**(vars(data) | {"digest": "0" * 64}))
+    with pytest.raises(ValueError, match="run 2 of .*results is about other data, of scale factor 0.01"):
+        figures.saved(spark, table, 2, other)
     with pytest.raises(ValueError, match="has no run 3; there are 1, 2"):
         figures.saved(spark, table, 3)
 

@@ -83,8 +83,8 @@ def slower(earlier, later, *, engine, against=None, phase=WARM, factor=SLOWER):
     queries that are compared: those that both runs have.
 
     Args:
-        earlier: Results of one run.
-        later: Results of another one.
+        earlier: Results of one run, on one layout.
+        later: Results of another one, on the same layout and data.
         engine: name of the engine.
         against: name of the engine that both runs measured; None for none.
         phase: `cold` or `warm`.
@@ -94,8 +94,12 @@ def slower(earlier, later, *, engine, against=None, phase=WARM, factor=SLOWER):
         dict of query to factor, the slowest first.
 
     Raises:
-        ValueError: a run did not measure an engine, or no query is in both.
+        ValueError: a run did not measure an engine, no query is in both, or the runs are of other layouts.
     """
+    lie = [{one.layout for one in results} for results in (earlier, later)]
+    if len(lie[0] | lie[1]) > 1:
+        told = " and ".join(", ".join(sorted(str(each) for each in of)) for of in lie)
+        raise ValueError(f"tables that lie otherwise make no query slower: the runs are of {told}")
     times = [_times(results, engine, against, phase) for results in (earlier, later)]
     common = [query for query in times[1][engine] if all(query in of for run in times for of in run.values())]
     if not common:
@@ -129,17 +133,25 @@ def save(spark, table, results, data):
     return run
 
 
-def saved(spark, table, run):
+def saved(spark, table, run, data=None):
     """Return the Results of a run in a table of `save`, in no order.
 
+    Args:
+        spark: session.
+        table: `namespace.name`.
+        run: its number.
+        data: tpcds.data.Data that the run must be about; None takes any.
+
     Raises:
-        ValueError: there is no such run.
+        ValueError: there is no such run, or it is about other data.
     """
     name, fields = identifiers.quoted(table), [field.name for field in dataclasses.fields(Result)]
     rows = [row.asDict() for row in spark.table(name).where(f"run = {int(run)}").collect()]
     if not rows:
         runs = [row.run for row in spark.sql(f"SELECT DISTINCT run FROM {name} ORDER BY run").collect()]
         raise ValueError(f"{table} has no run {run}; there are {', '.join(map(str, runs)) or 'none'}")
+    if data is not None and (other := {row["scale"] for row in rows if row["data"] != data.digest}):
+        raise ValueError(f"run {run} of {table} is about other data, of scale factor {', '.join(sorted(other))}")
     return [
         Result(
             **{key: row[key] for key in fields if key != "verdict"},
