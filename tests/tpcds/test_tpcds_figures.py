@@ -1,10 +1,11 @@
 """Medians, ratios and choices, worked out by hand."""
 
 import dataclasses
+import json
 
 import pytest
 
-from workbench.tpcds import choices, figures, measuring
+from workbench.tpcds import choices, figures, layouts, measuring
 from workbench.tpcds.measuring import Unit
 from workbench.tpcds.runs import Result
 from workbench.tpcds.verdicts import Verdict
@@ -219,6 +220,54 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     assert measuring.there([Unit("sail", "flat", 1)], data, queries=["q1"], file=file) == []
     go(cores=3)
     assert len(asked) == 9
+    first = next(iter(json.loads(file.read_text())))
+    assert first["of"][-1] == repr(layouts.WAYS["flat"])
+    assert "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0" in first["of"]
+
+
+@pytest.mark.parametrize("changed", ["jar", "layout"])
+def test_another_jar_or_another_layout_of_that_name_is_measured_again(tmp_path, monkeypatch, changed):
+    """The profile names a jar without its version, the unit a layout without what that is."""
+    data, asked, file = type("Data", (), {"digest": "d"})(), [], tmp_path / "units.json"
+    todo = [Unit("spark41", "ours", 1)]
+
+    def measured(unit, *_):
+        asked.append(unit)
+        return [result(unit.engine, "q1", 1.0, layout=unit.layout)]
+
+    monkeypatch.setattr(measuring, "_measured", measured)
+
+    def go():
+        return list(measuring.run(todo, None, data, {"ours": "n"}, queries=["q1"], file=file))
+
+    go()
+    assert len(go()) == len(asked) == 1
+    if changed == "jar":
+        monkeypatch.setattr(measuring.jars, "named", lambda *_: {"org.apache.iceberg:runtime:9": ""})
+    else:
+        monkeypatch.setitem(layouts.WAYS, "ours", layouts.Layout("{key}"))
+    assert measuring.there(todo, data, queries=["q1"], file=file) == []
+    go()
+    assert len(asked) == 2
+    early = [{key: value for key, value in one.items() if key != "of"} for one in json.loads(file.read_text())]
+    file.write_text(json.dumps(early))  # of before this was written down: nothing says that it is another one
+    assert len(measuring.there(todo, data, queries=["q1"], file=file)) == 1
+
+
+def test_two_runs_do_not_write_over_each_other(tmp_path, monkeypatch):
+    """Each wrote all units that it knew, so those of the other were lost, hours of them."""
+    data, todo = type("Data", (), {"digest": "d"})(), measuring.units(PAIR, ["flat"])
+    monkeypatch.setattr(measuring, "_measured", lambda unit, *_: [result(unit.engine, "q1", 1.0)])
+
+    def go():
+        return measuring.run(todo, None, data, {"flat": "n"}, queries=["q1"], file=tmp_path / "units.json")
+
+    one = go()
+    next(one)
+    with pytest.raises(ValueError, match="another run keeps its results in .*: wait for its end"):
+        next(go())
+    assert len(list(one)) == 1
+    assert len(list(go())) == 2
 
 
 @pytest.mark.parametrize(

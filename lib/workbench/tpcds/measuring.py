@@ -5,14 +5,17 @@ cold, the second warm. Units of one round run one after another, so that a slow 
 """
 
 import dataclasses
+import fcntl
 import hashlib
 import json
+import os
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench import java
+from workbench import jars, java
 from workbench.tpcds import data as generated
-from workbench.tpcds import engines, oracle, processes, runs
+from workbench.tpcds import engines, layouts, oracle, processes, runs
 from workbench.tpcds.texts import names
 from workbench.tpcds.verdicts import Verdict
 
@@ -86,27 +89,29 @@ def run(
 
     Yields:
         (Unit, list of Result), a unit at a time. A unit that was measured under other conditions (data, queries,
-        profile, cores) is measured again.
+        profile and its jars, layout, cores) is measured again.
 
     Raises:
-        ValueError: an engine cannot run here, see engines.lacks; there is no query, or one stands twice.
+        ValueError: an engine cannot run here, see engines.lacks; there is no query, or one stands twice; another
+            run keeps its results in the folder of the file.
+        TimeoutError: an engine gave no answer; see processes.Process.ask.
     """
     queries = _once(tuple(names() if queries is None else queries), str)
     if not queries:
         raise ValueError("there is no query to measure")
-    kept, others = _read(file), {}
-    for unit in todo:
-        engine = (profiles or {}).get(unit.engine) or engines.engine(unit.engine)
-        conditions = _conditions(data, queries, engine, phases, cores)
-        found = kept.get(unit)
-        if found is None or found["conditions"] != conditions:
-            results = _measured(unit, engine, catalog, data, namespaces, queries, place, phases, cores, others)
-            kept[unit] = {"conditions": conditions, "results": results}
-            _write(file, kept)
-        results = kept[unit]["results"]
-        if engine.family != oracle.FAMILY:
-            _vouch(others, results)
-        yield unit, results
+    with _alone(file):
+        kept, others = _read(file), {}
+        for unit in todo:
+            engine = (profiles or {}).get(unit.engine) or engines.engine(unit.engine)
+            about = {"conditions": _conditions(data, queries, engine, phases, cores), "of": _made_of(engine, unit)}
+            if not _holds(kept.get(unit), about):
+                found = _measured(unit, engine, catalog, data, namespaces, queries, place, phases, cores, others)
+                kept[unit] = about | {"results": found}
+                _write(file, kept)
+            results = kept[unit]["results"]
+            if engine.family != oracle.FAMILY:
+                _vouch(others, results)
+            yield unit, results
 
 
 def worst(results):
@@ -137,7 +142,8 @@ def there(todo, data, *, profiles=None, queries=None, file=None, phases=(COLD, W
     queries, kept, found = tuple(names() if queries is None else queries), _read(file), []
     for unit in todo:
         engine = (profiles or {}).get(unit.engine) or engines.engine(unit.engine)
-        if unit in kept and kept[unit]["conditions"] == _conditions(data, queries, engine, phases, cores):
+        about = {"conditions": _conditions(data, queries, engine, phases, cores), "of": _made_of(engine, unit)}
+        if _holds(kept.get(unit), about):
             found += kept[unit]["results"]
     return found
 
@@ -176,6 +182,35 @@ def _conditions(data, queries, engine, phases, cores):
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
 
 
+def _made_of(engine, unit):
+    """Return what else results depend on: the jars by coordinate, and what the layout's name stands for."""
+    return [*jars.named(*engine.jars), repr(layouts.WAYS[unit.layout])]
+
+
+def _holds(found, about):
+    """Say whether a kept unit was measured under these conditions; early ones do not say what they are made of."""
+    return found is not None and found["conditions"] == about["conditions"] and found["of"] in (None, about["of"])
+
+
+@contextmanager
+def _alone(file):
+    """Keep a second run from a file of results: each would write the units it knows over those of the other."""
+    if file is None:
+        yield
+        return
+    folder = Path(file).parent
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = os.open(folder, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ValueError(f"another run keeps its results in {folder}: wait for its end") from None
+        yield
+    finally:
+        os.close(lock)
+
+
 def _read(file):
     if file is None or not Path(file).is_file():
         return {}
@@ -183,7 +218,11 @@ def _read(file):
     try:
         for entry in json.loads(Path(file).read_text(encoding="utf-8")):
             results = [runs.Result(**(one | {"verdict": Verdict(**one["verdict"])})) for one in entry["results"]]
-            found[Unit(**entry["unit"])] = {"conditions": entry["conditions"], "results": results}
+            found[Unit(**entry["unit"])] = {
+                "conditions": entry["conditions"],
+                "of": entry.get("of"),
+                "results": results,
+            }
     except (ValueError, KeyError, TypeError) as error:
         raise ValueError(f"{file} is no file of measured units: {error}") from None
     return found
@@ -197,11 +236,11 @@ def _write(file, kept):
         {
             "unit": dataclasses.asdict(unit),
             "conditions": found["conditions"],
+            **({"of": found["of"]} if found["of"] else {}),
             "results": [_said(dataclasses.asdict(one)) for one in found["results"]],
         }
         for unit, found in kept.items()
     ]
-    Path(file).parent.mkdir(parents=True, exist_ok=True)
     with java.replacing(Path(file)) as new:
         lines = ",\n".join(json.dumps(one) for one in told)
         new.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
