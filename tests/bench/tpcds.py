@@ -26,6 +26,9 @@ CANDIDATES = (TUNED, "sail")
 PARTS, EVERY = "choose,rounds,levers", ",".join(derived.LAYOUTS)
 # Looked for in the units of earlier runs: fewer of one layout are no reason to forget those of another
 KEPT_ROUNDS = 9
+ONCE = (
+    10  # from this scale factor each query is asked once, cold: twice would be three hours, most of them Spark's
+)
 MAIN_SCALE = "1"  # whose figures are docs/evidence/tpcds.json, which notebook 90 shows
 
 
@@ -36,6 +39,10 @@ def main(scale="1", rounds="3", wanted=EVERY, parts=PARTS, queries="", levers=tp
         raise ValueError(f"no part {unknown[0]!r}; there are {PARTS.replace(',', ', ')}")
     data = derived.generate(scale)
     asked = queries.split(",") if queries else list(derived.names())
+    phases = (measuring.COLD,) if float(data.scale) >= ONCE else (measuring.COLD, measuring.WARM)
+    if len(phases) == 1:
+        print(f"scale factor {data.scale}: each query is asked once; choices and levers are those of {MAIN_SCALE}")
+        parts = [part for part in parts if part == "rounds"]
     shelf, own = folders(data.scale, queries)
     everyone = [engines.engine(name) for name in LAYOUTS]
     skipped = {one.name: wrong for one in everyone if (wrong := engines.lacks(one))}
@@ -44,7 +51,7 @@ def main(scale="1", rounds="3", wanted=EVERY, parts=PARTS, queries="", levers=tp
     pulled, wanted = tpcds_levers.named(levers) if "levers" in parts else {}, wanted.split(",")
     flat = ["flat"] if {"choose", "levers"} & set(parts) else []
     spaces, loads = loaded(data, shelf, [*wanted, *flat, *tpcds_levers.layouts(pulled)])
-    about, options = (session.catalog(ENVIRONMENT), data, spaces), {"queries": asked}
+    about, options = (session.catalog(ENVIRONMENT), data, spaces), {"queries": asked, "phases": phases}
 
     # what lacks here was measured elsewhere: its units count, else choices and evidence would be written without it
     candidates = [one for one in everyone if one.name in CANDIDATES]
@@ -180,12 +187,13 @@ def measured(asked, todo, about, path, *, every, **options):
     todo, options = todo if asked else [], options | {"file": path, "cores": os.cpu_count()}
     found = measuring.there([unit for unit in every if unit not in todo], about[1], **options)
     for unit, results in measuring.run(todo, *about, **options):
-        warm = [one for one in results if one.phase == measuring.WARM and one.verdict.verified]
+        phase = tpcds_goals.last(results)
+        judged = [one for one in results if one.phase == phase and one.verdict.verified]
         counted = [(kind, count) for kind, count in derived.counts(results).items() if count]
         worst_first = ", ".join(f"{count} {kind}" for kind, count in reversed(counted))
         where = f"{unit.engine:14} {unit.layout:10} round {unit.round}"
-        seconds = sum(one.seconds for one in warm)
-        print(f"{where}  warm {seconds:7.1f} s of {len(warm)} verified; all: {worst_first}", flush=True)
+        seconds = sum(one.seconds for one in judged)
+        print(f"{where}  {phase} {seconds:7.1f} s of {len(judged)} verified; all: {worst_first}", flush=True)
         found += results
     return found
 
@@ -201,6 +209,7 @@ def told(data, results, taken, tried, loads, skipped):
         "what": f"{derived.DERIVED}: seconds of queries by engine and layout, each beside its verdict; no TPC result",
         "scale": data.scale,
         "data": data.digest,
+        "phase": tpcds_goals.last(results),
         "goals": tpcds_goals.reached(comparisons, reading),
         "rounds": rounds.get("flat", min(rounds.values())),
         "rounds_by_layout": rounds,

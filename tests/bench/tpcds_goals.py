@@ -49,6 +49,11 @@ def digits(found):
     return float(f"{found:.3g}") if abs(found) < 100 else round(found, 1)
 
 
+def last(results):
+    """Return the phase that times are compared in: warm, or cold where each query was asked once."""
+    return measuring.WARM if any(one.phase == measuring.WARM for one in results) else measuring.COLD
+
+
 def best(results, chosen, *, fallback=TUNED):
     """Return the Best of measured rounds on flat tables.
 
@@ -57,7 +62,7 @@ def best(results, chosen, *, fallback=TUNED):
         chosen: query to engine; all others are the fallback's.
         fallback: engine that takes what is not verified.
     """
-    times = figures.medians(results, layout="flat")
+    times = figures.medians(results, layout="flat", phase=last(results))
     names = {one.engine for one in results}
     verdicts = {name: measuring.worst(one for one in results if one.engine == name) for name in names}
     taken, back, slower = {}, {}, {}
@@ -76,14 +81,14 @@ def best(results, chosen, *, fallback=TUNED):
 
 
 def compared(results, taken):
-    """Return the ratios of times on flat tables, warm: name to queries, total and geomean; None where one is missing.
+    """Return the ratios of times on flat tables, see `last`: name to queries, total and geomean; None where one is missing.
 
     `…_exact` leaves out queries that agree only in another scale. Ratios are seconds of the other one by ours, but
     those to DuckDB (d), which say how many times as long as DuckDB our best took.
     """
     found = {}
     for scales, note in ((True, ""), (False, "_exact")):
-        times = figures.medians(results, layout="flat", scales=scales)
+        times = figures.medians(results, layout="flat", scales=scales, phase=last(results))
         ours = {query: times[name][query] for query, name in taken.items() if query in times.get(name, {})}
         found[f"a_best_against_baseline{note}"] = against(ours, times.get(BASELINE))
         found[f"a_best_against_tuned{note}"] = against(ours, times.get(TUNED))

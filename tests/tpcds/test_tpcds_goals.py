@@ -306,6 +306,33 @@ def test_a_part_that_there_is_not_is_refused(project):
         bench.main("0.01", parts="choose,round")
 
 
+def test_at_a_scale_factor_of_10_each_query_is_asked_once_and_the_ratios_are_of_that(project, monkeypatch, capsys):
+    """Choices and levers are those of 1; what was not asked a second time is not compared with what was."""
+    asked, cold = {}, [dataclasses.replace(one, phase="cold", round=1) for one in MEASURED]
+
+    def run(todo, *about, **options):
+        asked[options["file"].stem] = (len(todo), options["phases"])
+        for unit in todo:
+            yield unit, [one for one in cold if (one.engine, one.layout) == (unit.engine, unit.layout)]
+
+    ten = type("Data", (), {"scale": "10", "digest": "d"})()
+    monkeypatch.setattr(bench.derived, "generate", lambda scale: ten)
+    monkeypatch.setattr(bench.measuring, "run", run)
+    monkeypatch.setattr(bench, "loaded", lambda data, folder, wanted: (dict.fromkeys(wanted, "n"), LOADS))
+    monkeypatch.setattr(bench.engines, "lacks", lambda engine: None)
+    monkeypatch.setattr(bench.session, "catalog", lambda name: None)
+    monkeypatch.setattr(tpcds_plans, "write", lambda *given: None)
+    assert bench.main("10", "1", "flat", queries="q1,q2") == 0
+    assert asked == {"choose": (0, ("cold",)), "rounds": (4, ("cold",)), "levers": (0, ("cold",))}
+    assert "each query is asked once" in capsys.readouterr().out
+    (written,) = (project / ".workbench" / "tpcds" / "sf10").glob("trial-*/tpcds_sf10.json")
+    found = json.loads(written.read_text())
+    assert found["phase"] == "cold" and found["comparisons"]["b_sail_against_baseline"]["total"] == 4.0
+    assert tpcds_goals.last(cold) == "cold" and tpcds_goals.last(cold + MEASURED) == "warm"
+    cells = [["sail", "flat", "q1", "equal", 2.0, None, None, None]]
+    assert "   sail       equal: cold 2.000 s" in tpcds_plans.profile("q1", 2.0, None, cells, PLAN).splitlines()
+
+
 PLAN = "== Physical Plan ==\n* Sort (2)\n+- Scan t (1)\n\n\n(1) Scan t\nOutput [1]: [a]\n\n"
 
 
