@@ -11,6 +11,7 @@ It ends with an exit code of 1 when an answer was different in any unit.
 import hashlib
 import json
 import os
+import statistics
 import sys
 from datetime import UTC, datetime
 
@@ -139,7 +140,7 @@ def choose(results, data, path):
 
 
 def loaded(data, folder, wanted):
-    """Load layouts where they are not loaded; returns (layout to namespace, layout to what it took)."""
+    """Load layouts where they are not loaded; returns (layout to namespace, layout to what it costs)."""
     spaces = {layout: f"tpcds_sf{data.scale.replace('.', '_')}_{layout}" for layout in dict.fromkeys(wanted)}
     path = folder / "loads.json"
     loads = json.loads(path.read_text()) if path.is_file() else {}
@@ -149,7 +150,7 @@ def loaded(data, folder, wanted):
             continue
         tables = derived.load(spark, data, namespace, layout=layout)
         loads[layout] = {
-            "seconds": round(sum(one.seconds for one in tables), 1),
+            "seconds": [*loads.get(layout, {}).get("seconds", []), round(sum(one.seconds for one in tables), 1)],
             "files": sum(one.files for one in tables),
             "partitions": sum(one.partitions for one in tables),
             "bytes": sum(one.bytes for one in tables),
@@ -159,7 +160,12 @@ def loaded(data, folder, wanted):
             new.write_text(json.dumps(loads, indent=1) + "\n")
         print(f"loaded {layout}: {loads[layout]}", flush=True)
     session.stop(spark)  # the engines have the machine to themselves
-    return spaces, loads
+    return spaces, {layout: priced(one) for layout, one in loads.items()}
+
+
+def priced(load):
+    """Return what a layout costs: the median of the seconds of its loads, one in each clone, and how many there are."""
+    return load | {"seconds": round(statistics.median(load["seconds"]), 1), "loads": len(load["seconds"])}
 
 
 def ready(spark, namespace, data):

@@ -111,6 +111,27 @@ def test_c_has_the_loading_in_it():
     assert tpcds_goals.loading_included(wrong(found, "q1", "spark41"), LOADS, "spark41")["queries"] == 1
 
 
+def test_what_a_layout_costs_is_the_median_of_its_loads(tmp_path, monkeypatch):
+    """Each clone loads anew; the figures of the last one, on a slow day, took the place of all before."""
+    data = type("Data", (), {"scale": "1"})()
+    spent, there = iter([40.0, 90.0, 44.0]), []
+    monkeypatch.setattr(bench.session, "start", lambda name: None)
+    monkeypatch.setattr(bench.session, "stop", lambda spark: None)
+    monkeypatch.setattr(bench, "ready", lambda spark, namespace, data: bool(there))
+    monkeypatch.setattr(
+        bench.derived, "load",
+        lambda *_, **__: [layouts.Loaded("item", 1, 1, 2, 300, next(spent)), layouts.Loaded("store", 1, 0, 1, 5, 0.5)],
+    )  # fmt: skip
+    for _ in range(3):
+        found = bench.loaded(data, tmp_path, ["ours"])
+    assert found == (
+        {"ours": "tpcds_sf1_ours"},
+        {"ours": {"seconds": 44.5, "files": 3, "partitions": 1, "bytes": 305, "loads": 3}},
+    )
+    there.append("loaded")
+    assert bench.loaded(data, tmp_path, ["ours"]) == found  # nothing is loaded twice in a clone
+
+
 def test_e_is_of_warm_queries_that_both_answered():
     found = results("spark41", {"q1": 1.0, "q3": 1.0}, layout="ours", read=(10, 5), rounds=2)
     found += results("spark41", {"q1": 1.0, "q2": 1.0}, layout="published", read=(35, 20), rounds=2)
