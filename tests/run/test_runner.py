@@ -112,6 +112,23 @@ def test_a_failing_check(project, notebook):
     assert left_behind(project) == []
 
 
+def test_a_command_that_hangs_when_told_of_a_failure_is_ended_with_all_that_it_started(
+    tmp_path, monkeypatch, capfd
+):
+    """A message that nobody takes kept the exit code from cron, and the next night from starting."""
+    monkeypatch.setattr(runner, "NOTIFY_SECONDS", 1)
+    (tmp_path / "tell.sh").write_text(f"#!/bin/sh\nsleep 600 &\necho $! >{tmp_path}/pid\nwait\n")
+    (tmp_path / "tell.sh").chmod(0o755)
+    runner.notify(f"{tmp_path}/tell.sh", name="on_failure")
+    assert f"workbench: on_failure {tmp_path}/tell.sh was ended after 1 seconds" in capfd.readouterr().err
+    sleeper = int((tmp_path / "pid").read_text())
+    until(lambda: not psutil.pid_exists(sleeper) or psutil.Process(sleeper).status() == psutil.STATUS_ZOMBIE)
+    runner.notify(f"{tmp_path}/nobody", name="on_failure")
+    assert "workbench: on_failure could not be called: " in capfd.readouterr().err
+    runner.notify("false")
+    assert "workbench: --on-failure false ended with 1" in capfd.readouterr().err
+
+
 def test_sys_exit_zero_before_the_last_cell(project, notebook):
     notebook("import sys\nsys.exit(0)", "canary = 1")
     assert workbench("run", "job", cwd=project).returncode == 1

@@ -3,7 +3,6 @@
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
@@ -169,15 +168,8 @@ def _notify(entry, ended):
     """Call the entry's command: with the record's path, or without where no record could be written."""
     from workbench.run import runner
 
-    if not entry.on_failure:
-        return
-    if ended is not None:
-        runner.notify(entry.on_failure, ended)
-        return
-    try:
-        subprocess.run(shlex.split(entry.on_failure), check=False)
-    except OSError as error:
-        _say(f"on_failure could not be called: {error}")
+    if entry.on_failure:
+        runner.notify(entry.on_failure, ended, name="on_failure")
 
 
 def _say(sentence):

@@ -21,6 +21,7 @@ from workbench.run import kernel, ledger, processes, report, watch
 from workbench.run import notebook as notebooks
 from workbench.run import record as records
 
+NOTIFY_SECONDS = 120  # the rest of a chain, and what waits for our exit code, are held up for as long
 RESERVE_BYTES = 256 * 1024  # set aside so that a full disk still has room for the record
 
 
@@ -245,12 +246,31 @@ def _clean(folder, hidden, *, keep_log):
             path.write_text(clean, encoding="utf-8")
 
 
-def notify(command, record):
-    """Call the user's command with the record's path as its last argument; its failure changes no verdict."""
+def notify(command, record=None, *, name="--on-failure"):
+    """Call the user's command when a run failed; what becomes of it changes no verdict.
+
+    Args:
+        command: a command line.
+        record: whose path is its last argument; None where there is none.
+        name: of the setting that the command is from, for what is said of it.
+    """
+    path = [] if record is None else [str(records.folder(record) / "run.json")]
     try:
-        done = subprocess.run([*shlex.split(command), str(records.folder(record) / "run.json")], check=False)
+        code = _called([*shlex.split(command), *path])
     except (OSError, ValueError) as error:
-        print(f"workbench: --on-failure could not be called: {error}", file=sys.stderr)
+        print(f"workbench: {name} could not be called: {error}", file=sys.stderr)
+    except subprocess.TimeoutExpired:
+        print(f"workbench: {name} {command} was ended after {NOTIFY_SECONDS:g} seconds", file=sys.stderr)
     else:
-        if done.returncode:
-            print(f"workbench: --on-failure {command} ended with {done.returncode}", file=sys.stderr)
+        if code:
+            print(f"workbench: {name} {command} ended with {code}", file=sys.stderr)
+
+
+def _called(words):
+    """Return the exit code of a command; one that hangs ends with all that it started."""
+    with subprocess.Popen(words, start_new_session=True) as process:
+        try:
+            return process.wait(NOTIFY_SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
