@@ -4,6 +4,7 @@ import json
 import re
 
 import pytest
+from bench import tpcds_levers
 from conftest import ROOT
 
 PAGE = (ROOT / "docs" / "tpcds.md").read_text(encoding="utf-8")
@@ -71,6 +72,25 @@ def test_what_is_said_of_layouts_is_in_the_evidence():
     planted = json.loads(json.dumps(EVIDENCE))
     planted["e_read_warm"]["tuned_ours_against_tuned_published"]["bytes"] = 99.9
     assert [said for said in sentences(planted) if said not in page] == ["reads 99.90 times fewer"]
+
+
+LEVER = re.compile(r"^\| .+? \| `(\w+)` " + r"\| ([\d.]+) " * 4 + r"\|$", re.MULTILINE)
+
+
+def levers(page):
+    """Return what a page says of levers: name to (cold total, cold mean, warm total, warm mean), as numbers."""
+    return {name: tuple(map(float, of)) for name, *of in LEVER.findall(page)}
+
+
+def test_every_lever_stands_on_the_page_with_what_the_evidence_says_of_it():
+    known = {
+        name: tuple(phases[phase][kind] for phase in ("cold", "warm") for kind in ("total", "geomean"))
+        for name, phases in EVIDENCE["levers"].items()
+    }
+    assert set(known) == set(tpcds_levers.EVERY.split(","))
+    assert levers(PAGE) == known
+    (one, *_) = LEVER.finditer(PAGE)
+    assert levers(PAGE.replace(one[0], one[0].replace(f"| {one[2]} |", "| 99.9 |", 1))) != known
 
 
 def test_no_answer_by_the_chosen_engines_is_different_and_all_are_judged():
