@@ -27,9 +27,8 @@ CANDIDATES = (TUNED, "sail")
 PARTS, EVERY = "choose,rounds,levers", ",".join(derived.LAYOUTS)
 # Looked for in the units of earlier runs: fewer of one layout are no reason to forget those of another
 KEPT_ROUNDS = 9
-ONCE = (
-    10  # from this scale factor each query is asked once, cold: twice would be three hours, most of them Spark's
-)
+# From this scale factor each query is asked once, cold: twice would be three hours, most of them Spark's
+ONCE = 10
 MAIN_SCALE = "1"  # whose figures are docs/evidence/tpcds.json, which notebook 90 shows
 
 

@@ -5,13 +5,13 @@ cold, the second warm. Units of one round run one after another, so that a slow 
 """
 
 import dataclasses
-import fcntl
 import hashlib
 import json
-import os
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from filelock import FileLock, Timeout
 
 from workbench import jars, java
 from workbench.tpcds import data as generated
@@ -103,7 +103,7 @@ def run(
         kept, others = _read(file), {}
         for unit in todo:
             engine = (profiles or {}).get(unit.engine) or engines.engine(unit.engine)
-            about = {"conditions": _conditions(data, queries, engine, phases, cores), "of": _made_of(engine, unit)}
+            about = _about(data, queries, engine, unit, phases, cores)
             if not _holds(kept.get(unit), about):
                 found = _measured(unit, engine, catalog, data, namespaces, queries, place, phases, cores, others)
                 kept[unit] = about | {"results": found}
@@ -142,8 +142,7 @@ def there(todo, data, *, profiles=None, queries=None, file=None, phases=(COLD, W
     queries, kept, found = tuple(names() if queries is None else queries), _read(file), []
     for unit in todo:
         engine = (profiles or {}).get(unit.engine) or engines.engine(unit.engine)
-        about = {"conditions": _conditions(data, queries, engine, phases, cores), "of": _made_of(engine, unit)}
-        if _holds(kept.get(unit), about):
+        if _holds(kept.get(unit), _about(data, queries, engine, unit, phases, cores)):
             found += kept[unit]["results"]
     return found
 
@@ -176,15 +175,13 @@ def _vouch(others, results):
             others[query] = verdict
 
 
-def _conditions(data, queries, engine, phases, cores):
-    """Return a digest of what a unit's results depend on besides the unit."""
+def _about(data, queries, engine, unit, phases, cores):
+    """Return what a unit's results depend on: a digest, and what stands behind its names of jars and layout."""
     parts = [METHOD, data.digest, *queries, engine.model_dump_json(), *phases, cores]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-
-def _made_of(engine, unit):
-    """Return what else results depend on: the jars by coordinate, and what the layout's name stands for."""
-    return [*jars.named(*engine.jars), repr(layouts.WAYS[unit.layout])]
+    return {
+        "conditions": hashlib.sha256(json.dumps(parts).encode()).hexdigest(),
+        "of": [*jars.named(*engine.jars), repr(layouts.WAYS[unit.layout])],
+    }
 
 
 def _holds(found, about):
@@ -200,15 +197,12 @@ def _alone(file):
         return
     folder = Path(file).parent
     folder.mkdir(parents=True, exist_ok=True)
-    lock = os.open(folder, os.O_RDONLY)
     try:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            raise ValueError(f"another run keeps its results in {folder}: wait for its end") from None
+        held = FileLock(folder / "lock").acquire(timeout=0)
+    except Timeout:
+        raise ValueError(f"another run keeps its results in {folder}: wait for its end") from None
+    with held:
         yield
-    finally:
-        os.close(lock)
 
 
 def _read(file):
