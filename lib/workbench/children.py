@@ -101,6 +101,26 @@ def serving(module, settings, *, name, patience_seconds=5, env=None):
         yield ask(process, settings, name=name, patience_seconds=patience_seconds)
 
 
+def within(words, seconds, **options):
+    """Run a program and return its exit code; one that takes longer ends with all that it started.
+
+    Args:
+        words: of its command line.
+        seconds: that it may take.
+        options: of subprocess.Popen.
+
+    Raises:
+        subprocess.TimeoutExpired: it took longer.
+        OSError: there is no such program.
+    """
+    with subprocess.Popen(words, start_new_session=True, **options) as process:
+        try:
+            return process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise
+
+
 def end(process, *, haste, patience_seconds):
     """End a process that we started and wait: by SIGTERM and, when that takes too long or in haste, by SIGKILL."""
     process.send_signal(signal.SIGKILL if haste else signal.SIGTERM)

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from workbench import jars, results, scratch, secrets, settings
+from workbench import children, jars, results, scratch, secrets, settings
 from workbench.local import stand_ins
 from workbench.run import kernel, ledger, processes, report, watch
 from workbench.run import notebook as notebooks
@@ -256,7 +256,7 @@ def notify(command, record=None, *, name="--on-failure"):
     """
     path = [] if record is None else [str(records.folder(record) / "run.json")]
     try:
-        code = _called([*shlex.split(command), *path])
+        code = children.within([*shlex.split(command), *path], NOTIFY_SECONDS)
     except (OSError, ValueError) as error:
         print(f"workbench: {name} could not be called: {error}", file=sys.stderr)
     except subprocess.TimeoutExpired:
@@ -264,13 +264,3 @@ def notify(command, record=None, *, name="--on-failure"):
     else:
         if code:
             print(f"workbench: {name} {command} ended with {code}", file=sys.stderr)
-
-
-def _called(words):
-    """Return the exit code of a command; one that hangs ends with all that it started."""
-    with subprocess.Popen(words, start_new_session=True) as process:
-        try:
-            return process.wait(NOTIFY_SECONDS)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            raise

@@ -1,7 +1,6 @@
 """Class-data archives: a JVM that finds its classes ready starts in a third of the time."""
 
 import os
-import signal
 import subprocess
 import sys
 
@@ -35,18 +34,16 @@ def build_archive(names):
         Path of the archive; an empty file says that the JVM wrote none. Two processes that build it do no harm:
         the file is put in place in one step. On a machine too busy, subprocess.TimeoutExpired: nothing is left.
     """
+    from workbench import children  # every session imports this module, and builds none
+
     archive = jars.class_data_archive(names)
     _dump_base_archive()
     with java.replacing(archive) as new:
         new.unlink()
         code = "import sys; from workbench.session import classes; classes.train(sys.argv[1], sys.argv[2:])"
-        quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL) | {"start_new_session": True}
-        with subprocess.Popen([sys.executable, "-c", code, str(new), *names], **quiet) as child:
-            try:
-                child.wait(timeout=ARCHIVE_SECONDS)
-            except subprocess.TimeoutExpired:
-                os.killpg(child.pid, signal.SIGKILL)  # its JVM too, which would write the file at its end
-                raise
+        quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)
+        # too late, its JVM must end too: it would write the file at its end
+        children.within([sys.executable, "-c", code, str(new), *names], ARCHIVE_SECONDS, **quiet)
         new.touch()
     return archive
 
