@@ -3,13 +3,14 @@
 import os
 import subprocess
 import sys
+from contextlib import contextmanager
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
 from workbench import jars, java, session, settings
-from workbench.session import classes, configuration
+from workbench.session import classes, configuration, launch
 
 
 def python(code, *arguments, **options):
@@ -187,6 +188,40 @@ def test_a_cluster_that_brings_spark_keeps_its_class_path(monkeypatch):
     assert conf["spark.jars"] == "/usr/share/aws/iceberg/lib/iceberg-spark3-runtime.jar"
     assert "spark.driver.extraClassPath" not in conf and "spark.driver.host" not in conf
     assert (conf["spark.master"], conf["spark.sql.catalog.lake.type"]) == ("yarn", "glue")
+
+
+def test_executors_elsewhere_find_the_driver(monkeypatch):
+    monkeypatch.delenv("SPARK_LOCAL_IP", raising=False)
+    for loopback, expected in ((True, "127.0.0.1"), (False, None)):
+        with launch.environment(loopback=loopback):
+            assert os.environ.get("SPARK_LOCAL_IP") == expected
+    assert "SPARK_LOCAL_IP" not in os.environ
+
+
+@pytest.mark.parametrize(
+    ("master", "loopback"),
+    [("local[2]", True), ("spark://127.0.0.1:7077", True), ("spark://10.0.0.1:7077", False)],
+)
+def test_what_a_session_is_launched_with(monkeypatch, master, loopback):
+    asked = []
+
+    @contextmanager
+    def environment(*, loopback):
+        asked.append(loopback)
+        raise InterruptedError
+        yield
+
+    monkeypatch.setenv("WORKBENCH_SPARK_MASTER", master)
+    monkeypatch.setattr(launch, "environment", environment)
+    monkeypatch.setattr(launch.session_class(), "getActiveSession", lambda: None)
+    monkeypatch.setattr(session, "class_data_options", lambda names: [])
+    own = settings.environment("local").model_copy(
+        update={"spark": settings.Spark(master="env:WORKBENCH_SPARK_MASTER")}
+    )
+    monkeypatch.setattr(settings, "environment", lambda name: own)
+    with pytest.raises(InterruptedError):
+        session.start("local")
+    assert asked == [loopback]
 
 
 def test_a_session_starts_where_the_class_data_archive_takes_too_long(monkeypatch, tmp_path):

@@ -56,7 +56,7 @@ def start(environment="local"):
     for key, value in resolved.items():
         builder = builder.config(key, value)
     early = {key: secret.pop(key) for key in [*secret] if key.startswith("spark.authenticate")}
-    with launch.environment():
+    with launch.environment(loopback=resolved.get("spark.driver.host") == launch.LOOPBACK):
         if early:
             launch.told(resolved, {key: secrets.resolve(value) for key, value in early.items()})
         spark = builder.getOrCreate()

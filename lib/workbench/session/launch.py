@@ -16,6 +16,7 @@ SHORT_LIFE = (
     "-XX:+UseSerialGC",
     "-XX:-UsePerfData",
 )
+LOOPBACK = "127.0.0.1"
 started = {}
 
 
@@ -73,13 +74,16 @@ def told(conf, secret):
 
 
 @contextmanager
-def environment():
-    """Set what spark-submit reads from the process for the time of the launch, and put it back."""
-    ours = {
-        "JAVA_HOME": str(java.launcher()),
-        "SPARK_HOME": str(java.spark_home()),
-        "SPARK_LOCAL_IP": "127.0.0.1",
-    }
+def environment(*, loopback=True):
+    """Set what spark-submit reads from the process for the time of the launch, and put it back.
+
+    Args:
+        loopback: Spark takes no address but this machine's own. Executors on other machines would look for the
+            driver on their own, so for them it must be False.
+    """
+    ours = {"JAVA_HOME": str(java.launcher()), "SPARK_HOME": str(java.spark_home())}
+    if loopback:
+        ours["SPARK_LOCAL_IP"] = LOOPBACK
     unset = ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
     before = {key: os.environ.get(key) for key in (*ours, *unset)}
     os.environ.update(ours)
