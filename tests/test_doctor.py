@@ -2,12 +2,14 @@
 
 import importlib.metadata
 import socket
+import subprocess
 from collections import namedtuple
 
 import pytest
 from conftest import workbench
 
 from workbench import doctor, jars, java, session
+from workbench.session import classes
 
 
 def test_this_machine_is_right():
@@ -86,6 +88,23 @@ def test_jars_are_fetched_when_asked_and_answered(tmp_path, monkeypatch, capsys)
     assert doctor.main() == 1 and fetched == []
     monkeypatch.setattr("builtins.input", lambda question: "y")
     assert doctor.main() == 0 and fetched == [sqlite]
+
+
+def test_an_archive_that_takes_too_long_is_no_failure(monkeypatch, tmp_path):
+    def late(names):
+        raise subprocess.TimeoutExpired("java", 300)
+
+    monkeypatch.setattr(classes, "build_archive", late)
+    monkeypatch.setattr(jars, "class_data_archive", lambda names: tmp_path / "classes.jsa")
+    assert doctor.archive(("iceberg",)).what.startswith("no class-data archive: sessions start slower")
+
+
+def test_no_archive_is_made_of_no_jars(monkeypatch, capsys):
+    monkeypatch.setattr(doctor, "findings", lambda **_: [doctor.Finding(name) for name in ("a", "b", "c")])
+    asked = []
+    monkeypatch.setattr(doctor, "archive", lambda names: asked.append(names) or doctor.Finding("made"))
+    assert [doctor.main(fix=True, environment=name) for name in ("emr", "local")] == [0, 0]
+    assert asked == [("iceberg", "sqlite")] and capsys.readouterr().out.count("made") == 1
 
 
 def test_a_port_that_is_taken():
