@@ -1,5 +1,6 @@
 """`workbench schedule`: check, run, cron and airflow as a person and a scheduler call them."""
 
+import errno
 import json
 import re
 import sys
@@ -8,6 +9,8 @@ import pytest
 from conftest import ROOT, workbench, write_notebook
 
 from workbench import cli
+from workbench.run import record as records
+from workbench.run import runner
 
 GOOD = 'good: {notebook: 01_good, params: params/more.yml, cron: "15 2 * * *", time_zone: Europe/Berlin}\n'
 
@@ -117,13 +120,13 @@ def test_cron_and_airflow_write_files_whole_and_the_same_twice(inside, scheduled
     for command in ("cron", "airflow"):
         code, printed = inside(project, "schedule", command)
         assert code == 0 and str(project) in printed.out
-        assert inside(project / "params", "schedule", command, "--output", "../out")[0] == 0
-        assert (project / "out").read_text() == printed.out
+        assert inside(project / "params", "schedule", command, "--output", "../new/out")[0] == 0
+        assert (project / "new" / "out").read_text() == printed.out
     assert "WORKBENCH_HOME=" in inside(project, "schedule", "cron")[1].out
     berlin = inside(project, "schedule", "cron", "--cron-zone", "Europe/Berlin")[1].out
     assert re.search(r"^15 2 \* \* \* cd ", berlin, re.MULTILINE) and "--due" not in berlin
     assert "rotate 8" in inside(project, "schedule", "cron", "--logrotate")[1].out
-    assert sorted(path.name for path in project.iterdir()) == ["notebooks", "out", "params"]
+    assert sorted(path.name for path in project.iterdir()) == ["new", "notebooks", "params"]
 
 
 def test_a_chain_run_as_cron_does(scheduled):
@@ -153,6 +156,53 @@ def test_refused_and_told_even_without_a_record(inside, scheduled):
     code, said = inside(project, "schedule", "run", "gone", "--try", "1")
     assert code == 2 and "no notebook 09_gone" in said.err
     assert (project / "told").read_text() == "told 0\n"
+
+
+def test_a_full_disk_is_told_and_tried_again(inside, scheduled, monkeypatch):
+    """No record can be written: the chain must not end without a word to whoever is called."""
+    project = scheduled(
+        'full: {notebook: 01_good, cron: "1 2 * * *", retries: 1, retry_wait_seconds: 0, on_failure: ./tell.sh}\n'
+    )
+    (project / "tell.sh").write_text('#!/bin/sh\necho "told $#" >>told\n')
+    (project / "tell.sh").chmod(0o755)
+
+    def full(job):
+        raise OSError(errno.ENOSPC, "No space left on device", "runs")
+
+    monkeypatch.setattr(runner, "run", full)
+    code, said = inside(project, "schedule", "run", "full")
+    assert (code, (project / "told").read_text()) == (1, "told 0\n")
+    assert "full could not be run: [Errno 28] No space left on device" in said.err
+    assert "full ended with 1, try 2 of 2 follows" in said.err
+
+
+def test_paths_that_are_relative_are_from_where_it_is_called(inside, scheduled, monkeypatch):
+    project = scheduled(GOOD)
+    monkeypatch.setenv("WORKBENCH_HOME", project.name)
+    monkeypatch.setenv("WORKBENCH_PARAMS", "elsewhere")
+    monkeypatch.setenv("AWS_PROFILE", "me")
+    code, said = inside(project.parent, "schedule", "cron")
+    assert (code, said.err) == (0, "")
+    for carried in (
+        f"WORKBENCH_HOME={project}",
+        f"WORKBENCH_PARAMS={project.parent / 'elsewhere'}",
+        "AWS_PROFILE=me",
+    ):
+        assert f" {carried} " in said.out
+
+
+def test_a_notebook_that_was_saved_in_another_engine_is_recorded_as_one_of_it(inside, scheduled, monkeypatch):
+    project, jobs = scheduled(GOOD), []
+    monkeypatch.setattr(sys.modules["workbench.cli.engines"], "versions_in", lambda name: {"pyspark": "3.5.6"})
+    monkeypatch.setattr(runner, "run", lambda job: jobs.append(job) or {"exit_code": 0})
+    monkeypatch.setattr(records, "folder", lambda record: project)
+    for kernel in ("spark35", "python3"):
+        path = project / "notebooks" / "01_good.ipynb"
+        book = json.loads(path.read_text())
+        book["metadata"]["kernelspec"] = {"name": kernel, "display_name": kernel, "language": "python"}
+        path.write_text(json.dumps(book))
+        assert inside(project, "schedule", "run", "good", "--try", "1")[0] == 0
+    assert [(job.kernel, job.versions) for job in jobs] == [("spark35", {"pyspark": "3.5.6"}), (None, {})]
 
 
 def test_a_wake_up_that_is_not_due_does_nothing(inside, scheduled):

@@ -129,9 +129,11 @@ def test_a_line_that_cron_would_cut_is_refused():
 
 
 def test_the_logs_are_rotated_and_never_cut(tmp_path):
-    assert crontab.logrotate(Place("/srv/my bench", "", {})) == (
-        '"/srv/my bench/.workbench/schedules/*.log" {\n    weekly\n    rotate 8\n    compress\n    delaycompress\n'
-        "    missingok\n    notifempty\n    nocreate\n}\n"
+    home = tmp_path / "my bench"
+    home.mkdir()
+    assert crontab.logrotate(Place(str(home), "", {})) == (
+        f'"{home}/.workbench/schedules/*.log" {{\n    su {home.owner()} {home.group()}\n    weekly\n    rotate 8\n'
+        "    compress\n    delaycompress\n    missingok\n    notifempty\n    nocreate\n}\n"
     )
     with pytest.raises(ValueError, match="logrotate reads quotes"):
         crontab.logrotate(Place('/srv/"bench"', "", {}))

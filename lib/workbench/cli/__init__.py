@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from workbench.cli.doctor import doctor
-from workbench.cli.engines import engine_of, engines, versions_in
+from workbench.cli.engines import engines, kernel_of
 from workbench.cli.export import export
 from workbench.cli.local import local
 from workbench.cli.maintain import maintain
@@ -82,7 +82,6 @@ def run(
         raise ValueError("there are no notebooks here; name one, or start in a project's folder")
     ended = []
     for path in paths:
-        name = engine or engine_of(path)
         job = runner.Job(
             path,
             params,
@@ -91,9 +90,8 @@ def run(
             timeout,
             keep,
             on_failure,
-            name,
-            versions_in(name) if name else {},
-            progress(Path(path).stem),
+            tell=progress(Path(path).stem),
+            **kernel_of(path, engine),
         )
         ended.append(runner.run(job))
     if notebook is None:

@@ -39,6 +39,16 @@ def install(name: Annotated[str, typer.Argument(help="of a profile in params/eng
     print(f"{name} can run: {engine.description}{where}")
 
 
+def kernel_of(notebook, engine=None):
+    """Return what a Job says of its notebook's kernel: the engine asked for, or its own; nothing where it is ours.
+
+    Raises:
+        ValueError: as versions_in.
+    """
+    name = engine or engine_of(notebook)
+    return {"kernel": name, "versions": versions_in(name)} if name else {}
+
+
 def engine_of(notebook):
     """Return the engine whose kernel a notebook names itself, as one does that was saved in it; None for ours."""
     from workbench.run import notebook as notebooks

@@ -32,13 +32,13 @@ def policies(
     """
     from workbench import policies as recording
     from workbench.cli import progress
+    from workbench.cli.engines import kernel_of
     from workbench.run import notebook as notebooks
     from workbench.run import runner
 
     path = notebooks.find(notebook)
-    job = runner.Job(
-        str(path), params, tuple(overrides or ()), environment, timeout, tell=progress(path.stem)
-    )  # fmt: skip
+    given = str(path), params, tuple(overrides or ()), environment, timeout
+    job = runner.Job(*given, tell=progress(path.stem), **kernel_of(path))
     env = _recordable(runner, job)
     if output and not (Path(output).resolve().parent.is_dir() and not Path(output).is_dir()):
         raise ValueError(f"{output} cannot be written: its folder is not there, or it is one")  # before the runs
@@ -88,8 +88,8 @@ def _written(calls, env, candidates, output):
         _say("nothing was called in AWS, so there is nothing to allow; is it --environment aws-glue?")
         return 1
     known = {}
-    if env and env.catalog.warehouse:
-        known["warehouse"] = secrets.resolve(env.catalog.warehouse)
+    if env and (address := getattr(env.catalog, "warehouse", None)):  # an embedded catalog has none
+        known["warehouse"] = secrets.resolve(address)
     if region := next((call.region for call in sorted(ours, key=str) if call.region), None):
         known["region"] = region
     if env and (number := account.number(env)):

@@ -1,6 +1,5 @@
 """`workbench schedule`: check `params/schedules.yml`, run an entry of it, write what cron and Airflow take."""
 
-import os
 import shlex
 import shutil
 import sys
@@ -56,13 +55,13 @@ def run(
     ] = None,
 ):
     """Run an entry, its tries and what comes after it, as cron does; the exit code is that of `workbench run`."""
-    from workbench import schedules, settings
+    from workbench import schedules
     from workbench.schedules import entries as named
-    from workbench.schedules import running, times
+    from workbench.schedules import place, running, times
 
     entries = schedules.read()
     entry = named.one(entries, name)
-    os.chdir(settings.home())  # paths in the file are relative to it, wherever this is called
+    place.enter()  # paths in the file are relative to it, wherever this is called
     if due and (not entry.cron or not times.due(entry.cron, entry.time_zone, _moment(due))):
         raise typer.Exit(0)
     if attempt:
@@ -107,10 +106,10 @@ def airflow(output: Output = None):
 
 def _validated(entries):
     """Return each entry's record of a run that is not started; a ValueError tells all that is wrong at once."""
-    from workbench import settings
     from workbench.run import runner
+    from workbench.schedules import place
 
-    os.chdir(settings.home())
+    place.enter()
     found, wrong, jobs = {}, [], {}
     for name, entry in entries.items():
         try:
@@ -139,6 +138,7 @@ def _lacking(command):
 
 
 def _job(entry, tell=None):
+    from workbench.cli.engines import kernel_of
     from workbench.run import runner
 
     values = {
@@ -146,7 +146,7 @@ def _job(entry, tell=None):
         "environment": entry.environment,
         "timeout_seconds": entry.timeout_seconds,
     }
-    return runner.Job(entry.notebook, **values, **({"tell": tell} if tell else {}))
+    return runner.Job(entry.notebook, **values, **kernel_of(entry.notebook), **({"tell": tell} if tell else {}))
 
 
 def _start(entry):
@@ -160,6 +160,9 @@ def _start(entry):
     except ValueError as refusal:  # so early that there is no record
         _say(str(refusal))
         return records.EXIT_CODES["refused"], None
+    except OSError as error:  # a full disk, say: neither is there a record, and whoever waits is to be told
+        _say(f"{entry.name} could not be run: {error}")
+        return records.EXIT_CODES["failed"], None
     print(records.folder(ended) / "report.html", flush=True)
     return ended["exit_code"], ended
 
@@ -190,6 +193,7 @@ def _written(text, output):
     if output is None:
         print(text, end="")
         return
+    output.parent.mkdir(parents=True, exist_ok=True)
     new = output.with_name(f".{output.name}.new")  # a scheduler may read the file at any moment
     new.write_text(text, encoding="utf-8")
     new.replace(output)

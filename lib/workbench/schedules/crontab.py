@@ -9,6 +9,7 @@ at its minutes of every hour instead, and looks whether it is due.
 import re
 import shlex
 from datetime import UTC, datetime
+from pathlib import Path
 
 from workbench.schedules import entries as schedules
 from workbench.schedules import times
@@ -87,7 +88,7 @@ def logrotate(place, *, weeks=8):
     """Return a configuration of logrotate for the entries' logs: weekly, compressed a turn later.
 
     A run under way keeps writing to the file it opened, so the newest rotated one is not compressed and no log is
-    cut off or copied.
+    cut off or copied. It names the folder's owner: run as root, logrotate leaves alone what a group may write to.
 
     Raises:
         ValueError: the project's folder has a character that logrotate reads as a pattern or cannot quote.
@@ -95,9 +96,21 @@ def logrotate(place, *, weeks=8):
     if re.search(r'[\x00-\x1f\x7f"*?\[\]{}\\]', place.home):
         raise ValueError(f"{place.home!r}: logrotate reads quotes, backslashes, * ? [ ] {{ }} in a path otherwise")
     return (
-        f'"{place.home}/{LOGS}/*.log" {{\n    weekly\n    rotate {weeks}\n    compress\n    delaycompress\n'
-        "    missingok\n    notifempty\n    nocreate\n}\n"
+        f'"{place.home}/{LOGS}/*.log" {{\n    su {_owner(Path(place.home))}\n    weekly\n    rotate {weeks}\n'
+        "    compress\n    delaycompress\n    missingok\n    notifempty\n    nocreate\n}\n"
     )
+
+
+def _owner(folder):
+    """User and group of a folder: names, or numbers where the system has no names for them."""
+    numbers = folder.stat()
+    found = []
+    for ask, number in ((folder.owner, numbers.st_uid), (folder.group, numbers.st_gid)):
+        try:
+            found.append(ask())
+        except KeyError:
+            found.append(str(number))
+    return " ".join(found)
 
 
 def _wake_ups(expression):

@@ -7,12 +7,16 @@ from pathlib import Path
 
 from workbench import settings
 
-CARRIED = (
+# They decide what is found, and in whose account; none holds a secret
+PATHS = (
     "WORKBENCH_HOME",
     "WORKBENCH_PARAMS",
     "JAVA_HOME",
     "XDG_CACHE_HOME",
-)  # they decide what is found; none holds a secret
+    "AWS_CONFIG_FILE",
+    "AWS_SHARED_CREDENTIALS_FILE",
+)
+NAMES = ("AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION")
 
 
 @dataclass(frozen=True)
@@ -34,7 +38,15 @@ def here():
     if not command.is_file():
         raise ValueError(f"the command workbench is not installed beside {sys.executable}; `make setup` does it")
     home = settings.home().resolve()
-    return Place(str(home), str(command), {name: os.environ[name] for name in CARRIED if os.environ.get(name)})
+    variables = {name: os.environ[name] for name in (*PATHS, *NAMES) if os.environ.get(name)}
+    return Place(str(home), str(command), variables)
+
+
+def enter():
+    """Go to the project's folder, as a scheduler does; paths in variables stay those they were from here."""
+    home = settings.home()
+    os.environ |= {name: str(Path(os.environ[name]).absolute()) for name in PATHS if os.environ.get(name)}
+    os.chdir(home)
 
 
 def needed(environment):
