@@ -159,6 +159,8 @@ def test_a_caller_without_rights(bucket, aws, server, monkeypatch):
 def test_a_table_bucket(aws, monkeypatch):
     monkeypatch.setenv("WORKBENCH_WAREHOUSE", "s3://mine/warehouse")
     assert wrong("aws-s3tables")[0] == "the warehouse 's3://mine/warehouse' is no table bucket"
+    monkeypatch.setenv("WORKBENCH_WAREHOUSE", ARN.replace("arn:aws:", "arn:aws-us-gov:"))
+    assert "is no table bucket" not in wrong("aws-s3tables")[0]
     monkeypatch.setenv("WORKBENCH_WAREHOUSE", ARN)
     monkeypatch.setenv("WORKBENCH_REGION", "us-east-1")  # the stand-in has table buckets in no other
     assert wrong("aws-s3tables")[0] == f"there is no table bucket {ARN}"

@@ -16,7 +16,7 @@ REMEDIES = {
     "InvalidClientTokenId": "there is no such access key (any more): choose another AWS_PROFILE",
     "SignatureDoesNotMatch": "the secret key is not that of the access key: choose another AWS_PROFILE",
 }
-TABLE_BUCKET = "arn:aws:s3tables:"
+TABLE_BUCKET = re.compile(r"arn:aws[a-z-]*:s3tables:[^:]+:\d{12}:bucket/.+")  # GovCloud and China, too
 
 
 def concerns(env):
@@ -62,11 +62,11 @@ def _warehouse(cat):
     """The address of the warehouse: s3://bucket/prefix, or the ARN of a table bucket."""
     address = cat["warehouse"] or ""
     if _kind(cat) == "s3tables":
-        if not address.startswith(TABLE_BUCKET) or ":bucket/" not in address:
+        if not TABLE_BUCKET.fullmatch(address):
             return (
                 "warehouse",
                 f"the warehouse {address!r} is no table bucket",
-                f"{TABLE_BUCKET}REGION:ACCOUNT:bucket/NAME",
+                "arn:aws:s3tables:REGION:ACCOUNT:bucket/NAME",
             )
     elif not re.match(r"s3://[^/\[\]]+(/|$)", address):
         return "warehouse", f"the warehouse {address!r} is no place in S3", "s3://bucket/prefix"
@@ -240,5 +240,6 @@ def _unset(env):
 
 
 def _resolved(cat):
-    found = {"type": cat.type, "uri": cat.uri, "warehouse": cat.warehouse} | cat.properties
+    # an embedded catalog has neither address
+    found = {key: getattr(cat, key, None) for key in ("type", "uri", "warehouse")} | cat.properties
     return {key: value and secrets.resolve(value) for key, value in found.items()}

@@ -8,7 +8,7 @@ from conftest import workbench, write_notebook
 from moto.server import ThreadedMotoServer
 from policy_cases import objections
 
-from workbench import policies
+from workbench import policies, settings
 from workbench.cli.policies import _written
 
 CALLS = """
@@ -92,6 +92,14 @@ def test_nothing_called_is_nothing_to_allow(capsys):
     said = capsys.readouterr()
     assert said.out == "" and "calls that did not go to AWS: 127.0.0.1:4567" in said.err
     assert "nothing was called in AWS" in said.err
+
+
+@pytest.mark.parametrize("name", ["local", "s3"])
+def test_calls_to_aws_beside_a_catalog_that_is_none_of_its(name, monkeypatch, capsys):
+    monkeypatch.setattr("botocore.client.BaseClient._make_api_call", lambda *_: {"Account": "111122223333"})
+    call = policies.Call("python", "kinesis", "ListStreams", "kinesis.eu-central-1.amazonaws.com", "eu-central-1")
+    assert _written({call}, settings.environment(name), set(), None) == 0
+    assert json.loads(capsys.readouterr().out)["Statement"][0]["Action"] == ["kinesis:ListStreams"]
 
 
 def test_the_help_claims_no_enforcement():
