@@ -27,6 +27,7 @@ from pathlib import Path
 
 import aws_stand_in
 import nbformat
+import yaml
 
 from workbench import settings
 from workbench.local import cluster
@@ -162,16 +163,24 @@ def named_for(notebook, environment):
 
 
 def of(notebook, environment):
-    """Return the checksum of what a row was made from: the notebook's code and the files of environment and engine."""
-    params = ROOT / "params"
-    files = [params / "environments" / f"{named_for(notebook, environment)}.yml"]
+    """Return the checksum of what a row was made from: the notebook's code, and the files of environment and engine."""
+    params, unread = ROOT / "params", {"description"}
+    if environment in EXPORTED:
+        unread |= {"jars"}  # the kernel like Glue's brings its own
+    made_from = [
+        code(ROOT / "notebooks" / f"{notebook}.ipynb"),
+        said(params / "environments" / f"{named_for(notebook, environment)}.yml", unread),
+    ]
     if environment in ENGINES:
-        files += [
-            params / "engines" / f"{ENGINES[environment]}.yml",
-            ROOT / "locks" / f"{ENGINES[environment]}.lock",
-        ]
-    made_from = [code(ROOT / "notebooks" / f"{notebook}.ipynb"), *(path.read_bytes() for path in files)]
+        made_from.append(said(params / "engines" / f"{ENGINES[environment]}.yml", unread))
+        made_from.append((ROOT / "locks" / f"{ENGINES[environment]}.lock").read_bytes())
     return hashlib.sha256(b"".join(made_from)).hexdigest()[:16]
+
+
+def said(path, unread):
+    """Return what a YAML file says but for some keys: its comments are read by nobody who runs."""
+    told = yaml.safe_load(path.read_text(encoding="utf-8"))
+    return json.dumps({key: value for key, value in told.items() if key not in unread}).encode()
 
 
 def code(path):

@@ -155,9 +155,21 @@ def test_what_a_home_runs_is_made_from_the_engine_too(environment, file, tmp_pat
     assert matrix.of(*place) == before
     for name in names:
         book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("another")])
-        (tmp_path / name).write_text(nbformat.writes(book) if name.endswith(".ipynb") else "another")
+        (tmp_path / name).write_text(nbformat.writes(book) if name.endswith(".ipynb") else "another: 1")
         assert matrix.of(*place) != before, name
         before = matrix.of(*place)
+
+
+def test_what_nobody_reads_makes_no_row_old(tmp_path):
+    path, text = tmp_path / "x.yml", "description: d\njars: [iceberg, aws]\nspark: {master: 'local[2]'}\n"
+    path.write_text(text)
+    before, exported = matrix.said(path, {"description"}), matrix.said(path, {"description", "jars"})
+    path.write_text("# why\n" + text.replace("d\n", "another\n", 1))
+    assert matrix.said(path, {"description"}) == before
+    path.write_text(text.replace("aws]", "aws, aws-sso]"))
+    assert matrix.said(path, {"description"}) != before and matrix.said(path, {"description", "jars"}) == exported
+    path.write_text(text.replace("local[2]", "local[4]"))
+    assert matrix.said(path, {"description", "jars"}) != exported
 
 
 def test_outputs_and_texts_of_a_notebook_make_no_row_old(tmp_path):

@@ -41,7 +41,9 @@ def test_the_profiles_that_are_there():
     }
     assert [name for name, one in found.items() if one.kernel] == ["spark35"]
     beside = {name: engines.jars_of(one)[len(one.jars) :] for name, one in found.items()}
-    assert {name: jars[0] for name, jars in beside.items() if jars} == {"spark35": "hadoop-aws"}
+    assert {name: jars[:2] for name, jars in beside.items() if jars} == {
+        "spark35": ("aws-sso-spark35", "hadoop-aws")
+    }
     assert found["baseline"].conf == {}  # defaults is what it is called
 
 

@@ -117,7 +117,8 @@ def lacks(engine):
 def jars_of(engine):
     """Return the names of a profile's jars, and of those that notebooks in its kernel may need beside them."""
     line = engine.packages["pyspark"].rpartition(".")[0] if engine.kernel else None
-    return (*engine.jars, *java.pairs().get(line, {}).get("s3", ()))
+    pair = java.pairs().get(line, {})
+    return tuple(dict.fromkeys((*engine.jars, *pair.get("jars", {}).values(), *pair.get("s3", ()))))
 
 
 def folder(engine):
