@@ -13,13 +13,17 @@ import json
 import os
 import statistics
 import sys
+from contextlib import contextmanager
 from datetime import UTC, datetime
+
+from filelock import FileLock, Timeout
 
 from bench import evidence, tpcds_goals, tpcds_levers, tpcds_plans
 from bench.tpcds_goals import BASELINE, BOUND, TUNED
 from workbench import java, session, settings
 from workbench import tpcds as derived
-from workbench.tpcds import choices, engines, layouts, measuring
+from workbench.tpcds import choices, engines, kept_units, layouts, measuring
+from workbench.tpcds.kept_units import Unit
 
 ENVIRONMENT = "lake"
 LAYOUTS = {BASELINE: derived.LAYOUTS, TUNED: derived.LAYOUTS, "sail": ("flat", "ours"), BOUND: ("flat", "ours")}
@@ -34,6 +38,24 @@ MAIN_SCALE = "1"  # whose figures are docs/evidence/tpcds.json, which notebook 9
 
 def main(scale="1", rounds="3", wanted=EVERY, parts=PARTS, queries="", levers=tpcds_levers.EVERY):
     """Measure what is asked for, and write what there is; returns the exit code."""
+    with alone(scale):
+        return _main(scale, rounds, wanted, parts, queries, levers)
+
+
+@contextmanager
+def alone(scale):
+    """Keep a second run, a trial too, from the tables of a scale factor: it might load them anew under our feet."""
+    path = settings.home() / ".workbench" / "tpcds" / f"sf{scale}.lock"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        held = FileLock(path).acquire(timeout=0)
+    except Timeout:
+        raise ValueError(f"another run measures scale factor {scale} here: wait for its end") from None
+    with held:
+        yield
+
+
+def _main(scale, rounds, wanted, parts, queries, levers):
     parts = parts.split(",")
     if unknown := [part for part in parts if part not in PARTS.split(",")]:
         raise ValueError(f"no part {unknown[0]!r}; there are {PARTS.replace(',', ', ')}")
@@ -43,6 +65,8 @@ def main(scale="1", rounds="3", wanted=EVERY, parts=PARTS, queries="", levers=tp
     if len(phases) == 1:
         print(f"scale factor {data.scale}: each query is asked once; choices and levers are those of {MAIN_SCALE}")
         parts = [part for part in parts if part == "rounds"]
+    if unknown := [name for name in wanted.split(",") if "rounds" in parts and name not in derived.LAYOUTS]:
+        raise ValueError(f"no layout {unknown[0]!r} is measured in rounds; there are {EVERY.replace(',', ', ')}")
     shelf, own = folders(data.scale, queries)
     everyone = [engines.engine(name) for name in LAYOUTS]
     skipped = {one.name: wrong for one in everyone if (wrong := engines.lacks(one))}
@@ -50,7 +74,8 @@ def main(scale="1", rounds="3", wanted=EVERY, parts=PARTS, queries="", levers=tp
         print(f"skipped: {name}: {wrong}", flush=True)
     pulled, wanted = tpcds_levers.named(levers) if "levers" in parts else {}, wanted.split(",")
     flat = ["flat"] if {"choose", "levers"} & set(parts) else []
-    spaces, loads = loaded(data, shelf, [*wanted, *flat, *tpcds_levers.layouts(pulled)])
+    layouts_of = [*wanted, *flat, *tpcds_levers.layouts(pulled)]
+    spaces, loads = loaded(data, shelf, layouts_of, trial=bool(queries))
     about, options = (session.catalog(ENVIRONMENT), data, spaces), {"queries": asked, "phases": phases}
 
     # what lacks here was measured elsewhere: its units count, else choices and evidence would be written without it
@@ -72,11 +97,14 @@ def main(scale="1", rounds="3", wanted=EVERY, parts=PARTS, queries="", levers=tp
     todo, options["profiles"] = tpcds_levers.units(pulled)[0], profiles
     options["queries"] = asked if queries else list(tpcds_levers.QUERIES)
     tried = measured("levers" in parts, todo, about, own / "levers.json", every=every, **options)
-    wrong = tpcds_goals.wrong([*chosen, *results, *tried])
+    wrong = tpcds_goals.wrong({"choose": chosen, "rounds": results, "levers": tried})
     for line in wrong:
         print(f"DIFFERENT: {line}", flush=True)
     if results:
-        found = {"different": wrong} | told(data, results, taken, tried, loads, skipped)
+        made = kept_units.origins(
+            own / "rounds.json", dict.fromkeys(Unit(one.engine, one.layout, one.round) for one in results)
+        )
+        found = {"different": wrong, "measured": made} | told(data, results, taken, tried, loads, skipped)
         write(data.scale, found, results, own if queries else None)
         tpcds_plans.write(
             about, results, found["engines"], file(data.scale, own if queries else None, "_worst.txt")
@@ -138,14 +166,17 @@ def choose(results, data, path):
     return taken
 
 
-def loaded(data, folder, wanted):
-    """Load layouts where they are not loaded; returns (layout to namespace, layout to what it costs)."""
+def loaded(data, folder, wanted, *, trial=False):
+    """Load layouts where they are not loaded; returns (layout to namespace, layout to what it costs).
+
+    The first run in a clone loads all of its layouts, to know what that costs; a trial takes the tables that are there.
+    """
     spaces = {layout: f"tpcds_sf{data.scale.replace('.', '_')}_{layout}" for layout in dict.fromkeys(wanted)}
     path = folder / "loads.json"
     loads = json.loads(path.read_text()) if path.is_file() else {}
     spark = session.start(ENVIRONMENT)
     for layout, namespace in spaces.items():
-        if layout in loads and ready(spark, namespace, data):
+        if (trial or layout in loads) and ready(spark, namespace, data):
             continue
         tables = derived.load(spark, data, namespace, layout=layout)
         loads[layout] = {
@@ -205,7 +236,7 @@ def measured(asked, todo, about, path, *, every, **options):
 
 def told(data, results, taken, tried, loads, skipped):
     """Return what docs/evidence says but for the cells."""
-    chosen, source = assigned(taken)
+    chosen, source = assigned(taken, data.scale)
     best = tpcds_goals.best(results, chosen)
     comparisons = tpcds_goals.compared(results, best.engines)
     reading = tpcds_goals.less_read(results, (TUNED, "ours"), (TUNED, "published"))
@@ -245,12 +276,15 @@ def told(data, results, taken, tried, loads, skipped):
     return tpcds_goals.digits(found) | {"engines": best.engines}
 
 
-def assigned(taken):
+def assigned(taken, scale):
     """Return (query to chosen engine, where that is from): this scale factor's choosing rounds, or what is committed."""
     if taken is not None:
         return {query: one.engine for query, one in taken.items()}, "rounds of their own at this scale factor"
+    own = choices_file(scale, None)
+    path = own if own.is_file() else None  # else those of the main scale factor
     try:
-        return {query: one.engine for query, one in choices.read().queries.items()}, "params/engines/choices.yml"
+        found = {query: one.engine for query, one in choices.read(path).queries.items()}
+        return found, f"params/engines/{own.name if path else f'{engines.CHOICES}.yml'}"
     except ValueError as error:
         return {}, f"none: {error}"
 
@@ -263,9 +297,7 @@ def write(scale, found, results, trial):
         name_of(scale), show=False, folder=trial, **{key: found[key] for key in found if key != "engines"},
         best=found["engines"], columns=columns,
     )  # fmt: skip
-    listed = ",\n".join("  " + json.dumps(row) for row in cells)
-    text = path.read_text(encoding="utf-8").rstrip().removesuffix("}").rstrip()
-    path.write_text(f'{text},\n "cells": [\n{listed}\n ]\n}}\n', encoding="utf-8")
+    evidence.with_lines(path, "cells", cells)
     print(json.dumps(found["goals"] | found["comparisons"], indent=1))
     there = {(row[0], row[1]) for row in cells}
     missing = [

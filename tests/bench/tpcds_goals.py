@@ -63,15 +63,19 @@ def best(results, chosen, *, fallback=TUNED):
         fallback: engine that takes what is not verified.
     """
     times = figures.medians(results, layout="flat", phase=last(results))
-    names = {one.engine for one in results}
-    verdicts = {name: measuring.worst(one for one in results if one.engine == name) for name in names}
+    flat = [one for one in results if one.layout == "flat"]
+    verdicts = {
+        name: measuring.worst(one for one in flat if one.engine == name) for name in {one.engine for one in flat}
+    }
     taken, back, slower = {}, {}, {}
     for query in dict.fromkeys(one.query for one in results):
         name, plain = chosen.get(query, fallback), times.get(fallback, {}).get(query)
-        seconds = times.get(name, {}).get(query)
+        verdict = verdicts.get(name, {}).get(query)
+        seconds = (
+            times.get(name, {}).get(query) if verdict and verdict.verified else None
+        )  # one cold answer counts, too
         taken[query] = name if seconds is not None else fallback
         if seconds is None and name != fallback:
-            verdict = verdicts.get(name, {}).get(query)
             back[query] = (
                 f"{name} is {verdict.kind}: {verdict.sentence}" if verdict else f"{name} was not measured"
             )
@@ -214,10 +218,11 @@ def worth(levers, plain):
 
 
 def wrong(results):
-    """Return a line for each answer that is different, in any unit, any phase."""
+    """Return a line for each answer that is different, in any unit, any phase: part of the benchmark to its Results."""
     return [
-        f"{one.engine} {one.layout} round {one.round} {one.phase} {one.query}: {one.verdict.sentence}"
-        for one in results
+        f"{part}: {one.engine} {one.layout} round {one.round} {one.phase} {one.query}: {one.verdict.sentence}"
+        for part, these in results.items()
+        for one in these
         if one.verdict.kind == "different"
     ]
 

@@ -17,7 +17,7 @@ PROFILES = {name: {"conf": conf} for name, conf in SETTINGS.items()} | {"class_d
 TABLES = ("truncated", "sorted", "row_groups", "whole_bounds")  # layouts, each one lever of ours upon flat tables
 EVERY = ",".join((*PROFILES, *TABLES))
 ROUNDS = 2
-# Every fifth query: 22 units of all 103, six minutes each, would take more than two hours.
+# Every fifth query: 24 units of all 103, six minutes each, would take more than two hours.
 QUERIES = derived.names()[2::5]
 
 

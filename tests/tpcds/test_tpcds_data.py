@@ -1,8 +1,11 @@
 """The generated data: all of it or none, and the same every time."""
 
+import tempfile
+
 import duckdb
 import pytest
 
+from workbench import session
 from workbench.tpcds import data, layouts
 
 ROWS = {
@@ -115,8 +118,22 @@ SIZE, FULL = "'write.parquet.row-group-size-bytes' = '16777216'", "'write.metada
 def test_a_layout_pulls_its_levers_and_no_other(layout, partitioned, properties, written):
     assert layouts.statements("inventory", "inv_date_sk INT", layout, name="t") == (
         "CREATE TABLE t (inv_date_sk INT) USING iceberg "
-        f"{partitioned}TBLPROPERTIES ('workbench.tpcds.layout' = '{layout}'{properties})",
+        f"{partitioned}TBLPROPERTIES ('workbench.tpcds.layout' = '{layout}', "
+        f"'workbench.tpcds.way' = '{layouts.definition(layout)}'{properties})",
         *([f"ALTER TABLE t WRITE {written}"] if written else []),
     )
     dimension = layouts.statements("item", "i_item_sk INT", layout, name="t")
     assert len(dimension) == 1 and "PARTITIONED" not in dimension[0] and properties in dimension[0]
+
+
+def test_the_oracle_leaves_the_engine_its_memory_and_the_working_folder_alone():
+    sizes = []
+    for connection in (data.connect(data.generate("0.01")), data.over({})):
+        limit, folder = connection.execute(
+            "SELECT current_setting('memory_limit'), current_setting('temp_directory')"
+        ).fetchone()
+        number, unit = limit.split()
+        sizes.append(float(number) * {"GiB": 1 << 30, "MiB": 1 << 20}[unit])
+        assert folder.startswith(tempfile.gettempdir())
+        connection.close()
+    assert sizes[0] <= session.machine_memory_bytes() / 4 * 1.01 and sizes[1] > 2 * sizes[0]

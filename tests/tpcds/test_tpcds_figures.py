@@ -2,10 +2,11 @@
 
 import dataclasses
 import json
+import os
 
 import pytest
 
-from workbench.tpcds import choices, figures, layouts, measuring
+from workbench.tpcds import choices, figures, kept_units, layouts, measuring
 from workbench.tpcds.measuring import Unit
 from workbench.tpcds.runs import Result
 from workbench.tpcds.verdicts import Verdict
@@ -254,6 +255,38 @@ def test_another_jar_or_another_layout_of_that_name_is_measured_again(tmp_path, 
     assert len(measuring.there(todo, data, queries=["q1"], file=file)) == 1
 
 
+def test_one_engines_error_takes_nobodys_word_away():
+    def vouched(*kinds):
+        others = {}
+        for kind in kinds:
+            measuring._vouch(others, [result("a", "q1", 1.0, kind=kind)])
+        return others["q1"].kind
+
+    for first in ("equal", "vacuous", "different", "unverified"):
+        assert vouched(first, "equal") == vouched("equal", first) == "equal"
+    for worse in ("different", "unverified"):
+        assert vouched("vacuous", worse) == vouched(worse, "vacuous") == "vacuous"
+
+
+def test_a_file_of_units_says_where_when_and_by_which_rules(tmp_path, monkeypatch):
+    data, todo, file = (
+        type("Data", (), {"digest": "d"})(),
+        measuring.units(PAIR, ["flat"]),
+        tmp_path / "units.json",
+    )
+    monkeypatch.setattr(measuring, "_measured", lambda unit, *_: [result(unit.engine, "q1", 1.0)])
+    list(measuring.run(todo[:1], None, data, {"flat": "n"}, queries=["q1"], file=file))
+    (first,) = kept_units.origins(file, todo)
+    assert (first.pop("units"), first.pop("rules_of_now")) == (1, True)
+    assert list(first) == ["date", "system", "cores", "memory_gib"] and first["cores"] == os.cpu_count()
+    monkeypatch.setattr(kept_units.kept, "rules", lambda: ["others"])
+    list(measuring.run(todo, None, data, {"flat": "n"}, queries=["q1"], file=file))
+    assert [one["rules_of_now"] for one in kept_units.origins(file, todo)] == [False, True]
+    early = [{key: value for key, value in one.items() if key != "made"} for one in json.loads(file.read_text())]
+    file.write_text(json.dumps(early))
+    assert kept_units.origins(file, todo) == [{"units": 2}]
+
+
 def test_two_runs_do_not_write_over_each_other(tmp_path, monkeypatch):
     """Each wrote all units that it knew, so those of the other were lost, hours of them."""
     data, todo = type("Data", (), {"digest": "d"})(), measuring.units(PAIR, ["flat"])
@@ -284,15 +317,6 @@ def test_a_torn_file_of_units_is_refused_by_name(tmp_path, torn):
         with pytest.raises(ValueError, match=r"units\.json is no file of measured units: "):
             read(todo, data, file=file)
     assert file.read_text() == torn
-
-
-def test_one_engines_error_takes_nobodys_word_away():
-    others = {}
-    for kind in ("vacuous", "equal", "different"):
-        measuring._vouch(others, [result("a", "q1", 1.0, kind)])
-    assert {query: one.kind for query, one in others.items()} == {"q1": "equal"}
-    measuring._vouch(others, [result("b", "q2", 1.0, "different")])
-    assert others["q2"].kind == "different"
 
 
 def test_the_worst_verdict_of_a_query_counts():

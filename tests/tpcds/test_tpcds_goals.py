@@ -73,6 +73,16 @@ def test_a_choice_that_is_wrong_once_goes_back_and_has_no_time():
     assert found["b_sail_against_baseline"] == {"queries": 1, "total": 2.0, "geomean": pytest.approx(2.0)}
 
 
+def test_a_choice_that_is_wrong_cold_goes_back_too_and_one_that_is_wrong_on_another_layout_does_not():
+    """Only its warm answers counted: the goal had a query that the page says goes back."""
+    cold = results("sail", {"q1": 2.0}, phase="cold", kind="different")
+    best, found = goals([*MEASURED, *cold], {"q1": "sail"})
+    assert (best.engines["q1"], best.went_back) == ("spark41", {"q1": "sail is different: so it is"})
+    assert found["a_best_against_baseline"]["total"] == pytest.approx(20 / 7)
+    elsewhere = results("sail", {"q1": 2.0}, layout="ours", kind="different")
+    assert goals([*MEASURED, *elsewhere], {"q1": "sail"})[0].engines["q1"] == "sail"
+
+
 def test_what_agrees_only_in_another_scale_can_be_left_out():
     mixed = [one for one in MEASURED if (one.engine, one.query) != ("sail", "q1")]
     mixed += results("sail", {"q1": 1.0}, rounds=3, kind="same value in another scale")
@@ -130,6 +140,9 @@ def test_what_a_layout_costs_is_the_median_of_its_loads(tmp_path, monkeypatch):
     )
     there.append("loaded")
     assert bench.loaded(data, tmp_path, ["ours"]) == found  # nothing is loaded twice in a clone
+    (tmp_path / "trial").mkdir()
+    spaces, loads = bench.loaded(data, tmp_path / "trial", ["ours"], trial=True)
+    assert (spaces, loads) == ({"ours": "tpcds_sf1_ours"}, {})  # nor by a trial, which has no file of loads yet
 
 
 def test_e_is_of_warm_queries_that_both_answered():
@@ -236,7 +249,7 @@ def test_a_different_answer_in_any_unit_ends_in_an_exit_code_and_comes_first(
         return [dataclasses.replace(one, round=unit.round) for one in pair]
 
     monkeypatch.setattr(bench, "measured", measured)
-    monkeypatch.setattr(bench, "loaded", lambda data, folder, wanted: (dict.fromkeys(wanted, "n"), LOADS))
+    monkeypatch.setattr(bench, "loaded", lambda data, folder, wanted, **_: (dict.fromkeys(wanted, "n"), LOADS))
     monkeypatch.setattr(bench.engines, "lacks", lambda engine: None)
     monkeypatch.setattr(bench.session, "catalog", lambda name: None)
     monkeypatch.setattr(tpcds_plans, "write", lambda *given: None)
@@ -247,6 +260,7 @@ def test_a_different_answer_in_any_unit_ends_in_an_exit_code_and_comes_first(
     assert said[0].startswith("DIFFERENT: ") is bool(code)
     (written,) = (project / ".workbench" / "tpcds" / "sf0.01").glob("trial-*/tpcds_sf0.01.json")
     found = json.loads(written.read_text())
+    assert all(line.startswith(f"{planted}: ") for line in found["different"])
     assert len(found["different"]) == {None: 0, "choose": 2, "rounds": 6, "levers": 2}[planted]
     assert found["goals"]["e_bytes"] == {"wanted": "at least 3.4", "found": 1.0, "reached": False}
     assert found["cells"]
@@ -262,7 +276,7 @@ def test_what_is_not_asked_for_is_taken_from_the_file_and_without_rounds_no_evid
         return []
 
     monkeypatch.setattr(bench.measuring, "run", run)
-    monkeypatch.setattr(bench, "loaded", lambda data, folder, wanted: (dict.fromkeys(wanted, "n"), LOADS))
+    monkeypatch.setattr(bench, "loaded", lambda data, folder, wanted, **_: (dict.fromkeys(wanted, "n"), LOADS))
     monkeypatch.setattr(bench.engines, "lacks", lambda engine: None)
     monkeypatch.setattr(bench.session, "catalog", lambda name: None)
     before = {path: path.read_bytes() for path in evidence.FOLDER.rglob("tpcds*.*")}
@@ -290,7 +304,7 @@ def test_an_engine_that_lacks_here_keeps_what_was_measured_of_it_and_its_choices
 
     monkeypatch.setattr(bench.measuring, "run", run)
     monkeypatch.setattr(bench.measuring, "there", there)
-    monkeypatch.setattr(bench, "loaded", lambda data, folder, wanted: (dict.fromkeys(wanted, "n"), LOADS))
+    monkeypatch.setattr(bench, "loaded", lambda data, folder, wanted, **_: (dict.fromkeys(wanted, "n"), LOADS))
     monkeypatch.setattr(bench.engines, "lacks", lambda one: "it is not here" if one.name == "sail" else None)
     monkeypatch.setattr(bench.session, "catalog", lambda name: None)
     bench.main("0.01", "1", "flat", "choose,rounds")
@@ -309,7 +323,7 @@ def test_one_round_of_a_layout_forgets_no_round_of_another(project, monkeypatch)
             one for unit in todo if options["file"].stem == "rounds" for one in own.get(unit, [])
         ],
     )  # fmt: skip
-    monkeypatch.setattr(bench, "loaded", lambda data, folder, wanted: (dict.fromkeys(wanted, "n"), LOADS))
+    monkeypatch.setattr(bench, "loaded", lambda data, folder, wanted, **_: (dict.fromkeys(wanted, "n"), LOADS))
     monkeypatch.setattr(bench.session, "catalog", lambda name: None)
     bench.main("0.01", "1", "published", "rounds", "q1")
     (written,) = (project / ".workbench" / "tpcds" / "sf0.01").glob("trial-*/tpcds_sf0.01.json")
@@ -322,9 +336,30 @@ def test_the_rounds_of_a_layout_are_those_that_each_engine_has():
     assert tpcds_goals.rounds(found) == {"flat": 2}
 
 
-def test_a_part_that_there_is_not_is_refused(project):
+def test_what_there_is_not_is_refused(project):
     with pytest.raises(ValueError, match="no part 'round'; there are choose, rounds, levers"):
         bench.main("0.01", parts="choose,round")
+    with pytest.raises(
+        ValueError, match="no layout 'truncated' is measured in rounds; there are flat, published, ours"
+    ):
+        bench.main("0.01", wanted="truncated", parts="rounds")
+
+
+def test_no_second_run_gets_at_the_tables_of_one(project):
+    """A trial beside it loaded them anew, and what was being asked found no files: `different`, and kept for good."""
+    with bench.alone("0.01"), pytest.raises(ValueError, match="another run measures scale factor 0.01 here"):
+        bench.main("0.01", queries="q1")
+
+
+def test_choices_of_a_scale_factor_come_before_those_of_1(project, monkeypatch):
+    folder = project / "params" / "engines"
+    folder.mkdir(parents=True, exist_ok=True)
+    monkeypatch.setattr(
+        bench.choices, "read", lambda path: choices.Choices(made_from="d", fallback="spark41", queries={})
+    )
+    assert bench.assigned(None, "0.1") == ({}, "params/engines/choices.yml")
+    (folder / "choices_sf0.1.yml").write_text("")
+    assert bench.assigned(None, "0.1") == ({}, "params/engines/choices_sf0.1.yml")
 
 
 def test_at_a_scale_factor_of_10_each_query_is_asked_once_and_the_ratios_are_of_that(project, monkeypatch, capsys):
@@ -339,7 +374,7 @@ def test_at_a_scale_factor_of_10_each_query_is_asked_once_and_the_ratios_are_of_
     ten = type("Data", (), {"scale": "10", "digest": "d"})()
     monkeypatch.setattr(bench.derived, "generate", lambda scale: ten)
     monkeypatch.setattr(bench.measuring, "run", run)
-    monkeypatch.setattr(bench, "loaded", lambda data, folder, wanted: (dict.fromkeys(wanted, "n"), LOADS))
+    monkeypatch.setattr(bench, "loaded", lambda data, folder, wanted, **_: (dict.fromkeys(wanted, "n"), LOADS))
     monkeypatch.setattr(bench.engines, "lacks", lambda engine: None)
     monkeypatch.setattr(bench.session, "catalog", lambda name: None)
     monkeypatch.setattr(tpcds_plans, "write", lambda *given: None)
@@ -349,6 +384,8 @@ def test_at_a_scale_factor_of_10_each_query_is_asked_once_and_the_ratios_are_of_
     (written,) = (project / ".workbench" / "tpcds" / "sf10").glob("trial-*/tpcds_sf10.json")
     found = json.loads(written.read_text())
     assert found["phase"] == "cold" and found["comparisons"]["b_sail_against_baseline"]["total"] == 4.0
+    assert (found["choices"], found["best"]) == ("params/engines/choices.yml", {"q1": "sail", "q2": "sail"})
+    assert [found["goals"][name]["found"] for name in ("a_total", "d_total", "e_rows")] == [4.0, 9.92, None]
     assert tpcds_goals.last(cold) == "cold" and tpcds_goals.last(cold + MEASURED) == "warm"
     cells = [["sail", "flat", "q1", "equal", 2.0, None, None, None]]
     assert "   sail       equal: cold 2.000 s" in tpcds_plans.profile("q1", 2.0, None, cells, PLAN).splitlines()

@@ -189,7 +189,7 @@ def test_a_remembered_verdict_counts_for_its_conditions_only(ask, generated, tmp
 def test_other_rules_forget_what_the_old_ones_verified(generated, tmp_path, monkeypatch):
     kept.keep(tmp_path, generated.digest, "q1", ["text"], "a" * 64, Verdict("equal", "1 rows"))
     assert kept.find(tmp_path, generated.digest, "q1", ["text"], "a" * 64) == Verdict("equal", "1 rows")
-    monkeypatch.setattr(kept, "_rules", lambda: ("other code",))
+    monkeypatch.setattr(kept, "rules", lambda: ("other code",))
     assert kept.find(tmp_path, generated.digest, "q1", ["text"], "a" * 64) is None
 
 

@@ -151,6 +151,15 @@ def test_an_engine_that_hangs_is_ended(catalog, data, monkeypatch, tmp_path):
     assert not lives(family)
 
 
+def test_an_engine_that_hangs_on_its_way_up_is_ended(catalog, data, monkeypatch):
+    monkeypatch.setattr(processes, "ANSWER_SECONDS", 0.001)
+    with (
+        pytest.raises(TimeoutError, match="the engine duckdb gave no answer in 0.001"),
+        opened("duckdb", catalog, data),
+    ):
+        pass
+
+
 def lives(process):
     try:
         return process.is_running() and process.status() != psutil.STATUS_ZOMBIE
@@ -171,6 +180,34 @@ def test_an_engine_ends_with_its_context_and_is_missed_when_it_was_killed(catalo
         os.kill(process.process.pid, signal.SIGKILL)
         with pytest.raises(ChildProcessError, match="the engine duckdb ended by itself, exit code -9"):
             process.ask("SELECT 1")
+
+
+def test_an_engine_that_dies_gave_a_wrong_answer_and_the_rest_is_measured(catalog, data, tmp_path, monkeypatch):
+    """Each query after it was called different, in no time, where the JVM had died; else the whole unit was lost."""
+    asked, real = [], processes.Process.ask
+
+    def ask(process, sql):
+        asked.append(process.process.pid)
+        if len(asked) == 2:  # q42, cold
+            (jvm,) = [one for one in psutil.Process(asked[-1]).children(recursive=True) if "java" in one.name()]
+            jvm.kill()
+            jvm.wait(30)
+        return real(process, sql)
+
+    monkeypatch.setattr(processes.Process, "ask", ask)
+    todo = measuring.units([tpcds.engine("spark41")], ["flat"])
+    (found,) = dict(
+        measuring.run(todo, catalog, data, {"flat": NAMESPACE}, queries=QUERIES, place=tmp_path)
+    ).values()
+    assert [(one.query, one.phase) for one in found] == [
+        (query, phase) for phase in ("cold", "warm") for query in QUERIES
+    ]
+    kinds = [one.verdict.kind for one in found]
+    assert kinds == ["vacuous", "different", "equal", "vacuous", "equal", "equal"]
+    assert found[1].verdict.sentence.startswith(f"no answer: {QUERIES[1]}: the engine's own process ended: ")
+    assert (
+        len(set(asked)) == 2 and len(asked) == 8
+    )  # two of the first process are asked once more before they are warm
 
 
 def test_one_wrong_cent_in_the_tables_is_seen_by_every_engine(spark, catalog, data, tmp_path):

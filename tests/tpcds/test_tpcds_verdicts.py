@@ -25,7 +25,7 @@ def test_equal():
         ("decimal.6 float", D("0.333333"), 1 / 3),
         ("decimal.17 float", D("66.66666666666666667"), 200 / 3),
         ("decimal.2 decimal.6", D("1.24"), D("1.235000")),
-        ("decimal.6 decimal.2", D("1.235000"), D("1.24")),
+        ("decimal.6 decimal.2", D("1.240000"), D("1.24")),
         ("decimal.3 decimal.2", D("1.240"), D("1.24")),
         ("whole decimal.2", 7, D("7.00")),
         ("float whole", 7.0, 7),

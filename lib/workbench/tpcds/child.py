@@ -36,6 +36,8 @@ def main():
             read = None if None in (before, after) else max(0, after - before - own)
             children.say({"seconds": seconds, "bytes_read": read} | said)
         except Exception as error:
+            if not ask.alive():  # each query to come would be refused alike, as if it were wrong
+                return children.say({"died": f"the engine's own process ended: {_sentence(error)}"})
             children.say({"refused": _sentence(error)})
     close()
 
@@ -104,6 +106,13 @@ class _Spark:
         self.pid = self.jvm.proc.pid
         self.figures()  # those of the start are nobody's
 
+    def alive(self):
+        """Say whether its JVM, a process beside this one, still answers."""
+        try:
+            return self.jvm.jvm.java.lang.System.nanoTime() is not None
+        except Exception:  # Py4J's own or the network's
+            return False
+
     def __call__(self, sql):
         frame = self.session.sql(sql)
         if hasattr(frame, "toArrow"):
@@ -136,6 +145,9 @@ class _Sail:
     def __init__(self, session):
         self.session, self.pid = session, "self"
 
+    def alive(self):
+        return True  # it ends with this process
+
     def __call__(self, sql):
         return self.session.sql(sql).toArrow()
 
@@ -152,6 +164,9 @@ class _DuckDB:
 
     def __init__(self, connection):
         self.connection, self.pid = connection, "self"
+
+    def alive(self):
+        return True  # it ends with this process
 
     def __call__(self, sql):
         return self.connection.execute(sql).to_arrow_table()

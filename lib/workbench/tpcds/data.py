@@ -4,14 +4,16 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import json
+import os
 import shutil
+import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 
-from workbench import java
+from workbench import java, session
 
 TABLES = (
     "call_center", "catalog_page", "catalog_returns", "catalog_sales", "customer", "customer_address",
@@ -96,13 +98,27 @@ def generate(scale, *, cache=None):
 
 
 def connect(data, *, threads=2):
-    """Return a DuckDB connection in which the 24 tables are views of the Parquet files. Close it when done."""
-    return over({table: [str(data.path(table))] for table in data.tables}, threads=threads)
+    """Return a DuckDB connection in which the 24 tables are views of the Parquet files. Close it when done.
+
+    It takes a quarter of the memory at most, and the disk for more: the engine that it judges runs beside it.
+    """
+    memory = session.machine_memory_bytes() // 4
+    return over({table: [str(data.path(table))] for table in data.tables}, threads=threads, memory_bytes=memory)
 
 
-def over(files, *, threads=2):
-    """Return a DuckDB connection in which tables are views of Parquet files: name to list of paths."""
-    connection = _duckdb(":memory:", threads)
+def over(files, *, threads=2, memory_bytes=None):
+    """Return a DuckDB connection in which tables are views of Parquet files.
+
+    Args:
+        files: name to list of paths.
+        threads: of DuckDB.
+        memory_bytes: the most that it takes; DuckDB's own default is four fifths of the machine's.
+    """
+    # its default is a folder in the working one
+    own = {"temp_directory": f"{tempfile.gettempdir()}/workbench-duckdb-{os.getpid()}"}
+    if memory_bytes:
+        own["memory_limit"] = f"{memory_bytes >> 20}MiB"
+    connection = _duckdb(":memory:", threads, **own)
     for table, paths in files.items():
         connection.execute(f"CREATE VIEW {table} AS SELECT * FROM {_parquet(*paths)}")
     return connection
@@ -190,11 +206,11 @@ def _extension(versions):
     return str(file)
 
 
-def _duckdb(database, threads):
+def _duckdb(database, threads, **own):
     import duckdb
 
     offline = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
-    connection = duckdb.connect(database, config={"threads": threads, **offline})
+    connection = duckdb.connect(database, config={"threads": threads, **offline, **own})
     # it would be printed into notebooks; where it cannot be drawn there (no ipywidgets), it cannot be set either
     with suppress(duckdb.InvalidInputException):
         connection.execute("SET enable_progress_bar = false")

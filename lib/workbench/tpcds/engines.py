@@ -15,7 +15,7 @@ from pydantic import Field, ValidationError
 
 from workbench import jars, java, settings
 
-# params/engines/choices.yml says which profile takes which query, choices_sf10.yml at another scale factor; see
+# params/engines/choices.yml says which profile takes which query, choices_sf0.1.yml at that scale factor; see
 # tpcds.choices
 CHOICES = "choices"
 

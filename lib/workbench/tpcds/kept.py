@@ -65,11 +65,11 @@ def _file(place, data, query):
 
 def _key(digest, text):
     """Return what an answer is remembered by: engines with other rules of comparison do not forget each other."""
-    return f"{digest} {hashlib.sha256(json.dumps([text, *_rules()]).encode()).hexdigest()}"
+    return f"{digest} {hashlib.sha256(json.dumps([text, *rules()]).encode()).hexdigest()}"
 
 
 @cache
-def _rules():
+def rules():
     """Return what decides a verdict besides the answer: our code, the packages that translate and answer."""
     here = Path(__file__).parent
     code = hashlib.sha256(b"".join((here / name).read_bytes() for name in RULES)).hexdigest()

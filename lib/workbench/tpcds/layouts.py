@@ -3,6 +3,7 @@
 Loading is measured: it is part of the price.
 """
 
+import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ DAYS = 180
 # Row groups of 16 MiB let a filter on the sorted key skip most of a file.
 ROW_GROUPS = {"write.parquet.row-group-size-bytes": 16 << 20}
 # Set when a table is created, and when it is whole: a load that was killed is ours to replace, none to compare.
-LAYOUT, DATA = "workbench.tpcds.layout", "workbench.tpcds.data"
+LAYOUT, DATA, WAY = "workbench.tpcds.layout", "workbench.tpcds.data", "workbench.tpcds.way"
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,11 @@ def load(spark, data, namespace, *, layout, tables=generated.TABLES):
     return tuple(_load(spark, data, namespace, table, layout) for table in tables)
 
 
+def definition(layout):
+    """Return what a layout's name stands for as a short text without signs of SQL: the same text, the same way."""
+    return hashlib.sha256(repr(WAYS[layout]).encode()).hexdigest()[:16]
+
+
 def statements(table, columns, layout, *, name):
     """Return the statements that create a table, ready to be appended to.
 
@@ -101,7 +107,7 @@ def statements(table, columns, layout, *, name):
     """
     key, way = FACTS.get(table), WAYS[layout]
     by = way.partitions.format(key=key) if key and way.partitions else None
-    properties = {LAYOUT: layout, **way.properties}
+    properties = {LAYOUT: layout, WAY: definition(layout), **way.properties}
     listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
     partitioned = f"PARTITIONED BY ({by}) " if by else ""
     found = [f"CREATE TABLE {name} ({columns}) USING iceberg {partitioned}TBLPROPERTIES ({listed})"]
@@ -151,6 +157,8 @@ def _layout(found, namespace, data, tables):
     layouts = sorted({about[LAYOUT] for about in found.values()})
     if len(layouts) != 1:
         raise ValueError(f"{namespace} mixes layouts: {', '.join(layouts)}")
+    if any(about.get(WAY) != definition(layouts[0]) for about in found.values()):
+        raise ValueError(f"{namespace} lies as {layouts[0]} once did, which is another layout now; load it again")
     return layouts[0]
 
 

@@ -7,30 +7,19 @@ cold, the second warm. Units of one round run one after another, so that a slow 
 import dataclasses
 import hashlib
 import json
-from contextlib import contextmanager
-from dataclasses import dataclass
-from pathlib import Path
+import time
+from contextlib import suppress
 
-from filelock import FileLock, Timeout
-
-from workbench import jars, java
+from workbench import jars
+from workbench.tpcds import asking, engines, kept_units, layouts, oracle, processes, runs
 from workbench.tpcds import data as generated
-from workbench.tpcds import engines, layouts, oracle, processes, runs
+from workbench.tpcds.kept_units import Unit
 from workbench.tpcds.texts import names
-from workbench.tpcds.verdicts import Verdict
+from workbench.tpcds.verdicts import DIFFERENT, VACUOUS, Verdict
 
 COLD, WARM = "cold", "warm"
 # Counted up when a figure means something else than before: what was measured then is measured again.
 METHOD = 2
-
-
-@dataclass(frozen=True)
-class Unit:
-    """What is measured, or found measured, in one go."""
-
-    engine: str
-    layout: str
-    round: int
 
 
 def units(wanted, layouts, *, rounds=1):
@@ -94,20 +83,20 @@ def run(
     Raises:
         ValueError: an engine cannot run here, see engines.lacks; there is no query, or one stands twice; another
             run keeps its results in the folder of the file.
-        TimeoutError: an engine gave no answer; see processes.Process.ask.
+        ChildProcessError, TimeoutError: an engine could not be opened.
     """
     queries = _once(tuple(names() if queries is None else queries), str)
     if not queries:
         raise ValueError("there is no query to measure")
-    with _alone(file):
-        kept, others = _read(file), {}
+    with kept_units.alone(file):
+        kept, others = kept_units.read(file), {}
         for unit in todo:
             engine = (profiles or {}).get(unit.engine) or engines.engine(unit.engine)
             about = _about(data, queries, engine, unit, phases, cores)
             if not _holds(kept.get(unit), about):
                 found = _measured(unit, engine, catalog, data, namespaces, queries, place, phases, cores, others)
-                kept[unit] = about | {"results": found}
-                _write(file, kept)
+                kept[unit] = about | {"results": found, "made": kept_units.origin()}
+                kept_units.write(file, kept)
             results = kept[unit]["results"]
             if engine.family != oracle.FAMILY:
                 _vouch(others, results)
@@ -139,7 +128,7 @@ def there(todo, data, *, profiles=None, queries=None, file=None, phases=(COLD, W
     Returns:
         list of Result.
     """
-    queries, kept, found = tuple(names() if queries is None else queries), _read(file), []
+    queries, kept, found = tuple(names() if queries is None else queries), kept_units.read(file), []
     for unit in todo:
         engine = (profiles or {}).get(unit.engine) or engines.engine(unit.engine)
         if _holds(kept.get(unit), _about(data, queries, engine, unit, phases, cores)):
@@ -156,22 +145,50 @@ def _once(found, told):
 
 
 def _measured(unit, engine, catalog, data, namespaces, queries, place, phases, cores, others):
-    """Run the queries of a unit; each answer gets a verdict each time."""
+    """Run the queries of a unit; each answer gets a verdict each time.
+
+    An engine that dies or hangs has given no answer to a query: a wrong one. Another process takes the rest.
+    """
     found, namespace = [], namespaces[unit.layout]
     tables = runs.tables(queries) if len(queries) < len(names()) else generated.TABLES
-    with processes.opened(engine, catalog, namespace, data, tables=tables, cores=cores) as process:
-        if process.layout != unit.layout:
-            raise ValueError(f"the tables of {namespace} lie {process.layout}, not {unit.layout}")
-        for phase in phases:
-            judged = runs.run(engine, process, data, queries=queries, place=place, others=others)
-            found += [dataclasses.replace(one, round=unit.round, phase=phase) for one in judged]
+    todo = [(phase, query) for phase in phases for query in queries]
+    with oracle.witness(data) as ask:
+        while todo:
+            with processes.opened(engine, catalog, namespace, data, tables=tables, cores=cores) as process:
+                if process.layout != unit.layout:
+                    raise ValueError(f"the tables of {namespace} lie {process.layout}, not {unit.layout}")
+                some = _asked(todo, engine, process, data, place=place, others=others, ask=ask)
+                found += [dataclasses.replace(one, round=unit.round, phase=phase) for phase, one in some]
+            todo = todo[len(some) :]
+    return found
+
+
+def _asked(todo, engine, process, data, **options):
+    """Return (phase, Result) of what one process was asked: all of it, or up to the query that ended it."""
+    found, seen = [], set()
+    for phase, query in todo:
+        start = time.perf_counter()
+        try:
+            if phase == WARM and query not in seen:  # it was another process that had answered it
+                with suppress(processes.NoAnswer):
+                    asking.run(engine, query, process)
+            (one,) = runs.run(engine, process, data, queries=(query,), **options)
+        except (ChildProcessError, TimeoutError) as error:
+            none, seconds = Verdict(DIFFERENT, f"no answer: {error}"), time.perf_counter() - start
+            return [*found, (phase, runs.Result(engine.name, query, none, seconds, 0.0, layout=process.layout))]
+        seen.add(query)
+        found.append((phase, one))
     return found
 
 
 def _vouch(others, results):
     """Add the verdicts on an engine's answers to those that vouch; one engine's error takes nobody's word away."""
+
+    def worth(one):
+        return one.verified, one.kind == VACUOUS
+
     for query, verdict in worst(results).items():
-        if query not in others or not others[query].verified:
+        if query not in others or worth(verdict) > worth(others[query]):
             others[query] = verdict
 
 
@@ -187,59 +204,3 @@ def _about(data, queries, engine, unit, phases, cores):
 def _holds(found, about):
     """Say whether a kept unit was measured under these conditions; early ones do not say what they are made of."""
     return found is not None and found["conditions"] == about["conditions"] and found["of"] in (None, about["of"])
-
-
-@contextmanager
-def _alone(file):
-    """Keep a second run from a file of results: each would write the units it knows over those of the other."""
-    if file is None:
-        yield
-        return
-    folder = Path(file).parent
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        held = FileLock(folder / "lock").acquire(timeout=0)
-    except Timeout:
-        raise ValueError(f"another run keeps its results in {folder}: wait for its end") from None
-    with held:
-        yield
-
-
-def _read(file):
-    if file is None or not Path(file).is_file():
-        return {}
-    found = {}
-    try:
-        for entry in json.loads(Path(file).read_text(encoding="utf-8")):
-            results = [runs.Result(**(one | {"verdict": Verdict(**one["verdict"])})) for one in entry["results"]]
-            found[Unit(**entry["unit"])] = {
-                "conditions": entry["conditions"],
-                "of": entry.get("of"),
-                "results": results,
-            }
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{file} is no file of measured units: {error}") from None
-    return found
-
-
-def _write(file, kept):
-    """Keep all units, a line each, in one step: a kill leaves the file as it was."""
-    if file is None:
-        return
-    told = [
-        {
-            "unit": dataclasses.asdict(unit),
-            "conditions": found["conditions"],
-            **({"of": found["of"]} if found["of"] else {}),
-            "results": [_said(dataclasses.asdict(one)) for one in found["results"]],
-        }
-        for unit, found in kept.items()
-    ]
-    with java.replacing(Path(file)) as new:
-        lines = ",\n".join(json.dumps(one) for one in told)
-        new.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
-
-
-def _said(fields):
-    """Return the fields of a result that say something; the others are as a Result has them by itself."""
-    return {name: value for name, value in fields.items() if value is not None}

@@ -73,7 +73,7 @@ def opened(engine, catalog, namespace, data, *, tables=generated.TABLES, cores=2
 
     Raises:
         ValueError: the engine cannot run here, the lake is none that it can read, or the tables hold other data.
-        ChildProcessError: it did not start; its last words are in the message.
+        ChildProcessError, TimeoutError: it did not start; its last words are in the message.
     """
     if wrong := engines.lacks(engine):
         raise ValueError(f"engine {engine.name} cannot run here: {wrong}")
@@ -95,10 +95,11 @@ def opened(engine, catalog, namespace, data, *, tables=generated.TABLES, cores=2
             ) as process,
         ):
             try:
-                children.ask(process, settings, name=f"engine {engine.name}", patience_seconds=PATIENCE_SECONDS)
-            except ChildProcessError as error:
+                name, seconds = f"engine {engine.name}", {"answer_seconds": ANSWER_SECONDS}
+                children.ask(process, settings, name=name, patience_seconds=PATIENCE_SECONDS, **seconds)
+            except (ChildProcessError, TimeoutError) as error:
                 last = (own / "log.txt").read_text(errors="replace").strip().splitlines()[-3:]
-                raise ChildProcessError(f"{error} {' '.join(last)}"[:1000]) from None
+                raise type(error)(f"{error} {' '.join(last)}"[:1000]) from None
             layout = next(iter(there.values())).properties[layouts.LAYOUT]
             yield Process(engine, data.digest, layout, process, own)
 

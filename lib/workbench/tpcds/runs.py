@@ -5,6 +5,7 @@ What is told is "TPC-DS derived": no result here is a TPC result, because the ru
 
 import time
 from collections import Counter
+from contextlib import nullcontext
 from dataclasses import dataclass
 
 from workbench.tpcds import asking, dialect, kept, layouts, oracle, processes, texts
@@ -50,7 +51,7 @@ class Result:
             raise ValueError(f"the time of {self.query} has no verdict beside it and is not told")
 
 
-def run(engine, session, data, *, namespace=None, queries=None, place=None, others=None):
+def run(engine, session, data, *, namespace=None, queries=None, place=None, others=None, ask=None):
     """Run queries and judge each answer.
 
     Args:
@@ -61,18 +62,19 @@ def run(engine, session, data, *, namespace=None, queries=None, place=None, othe
         queries: names; all 103 by default.
         place: folder of kept verdicts; the user's cache by default. False judges every answer anew.
         others: query to the Verdict on another engine's answer, for an engine of the oracle's own code.
+        ask: of oracle.witness, where one oracle is to serve several runs; one is opened for this run by default.
 
     Yields:
         Result, one a query, in their order, as soon as it is there. No answer is a wrong one.
 
     Raises:
         ValueError: the tables are not those of the data, or the engine is the oracle's own and runs in a session.
-        TimeoutError: a process gave no answer; see processes.Process.ask.
+        ChildProcessError, TimeoutError: a process is gone, or gave no answer in time; the message names the query.
     """
     place = None if place is False else place or kept.folder()
     queries = tuple(texts.names() if queries is None else queries)
     layout = _layout(engine, session, data, namespace, queries)
-    with oracle.witness(data) as ask:
+    with nullcontext(ask) if ask else oracle.witness(data) as ask:
         for query in queries:
             start = time.perf_counter()
             try:
@@ -81,13 +83,15 @@ def run(engine, session, data, *, namespace=None, queries=None, place=None, othe
                 none = Verdict(DIFFERENT, f"no answer: {error}")
                 yield Result(engine.name, query, none, time.perf_counter() - start, 0.0, layout=layout)
                 continue
-            except TimeoutError as error:
-                raise TimeoutError(f"{query}: {error}") from None
+            except (ChildProcessError, TimeoutError) as error:
+                raise type(error)(f"{query}: {error}") from None
             start = time.perf_counter()
             try:
                 verdict = _judge(engine, query, ran.answer, ask, data, session, namespace, place, others)
             except processes.NoAnswer as error:  # without LIMIT an answer may be too much for it
                 verdict = Verdict(DIFFERENT, f"no answer without LIMIT: {error}")
+            except (ChildProcessError, TimeoutError) as error:
+                raise type(error)(f"{query} without LIMIT: {error}") from None
             check_seconds = time.perf_counter() - start
             yield Result(
                 engine.name, query, verdict, ran.seconds, check_seconds,

@@ -74,15 +74,13 @@ def _numbers(a, mine, b, theirs, shortens):
     if kinds == {FLOAT}:
         return IDENTICAL if near(a, b) else None
     if FLOAT in kinds:
-        if mine.kind == FLOAT:
-            return OTHER_SCALE if _says(a, Decimal(b), theirs.scale, ROUNDED) else None
+        if mine.kind == FLOAT:  # the oracle's decimals are of exact sums, so none of their digits was dropped
+            return OTHER_SCALE if _says(a, Decimal(b), 0, ROUNDED) else None
         return OTHER_SCALE if _says(b, Decimal(a), mine.scale, shortens) else None
     if mine.kind == theirs.kind and mine.scale == theirs.scale:
         return IDENTICAL if a == b else None
-    if WHOLE in kinds:  # a whole number is none that lost its fraction
+    if WHOLE in kinds or mine.scale > theirs.scale:  # neither a whole number nor the oracle's lost digits
         return OTHER_SCALE if a == b else None
-    if mine.scale > theirs.scale:  # it was the oracle that dropped digits
-        return OTHER_SCALE if _shortened(a, theirs.scale, ROUNDED) == b else None
     return OTHER_SCALE if _shortened(b, mine.scale, shortens) == a else None
 
 
