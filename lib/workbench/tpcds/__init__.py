@@ -24,6 +24,7 @@ What the verdicts mean, and what they leave open: docs/tpcds.md. The parts:
     asking       one query on one engine
     runs         queries on an engine, each with its verdict
     measuring    engines in turn, cold and warm, going on where a run was stopped
+    kept_units   what was measured, in a file, with where and when
     figures      medians, totals, ratios, what became slower; a table of results
     choices      which engine takes which query, and when it goes back to plain Spark
 """
