@@ -108,7 +108,8 @@ def write(file, units):
         {
             "unit": dataclasses.asdict(unit),
             "conditions": found["conditions"],
-            **{key: found[key] for key in ("of", "made") if found[key]},
+            "of": found["of"],
+            **({"made": found["made"]} if found["made"] else {}),
             "results": [_said(dataclasses.asdict(one)) for one in found["results"]],
         }
         for unit, found in units.items()

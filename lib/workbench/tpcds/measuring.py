@@ -202,5 +202,5 @@ def _about(data, queries, engine, unit, phases, cores):
 
 
 def _holds(found, about):
-    """Say whether a kept unit was measured under these conditions; early ones do not say what they are made of."""
-    return found is not None and found["conditions"] == about["conditions"] and found["of"] in (None, about["of"])
+    """Say whether a kept unit was measured under these conditions."""
+    return found is not None and all(found[key] == about[key] for key in ("conditions", "of"))
