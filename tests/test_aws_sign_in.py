@@ -89,10 +89,10 @@ def test_spark_uses_a_profile_with_an_sso_session(signed_in):
 
 def test_without_its_jar_the_profile_is_none(signed_in, tmp_path):
     """Why it is there: the day Iceberg's bundle has it, this fails and the jar can go."""
-    text = next(
-        place / "aws-glue.yml" for place in settings.places() if (place / "aws-glue.yml").is_file()
-    ).read_text()
+    text = settings.environments()["aws-glue"].read_text()
     (tmp_path / "environments").mkdir()
-    (tmp_path / "environments" / "aws-glue.yml").write_text(text.replace(", aws-sso]", "]"))
+    # with the jars of s3, whose class-data archive is there
+    planted = text.replace("[iceberg, aws, aws-sso]", "[iceberg, sqlite, aws]")
+    (tmp_path / "environments" / "aws-glue.yml").write_text(planted)
     said = signed_in(WORKBENCH_PARAMS=tmp_path)
     assert "'ssooidc' service module must be on the class path" in said
