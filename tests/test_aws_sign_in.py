@@ -67,6 +67,7 @@ def signed_in(tmp_path, monkeypatch):
     name = hashlib.sha1(b"mine").hexdigest()
     (tmp_path / ".aws" / "sso" / "cache" / f"{name}.json").write_text(json.dumps(token))
     given = {"HOME": tmp_path, "XDG_CACHE_HOME": java.cache().parent, "AWS_PROFILE": "me"}
+    given |= {"AWS_EC2_METADATA_DISABLED": "true"}  # else it is asked, too, and there is nobody to answer
     given |= {"WORKBENCH_WAREHOUSE": "s3://mine/warehouse", "WORKBENCH_REGION": "eu-central-1"}
     for variable in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL"):
         monkeypatch.delenv(variable, raising=False)
