@@ -41,13 +41,14 @@ def local_s3(
 def local_cluster(
     port: Annotated[int, typer.Option(min=0, max=65535, help="the master's on 127.0.0.1; 0: a free one")] = 7077,
     workers: Annotated[int, typer.Option(min=1, max=16, help="how many")] = 2,
-    cores: Annotated[int, typer.Option(min=1, max=64, help="tasks that a worker runs at once")] = 1,
-    memory: Annotated[str, typer.Option(help="of a worker, such as 1g")] = "1g",
+    cores: Annotated[int, typer.Option(min=1, max=64, help="tasks that a worker runs at once for a session")] = 1,
+    memory: Annotated[str, typer.Option(help="of a worker for a session, such as 1g")] = "1g",
+    applications: Annotated[int, typer.Option(min=1, max=16, help="sessions that may run side by side")] = 2,
 ):
     """Serve a standalone Spark cluster on this machine until interrupted."""
     from workbench.local.cluster import command
 
-    command.serve(port=port, workers=workers, cores=cores, memory=memory)
+    command.serve(port=port, workers=workers, cores=cores, memory=memory, applications=applications)
 
 
 @local.command("kafka")

@@ -82,6 +82,38 @@ def test_executors_elsewhere_write_and_read_a_table(running):
     assert (told["airports"], told["files of the driver"]) == (1_458, [])
 
 
+BESIDE = """
+import subprocess, sys
+from workbench import session
+spark = session.start("cluster")
+mine = spark.range(8).repartition(2).count()
+code = "from workbench import session; print(session.start('cluster').range(8).repartition(2).count())"
+beside = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=200)
+print(mine, beside.stdout.strip(), spark.range(9).count())
+"""
+
+
+def test_a_session_gets_half_of_what_there_is(running):
+    workers = [
+        said for one in psutil.Process().children(recursive=True) if "deploy.worker." in (said := line(one))
+    ]
+    assert len(workers) == 2 and all("--cores 2 --memory 2g" in said for said in workers)
+    assert "spark.deploy.defaultCores 2\n" in (running.folder / "master.conf").read_text()
+
+
+@pytest.mark.skipif(not SOAK, reason="two sessions, most of a minute: WORKBENCH_SOAK=1")
+def test_two_sessions_run_side_by_side(running):
+    """The first one had all cores, and the second waited without end: `11_survive_kills` starts runs of its own."""
+    said = subprocess.run(
+        [sys.executable, "-c", BESIDE],
+        env=os.environ | running.variables(),
+        capture_output=True,
+        text=True,
+        timeout=400,
+    )
+    assert (said.stdout, said.stderr) == ("8 8 9\n", "")
+
+
 def test_it_listens_on_loopback_only_and_its_secret_is_in_no_command_line(running):
     started = {one: line(one) for one in psutil.Process().children(recursive=True)}
     ours, lines = [one for one, said in started.items() if deployed(said)], started.values()
@@ -127,6 +159,7 @@ def test_a_master_that_nobody_named(monkeypatch):
     ("wrong", "said"),
     [
         ({"workers": 0}, "workers must be a whole number from 1 to 16; got 0"),
+        ({"applications": 17}, "applications must be a whole number from 1 to 16; got 17"),
         ({"cores": True}, "cores must be a whole number from 1 to 64; got True"),
         ({"port": 70000}, "port must be a whole number from 0 to 65535; got 70000"),
         ({"memory": "1 GB"}, "memory is a number and m or g, such as 1g; got '1 GB'"),

@@ -47,14 +47,15 @@ class Cluster:
 
 
 @contextmanager
-def serve(*, port=0, workers=2, cores=1, memory="1g"):
+def serve(*, port=0, workers=2, cores=1, memory="1g", applications=2):
     """Run a cluster as long as the context is open; it ends with this process too, however that ends.
 
     Args:
         port: TCP port of the master on 127.0.0.1; 0 takes a free one.
         workers: how many workers, 1 to 16.
-        cores: tasks that a worker runs at once.
-        memory: what a worker may give to executors, such as 1g or 1500m.
+        cores: tasks that a worker runs at once for an application, which is a session.
+        memory: what a worker may give to the executors of one, such as 1g or 1500m.
+        applications: how many may run side by side; one more waits until another ends.
 
     Yields:
         Cluster.
@@ -64,12 +65,13 @@ def serve(*, port=0, workers=2, cores=1, memory="1g"):
         ChildProcessError: it did not start; the message has the last words of who failed.
     """
     java.find(), java.spark_home()
-    for name, value, most in (("port", port, 65535), ("workers", workers, 16), ("cores", cores, 64)):
+    counts = (("workers", workers, 16), ("cores", cores, 64), ("applications", applications, 16))
+    for name, value, most in (("port", port, 65535), *counts):
         least = 0 if name == "port" else 1
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
             raise ValueError(f"{name} must be a whole number from {least} to {most}; got {value!r}")
     if not isinstance(memory, str) or not memory[:-1].isdigit() or memory[-1] not in "mg":
         raise ValueError(f"memory is a number and m or g, such as 1g; got {memory!r}")
-    sizes = {"port": port, "workers": workers, "cores": cores, "memory": memory}
+    sizes = {"port": port, "memory": memory} | {name: value for name, value, _ in counts}
     with child.running(sizes | {"folder": None, "within": None}) as said:
         yield Cluster(said["master"], Path(said["folder"]), workers, said["secret"])

@@ -9,14 +9,15 @@ from pathlib import Path
 from workbench.local import by_hand, cluster
 
 
-def serve(*, port=7077, workers=2, cores=1, memory="1g", say=None):
+def serve(*, port=7077, workers=2, cores=1, memory="1g", applications=2, say=None):
     """Serve until SIGINT, SIGTERM or SIGHUP.
 
     Args:
-        port: as for `cluster.serve`, as are workers, cores and memory.
+        port: as for `cluster.serve`, as are the others.
         workers: how many.
-        cores: of a worker.
-        memory: of a worker.
+        cores: of a worker, for an application.
+        memory: of a worker, for an application.
+        applications: how many side by side.
         say: called with each line that tells what there is, none of which holds the secret; None prints them.
 
     Raises:
@@ -24,9 +25,10 @@ def serve(*, port=7077, workers=2, cores=1, memory="1g", say=None):
         ChildProcessError: it did not start.
     """
     say = say or partial(print, flush=True)
-    sizes = {"port": port, "workers": workers, "cores": cores, "memory": memory}
+    sizes = {"port": port, "workers": workers, "cores": cores, "memory": memory, "applications": applications}
     with by_hand.interrupted() as ended, cluster.serve(**sizes) as running, _told(running) as file:
-        say(f"Spark cluster on {running.master}: {workers} workers of {cores} cores and {memory}")
+        say(f"Spark cluster on {running.master}: {workers} workers of {cores} cores and {memory} for a session")
+        say(f"sessions side by side: {applications}; one more waits until another ends")
         say(f"session  . {file}  lets this shell use it; only you can read it")
         say("         workbench run 01_first_table --environment cluster")
         say("Ctrl-C ends it; nothing stays")

@@ -32,7 +32,7 @@ def running(folder, settings):
 
     Args:
         folder: Path, taken; it gets a log of each and the workers' files.
-        settings: port (0 for any), workers, cores, memory.
+        settings: port (0 for any), workers, applications, and cores and memory of a worker for one of these.
 
     Yields:
         (the master's Popen, address, secret).
@@ -47,7 +47,8 @@ def running(folder, settings):
     try:
         for _ in range(STARTS):
             chosen = ports.choose(("master", "page"), {"master": settings["port"]})
-            started = [_master(folder, chosen, secret)]
+            each = settings["workers"] * settings["cores"]
+            started = [_master(folder, chosen, secret, each)]
             if _until(started, lambda chosen=chosen: _alive(chosen["page"]) is not None):
                 break
             _end(started)
@@ -66,23 +67,27 @@ def running(folder, settings):
         _end(started)
 
 
-def _master(folder, chosen, secret):
+def _master(folder, chosen, secret, cores):
+    """An application that names no number of cores would get all of them, and the next one would wait for ever."""
     where = ["--host", HOST, "--port", str(chosen["master"]), "--webui-port", str(chosen["page"])]
-    return _launch(folder, "master", f"{DEPLOY}.master.Master", where, secret)
+    conf = {"spark.deploy.defaultCores": cores}
+    return _launch(folder, "master", f"{DEPLOY}.master.Master", where, secret, conf)
 
 
 def _worker(folder, n, address, settings, secret):
     work = folder / f"worker-{n}"
-    size = ["--cores", str(settings["cores"]), "--memory", settings["memory"], "--work-dir", str(work)]
+    side_by_side, memory = settings["applications"], settings["memory"]
+    memory = f"{int(memory[:-1]) * side_by_side}{memory[-1]}"
+    size = ["--cores", str(settings["cores"] * side_by_side), "--memory", memory, "--work-dir", str(work)]
     where = ["--host", HOST, "--webui-port", "0", *size]
     return _launch(folder, f"worker-{n}", f"{DEPLOY}.worker.Worker", [*where, address], secret)
 
 
-def _launch(folder, name, main, arguments, secret):
+def _launch(folder, name, main, arguments, secret, more=None):
     """Start one of them; what it says goes to a log of its own. The secret is in no command line and no file."""
     home = java.spark_home()
-    conf = folder / "spark.conf"
-    conf.write_text("".join(f"{key} {value}\n" for key, value in CONF.items()), encoding="utf-8")
+    conf = folder / f"{name}.conf"
+    conf.write_text("".join(f"{key} {value}\n" for key, value in (CONF | (more or {})).items()), encoding="utf-8")
     kept = {key: value for key, value in os.environ.items() if not key.startswith(("SPARK_", "PYSPARK_", "AWS_"))}
     ours = {"SPARK_HOME": str(home), "JAVA_HOME": str(java.launcher()), "SPARK_LOCAL_IP": HOST}
     [core] = home.glob("jars/spark-core_*.jar")  # a pip package does not say for which Scala it was built
