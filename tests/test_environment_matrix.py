@@ -8,6 +8,7 @@ import nbformat
 import pytest
 
 SKIP = {"notebook": "50_restore_archive", "environment": "s3", "feature": "f", "says": "no views", "reason": "r"}
+OTHER = SKIP | {"says": "other facts: rows"}
 BASE = {"status": "passed", "said": "", "facts": {"rows": 3}}
 
 
@@ -29,6 +30,11 @@ BASE = {"status": "passed", "said": "", "facts": {"rows": 3}}
             "wrong",
             "otherwise than listed: disk full",
         ),
+        (BASE | {"facts": {"rows": 4}}, BASE, OTHER, "skipped", "f: r"),
+        (BASE | {"facts": {"rows": 4, "more": 1}}, BASE, OTHER, "wrong", "passes: take it off the list"),
+        (BASE, BASE, OTHER, "wrong", "passes: take it off the list"),
+        (BASE | {"facts": {"rows": 4}}, None, OTHER, "wrong", "passes: take it off the list"),
+        (BASE | {"status": "failed", "said": "disk full"}, BASE, OTHER, "wrong", "otherwise than listed"),
         (BASE, BASE, SKIP, "wrong", "passes: take it off the list"),
     ],
 )
