@@ -38,8 +38,12 @@ MAIN_SCALE = "1"  # whose figures are docs/evidence/tpcds.json, which notebook 9
 
 def main(scale="1", rounds="3", wanted=EVERY, parts=PARTS, queries="", levers=tpcds_levers.EVERY):
     """Measure what is asked for, and write what there is; returns the exit code."""
-    with alone(scale):
-        return _main(scale, rounds, wanted, parts, queries, levers)
+    parts = parts.split(",")
+    if unknown := [part for part in parts if part not in PARTS.split(",")]:
+        raise ValueError(f"no part {unknown[0]!r}; there are {PARTS.replace(',', ', ')}")
+    data = derived.generate(scale)
+    with alone(data.scale):
+        return _main(data, rounds, wanted, parts, queries, levers)
 
 
 @contextmanager
@@ -55,11 +59,7 @@ def alone(scale):
         yield
 
 
-def _main(scale, rounds, wanted, parts, queries, levers):
-    parts = parts.split(",")
-    if unknown := [part for part in parts if part not in PARTS.split(",")]:
-        raise ValueError(f"no part {unknown[0]!r}; there are {PARTS.replace(',', ', ')}")
-    data = derived.generate(scale)
+def _main(data, rounds, wanted, parts, queries, levers):
     asked = queries.split(",") if queries else list(derived.names())
     phases = (measuring.COLD,) if float(data.scale) >= ONCE else (measuring.COLD, measuring.WARM)
     if len(phases) == 1:
