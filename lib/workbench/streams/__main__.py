@@ -27,6 +27,9 @@ def main(arguments=None):
         source = _source(asked)
         parse = streams.Json(asked.schema, unknown=asked.unknown)
         spark = session.start(asked.environment)
+        # executors elsewhere read the stream as whoever starts this does
+        aws = {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
+        spark.sparkContext.environment |= aws
         if asked.plain:
             plain.append(spark, asked.table, source=source, parse=parse, checkpoint=asked.plain)
             return 0

@@ -114,6 +114,39 @@ def test_two_sessions_run_side_by_side(running):
     assert (said.stdout, said.stderr) == ("8 8 9\n", "")
 
 
+STREAM = """
+import subprocess, sys
+import boto3
+from workbench import session
+from workbench.local import kinesis
+
+with kinesis.serve(limits=kinesis.UNLIMITED) as server:
+    spark = session.start("cluster")
+    spark.sql("CREATE NAMESPACE n")
+    spark.sql("CREATE TABLE n.t (a STRING) USING iceberg")
+    client = boto3.client("kinesis", endpoint_url=server.endpoint)
+    client.create_stream(StreamName="s", ShardCount=1)
+    client.put_record(StreamName="s", Data=b'{"a": "x"}', PartitionKey="1")
+    command = [sys.executable, "-m", "workbench.streams", "n.t", "--stream", "s", "--endpoint", server.endpoint]
+    done = subprocess.run([*command, "--schema", "a STRING", "--environment", "cluster"], stdout=subprocess.DEVNULL)
+    print(done.returncode, spark.table("n.t").collect())
+"""
+
+
+@pytest.mark.skipif(not SOAK, reason="two sessions, most of a minute: WORKBENCH_SOAK=1")
+def test_executors_read_a_stream_as_whoever_starts_it(running):
+    """They had neither its region nor its keys, and the stream ended with 2."""
+    aws = {"AWS_ACCESS_KEY_ID": "mine", "AWS_SECRET_ACCESS_KEY": "mine", "AWS_DEFAULT_REGION": "us-east-1"}
+    said = subprocess.run(
+        [sys.executable, "-c", STREAM],
+        env=os.environ | running.variables() | aws,
+        capture_output=True,
+        text=True,
+        timeout=400,
+    )
+    assert said.stdout == "0 [Row(a='x')]\n", said.stderr
+
+
 def test_it_listens_on_loopback_only_and_its_secret_is_in_no_command_line(running):
     started = {one: line(one) for one in psutil.Process().children(recursive=True)}
     ours, lines = [one for one, said in started.items() if deployed(said)], started.values()
