@@ -71,9 +71,8 @@ def best(results, chosen, *, fallback=TUNED):
     for query in dict.fromkeys(one.query for one in results):
         name, plain = chosen.get(query, fallback), times.get(fallback, {}).get(query)
         verdict = verdicts.get(name, {}).get(query)
-        seconds = (
-            times.get(name, {}).get(query) if verdict and verdict.verified else None
-        )  # one cold answer counts, too
+        right = verdict and verdict.verified  # in both phases: one cold answer counts, too
+        seconds = times.get(name, {}).get(query) if right else None
         taken[query] = name if seconds is not None else fallback
         if seconds is None and name != fallback:
             back[query] = (

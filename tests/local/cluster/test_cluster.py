@@ -59,6 +59,12 @@ def line(process):
         return ""
 
 
+def python(code, variables):
+    """Run code in a process of its own with variables beside ours."""
+    command, env = [sys.executable, "-c", code], os.environ | variables
+    return subprocess.run(command, env=env, capture_output=True, text=True, timeout=600)
+
+
 @pytest.fixture(scope="module")
 def running():
     with cluster.serve() as found:
@@ -66,13 +72,7 @@ def running():
 
 
 def test_executors_elsewhere_write_and_read_a_table(running):
-    said = subprocess.run(
-        [sys.executable, "-c", WORK],
-        env=os.environ | running.variables(),
-        capture_output=True,
-        text=True,
-        timeout=600,
-    )
+    said = python(WORK, running.variables())
     assert said.stderr == ""
     told = json.loads(said.stdout)
     assert told["rows"] == [n for n in range(1000) if n != 7]
@@ -104,13 +104,7 @@ def test_a_session_gets_half_of_what_there_is(running):
 @pytest.mark.skipif(not SOAK, reason="two sessions, most of a minute: WORKBENCH_SOAK=1")
 def test_two_sessions_run_side_by_side(running):
     """The first one had all cores, and the second waited without end: `11_survive_kills` starts runs of its own."""
-    said = subprocess.run(
-        [sys.executable, "-c", BESIDE],
-        env=os.environ | running.variables(),
-        capture_output=True,
-        text=True,
-        timeout=400,
-    )
+    said = python(BESIDE, running.variables())
     assert (said.stdout, said.stderr) == ("8 8 9\n", "")
 
 
@@ -137,13 +131,7 @@ with kinesis.serve(limits=kinesis.UNLIMITED) as server:
 def test_executors_read_a_stream_as_whoever_starts_it(running):
     """They had neither its region nor its keys, and the stream ended with 2."""
     aws = {"AWS_ACCESS_KEY_ID": "mine", "AWS_SECRET_ACCESS_KEY": "mine", "AWS_DEFAULT_REGION": "us-east-1"}
-    said = subprocess.run(
-        [sys.executable, "-c", STREAM],
-        env=os.environ | running.variables() | aws,
-        capture_output=True,
-        text=True,
-        timeout=400,
-    )
+    said = python(STREAM, running.variables() | aws)
     assert said.stdout == "0 [Row(a='x')]\n", said.stderr
 
 
@@ -162,9 +150,7 @@ def test_it_listens_on_loopback_only_and_its_secret_is_in_no_command_line(runnin
 def test_without_the_secret_nobody_gets_in(running):
     code = "from workbench import session; session.start('cluster').range(1).count(); print('in')"
     mine = running.variables() | {cluster.SECRET: "another"}
-    said = subprocess.run(
-        [sys.executable, "-c", code], env=os.environ | mine, capture_output=True, text=True, timeout=600
-    )
+    said = python(code, mine)
     assert said.returncode and "in" not in said.stdout.split()
 
 
