@@ -13,14 +13,11 @@ import json
 import os
 import statistics
 import sys
-from contextlib import contextmanager
 from datetime import UTC, datetime
-
-from filelock import FileLock, Timeout
 
 from bench import evidence, tpcds_goals, tpcds_levers, tpcds_plans
 from bench.tpcds_goals import BASELINE, BOUND, TUNED
-from workbench import java, session, settings
+from workbench import java, locks, session, settings
 from workbench import tpcds as derived
 from workbench.tpcds import choices, engines, kept_units, layouts, measuring
 from workbench.tpcds.kept_units import Unit
@@ -46,17 +43,10 @@ def main(scale="1", rounds="3", wanted=EVERY, parts=PARTS, queries="", levers=tp
         return _main(data, rounds, wanted, parts, queries, levers)
 
 
-@contextmanager
 def alone(scale):
     """Keep a second run, a trial too, from the tables of a scale factor: it might load them anew under our feet."""
     path = settings.home() / ".workbench" / "tpcds" / f"sf{scale}.lock"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        held = FileLock(path).acquire(timeout=0)
-    except Timeout:
-        raise ValueError(f"another run measures scale factor {scale} here: wait for its end") from None
-    with held:
-        yield
+    return locks.held(path, f"another run measures scale factor {scale} here: wait for its end")
 
 
 def _main(data, rounds, wanted, parts, queries, levers):

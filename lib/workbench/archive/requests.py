@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from filelock import FileLock, Timeout
+from workbench import locks
 
 PLANNED, ASKING, ASKED, READY, FAILED = "planned", "asking", "asked", "ready", "failed"
 OPEN = (PLANNED, ASKING, ASKED)
@@ -59,12 +59,7 @@ def open_state(path):
     """
     path = Path(path).absolute()  # SQLite has names of its own, as :memory:
     _refuse_foreign(path)
-    lock = FileLock(f"{path}.lock")
-    try:
-        lock.acquire(timeout=0)
-    except Timeout:
-        raise ValueError(f"another restore has the state table {path} open") from None
-    try:
+    with locks.held(f"{path}.lock", f"another restore has the state table {path} open"):
         database = sqlite3.connect(path, timeout=30)
         try:
             database.execute("PRAGMA journal_mode = WAL")
@@ -75,8 +70,6 @@ def open_state(path):
             raise ValueError(f"{path} is no state table: {error}") from None
         finally:
             database.close()
-    finally:
-        lock.release()
 
 
 def _refuse_foreign(path):

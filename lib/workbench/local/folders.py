@@ -5,12 +5,10 @@ import os
 import shutil
 import sys
 import tempfile
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
-from workbench import children
+from workbench import children, locks
 
 LOCK_SECONDS = 5  # a server that was just killed lets go in a moment
 
@@ -60,15 +58,13 @@ def taken(named, within, *, kind, mark):
                 shutil.rmtree(made, ignore_errors=True)
         return
     folder = Path(named)
-    lock = FileLock(folder / "lock")
-    try:
-        _make(folder, mark)
-        lock.acquire(timeout=LOCK_SECONDS)
-    except Timeout:
-        raise ValueError(f"the folder {folder} is in use by another server; end it, or name another") from None
-    except OSError as error:
-        raise ValueError(f"the folder {folder} cannot be written: {error.strerror}") from None
-    with lock:
+    used = f"the folder {folder} is in use by another server; end it, or name another"
+    with ExitStack() as living:
+        try:
+            _make(folder, mark)
+            living.enter_context(locks.held(folder / "lock", used, seconds=LOCK_SECONDS))
+        except OSError as error:
+            raise ValueError(f"the folder {folder} cannot be written: {error.strerror}") from None
         yield folder
 
 

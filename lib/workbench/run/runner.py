@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -215,13 +215,16 @@ def _only_one(record):
     folder = records.runs_folder() / ".jobs"
     folder.mkdir(exist_ok=True)
     owner = folder / f"{name}.run"
-    try:
-        with FileLock(folder / f"{name}.lock", timeout=0):
-            owner.write_text(record["run_id"])
-            yield None
-    except Timeout:
-        job = f"{record['notebook']} with {record['params_file'] or 'no params file'}"
-        yield f"{job} runs already in this environment: {owner.read_text()}; wait, or give this one its own file"
+    with ExitStack() as living:
+        try:
+            living.enter_context(FileLock(folder / f"{name}.lock", timeout=0))
+        except Timeout:
+            job = f"{record['notebook']} with {record['params_file'] or 'no params file'}"
+            other = f"{job} runs already in this environment: {owner.read_text()}"
+            yield f"{other}; wait, or give this one its own file"
+            return
+        owner.write_text(record["run_id"])
+        yield None
 
 
 def _writable(folder):

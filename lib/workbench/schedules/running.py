@@ -4,11 +4,8 @@ Exit codes are those of the runner: 0 passed, 1 failed, 2 refused, 3 timed out, 
 """
 
 import time
-from contextlib import contextmanager
 
-from filelock import FileLock, Timeout
-
-from workbench import settings
+from workbench import locks, settings
 from workbench.schedules import entries as schedules
 
 INTERRUPTED = 143
@@ -70,7 +67,6 @@ def once(entry, start, *, attempt, notify):
     return code
 
 
-@contextmanager
 def only_one(entries, name):
     """Hold the lock of an entry's chain; a second start while it is held is a ValueError.
 
@@ -78,9 +74,5 @@ def only_one(entries, name):
     entries still run.
     """
     first = schedules.roots(entries)[name]
-    folder().mkdir(parents=True, exist_ok=True)
-    try:
-        with FileLock(folder() / f"{first}.lock", timeout=0):
-            yield
-    except Timeout:
-        raise ValueError(f"{first}, or what follows it, is still running; this start is refused") from None
+    refused = f"{first}, or what follows it, is still running; this start is refused"
+    return locks.held(folder() / f"{first}.lock", refused)

@@ -14,9 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
-from workbench import java, session
+from workbench import java, locks, session
 from workbench.tpcds import kept, runs, texts
 from workbench.tpcds.verdicts import Verdict
 
@@ -68,12 +66,7 @@ def alone(file):
         yield
         return
     folder = Path(file).parent
-    folder.mkdir(parents=True, exist_ok=True)
-    try:
-        held = FileLock(folder / "lock").acquire(timeout=0)
-    except Timeout:
-        raise ValueError(f"another run keeps its results in {folder}: wait for its end") from None
-    with held:
+    with locks.held(folder / "lock", f"another run keeps its results in {folder}: wait for its end"):
         yield
 
 
