@@ -69,6 +69,10 @@ check: setup ## lint, format, unit tests, notebook checks: what CI runs
 	@$(BIN)/python -m pytest -q -n 2 --dist loadscope --nbval --nbval-current-env --nbval-sanitize-with tests/nbval_sanitize.cfg notebooks
 	@$(BIN)/python -m pytest -q -n 2 --dist worksteal tests
 
+.PHONY: soak-long
+soak-long: setup ## the long cases of what has no soak of its own: servers of this machine and its cluster, rules, the table doctor, TPC-DS
+	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/local tests/quality tests/tables/doctor tests/tpcds
+
 .PHONY: soak-faults
 soak-faults: setup ## every planted fault of every notebook
 	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal tests/test_notebook_checks.py -k planted

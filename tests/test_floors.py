@@ -18,6 +18,7 @@ GROUND = {
     "daemon",
     "scratch",
     "lake",
+    "locks",
     "identifiers",
     "releases",
     "show",
