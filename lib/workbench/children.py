@@ -45,7 +45,7 @@ def started(module, *, patience_seconds=5, env=None, python=None, log=None):
         try:
             process.wait(patience_seconds)
         except subprocess.TimeoutExpired:
-            process.kill()
+            os.killpg(process.pid, signal.SIGKILL)  # it leads a session of its own: what it started goes with it
             process.wait()
         process.stdout.close()
 
@@ -74,7 +74,11 @@ def ask(process, message, *, name, patience_seconds=5, answer_seconds=None):
     except BrokenPipeError:
         line = b""
     if not line:
-        raise ChildProcessError(f"the {name} ended by itself, exit code {process.wait(patience_seconds)}")
+        try:
+            how = f"ended by itself, exit code {process.wait(patience_seconds)}"
+        except subprocess.TimeoutExpired:
+            how = "says nothing more and does not end"
+        raise ChildProcessError(f"the {name} {how}")
     answer = json.loads(line)
     if "error" in answer:
         raise ValueError(answer["error"])

@@ -19,7 +19,7 @@ from bench import evidence, tpcds_goals, tpcds_levers, tpcds_plans
 from bench.tpcds_goals import BASELINE, BOUND, TUNED
 from workbench import java, locks, session, settings
 from workbench import tpcds as derived
-from workbench.tpcds import choices, engines, kept_units, layouts, measuring
+from workbench.tpcds import choices, engines, kept_units, layouts, measuring, processes
 from workbench.tpcds.kept_units import Unit
 
 ENVIRONMENT = "lake"
@@ -28,8 +28,8 @@ CANDIDATES = (TUNED, "sail")
 PARTS, EVERY = "choose,rounds,levers", ",".join(derived.LAYOUTS)
 # Looked for in the units of earlier runs: fewer of one layout are no reason to forget those of another
 KEPT_ROUNDS = 9
-# From this scale factor each query is asked once, cold: twice would be three hours, most of them Spark's
-ONCE = 10
+# From this scale factor each query is asked once, cold: twice is more than a sitting, most of it Spark's
+ONCE = processes.LARGE
 MAIN_SCALE = "1"  # whose figures are docs/evidence/tpcds.json, which notebook 90 shows
 
 
@@ -228,7 +228,7 @@ def told(data, results, taken, tried, loads, skipped):
     """Return what docs/evidence says but for the cells."""
     chosen, source = assigned(taken, data.scale)
     best = tpcds_goals.best(results, chosen)
-    comparisons = tpcds_goals.compared(results, best.engines)
+    comparisons = tpcds_goals.compared(results, best.engines) | tpcds_goals.alone(results)
     reading = tpcds_goals.less_read(results, (TUNED, "ours"), (TUNED, "published"))
     rounds = tpcds_goals.rounds(results)
     found = {
@@ -247,6 +247,9 @@ def told(data, results, taken, tried, loads, skipped):
         },
         "loads": loads,
         "comparisons": comparisons,
+        "comparisons_cold": tpcds_goals.compared(results, best.engines, phase=measuring.COLD),
+        "in_no_ratio": tpcds_goals.unanswered(results, best.engines),
+        "peak_bytes": tpcds_goals.peaks(results),
         "c_ours_against_published_loading_included": {
             name: tpcds_goals.loading_included(results, loads, name) for name in (BASELINE, TUNED)
         },

@@ -83,15 +83,15 @@ def best(results, chosen, *, fallback=TUNED):
     return Best(taken, back, slower)
 
 
-def compared(results, taken):
-    """Return the ratios of times on flat tables, see `last`: name to queries, total and geomean; None where one is missing.
+def compared(results, taken, *, phase=None):
+    """Return the ratios of times on flat tables: name to queries, total and geomean; None where one is missing.
 
-    `…_exact` leaves out queries that agree only in another scale. Ratios are seconds of the other one by ours, but
+    They are of a phase, by default that of `last`. `…_exact` leaves out queries that agree only in another scale. Ratios are seconds of the other one by ours, but
     those to DuckDB (d), which say how many times as long as DuckDB our best took.
     """
     found = {}
     for scales, note in ((True, ""), (False, "_exact")):
-        times = figures.medians(results, layout="flat", scales=scales, phase=last(results))
+        times = figures.medians(results, layout="flat", scales=scales, phase=phase or last(results))
         ours = {query: times[name][query] for query, name in taken.items() if query in times.get(name, {})}
         found[f"a_best_against_baseline{note}"] = against(ours, times.get(BASELINE))
         found[f"a_best_against_tuned{note}"] = against(ours, times.get(TUNED))
@@ -99,10 +99,31 @@ def compared(results, taken):
             if name != BASELINE:
                 found[f"b_{name}_against_baseline{note}"] = against(times[name], times.get(BASELINE))
         found[f"d_best_times_duckdb{note}"] = against(times.get(BOUND), ours)
+    return found
+
+
+def alone(results):
+    """Return how our layout compares with the published one without loading, cold: as `compared` does."""
+    found = {}
     for name in (BASELINE, TUNED):
         ours, published = (cold(results, name, layout) for layout in ("ours", "published"))
         found[f"c_queries_alone_{name}"] = against(ours, published)
     return found
+
+
+def unanswered(results, taken):
+    """Return the queries that an engine on flat tables has right and the one that takes them has not: in no ratio."""
+    times = figures.medians(results, layout="flat", phase=last(results))
+    right = {query for of in times.values() for query in of}
+    return sorted(query for query in right if query not in times.get(taken.get(query), {}))
+
+
+def peaks(results):
+    """Return the most memory that each engine's processes have had: name to bytes; None where nobody told."""
+    told = {}
+    for one in results:
+        told.setdefault(one.engine, []).append(one.peak_bytes)
+    return {name: max((value for value in of if value is not None), default=None) for name, of in told.items()}
 
 
 def against(mine, other):
@@ -227,8 +248,11 @@ def wrong(results):
 
 
 def rows(results):
-    """Return a row for each engine, layout and query: worst verdict, median seconds cold and warm, what was read."""
-    groups = {}
+    """Return a row for each engine, layout and query: worst verdict, median seconds cold and warm, what was read.
+
+    What was read is of the phase of `last`: a cold process reads its own program too.
+    """
+    groups, phase = {}, last(results)
     for one in results:
         groups.setdefault((one.engine, one.layout, one.query), []).append(one)
     found = []
@@ -237,10 +261,7 @@ def rows(results):
         found.append(
             [*key, measuring.worst(ones)[key[2]].kind]
             + [_median([one.seconds for one in these], 4) for these in phases.values()]
-            + [
-                _median([getattr(one, what) for one in phases[measuring.WARM]])
-                for what in ("bytes_read", "rows_read")
-            ]
+            + [_median([getattr(one, what) for one in phases[phase]]) for what in ("bytes_read", "rows_read")]
         )
     return found
 

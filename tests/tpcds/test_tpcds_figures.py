@@ -3,6 +3,7 @@
 import dataclasses
 import json
 import os
+from contextlib import nullcontext
 
 import pytest
 
@@ -14,6 +15,17 @@ from workbench.tpcds.verdicts import Verdict
 
 def result(engine, query, seconds, kind="equal", number=1, phase="warm", layout="flat"):
     return Result(engine, query, Verdict(kind, "so it is"), seconds, 0.0, None, None, None, layout, number, phase)
+
+
+def plant(monkeypatch, asked=lambda engine, others: [result(engine, "q1", 1.0)] * 2):
+    """Measure nothing: engines are not opened, and what they answer to a unit is told by a function."""
+    monkeypatch.setattr(measuring, "_opened", lambda *_: nullcontext())
+
+    def answers(todo, engine, process, data, *, others, **_):
+        found = asked(engine.name, others)
+        yield from ((phase, one) for (phase, _), one in zip(todo, found[len(found) - len(todo) :], strict=True))
+
+    monkeypatch.setattr(measuring, "_asked", answers)
 
 
 def run(**seconds):
@@ -195,14 +207,14 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     data = type("Data", (), {"digest": "d"})()
     asked, told = [], []
 
-    def measured(unit, engine, *_, others):
-        asked.append(unit)
+    def measured(engine, others):
+        asked.append(engine)
         told.append(sorted(others))
         if len(asked) == 3:
             raise Stopped
-        return [result(unit.engine, "q1", 1.0 * unit.round, number=unit.round)]
+        return [result(engine, "q1", 1.0)] * 2
 
-    monkeypatch.setattr(measuring, "_measured", lambda *given: measured(*given[:-1], others=given[-1]))
+    plant(monkeypatch, measured)
     todo, file = measuring.units(PAIR, ["flat"], rounds=2), tmp_path / "units.json"
 
     def go(**options):
@@ -211,7 +223,7 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     with pytest.raises(Stopped):
         go()
     found = go()
-    assert asked == [*todo[:3], *todo[2:]]
+    assert asked == [one.engine for one in (*todo[:3], *todo[2:])]
     assert told[0] == [] and told[1:] == [["q1"]] * 4  # Spark's verdicts vouch, also those from the file
     assert [unit for unit, _ in found] == todo
     assert go() == found and len(asked) == 5
@@ -226,17 +238,83 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     assert "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0" in first["of"]
 
 
+def test_a_unit_that_was_stopped_goes_on_with_the_next_query(tmp_path, monkeypatch):
+    """At a scale factor of 10 a unit takes an hour, and all of it was lost."""
+    data, file = type("Data", (), {"digest": "d"})(), tmp_path / "units.json"
+    asked, todo, stops = [], measuring.units(PAIR[:1], ["flat"]), [2, 1, 9, 9]
+    plant(monkeypatch)
+
+    def answers(left, engine, process, data, *, others, **_):
+        until = stops.pop(0)
+        for number, (phase, query) in enumerate(left):
+            if number == until:
+                raise Stopped
+            asked.append((phase, query))
+            yield phase, result(engine.name, query, 1.0, phase="")
+
+    monkeypatch.setattr(measuring, "_asked", answers)
+
+    def go(**options):
+        given = {"queries": ["q1", "q2", "q3"], "file": file} | options
+        return list(measuring.run(todo, None, data, {"flat": "n"}, **given))
+
+    for told in (2, 3):
+        with pytest.raises(Stopped):
+            go()
+        ((unit, half),) = kept_units.read(tmp_path / "units.part.json").items()
+        assert (unit, len(half["results"]), file.exists()) == (todo[0], told, False)
+    ((_, found),) = go()
+    every = [(phase, query) for phase in ("cold", "warm") for query in ("q1", "q2", "q3")]
+    assert asked == every == [(one.phase, one.query) for one in found]
+    assert kept_units.origins(file, todo)[0]["processes"] == 3
+    assert not (tmp_path / "units.part.json").exists()
+    (tmp_path / "units.part.json").write_text(
+        file.read_text()
+    )  # whole, and of other conditions: nothing of it counts
+    go(cores=3)
+    assert asked == every * 2
+
+
+def test_the_rest_of_a_unit_is_not_judged_by_other_rules(tmp_path, monkeypatch):
+    data, file = type("Data", (), {"digest": "d"})(), tmp_path / "units.json"
+    todo, asked = measuring.units(PAIR[:1], ["flat"]), []
+    plant(monkeypatch, lambda engine, others: asked.append(engine) or [result(engine, "q1", 1.0)] * 2)
+    for rules in ("these", "others"):
+        monkeypatch.setattr(kept_units.kept, "rules", lambda rules=rules: [rules])
+        list(measuring.run(todo, None, data, {"flat": "n"}, queries=["q1"], file=file))
+        whole = json.loads(file.read_text())
+        whole[0]["results"].pop()
+        file.with_name("units.part.json").write_text(json.dumps(whole))
+        file.unlink()
+    list(measuring.run(todo, None, data, {"flat": "n"}, queries=["q1"], file=file))
+    (one,) = kept_units.origins(file, todo)
+    assert (len(asked), one["processes"], one["rules_of_now"]) == (3, 2, True)
+
+
+def test_the_oracle_is_asked_once_for_all_units():
+    asked = []
+    ask = measuring._remembering(lambda *given, **options: asked.append(given) or len(asked))
+    assert [ask("q1"), ask("q2"), ask("q1"), ask("q1", limited=False), ask("q1", False), ask("q1")] == [
+        1,
+        2,
+        1,
+        3,
+        4,
+        1,
+    ]
+
+
 @pytest.mark.parametrize("changed", ["jar", "layout"])
 def test_another_jar_or_another_layout_of_that_name_is_measured_again(tmp_path, monkeypatch, changed):
     """The profile names a jar without its version, the unit a layout without what that is."""
     data, asked, file = type("Data", (), {"digest": "d"})(), [], tmp_path / "units.json"
     todo = [Unit("spark41", "ours", 1)]
 
-    def measured(unit, *_):
-        asked.append(unit)
-        return [result(unit.engine, "q1", 1.0, layout=unit.layout)]
+    def measured(engine, others):
+        asked.append(engine)
+        return [result(engine, "q1", 1.0, layout="ours")] * 2
 
-    monkeypatch.setattr(measuring, "_measured", measured)
+    plant(monkeypatch, measured)
 
     def go():
         return list(measuring.run(todo, None, data, {"ours": "n"}, queries=["q1"], file=file))
@@ -274,11 +352,12 @@ def test_a_file_of_units_says_where_when_and_by_which_rules(tmp_path, monkeypatc
         measuring.units(PAIR, ["flat"]),
         tmp_path / "units.json",
     )
-    monkeypatch.setattr(measuring, "_measured", lambda unit, *_: [result(unit.engine, "q1", 1.0)])
+    plant(monkeypatch)
     list(measuring.run(todo[:1], None, data, {"flat": "n"}, queries=["q1"], file=file))
     (first,) = kept_units.origins(file, todo)
     assert (first.pop("units"), first.pop("rules_of_now")) == (1, True)
-    assert list(first) == ["date", "system", "cores", "memory_gib"] and first["cores"] == os.cpu_count()
+    assert list(first) == ["date", "system", "cores", "memory_gib", "processes"]
+    assert (first["cores"], first["processes"]) == (os.cpu_count(), 1)
     monkeypatch.setattr(kept_units.kept, "rules", lambda: ["others"])
     list(measuring.run(todo, None, data, {"flat": "n"}, queries=["q1"], file=file))
     assert [one["rules_of_now"] for one in kept_units.origins(file, todo)] == [False, True]
@@ -290,7 +369,7 @@ def test_a_file_of_units_says_where_when_and_by_which_rules(tmp_path, monkeypatc
 def test_two_runs_do_not_write_over_each_other(tmp_path, monkeypatch):
     """Each wrote all units that it knew, so those of the other were lost, hours of them."""
     data, todo = type("Data", (), {"digest": "d"})(), measuring.units(PAIR, ["flat"])
-    monkeypatch.setattr(measuring, "_measured", lambda unit, *_: [result(unit.engine, "q1", 1.0)])
+    plant(monkeypatch)
 
     def go():
         return measuring.run(todo, None, data, {"flat": "n"}, queries=["q1"], file=tmp_path / "units.json")

@@ -83,6 +83,29 @@ def test_a_choice_that_is_wrong_cold_goes_back_too_and_one_that_is_wrong_on_anot
     assert goals([*MEASURED, *elsewhere], {"q1": "sail"})[0].engines["q1"] == "sail"
 
 
+def test_the_ratios_of_a_phase_are_of_that_phase():
+    found = (
+        MEASURED + results("baseline", {"q1": 30.0}, phase="cold") + results("spark41", {"q1": 3.0}, phase="cold")
+    )
+    cold, warm = (
+        tpcds_goals.compared(found, {"q1": "spark41"}, phase=phase)["a_best_against_baseline"]["total"]
+        for phase in ("cold", None)
+    )
+    assert (cold, warm) == (10.0, 2.0)
+
+
+def test_a_query_that_only_others_have_right_is_named():
+    """It fell out of both sums, and nothing but their number of queries told of it."""
+    best, _ = goals(wrong(MEASURED, "q1", "spark41"), {})
+    assert tpcds_goals.unanswered(wrong(MEASURED, "q1", "spark41"), best.engines) == ["q1"]
+    assert tpcds_goals.unanswered(MEASURED, goals(MEASURED, {"q1": "sail"})[0].engines) == []
+
+
+def test_the_most_memory_of_an_engine_is_told():
+    found = [dataclasses.replace(one, peak_bytes=of) for one, of in zip(MEASURED, [3, 9, None], strict=False)]
+    assert tpcds_goals.peaks([*found, *results("sail", {"q1": 1.0})]) == {"baseline": 9, "sail": None}
+
+
 def test_what_agrees_only_in_another_scale_can_be_left_out():
     mixed = [one for one in MEASURED if (one.engine, one.query) != ("sail", "q1")]
     mixed += results("sail", {"q1": 1.0}, rounds=3, kind="same value in another scale")
@@ -115,7 +138,7 @@ def test_c_has_the_loading_in_it():
         "query_seconds": {"ours": 60.0, "published": 160.0},
         "total": 4.0,
     }
-    assert tpcds_goals.compared(found, {})["c_queries_alone_spark41"]["total"] == pytest.approx(160 / 60)
+    assert tpcds_goals.alone(found)["c_queries_alone_spark41"]["total"] == pytest.approx(160 / 60)
     assert tpcds_goals.loading_included(found, {"ours": LOADS["ours"]}, "spark41") is None
     assert tpcds_goals.loading_included(found[:3], LOADS, "spark41") is None
     assert tpcds_goals.loading_included(wrong(found, "q1", "spark41"), LOADS, "spark41")["queries"] == 1
@@ -387,6 +410,8 @@ def test_at_a_scale_factor_of_10_each_query_is_asked_once_and_the_ratios_are_of_
     assert (found["choices"], found["best"]) == ("params/engines/choices.yml", {"q1": "sail", "q2": "sail"})
     assert [found["goals"][name]["found"] for name in ("a_total", "d_total", "e_rows")] == [4.0, 9.92, None]
     assert tpcds_goals.last(cold) == "cold" and tpcds_goals.last(cold + MEASURED) == "warm"
+    read = [dataclasses.replace(one, bytes_read=7) for one in cold]
+    assert {tuple(row[-2:]) for row in tpcds_goals.rows(read)} == {(7, None)}
     cells = [["sail", "flat", "q1", "equal", 2.0, None, None, None]]
     assert "   sail       equal: cold 2.000 s" in tpcds_plans.profile("q1", 2.0, None, cells, PLAN).splitlines()
 

@@ -4,6 +4,7 @@ import dataclasses
 import json
 from decimal import Decimal
 
+import duckdb
 import pytest
 
 from workbench.tpcds import answers, asking, data, engines, kept, oracle, processes, runs, texts, verdicts
@@ -113,6 +114,19 @@ def test_an_engine_that_cannot_answer_without_the_limit_is_different_and_the_run
     process = _Refuses(engine, generated.digest, generated.scale, None, tmp_path)
     found = [one.verdict for one in runs.run(engine, process, generated, queries=["q1", "q1"], place=tmp_path)]
     assert found == [Verdict("different", "no answer without LIMIT: no heap")] * 2
+
+
+def test_an_oracle_without_an_answer_makes_nobody_wrong_and_the_run_goes_on(generated, tmp_path):
+    """Its memory or disk may run out at a large scale factor; that ended the run, an hour of a unit with it."""
+    engine = engines.engine("spark41")
+    process = _Refuses(engine, generated.digest, generated.scale, None, tmp_path)
+
+    def ask(query, limited=True):
+        raise duckdb.OutOfMemoryException("Out of Memory Error: failed to offload\nand more")
+
+    run = runs.run(engine, process, generated, queries=["q1", "q1"], place=tmp_path, ask=ask)
+    said = "the oracle gave no answer: Out of Memory Error: failed to offload"
+    assert [one.verdict for one in run] == [Verdict("unverified", said)] * 2
 
 
 def vouched(query, answer, ask, generated, other, place=None):

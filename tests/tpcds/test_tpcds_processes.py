@@ -1,8 +1,11 @@
 """Engines in processes of their own: the same files, the same questions, and what each of them read."""
 
+import json
 import os
 import shutil
 import signal
+import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -11,7 +14,7 @@ import pyarrow.parquet
 import pytest
 from conftest import ENVIRONMENT
 
-from workbench import session, tpcds
+from workbench import java, session, tpcds
 from workbench.tpcds import engines, measuring, processes
 
 NAMESPACE = "t_tpcds_processes"
@@ -181,6 +184,81 @@ def test_an_engine_ends_with_its_context_and_is_missed_when_it_was_killed(catalo
         os.kill(process.process.pid, signal.SIGKILL)
         with pytest.raises(ChildProcessError, match="the engine duckdb ended by itself, exit code -9"):
             process.ask("SELECT 1")
+
+
+LONG = "SELECT sum(sqrt(id)) AS s FROM range(1000000000000)"  # a quarter of an hour
+
+
+@pytest.mark.parametrize("name", ["spark41", "baseline"])
+def test_an_engine_that_is_busy_ends_with_who_asked(name, catalog, data):
+    """A killed benchmark left Spark on both cores until its query ended, beside whatever was measured next."""
+    skipped(name)
+    with opened(name, catalog, data) as process:
+        child = psutil.Process(process.process.pid)
+        family = [child, *child.children(recursive=True)]
+        process.process.stdin.write(json.dumps({"sql": LONG, "into": os.devnull}).encode() + b"\n")
+        process.process.stdin.flush()
+        before = busy(family)
+        while busy(family) < before + 1:
+            time.sleep(0.1)
+        process.process.stdin.close()  # all that it sees of a parent's death
+        process.process.wait(30)
+        deadline = time.monotonic() + 10
+        while any(map(lives, family)) and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert not [one for one in family if lives(one)]
+
+
+def busy(family):
+    return sum(sum(one.cpu_times()[:2]) for one in family)
+
+
+STOPPED = """
+from pyspark.sql import SparkSession
+from workbench.tpcds.child import _Spark
+engine = _Spark(SparkSession.builder.master("local[1]").config("spark.ui.enabled", "false").getOrCreate())
+print(engine.alive(), end=" ")
+engine.session.stop()
+print(engine.alive())
+"""
+
+
+def test_an_engine_whose_context_stopped_is_dead(tmp_path):
+    """Its JVM lives on, and each query after it was called different, in no time."""
+    there = {"JAVA_HOME": str(java.launcher()), "SPARK_LOCAL_IP": "127.0.0.1"}
+    done = subprocess.run(
+        [sys.executable, "-c", STOPPED], env=os.environ | there, cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.stdout.split()[-2:] == ["True", "False"], done.stderr[-2000:]
+
+
+def test_from_a_scale_factor_of_10_all_have_the_same_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(processes.session, "machine_memory_bytes", lambda: 24 << 30)
+    large, small = (processes.memory_bytes(type("Data", (), {"scale": scale})) for scale in ("10", "1"))
+    assert (large, small) == (12 << 30, None)
+    spark, sail = tpcds.engine("spark41"), tpcds.engine("sail")
+    heap = [
+        processes._conf(spark, "lake", tmp_path, tmp_path, 2, memory)["spark.driver.memory"]
+        for memory in (large, small)
+    ]
+    assert heap == ["12288m", "4096m"]
+    pools = [processes._environment(sail, tmp_path, memory) for memory in (large, small)]
+    assert pools[0]["SAIL_RUNTIME__MEMORY_POOL__GREEDY__MAX_SIZE"] == str(12 << 30)
+    assert not [name for name in pools[1] if name.startswith("SAIL")]
+
+
+@pytest.mark.parametrize("name", ["sail", "duckdb"])
+def test_an_engine_keeps_to_its_memory(name, catalog, data, monkeypatch):
+    """A name of a setting that the engine does not know would be taken without a word."""
+    skipped(name)
+    wide = "SELECT count(*) AS n FROM (SELECT DISTINCT ss_ticket_number, ss_item_sk, i_item_sk, i_item_id"
+    wide += " FROM store_sales CROSS JOIN (SELECT i_item_sk, i_item_id FROM item WHERE i_item_sk <= 200) x) y"
+    monkeypatch.setattr(processes, "memory_bytes", lambda _: 16 << 20)
+    with (
+        opened(name, catalog, data) as process,
+        pytest.raises(processes.NoAnswer, match="(?i)memory|resources exhausted"),
+    ):
+        process.ask(wide)
 
 
 def test_an_engine_that_dies_gave_a_wrong_answer_and_the_rest_is_measured(catalog, data, tmp_path, monkeypatch):

@@ -5,12 +5,18 @@ It may run in an environment of the engine's own, so it uses nothing but the eng
 
 import json
 import os
+import queue
+import signal
 import sys
+import threading
 import time
 from pathlib import Path
 
 from workbench import children
 
+FIGURES_MILLISECONDS = (
+    600_000  # Spark's own ten seconds are too few after a large query, whose answer would be lost
+)
 UNSET = ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
 
 
@@ -19,12 +25,13 @@ def main():
     _keep_standard_output()
     settings = json.loads(sys.stdin.readline())
     _hold_to(settings["cores"])
+    told = _told_by_the_parent()
     try:
         ask, close = {"spark": spark, "sail": sail, "duckdb": duckdb}[settings["family"]](settings)
     except Exception as error:  # whatever an engine raises, the parent is to know it
         return children.say({"died": f"it could not be opened: {_sentence(error)}"})
     children.say({"opened": True})
-    for line in sys.stdin:
+    for line in told:
         asked = json.loads(line)
         try:
             before, start = _read_so_far(ask.pid), time.perf_counter()
@@ -40,6 +47,33 @@ def main():
                 return children.say({"died": f"the engine's own process ended: {_sentence(error)}"})
             children.say({"refused": _sentence(error)})
     close()
+
+
+def _told_by_the_parent():
+    """Return an iterator of its lines. Once it is gone nobody waits for what we are busy with: we end, a JVM too.
+
+    An engine left behind would go on with both cores, beside whatever is measured next.
+    """
+    lines, state = queue.SimpleQueue(), {"given": 1, "done": 0}  # the first thing to do is to open
+
+    def listen():
+        for line in sys.stdin:
+            state["given"] += 1
+            lines.put(line)
+        lines.put(None)
+        time.sleep(1)  # an answer may just have been given
+        if state["given"] > state["done"]:
+            os.killpg(0, signal.SIGKILL)  # `children.started` made us the leader of a group
+
+    def told():
+        while True:
+            state["done"] += 1
+            if (line := lines.get()) is None:
+                return
+            yield line
+
+    threading.Thread(target=listen, daemon=True).start()
+    return told()
 
 
 def spark(settings):
@@ -88,7 +122,7 @@ def duckdb(settings):
     """Open DuckDB; tables are views of their data files."""
     from workbench.tpcds import data
 
-    connection = data.over(settings["tables"], threads=settings["cores"])
+    connection = data.over(settings["tables"], threads=settings["cores"], memory_bytes=settings["memory_bytes"])
     return _DuckDB(connection), connection.close
 
 
@@ -107,9 +141,9 @@ class _Spark:
         self.figures()  # those of the start are nobody's
 
     def alive(self):
-        """Say whether its JVM, a process beside this one, still answers."""
+        """Say whether its JVM, a process beside this one, still answers, and its context takes queries."""
         try:
-            return self.jvm.jvm.java.lang.System.nanoTime() is not None
+            return not self.scala.isStopped()
         except Exception:  # Py4J's own or the network's
             return False
 
@@ -123,7 +157,7 @@ class _Spark:
         return pyarrow.Table.from_batches(frame._collect_as_arrow(), to_arrow_schema(frame.schema))
 
     def figures(self):
-        self.scala.listenerBus().waitUntilEmpty()
+        self.scala.listenerBus().waitUntilEmpty(FIGURES_MILLISECONDS)
         none = self.jvm.new_array(self.jvm.jvm.double, 0), self.jvm.jvm.java.util.ArrayList()
         stages = self.scala.statusStore().stageList(None, False, False, *none).iterator()
         newest, rows, own = self.seen, 0, 0

@@ -37,7 +37,8 @@ def origins(file, todo):
 
     Returns:
         list of dicts, distinct ones, the most frequent first: date, system, cores, memory_gib, rules_of_now
-        (False: verdicts by other rules or texts), and how many `units`. Early ones say nothing, they are counted.
+        (False: verdicts by other rules or texts), processes that answered (more than one where an engine died or
+        the run was stopped), and how many `units`. Early ones say nothing, they are counted.
     """
     there, now = read(file), origin()["rules"]
     said = [dict(there[unit]["made"] or {}) for unit in todo if unit in there]
@@ -68,6 +69,17 @@ def alone(file):
     folder = Path(file).parent
     with locks.held(folder / "lock", f"another run keeps its results in {folder}: wait for its end"):
         yield
+
+
+def part(file):
+    """Return the file beside a file of units that holds the one which is being measured; None beside None."""
+    return file and Path(file).with_suffix(".part.json")
+
+
+def forget(part):
+    """Remove what is kept of a unit that is whole now."""
+    if part is not None:
+        part.unlink(missing_ok=True)
 
 
 def read(file):

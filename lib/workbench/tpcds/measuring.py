@@ -8,7 +8,8 @@ import dataclasses
 import hashlib
 import json
 import time
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from functools import partial
 
 from workbench import jars
 from workbench.tpcds import asking, engines, kept_units, layouts, oracle, processes, runs
@@ -71,7 +72,8 @@ def run(
         namespaces: layout to the namespace whose tables lie so.
         profiles: name to Engine, for those that are in no file of params/engines.
         queries: names; all 103 by default.
-        file: where results are kept, a unit at a time, so that a run that was stopped goes on; None keeps none.
+        file: where results are kept, so that a run that was stopped goes on; None keeps none. A unit that was
+            stopped is kept beside it (`kept_units.part`), and goes on in another process.
         place: of kept verdicts; see runs.run.
         phases: `cold`, `warm` or both, in this order.
         cores: that each engine may use.
@@ -88,15 +90,18 @@ def run(
     queries = _once(tuple(names() if queries is None else queries), str)
     if not queries:
         raise ValueError("there is no query to measure")
-    with kept_units.alone(file):
+    with kept_units.alone(file), oracle.witness(data) as witness:
         kept, others = kept_units.read(file), {}
+        options = {"place": place, "others": others, "ask": _remembering(witness)}
         for unit in todo:
             engine = (profiles or {}).get(unit.engine) or engines.engine(unit.engine)
             about = _about(data, queries, engine, unit, phases, cores)
             if not _holds(kept.get(unit), about):
-                found = _measured(unit, engine, catalog, data, namespaces, queries, place, phases, cores, others)
-                kept[unit] = about | {"results": found, "made": kept_units.origin()}
+                start = partial(_opened, unit, engine, catalog, data, namespaces[unit.layout], queries, cores)
+                asked = [(phase, query) for phase in phases for query in queries]
+                kept[unit] = _measured(unit, engine, data, start, asked, about, kept_units.part(file), **options)
                 kept_units.write(file, kept)
+                kept_units.forget(kept_units.part(file))
             results = kept[unit]["results"]
             if engine.family != oracle.FAMILY:
                 _vouch(others, results)
@@ -144,28 +149,50 @@ def _once(found, told):
     return found
 
 
-def _measured(unit, engine, catalog, data, namespaces, queries, place, phases, cores, others):
-    """Run the queries of a unit; each answer gets a verdict each time.
+def _remembering(witness):
+    """Return a witness that is asked once for all units; what it says without LIMIT may be too much to keep."""
+    known = {}
 
-    An engine that dies or hangs has given no answer to a query: a wrong one. Another process takes the rest.
-    """
-    found, namespace = [], namespaces[unit.layout]
+    def ask(query, limited=True):
+        if not limited:
+            return witness(query, limited=False)
+        if query not in known:
+            known[query] = witness(query)
+        return known[query]
+
+    return ask
+
+
+@contextmanager
+def _opened(unit, engine, catalog, data, namespace, queries, cores):
     tables = runs.tables(queries) if len(queries) < len(names()) else generated.TABLES
-    todo = [(phase, query) for phase in phases for query in queries]
-    with oracle.witness(data) as ask:
-        while todo:
-            with processes.opened(engine, catalog, namespace, data, tables=tables, cores=cores) as process:
-                if process.layout != unit.layout:
-                    raise ValueError(f"the tables of {namespace} lie {process.layout}, not {unit.layout}")
-                some = _asked(todo, engine, process, data, place=place, others=others, ask=ask)
-                found += [dataclasses.replace(one, round=unit.round, phase=phase) for phase, one in some]
-            todo = todo[len(some) :]
-    return found
+    with processes.opened(engine, catalog, namespace, data, tables=tables, cores=cores) as process:
+        if process.layout != unit.layout:
+            raise ValueError(f"the tables of {namespace} lie {process.layout}, not {unit.layout}")
+        yield process
+
+
+def _measured(unit, engine, data, start, todo, about, part, **options):
+    """Return what is kept of a unit: each (phase, query) is asked, and its answer gets a verdict each time.
+
+    An engine that dies or hangs has given no answer to a query: a wrong one. Another process takes the rest, also
+    where a run was stopped in the middle.
+    """
+    made, half = kept_units.origin() | {"processes": 0}, kept_units.read(part).get(unit)
+    going_on = _holds(half, about) and half["made"]["rules"] == made["rules"]
+    kept = half if going_on else about | {"results": [], "made": made}
+    while left := todo[len(kept["results"]) :]:
+        kept["made"]["processes"] += 1
+        with start() as process:
+            for phase, one in _asked(left, engine, process, data, **options):
+                kept["results"].append(dataclasses.replace(one, round=unit.round, phase=phase))
+                kept_units.write(part, {unit: kept})
+    return kept
 
 
 def _asked(todo, engine, process, data, **options):
-    """Return (phase, Result) of what one process was asked: all of it, or up to the query that ended it."""
-    found, seen = [], set()
+    """Yield (phase, Result) of what one process is asked: all of it, or up to the query that ends it."""
+    seen = set()
     for phase, query in todo:
         start = time.perf_counter()
         try:
@@ -175,10 +202,10 @@ def _asked(todo, engine, process, data, **options):
             (one,) = runs.run(engine, process, data, queries=(query,), **options)
         except (ChildProcessError, TimeoutError) as error:
             none, seconds = Verdict(DIFFERENT, f"no answer: {error}"), time.perf_counter() - start
-            return [*found, (phase, runs.Result(engine.name, query, none, seconds, 0.0, layout=process.layout))]
+            yield phase, runs.Result(engine.name, query, none, seconds, 0.0, layout=process.layout)
+            return
         seen.add(query)
-        found.append((phase, one))
-    return found
+        yield phase, one
 
 
 def _vouch(others, results):

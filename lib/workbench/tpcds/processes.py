@@ -12,6 +12,7 @@ from workbench.session import configuration
 from workbench.tpcds import data as generated
 from workbench.tpcds import engines, layouts
 
+LARGE = 10  # scale factor from which every engine is held to the same memory, and has as much as that
 PATIENCE_SECONDS = 60  # a JVM with gigabytes to let go
 ANSWER_SECONDS = 3600  # the slowest at scale factor 1 took 137 on two cores; one that hangs must end
 
@@ -50,7 +51,7 @@ class Process:
 
         file = self.folder / "answer.arrow"
         asked, name = {"sql": sql, "into": str(file)}, f"engine {self.engine.name}"
-        said = children.ask(self.process, asked, name=name, answer_seconds=ANSWER_SECONDS)
+        said = children.ask(self.process, asked, name=name, **_patience())
         if "refused" in said:
             raise NoAnswer(said["refused"])
         with pyarrow.OSFile(str(file), "rb") as opened:
@@ -79,15 +80,18 @@ def opened(engine, catalog, namespace, data, *, tables=generated.TABLES, cores=2
         raise ValueError(f"engine {engine.name} cannot run here: {wrong}")
     folder = folder_of(catalog)
     there = layouts.loaded(catalog, namespace, data, tables)
-    with tempfile.TemporaryDirectory(dir=scratch.enter(), prefix=f"{engine.name}-") as own:
+    memory, base = memory_bytes(data), scratch.enter()
+    # errors: what was killed may still be letting go of files, which go with the scratch folder
+    with tempfile.TemporaryDirectory(dir=base, prefix=f"{engine.name}-", ignore_cleanup_errors=True) as own:
         own = Path(own)
         settings = {
             "family": engine.family,
-            "conf": _conf(engine, catalog.name, folder, own, cores),
+            "conf": _conf(engine, catalog.name, folder, own, cores, memory),
             "cores": cores,
+            "memory_bytes": memory,
         }
         settings |= {"namespace": f"{catalog.name}.{namespace}", "tables": _tables(engine, there)}
-        start = {"python": engines.python(engine), "env": _environment(engine, own)}
+        start = {"python": engines.python(engine), "env": _environment(engine, own, memory)}
         with (
             (own / "log.txt").open("wb") as log,
             children.started(
@@ -95,13 +99,24 @@ def opened(engine, catalog, namespace, data, *, tables=generated.TABLES, cores=2
             ) as process,
         ):
             try:
-                name, seconds = f"engine {engine.name}", {"answer_seconds": ANSWER_SECONDS}
-                children.ask(process, settings, name=name, patience_seconds=PATIENCE_SECONDS, **seconds)
+                children.ask(process, settings, name=f"engine {engine.name}", **_patience())
             except (ChildProcessError, TimeoutError) as error:
                 last = (own / "log.txt").read_text(errors="replace").strip().splitlines()[-3:]
                 raise type(error)(f"{error} {' '.join(last)}"[:1000]) from None
             layout = next(iter(there.values())).properties[layouts.LAYOUT]
             yield Process(engine, data.digest, layout, process, own)
+
+
+def _patience():
+    return {"patience_seconds": PATIENCE_SECONDS, "answer_seconds": ANSWER_SECONDS}
+
+
+def memory_bytes(data):
+    """Return what an engine may take, half of the machine, from the scale factor LARGE on; below it None.
+
+    Below it each keeps its own bound: Spark the heap of a session, DuckDB four fifths of the machine, PySail none.
+    """
+    return session.machine_memory_bytes() // 2 if float(data.scale) >= LARGE else None
 
 
 def folder_of(catalog):
@@ -141,7 +156,7 @@ def _newest(name, table):
     return str(folder)
 
 
-def _conf(engine, catalog, folder, own, cores):
+def _conf(engine, catalog, folder, own, cores, memory):
     """Return the settings of a Spark engine: where things are, what every engine gets, and the profile's own."""
     conf = dict(engine.conf)
     if engine.family == "spark":
@@ -149,7 +164,7 @@ def _conf(engine, catalog, folder, own, cores):
         conf = (
             {
                 "spark.master": f"local[{cores}]",
-                "spark.driver.memory": session.driver_memory("auto"),
+                "spark.driver.memory": f"{memory >> 20}m" if memory else session.driver_memory("auto"),
                 "spark.driver.host": "127.0.0.1",
                 "spark.driver.bindAddress": "127.0.0.1",
                 "spark.driver.extraClassPath": os.pathsep.join(str(jars.path(name)) for name in engine.jars),
@@ -175,9 +190,12 @@ def _java_options(engine, own):
     return options + session.class_data_options(engine.jars) if shared else options
 
 
-def _environment(engine, own):
-    """Return what the child's process is told: Java, Spark, and of our packages nothing but this one."""
-    found = {"TZ": "UTC", "SPARK_LOCAL_IP": "127.0.0.1"}
+def _environment(engine, own, memory):
+    """Return what the child's process is told: Java, Spark, memory, and of our packages this one alone."""
+    found = {"TZ": "UTC", "SPARK_LOCAL_IP": "127.0.0.1", "TMPDIR": str(own)}
+    if engine.family == "sail" and memory:
+        pool = "SAIL_RUNTIME__MEMORY_POOL__"
+        found |= {f"{pool}TYPE": "greedy", f"{pool}GREEDY__MAX_SIZE": str(memory)}
     if engine.family == "spark":
         found["JAVA_HOME"] = str(java.launcher())
     if engine.own_environment:

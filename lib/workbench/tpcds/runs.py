@@ -9,7 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 
 from workbench.tpcds import asking, dialect, kept, layouts, oracle, processes, texts
-from workbench.tpcds.verdicts import DIFFERENT, KINDS, Verdict
+from workbench.tpcds.verdicts import DIFFERENT, KINDS, UNVERIFIED, Verdict
 
 DERIVED = "TPC-DS derived"
 
@@ -71,6 +71,8 @@ def run(engine, session, data, *, namespace=None, queries=None, place=None, othe
         ValueError: the tables are not those of the data, or the engine is the oracle's own and runs in a session.
         ChildProcessError, TimeoutError: a process is gone, or gave no answer in time; the message names the query.
     """
+    import duckdb
+
     place = None if place is False else place or kept.folder()
     queries = tuple(texts.names() if queries is None else queries)
     layout = _layout(engine, session, data, namespace, queries)
@@ -92,6 +94,8 @@ def run(engine, session, data, *, namespace=None, queries=None, place=None, othe
                 verdict = Verdict(DIFFERENT, f"no answer without LIMIT: {error}")
             except (ChildProcessError, TimeoutError) as error:
                 raise type(error)(f"{query} without LIMIT: {error}") from None
+            except duckdb.Error as error:  # memory or disk ran out: nobody's answer is wrong
+                verdict = Verdict(UNVERIFIED, f"the oracle gave no answer: {str(error).splitlines()[0][:300]}")
             check_seconds = time.perf_counter() - start
             yield Result(
                 engine.name, query, verdict, ran.seconds, check_seconds,
