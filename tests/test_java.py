@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from workbench import jars, java
+from workbench.schedules import place
 
 
 def fake_java(folder, version):
@@ -36,6 +37,24 @@ def test_java_home_comes_first_when_it_fits(tmp_path, monkeypatch, home, path, t
     monkeypatch.setenv("JAVA_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("PATH", f"{programs['path'].parent}:/bin:/usr/bin")
     assert java.find() == programs[taken]
+
+
+def test_the_home_of_a_java_on_the_path_is_what_it_says_itself(tmp_path, monkeypatch):
+    """A version manager's script is on the PATH of a login, and not on that of cron."""
+    real = java.find()
+    script = tmp_path / "shims" / "java"
+    script.parent.mkdir()
+    script.write_text(f'#!/bin/sh\nexec "{real}" "$@"\n')
+    script.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{script.parent}:/bin:/usr/bin")
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    found = java.on_path()
+    assert Path(found).samefile(real.parents[1])
+    assert place.here().variables["JAVA_HOME"] == found
+    monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path / "old", "11.0.1").parents[1]))
+    assert place.here().variables["JAVA_HOME"] == found  # it is too old, and not taken
+    monkeypatch.setenv("JAVA_HOME", found)
+    assert java.on_path() is None and place.here().variables["JAVA_HOME"] == found
 
 
 def test_without_a_fitting_java_the_message_says_what_is_there(tmp_path, monkeypatch):

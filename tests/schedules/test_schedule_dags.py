@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 import subprocess
 import sys
 import types
@@ -157,6 +158,15 @@ words = st.text(
 ODD = 'it\'s "100%" {{ ds }} {home} $HOME `x` \\n \n end.sh'
 
 
+def in_fence(page):
+    """Return what stands in the first code block, as Markdown ends it: at as many backticks as it began with, or more."""
+    fence = re.search("^(`{3,})\n", page, re.MULTILINE)
+    body, end, _ = re.split(rf"^(`{{{len(fence[1])},}})$", page[fence.end() :], maxsplit=1, flags=re.MULTILINE)
+    assert end == fence[1]
+    return body
+
+
+@example("h", "c", "v", "a```\n````\nb", "e", "f")
 @example(*[ODD] * 6)
 @settings(max_examples=100, deadline=None, derandomize=True)
 @given(home=words, command=words.filter(bool), value=words, notebook=words, environment=words, failure=words)
@@ -169,12 +179,8 @@ def test_odd_values_survive(home, command, value, notebook, environment, failure
     [task] = dag.tasks
     assert (task.values["cwd"], task.values["env"]) == (f"/{home}", {"JAVA_HOME": value})
     assert task.template_fields == ()
-    said = (
-        json.loads(task.values["doc_md"].split("\n\n")[1].strip("`\n"))
-        if "`" not in notebook + environment
-        else None
-    )
-    assert said in (None, {k: v for k, v in {"notebook": notebook, "environment": environment}.items() if v})
+    said = json.loads(in_fence(task.values["doc_md"]))
+    assert said == {k: v for k, v in {"notebook": notebook, "environment": environment}.items() if v}
     shown = subprocess.run(
         ["bash", "-c", "set -- " + task.values["bash_command"] + "; printf '%s\\0' \"$@\""],
         env={"AIRFLOW_CTX_TRY_NUMBER": "2"}, capture_output=True, timeout=60,

@@ -55,7 +55,12 @@ def try_(
     python, there = with_spark(versions.version(version).spark)
     target, built, session, findings = _written(notebook, version, params, environment, output, job=False)
     if asked := [text for text in _open(session) if text not in session.packages]:
-        raise ValueError(f"{', '.join(asked)} is not known here; name an environment of your account")
+        set_ = (
+            "set the variables that the environment's file refers to"
+            if environment
+            else "name one of your account"
+        )
+        raise ValueError(f"{', '.join(asked)} is not known here; {set_}")
     if exporting.verdict(findings) == exporting.CANNOT_RUN and not anyway:
         _print([(target.stem, exporting.CANNOT_RUN, findings)], version)
         raise typer.Exit(1)

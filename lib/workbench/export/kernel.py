@@ -26,7 +26,8 @@ SITE = "WORKBENCH_GLUE_SITE"  # the folder where the wheel is unpacked
 KEPT = ("WORKBENCH_RUN_ID", "WORKBENCH_RUN_DIR", scratch.VARIABLE)
 RECORD = "magics.json"
 WHOLE = {"idle_timeout": 1, "timeout": 1, "number_of_workers": 2}  # minutes, minutes, the driver's included
-FORMATS = {"iceberg": ("iceberg", "aws")}  # what --datalake-formats puts on the class path
+FETCHED_BY = {"3.5": "workbench engines install spark35"}  # Spark to what fetches the jars of its kernel
+FORMATS = {"iceberg": ("iceberg", "aws", "aws-sso")}  # what --datalake-formats puts on the class path
 
 
 class Kernel(IPythonKernel):
@@ -133,7 +134,9 @@ def begin(asked):
     _packages(asked.get("additional_python_modules", ""))
     names = tuple(jar for one in asked.get("--datalake-formats", "").split(",") for jar in FORMATS.get(one, ()))
     names += tuple(java.pair()["s3"])
-    jars.for_environment(names, "of a Glue session")
+    jars.require(
+        jars.named(*names), fetch_by=FETCHED_BY.get(here, "workbench doctor --fix --environment aws-glue")
+    )
     options = launch.log_options() + class_data_options(names)
     conf = (
         configuration.machine(scratch.enter())

@@ -67,7 +67,7 @@ def run(job):
     recovered = recover()
     record, given, reason = _prepared(job, path)
     with _only_one(record) as other:
-        reason = reason or other
+        reason = reason or other or (record["environment"] and _unset(record["environment"]))
         if reason:
             ended = records.finish(record, "refused", seconds=0.0, reason=reason)
             records.write(ended)
@@ -119,6 +119,21 @@ def _prepared(job, path):
     values = {"params_file": params_file, "parameters": everything, "environment": environment}
     record = records.new(path, **values, overrides=overrides, engine=job.kernel, other=job.versions)
     return record, given, reason
+
+
+def _unset(environment):
+    """Say which variables the session of an environment refers to and nobody has set, or None.
+
+    Asked when a run starts, and not before: a scheduler has variables that whoever writes the schedule has not.
+    """
+    env = settings.environment(environment)
+    named = [*settings.catalog_references(env).values(), env.spark.master, *map(str, env.spark.conf.values())]
+    asked = {
+        one.removeprefix("env:") for one in named if one.startswith("env:") and secrets.REFERENCE.fullmatch(one)
+    }
+    if not (unset := sorted(asked - os.environ.keys())):
+        return None
+    return f"{environment} refers to variables that are not set: export {'=… '.join(unset)}=…"
 
 
 def _executed(job, path, record, given):

@@ -5,7 +5,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from workbench import settings
+from workbench import java, settings
 
 # They decide what is found, and in whose account; none holds a secret
 PATHS = (
@@ -39,6 +39,8 @@ def here():
         raise ValueError(f"the command workbench is not installed beside {sys.executable}; `make setup` does it")
     home = settings.home().resolve()
     variables = {name: os.environ[name] for name in (*PATHS, *NAMES) if os.environ.get(name)}
+    if found := java.on_path():  # a scheduler's PATH is another one
+        variables["JAVA_HOME"] = found
     return Place(str(home), str(command), variables)
 
 

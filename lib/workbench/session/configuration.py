@@ -43,10 +43,12 @@ def spark_conf(env):
     if env.jars:  # a cluster that brings its own has a class path of its own, too
         conf["spark.driver.extraClassPath"] = os.pathsep.join(str(jars.path(name)) for name in env.jars)
     if master == "yarn" and not (os.environ.get("HADOOP_CONF_DIR") or os.environ.get("YARN_CONF_DIR")):
-        raise ValueError(f"{env.name} is on YARN, and HADOOP_CONF_DIR names no cluster: start on one of its nodes")
+        raise ValueError(f"{env.name} is on YARN: set HADOOP_CONF_DIR to the folder that describes the cluster")
     if master.startswith("local") or "//127.0.0.1:" in master:
         conf |= LOOPBACK
     if not master.startswith("local"):  # executors elsewhere have neither our jars nor our library
+        if memory := os.environ.get("SPARK_EXECUTOR_MEMORY"):  # which Spark itself reads for some masters only
+            conf["spark.executor.memory"] = memory
         conf |= {"spark.jars": ",".join(jars.path(name).as_uri() for name in env.jars)} if env.jars else {}
         conf["spark.submit.pyFiles"] = str(library(temporary))
         conf["spark.executorEnv.TZ"] = "UTC"

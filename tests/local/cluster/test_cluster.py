@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 
@@ -24,16 +25,22 @@ def where(rows):
     for row in rows:
         yield row.id, workbench.__file__
 
+def heap(_):
+    import psutil
+    lines = [one.cmdline() for one in psutil.Process().parents()]
+    return [word for line in lines for word in line if word.startswith("-Xmx")][:1]
+
 spark.sql("CREATE NAMESPACE n")
 spark.sql("CREATE TABLE n.t (id BIGINT, part INT) PARTITIONED BY (part)")
 spark.range(1000).selectExpr("id", "CAST(id % 4 AS INT) AS part").repartition(4).writeTo("n.t").append()
 spark.sql("DELETE FROM n.t WHERE id = 7")
 found = spark.table("n.t").rdd.mapPartitions(where).collect()
 both = spark.sparkContext.parallelize(range(2), 2).barrier()  # two tasks at once, of which an executor has one
+heaps = spark.sparkContext.parallelize(range(2), 2).mapPartitions(heap).collect()
 processes = both.mapPartitions(lambda rows: [os.getpid()]).collect()
 paths = [row.file_path for row in spark.sql("SELECT file_path FROM n.t.files").collect()]
 print(json.dumps({
-    "rows": sorted(one[0] for one in found), "processes": processes, "own": os.getpid(),
+    "heaps": sorted(set(heaps)), "rows": sorted(one[0] for one in found), "processes": processes, "own": os.getpid(),
     "library": sorted({one[1].rpartition("/workbench.zip/")[2] for one in found}),
     "executors": len(spark.sparkContext._jsc.sc().statusTracker().getExecutorInfos()) - 1,
     "stores": sorted({path.partition("://")[0] for path in paths}), "master": spark.sparkContext.master,
@@ -67,7 +74,7 @@ def python(code, variables):
 
 @pytest.fixture(scope="module")
 def running():
-    with cluster.serve() as found:
+    with cluster.serve(memory="900m") as found:
         yield found
 
 
@@ -76,6 +83,7 @@ def test_executors_elsewhere_write_and_read_a_table(running):
     assert said.stderr == ""
     told = json.loads(said.stdout)
     assert told["rows"] == [n for n in range(1000) if n != 7]
+    assert told["heaps"] == ["-Xmx900M"]  # Spark's own is 1g, whatever a worker has
     assert told["executors"] == 2 and told["own"] not in told["processes"] and len(set(told["processes"])) == 2
     assert told["library"] == ["workbench/__init__.py"]  # as it was sent to them, not as it is installed here
     assert (told["stores"], told["master"]) == (["s3"], running.master)
@@ -97,7 +105,7 @@ def test_a_session_gets_half_of_what_there_is(running):
     workers = [
         said for one in psutil.Process().children(recursive=True) if "deploy.worker." in (said := line(one))
     ]
-    assert len(workers) == 2 and all("--cores 2 --memory 2g" in said for said in workers)
+    assert len(workers) == 2 and all("--cores 2 --memory 1800m" in said for said in workers)
     assert "spark.deploy.defaultCores 2\n" in (running.folder / "master.conf").read_text()
 
 
@@ -152,6 +160,8 @@ def test_without_the_secret_nobody_gets_in(running):
     mine = running.variables() | {cluster.SECRET: "another"}
     said = python(code, mine)
     assert said.returncode and "in" not in said.stdout.split()
+    logs = said.stderr + "".join(path.read_text(errors="replace") for path in running.folder.glob("*.log"))
+    assert re.search("AEADBadTagException|Authentication failed|challenge|SaslException", logs), logs[-3000:]
 
 
 def test_it_is_gone_with_its_context_and_with_its_parent():

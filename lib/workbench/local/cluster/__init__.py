@@ -23,6 +23,7 @@ from workbench.local.cluster.node import SECRET
 __all__ = ["MASTER", "SECRET", "Cluster", "serve"]
 
 MASTER = "WORKBENCH_SPARK_MASTER"  # what params/environments/cluster.yml names
+MEMORY = "SPARK_EXECUTOR_MEMORY"  # Spark's own, 1g where it is not set
 
 
 @dataclass(frozen=True)
@@ -34,16 +35,18 @@ class Cluster:
         folder: where logs and executors' work are, a Path.
         workers: how many there are.
         secret: what every process that takes part must know.
+        memory: what a worker gives to the executor of a session, such as 1g.
     """
 
     master: str
     folder: Path
     workers: int
     secret: str = field(repr=False)
+    memory: str
 
     def variables(self):
         """Return the environment variables by which a session reaches it."""
-        return {MASTER: self.master, SECRET: self.secret}
+        return {MASTER: self.master, SECRET: self.secret, MEMORY: self.memory}
 
 
 @contextmanager
@@ -74,4 +77,4 @@ def serve(*, port=0, workers=2, cores=1, memory="1g", applications=2):
         raise ValueError(f"memory is a number and m or g, such as 1g; got {memory!r}")
     sizes = {"port": port, "memory": memory} | {name: value for name, value, _ in counts}
     with child.running(sizes | {"folder": None, "within": None}) as said:
-        yield Cluster(said["master"], Path(said["folder"]), workers, said["secret"])
+        yield Cluster(said["master"], Path(said["folder"]), workers, said["secret"], memory)
