@@ -24,9 +24,11 @@ sso_region = eu-central-1
 sso_start_url = https://mine.awsapps.com/start
 sso_registration_scopes = sso:account:access
 """
+STARTS = {
+    "session": 'from workbench import session; spark = session.start("aws-glue")',
+    "kernel like Glue's": 'from workbench.export import kernel; spark = kernel.begin({"--datalake-formats": "iceberg"})',
+}
 SIGNED_IN = """
-from workbench import session
-spark = session.start("aws-glue")
 credentials = spark._jvm.software.amazon.awssdk.auth.credentials
 try:
     print(credentials.DefaultCredentialsProvider.create().resolveCredentials().accessKeyId())
@@ -72,11 +74,11 @@ def signed_in(tmp_path, monkeypatch):
     for variable in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL"):
         monkeypatch.delenv(variable, raising=False)
 
-    def ask(**more):
+    def ask(start="session", **more):
         with served() as portal:
             env = os.environ | {name: str(value) for name, value in (given | more).items()}
             env["AWS_ENDPOINT_URL_SSO"] = portal
-            command = [sys.executable, "-c", SIGNED_IN]
+            command = [sys.executable, "-c", STARTS[start] + SIGNED_IN]
             return subprocess.run(
                 command, capture_output=True, text=True, check=False, timeout=300, env=env
             ).stdout
@@ -84,8 +86,9 @@ def signed_in(tmp_path, monkeypatch):
     return ask
 
 
-def test_spark_uses_a_profile_with_an_sso_session(signed_in):
-    assert signed_in() == "ASIAOFTHEROLE\n"
+@pytest.mark.parametrize("start", STARTS)
+def test_spark_uses_a_profile_with_an_sso_session(signed_in, start):
+    assert signed_in(start) == "ASIAOFTHEROLE\n"
 
 
 def test_without_its_jar_the_profile_is_none(signed_in, tmp_path):

@@ -92,8 +92,17 @@ def test_a_cell_is_run_again_when_it_was_wrong_or_has_changed():
     assert matrix.due(cell, rows, {cell: SKIP})
 
 
-def test_the_evidence_is_what_the_list_says():
-    agrees(matrix.read(), matrix.skips())
+def test_the_evidence_is_what_the_list_says_and_whole():
+    agrees(rows := matrix.read(), matrix.skips())
+    assert missing(rows) == []
+    gone = ("20_write_audit_publish", "cluster"), ("50_restore_archive", "archive")
+    assert missing({place: row for place, row in rows.items() if place not in gone}) == sorted(gone)
+
+
+def missing(rows):
+    """Return the cells of the matrix that no row is there for: every notebook in every home, and where its facts are from."""
+    every = {(name, home) for name in matrix.notebooks() for home in (*matrix.ENVIRONMENTS, matrix.base_of(name))}
+    return sorted(every - set(rows))
 
 
 def test_evidence_with_a_base_of_its_own_is_judged_by_it(tmp_path):
