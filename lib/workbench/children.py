@@ -45,7 +45,8 @@ def started(module, *, patience_seconds=5, env=None, python=None, log=None):
         try:
             process.wait(patience_seconds)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)  # it leads a session of its own: what it started goes with it
+            with suppress(ProcessLookupError, PermissionError):  # it has just ended
+                os.killpg(process.pid, signal.SIGKILL)  # it leads a session of its own: what it started goes, too
             process.wait()
         process.stdout.close()
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from workbench import tpcds as derived
 from workbench.tpcds import figures, measuring
-from workbench.tpcds.runs import Result
+from workbench.tpcds.runs import UNHEARD, Result
 
 BASELINE, TUNED, BOUND = "baseline", "spark41", "duckdb"
 # goal to (at least or at most, value); the names are those of the issue
@@ -111,11 +111,23 @@ def alone(results):
     return found
 
 
-def unanswered(results, taken):
-    """Return the queries that an engine on flat tables has right and the one that takes them has not: in no ratio."""
+def missing(results, taken):
+    """Return the queries that are in not all of the ratios of a and d, and why: query to a sentence; not the vacuous ones."""
+    flat = [one for one in results if one.layout == "flat"]
     times = figures.medians(results, layout="flat", phase=last(results))
-    right = {query for of in times.values() for query in of}
-    return sorted(query for query in right if query not in times.get(taken.get(query), {}))
+    names = {one.engine for one in flat}
+    worst = {name: measuring.worst(one for one in flat if one.engine == name) for name in names}
+    found = {}
+    for query, name in taken.items():
+        verdicts = {one: worst.get(one, {}).get(query) for one in dict.fromkeys((name, BASELINE, BOUND))}
+        lacking = {
+            one: verdict.kind if verdict else "not measured"
+            for one, verdict in verdicts.items()
+            if query not in times.get(one, {})
+        }
+        if set(lacking.values()) - {"vacuous"}:
+            found[query] = ", ".join(f"{one} {kind}" for one, kind in lacking.items())
+    return found
 
 
 def peaks(results):
@@ -244,6 +256,15 @@ def wrong(results):
         for part, these in results.items()
         for one in these
         if one.verdict.kind == "different"
+    ]
+
+
+def unheard(results):
+    """Return a line for each answer that nobody could judge, as the oracle's memory or disk ran out."""
+    return [
+        f"{one.engine} {one.layout} round {one.round} {one.phase} {one.query}: {one.verdict.sentence}"
+        for one in results
+        if UNHEARD in one.verdict.sentence
     ]
 
 

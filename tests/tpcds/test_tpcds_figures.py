@@ -20,12 +20,15 @@ def result(engine, query, seconds, kind="equal", number=1, phase="warm", layout=
 def plant(monkeypatch, asked=lambda engine, others: [result(engine, "q1", 1.0)] * 2):
     """Measure nothing: engines are not opened, and what they answer to a unit is told by a function."""
     monkeypatch.setattr(measuring, "_opened", lambda *_: nullcontext())
+    monkeypatch.setattr(measuring.asking, "run", lambda engine, query, process: warmed.append(query))
+    warmed = []
 
     def answers(todo, engine, process, data, *, others, **_):
         found = asked(engine.name, others)
         yield from ((phase, one) for (phase, _), one in zip(todo, found[len(found) - len(todo) :], strict=True))
 
     monkeypatch.setattr(measuring, "_asked", answers)
+    return warmed
 
 
 def run(**seconds):
@@ -192,7 +195,7 @@ def test_a_measurement_of_nothing_or_of_one_thing_twice_is_refused(engines, layo
 @pytest.mark.parametrize("queries", [["q1", "q2", "q1"], []])
 def test_a_query_that_stands_twice_is_refused_before_anything_runs(queries):
     """The second time is not cold; and it counted as a round, so that the times of all other queries fell away."""
-    data, todo = type("Data", (), {"digest": "d"})(), measuring.units(PAIR, ["flat"])
+    data, todo = type("Data", (), {"digest": "d", "scale": "1"})(), measuring.units(PAIR, ["flat"])
     expected = "q1 stands twice" if queries else "there is no query to measure"
     with pytest.raises(ValueError, match=expected):
         next(measuring.run(todo, None, data, {"flat": "n"}, queries=queries))
@@ -204,7 +207,7 @@ class Stopped(Exception):
 
 def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     """Killed in its third unit, it measures that one and the rest, and nothing twice; other conditions do count."""
-    data = type("Data", (), {"digest": "d"})()
+    data = type("Data", (), {"digest": "d", "scale": "1"})()
     asked, told = [], []
 
     def measured(engine, others):
@@ -240,9 +243,9 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
 
 def test_a_unit_that_was_stopped_goes_on_with_the_next_query(tmp_path, monkeypatch):
     """At a scale factor of 10 a unit takes an hour, and all of it was lost."""
-    data, file = type("Data", (), {"digest": "d"})(), tmp_path / "units.json"
+    data, file = type("Data", (), {"digest": "d", "scale": "1"})(), tmp_path / "units.json"
     asked, todo, stops = [], measuring.units(PAIR[:1], ["flat"]), [2, 1, 9, 9]
-    plant(monkeypatch)
+    warmed = plant(monkeypatch)
 
     def answers(left, engine, process, data, *, others, **_):
         until = stops.pop(0)
@@ -267,6 +270,7 @@ def test_a_unit_that_was_stopped_goes_on_with_the_next_query(tmp_path, monkeypat
     every = [(phase, query) for phase in ("cold", "warm") for query in ("q1", "q2", "q3")]
     assert asked == every == [(one.phase, one.query) for one in found]
     assert kept_units.origins(file, todo)[0]["processes"] == 3
+    assert warmed == ["q1", "q1"]  # by each process but the first
     assert not (tmp_path / "units.part.json").exists()
     (tmp_path / "units.part.json").write_text(
         file.read_text()
@@ -275,8 +279,42 @@ def test_a_unit_that_was_stopped_goes_on_with_the_next_query(tmp_path, monkeypat
     assert asked == every * 2
 
 
+def test_a_unit_that_was_stopped_is_kept_while_another_is_measured(tmp_path, monkeypatch):
+    data, file = type("Data", (), {"digest": "d", "scale": "1"})(), tmp_path / "units.json"
+    todo, stopped = measuring.units(PAIR, ["flat"]), [True]
+    plant(monkeypatch)
+
+    def answers(left, engine, *_, **__):
+        for phase, _query in left:
+            yield phase, result(engine.name, "q1", 1.0)
+            if stopped.pop() if stopped else False:
+                raise Stopped
+
+    monkeypatch.setattr(measuring, "_asked", answers)
+    with pytest.raises(Stopped):
+        list(measuring.run(todo[:1], None, data, {"flat": "n"}, queries=["q1"], file=file))
+    list(measuring.run(todo[1:], None, data, {"flat": "n"}, queries=["q1"], file=file))
+    assert list(kept_units.read(kept_units.part(file))) == todo[:1]
+    list(measuring.run(todo, None, data, {"flat": "n"}, queries=["q1"], file=file))
+    assert [of["made"]["processes"] for of in kept_units.read(file).values()] == [1, 2]
+    assert not kept_units.part(file).exists()
+
+
+@pytest.mark.parametrize("scale", ["1", "10"])
+def test_another_memory_is_another_condition_where_engines_are_held_to_it(tmp_path, monkeypatch, scale):
+    data, asked = type("Data", (), {"digest": "d", "scale": scale})(), []
+    plant(monkeypatch, lambda engine, others: asked.append(engine) or [result(engine, "q1", 1.0)] * 2)
+    for memory in (24, 64):
+        monkeypatch.setattr(
+            measuring.processes.session, "machine_memory_bytes", lambda memory=memory: memory << 30
+        )
+        todo, file = measuring.units(PAIR[:1], ["flat"]), tmp_path / "units.json"
+        list(measuring.run(todo, None, data, {"flat": "n"}, queries=["q1"], file=file))
+    assert len(asked) == (2 if scale == "10" else 1)
+
+
 def test_the_rest_of_a_unit_is_not_judged_by_other_rules(tmp_path, monkeypatch):
-    data, file = type("Data", (), {"digest": "d"})(), tmp_path / "units.json"
+    data, file = type("Data", (), {"digest": "d", "scale": "1"})(), tmp_path / "units.json"
     todo, asked = measuring.units(PAIR[:1], ["flat"]), []
     plant(monkeypatch, lambda engine, others: asked.append(engine) or [result(engine, "q1", 1.0)] * 2)
     for rules in ("these", "others"):
@@ -292,22 +330,19 @@ def test_the_rest_of_a_unit_is_not_judged_by_other_rules(tmp_path, monkeypatch):
 
 
 def test_the_oracle_is_asked_once_for_all_units():
-    asked = []
-    ask = measuring._remembering(lambda *given, **options: asked.append(given) or len(asked))
-    assert [ask("q1"), ask("q2"), ask("q1"), ask("q1", limited=False), ask("q1", False), ask("q1")] == [
-        1,
-        2,
-        1,
-        3,
-        4,
-        1,
-    ]
+    asked, known = [], {}
+    first, second = (
+        measuring._remembering(lambda *given, **options: asked.append(given) or len(asked), known)
+        for _ in range(2)
+    )
+    assert [first("q1"), first("q2"), second("q1")] == [1, 2, 1]
+    assert [first("q1", limited=False), second("q1", limited=False), second("q1")] == [3, 4, 1]
 
 
 @pytest.mark.parametrize("changed", ["jar", "layout"])
 def test_another_jar_or_another_layout_of_that_name_is_measured_again(tmp_path, monkeypatch, changed):
     """The profile names a jar without its version, the unit a layout without what that is."""
-    data, asked, file = type("Data", (), {"digest": "d"})(), [], tmp_path / "units.json"
+    data, asked, file = type("Data", (), {"digest": "d", "scale": "1"})(), [], tmp_path / "units.json"
     todo = [Unit("spark41", "ours", 1)]
 
     def measured(engine, others):
@@ -348,7 +383,7 @@ def test_one_engines_error_takes_nobodys_word_away():
 
 def test_a_file_of_units_says_where_when_and_by_which_rules(tmp_path, monkeypatch):
     data, todo, file = (
-        type("Data", (), {"digest": "d"})(),
+        type("Data", (), {"digest": "d", "scale": "1"})(),
         measuring.units(PAIR, ["flat"]),
         tmp_path / "units.json",
     )
@@ -368,7 +403,7 @@ def test_a_file_of_units_says_where_when_and_by_which_rules(tmp_path, monkeypatc
 
 def test_two_runs_do_not_write_over_each_other(tmp_path, monkeypatch):
     """Each wrote all units that it knew, so those of the other were lost, hours of them."""
-    data, todo = type("Data", (), {"digest": "d"})(), measuring.units(PAIR, ["flat"])
+    data, todo = type("Data", (), {"digest": "d", "scale": "1"})(), measuring.units(PAIR, ["flat"])
     plant(monkeypatch)
 
     def go():
@@ -388,7 +423,7 @@ def test_two_runs_do_not_write_over_each_other(tmp_path, monkeypatch):
 def test_a_torn_file_of_units_is_refused_by_name(tmp_path, torn):
     file = tmp_path / "units.json"
     file.write_text(torn)
-    data, todo = type("Data", (), {"digest": "d"})(), measuring.units(PAIR, ["flat"])
+    data, todo = type("Data", (), {"digest": "d", "scale": "1"})(), measuring.units(PAIR, ["flat"])
     for read in (
         measuring.there,
         lambda *given, **more: next(measuring.run(given[0], None, given[1], {}, **more)),

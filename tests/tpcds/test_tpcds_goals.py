@@ -7,7 +7,7 @@ import pytest
 from bench import evidence, tpcds_goals, tpcds_levers, tpcds_plans
 from bench import tpcds as bench
 
-from workbench.tpcds import choices, layouts
+from workbench.tpcds import choices, layouts, runs
 from workbench.tpcds.measuring import Unit
 from workbench.tpcds.runs import Result
 from workbench.tpcds.verdicts import Verdict
@@ -94,11 +94,23 @@ def test_the_ratios_of_a_phase_are_of_that_phase():
     assert (cold, warm) == (10.0, 2.0)
 
 
-def test_a_query_that_only_others_have_right_is_named():
+def test_a_query_that_is_not_in_all_ratios_is_named():
     """It fell out of both sums, and nothing but their number of queries told of it."""
-    best, _ = goals(wrong(MEASURED, "q1", "spark41"), {})
-    assert tpcds_goals.unanswered(wrong(MEASURED, "q1", "spark41"), best.engines) == ["q1"]
-    assert tpcds_goals.unanswered(MEASURED, goals(MEASURED, {"q1": "sail"})[0].engines) == []
+    taken = {"q1": "spark41", "q2": "spark41"}
+    assert tpcds_goals.missing(MEASURED, taken) == {}
+    assert tpcds_goals.missing(wrong(MEASURED, "q1", "spark41"), taken) == {"q1": "spark41 different"}
+    assert tpcds_goals.missing(wrong(MEASURED, "q1", "duckdb"), taken) == {"q1": "duckdb different"}
+    nothing = [dataclasses.replace(one, verdict=Verdict("vacuous", "empty")) for one in MEASURED]
+    assert tpcds_goals.missing(nothing, taken) == {}
+    alone = [one for one in MEASURED if one.engine != "baseline"]
+    assert tpcds_goals.missing(alone, taken) == dict.fromkeys(taken, "baseline not measured")
+
+
+def test_an_answer_that_nobody_could_judge_is_named():
+    lost = dataclasses.replace(MEASURED[0], verdict=Verdict("unverified", f"{runs.UNHEARD}: no memory"))
+    assert tpcds_goals.unheard([*MEASURED, lost]) == [
+        "baseline flat round 1 warm q1: the oracle gave no answer: no memory"
+    ]
 
 
 def test_the_most_memory_of_an_engine_is_told():

@@ -128,6 +128,12 @@ def test_an_oracle_without_an_answer_makes_nobody_wrong_and_the_run_goes_on(gene
     said = "the oracle gave no answer: Out of Memory Error: failed to offload"
     assert [one.verdict for one in run] == [Verdict("unverified", said)] * 2
 
+    def broken(query, limited=True):
+        raise duckdb.BinderException("no such column: this is ours")
+
+    with pytest.raises(duckdb.BinderException):
+        list(runs.run(engine, process, generated, queries=["q1"], place=tmp_path, ask=broken))
+
 
 def vouched(query, answer, ask, generated, other, place=None):
     return oracle.vouched(

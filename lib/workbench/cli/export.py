@@ -55,12 +55,9 @@ def try_(
     python, there = with_spark(versions.version(version).spark)
     target, built, session, findings = _written(notebook, version, params, environment, output, job=False)
     if asked := [text for text in _open(session) if text not in session.packages]:
-        set_ = (
-            "set the variables that the environment's file refers to"
-            if environment
-            else "name one of your account"
-        )
-        raise ValueError(f"{', '.join(asked)} is not known here; {set_}")
+        unset = [f"{name}=…" for name, value in session.variables.items() if "YOUR-" in value]
+        what = f"export {' '.join(unset)}" if unset else "name an environment of your account"
+        raise ValueError(f"{', '.join(asked)} is not known here; {what}")
     if exporting.verdict(findings) == exporting.CANNOT_RUN and not anyway:
         _print([(target.stem, exporting.CANNOT_RUN, findings)], version)
         raise typer.Exit(1)

@@ -131,7 +131,7 @@ def _unset(environment):
     asked = {
         one.removeprefix("env:") for one in named if one.startswith("env:") and secrets.REFERENCE.fullmatch(one)
     }
-    if not (unset := sorted(asked - os.environ.keys())):
+    if not (unset := sorted(name for name in asked if not os.environ.get(name))):
         return None
     return f"{environment} refers to variables that are not set: export {'=… '.join(unset)}=…"
 

@@ -56,7 +56,8 @@ def start(environment="local"):
     for key, value in resolved.items():
         builder = builder.config(key, value)
     early = {key: secret.pop(key) for key in [*secret] if key.startswith("spark.authenticate")}
-    with launch.environment(loopback=resolved.get("spark.driver.host") == launch.LOOPBACK):
+    loopback = resolved.get("spark.driver.host") == launch.LOOPBACK
+    with launch.environment(loopback=loopback, python=loopback or resolved["spark.master"].startswith("local")):
         if early:
             launch.told(resolved, {key: secrets.resolve(value) for key, value in early.items()})
         spark = builder.getOrCreate()

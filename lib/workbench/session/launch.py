@@ -74,22 +74,24 @@ def told(conf, secret):
 
 
 @contextmanager
-def environment(*, loopback=True):
+def environment(*, loopback=True, python=True):
     """Set what spark-submit reads from the process for the time of the launch, and put it back.
 
     Args:
-        loopback: Spark takes no address but this machine's own, and executors our Python. Those on other machines
-            would look for both on their own, so for them it must be False.
+        loopback: Spark takes no address but this machine's own. Executors on other machines would look for the
+            driver on their own, so for them it must be False.
+        python: workers run on our Python. Other machines have it elsewhere.
     """
     ours = {"JAVA_HOME": str(java.launcher()), "SPARK_HOME": str(java.spark_home())}
     if loopback:
         ours["SPARK_LOCAL_IP"] = LOOPBACK
-        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     unset = ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
     before = {key: os.environ.get(key) for key in (*ours, *unset)}
     os.environ.update(ours)
     for key in unset:  # each of them would print a line, change the class path or both
         os.environ.pop(key, None)
+    if python:
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
     try:
         yield

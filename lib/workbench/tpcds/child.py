@@ -29,7 +29,7 @@ def main():
     try:
         ask, close = {"spark": spark, "sail": sail, "duckdb": duckdb}[settings["family"]](settings)
     except Exception as error:  # whatever an engine raises, the parent is to know it
-        return children.say({"died": f"it could not be opened: {_sentence(error)}"})
+        _over(f"it could not be opened: {_sentence(error)}")
     children.say({"opened": True})
     for line in told:
         asked = json.loads(line)
@@ -44,9 +44,15 @@ def main():
             children.say({"seconds": seconds, "bytes_read": read} | said)
         except Exception as error:
             if not ask.alive():  # each query to come would be refused alike, as if it were wrong
-                return children.say({"died": f"the engine's own process ended: {_sentence(error)}"})
+                _over(f"the engine's own process ended: {_sentence(error)}")
             children.say({"refused": _sentence(error)})
     close()
+
+
+def _over(why):
+    """Say why it cannot go on, and end; a JVM too, which may still be letting go of what it had."""
+    children.say({"died": why})
+    os.killpg(0, signal.SIGKILL)  # `children.started` made us the leader of a group
 
 
 def _told_by_the_parent():
@@ -63,7 +69,7 @@ def _told_by_the_parent():
         lines.put(None)
         time.sleep(1)  # an answer may just have been given
         if state["given"] > state["done"]:
-            os.killpg(0, signal.SIGKILL)  # `children.started` made us the leader of a group
+            os.killpg(0, signal.SIGKILL)
 
     def told():
         while True:

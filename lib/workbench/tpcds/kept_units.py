@@ -72,14 +72,8 @@ def alone(file):
 
 
 def part(file):
-    """Return the file beside a file of units that holds the one which is being measured; None beside None."""
+    """Return the file beside a file of units that has those that were stopped in the middle; None beside None."""
     return file and Path(file).with_suffix(".part.json")
-
-
-def forget(part):
-    """Remove what is kept of a unit that is whole now."""
-    if part is not None:
-        part.unlink(missing_ok=True)
 
 
 def read(file):
@@ -106,8 +100,11 @@ def read(file):
 
 
 def write(file, units):
-    """Keep all units, a line each, in one step: a kill leaves the file as it was."""
+    """Keep all units, a line each, in one step: a kill leaves the file as it was. Of no unit there is no file."""
     if file is None:
+        return
+    if not units:
+        Path(file).unlink(missing_ok=True)
         return
     told = [
         {

@@ -90,18 +90,19 @@ def run(
     queries = _once(tuple(names() if queries is None else queries), str)
     if not queries:
         raise ValueError("there is no query to measure")
-    with kept_units.alone(file), oracle.witness(data) as witness:
-        kept, others = kept_units.read(file), {}
-        options = {"place": place, "others": others, "ask": _remembering(witness)}
+    with kept_units.alone(file):
+        kept, part, others, known = kept_units.read(file), kept_units.part(file), {}, {}
         for unit in todo:
             engine = (profiles or {}).get(unit.engine) or engines.engine(unit.engine)
             about = _about(data, queries, engine, unit, phases, cores)
             if not _holds(kept.get(unit), about):
                 start = partial(_opened, unit, engine, catalog, data, namespaces[unit.layout], queries, cores)
                 asked = [(phase, query) for phase in phases for query in queries]
-                kept[unit] = _measured(unit, engine, data, start, asked, about, kept_units.part(file), **options)
+                with oracle.witness(data) as witness:  # it goes with the unit, and the memory that it has with it
+                    options = {"place": place, "others": others, "ask": _remembering(witness, known)}
+                    kept[unit] = _measured(unit, engine, data, start, asked, about, part, **options)
                 kept_units.write(file, kept)
-                kept_units.forget(kept_units.part(file))
+                kept_units.write(part, {one: of for one, of in kept_units.read(part).items() if one != unit})
             results = kept[unit]["results"]
             if engine.family != oracle.FAMILY:
                 _vouch(others, results)
@@ -149,9 +150,8 @@ def _once(found, told):
     return found
 
 
-def _remembering(witness):
-    """Return a witness that is asked once for all units; what it says without LIMIT may be too much to keep."""
-    known = {}
+def _remembering(witness, known):
+    """Return a witness that is not asked what is known; what it says without LIMIT may be too much to keep."""
 
     def ask(query, limited=True):
         if not limited:
@@ -178,16 +178,30 @@ def _measured(unit, engine, data, start, todo, about, part, **options):
     An engine that dies or hangs has given no answer to a query: a wrong one. Another process takes the rest, also
     where a run was stopped in the middle.
     """
-    made, half = kept_units.origin() | {"processes": 0}, kept_units.read(part).get(unit)
-    going_on = _holds(half, about) and half["made"]["rules"] == made["rules"]
-    kept = half if going_on else about | {"results": [], "made": made}
+    made, halves = kept_units.origin() | {"processes": 0}, kept_units.read(part)
+    half = halves.get(unit)
+    going_on = _holds(half, about) and _place(half["made"]) == _place(made)
+    kept = halves[unit] = half if going_on else about | {"results": [], "made": made}
     while left := todo[len(kept["results"]) :]:
         kept["made"]["processes"] += 1
         with start() as process:
+            _warmed(engine, process, kept["results"])
             for phase, one in _asked(left, engine, process, data, **options):
                 kept["results"].append(dataclasses.replace(one, round=unit.round, phase=phase))
-                kept_units.write(part, {unit: kept})
+                kept_units.write(part, halves)
     return kept
+
+
+def _place(made):
+    """Return where and by which rules something is made, whenever and by however many processes."""
+    return {key: value for key, value in made.items() if key not in ("date", "processes")}
+
+
+def _warmed(engine, process, results):
+    """Let a process that takes the rest of a unit answer its first query again: whoever begins pays for it."""
+    if results and results[0].verdict.kind != DIFFERENT:
+        with suppress(processes.NoAnswer, ChildProcessError, TimeoutError):
+            asking.run(engine, results[0].query, process)
 
 
 def _asked(todo, engine, process, data, **options):
@@ -221,7 +235,16 @@ def _vouch(others, results):
 
 def _about(data, queries, engine, unit, phases, cores):
     """Return what a unit's results depend on: a digest, and what stands behind its names of jars and layout."""
-    parts = [METHOD, data.digest, *queries, engine.model_dump_json(), *phases, cores]
+    memory = processes.memory_bytes(data)
+    parts = [
+        METHOD,
+        data.digest,
+        *queries,
+        engine.model_dump_json(),
+        *phases,
+        cores,
+        *([memory] if memory else []),
+    ]
     return {
         "conditions": hashlib.sha256(json.dumps(parts).encode()).hexdigest(),
         "of": [*jars.named(*engine.jars), repr(layouts.WAYS[unit.layout])],

@@ -7,11 +7,13 @@ import time
 from collections import Counter
 from contextlib import nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 from workbench.tpcds import asking, dialect, kept, layouts, oracle, processes, texts
 from workbench.tpcds.verdicts import DIFFERENT, KINDS, UNVERIFIED, Verdict
 
 DERIVED = "TPC-DS derived"
+UNHEARD = "the oracle gave no answer"
 
 
 class AnswersDiffer(RuntimeError):
@@ -71,12 +73,11 @@ def run(engine, session, data, *, namespace=None, queries=None, place=None, othe
         ValueError: the tables are not those of the data, or the engine is the oracle's own and runs in a session.
         ChildProcessError, TimeoutError: a process is gone, or gave no answer in time; the message names the query.
     """
-    import duckdb
-
     place = None if place is False else place or kept.folder()
     queries = tuple(texts.names() if queries is None else queries)
     layout = _layout(engine, session, data, namespace, queries)
     with nullcontext(ask) if ask else oracle.witness(data) as ask:
+        ask = partial(_heard, ask)
         for query in queries:
             start = time.perf_counter()
             try:
@@ -94,8 +95,8 @@ def run(engine, session, data, *, namespace=None, queries=None, place=None, othe
                 verdict = Verdict(DIFFERENT, f"no answer without LIMIT: {error}")
             except (ChildProcessError, TimeoutError) as error:
                 raise type(error)(f"{query} without LIMIT: {error}") from None
-            except duckdb.Error as error:  # memory or disk ran out: nobody's answer is wrong
-                verdict = Verdict(UNVERIFIED, f"the oracle gave no answer: {str(error).splitlines()[0][:300]}")
+            except _Unheard as error:
+                verdict = Verdict(UNVERIFIED, f"{UNHEARD}: {error}")
             check_seconds = time.perf_counter() - start
             yield Result(
                 engine.name, query, verdict, ran.seconds, check_seconds,
@@ -145,6 +146,19 @@ def _layout(engine, session, data, namespace, queries):
             raise ValueError(f"the process of {session.engine.name} does not read the data of scale {data.scale}")
         return session.layout
     return None if engine.family == "duckdb" else layouts.require(session, namespace, data, tables(queries))
+
+
+class _Unheard(Exception):
+    """The oracle's memory or disk ran out: nobody's answer is wrong. Its other errors are ours, and raised."""
+
+
+def _heard(ask, query, limited=True):
+    import duckdb
+
+    try:
+        return ask(query, limited=limited)
+    except (duckdb.OutOfMemoryException, duckdb.IOException) as error:
+        raise _Unheard(str(error).splitlines()[0][:300]) from None
 
 
 def _judge(engine, query, found, ask, data, session, namespace, place, others):

@@ -27,8 +27,11 @@ def where(rows):
 
 def heap(_):
     import psutil
-    lines = [one.cmdline() for one in psutil.Process().parents()]
-    return [word for line in lines for word in line if word.startswith("-Xmx")][:1]
+    one, found = psutil.Process(), []
+    while not found:
+        one = one.parent()
+        found = [word for word in one.cmdline() if word.startswith("-Xmx")]
+    return found
 
 spark.sql("CREATE NAMESPACE n")
 spark.sql("CREATE TABLE n.t (id BIGINT, part INT) PARTITIONED BY (part)")
