@@ -13,7 +13,7 @@ from conftest import ROOT
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 SECTION = README.partition("\n## From your laptop to AWS\n")[2].partition("\n## ")[0]
 SAYS = {  # of a command's words: what it must have said
-    "doctor": "nothing is wrong",
+    "doctor": "Glue catalog, whose databases may be listed",
     "run": "passed",
     "policies": '"Action"',
     "check": "differs",
