@@ -34,7 +34,7 @@ def test_a_users_notebook_without_annotations_or_without_the_cell(tmp_path):
     nb = notebooks.read(write_notebook(tmp_path / "x.ipynb", parameters='n = 3\nwords = ["a"]\nnothing = None'))
     assert {p.name: p.type for p in notebooks.parameters(nb).values()} == {
         "n": "int",
-        "words": None,
+        "words": "list",
         "nothing": None,
     }
     assert notebooks.parameters(notebooks.read(write_notebook(tmp_path / "y.ipynb", "1"))) == {}
@@ -87,6 +87,25 @@ def test_wrong_overrides_are_refused(declared, text, sentence):
     with pytest.raises(Refused, match=sentence) as caught:
         notebooks.values(declared, overrides=[text])
     assert "hush" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("CITIES=Wien", r"CITIES takes a list \(\[a, b\]\), found 'Wien' \(str\)"),
+        ("CITIES=5", "CITIES takes a list"),
+        ("PRICES=[1]", r"PRICES takes a mapping \(\{a: 1\}\), found \[1\] \(list\)"),
+        ("WORDS={a: 1}", "WORDS takes a list"),
+    ],
+)
+def test_a_text_is_no_list_and_a_list_no_mapping(tmp_path, text, sentence):
+    """Its letters were taken for the list, and a table was written of them."""
+    cell = 'CITIES: list = ["Rom"]\nPRICES: dict = {"a": 1}\nWORDS: list[str] = ["a"]'
+    declared = notebooks.parameters(notebooks.read(write_notebook(tmp_path / "x.ipynb", parameters=cell)))
+    with pytest.raises(Refused, match=sentence):
+        notebooks.values(declared, overrides=[text])
+    right = notebooks.values(declared, overrides=['CITIES=[Wien, "Graz"]', "PRICES={b: 2}", "WORDS=[]"])
+    assert right == {"CITIES": ["Wien", "Graz"], "PRICES": {"b": 2}, "WORDS": []}
 
 
 @pytest.mark.parametrize(

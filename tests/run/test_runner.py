@@ -315,7 +315,7 @@ def test_a_variable_that_is_not_set_is_named_before_the_start(project, monkeypat
     monkeypatch.chdir(project)
     for name, said in (
         ("aws-glue", "export WORKBENCH_WAREHOUSE=…"),
-        ("cluster", "export WORKBENCH_SPARK_MASTER=… _SPARK_AUTH_SECRET=…"),
+        ("cluster", "export WORKBENCH_SPARK_MASTER=… _SPARK_AUTH_SECRET=…; `workbench local cluster` gives both"),
     ):
         ended = runner.run(runner.Job("job", environment=name))
         assert (ended["status"], ended["exit_code"]) == ("refused", 2)

@@ -82,11 +82,13 @@ def test_check_names_what_the_scheduler_must_have(scheduled):
          "b: it is the same job as good: notebook, params file and environment"),
         ('a: {notebook: 01_good, cron: "1 2 * * *", on_failure: ./tell.sh}',
          "a: on_failure: no program ./tell.sh in the project's folder"),
+        ('a: {notebook: 01_good, cron: "1 2 * * *", on_failure: ./notebooks/01_good.ipynb}',
+         "a: on_failure: ./notebooks/01_good.ipynb may not be executed: chmod"),
         ('a: {notebook: 01_good, cron: "1 2 * * *", on_failure: tell-me}',
          "a: on_failure: no program tell-me in /usr/bin:/bin, which is cron's PATH"),
         ('a: {notebook: 01_good, cron: "1 2 * *"}', "a: a cron expression has five fields"),
     ],
-    ids=["notebook", "no params", "params", "environment", "same job", "no script", "no program", "cron"],
+    ids=["notebook", "no params", "params", "environment", "same job", "no script", "no right", "no program", "cron"],
 )  # fmt: skip
 def test_refused_before_anything_is_written(inside, scheduled, command, text, sentence):
     project = scheduled(text)

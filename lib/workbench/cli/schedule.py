@@ -133,6 +133,8 @@ def _lacking(command):
     program = shlex.split(command)[0] if command else None
     if program is None or shutil.which(program, path=CRON_PATH):
         return None
+    if Path(program).is_file():
+        return f"on_failure: {program} may not be executed: chmod +x {program}"
     where = "in the project's folder" if "/" in program else f"in {CRON_PATH}, which is cron's PATH"
     return f"on_failure: no program {program} {where}"
 

@@ -7,6 +7,7 @@ from workbench.export import magics, studio, wheel
 
 # names that Glue keeps for itself: awsglue.utils.getResolvedOptions, what argparse makes of -h, and by
 # https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html what it sets itself
+JSON = (None, "list", "dict")  # what comes to a job as JSON
 RESERVED = (
     "JOB_ID", "JOB_NAME", "JOB_RUN_ID", "RedshiftTempDir", "SECURITY_CONFIGURATION", "TempDir", "conf", "debug",
     "endpoint", "h", "help", "mode", "scriptLocation",
@@ -65,7 +66,7 @@ def script(notebook, session, *, declared, given=None, name="notebook"):
     Raises:
         ValueError: a parameter has a name that Glue keeps for itself, or a cell is no Python of its own.
     """
-    kinds = {parameter.name: parameter.type or "json" for parameter in declared}
+    kinds = {parameter.name: parameter.type if parameter.type not in JSON else "json" for parameter in declared}
     if taken := [known for known in kinds if known in RESERVED]:
         raise ValueError(f"Glue keeps the name {taken[0]} for itself; rename that parameter of {name}")
     parts, number, own = [_head(session, name), session.begin() + "\n"], 0, code.parameters_cell(notebook)

@@ -14,7 +14,7 @@ import nbformat
 
 from workbench import secrets, settings
 
-TYPES = {"str": str, "int": int, "float": float, "bool": bool}
+TYPES = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict}
 PATH_NAME = re.compile(r"(^|_)(PATH|DIR|FOLDER|FILE|PREFIX|LOCATION|URI|URL)$", re.IGNORECASE)
 
 
@@ -261,6 +261,7 @@ def _declared(node, helps):
             "injected value would not reach it"
         ) from None
     told = ast.unparse(node.annotation) if isinstance(node, ast.AnnAssign) else type(default).__name__
+    told = told.partition("[")[0]  # of list[str] the list
     fits = type(default) is TYPES.get(told, type(default)) or (told == "float" and type(default) is int)
     if not fits:
         raise Refused(f"parameter {target.id} is declared {told}, but its default is {default!r}")
@@ -273,4 +274,7 @@ def _comments(source):
 
 
 def _article(kind):
-    return {"int": "an int", "str": "a str", "float": "a float", "bool": "a bool (true or false)"}[kind]
+    told = {
+        "int": "an int", "bool": "a bool (true or false)", "list": "a list ([a, b])", "dict": "a mapping ({a: 1})",
+    }  # fmt: skip
+    return told.get(kind, f"a {kind}")

@@ -133,7 +133,8 @@ def _unset(environment):
     }
     if not (unset := sorted(name for name in asked if not os.environ.get(name))):
         return None
-    return f"{environment} refers to variables that are not set: export {'=… '.join(unset)}=…"
+    by = "; `workbench local cluster` gives both" if environment == "cluster" else ""
+    return f"{environment} refers to variables that are not set: export {'=… '.join(unset)}=…{by}"
 
 
 def _executed(job, path, record, given):

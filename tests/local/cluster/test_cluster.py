@@ -192,6 +192,7 @@ def test_a_master_that_nobody_named(monkeypatch):
         ({"applications": 17}, "applications must be a whole number from 1 to 16; got 17"),
         ({"cores": True}, "cores must be a whole number from 1 to 64; got True"),
         ({"port": 70000}, "port must be a whole number from 0 to 65535; got 70000"),
+        ({"memory": "100m"}, "memory is 100m, and Spark starts no executor of less than 450m"),
         ({"memory": "1 GB"}, "memory is a number and m or g, such as 1g; got '1 GB'"),
     ],
 )

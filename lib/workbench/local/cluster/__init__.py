@@ -23,6 +23,7 @@ from workbench.local.cluster.node import SECRET
 __all__ = ["MASTER", "SECRET", "Cluster", "serve"]
 
 MASTER = "WORKBENCH_SPARK_MASTER"  # what params/environments/cluster.yml names
+LEAST_MEGABYTES = 450  # Spark's own: 300 for itself, one and a half times
 MEMORY = "SPARK_EXECUTOR_MEMORY"  # Spark's own, 1g where it is not set
 
 
@@ -75,6 +76,8 @@ def serve(*, port=0, workers=2, cores=1, memory="1g", applications=2):
             raise ValueError(f"{name} must be a whole number from {least} to {most}; got {value!r}")
     if not isinstance(memory, str) or not memory[:-1].isdigit() or memory[-1] not in "mg":
         raise ValueError(f"memory is a number and m or g, such as 1g; got {memory!r}")
+    if int(memory[:-1]) * {"m": 1, "g": 1024}[memory[-1]] < LEAST_MEGABYTES:
+        raise ValueError(f"memory is {memory}, and Spark starts no executor of less than {LEAST_MEGABYTES}m")
     sizes = {"port": port, "memory": memory} | {name: value for name, value, _ in counts}
     with child.running(sizes | {"folder": None, "within": None}) as said:
         yield Cluster(said["master"], Path(said["folder"]), workers, said["secret"], memory)
