@@ -1,6 +1,7 @@
 """The session is silent, in UTC, shares its catalog with PyIceberg, and loses nothing to a second process."""
 
 import os
+import socket
 import subprocess
 import sys
 from contextlib import contextmanager
@@ -229,6 +230,18 @@ def test_what_a_session_is_launched_with(monkeypatch, master, loopback, python):
     with pytest.raises(InterruptedError):
         session.start("local")
     assert asked == [(loopback, python)]
+
+
+def test_a_master_that_does_not_answer_is_named():
+    """Spark knocked for a minute, and then spoke of a stopped context."""
+    with socket.create_server(("127.0.0.1", 0)) as there, socket.create_server(("127.0.0.1", 0)) as other:
+        here = f"127.0.0.1:{there.getsockname()[1]}"
+        gone = f"127.0.0.1:{other.getsockname()[1]}"
+        other.close()
+        for master in ("local[2]", "yarn", f"spark://{here}", f"spark://{gone},{here}"):
+            launch.require_master(master)
+        with pytest.raises(ValueError, match=f"nobody answers at spark://{gone}: is the cluster running"):
+            launch.require_master(f"spark://{gone}")
 
 
 def test_a_session_starts_where_the_class_data_archive_takes_too_long(monkeypatch, tmp_path):

@@ -48,6 +48,17 @@ def findings(env):
     return found + [(secrets.redact(what), "", "") for what in _promises(env, cat)]
 
 
+def missing_credentials(env):
+    """Say that an environment's catalog is in an AWS account and nobody is signed in, or None. AWS is not asked.
+
+    A provider of Java's own that the catalog names is not looked into.
+    """
+    if not concerns(env) or "client.credentials-provider" in env.catalog.properties or list(_unset(env)):
+        return None
+    _, wrong, remedy = _credentials(_resolved(env.catalog))
+    return secrets.redact(f"{wrong}: {remedy}") if wrong else None
+
+
 def number(env):
     """Return the number of the account whose credentials an environment uses, or None where nobody answers."""
     from botocore.exceptions import BotoCoreError, ClientError

@@ -13,7 +13,7 @@ import psutil
 import pytest
 from conftest import COMMAND, workbench, write_notebook
 
-from workbench import settings
+from workbench import java, settings
 from workbench.run import runner
 
 PARAMETERS = 'ENVIRONMENT: str = "local"  # where\nROWS: int = 3  # rows'
@@ -322,6 +322,25 @@ def test_a_variable_that_is_not_set_is_named_before_the_start(project, monkeypat
         assert ended["reason"] == f"{name} refers to variables that are not set: {said}"
         assert runner.planned(runner.Job("job", environment=name))[1] is None  # a scheduler may have them
     assert not canary.exists()
+
+
+def test_that_nobody_is_signed_in_is_said_before_the_start(project, monkeypatch):
+    """It was a Java exception of the first table, after twenty seconds."""
+    write_notebook(project / "notebooks" / "job.ipynb", "1", parameters=PARAMETERS)
+    cache = java.cache().parent
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        monkeypatch.delenv(name)
+    given = {"HOME": str(project), "AWS_EC2_METADATA_DISABLED": "true", "WORKBENCH_REGION": "eu-central-1"}
+    for name, value in (given | {"WORKBENCH_WAREHOUSE": "s3://mine/warehouse"}).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
+    monkeypatch.chdir(project)
+    ended = runner.run(runner.Job("job", environment="aws-glue"))
+    assert (ended["status"], ended["exit_code"]) == ("refused", 2)
+    assert ended["reason"].startswith("there are no AWS credentials: set AWS_PROFILE, or sign in (aws sso login)")
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", "mine")
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "mine")
+    assert runner.run(runner.Job("job", environment="aws-glue"))["status"] == "passed"
 
 
 def test_a_stand_in_that_is_not_installed_is_refused_before_the_start(project, monkeypatch):

@@ -8,14 +8,14 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from filelock import FileLock, Timeout
 
-from workbench import children, jars, results, scratch, secrets, settings
+from workbench import account, children, jars, results, scratch, secrets, settings
 from workbench.local import stand_ins
 from workbench.run import kernel, ledger, processes, report, watch
 from workbench.run import notebook as notebooks
@@ -67,7 +67,7 @@ def run(job):
     recovered = recover()
     record, given, reason = _prepared(job, path)
     with _only_one(record) as other:
-        reason = reason or other or (record["environment"] and _unset(record["environment"]))
+        reason = reason or other or (record["environment"] and _lacking(record["environment"]))
         if reason:
             ended = records.finish(record, "refused", seconds=0.0, reason=reason)
             records.write(ended)
@@ -121,8 +121,8 @@ def _prepared(job, path):
     return record, given, reason
 
 
-def _unset(environment):
-    """Say which variables the session of an environment refers to and nobody has set, or None.
+def _lacking(environment):
+    """Say which variables the session of an environment refers to and nobody has set, or that nobody is signed in.
 
     Asked when a run starts, and not before: a scheduler has variables that whoever writes the schedule has not.
     """
@@ -132,6 +132,8 @@ def _unset(environment):
         one.removeprefix("env:") for one in named if one.startswith("env:") and secrets.REFERENCE.fullmatch(one)
     }
     if not (unset := sorted(name for name in asked if not os.environ.get(name))):
+        with suppress(ModuleNotFoundError):  # boto3, which Spark needs not
+            return account.missing_credentials(env)
         return None
     by = "; `workbench local cluster` gives both" if environment == "cluster" else ""
     return f"{environment} refers to variables that are not set: export {'=… '.join(unset)}=…{by}"

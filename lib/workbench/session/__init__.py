@@ -58,6 +58,7 @@ def start(environment="local"):
     early = {key: secret.pop(key) for key in [*secret] if key.startswith("spark.authenticate")}
     loopback = resolved.get("spark.driver.host") == launch.LOOPBACK
     with launch.environment(loopback=loopback, python=loopback or resolved["spark.master"].startswith("local")):
+        launch.require_master(resolved["spark.master"])
         if early:
             launch.told(resolved, {key: secrets.resolve(value) for key, value in early.items()})
         spark = builder.getOrCreate()

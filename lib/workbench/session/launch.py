@@ -1,9 +1,10 @@
 """How a session is launched and ended: the JVM's options, what spark-submit reads, the class, the clock."""
 
 import os
+import socket
 import sys
 import time
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from workbench import java, scratch
@@ -98,6 +99,21 @@ def environment(*, loopback=True, python=True):
     finally:
         for key, value in before.items():
             os.environ.pop(key, None) if value is None else os.environ.__setitem__(key, value)
+
+
+def require_master(master):
+    """Refuse a standalone master that does not answer: Spark would knock for a minute and say something else.
+
+    Raises:
+        ValueError: nobody answers at any of its addresses.
+    """
+    if not master.startswith("spark://"):
+        return
+    for one in master.removeprefix("spark://").split(","):
+        host, _, port = one.rpartition(":")
+        with suppress(OSError, ValueError), socket.create_connection((host.strip("[]"), int(port)), timeout=10):
+            return
+    raise ValueError(f"nobody answers at {master}: is the cluster running, and reachable from here?")
 
 
 def session_class():
