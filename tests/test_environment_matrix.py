@@ -210,6 +210,7 @@ def test_what_is_committed_names_no_place_of_this_machine(monkeypatch):
     said = "in {}, in {}, in {}".format(*places)
     assert matrix.nameless(said) == "in PROJECT/runs, in HOME/.cache, in TEMP/x"
     told = matrix.EVIDENCE.read_text(encoding="utf-8")
+    assert matrix.nameless(told) == told
     planted = [f"/{home}/x" for home in ("root", "home", "Users", "tmp")]
     assert of_a_machine("in {}, {}, {} and {}".format(*planted)) == planted
     assert of_a_machine(told) == []

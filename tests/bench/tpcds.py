@@ -230,7 +230,7 @@ def told(data, results, taken, tried, loads, skipped):
     """Return what docs/evidence says but for the cells."""
     chosen, source = assigned(taken, data.scale)
     best = tpcds_goals.best(results, chosen)
-    comparisons = tpcds_goals.compared(results, best.engines) | tpcds_goals.alone(results)
+    comparisons = tpcds_goals.compared(results, best.engines) | tpcds_goals.queries_alone(results)
     reading = tpcds_goals.less_read(results, (TUNED, "ours"), (TUNED, "published"))
     rounds = tpcds_goals.rounds(results)
     found = {

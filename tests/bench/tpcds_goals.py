@@ -86,8 +86,9 @@ def best(results, chosen, *, fallback=TUNED):
 def compared(results, taken, *, phase=None):
     """Return the ratios of times on flat tables: name to queries, total and geomean; None where one is missing.
 
-    They are of a phase, by default that of `last`. `…_exact` leaves out queries that agree only in another scale. Ratios are seconds of the other one by ours, but
-    those to DuckDB (d), which say how many times as long as DuckDB our best took.
+    They are of a phase, by default that of `last`. `…_exact` leaves out queries that agree only in another scale.
+    Ratios are seconds of the other one by ours, but those to DuckDB (d), which say how many times as long as DuckDB
+    our best took.
     """
     found = {}
     for scales, note in ((True, ""), (False, "_exact")):
@@ -102,7 +103,7 @@ def compared(results, taken, *, phase=None):
     return found
 
 
-def alone(results):
+def queries_alone(results):
     """Return how our layout compares with the published one without loading, cold: as `compared` does."""
     found = {}
     for name in (BASELINE, TUNED):
@@ -112,7 +113,7 @@ def alone(results):
 
 
 def missing(results, taken):
-    """Return the queries that are in not all of the ratios of a and d, and why: query to a sentence; not the vacuous ones."""
+    """Return the queries that are in not all of the ratios of a and d, and why: query to a sentence; no vacuous ones."""
     flat = [one for one in results if one.layout == "flat"]
     times = figures.medians(results, layout="flat", phase=last(results))
     names = {one.engine for one in flat}

@@ -150,7 +150,7 @@ def test_c_has_the_loading_in_it():
         "query_seconds": {"ours": 60.0, "published": 160.0},
         "total": 4.0,
     }
-    assert tpcds_goals.alone(found)["c_queries_alone_spark41"]["total"] == pytest.approx(160 / 60)
+    assert tpcds_goals.queries_alone(found)["c_queries_alone_spark41"]["total"] == pytest.approx(160 / 60)
     assert tpcds_goals.loading_included(found, {"ours": LOADS["ours"]}, "spark41") is None
     assert tpcds_goals.loading_included(found[:3], LOADS, "spark41") is None
     assert tpcds_goals.loading_included(wrong(found, "q1", "spark41"), LOADS, "spark41")["queries"] == 1

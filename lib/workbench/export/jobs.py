@@ -5,9 +5,9 @@ import ast
 from workbench.export import cells as code
 from workbench.export import magics, studio, wheel
 
+JSON = (None, "list", "dict")  # types that come to a job as JSON
 # names that Glue keeps for itself: awsglue.utils.getResolvedOptions, what argparse makes of -h, and by
 # https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html what it sets itself
-JSON = (None, "list", "dict")  # what comes to a job as JSON
 RESERVED = (
     "JOB_ID", "JOB_NAME", "JOB_RUN_ID", "RedshiftTempDir", "SECURITY_CONFIGURATION", "TempDir", "conf", "debug",
     "endpoint", "h", "help", "mode", "scriptLocation",
@@ -56,7 +56,7 @@ def script(notebook, session, *, declared, given=None, name="notebook"):
     Args:
         notebook: NotebookNode.
         session: sessions.Session.
-        declared: the notebook's parameters: objects with `name` and `type` (str, int, float, bool or None).
+        declared: the notebook's parameters: objects with `name` and `type` (of run.notebook.TYPES, or None).
         given: parameters of the run, name to value: they become the script's defaults.
         name: of the notebook.
 

@@ -13,9 +13,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
-from filelock import FileLock, Timeout
-
-from workbench import account, children, jars, results, scratch, secrets, settings
+from workbench import account, children, jars, locks, results, scratch, secrets, settings
 from workbench.local import stand_ins
 from workbench.run import kernel, ledger, processes, report, watch
 from workbench.run import notebook as notebooks
@@ -231,15 +229,13 @@ def _only_one(record):
     parts = [record["notebook_path"], record["params_file"] or "", record["environment"] or ""]
     name = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
     folder = records.runs_folder() / ".jobs"
-    folder.mkdir(exist_ok=True)
     owner = folder / f"{name}.run"
+    job = f"{record['notebook']} with {record['params_file'] or 'no params file'} runs already in this environment"
     with ExitStack() as living:
         try:
-            living.enter_context(FileLock(folder / f"{name}.lock", timeout=0))
-        except Timeout:
-            job = f"{record['notebook']} with {record['params_file'] or 'no params file'}"
-            other = f"{job} runs already in this environment: {owner.read_text()}"
-            yield f"{other}; wait, or give this one its own file"
+            living.enter_context(locks.held(folder / f"{name}.lock", job))
+        except ValueError as held:
+            yield f"{held}: {owner.read_text()}; wait, or give this one its own file"
             return
         owner.write_text(record["run_id"])
         yield None

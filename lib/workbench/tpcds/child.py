@@ -14,9 +14,8 @@ from pathlib import Path
 
 from workbench import children
 
-FIGURES_MILLISECONDS = (
-    600_000  # Spark's own ten seconds are too few after a large query, whose answer would be lost
-)
+# Spark's own ten seconds are too few after a large query, whose answer would be lost
+FIGURES_MILLISECONDS = 600_000
 UNSET = ("PYSPARK_SUBMIT_ARGS", "SPARK_CONF_DIR", "JDK_JAVA_OPTIONS", "JAVA_TOOL_OPTIONS")
 
 
