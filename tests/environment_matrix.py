@@ -29,7 +29,7 @@ import aws_stand_in
 import nbformat
 import yaml
 
-from workbench import settings
+from workbench import yaml_files
 from workbench.local import cluster
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -59,7 +59,7 @@ def skips(path=SKIPS):
         ValueError: an entry lacks a key, has another, stands twice or names what is not there.
     """
     found = {}
-    for entry in settings.read_yaml(path):
+    for entry in yaml_files.read(path):
         if set(entry) != KEYS or not all(isinstance(text, str) and text.strip() for text in entry.values()):
             raise ValueError(f"{path.name}: an entry has {', '.join(sorted(KEYS))}, each a text; found {entry}")
         place = entry["notebook"], entry["environment"]

@@ -1,6 +1,7 @@
 """Facts are of few kinds, measurements are kept apart, and nothing is written outside the runner."""
 
 import time
+from datetime import date
 from decimal import Decimal
 
 import numpy as np
@@ -55,6 +56,21 @@ def test_what_is_no_fact_is_refused_even_without_a_runner(monkeypatch, facts):
     monkeypatch.delenv("WORKBENCH_RUN_DIR", raising=False)
     with pytest.raises(ValueError):
         results.record(**facts)
+
+
+def test_all_that_is_wrong_is_told_at_once_and_nothing_is_kept(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_RUN_DIR", str(tmp_path))
+    with pytest.raises(
+        ValueError, match=r"^share is a float .*; days is a list; .*; 'Rows' is not a name"
+    ) as told:
+        results.record(right=1, share=0.5, days=[1], Rows=1)
+    assert "right" not in str(told.value) and results.read(tmp_path)["results"] == {}
+
+
+def test_what_has_a_text_is_kept_as_it(tmp_path, monkeypatch):
+    monkeypatch.setenv("WORKBENCH_RUN_DIR", str(tmp_path))
+    results.record(day=date(2026, 1, 31))
+    assert results.read(tmp_path)["results"] == {"day": "2026-01-31"}
 
 
 def test_without_a_runner_nothing_is_written(tmp_path, monkeypatch):

@@ -131,27 +131,6 @@ def test_no_folder_is_looked_in_twice(monkeypatch):
     assert len(settings.places()) == len(set(settings.places()))
 
 
-def test_a_file_that_cannot_be_read_is_named_once(tmp_path):
-    with pytest.raises(ValueError) as refused:
-        settings.read_yaml(tmp_path / "no.yml")
-    assert str(refused.value) == f"{tmp_path / 'no.yml'} cannot be read: No such file or directory"
-
-
-@pytest.mark.parametrize(
-    ("text", "sentence"),
-    [
-        ("a: 1\na: 2\n", "line 2: a stands twice"),
-        ("a: [1\n", "line 2"),
-        ("a: !!python/object/apply:os.system ['true']\n", "could not determine a constructor"),
-    ],
-)
-def test_yaml_is_read_safely_and_strictly(tmp_path, text, sentence):
-    path = tmp_path / "x.yml"
-    path.write_text(text)
-    with pytest.raises(ValueError, match=sentence):
-        settings.read_yaml(path)
-
-
 def test_every_reference_is_told_to_a_scheduler_and_only_secrets_are_blanked_out(monkeypatch):
     for name in ("_SPARK_AUTH_SECRET", "WORKBENCH_REGION", "WORKBENCH_SPARK_MASTER", "WORKBENCH_WAREHOUSE"):
         monkeypatch.setenv(name, f"value of {name}")

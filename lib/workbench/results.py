@@ -25,23 +25,24 @@ def record(**facts):
     """Keep facts of this run.
 
     Args:
-        facts: name to an int, a boolean, a text, a Decimal (kept as its text), or None where there is nothing to
-            state (the recall where no fault was planted). A name that states something (`…_equal`, `…_agree`,
+        facts: name to an int, a boolean, a text, what has one (a Decimal, a date), or None where there is nothing
+            to state (the recall where no fault was planted). A name that states something (`…_equal`, `…_agree`,
             `…_refused`, `…_reproduced`, `…_unchanged_on_failure`) takes a boolean.
 
     Raises:
-        ValueError: a name or a value is not of that kind; a float belongs in `measure` or is made a Decimal.
+        ValueError: names or values are not of that kind, all are named and none is kept; a float belongs in
+            `measure` or is made a Decimal.
     """
-    _add("results", {name: _fact(name, value) for name, value in facts.items()})
+    _add("results", _all(_fact, facts))
 
 
 def measure(**values):
     """Keep measurements of this run: numbers with their unit in the name (`seconds_build`), texts, booleans.
 
     Raises:
-        ValueError: a name or a value is not of that kind.
+        ValueError: names or values are not of that kind, all are named and none is kept.
     """
-    _add("measurements", {name: _measurement(name, value) for name, value in values.items()})
+    _add("measurements", _all(_measurement, values))
 
 
 @contextmanager
@@ -147,6 +148,19 @@ def _add(block, values):
     part = path.with_suffix(".part")
     part.write_text(json.dumps(kept, indent=1), encoding="utf-8")
     part.replace(path)
+
+
+def _all(kind, values):
+    """Return values as they are kept; what is wrong is told of all of them at once."""
+    kept, wrong = {}, []
+    for name, value in values.items():
+        try:
+            kept[name] = kind(name, value)
+        except ValueError as error:
+            wrong.append(str(error))
+    if wrong:
+        raise ValueError("; ".join(wrong))
+    return kept
 
 
 def _fact(name, value):

@@ -6,16 +6,14 @@ valid one. A secret stands in it as a reference only, resolved when a session st
 
 import difflib
 import os
-import re
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
 from typing import Annotated, Literal
 
-import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from workbench import secrets
+from workbench import secrets, yaml_files
 
 # what a person reads in every address of a bucket or a cluster: no secret, though a variable may hold it
 SHOWN = {"warehouse", "master", "client.region", "rest.signing-region"}
@@ -171,7 +169,7 @@ def environment(name):
         looked = ", ".join(str(folder) for folder in places())
         there = f"there are {', '.join(known)} (looked in {looked})"
         raise ValueError(f"no environment {name!r}{_nearest(str(name), known)}; {there}")
-    return parse(read_yaml(path), path)
+    return parse(yaml_files.read(path), path)
 
 
 def parse(values, path):
@@ -182,32 +180,6 @@ def parse(values, path):
         return Environment(**({"name": Path(path).stem} | values))
     except ValidationError as error:
         raise ValueError(f"{path}: " + "; ".join(_problem(e, values) for e in error.errors())) from None
-
-
-def read_yaml(path):
-    """Read a YAML file by the safe loader; duplicate keys and syntax errors are refused with the line."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or error  # what an OSError says has the path once more
-        raise ValueError(f"{path} cannot be read: {why}") from None
-    return read_text(text, path)
-
-
-def read_text(text, origin):
-    """Read YAML text by the safe loader.
-
-    Refused, with the line, are duplicate keys, syntax errors, aliases (a few lines of them fill the memory) and
-    numbers that YAML reads in another base (010 is 8, 190:20:30 is 685230).
-    """
-    try:
-        return yaml.load(text, Loader=_Strict)
-    except yaml.YAMLError as error:
-        mark = getattr(error, "problem_mark", None)
-        line = f", line {mark.line + 1}" if mark else ""
-        raise ValueError(f"{origin}{line}: {getattr(error, 'problem', None) or error}") from None
-    except (ValueError, RecursionError, TypeError, AttributeError) as error:  # PyYAML lets some through
-        raise ValueError(f"{origin}: {error}") from None
 
 
 def references(name):
@@ -284,37 +256,3 @@ def _fields(where, values):
         kind = (values.get("catalog") or {}).get("type")
         return list((Embedded if kind == "embedded" else Remote).model_fields)
     return list((Spark if where[:1] == ["spark"] else Environment).model_fields)
-
-
-class _Strict(yaml.SafeLoader):
-    """The safe loader, made to refuse what it would silently change or blow up."""
-
-    def compose_node(self, parent, index):
-        if self.check_event(yaml.events.AliasEvent):
-            raise yaml.constructor.ConstructorError(
-                None, None, "aliases are not accepted", self.peek_event().start_mark
-            )
-        return super().compose_node(parent, index)
-
-
-def _unique(loader, node, deep=False):
-    seen = set()
-    for key_node, _ in node.value:
-        key = loader.construct_object(key_node, deep=True)
-        if isinstance(key, dict | list):
-            raise yaml.constructor.ConstructorError(None, None, "a key is a name, not a list", key_node.start_mark)
-        if key in seen:
-            raise yaml.constructor.ConstructorError(None, None, f"{key} stands twice", key_node.start_mark)
-        seen.add(key)
-    return loader.construct_mapping(node, deep)
-
-
-def _decimal(loader, node):
-    if not re.fullmatch(r"[-+]?(0|[1-9][0-9_]*)", node.value):
-        problem = f"{node.value} is no decimal number; write it without leading zeros, or as text in quotes"
-        raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
-    return loader.construct_yaml_int(node)
-
-
-_Strict.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique)
-_Strict.add_constructor("tag:yaml.org,2002:int", _decimal)

@@ -48,6 +48,10 @@ PLANTED = [  # the last cell of a notebook that is clean, (line, rule, grade), w
     ('rows = spark.readStream.load(f"in/{BUCKET}")', (1, "file", "cannot run"), "a relative path, 'in/'"),
     ('from pathlib import Path\n\nx = Path("x.sql").read_text()', (3, "file", "cannot run"), "a relative path, 'x.sql'"),
     ('x = open("/srv/x.txt").read()', (1, "file", "cannot run"), "an absolute path, '/srv/x.txt'"),
+    ('x = open("~/x.txt").read()', (1, "file", "cannot run"), "a path in your home folder, '~/x.txt'"),
+    ('rows = spark.sql("""\nSELECT *\nFROM Parquet.`/srv/x`""")', (3, "file", "cannot run"), "an absolute path, '/srv/x'"),
+    ('rows = spark.sql(f"SELECT * FROM csv.`in/{BUCKET}`")', (1, "file", "cannot run"), "a relative path, 'in/'"),
+    ('spark.sql("CREATE TABLE t (n INT) LOCATION \'/srv/t\'")', (1, "file", "cannot run"), "an absolute path, '/srv/t'"),
     ('x = open("x.txt", mode="w")', (1, "file", "differs"), "gone with the session"),
     ('rows.write.mode("append").parquet("out")', (1, "file", "differs"), "gone with the session"),
     ('rows.write.csv("/srv/out")', (1, "file", "differs"), "an absolute path, '/srv/out'"),
@@ -65,7 +69,7 @@ PLANTED = [  # the last cell of a notebook that is clean, (line, rule, grade), w
     ("import not_installed_anywhere", (1, "import", "cannot run"), "there is no version to pin"),
     ("import duckdb", (1, "import", "differs"), f"leave duckdb=={version('duckdb')} in %additional_python_modules"),
     ("import telnetlib", (1, "import", "cannot run"), "Python 3.13 has removed it"),
-    ("from workbench import quality\nquality.evaluate(spark, rows, BUCKET)", (2, "import", "differs"), f"antlr4-python3-runtime=={version('antlr4-python3-runtime')}"),
+    ("from workbench import quality\nquality.evaluate(spark, rows, BUCKET)", (2, "import", "differs"), f"antlr4, which quality.evaluate needs, is not in Glue 6.0: a session installs it when it starts; leave antlr4-python3-runtime=={version('antlr4-python3-runtime')}"),
     ('rows = spark.table("t")\nrows.writeTo(f"s3a://my-lake/{BUCKET}")', (2, "bucket", "differs"), "a bucket or account that is written down, 'my-lake'"),
     ('role = "arn:aws:iam::123456789012:role/x"', (1, "bucket", "differs"), "'123456789012'"),
     ('import boto3\n\ns3 = boto3.client("s3", region_name="eu-central-1")', (3, "region", "differs"), "a region that is written down, 'eu-central-1'"),
@@ -97,6 +101,29 @@ def test_session_magics_at_the_top_and_pins_in_them_are_fine():
     assert (
         told(one for one in checked(first, ENVIRONMENT="aws-glue") if one.rule not in ("bucket", "region")) == []
     )
+
+
+def test_a_module_of_ones_own_is_a_file_and_no_package(tmp_path):
+    (tmp_path / "helper.py").write_text("x = 1")
+    (tmp_path / "more").mkdir()
+    notebook = made("import helper\nimport more\nimport boto3\nfrom workbench import show")
+    (first, second), packages = (
+        export.check(notebook, folders=[tmp_path]),
+        export.check(notebook),
+    )
+    assert f"helper is yours, {tmp_path / 'helper.py'}: what is on this machine is not in Glue" in first.sentence()
+    assert "there is no version to pin" in second.sentence()  # a folder without Python is no module
+    assert len(packages) == 2 and all("there is no version to pin" in one.sentence() for one in packages)
+    (tmp_path / "more" / "__init__.py").touch()
+    second = export.check(notebook, folders=[tmp_path])[1]
+    assert f"more is yours, {tmp_path / 'more'}: " in second.sentence()
+    assert "%extra_py_files" in second.instead
+
+
+def test_paths_of_a_store_in_sql_are_fine():
+    sql = "SELECT * FROM parquet.`{BUCKET}/x`, json.`s3://my-lake/x`, t.json.`a`; LOCATION '{BUCKET}/x'; location 'Oslo'"
+    found = checked(made(f'spark.sql(f"{sql}")', parameters=AWS))
+    assert [one.rule for one in found] == ["bucket"]
 
 
 def test_an_import_that_a_magic_names_without_a_version():

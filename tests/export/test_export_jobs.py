@@ -114,8 +114,9 @@ def test_arguments_become_parameters_of_their_types(words, changed, prefixes, mo
         (["--ROWS", "1.5"], "--ROWS takes int, found '1.5'"),
         (["--SHARE", "nan"], "--SHARE takes float, found 'nan'"),
         (["--EARLY", "yes"], "--EARLY takes bool, found 'yes'"),
-        (["--DAYS", "Tue"], "--DAYS takes json, found 'Tue'"),
-        (["--DAYS", "[NaN]"], "--DAYS takes json, found '[NaN]'"),
+        (["--DAYS", "Tue"], "--DAYS takes list, found 'Tue'"),
+        (["--DAYS", '"Tue"'], "--DAYS takes list, found '\"Tue\"'"),
+        (["--DAYS", "[NaN]"], "--DAYS takes list, found '[NaN]'"),
     ],
 )
 def test_arguments_of_another_type_are_refused(words, words_of_error, monkeypatch):

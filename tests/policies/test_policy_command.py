@@ -64,6 +64,14 @@ def test_a_run_that_fails_has_no_policy(aws, project):
     assert len(list((project / "runs" / "01_calls").iterdir())) == 1
 
 
+@pytest.mark.skipif(not os.environ.get("WORKBENCH_SOAK"), reason="a whole run more: make soak-policies")
+def test_what_calls_nothing_is_not_run_again(project):
+    write_notebook(project / "notebooks" / "01_mine.ipynb", "x = 1")
+    said = workbench("policies", "01_mine", cwd=project)
+    assert said.returncode == 1 and "nothing was called in AWS" in said.stderr
+    assert len(list((project / "runs" / "01_mine").iterdir())) == 1
+
+
 def test_what_cannot_be_recorded_is_refused_before_it_runs(project):
     write_notebook(project / "notebooks" / "01_far.ipynb", "1 / 0", parameters='ENVIRONMENT: str = "far"  # where')
     (project / "params" / "environments").mkdir(parents=True)

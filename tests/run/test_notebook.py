@@ -1,5 +1,7 @@
 """Parameters are read off the notebook's own cell, and every value is checked before anything starts."""
 
+import json
+
 import pytest
 from conftest import write_notebook
 
@@ -53,6 +55,16 @@ def test_what_is_no_literal_is_refused(tmp_path, cell, sentence):
     nb = notebooks.read(write_notebook(tmp_path / "x.ipynb", parameters=cell))
     with pytest.raises(Refused, match=sentence):
         notebooks.parameters(nb)
+
+
+def test_cells_without_ids_are_given_some_without_a_word(tmp_path, recwarn):
+    path = write_notebook(tmp_path / "x.ipynb", "1")
+    found = json.loads(path.read_text())
+    for cell in found["cells"]:
+        del cell["id"]
+    path.write_text(json.dumps(found))
+    assert all(cell.id for cell in notebooks.read(path).cells)
+    assert list(recwarn) == []
 
 
 def test_file_and_overrides_by_the_declared_type(declared, tmp_path):

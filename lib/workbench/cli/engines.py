@@ -72,10 +72,11 @@ def versions_in(name):
     """
     from workbench.tpcds import engines as profiles
 
+    having = [one for one in profiles.names() if profiles.engine(one).kernel]
+    if name not in having:
+        why = "which has no kernel" if name in profiles.names() else "which there is not"
+        raise ValueError(f"no notebook runs in engine {name}, {why}; with a kernel there are: {', '.join(having)}")
     found = profiles.engine(name)
-    if not found.kernel:
-        having = [one for one in profiles.names() if profiles.engine(one).kernel]
-        raise ValueError(f"no notebook runs in engine {name}, which has no kernel; one has {', '.join(having)}")
     if wrong := profiles.lacks_kernel(found):
         raise ValueError(f"engine {name} cannot run: {wrong}")
     return profiles.versions(found)

@@ -56,7 +56,11 @@ def try_(
     target, built, session, findings = _written(notebook, version, params, environment, output, job=False)
     if asked := [text for text in _open(session) if text not in session.packages]:
         unset = [f"{name}=…" for name, value in session.variables.items() if "YOUR-" in value]
-        what = f"export {' '.join(unset)}" if unset else "name an environment of your account"
+        what = (
+            f"export {' '.join(unset)}"
+            if unset
+            else "name an environment of your account, such as --environment aws-glue"
+        )
         raise ValueError(f"{', '.join(asked)} is not known here; {what}")
     if exporting.verdict(findings) == exporting.CANNOT_RUN and not anyway:
         _print([(target.stem, exporting.CANNOT_RUN, findings)], version)
@@ -76,6 +80,7 @@ def _written(notebook, version, params, environment, output, *, job, place=None)
     from workbench import settings
 
     path, found, declared, given = _read(notebook, params, environment)
+    own = (path.parent, settings.home())
     values = {one.name: one.default for one in declared} | given
     env = settings.environment(values["ENVIRONMENT"]) if isinstance(values.get("ENVIRONMENT"), str) else None
     session = exporting.session(found, values, version=version, environment=env, place=place or exporting.PLACE)
@@ -87,7 +92,8 @@ def _written(notebook, version, params, environment, output, *, job, place=None)
     folder.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf-8")
     wheel = exporting.build(folder)
-    return target, wheel, session, exporting.check(found, version=version, declared=declared, given=given)
+    findings = exporting.check(found, version=version, declared=declared, given=given, folders=own)
+    return target, wheel, session, findings
 
 
 @export.command("check")
@@ -102,6 +108,7 @@ def check(
 ):
     """Say cell by cell what would be different in Glue (exit 0 runs or differs, 1 cannot run, 2 refused)."""
     from workbench import export as exporting
+    from workbench import settings
     from workbench.run import notebook as reading
 
     if params and len(notebooks or []) != 1:
@@ -111,7 +118,8 @@ def check(
     told = []
     for name in named:
         path, found, declared, given = _read(name, params, environment)
-        findings = exporting.check(found, version=version, declared=declared, given=given)
+        own = (path.parent, settings.home())
+        findings = exporting.check(found, version=version, declared=declared, given=given, folders=own)
         told.append((path.stem, exporting.verdict(findings), findings))
     if as_json:
         facts = [

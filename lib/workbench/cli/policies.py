@@ -42,11 +42,13 @@ def policies(
     env = _recordable(runner, job)
     if output and not (Path(output).resolve().parent.is_dir() and not Path(output).is_dir()):
         raise ValueError(f"{output} cannot be written: its folder is not there, or it is one")  # before the runs
-    with recording.recorded() as calls:
-        for _ in range(runs):
+    calls = set()
+    for _ in range(runs):
+        with recording.recorded() as seen:
             record = runner.run(job)
-            if record["status"] != "passed":
-                break
+        calls |= seen
+        if record["status"] != "passed" or not _to_aws(seen):  # what calls nothing will call nothing again
+            break
     if record["status"] != "passed":
         _say("the run did not pass, so its calls are not all of them: there is no policy")
         raise typer.Exit(record["exit_code"])
@@ -75,13 +77,19 @@ def _candidates(record):
     return recording.words(executed.read_text(encoding="utf-8"), json.dumps(record["parameters"]))
 
 
+def _to_aws(calls):
+    from workbench import policies as recording
+
+    places = recording.endpoints()
+    return {call for call in calls if recording.to_aws(call, places)}
+
+
 def _written(calls, env, candidates, output):
     """Print or write the policy and say what it lacks; returns the exit code."""
     from workbench import account, secrets
     from workbench import policies as recording
 
-    places = recording.endpoints()
-    ours = {call for call in calls if recording.to_aws(call, places)}
+    ours = _to_aws(calls)
     if others := sorted({call.host for call in calls - ours}):
         _say(f"left out are calls that did not go to AWS: {', '.join(others)}")
     if not ours:

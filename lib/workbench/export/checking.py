@@ -4,7 +4,7 @@ from workbench.export import cells as code
 from workbench.export import homes, places, rules, versions, wheel
 
 
-def check(notebook, *, version="6.0", declared=(), given=None, shipped=None):
+def check(notebook, *, version="6.0", declared=(), given=None, shipped=None, folders=()):
     """Say what in a notebook would behave differently in AWS Glue. Nothing is executed.
 
     Args:
@@ -12,6 +12,7 @@ def check(notebook, *, version="6.0", declared=(), given=None, shipped=None):
         version: of Glue, `6.0` or `5.1`.
         declared: the notebook's parameters: objects with `name` and `default`.
         given: parameters of the run, name to value, where they are not the defaults.
+        folders: where modules of one's own may be, such as the notebook's; Path objects.
         shipped: folder of the environments that the wheel takes along; None for that of this library.
 
     Returns:
@@ -30,7 +31,7 @@ def check(notebook, *, version="6.0", declared=(), given=None, shipped=None):
         *places.files(cells, names),
         *places.buckets(cells),
         *places.variables(cells, names),
-        *rules.imports(cells, glue),
+        *rules.imports(cells, glue, folders),
         *rules.features(cells, names, glue),
         *rules.library(cells, names),
         *rules.processes(cells, names),

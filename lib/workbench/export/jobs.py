@@ -5,7 +5,7 @@ import ast
 from workbench.export import cells as code
 from workbench.export import magics, studio, wheel
 
-JSON = (None, "list", "dict")  # types that come to a job as JSON
+UNTOLD = "json"  # the type of a parameter that declares none: any JSON
 # names that Glue keeps for itself: awsglue.utils.getResolvedOptions, what argparse makes of -h, and by
 # https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html what it sets itself
 RESERVED = (
@@ -39,8 +39,11 @@ def _argument(name, default):
     try:
         if kind == "bool":
             return {{"true": True, "false": False}}[text.lower()]
-        if kind == "json":
-            return json.loads(text, parse_constant=int)  # which refuses NaN and Infinity
+        if kind in ("list", "dict", "{untold}"):
+            value = json.loads(text, parse_constant=int)  # which refuses NaN and Infinity
+            if kind not in (type(value).__name__, "{untold}"):
+                raise ValueError(text)
+            return value
         value = {{"int": int, "float": float, "str": str}}[kind](text)
         if kind == "float" and not math.isfinite(value):
             raise ValueError(text)
@@ -66,7 +69,7 @@ def script(notebook, session, *, declared, given=None, name="notebook"):
     Raises:
         ValueError: a parameter has a name that Glue keeps for itself, or a cell is no Python of its own.
     """
-    kinds = {parameter.name: parameter.type if parameter.type not in JSON else "json" for parameter in declared}
+    kinds = {parameter.name: parameter.type or UNTOLD for parameter in declared}
     if taken := [known for known in kinds if known in RESERVED]:
         raise ValueError(f"Glue keeps the name {taken[0]} for itself; rename that parameter of {name}")
     parts, number, own = [_head(session, name), session.begin() + "\n"], 0, code.parameters_cell(notebook)
@@ -115,7 +118,7 @@ def _parameters(source, kinds, given):
         if isinstance(target, ast.Name) and target.id in kinds:
             calls[target.id] = f'_argument("{target.id}", {ast.get_source_segment(source, node.value)})'
     told = ", ".join(f'"{name}": "{kind}"' for name, kind in kinds.items())
-    return READ.format(declared=f"{{{told}}}").strip() + "\n\n\n" + studio.with_texts(source, calls)
+    return READ.format(declared=f"{{{told}}}", untold=UNTOLD).strip() + "\n\n\n" + studio.with_texts(source, calls)
 
 
 def _code(source, name, number):

@@ -15,6 +15,11 @@ OPENERS = (
 )  # fmt: skip
 NAMED = ("database", "file", "filepath_or_buffer", "fname", "io", "path", "path_or_buf", "source")  # by keyword
 TEMPORARY = ("gettempdir", "mkdtemp", "mkstemp", "NamedTemporaryFile", "TemporaryDirectory", "TemporaryFile")
+SQL = re.compile(  # a file as a table, or where one lies
+    r"\b(?:avro|binaryfile|csv|json|orc|parquet|text)\.`([^`]*[/.~][^`]*)|\blocation\s+'([^']*/[^']*)",
+    re.IGNORECASE,
+)
+SCHEME = re.compile(r"(?!file:)[a-z][a-z0-9+]*:")
 BUCKET = re.compile(r"\bs3[an]?://([a-z0-9][a-z0-9.-]+)|\barn:aws[\w-]*:[\w-]+:[\w-]*:(\d{12}):")
 REGION = re.compile(r"(us|eu|ap|sa|ca|me|af|il|mx|cn)(-gov|-iso[a-z]?)?-[a-z]+-\d")
 ADDRESS = re.compile(r"(://|^)(127(\.\d+){3}|localhost|0\.0\.0\.0|\[::1\])([:/]|$)")
@@ -30,12 +35,12 @@ def files(cells, names):
         elif (path := _path(call, name, last)) is not None:
             opens = name in ("open", "io.open") and _mode(call)[:1] in ("w", "a", "x")
             writes = last in WRITERS or opens or _of(name, "write|writeStream")
-            kind = "an absolute path" if path.startswith(("/", "~", "file:")) else "a relative path"
-            why = "in Glue the working folder is another and this machine's files are not there"
-            if writes:
-                why = "what is written to the driver's disk is gone with the session"
-            grade, what = (DIFFERS if writes else CANNOT_RUN), f"{kind}, {path!r}"
-            yield Finding(cell.number, call.lineno, "file", grade, what, why, "put it into S3 and name it there")
+            yield _file(cell, call.lineno, path, writes)
+    for cell, node, text in code.texts(cells):
+        found = ((one, one[1] or one[2]) for one in SQL.finditer(text))
+        for match, path in found if not cell.parameters else ():
+            if not SCHEME.match(path):
+                yield _file(cell, node.lineno + text.count("\n", 0, match.start()), path, writes=False)
 
 
 def buckets(cells):
@@ -81,6 +86,16 @@ def variables(cells, names):
             yield Finding(cell.number, node.lineno, "variable", *told)
 
 
+def _file(cell, line, path, writes):
+    kind = "an absolute path" if path.startswith(("/", "file:")) else "a relative path"
+    kind = "a path in your home folder" if path.startswith("~") else kind
+    why = "in Glue the working folder is another and this machine's files are not there"
+    if writes:
+        why = "what is written to the driver's disk is gone with the session"
+    grade, what = (DIFFERS if writes else CANNOT_RUN), f"{kind}, {path!r}"
+    return Finding(cell.number, line, "file", grade, what, why, "put it into S3 and name it there")
+
+
 def _none(node):
     return isinstance(node, ast.Constant) and node.value is None
 
@@ -114,7 +129,7 @@ def _path(call, name, last):
         return None
     first = given[0].elts[0] if isinstance(given[0], ast.List | ast.Tuple) and given[0].elts else given[0]
     text = _constant(first)
-    return text if text and text != ":memory:" and not re.match(r"(?!file:)[a-z][a-z0-9+]*:", text) else None
+    return text if text and text != ":memory:" and not SCHEME.match(text) else None
 
 
 def _of(name, words):

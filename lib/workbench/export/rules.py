@@ -33,14 +33,18 @@ def misplaced(cells):
         begun = begun or cell.nodes is None or len(cell.nodes) > 1
 
 
-def imports(cells, glue):
-    """Yield a finding for each module that is neither in Glue nor pinned."""
+def imports(cells, glue, folders=()):
+    """Yield a finding for each module that is neither in Glue nor pinned; of folders the modules are one's own."""
     caught = _caught(cells)
-    for (cell, line), module, installed in missing(cells, code.imported(cells), glue):
-        what = f"{module} is not in Glue {glue.name}"
+    for (cell, line, by), module, installed in missing(cells, code.imported(cells), glue):
+        what = f"{module}, which {by.removeprefix('workbench.')} needs," if by else module
+        what += f" is not in Glue {glue.name}"
         if module.startswith("."):
             what, why, grade = f"a relative import, {module!r}", "a notebook is in no package", CANNOT_RUN
             instead = "import it by its name, from a file in %extra_py_files"
+        elif own := next((one for folder in folders if (one := _file(folder, module))), None):
+            what, why, grade = f"{module} is yours, {own}", "what is on this machine is not in Glue", CANNOT_RUN
+            instead = "put it into S3, a folder as a zip, and name it in %extra_py_files"
         elif module in glue.removed:
             why, grade = f"Python {glue.python} has removed it", CANNOT_RUN
             instead = "use what its documentation names in its place"
@@ -60,13 +64,14 @@ def imports(cells, glue):
 
 
 def missing(cells, names, glue):
-    """Yield ((cell, line), module, requirement) of modules that Glue lacks and that no magic pins, each once.
+    """Yield ((cell, line, by), module, requirement) of modules that Glue lacks and that no magic pins, each once.
 
+    `by` is the function of this library that needs the module, "" where it is imported.
     The requirement is that of the magics where one names the module without a version, else None.
     """
     there = {"workbench", "__future__", *glue.modules}
     given = magics.requirements([magic for cell in cells for magic in cell.magics])
-    for module, where in sorted(_used(cells, names).items(), key=lambda found: found[1]):
+    for module, where in sorted(_used(cells, names).items(), key=lambda found: found[1][:2]):
         if module in there:
             continue
         told = given.get(module.lower()) or given.get((distribution(module) or "").lower().replace("-", "_"))
@@ -171,16 +176,24 @@ def _magic(cell, magic, begun):
 
 
 def _used(cells, names):
-    """Return modules that are imported or that functions of ours need: name to (cell, line) of the first use."""
+    """Return modules that are imported or that functions of ours need: name to its first (cell, line, by)."""
     found = {}
     for cell, node in code.nodes(cells, ast.Import, ast.ImportFrom):
         for module in _modules(node):
-            found.setdefault(module, (cell.number, node.lineno))
+            found.setdefault(module, (cell.number, node.lineno, ""))
     for cell, call, name in code.calls(cells, names):
         for entry in table()["library"]:
             for module in entry.get("needs", ()) if _named(name, entry["name"]) else ():
-                found.setdefault(module, (cell.number, call.lineno))
+                found.setdefault(module, (cell.number, call.lineno, name))
     return found
+
+
+def _file(folder, module):
+    """Return a module's file in a folder, or its folder of Python files; None for neither."""
+    alone, package = folder / f"{module}.py", folder / module
+    if alone.is_file():
+        return alone
+    return package if package.is_dir() and any(package.glob("*.py")) else None
 
 
 def _modules(node):

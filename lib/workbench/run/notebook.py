@@ -7,12 +7,14 @@ import keyword
 import math
 import re
 import tokenize
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
+from nbformat.warnings import MissingIDFieldWarning
 
-from workbench import secrets, settings
+from workbench import secrets, settings, yaml_files
 
 TYPES = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict}
 PATH_NAME = re.compile(r"(^|_)(PATH|DIR|FOLDER|FILE|PREFIX|LOCATION|URI|URL)$", re.IGNORECASE)
@@ -68,7 +70,9 @@ def read(path):
     try:
         if json.loads(Path(path).read_text(encoding="utf-8")).get("nbformat", 0) < 4:
             raise ValueError("its format is older than 4; open it in JupyterLab and save it")
-        return nbformat.read(path, as_version=4)
+        with warnings.catch_warnings():  # cells of older notebooks have no ids; nbformat gives them some
+            warnings.simplefilter("ignore", MissingIDFieldWarning)
+            return nbformat.read(path, as_version=4)
     except Exception as error:  # nbformat raises a dozen kinds for a file that is no notebook
         raise Refused(f"{path} is not a notebook: {str(error).splitlines()[0][:200]}") from None
 
@@ -167,7 +171,7 @@ def _from_file(file):
     if not Path(file).is_file():
         raise Refused(f"no params file {file}")
     try:
-        found = settings.read_yaml(file)
+        found = yaml_files.read(file)
     except ValueError as error:
         raise Refused(str(error)) from None
     if found is None:
@@ -241,7 +245,7 @@ def _parsed(declared, name, text):
         except ValueError:
             return text
     try:
-        return settings.read_text(text, f"--set {name}")
+        return yaml_files.read_text(text, f"--set {name}")
     except ValueError as error:
         raise Refused(str(error)) from None
 

@@ -16,7 +16,7 @@ from pydantic import (
     model_validator,
 )
 
-from workbench import secrets, settings
+from workbench import secrets, settings, yaml_files
 from workbench.schedules import times
 
 NAME = r"^[a-z][a-z0-9_]{0,59}$"  # it stands in crontabs, file names and DAG ids: nothing there needs quoting
@@ -94,7 +94,7 @@ def read(file=None):
     file = file or path()
     if not Path(file).is_file():
         raise ValueError(f"no schedules {file}; docs/schedules.md has one to begin with")
-    found = settings.read_yaml(file)
+    found = yaml_files.read(file)
     if found is None:
         return {}
     if not isinstance(found, dict):

@@ -9,7 +9,7 @@ from pathlib import Path
 import yaml
 from pydantic import ValidationError
 
-from workbench import settings
+from workbench import settings, yaml_files
 from workbench.tpcds import engines, figures
 from workbench.tpcds.measuring import WARM, worst
 
@@ -125,7 +125,7 @@ def read(path=None):
     path = Path(path) if path else next((place for place in places if place.is_file()), None)
     if path is None:
         raise ValueError("there is no file params/engines/choices.yml; `make bench-tpcds` writes one")
-    values = settings.read_yaml(path)
+    values = yaml_files.read(path)
     try:
         return Choices(**values)
     except ValidationError as error:

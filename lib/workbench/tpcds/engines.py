@@ -13,7 +13,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from workbench import jars, java, settings
+from workbench import jars, java, settings, yaml_files
 
 # params/engines/choices.yml says which profile takes which query, choices_sf0.1.yml at that scale factor; see
 # tpcds.choices
@@ -67,7 +67,7 @@ def engine(name):
         close = settings.nearest(str(name), known)
         hint = f" (did you mean {close}?)" if close else ""
         raise ValueError(f"no engine {name!r}{hint}; there are {', '.join(known)}")
-    values = settings.read_yaml(known[name])
+    values = yaml_files.read(known[name])
     try:
         found = Engine(**({"name": known[name].stem} | values))
     except ValidationError as error:

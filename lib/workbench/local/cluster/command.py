@@ -27,7 +27,8 @@ def serve(*, port=7077, workers=2, cores=1, memory="1g", applications=2, say=Non
     say = say or partial(print, flush=True)
     sizes = {"port": port, "workers": workers, "cores": cores, "memory": memory, "applications": applications}
     with by_hand.interrupted() as ended, cluster.serve(**sizes) as running, _told(running) as file:
-        say(f"Spark cluster on {running.master}: {workers} workers of {cores} cores and {memory} for a session")
+        each = f"{cores} core{'s' if cores > 1 else ''} and {memory} for a session"
+        say(f"Spark cluster on {running.master}: {workers} workers of {each}")
         say(f"sessions side by side: {applications}; one more waits until another ends")
         say(f"session  . {file}  lets this shell use it; only you can read it")
         say("         workbench run 01_first_table --environment cluster")

@@ -12,7 +12,7 @@ from typing import Literal
 
 from pydantic import Field, ValidationError
 
-from workbench import secrets, settings
+from workbench import secrets, settings, yaml_files
 from workbench.local.proxy.rules import ANY, NAMED, Match, Rule
 
 
@@ -120,7 +120,7 @@ def read_script(path):
     Raises:
         ValueError: it cannot be read or is no script; the message says which key of which rule.
     """
-    found = settings.read_yaml(path)
+    found = yaml_files.read(path)
     if not isinstance(found, dict):
         raise ValueError(f"{path}: expected rules and, if wanted, seed and clients; found {type(found).__name__}")
     if wrong := [key for key in found if not isinstance(key, str)]:

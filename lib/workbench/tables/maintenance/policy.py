@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from workbench import arguments, settings
+from workbench import arguments, settings, yaml_files
 
 MIB = 1024 * 1024
 _DAYS = 36_500  # at most: a date that far back can be told
@@ -114,7 +114,7 @@ def read_policy(path):
     Raises:
         ValueError: the file cannot be read or a key or value is wrong; the message names file and key.
     """
-    values = settings.read_yaml(arguments.place("path", path, "the path of a YAML file"))
+    values = yaml_files.read(arguments.place("path", path, "the path of a YAML file"))
     if values is None:
         return Policy()
     if not isinstance(values, dict):
