@@ -11,6 +11,7 @@ LIB = Path(__file__).resolve().parents[1] / "lib" / "workbench"
 GROUND = {
     "arguments",
     "settings",
+    "yaml_files",
     "secrets",
     "jars",
     "java",
@@ -29,7 +30,8 @@ GROUND = {
 }
 MIDDLE = {"account", "session", "data", "tables", "local"}
 ALLOWED_ASIDE = {
-    ("session", "local"), ("jars", "java"), ("settings", "secrets"), ("scratch", "settings"),
+    ("session", "local"), ("jars", "java"), ("settings", "secrets"), ("settings", "yaml_files"),
+    ("scratch", "settings"),
     ("results", "identifiers"), ("results", "arguments"), ("checks", "results"), ("checks", "show"),
     ("plots", "show"), ("show", "identifiers"), ("show", "releases"),
 }  # fmt: skip

@@ -25,6 +25,7 @@ The map. Imports go downwards only, and within *top* nobody imports a neighbour:
                               a Spark cluster), shared
                               by a process and its children (stand_ins); the proxy that orders commits
     ground         settings   params/: environments, typed, unknown keys refused
+                   yaml_files YAML written by hand, read safely
                    secrets    what a secret is, where it comes from, how it is kept out of what people read
                    lake       the embedded lake: an SQLite catalog and files in one folder
                    scratch    the folder of a run's throw-away lake
