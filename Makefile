@@ -192,8 +192,8 @@ bench-conflicts: setup ## the matrix of conflicts, resumable, into docs/evidence
 	@PYTHONPATH=tests $(BIN)/python -m bench.conflicts $(or $(ENVIRONMENT),s3) '$(MODES)' $(or $(SET),matrix)
 
 .PHONY: bench-tpcds
-bench-tpcds: setup ## the TPC-DS derived benchmark, resumable, into docs/evidence; SF=1 ROUNDS=n LAYOUTS=, PARTS=, LEVERS=names; QUERIES=names is a trial
-	@PYTHONPATH=tests $(BIN)/python -m bench.tpcds $(or $(SF),1) $(or $(ROUNDS),3) $(or $(LAYOUTS),flat$(comma)published$(comma)ours) $(or $(PARTS),choose$(comma)rounds$(comma)levers) '$(QUERIES)' $(LEVERS)
+bench-tpcds: setup ## the TPC-DS derived benchmark, resumable, into docs/evidence; SF=1 ROUNDS=n LAYOUTS=, PARTS=, LEVERS=names; QUERIES=names is a trial, OWN=1 for a machine of your own
+	@PYTHONPATH=tests $(BIN)/python -m bench.tpcds $(or $(SF),1) $(or $(ROUNDS),3) $(or $(LAYOUTS),flat$(comma)published$(comma)ours) $(or $(PARTS),choose$(comma)rounds$(comma)levers) '$(QUERIES)' '$(LEVERS)' $(if $(OWN),own)
 
 .PHONY: bench-maintenance
 bench-maintenance: setup ## compaction, counting and a bad layout mended, against Iceberg's own call and flat tables, into docs/evidence; PART=name SHRINK=n ROUNDS=n SF=1 QUERIES=names

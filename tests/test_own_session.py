@@ -14,7 +14,7 @@ USE = """
 import json
 from datetime import UTC, datetime
 
-from workbench import history, quality, wap
+from workbench import history, quality, tpcds, wap
 from workbench.tables import changes
 
 spark.sql("CREATE NAMESPACE shop")
@@ -29,12 +29,16 @@ spark.sql("INSERT INTO shop.orders VALUES (1, 5)")
 spark.sql("UPDATE shop.orders SET `paid €` = 6 WHERE id = 1")
 found = changes.between(spark, "shop.orders", key="id", back_end="snapshot diff")
 history.build(spark, "shop.orders", "shop.orders_history", key="id")
+data = tpcds.generate(0.01)
+tpcds.load(spark, data, "derived", layout="flat", tables=["date_dim", "store_sales", "item"])
+(answer,) = tpcds.run(tpcds.engine("spark41"), spark, data, namespace="derived", queries=["q42"])
 print(json.dumps({
     "published": gate.published,
     "quarantined": [row.id for row in spark.table("shop.bad").collect()],
     "changes": sorted([row.change_ordinal, row.change_type, str(row["paid €"])] for row in found.collect()),
     "versions": sorted([row.version, str(row["paid €"]), row.is_current] for row in spark.table("shop.orders_history").collect()),
     "rows": spark.table("shop.orders").count(),
+    "verdict": answer.verdict.kind,
 }))
 """  # fmt: skip
 
@@ -50,9 +54,7 @@ def test_each_capability_in_the_session_of_the_readme(tmp_path):
     )
     assert jar.name.removesuffix(".jar").endswith("-".join(packages.search(block).groups()))
     block = packages.sub(f'"spark.jars", "{jar}"', block).replace("/data/ice", str(tmp_path / "ice"))
-    (script := tmp_path / "own.py").write_text(
-        block.replace(".getOrCreate", '.config("spark.ui.enabled", "false").getOrCreate') + USE
-    )
+    (script := tmp_path / "own.py").write_text(block + USE)
     environment = {"JAVA_HOME": str(java.launcher()), "SPARK_LOCAL_IP": "127.0.0.1"} | dict(os.environ)
     said = subprocess.run(
         [sys.executable, script], capture_output=True, text=True, cwd=tmp_path, env=environment, check=False
@@ -64,4 +66,5 @@ def test_each_capability_in_the_session_of_the_readme(tmp_path):
         "changes": [[0, "insert", "5.00"], [1, "update_after", "6.00"], [1, "update_before", "5.00"]],
         "versions": [[1, "5.00", False], [2, "6.00", True]],
         "rows": 1,
+        "verdict": "equal",
     }

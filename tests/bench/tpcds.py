@@ -4,7 +4,8 @@
 missing of three others (engine, layout, round), pulls the levers, and says what is missing. A third argument names
 layouts, a fourth one parts (choose, rounds, levers); what is not asked for is taken from earlier runs, or missing.
 A fifth one names queries: that is a trial, which leaves everything in a folder of its own under .workbench/tpcds. A
-sixth one names levers.
+sixth one names levers. A seventh one, `own`, is for a machine of one's own: nothing that is committed counts or is written
+over, and everything is in another folder there.
 It ends with an exit code of 1 when an answer was different in any unit.
 """
 
@@ -33,14 +34,14 @@ ONCE = processes.LARGE
 MAIN_SCALE = "1"  # whose figures are docs/evidence/tpcds.json, which notebook 90 shows
 
 
-def main(scale="1", rounds="3", wanted=EVERY, parts=PARTS, queries="", levers=tpcds_levers.EVERY):
+def main(scale="1", rounds="3", wanted=EVERY, parts=PARTS, queries="", levers="", own=""):
     """Measure what is asked for, and write what there is; returns the exit code."""
     parts = parts.split(",")
     if unknown := [part for part in parts if part not in PARTS.split(",")]:
         raise ValueError(f"no part {unknown[0]!r}; there are {PARTS.replace(',', ', ')}")
     data = derived.generate(scale)
     with alone(data.scale):
-        return _main(data, rounds, wanted, parts, queries, levers)
+        return _main(data, rounds, wanted, parts, queries, levers or tpcds_levers.EVERY, bool(own))
 
 
 def alone(scale):
@@ -49,7 +50,7 @@ def alone(scale):
     return locks.held(path, f"another run measures scale factor {scale} here: wait for its end")
 
 
-def _main(data, rounds, wanted, parts, queries, levers):
+def _main(data, rounds, wanted, parts, queries, levers, mine):
     asked = queries.split(",") if queries else list(derived.names())
     phases = (measuring.COLD,) if float(data.scale) >= ONCE else (measuring.COLD, measuring.WARM)
     if len(phases) == 1:
@@ -57,7 +58,8 @@ def _main(data, rounds, wanted, parts, queries, levers):
         parts = [part for part in parts if part == "rounds"]
     if unknown := [name for name in wanted.split(",") if "rounds" in parts and name not in derived.LAYOUTS]:
         raise ValueError(f"no layout {unknown[0]!r} is measured in rounds; there are {EVERY.replace(',', ', ')}")
-    shelf, own = folders(data.scale, queries)
+    shelf, own = folders(data.scale, queries, mine)
+    private = own if queries or mine else None
     everyone = [engines.engine(name) for name in LAYOUTS]
     skipped = {one.name: wrong for one in everyone if (wrong := engines.lacks(one))}
     for name, wrong in skipped.items():
@@ -76,7 +78,7 @@ def _main(data, rounds, wanted, parts, queries, levers):
     whole = bool(chosen) and {(one.engine, one.round) for one in chosen} >= {
         (one.engine, one.round) for one in first
     }
-    taken = choose(chosen, data, choices_file(data.scale, own if queries else None)) if whole else None
+    taken = choose(chosen, data, choices_file(data.scale, private)) if whole else None
 
     of = {name: [one for one in found if one in wanted] for name, found in LAYOUTS.items()}
     every = measuring.units(everyone, LAYOUTS, rounds=max(int(rounds), KEPT_ROUNDS))
@@ -95,10 +97,8 @@ def _main(data, rounds, wanted, parts, queries, levers):
             own / "rounds.json", dict.fromkeys(Unit(one.engine, one.layout, one.round) for one in results)
         )
         found = {"different": wrong, "measured": made} | told(data, results, taken, tried, loads, skipped)
-        write(data.scale, found, results, own if queries else None)
-        tpcds_plans.write(
-            about, results, found["engines"], file(data.scale, own if queries else None, "_worst.txt")
-        )
+        write(data.scale, found, results, private)
+        tpcds_plans.write(about, results, found["engines"], file(data.scale, private, "_worst.txt"))
     else:
         print("no rounds were measured yet: the evidence stays as it is")
     for line in (lost := tpcds_goals.unheard([*chosen, *results, *tried])):
@@ -106,17 +106,19 @@ def _main(data, rounds, wanted, parts, queries, levers):
     return 1 if wrong or lost else 0
 
 
-def folders(scale, queries):
+def folders(scale, queries, mine=False):
     """Return (folder of a scale factor's loads, folder of its units): committed ones, of a trial others by its queries.
 
     All rounds take longer than one sitting, so what was measured in one is committed, and the next goes on with it.
+    What is `mine`, of this machine alone, is not committed.
     """
-    if not queries:
+    if not queries and not mine:
         return (evidence.FOLDER / "tpcds_units" / f"sf{scale}",) * 2
     shelf = settings.home() / ".workbench" / "tpcds" / f"sf{scale}"
-    own = shelf / f"trial-{hashlib.sha256(queries.encode()).hexdigest()[:8]}"
-    own.mkdir(parents=True, exist_ok=True)
-    return shelf, own
+    own = shelf / "own" if mine else shelf
+    units = own / f"trial-{hashlib.sha256(queries.encode()).hexdigest()[:8]}" if queries else own
+    units.mkdir(parents=True, exist_ok=True)
+    return own, units
 
 
 def name_of(scale):

@@ -237,6 +237,9 @@ def test_each_scale_factor_and_each_trial_has_files_of_its_own(project):
         bench.choices_file("1", None).relative_to(project).with_name("choices_sf10.yml"),
     ]
     whole, one, other = (bench.folders("1", queries)[1] for queries in ("", "q1", "q2"))
+    loads, mine = bench.folders("1", "", mine=True)
+    assert loads == mine == one.parent / "own"  # of this machine alone: nothing that is committed counts
+    assert bench.folders("1", "q1", mine=True) == (mine, mine / one.name)
     assert len({whole, one, other}) == 3 and whole == evidence.FOLDER / "tpcds_units" / "sf1"
     assert (
         {one.parent, other.parent} == {bench.folders("1", "q1")[0]} == {project / ".workbench" / "tpcds" / "sf1"}

@@ -53,16 +53,36 @@ def test_readme_has_the_same_ratios(name, start):
     assert figures
 
 
+def test_readme_says_who_answers_and_what_is_read():
+    verdicts = {(engine, query): kind for engine, layout, query, kind, *_ in EVIDENCE["cells"] if layout == "flat"}
+    asked = [engine for query, engine in EVIDENCE["best"].items() if verdicts[engine, query] != "vacuous"]
+    less = EVIDENCE["e_read_warm"]["tuned_ours_against_tuned_published"]
+    expected = (
+        f"{len(asked)} queries, each by the engine chosen for it "
+        f"({asked.count('sail')} by PySail, {asked.count('spark41')} by Spark 4.1)",
+        f"| in the published layout | {less['bytes']:.1f}× fewer |",
+        f"| in the published layout | **{1 / less['rows']:.1f}× as many** |",
+    )
+    assert [said for said in expected if said not in README] == []
+
+
 def sentences(evidence):
     """Return what the page says of layouts, as the evidence has it."""
     loaded, reading = evidence["c_ours_against_published_loading_included"], evidence["e_read_warm"]
     less = reading["tuned_ours_against_tuned_published"]
+    seconds = {}
+    for engine, layout, _, _, _, warm, *_ in evidence["cells"]:
+        seconds[engine, layout] = seconds.get((engine, layout), 0) + warm
+    flat = {name: f"{seconds[name, 'ours'] / seconds[name, 'flat']:.2f}" for name in evidence["peak_bytes"]}
     alone = [evidence["comparisons"][f"c_queries_alone_{name}"]["total"] for name in ("baseline", "spark41")]
     return (
         f"{loaded['baseline']['total']:.1f} times as long as ours by `baseline`, {loaded['spark41']['total']:.1f} times by",
         f"without loading: {alone[0]:.1f} and {alone[1]:.1f} times",
         f"reads {less['bytes']:.2f} times fewer",
         f"{1 / less['rows']:.1f} times as many",
+        f"({reading['tuned_ours_against_tuned_flat']['bytes']:.2f} times fewer)",
+        f"took `baseline` {flat['baseline']} of the seconds of flat tables, warm, `spark41` {flat['spark41']}, "
+        f"DuckDB {flat['duckdb']} and PySail {flat['sail']}",
     )
 
 
