@@ -10,6 +10,8 @@ from conftest import ROOT
 PAGE = (ROOT / "docs" / "tpcds.md").read_text(encoding="utf-8")
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 EVIDENCE = json.loads((ROOT / "docs" / "evidence" / "tpcds.json").read_text(encoding="utf-8"))
+LARGE = json.loads((ROOT / "docs" / "evidence" / "tpcds_sf10.json").read_text(encoding="utf-8"))
+BEFORE, LARGER, BEHIND = re.split(r"^### (?=A scale factor of 10|Levers)", PAGE, flags=re.MULTILINE)
 ROW = re.compile(r"^\| .+? \| `(\w+)` \| (\d+) \| ([\d.]+) \| ([\d.]+) \|$", re.MULTILINE)
 
 
@@ -20,14 +22,16 @@ def rows(page):
     }
 
 
-def expected():
-    return {name: tuple(one.values()) for name, one in EVIDENCE["comparisons"].items() if one}
+def expected(evidence=EVIDENCE):
+    return {name: tuple(one.values()) for name, one in evidence["comparisons"].items() if one}
 
 
 def test_every_comparison_of_the_page_is_that_of_the_evidence():
-    found = rows(PAGE)
-    assert len(found) >= 9
+    found, larger = rows(BEFORE + BEHIND), rows(LARGER)
+    assert len(found) >= 9 and len(larger) >= 4
     assert found.items() <= expected().items()
+    assert larger.items() <= expected(LARGE).items()
+    assert not larger.items() <= expected().items()  # a scale factor has figures of its own
 
 
 def test_a_figure_that_is_another_is_seen():
@@ -51,6 +55,37 @@ def test_readme_has_the_same_ratios(name, start):
     figures = [float(figure) for figure in re.findall(r"\d+\.\d+", said)]
     assert figures == [round(found[kind], 1) for kind in ("total", "geomean")][: len(figures)]
     assert figures
+
+
+def large(evidence):
+    """Return what the page says of a scale factor of 10 beside its table, as the evidence has it."""
+    seconds = {(engine, query): cold for engine, _, query, _, cold, *_ in evidence["cells"]}
+    kinds = {(engine, query): kind for engine, _, query, kind, *_ in evidence["cells"]}
+    best = {query: one for query, one in evidence["best"].items() if kinds[one, query] != "vacuous"}
+    most = ("q72", "q14a")
+    ours, theirs = (sum(seconds[of(one), one] for one in best) for of in (best.get, lambda _: "baseline"))
+    share = sum(seconds["sail", query] for query in most)
+    rest = (theirs - sum(seconds["baseline", query] for query in most)) / (ours - share)
+    gigabytes = {name: f"{size / 1e9:.1f}" for name, size in evidence["peak_bytes"].items()}
+    q72, q14a = ([round(seconds[name, query]) for name in ("sail", "spark41", "duckdb")] for query in most)
+    return (
+        f"two queries of PySail are {100 * share / ours:.0f}% of all their seconds",
+        f"q72 took it {q72[0]} seconds",
+        f"Spark 4.1 took {q72[1]} and DuckDB {q72[2]}; q14a took {q14a[0]}, {q14a[1]} and {q14a[2]}.",
+        f"Without these two the total is {rest:.1f} times",
+        f"{gigabytes['baseline']} GB for `baseline`, {gigabytes['spark41']} for `spark41`, {gigabytes['sail']} for PySail",
+    )
+
+
+def test_what_is_said_of_a_scale_factor_of_10_is_in_its_evidence():
+    page = " ".join(LARGER.split())
+    assert [said for said in large(LARGE) if said not in page] == []
+    assert (
+        sorted(LARGE["slower_than_plain_here"]) == ["q14a", "q47", "q72"] and "the three queries that lost" in page
+    )
+    planted = json.loads(json.dumps(LARGE))
+    next(cell for cell in planted["cells"] if cell[0] == "sail" and cell[2] == "q72")[4] = 1.0
+    assert len([said for said in large(planted) if said not in page]) == 2
 
 
 def test_readme_says_who_answers_and_what_is_read():
