@@ -16,8 +16,13 @@ def test_a_file_that_cannot_be_read_is_named_once(tmp_path):
     [
         ("a: 1\na: 2\n", "line 2: a stands twice"),
         ("a: [1\n", "line 2"),
-        ("a: 1\nDAY: 2026-13-45\n", "line 2: 2026-13-45 is no date: month must be in 1..12; a text"),
+        ("a: 1\nDAY: 2026-13-45\n", "line 2: 2026-13-45 is no date that there is; a text"),
         ("codes: [SE,\n  No]\n", "line 2: No may be a word or a boolean; write true or false"),
+        ("a: 1\nb: 12:30.5\n", "line 2: 12:30.5 is no decimal number"),
+        ("a: !!float ''\n", "line 1:  is no decimal number"),
+        ("a: !!timestamp x\n", "line 1: x is no date"),
+        ("a: !!bool [1]\n", "line 1: expected a scalar node"),
+        ('a: "\\UFFFFFFFF"\n', "x.yml: "),
         ("a: !!python/object/apply:os.system ['true']\n", "could not determine a constructor"),
     ],
 )

@@ -29,8 +29,8 @@ def read_text(text, origin):
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
         raise ValueError(f"{origin}{line}: {getattr(error, 'problem', None) or error}") from None
-    except (ValueError, RecursionError, TypeError, AttributeError) as error:  # PyYAML lets some through
-        raise ValueError(f"{origin}: {error}") from None
+    except (ValueError, LookupError, ArithmeticError, RecursionError, TypeError, AttributeError) as error:
+        raise ValueError(f"{origin}: {error}") from None  # PyYAML lets some through
 
 
 class _Strict(yaml.SafeLoader):
@@ -56,29 +56,37 @@ def _unique(loader, node, deep=False):
     return loader.construct_mapping(node, deep)
 
 
-def _decimal(loader, node):
-    if not re.fullmatch(r"[-+]?(0|[1-9][0-9_]*)", node.value):
-        problem = f"{node.value} is no decimal number; write it without leading zeros, or as text in quotes"
-        raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
-    return loader.construct_yaml_int(node)
+# kind of YAML 1.1 to how it may be written, and what is said of all else that YAML takes for it
+WRITTEN = {
+    "int": (
+        r"[-+]?(0|[1-9][0-9_]*)",
+        "is no decimal number; write it without leading zeros, or as text in quotes",
+    ),
+    "float": (
+        r"[-+]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)([eE][-+][0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
+        "is no decimal number; write one, or a text in quotes",
+    ),
+    "bool": (r"(?i)true|false", "may be a word or a boolean; write true or false, or the word in quotes"),
+    "timestamp": (r"(?s).+", "is no date that there is; a text that looks like one stands in quotes"),
+}
 
 
-def _date(loader, node):
-    try:
-        return loader.construct_yaml_timestamp(node)
-    except ValueError as error:
-        problem = f"{node.value} is no date: {error}; a text that looks like one stands in quotes"
-        raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark) from None
+def _add(kind, pattern, wrong):
+    """Let the loader refuse, with its line, what is not written so or has no value."""
+    own = getattr(yaml.SafeLoader, f"construct_yaml_{kind}")
+
+    def construct(loader, node):
+        value = loader.construct_scalar(node)
+        try:
+            if re.fullmatch(pattern, value):
+                return own(loader, node)
+        except (ValueError, AttributeError):  # a 13th month, 5,000 digits, what a tag calls a date
+            pass
+        raise yaml.constructor.ConstructorError(None, None, f"{value[:40]} {wrong}", node.start_mark)
+
+    _Strict.add_constructor(f"tag:yaml.org,2002:{kind}", construct)
 
 
-def _boolean(loader, node):
-    if node.value.lower() not in ("true", "false"):
-        problem = f"{node.value} may be a word or a boolean; write true or false, or the word in quotes"
-        raise yaml.constructor.ConstructorError(None, None, problem, node.start_mark)
-    return loader.construct_yaml_bool(node)
-
-
+for _kind, _how in WRITTEN.items():
+    _add(_kind, *_how)
 _Strict.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique)
-_Strict.add_constructor("tag:yaml.org,2002:timestamp", _date)
-_Strict.add_constructor("tag:yaml.org,2002:bool", _boolean)
-_Strict.add_constructor("tag:yaml.org,2002:int", _decimal)

@@ -51,6 +51,10 @@ PLANTED = [  # the last cell of a notebook that is clean, (line, rule, grade), w
     ('x = open("~/x.txt").read()', (1, "file", "cannot run"), "a path in your home folder, '~/x.txt'"),
     ('rows = spark.sql("""\nSELECT *\nFROM Parquet.`/srv/x`""")', (3, "file", "cannot run"), "an absolute path, '/srv/x'"),
     ('rows = spark.sql(f"SELECT * FROM csv.`in/{BUCKET}`")', (1, "file", "cannot run"), "a relative path, 'in/'"),
+    ('spark.sql("SELECT *\\n"\n  "FROM json.`/srv/x`")', (2, "file", "cannot run"), "an absolute path, '/srv/x'"),
+    ('spark.sql(f"""\nCREATE TABLE {BUCKET} (n INT)\nUSING csv OPTIONS (header, path \'in/x\')""")', (3, "file", "cannot run"), "'in/x'"),
+    ('spark.sql("LOAD DATA INPATH \'/srv/x\' INTO TABLE t")', (1, "file", "cannot run"), "an absolute path, '/srv/x'"),
+    ("%%sql\nSELECT 1\nFROM csv.`/srv/x`", (3, "file", "cannot run"), "an absolute path, '/srv/x'"),
     ('spark.sql("CREATE TABLE t (n INT) LOCATION \'/srv/t\'")', (1, "file", "cannot run"), "an absolute path, '/srv/t'"),
     ('x = open("x.txt", mode="w")', (1, "file", "differs"), "gone with the session"),
     ('rows.write.mode("append").parquet("out")', (1, "file", "differs"), "gone with the session"),
@@ -114,16 +118,31 @@ def test_a_module_of_ones_own_is_a_file_and_no_package(tmp_path):
     assert f"helper is yours, {tmp_path / 'helper.py'}: what is on this machine is not in Glue" in first.sentence()
     assert "there is no version to pin" in second.sentence()  # a folder without Python is no module
     assert len(packages) == 2 and all("there is no version to pin" in one.sentence() for one in packages)
+    caught = made("try:\n    import helper\nexcept ImportError:\n    helper = None")
+    assert [one.grade for one in export.check(caught, folders=[tmp_path])] == ["differs"]
     (tmp_path / "more" / "__init__.py").touch()
     second = export.check(notebook, folders=[tmp_path])[1]
     assert f"more is yours, {tmp_path / 'more'}: " in second.sentence()
     assert "%extra_py_files" in second.instead
+    (tmp_path / "duckdb").mkdir()
+    (tmp_path / "duckdb" / "rows.py").touch()  # a folder, and the package of that name is installed
+    assert "leave duckdb==" in export.check(made("import duckdb"), folders=[tmp_path])[0].instead
 
 
-def test_paths_of_a_store_in_sql_are_fine():
-    sql = "SELECT * FROM parquet.`{BUCKET}/x`, json.`s3://my-lake/x`, t.json.`a`; LOCATION '{BUCKET}/x'; location 'Oslo'"
-    found = checked(made(f'spark.sql(f"{sql}")', parameters=AWS))
-    assert [one.rule for one in found] == ["bucket"]
+@pytest.mark.parametrize(
+    "cell",
+    [
+        """spark.sql(f"SELECT json.`a.b` FROM parquet.`{BUCKET}/x` JOIN t.json.`a.b` -- location '/x'")""",
+        """spark.sql(f"CREATE TABLE t (a INT) LOCATION '{BUCKET}/x'")""",
+        """spark.sql("CREATE TABLE t (a INT) LOCATION '%s/x'" % BUCKET)""",
+        """spark.sql("SELECT * FROM parquet.`{place}/x` WHERE path = '/x'", place=BUCKET)""",
+        """spark.sql("CREATE TABLE t (a INT) LOCATION '$BUCKET/x'".replace("$BUCKET", BUCKET))""",
+        """rows = spark.table("t").select("json.`user.name`")""",
+        """print("no such location 'N/A'")""",
+    ],
+)
+def test_what_is_no_path_of_this_machine_in_a_text_is_fine(cell):
+    assert checked(made(cell, parameters=AWS)) == []
 
 
 def test_an_import_that_a_magic_names_without_a_version():

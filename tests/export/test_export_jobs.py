@@ -116,6 +116,8 @@ def test_arguments_become_parameters_of_their_types(words, changed, prefixes, mo
         (["--EARLY", "yes"], "--EARLY takes bool, found 'yes'"),
         (["--DAYS", "Tue"], "--DAYS takes list, found 'Tue'"),
         (["--DAYS", '"Tue"'], "--DAYS takes list, found '\"Tue\"'"),
+        (["--DAYS", "[1e999]"], "--DAYS takes list, found '[1e999]'"),
+        (["--DAYS", "[" * 100_000], "--DAYS takes list, found '[[["),
         (["--DAYS", "[NaN]"], "--DAYS takes list, found '[NaN]'"),
     ],
 )

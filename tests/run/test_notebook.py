@@ -64,7 +64,15 @@ def test_cells_without_ids_are_given_some_without_a_word(tmp_path, recwarn):
         del cell["id"]
     path.write_text(json.dumps(found))
     assert all(cell.id for cell in notebooks.read(path).cells)
+    assert notebooks.read(path) == notebooks.read(path)
     assert list(recwarn) == []
+    del found["cells"][0]["source"]
+    path.write_text(json.dumps(found))
+    with pytest.raises(Refused, match="is not a notebook: cell 1 has no source"):
+        notebooks.read(path)
+    path.write_text(json.dumps(found | {"nbformat_minor": "x"}))
+    with pytest.raises(Refused, match="is not a notebook: "):
+        notebooks.read(path)
 
 
 def test_file_and_overrides_by_the_declared_type(declared, tmp_path):

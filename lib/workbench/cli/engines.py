@@ -72,11 +72,11 @@ def versions_in(name):
     """
     from workbench.tpcds import engines as profiles
 
-    having = [one for one in profiles.names() if profiles.engine(one).kernel]
-    if name not in having:
-        why = "which has no kernel" if name in profiles.names() else "which there is not"
+    found = profiles.engine(name) if name in profiles.names() else None
+    if found is None or not found.kernel:
+        having = [one for one in profiles.names() if profiles.engine(one).kernel]
+        why = "which has no kernel" if found else "which there is not"
         raise ValueError(f"no notebook runs in engine {name}, {why}; with a kernel there are: {', '.join(having)}")
-    found = profiles.engine(name)
     if wrong := profiles.lacks_kernel(found):
         raise ValueError(f"engine {name} cannot run: {wrong}")
     return profiles.versions(found)

@@ -41,6 +41,7 @@ def _argument(name, default):
             return {{"true": True, "false": False}}[text.lower()]
         if kind in ("list", "dict", "{untold}"):
             value = json.loads(text, parse_constant=int)  # which refuses NaN and Infinity
+            json.dumps(value, allow_nan=False)  # 1e999 is infinite, too
             if kind not in (type(value).__name__, "{untold}"):
                 raise ValueError(text)
             return value
@@ -48,7 +49,7 @@ def _argument(name, default):
         if kind == "float" and not math.isfinite(value):
             raise ValueError(text)
         return value
-    except (KeyError, ValueError):
+    except (KeyError, ValueError, RecursionError):
         raise ValueError(f"--{{name}} takes {{kind}}, found {{text!r}}") from None
 '''
 

@@ -4,6 +4,7 @@ import ast
 import re
 
 from workbench.export import cells as code
+from workbench.export import magics
 from workbench.export.findings import CANNOT_RUN, DIFFERS, Finding
 
 READERS = ("csv", "json", "load", "orc", "parquet", "text", "textFile")  # of spark.read and spark.readStream
@@ -15,13 +16,18 @@ OPENERS = (
 )  # fmt: skip
 NAMED = ("database", "file", "filepath_or_buffer", "fname", "io", "path", "path_or_buf", "source")  # by keyword
 TEMPORARY = ("gettempdir", "mkdtemp", "mkstemp", "NamedTemporaryFile", "TemporaryDirectory", "TemporaryFile")
-SQL = re.compile(  # a file as a table, or where one lies
-    r"\b(?:avro|binaryfile|csv|json|orc|parquet|text)\.`([^`]*[/.~][^`]*)|\blocation\s+'([^']*/[^']*)",
-    re.IGNORECASE,
+STATEMENT = re.compile(
+    r"\s*(alter|cache|copy|create|describe|explain|from|insert|load|merge|refresh|replace|select|with)\b", re.I
 )
-SCHEME = re.compile(r"(?!file:)[a-z][a-z0-9+]*:")
+PLACES = re.compile(  # of a statement: a file as a table, or where one lies
+    r"\b(?:from|join|table)\s+(?:avro|binaryfile|csv|json|orc|parquet|text|xml)\.`([^`]*[/.~][^`]*)"
+    r"|\b(?:location|directory|inpath)\s+['\"]([^'\"]+)|\boptions\s*\([^)]*?\bpath\b['\"]?\s*=?\s*['\"]([^'\"]+)",
+    re.I,
+)
+ELSEWHERE = re.compile(r"(?!file:)[a-z][a-z0-9+]*:|[{$%<]", re.I)  # a store, or known at run time only
 BUCKET = re.compile(r"\bs3[an]?://([a-z0-9][a-z0-9.-]+)|\barn:aws[\w-]*:[\w-]+:[\w-]*:(\d{12}):")
 REGION = re.compile(r"(us|eu|ap|sa|ca|me|af|il|mx|cn)(-gov|-iso[a-z]?)?-[a-z]+-\d")
+GAP = "\0"
 ADDRESS = re.compile(r"(://|^)(127(\.\d+){3}|localhost|0\.0\.0\.0|\[::1\])([:/]|$)")
 
 
@@ -36,11 +42,13 @@ def files(cells, names):
             opens = name in ("open", "io.open") and _mode(call)[:1] in ("w", "a", "x")
             writes = last in WRITERS or opens or _of(name, "write|writeStream")
             yield _file(cell, call.lineno, path, writes)
-    for cell, node, text in code.texts(cells):
-        found = ((one, one[1] or one[2]) for one in SQL.finditer(text))
-        for match, path in found if not cell.parameters else ():
-            if not SCHEME.match(path):
-                yield _file(cell, node.lineno + text.count("\n", 0, match.start()), path, writes=False)
+    for cell, first, last, text in _statements(cells):
+        lines = magics.lines_of(cell.source)[first - 1 : last]
+        for found in PLACES.findall(re.sub(r"--[^\n]*", "", text)):
+            path = "".join(found).partition(GAP)[0]
+            if path and not ELSEWHERE.match(path):
+                behind = next((number for number, line in enumerate(lines) if path in line), 0)
+                yield _file(cell, first + behind, path, writes=False)
 
 
 def buckets(cells):
@@ -86,6 +94,23 @@ def variables(cells, names):
             yield Finding(cell.number, node.lineno, "variable", *told)
 
 
+def _statements(cells):
+    """Yield (cell, first line, last line, text) of what may be SQL; what an f-string puts in is a GAP."""
+    parts = set()
+    for cell, node in code.nodes(cells, ast.JoinedStr):  # a node stands before what is below it
+        parts |= {id(one) for one in node.values}
+        text = "".join(one.value if isinstance(one, ast.Constant) else GAP for one in node.values)
+        if STATEMENT.match(text):
+            yield cell, node.lineno, node.end_lineno, text
+    for cell, node, text in code.texts(cells):
+        if id(node) not in parts and not cell.parameters and STATEMENT.match(text):
+            yield cell, node.lineno, node.end_lineno, text
+    for cell in cells:
+        for magic in cell.magics:
+            if magic.name == "sql":
+                yield cell, magic.line, magic.line + magic.value.count("\n") + 1, magic.value
+
+
 def _file(cell, line, path, writes):
     kind = "an absolute path" if path.startswith(("/", "file:")) else "a relative path"
     kind = "a path in your home folder" if path.startswith("~") else kind
@@ -129,7 +154,7 @@ def _path(call, name, last):
         return None
     first = given[0].elts[0] if isinstance(given[0], ast.List | ast.Tuple) and given[0].elts else given[0]
     text = _constant(first)
-    return text if text and text != ":memory:" and not SCHEME.match(text) else None
+    return text if text and text != ":memory:" and not ELSEWHERE.match(text) else None
 
 
 def _of(name, words):

@@ -43,7 +43,8 @@ def imports(cells, glue, folders=()):
             what, why, grade = f"a relative import, {module!r}", "a notebook is in no package", CANNOT_RUN
             instead = "import it by its name, from a file in %extra_py_files"
         elif own := next((one for folder in folders if (one := _file(folder, module))), None):
-            what, why, grade = f"{module} is yours, {own}", "what is on this machine is not in Glue", CANNOT_RUN
+            what, why = f"{module} is yours, {own}", "what is on this machine is not in Glue"
+            grade = DIFFERS if module in caught else CANNOT_RUN
             instead = "put it into S3, a folder as a zip, and name it in %extra_py_files"
         elif module in glue.removed:
             why, grade = f"Python {glue.python} has removed it", CANNOT_RUN
@@ -193,7 +194,9 @@ def _file(folder, module):
     alone, package = folder / f"{module}.py", folder / module
     if alone.is_file():
         return alone
-    return package if package.is_dir() and any(package.glob("*.py")) else None
+    if not (package / "__init__.py").is_file() and (distribution(module) or not any(package.rglob("*.py"))):
+        return None  # without the file an installed package of that name comes first
+    return package
 
 
 def _modules(node):

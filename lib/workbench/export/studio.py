@@ -36,7 +36,8 @@ def variant(notebook, session, given=None):
         found.cells.append(nbformat.v4.new_code_cell(text, id=f"glue-{number}", metadata=tags))
     notebook = copy.deepcopy(notebook)
     own = code.parameters_cell(notebook)
-    for cell in notebook.cells:
+    for number, cell in enumerate(notebook.cells, 1):
+        cell.setdefault("id", f"cell-{number}")  # before format 4.5 there are none
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
         if cell is own:

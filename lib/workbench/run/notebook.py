@@ -7,12 +7,10 @@ import keyword
 import math
 import re
 import tokenize
-import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
 import nbformat
-from nbformat.warnings import MissingIDFieldWarning
 
 from workbench import secrets, settings, yaml_files
 
@@ -68,13 +66,18 @@ def read(path):
         Refused: the file is not a notebook of format 4.
     """
     try:
-        if json.loads(Path(path).read_text(encoding="utf-8")).get("nbformat", 0) < 4:
+        found = json.loads(Path(path).read_text(encoding="utf-8"))
+        if found.get("nbformat", 0) < 4:
             raise ValueError("its format is older than 4; open it in JupyterLab and save it")
-        with warnings.catch_warnings():  # cells of older notebooks have no ids; nbformat gives them some
-            warnings.simplefilter("ignore", MissingIDFieldWarning)
-            return nbformat.read(path, as_version=4)
+        for number, cell in enumerate(found["cells"], 1):
+            if not isinstance(cell.get("source"), str | list):
+                raise ValueError(f"cell {number} has no source")
+            if found["nbformat_minor"] >= 5:
+                cell.setdefault("id", f"cell-{number}")  # nbformat would warn, and draw one anew each time
+        return nbformat.reads(json.dumps(found), as_version=4)
     except Exception as error:  # nbformat raises a dozen kinds for a file that is no notebook
-        raise Refused(f"{path} is not a notebook: {str(error).splitlines()[0][:200]}") from None
+        wrong = (str(error).splitlines() or [""])[0][:200] or type(error).__name__
+        raise Refused(f"{path} is not a notebook: {wrong}") from None
 
 
 def runnable(notebook, *, kernel=None):
