@@ -54,8 +54,10 @@ def _main(data, rounds, wanted, parts, queries, levers, mine):
     asked = queries.split(",") if queries else list(derived.names())
     phases = (measuring.COLD,) if float(data.scale) >= ONCE else (measuring.COLD, measuring.WARM)
     if len(phases) == 1:
-        print(f"scale factor {data.scale}: each query is asked once; choices and levers are those of {MAIN_SCALE}")
-        parts = [part for part in parts if part == "rounds"]
+        print(
+            f"scale factor {data.scale}: each query is asked once, choices are made in one round and held in none"
+        )
+        parts = [part for part in parts if part != "levers"]
     if unknown := [name for name in wanted.split(",") if "rounds" in parts and name not in derived.LAYOUTS]:
         raise ValueError(f"no layout {unknown[0]!r} is measured in rounds; there are {EVERY.replace(',', ', ')}")
     shelf, own = folders(data.scale, queries, mine)
@@ -72,7 +74,7 @@ def _main(data, rounds, wanted, parts, queries, levers, mine):
 
     # what lacks here was measured elsewhere: its units count, else choices and evidence would be written without it
     candidates = [one for one in everyone if one.name in CANDIDATES]
-    first = measuring.units(candidates, ["flat"], rounds=2)
+    first = measuring.units(candidates, ["flat"], rounds=len(phases))
     todo = [unit for unit in first if unit.engine not in skipped]
     chosen = measured("choose" in parts, todo, about, own / "choose.json", every=first, **options)
     whole = bool(chosen) and {(one.engine, one.round) for one in chosen} >= {
@@ -140,12 +142,15 @@ def choices_file(scale, trial):
 def choose(results, data, path):
     """Make choices by the first choosing round, take back by the second what does not hold, and write the rest.
 
+    Where each query is asked once there is one round: what does not hold shows in the rounds that are measured then.
+
     Returns:
         dict of query to choices.Taken.
     """
     one, two = ([each for each in results if each.round == number] for number in (1, 2))
-    made = choices.make(one, fallback=TUNED, among=CANDIDATES, layout="flat")
-    taken = choices.held(made, two, layout="flat")
+    phase = tpcds_goals.last(results)
+    made = choices.make(one, fallback=TUNED, among=CANDIDATES, layout="flat", phase=phase)
+    taken = choices.held(made, two, layout="flat", phase=phase) if two else choices.all_of(made, one)
     kept = {query: made.queries[query] for query, one in taken.items() if one.engine != made.fallback}
     listed = made.model_copy(update={"queries": kept})
     if not path.is_file() or choices.read(path) != listed:  # the date is that of the choice, not of each later run
@@ -154,7 +159,7 @@ def choose(results, data, path):
             path,
             comment=f"Which engine takes which query: {derived.DERIVED}, scale factor {data.scale}, flat tables, "
             f"{datetime.now(UTC):%Y-%m-%d}.\n"
-            "Written by `make bench-tpcds`: made in one round, held in another, measured in others.",
+            f"Written by `make bench-tpcds`: made in one round{', held in another' if two else ''}, measured in others.",
         )
     print(*choices.lines(taken), sep="\n", flush=True)
     return taken

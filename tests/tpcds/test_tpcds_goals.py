@@ -267,6 +267,20 @@ def test_choices_are_made_in_one_round_and_held_in_another(tmp_path, project):
     assert "flat tables, 2" in written.read_text()
 
 
+def test_where_queries_are_asked_once_choices_are_held_in_no_other_round(tmp_path, project):
+    class Data:
+        scale = "10"
+
+    asked = [("spark41", {"q1": 2.0, "q2": 2.0}), ("sail", {"q1": 1.0, "q2": 3.0})]
+    found = [one for name, seconds in asked for one in results(name, seconds, phase="cold")]
+    taken = bench.choose(found, Data, tmp_path / "choices.yml")
+    assert {query: (one.chosen, one.engine) for query, one in taken.items()} == {
+        "q1": ("sail", "sail"),
+        "q2": ("spark41", "spark41"),
+    }
+    assert "made in one round, measured in others" in (tmp_path / "choices.yml").read_text()
+
+
 @pytest.mark.parametrize(("planted", "code"), [(None, 0), ("choose", 1), ("rounds", 1), ("levers", 1)])
 def test_a_different_answer_in_any_unit_ends_in_an_exit_code_and_comes_first(
     planted, code, project, monkeypatch, capsys
@@ -401,7 +415,7 @@ def test_choices_of_a_scale_factor_come_before_those_of_1(project, monkeypatch):
 
 
 def test_at_a_scale_factor_of_10_each_query_is_asked_once_and_the_ratios_are_of_that(project, monkeypatch, capsys):
-    """Choices and levers are those of 1; what was not asked a second time is not compared with what was."""
+    """Choices are made in one round; what was not asked a second time is not compared with what was."""
     asked, cold = {}, [dataclasses.replace(one, phase="cold", round=1) for one in MEASURED]
 
     def run(todo, *about, **options):
@@ -417,11 +431,16 @@ def test_at_a_scale_factor_of_10_each_query_is_asked_once_and_the_ratios_are_of_
     monkeypatch.setattr(bench.session, "catalog", lambda name: None)
     monkeypatch.setattr(tpcds_plans, "write", lambda *given: None)
     assert bench.main("10", "1", "flat", queries="q1,q2") == 0
-    assert asked == {"choose": (0, ("cold",)), "rounds": (4, ("cold",)), "levers": (0, ("cold",))}
+    assert asked == {"choose": (2, ("cold",)), "rounds": (4, ("cold",)), "levers": (0, ("cold",))}
     assert "each query is asked once" in capsys.readouterr().out
     (written,) = (project / ".workbench" / "tpcds" / "sf10").glob("trial-*/tpcds_sf10.json")
     found = json.loads(written.read_text())
     assert found["phase"] == "cold" and found["comparisons"]["b_sail_against_baseline"]["total"] == 4.0
+    own = "rounds of their own at this scale factor"
+    assert (found["choices"], found["best"]) == (own, {"q1": "sail", "q2": "spark41"})
+    monkeypatch.setattr(bench.measuring, "there", lambda todo, *about, **options: [])
+    assert bench.main("10", "1", "flat", "rounds", queries="q1,q2") == 0  # without that part, the committed ones
+    found = json.loads(written.read_text())
     assert (found["choices"], found["best"]) == ("params/engines/choices.yml", {"q1": "sail", "q2": "sail"})
     assert [found["goals"][name]["found"] for name in ("a_total", "d_total", "e_rows")] == [4.0, 9.92, None]
     assert tpcds_goals.last(cold) == "cold" and tpcds_goals.last(cold + MEASURED) == "warm"

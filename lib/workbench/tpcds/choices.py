@@ -105,6 +105,16 @@ def held(choices, results, *, phase=WARM, layout=None):
     return {query: _taken(choices, query, times, verdicts) for query in queries}
 
 
+def all_of(choices, results):
+    """Return choices as they are, held in no other run: dict of query to Taken, for every query of a run."""
+    found = {}
+    for query in dict.fromkeys(one.query for one in results):
+        chosen = choices.queries.get(query)
+        name, why = (chosen.engine, chosen.reason) if chosen else (choices.fallback, "no other engine was chosen")
+        found[query] = Taken(query, name, name, why)
+    return found
+
+
 def lines(taken):
     """Tell what became of choices: how many queries each engine takes, and a line for each that went back."""
     taken = list(taken.values())
