@@ -74,8 +74,8 @@ soak-long: setup ## the long cases of what has no soak of its own: servers of th
 	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/local tests/quality tests/tables/doctor tests/tpcds
 
 .PHONY: soak-faults
-soak-faults: setup ## every planted fault of every notebook
-	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal tests/test_notebook_checks.py -k planted
+soak-faults: setup ## every planted fault of every notebook, and odd values of one
+	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal tests/test_notebook_checks.py -k 'planted or so_few'
 
 .PHONY: refresh
 refresh: setup ## execute notebooks and store their outputs again (NB=name for one)
@@ -170,7 +170,7 @@ soak-topics: setup ## 100 kills of an ingest from Kafka, partitions added and tr
 matrix: setup .workbench/ministack/.packages ## every notebook on s3, rest, a cluster and a stand-in for AWS, as exported for Glue and on Spark 3.5, with the facts of local, and the gate's tests, into docs/evidence; goes on where it was, ANEW=1 does not
 	@$(BIN)/workbench engines install spark35 >/dev/null
 	@PYTHONPATH=tests $(BIN)/python -m environment_matrix $(if $(ANEW),--anew) $(NB)
-	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/test_aws_glue.py tests/test_releases.py tests/export/test_export_trial.py tests/test_from_laptop_to_aws.py
+	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/test_aws_glue.py tests/test_releases.py tests/export/test_export_trial.py tests/test_from_laptop_to_aws.py tests/test_s3_environments.py
 	@for one in s3 rest; do WORKBENCH_TEST_ENVIRONMENT=$$one $(BIN)/python -m pytest -q tests/test_wap.py || exit 1; done
 
 .PHONY: bench-commits

@@ -55,6 +55,7 @@ def test_a_second_set_of_values(path, project):
     )
 
 
+@pytest.mark.skipif(not os.environ.get("WORKBENCH_SOAK"), reason="a third run of a notebook: make soak-faults")
 def test_so_few_records_that_none_of_a_kind_is_there(project):
     """Seven records of the second topic have no delete among them, and nothing bad."""
     few = ("--set", "RECORDS=7", "--set", "BAD_SHARE=0")
