@@ -56,11 +56,8 @@ def try_(
     target, built, session, findings = _written(notebook, version, params, environment, output, job=False)
     if asked := [text for text in _open(session) if text not in session.packages]:
         unset = [f"{name}=…" for name, value in session.variables.items() if "YOUR-" in value]
-        what = (
-            f"export {' '.join(unset)}"
-            if unset
-            else "name an environment of your account, such as --environment aws-glue"
-        )
+        account = "name an environment of your account, such as --environment aws-glue"
+        what = f"export {' '.join(unset)}" if unset else account
         raise ValueError(f"{', '.join(asked)} is not known here; {what}")
     if exporting.verdict(findings) == exporting.CANNOT_RUN and not anyway:
         _print([(target.stem, exporting.CANNOT_RUN, findings)], version)
@@ -80,7 +77,6 @@ def _written(notebook, version, params, environment, output, *, job, place=None)
     from workbench import settings
 
     path, found, declared, given = _read(notebook, params, environment)
-    own = (path.parent, settings.home())
     values = {one.name: one.default for one in declared} | given
     env = settings.environment(values["ENVIRONMENT"]) if isinstance(values.get("ENVIRONMENT"), str) else None
     session = exporting.session(found, values, version=version, environment=env, place=place or exporting.PLACE)
@@ -92,8 +88,7 @@ def _written(notebook, version, params, environment, output, *, job, place=None)
     folder.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf-8")
     wheel = exporting.build(folder)
-    findings = exporting.check(found, version=version, declared=declared, given=given, folders=own)
-    return target, wheel, session, findings
+    return target, wheel, session, _findings(path, found, version, declared, given)
 
 
 @export.command("check")
@@ -108,7 +103,6 @@ def check(
 ):
     """Say cell by cell what would be different in Glue (exit 0 runs or differs, 1 cannot run, 2 refused)."""
     from workbench import export as exporting
-    from workbench import settings
     from workbench.run import notebook as reading
 
     if params and len(notebooks or []) != 1:
@@ -118,8 +112,7 @@ def check(
     told = []
     for name in named:
         path, found, declared, given = _read(name, params, environment)
-        own = (path.parent, settings.home())
-        findings = exporting.check(found, version=version, declared=declared, given=given, folders=own)
+        findings = _findings(path, found, version, declared, given)
         told.append((path.stem, exporting.verdict(findings), findings))
     if as_json:
         facts = [
@@ -130,6 +123,15 @@ def check(
     else:
         _print(told, version)
     raise typer.Exit(1 if any(verdict == exporting.CANNOT_RUN for _, verdict, _ in told) else 0)
+
+
+def _findings(path, notebook, version, declared, given):
+    """Return what the check finds in a notebook; modules beside it and in the project's folder are its own."""
+    from workbench import export as exporting
+    from workbench import settings
+
+    own = (path.parent, settings.home())
+    return exporting.check(notebook, version=version, declared=declared, given=given, folders=own)
 
 
 def _read(notebook, params, environment):
