@@ -36,12 +36,22 @@ MAIN_SCALE = "1"  # whose figures are docs/evidence/tpcds.json, which notebook 9
 
 def main(scale="1", rounds="3", wanted=EVERY, parts=PARTS, queries="", levers="", own=""):
     """Measure what is asked for, and write what there is; returns the exit code."""
+    _asked(rounds, queries)
     parts = parts.split(",")
     if unknown := [part for part in parts if part not in PARTS.split(",")]:
         raise ValueError(f"no part {unknown[0]!r}; there are {PARTS.replace(',', ', ')}")
     data = derived.generate(scale)
     with alone(data.scale):
         return _main(data, rounds, wanted, parts, queries, levers or tpcds_levers.EVERY, bool(own))
+
+
+def _asked(rounds, queries):
+    """Refuse what cannot be measured before anything is generated or loaded."""
+    if not rounds.isdigit() or int(rounds) < 1:
+        raise ValueError(f"ROUNDS is {rounds!r}; expected a number from 1 on")
+    known = derived.names()
+    if unknown := [name for name in queries.split(",") if queries and name not in known]:
+        raise ValueError(f"QUERIES has {unknown[0]!r}, which is no query; there are {known[0]} to {known[-1]}")
 
 
 def alone(scale):
@@ -310,4 +320,8 @@ def write(scale, found, results, trial):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except ValueError as error:  # what was asked for is wrong, and said in a sentence
+        print(f"bench-tpcds: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -2,6 +2,7 @@
 
 import hashlib
 
+import duckdb
 import pytest
 from conftest import ROOT, workbench
 
@@ -63,6 +64,18 @@ def test_a_profile_of_ones_own_is_found_first(profile):
         ),
         ("family: spark", "family: flink", "family: Input should be 'spark', 'sail' or 'duckdb'"),
         ("family: spark\n", "", "family: Field required"),
+        (
+            "{pyspark: 3.5.3}",
+            "{pyarrow: 1.0.0}",
+            "packages name no pyspark, which makes an engine of the family spark",
+        ),
+        (
+            "{pyspark: 3.5.3}",
+            "{pyspark: 3.5.3}\nkernel: true",
+            "kernel: only an engine with an environment of its own",
+        ),
+        ("jars: [iceberg]", "jars: [sqlite]", "jars name no iceberg"),
+        ("family: spark", "family: duckdb", "packages name no duckdb"),
         ("{pyspark: 3.5.3}", "{}", "packages: Dictionary should have at least 1 item"),
         ("{pyspark: 3.5.3}", "{pyspark: 3.5}", "packages.pyspark: Input should be a valid string"),
         (GOOD, "[1, 2]", "expected keys and values, found list"),
@@ -96,6 +109,21 @@ def test_no_engine_runs_under_the_name_of_another():
         asking.run(engines.engine("baseline"), "q1", None)
 
 
+def test_no_engine_runs_in_a_session_of_another_family(spark):
+    with pytest.raises(ValueError, match="engine sail is of the family sail, this session is of spark"):
+        asking.run(engines.engine("sail"), "q1", spark)
+    with pytest.raises(ValueError, match="engine duckdb is of the family duckdb, this session is of spark"):
+        asking.run(engines.engine("duckdb"), "q1", spark)
+    with duckdb.connect() as connection, pytest.raises(ValueError, match="this session is of duckdb"):
+        asking.run(engines.engine("spark41"), "q1", connection)
+
+
+def test_duckdb_takes_no_settings(profile):
+    profile("description: d\nfamily: duckdb\npackages: {duckdb: 1.5.5}\nconf: {threads: 1}\n")
+    with pytest.raises(ValueError, match="conf: an engine of the family duckdb takes no settings"):
+        engines.engine("mine")
+
+
 def test_choices_are_no_engine(profile):
     for name in ("choices", "choices_sf10"):
         profile(GOOD).with_name(f"{name}.yml").write_text("queries: {}\n")
@@ -110,9 +138,9 @@ def test_what_a_machine_lacks_is_said_with_what_to_do(profile, project, monkeypa
     here = GOOD.replace("3.5.3", "4.1.4")
     assert lacks(here) is None
     assert lacks(GOOD) == "it is pyspark 3.5.3, here is 4.1.4"
-    assert lacks(here.replace("pyspark:", "nospark:")) == "it is nospark 4.1.4, here is none"
-    assert lacks(here.replace("[iceberg]", "[icebreg]")).startswith(
-        "no jar 'icebreg' in jars.toml; it has iceberg, "
+    assert lacks(here.replace("4.1.4}", "4.1.4, nospark: 4.1.4}")) == "it is nospark 4.1.4, here is none"
+    assert lacks(here.replace("[iceberg]", "[iceberg, sqliet]")).startswith(
+        "no jar 'sqliet' in jars.toml; it has iceberg, "
     )
     monkeypatch.setattr(jars, "problems", lambda table: dict.fromkeys(table, "corrupt"))
     assert lacks(here).endswith(":1.11.0 is corrupt: workbench engines install mine")

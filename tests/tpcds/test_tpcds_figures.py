@@ -90,8 +90,10 @@ def test_a_slow_machine_slows_nothing_and_a_slow_query_is_named():
     assert figures.slower(before, after, engine="a", against="b") == {"q3": 1.5}
     assert figures.slower(before, after, engine="a", against="b", factor=1.5) == {}
     assert list(figures.slower(before, after, engine="a", factor=1.2)) == ["q3"]
-    with pytest.raises(ValueError, match="the run did not measure c; it measured a, b"):
+    with pytest.raises(ValueError, match="the run did not measure c warm; it measured a warm, b warm"):
         figures.slower(before, after, engine="a", against="c")
+    with pytest.raises(ValueError, match="the run did not measure a cold; it measured a warm, b warm"):
+        figures.slower(before, after, engine="a", phase="cold")
 
 
 def test_a_query_that_one_run_lacks_slows_no_other_one():

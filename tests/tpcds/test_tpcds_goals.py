@@ -225,6 +225,21 @@ def test_no_lever_is_always_measured_first():
         tpcds_levers.named("aqe")
 
 
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"rounds": "0"}, "ROUNDS is '0'; expected a number from 1 on"),
+        ({"rounds": "x"}, "ROUNDS is 'x'"),
+        ({"queries": "q1,q100"}, "QUERIES has 'q100', which is no query; there are q1 to q99"),
+        ({"parts": "nope"}, "no part 'nope'; there are choose, rounds, levers"),
+    ],
+)
+def test_what_cannot_be_measured_is_refused_before_anything_is_made(given, sentence, monkeypatch):
+    monkeypatch.setattr(bench.derived, "generate", None)
+    with pytest.raises(ValueError, match=sentence):
+        bench.main("1", **given)
+
+
 def test_each_scale_factor_and_each_trial_has_files_of_its_own(project):
     files = [bench.file("1", None, ".json"), bench.file("10", None, ".json"), bench.file("1", project, ".json")]
     assert [one.relative_to(evidence.FOLDER.parents[1]) for one in files[:2]] == [

@@ -156,9 +156,9 @@ def test_an_engine_that_hangs_is_ended(catalog, data, monkeypatch, tmp_path):
 
 
 def test_an_engine_that_hangs_on_its_way_up_is_ended(catalog, data, monkeypatch):
-    monkeypatch.setattr(processes, "ANSWER_SECONDS", 0.001)
+    monkeypatch.setattr(processes, "OPEN_SECONDS", 0.001)
     with (
-        pytest.raises(TimeoutError, match="the engine duckdb gave no answer in 0.001"),
+        pytest.raises(TimeoutError, match="the engine duckdb, asked to start, gave no answer in 0.001"),
         opened("duckdb", catalog, data),
     ):
         pass

@@ -18,13 +18,14 @@ def listed(context: typer.Context):
     from workbench.cli import columns
     from workbench.tpcds import engines as profiles
 
-    found = [profiles.engine(name) for name in profiles.names()]
-    columns(
-        [
-            ("ENGINE", "DESCRIPTION", "CAN RUN"),
-            *((one.name, one.description, profiles.lacks(one) or "yes") for one in found),
-        ]
-    )
+    lines = [("ENGINE", "DESCRIPTION", "CAN RUN")]
+    for name in profiles.names():
+        try:
+            found = profiles.engine(name)
+            lines.append((name, found.description, profiles.lacks(found) or "yes"))
+        except ValueError as error:  # one's own that is wrong is no reason to hide the others
+            lines.append((name, "", f"no: {error}"))
+    columns(lines)
 
 
 @engines.command("install")

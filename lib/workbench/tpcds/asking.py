@@ -40,7 +40,8 @@ def run(engine, query, session, *, namespace=None, limited=True):
         Ran.
 
     Raises:
-        ValueError: the profile is not what is installed, or a setting cannot be made in a running session.
+        ValueError: the profile is not what is installed, the session is of another family, or a setting cannot be
+            made in a running session.
         processes.NoAnswer: the engine in its process refused the query.
     """
     text, hidden = _text(engine, query, limited)
@@ -48,6 +49,7 @@ def run(engine, query, session, *, namespace=None, limited=True):
         table, figures = session.ask(text)
     else:
         engines.require(engine)
+        _of_family(engine, session)
         table, figures = _in_session(engine, text, session, namespace)
     return Ran(answers.of(table.select(range(table.num_columns - hidden))), **figures)
 
@@ -59,6 +61,15 @@ def _text(engine, query, limited):
         said = dialect.to_duckdb(text)  # with its sort keys, which cost nothing: they are sorted by anyway
         return said.sql if limited else said.unlimited, said.hidden
     return text if limited else dialect.without_limit(text), 0
+
+
+def _of_family(engine, session):
+    """Refuse a session of another family: its answer and its time would be told as this engine's."""
+    kind = type(session).__module__
+    known = {"duckdb": "duckdb", "connect": "spark or sail"}  # what serves Spark Connect is not told
+    there = next((families for word, families in known.items() if word in kind), "spark")
+    if engine.family not in there.split(" or "):
+        raise ValueError(f"engine {engine.name} is of the family {engine.family}, this session is of {there}")
 
 
 def _in_session(engine, text, session, namespace):

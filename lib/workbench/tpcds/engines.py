@@ -11,13 +11,14 @@ import sys
 from pathlib import Path
 from typing import Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from workbench import jars, java, settings, yaml_files
 
 # params/engines/choices.yml says which profile takes which query, choices_sf0.1.yml at that scale factor; see
 # tpcds.choices
 CHOICES = "choices"
+PACKAGE = {"spark": "pyspark", "sail": "pysail", "duckdb": "duckdb"}  # family to what it is made of
 
 
 class Engine(settings.Strict):
@@ -46,6 +47,19 @@ class Engine(settings.Strict):
     jars: tuple[str, ...] = ()
     class_data: bool = True
     conf: dict[str, str | int | float | bool] = Field(default={})
+
+    @model_validator(mode="after")
+    def _whole(self):
+        """Refuse what could not run, or would run as something else than it says."""
+        if (needed := PACKAGE[self.family]) not in self.packages:
+            raise ValueError(f"packages name no {needed}, which makes an engine of the family {self.family}")
+        if self.family == "duckdb" and self.conf:
+            raise ValueError("conf: an engine of the family duckdb takes no settings")
+        if self.family == "spark" and not any(name.startswith("iceberg") for name in self.jars):
+            raise ValueError("jars name no iceberg, so it could not read the tables")
+        if self.kernel and not self.own_environment:
+            raise ValueError("kernel: only an engine with an environment of its own (own_environment) has one")
+        return self
 
 
 def names():
@@ -206,4 +220,5 @@ def _problem(error):
         close = settings.nearest(key, Engine.model_fields)
         hint = f" (did you mean {close}?)" if close else ""
         return f"{key} is not a setting{hint}; it has {', '.join(Engine.model_fields)}"
-    return f"{key}: {error['msg']}"
+    told = error["msg"].removeprefix("Value error, ")
+    return f"{key}: {told}" if key else told

@@ -173,7 +173,8 @@ def _times(results, engine, against, phase):
     wanted = (engine, *([against] if against else []))
     for name in wanted:
         if name not in found:
-            raise ValueError(f"the run did not measure {name}; it measured {', '.join(found) or 'nothing'}")
+            there = ", ".join(sorted({f"{one.engine} {one.phase}" for one in results})) or "nothing"
+            raise ValueError(f"the run did not measure {name} {phase}; it measured {there}")
     return {name: found[name] for name in wanted}
 
 

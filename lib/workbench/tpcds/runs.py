@@ -145,7 +145,11 @@ def _layout(engine, session, data, namespace, queries):
         if session.data != data.digest:
             raise ValueError(f"the process of {session.engine.name} does not read the data of scale {data.scale}")
         return session.layout
-    return None if engine.family == "duckdb" else layouts.require(session, namespace, data, tables(queries))
+    if engine.family == "duckdb":
+        return None
+    if namespace is None:
+        raise ValueError("no namespace is named: that of the tables which tpcds.load made")
+    return layouts.require(session, namespace, data, tables(queries))
 
 
 class _Unheard(Exception):
@@ -166,6 +170,7 @@ def _judge(engine, query, found, ask, data, session, namespace, place, others):
         return asking.run(engine, query, session, namespace=namespace, limited=False).answer
 
     about = {"data": data.digest, "unlimited": unlimited, "place": place}
-    if engine.family == oracle.FAMILY and others is not None:
-        return oracle.vouched(query, found, ask, other=others.get(query), **about)
+    alone = others is None and not isinstance(session, processes.Process)
+    if engine.family == oracle.FAMILY and not alone:
+        return oracle.vouched(query, found, ask, other=(others or {}).get(query), **about)
     return oracle.judge(query, found, ask, family=engine.family, shortens=engine.decimals, **about)
