@@ -248,6 +248,23 @@ def test_values_that_make_its_sentences_untrue_are_refused_before_the_session(va
             {"ROWS_PER_BATCH": 0},
             "BATCHES 4, ROWS_PER_BATCH 0: expected 3 batches or more, of a row or more",
         ),
+        (
+            "90_benchmark_tpcds",
+            {"QUERIES": "q100,"},
+            "'q100' is no query of the set (did you mean q10?); it has 103, q1 to q99",
+        ),
+        (
+            "90_benchmark_tpcds",
+            {"LAYOUT": "star"},
+            "no layout 'star'; there are flat, published, ours, truncated, sorted, row_groups, whole_bounds",
+        ),
+        ("90_benchmark_tpcds", {"ROUNDS": 0}, "rounds is 0; expected a number from 1"),
+        (
+            "90_benchmark_tpcds",
+            {"ENGINES": "spark42"},
+            "no engine 'spark42' (did you mean spark41?); there are baseline, duckdb, sail, spark35, spark41",
+        ),
+        ("90_benchmark_tpcds", {"SCALE_FACTOR": 100.0}, "a scale factor is a number from 0.01 to 10, not 100.0"),
     ],
 )
 def test_values_it_can_do_nothing_with_are_refused_before_the_session(

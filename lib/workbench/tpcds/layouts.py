@@ -80,8 +80,7 @@ def load(spark, data, namespace, *, layout, tables=generated.TABLES):
         ValueError: no such layout or table, or a table of that name was not loaded by us.
         RuntimeError: a table does not hold the rows that were generated.
     """
-    if layout not in WAYS:
-        raise ValueError(f"no layout {layout!r}; there are {', '.join(WAYS)}")
+    definition(layout)
     if unknown := sorted(set(tables) - set(data.tables)):
         raise ValueError(f"no table {unknown[0]!r}; there are {', '.join(data.tables)}")
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {_quoted(namespace)}")
@@ -92,7 +91,13 @@ def load(spark, data, namespace, *, layout, tables=generated.TABLES):
 
 
 def definition(layout):
-    """Return what a layout's name stands for as a short text without signs of SQL: the same text, the same way."""
+    """Return what a layout's name stands for as a short text without signs of SQL: the same text, the same way.
+
+    Raises:
+        ValueError: there is no such layout.
+    """
+    if layout not in WAYS:
+        raise ValueError(f"no layout {layout!r}; there are {', '.join(WAYS)}")
     return hashlib.sha256(repr(WAYS[layout]).encode()).hexdigest()[:16]
 
 

@@ -15,6 +15,7 @@ from workbench import jars
 from workbench.tpcds import asking, engines, kept_units, layouts, oracle, processes, runs
 from workbench.tpcds import data as generated
 from workbench.tpcds.kept_units import Unit
+from workbench.tpcds.layouts import definition
 from workbench.tpcds.texts import names
 from workbench.tpcds.verdicts import DIFFERENT, VACUOUS, Verdict
 
@@ -34,8 +35,10 @@ def units(wanted, layouts, *, rounds=1):
         rounds: how many.
 
     Raises:
-        ValueError: nothing would be measured, or something twice.
+        ValueError: nothing would be measured, or something twice, or there is no such layout.
     """
+    for layout in {one for of in (layouts.values() if isinstance(layouts, dict) else [layouts]) for one in of}:
+        definition(layout)  # refuses what is none
     if rounds < 1:
         raise ValueError(f"rounds is {rounds}; expected a number from 1")
     if not wanted:
