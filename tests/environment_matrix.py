@@ -130,7 +130,7 @@ def run(notebook, environment, variables=None):
         "notebook": notebook,
         "environment": environment,
         "status": record["status"],
-        "said": nameless(" ".join(said.split()))[:600],
+        "said": nameless(" ".join(said.split()))[:1200],
         "facts": record["results"],
         "seconds": record["seconds"],
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
