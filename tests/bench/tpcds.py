@@ -4,8 +4,8 @@
 missing of three others (engine, layout, round), pulls the levers, and says what is missing. A third argument names
 layouts, a fourth one parts (choose, rounds, levers); what is not asked for is taken from earlier runs, or missing.
 A fifth one names queries: that is a trial, which leaves everything in a folder of its own under .workbench/tpcds. A
-sixth one names levers. A seventh one, `own`, is for a machine of one's own: nothing that was measured elsewhere counts or is
-written over, and everything is in another folder there; without choices of its own it takes the committed ones.
+sixth one names levers. A seventh one, `own`, is for a machine of one's own: nothing that was measured elsewhere counts
+or is written over, and everything is in another folder there; without choices of its own it takes the committed ones.
 It ends with an exit code of 1 when an answer was different in any unit.
 """
 

@@ -59,10 +59,15 @@ def test_readme_has_the_same_ratios(name, start):
     assert figures
 
 
+def verdicts(evidence):
+    """Return the verdicts on flat tables: (engine, query) to kind."""
+    return {(engine, query): kind for engine, layout, query, kind, *_ in evidence["cells"] if layout == "flat"}
+
+
 def large(evidence):
     """Return what the page says of a scale factor of 10 beside its table, as the evidence has it."""
     seconds = {(engine, query): cold for engine, _, query, _, cold, *_ in evidence["cells"]}
-    kinds = {(engine, query): kind for engine, _, query, kind, *_ in evidence["cells"]}
+    kinds = verdicts(evidence)
     best = {query: one for query, one in evidence["best"].items() if kinds[one, query] != "vacuous"}
     most, earlier = ("q72", "q14a"), choices.read(ROOT / "params" / "engines" / "choices.yml")
     of_one = {query: getattr(earlier.queries.get(query), "engine", earlier.fallback) for query in best}
@@ -96,8 +101,8 @@ def test_what_is_said_of_a_scale_factor_of_10_is_in_its_evidence():
 
 
 def test_readme_says_who_answers_and_what_is_read():
-    verdicts = {(engine, query): kind for engine, layout, query, kind, *_ in EVIDENCE["cells"] if layout == "flat"}
-    asked = [engine for query, engine in EVIDENCE["best"].items() if verdicts[engine, query] != "vacuous"]
+    kinds = verdicts(EVIDENCE)
+    asked = [engine for query, engine in EVIDENCE["best"].items() if kinds[engine, query] != "vacuous"]
     less = EVIDENCE["e_read_warm"]["tuned_ours_against_tuned_published"]
     expected = (
         f"{len(asked)} queries, each by the engine chosen for it "
@@ -156,9 +161,7 @@ def test_every_lever_stands_on_the_page_with_what_the_evidence_says_of_it():
 
 
 def test_no_answer_by_the_chosen_engines_is_different_and_all_are_judged():
-    kinds = {
-        (engine, query): verdict for engine, layout, query, verdict, *_ in EVIDENCE["cells"] if layout == "flat"
-    }
+    kinds = verdicts(EVIDENCE)
     chosen = {query: kinds[engine, query] for query, engine in EVIDENCE["best"].items()}
     assert len(chosen) == 103
     assert sorted(query for query, kind in chosen.items() if kind == "vacuous") == ["q17", "q78"]

@@ -107,12 +107,7 @@ def held(choices, results, *, phase=WARM, layout=None):
 
 def all_of(choices, results):
     """Return choices as they are, held in no other run: dict of query to Taken, for every query of a run."""
-    found = {}
-    for query in dict.fromkeys(one.query for one in results):
-        chosen = choices.queries.get(query)
-        name, why = (chosen.engine, chosen.reason) if chosen else (choices.fallback, "no other engine was chosen")
-        found[query] = Taken(query, name, name, why)
-    return found
+    return {query: _as_chosen(choices, query) for query in dict.fromkeys(one.query for one in results)}
 
 
 def lines(taken):
@@ -163,12 +158,19 @@ def _taken(choices, query, times, verdicts):
     """Return the Taken of one query."""
     fallback, choice = choices.fallback, choices.queries.get(query)
     if choice is None:
-        return Taken(query, fallback, fallback, "no other engine was chosen")
+        return _as_chosen(choices, query)
     verdict = verdicts[choice.engine].get(query)
     if verdict is None or not verdict.verified:
         said = f"{verdict.kind}: {verdict.sentence}" if verdict else "it was not asked"
         return Taken(query, choice.engine, fallback, f"{choice.engine} is {said}")
     plain, seconds = times.get(fallback, {}).get(query), times.get(choice.engine, {}).get(query)
     if plain is None or seconds is None or seconds <= plain:
-        return Taken(query, choice.engine, choice.engine, choice.reason)
+        return _as_chosen(choices, query)
     return Taken(query, choice.engine, fallback, f"{choice.engine} took {seconds / plain:.2f} times as long")
+
+
+def _as_chosen(choices, query):
+    """Return the Taken of a query whose choice holds, or for which none was made."""
+    choice = choices.queries.get(query)
+    name, why = (choice.engine, choice.reason) if choice else (choices.fallback, "no other engine was chosen")
+    return Taken(query, name, name, why)

@@ -37,8 +37,6 @@ def units(wanted, layouts, *, rounds=1):
     Raises:
         ValueError: nothing would be measured, or something twice, or there is no such layout.
     """
-    for layout in {one for of in (layouts.values() if isinstance(layouts, dict) else [layouts]) for one in of}:
-        definition(layout)  # refuses what is none
     if rounds < 1:
         raise ValueError(f"rounds is {rounds}; expected a number from 1")
     if not wanted:
@@ -50,6 +48,8 @@ def units(wanted, layouts, *, rounds=1):
         for one in wanted[turn:] + wanted[:turn]:
             of = layouts[one.name] if isinstance(layouts, dict) else layouts
             found += [Unit(one.name, layout, number) for layout in of]
+    for layout in dict.fromkeys(unit.layout for unit in found):
+        definition(layout)  # refuses what is none
     return _once(found, lambda one: f"{one.engine} {one.layout} round {one.round}")
 
 
