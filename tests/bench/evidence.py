@@ -53,6 +53,15 @@ def median(values):
     return round(statistics.median(values), 2)
 
 
+def made_from() -> dict:
+    """Return what kept rounds must have been made from to count: these versions and, in a part of the proof, its files.
+
+    A soak keeps its rounds, so that a proof that was interrupted goes on. Rounds of other code prove nothing of this.
+    """
+    digest = os.environ.get("WORKBENCH_PART_DIGEST")
+    return {"versions": records.versions()} | ({"digest": digest} if digest else {})
+
+
 def kept(name, parts, **same):
     """Return the parts of docs/evidence/<name>.json, to be written again beside one that is measured anew.
 
@@ -64,6 +73,15 @@ def kept(name, parts, **same):
     if other := [key for key, value in wanted.items() if found.get(key) != value]:
         raise ValueError(f"{name}.json was measured with other {', '.join(other)}; measure all of it")
     return {part: found[part] for part in parts if part in found}
+
+
+def machine() -> dict:
+    """Return what this machine is: system, cores, memory_gib."""
+    return {
+        "system": f"{platform.system()} {platform.machine()}",
+        "cores": os.cpu_count(),
+        "memory_gib": round(session.machine_memory_bytes() / 2**30),
+    }
 
 
 def write(name, *, show=True, folder=None, **figures):
@@ -79,20 +97,14 @@ def write(name, *, show=True, folder=None, **figures):
         the file.
     """
     folder = folder or FOLDER
-    machine = {
-        "system": f"{platform.system()} {platform.machine()}",
-        "cores": os.cpu_count(),
-        "memory_gib": round(session.machine_memory_bytes() / 2**30),
-    }
     found = {
         "name": name,
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "machine": machine,
-        "versions": records.versions(),
+        "machine": machine(),
     }
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.json"
-    path.write_text(json.dumps(found | figures, indent=1) + "\n", encoding="utf-8")
+    path.write_text(json.dumps(found | made_from() | figures, indent=1) + "\n", encoding="utf-8")
     if show:
         print(json.dumps(figures, indent=1))
     return path
