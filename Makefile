@@ -63,19 +63,20 @@ lab: setup ## open JupyterLab on the notebooks (PORT=8888)
 	@$(BIN)/jupyter lab --ip 127.0.0.1 --port $(or $(PORT),8888) --ServerApp.port_retries=0 $(if $(filter 0,$(shell id -u)),--allow-root) notebooks
 
 .PHONY: check
-check: setup ## lint, format, unit tests, notebook checks: what CI runs
+check: setup ## lint, format, every notebook once, each promise once: what CI runs
 	@$(BIN)/ruff check lib tests notebooks
 	@$(BIN)/ruff format --check lib tests
-	@$(BIN)/python -m pytest -q -n 2 --dist loadscope --nbval --nbval-current-env --nbval-sanitize-with tests/nbval_sanitize.cfg notebooks
-	@$(BIN)/python -m pytest -q -n 2 --dist worksteal tests
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --nbval --nbval-current-env --nbval-sanitize-with tests/nbval_sanitize.cfg notebooks tests
+	@PYTHONPATH=tests $(BIN)/python -m proof --count
 
-.PHONY: soak-long
-soak-long: setup ## the long cases of what has no soak of its own: servers of this machine and its cluster, rules, the table doctor, TPC-DS
-	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/local tests/quality tests/tables/doctor tests/tpcds
+.PHONY: prove
+prove: setup ## everything, in parts, those that do not hold; PART=names or patterns, CHANGED=1 what is out of date, LIST=1 what is proved
+	@PYTHONPATH=tests $(BIN)/python -m proof $(foreach name,$(PART),'$(name)') $(if $(CHANGED),--changed) $(if $(LIST),--list)
 
-.PHONY: soak-faults
-soak-faults: setup ## every planted fault of every notebook, and odd values of one
-	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q -n 2 --dist worksteal tests/test_notebook_checks.py -k 'planted or so_few'
+# What a part of the proof needs that is not in .venv; parts name these targets.
+.PHONY: spark35
+spark35: .venv/.packages
+	@$(BIN)/workbench engines install spark35 >/dev/null
 
 .PHONY: refresh
 refresh: setup ## execute notebooks and store their outputs again (NB=name for one)
@@ -110,10 +111,6 @@ bench-quality: setup .workbench/deequ/.packages ## DQDL rules in one scan agains
 	@VIRTUAL_ENV=$(CURDIR)/.workbench/ministack/venv $(BIN)/uv --no-config pip sync --quiet --require-hashes locks/ministack.lock
 	@touch $@
 
-.PHONY: soak-policies
-soak-policies: setup .workbench/ministack/.packages ## the IAM policies of recorded runs on the stand-in for AWS, linted
-	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/policies
-
 .PHONY: compare-deequ
 compare-deequ: setup .workbench/deequ/.packages ## our DQDL against deequ's own engine (Spark 3.5), into docs/evidence
 	@PYTHONPATH=tests $(BIN)/python -m bench.deequ
@@ -122,10 +119,6 @@ compare-deequ: setup .workbench/deequ/.packages ## our DQDL against deequ's own 
 bench-wap: setup ## the gate's cost over a direct append, into docs/evidence; ROWS=n
 	@PYTHONPATH=tests $(BIN)/python -m bench.wap $(ROWS)
 
-.PHONY: soak-wap
-soak-wap: setup ## two auditors for 100 rounds and a kill in every place, into docs/evidence; ROUNDS=n
-	@PYTHONPATH=tests $(BIN)/python -m soak.wap $(ROUNDS)
-
 # npm's kinesis-local, for comparison only: it is never started but by its own handle and bound to loopback
 .workbench/kinesis-local/.ready:
 	@mkdir -p $(@D)
@@ -133,17 +126,9 @@ soak-wap: setup ## two auditors for 100 rounds and a kill in every place, into d
 	@PATH="$(CURDIR)/$(@D)/node/bin:$$PATH" npm install --prefix $(@D) --ignore-scripts --no-audit --no-fund --loglevel error kinesis-local@0.6.2
 	@touch $@
 
-.PHONY: conformance-kinesis
-conformance-kinesis: setup .workbench/kinesis-local/.ready ## the local Kinesis server and npm's kinesis-local through one table of cases
-	@WORKBENCH_CONFORMANCE=1 $(BIN)/python -m pytest -q tests/local/kinesis/test_kinesis_conformance.py
-
 .PHONY: bench-kinesis
 bench-kinesis: setup .workbench/kinesis-local/.ready ## records a second of the local Kinesis server against kinesis-local, into docs/evidence
 	@PYTHONPATH=tests:tests/local/kinesis $(BIN)/python -m bench.kinesis
-
-.PHONY: soak-history
-soak-history: setup ## 500 random histories by every back-end on every kind of table, and kill -9 in four places
-	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/history/test_history_oracle.py tests/history/test_history_kill.py
 
 .PHONY: bench-history
 bench-history: setup ## changes and SCD type 2 against create_changelog_view, into docs/evidence; ROWS=n
@@ -157,35 +142,9 @@ bench-archive: setup ## requests, memory and time of an inventory of 100,000 obj
 bench-stream: setup ## the ingest against a bare reader and a plain append, memory and lag, into docs/evidence; RECORDS=n, PART=name
 	@PYTHONPATH=tests $(BIN)/python -m bench.stream $(or $(RECORDS),1000000) $(PART)
 
-.PHONY: soak-stream
-soak-stream: setup ## the long cases of streams, and 200 kills of Kinesis with random reshards, into docs/evidence; KILLS=n
-	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/streams
-	@PYTHONPATH=tests $(BIN)/python -m soak.stream $(KILLS)
-
-.PHONY: soak-topics
-soak-topics: setup ## 100 kills of an ingest from Kafka, partitions added and transactions aborted meanwhile, into docs/evidence; KILLS=n
-	@PYTHONPATH=tests $(BIN)/python -m soak.stream $(or $(KILLS),100) kafka
-
-.PHONY: matrix
-matrix: setup .workbench/ministack/.packages ## every notebook on s3, rest, a cluster and a stand-in for AWS, as exported for Glue and on Spark 3.5, with the facts of local, and the gate's tests, into docs/evidence; goes on where it was, ANEW=1 does not
-	@$(BIN)/workbench engines install spark35 >/dev/null
-	@PYTHONPATH=tests $(BIN)/python -m environment_matrix $(if $(ANEW),--anew) $(NB)
-	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/test_aws_glue.py tests/test_releases.py tests/export/test_export_trial.py tests/test_from_laptop_to_aws.py tests/test_s3_environments.py
-	@for one in s3 rest; do WORKBENCH_TEST_ENVIRONMENT=$$one $(BIN)/python -m pytest -q tests/test_wap.py || exit 1; done
-
 .PHONY: bench-commits
 bench-commits: setup ## failures at 8 writers by table properties, and latency over 1,000 commits, into docs/evidence; COMMITS=n
 	@PYTHONPATH=tests $(BIN)/python -m bench.commits $(COMMITS)
-
-.PHONY: soak-commits
-soak-commits: setup ## 4 writers, a compactor and an expirer for 1,000 commits, and kills behind the swap, into docs/evidence; COMMITS=n
-	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/tables/test_upserts.py
-	@PYTHONPATH=tests $(BIN)/python -m soak.commits $(COMMITS)
-
-.PHONY: soak-maintenance
-soak-maintenance: setup ## the long cases of maintenance, 200 random histories beside a writer and kill -9 in every stage, resumable, into docs/evidence; HISTORIES=n
-	@WORKBENCH_SOAK=1 $(BIN)/python -m pytest -q tests/tables/maintenance --ignore tests/tables/maintenance/test_maintenance_histories.py
-	@PYTHONPATH=tests $(BIN)/python -m soak.maintenance $(HISTORIES)
 
 .PHONY: bench-conflicts
 bench-conflicts: setup ## the matrix of conflicts, resumable, into docs/evidence; ENVIRONMENT=s3 MODES=copy-on-write,v3 SET=variants

@@ -1,7 +1,9 @@
 """What several tests need: one Spark session a worker, throw-away projects, small notebooks, the command."""
 
 import contextlib
+import json
 import os
+import random
 import socket
 import subprocess
 import sys
@@ -15,20 +17,84 @@ from hypothesis import settings as hypothesis_settings
 ROOT = Path(__file__).resolve().parents[1]
 ENVIRONMENT = os.environ.get("WORKBENCH_TEST_ENVIRONMENT", "local")  # another one for test_s3_environments.py
 COMMAND = str(Path(sys.executable).parent / "workbench")
+# `make prove` runs everything: the tests that are marked `proof`, and as many cases as a proof takes
+PROVE = bool(os.environ.get("WORKBENCH_PROVE"))
 # What the local servers accept. Before any session, because Spark's Python workers keep the environment of the first
 # statement that needed one, whichever test that was
-os.environ |= {
+OURS = {
     "AWS_ACCESS_KEY_ID": "anybody",
     "AWS_SECRET_ACCESS_KEY": "anything",
     "AWS_EC2_METADATA_DISABLED": "true",
 }
+THEIRS = {
+    name: value for name, value in os.environ.items() if OURS.get(name) != value
+}  # what a notebook starts with
+os.environ |= OURS
 
-# The check is the same check every time; a soak draws anew. Here, because settings take from the profile when made
+# The check is the same check every time; a proof draws anew. Here, because settings take from the profile when made
 hypothesis_settings.register_profile(
-    "check", derandomize=not os.environ.get("WORKBENCH_SOAK"), database=None, deadline=None,
+    "check", derandomize=not PROVE, database=None, deadline=None,
     suppress_health_check=[HealthCheck.too_slow],  # a shared machine's pauses are no failure
 )  # fmt: skip
 hypothesis_settings.load_profile("check")
+
+
+def pytest_configure(config):
+    config.pluginmanager.register(Kernels(), "kernels")
+    config.addinivalue_line(
+        "markers",
+        "proof(witness): run by `make prove` alone; the witness is what shows the promise in `make check`",
+    )
+
+
+class Kernels:
+    """Starts the kernel of a notebook with the variables that the check was started with, without those of tests."""
+
+    @pytest.hookimpl(wrapper=True, tryfirst=True)
+    def pytest_runtest_setup(self, item):
+        if item.path.suffix != ".ipynb":
+            return (yield)
+        ours = dict(os.environ)
+        os.environ.clear()
+        os.environ.update(THEIRS)
+        try:
+            return (yield)
+        finally:
+            os.environ.clear()
+            os.environ.update(ours)
+
+
+def seconds_by_file():
+    """The seconds that each test file and notebook took in the committed measurement of the check."""
+    path = ROOT / "docs" / "evidence" / "check.json"
+    return {row[0]: row[2] for row in json.loads(path.read_text(encoding="utf-8")).get("files", [])}
+
+
+def pytest_addoption(parser):
+    parser.addoption(
+        "--file-order", default="longest", help="longest (first), reversed, or a number: shuffled by it as a seed"
+    )
+
+
+def places(names, order):
+    """The place of each file in an order; no test may live on what another file's left behind."""
+    seconds = seconds_by_file()
+    files = sorted(dict.fromkeys(names), key=lambda name: -seconds.get(name, 0))
+    if order == "reversed":
+        files.reverse()
+    elif order != "longest":
+        random.Random(int(order)).shuffle(files)
+    return {name: number for number, name in enumerate(files)}
+
+
+def pytest_collection_modifyitems(config, items):
+    """Leave what is marked `proof` to `make prove`, and begin with the file that takes longest."""
+    place = places([item.nodeid.partition("::")[0] for item in items], config.getoption("file_order"))
+    items.sort(key=lambda item: place[item.nodeid.partition("::")[0]])
+    left_out = [] if PROVE else [item for item in items if item.get_closest_marker("proof")]
+    if left_out:
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if not item.get_closest_marker("proof")]
 
 
 @pytest.fixture(scope="session")

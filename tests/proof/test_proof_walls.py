@@ -1,32 +1,83 @@
-"""What is too long for `make check` is run by a soak of the Makefile: nothing is left that nobody ever runs."""
+"""Nothing is left that nobody ever runs: each test belongs to a part, and what the check leaves out has a witness."""
 
-import re
+import ast
+import json
 from pathlib import Path
 
+import pytest
+import yaml
 from conftest import ROOT
 
-MARK = "WORKBENCH_SOAK"
-KNOWN = {Path("tests/conftest.py"), Path("tests/test_long_cases.py")}
+from proof import depends, parts
+
+TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
+SLOW = ROOT / "tests" / "slow.yml"
+SLOW_SECONDS, MOST_SLOW = 3, 60
 
 
-def forgotten(makefile, modules):
-    """Return those of the modules (paths from the project's folder) that no soak line of a Makefile names."""
-    lines = [line for line in makefile.splitlines() if f"{MARK}=1" in line]
-    named = [
-        Path(word) for line in lines for word in re.findall(r"\btests/[\w/.]+", re.sub(r"--ignore \S+", "", line))
-    ]
-    ignored = {Path(word) for line in lines for word in re.findall(r"--ignore (\S+)", line)}
-    return {path for path in modules if path in ignored or not any(path.is_relative_to(name) for name in named)}
+def covered(table, root=ROOT):
+    """The test files that a part runs."""
+    paths = [root / name for part in table.values() for name in part.tests]
+    return {file for path in paths for file in ([path] if path.is_file() else path.rglob("test_*.py"))}
 
 
-def test_every_long_case_belongs_to_a_soak():
-    found = {path.relative_to(ROOT) for path in (ROOT / "tests").rglob("*.py") if MARK in path.read_text()}
-    # its cases are drawn by a program of their own, which `make soak-maintenance` starts behind the tests
-    found -= KNOWN | {Path("tests/tables/maintenance/test_maintenance_histories.py")}
-    assert len(found) > 10 and forgotten((ROOT / "Makefile").read_text(), found) == set()
+def test_every_test_belongs_to_a_part():
+    assert set(TESTS) - covered(parts.read()) == set()
 
 
-def test_one_that_is_forgotten_is_named():
-    makefile = f"\t@{MARK}=1 pytest -q tests/a tests/b.py\n\t@{MARK}=1 pytest tests/c --ignore tests/c/x.py\n\t@pytest tests/d"
-    modules = {Path(f"tests/{name}.py") for name in ("a/x", "b", "c/x", "c/y", "d/x", "bb")}
-    assert forgotten(makefile, modules) == {Path(f"tests/{name}.py") for name in ("c/x", "d/x", "bb")}
+def test_one_that_belongs_to_none_is_seen():
+    table = parts.read()
+    del table["wap"], table["wap-s3"], table["wap-rest"]
+    assert set(TESTS) - covered(table) == {ROOT / "tests" / "test_wap.py"}
+
+
+def witnesses(source):
+    """The arguments of each mark `proof` in a module."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.proof":
+            yield node.args
+
+
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.stem)
+def test_what_the_check_leaves_out_says_what_shows_it_there(path):
+    for arguments in witnesses(path.read_text(encoding="utf-8")):
+        assert len(arguments) == 1
+        assert not isinstance(arguments[0], ast.Constant) or len(arguments[0].value.split()) >= 4
+
+
+def test_no_test_is_skipped_because_it_is_long():
+    """A mark `proof` does that, with a sentence; a variable of a file's own is seen by no table."""
+    own = {ROOT / "tests" / "conftest.py", *Path(__file__).parent.glob("*.py")}
+    named = {
+        path for path in (ROOT / "tests").rglob("*.py") if "WORKBENCH_PROVE" in path.read_text(encoding="utf-8")
+    }
+    assert named - own == set()
+
+
+def test_every_file_beside_the_code_is_in_a_part():
+    house, table = depends.House(ROOT), parts.read()
+    reached = set().union(*(depends.files(house, **part.reach()) for part in table.values()))
+    assert {str(path.relative_to(ROOT)) for path in depends.data_files(ROOT)} - reached == {"tests/slow.yml"}
+
+
+def slow_problems(listed, measured):
+    """What is wrong with the list of slow tests, given the seconds that tests took in the check."""
+    yield from (f"{name} took {seconds} s and is not listed" for name, seconds in measured.items()
+                if seconds > SLOW_SECONDS and name not in listed)  # fmt: skip
+    yield from (f"{name} is listed and no slow test" for name in listed if measured.get(name, 0) <= SLOW_SECONDS)
+    yield from (f"{name} has no reason" for name, reason in listed.items() if len(str(reason).split()) < 4)
+    if len(listed) > MOST_SLOW:
+        yield f"{len(listed)} slow tests are listed, at most {MOST_SLOW}"
+
+
+def test_a_slow_test_of_the_check_is_listed_with_its_reason():
+    evidence = json.loads((ROOT / "docs" / "evidence" / "check.json").read_text(encoding="utf-8"))
+    assert list(slow_problems(yaml.safe_load(SLOW.read_text(encoding="utf-8")), evidence["slow_tests"])) == []
+
+
+def test_a_slow_test_that_is_not_listed_is_seen():
+    listed = {"a": "it starts a process of its own", "b": "it starts a process of its own", "c": "slow"}
+    measured = {"a": 4.0, "c": 9.0, "d": 3.1, "e": 2.9}
+    assert list(slow_problems(listed, measured)) == [
+        "d took 3.1 s and is not listed", "b is listed and no slow test", "c has no reason",
+    ]  # fmt: skip

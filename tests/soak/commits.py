@@ -24,7 +24,6 @@ from bench import evidence
 
 from workbench import session, settings
 from workbench.local import proxy, s3, stand_ins
-from workbench.run import record as records
 from workbench.tables import commits
 
 WRITERS, LOST_SHARE, SEED = 4, 0.05, 1
@@ -75,7 +74,7 @@ def kept(count, kills):
     """Return what is there for these versions and sizes: environment to its figures."""
     path = evidence.FOLDER / "commits_soak.json"
     there = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    same = {"versions": records.versions(), "commits_expected": count // WRITERS * WRITERS, "kills": kills}
+    same = evidence.made_from() | {"commits_expected": count // WRITERS * WRITERS, "kills": kills}
     return there["catalogs"] if all(there.get(name) == value for name, value in same.items()) else {}
 
 

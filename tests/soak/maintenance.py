@@ -3,7 +3,7 @@
     python -m soak.maintenance [HISTORIES [KILLS_AT_RANDOM]]
 
 What was done is kept under .workbench, one line each; a run that was interrupted goes on with what is missing, and
-the lines of other versions do not count.
+the lines of other versions, or of other code in a part of the proof, do not count.
 """
 
 import json
@@ -16,7 +16,6 @@ from pathlib import Path
 from bench import evidence
 
 from workbench import session
-from workbench.run import record as records
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tables" / "maintenance"))
 import maintenance_histories as histories
@@ -94,13 +93,13 @@ def random_kill(spark, table, seed):
 def kept():
     """Return what is there for these versions: (what, which) to what was seen."""
     lines = [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.is_file() else []
-    return {(one["what"], one["which"]): one["seen"] for one in lines if one["versions"] == records.versions()}
+    return {(one["what"], one["which"]): one["seen"] for one in lines if evidence.made_from().items() <= one.items()}
 
 
 def keep(what, which, seen):
     print(f"{what} {which}: {seen}", flush=True)
     KEPT.parent.mkdir(exist_ok=True)
-    line = {"what": what, "which": str(which), "versions": records.versions(), "seen": seen}
+    line = {"what": what, "which": str(which), "seen": seen} | evidence.made_from()
     with KEPT.open("a") as file:
         file.write(json.dumps(line) + "\n")
 

@@ -24,7 +24,6 @@ from bench import evidence
 
 from soak import sources
 from workbench import session
-from workbench.run import record as records
 from workbench.streams import kills
 
 SCHEMA = "id BIGINT NOT NULL, text STRING"
@@ -67,7 +66,7 @@ def kept(service, seed):
     """Return the rounds of the last time, if they were made with these versions and this seed."""
     path = evidence.FOLDER / f"{service.evidence}.json"
     found = json.loads(path.read_text(encoding="utf-8")) if path.is_file() else {}
-    same = {"versions": records.versions(), "seed": seed, "records_a_round": RECORDS}
+    same = evidence.made_from() | {"seed": seed, "records_a_round": RECORDS}
     if any(found.get(name) != value for name, value in same.items()):
         return []
     return [one | {"kills": Counter(one["kills"])} for one in found["rounds"]]
