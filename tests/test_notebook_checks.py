@@ -1,7 +1,6 @@
 """The notebook check, and the proof that it can fail: faults are planted, outputs are tampered with."""
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -9,14 +8,13 @@ from pathlib import Path
 import nbformat
 import pytest
 import yaml
-from conftest import ROOT, execute, workbench
+from conftest import PROVE, ROOT
 
-from workbench import checks, results, scratch
-from workbench.run import notebook as notebooks
+from workbench import results
 from workbench.run import refresh as refreshing
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
-SAMPLES = [path for path in NOTEBOOKS if path.stem[:2] in ("00", "01")]  # the others: make soak-faults
+SAMPLES = [path for path in NOTEBOOKS if path.stem[:2] in ("00", "01")]
 BIN = Path(sys.executable).parent
 
 
@@ -24,81 +22,11 @@ def by_name(path):
     return path.stem
 
 
-def faults(paths):
-    found = []
-    for path in paths:
-        for fault in yaml.safe_load((ROOT / "tests" / "faults" / f"{path.stem}.yml").read_text()):
-            found.append(pytest.param(path, fault, id=f"{path.stem[:2]}-{fault['check']}"))
-    return found
+ONE = pytest.mark.proof("the first case of this test runs 00_template by papermill from another folder")
+EACH = [pytest.param(path, marks=[ONE] if path != SAMPLES[0] else []) for path in SAMPLES]
 
 
-def soak(paths):
-    """The samples, or every notebook when WORKBENCH_SOAK asks for it."""
-    return NOTEBOOKS if os.environ.get("WORKBENCH_SOAK") else paths
-
-
-def run(path, project, *options):
-    """Run a notebook under the runner with another home, and return the record."""
-    said = workbench("run", path, "--json", *options, cwd=project)
-    return json.loads(said.stdout.splitlines()[-1])
-
-
-@pytest.mark.parametrize("path", NOTEBOOKS, ids=by_name)
-def test_a_second_set_of_values(path, project):
-    record = run(path, project, "--params", ROOT / "params" / path.stem / "check.yml")
-    assert record["status"] == "passed", record["failing_cell"]
-    assert record["checks"] and all(check["passed"] for check in record["checks"])
-    assert record["results"]
-    title = nbformat.read(path, 4).cells[0].source
-    assert bool(record["tables"]) == ("*Writes* nothing." not in title), (
-        "the title and the run disagree on writing"
-    )
-
-
-@pytest.mark.skipif(not os.environ.get("WORKBENCH_SOAK"), reason="a third run of a notebook: make soak-faults")
-def test_so_few_records_that_none_of_a_kind_is_there(project):
-    """Seven records of the second topic have no delete among them, and nothing bad."""
-    few = ("--set", "RECORDS=7", "--set", "BAD_SHARE=0")
-    record = run(ROOT / "notebooks/12_ingest_kafka.ipynb", project, *few)
-    assert record["status"] == "passed", record["failing_cell"]
-    assert record["results"]["deletes"] == 0
-
-
-FAULT = """
-import json, sys
-from pathlib import Path
-sys.path.insert(0, sys.argv[1])
-from conftest import execute
-fault = json.loads(sys.argv[3])
-stopped = execute(Path(sys.argv[2]), Path(sys.argv[4]), parameters=fault.get("parameters"), fault=fault)
-print(repr(type(stopped)), stopped)
-"""
-
-
-def stopped_in_a_process_of_its_own(path, fault, run_dir):
-    """Run a faulted notebook whose environment is not `local`: a process runs one session, of one environment."""
-    command = [sys.executable, "-c", FAULT, str(ROOT / "tests"), str(path), json.dumps(fault), str(run_dir)]
-    # a lake of its own too: one whose tables lie in the store of another process is of no use
-    env = {name: value for name, value in os.environ.items() if name != scratch.VARIABLE}
-    said = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=600, check=False)
-    assert said.returncode == 0, said.stderr[-2000:]
-    return said.stdout.splitlines()[-1]
-
-
-@pytest.mark.parametrize(("path", "fault"), faults(soak(SAMPLES)))
-def test_a_planted_fault_fails_exactly_its_check(path, fault, request, tmp_path):
-    declared = notebooks.parameters(nbformat.read(path, 4))
-    if declared["ENVIRONMENT"].default == "local":
-        request.getfixturevalue("spark")
-        stopped = execute(path, tmp_path, parameters=fault.get("parameters"), fault=fault)
-        assert isinstance(stopped, checks.CheckFailed), stopped
-    else:
-        stopped = stopped_in_a_process_of_its_own(path, fault, tmp_path)
-        assert stopped.startswith(repr(checks.CheckFailed)), stopped
-    assert [c["name"] for c in results.read(tmp_path)["checks"] if not c["passed"]] == [fault["check"]]
-
-
-@pytest.mark.parametrize("path", SAMPLES, ids=by_name)
+@pytest.mark.parametrize("path", EACH, ids=by_name)
 def test_plain_papermill_from_another_folder(path, tmp_path):
     params = ROOT / "params" / path.stem / "check.yml"
     said = subprocess.run(
@@ -112,6 +40,9 @@ def test_plain_papermill_from_another_folder(path, tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["out.ipynb"]
 
 
+@pytest.mark.proof(
+    "nbval compares each text that is stored with one of a new execution, and test_plots.py the bytes of figures"
+)
 @pytest.mark.parametrize("path", SAMPLES, ids=by_name)
 def test_jupyter_execute_from_another_folder_gives_the_same_bytes(path, tmp_path):
     """What is stored came from a refresh; a second execution is, in normal form, the same, figures included."""
@@ -143,14 +74,14 @@ for folder in ("first", "second"):
 
 def test_twice_on_a_lake_that_stays(project):
     """The second run finds the tables of the first one, and records the same facts."""
-    jobs = {}
-    for path in SAMPLES:
+    jobs, samples = {}, SAMPLES if PROVE else SAMPLES[:1]
+    for path in samples:
         given = yaml.safe_load((ROOT / "params" / path.stem / "check.yml").read_text())
         jobs[str(path)] = given | {"ENVIRONMENT": "lake"}
     command = [sys.executable, "-c", TWICE, str(ROOT / "tests"), json.dumps(jobs)]
     said = subprocess.run(command, cwd=project, capture_output=True, text=True)
     assert said.returncode == 0, said.stderr[-2000:]
-    for path in SAMPLES:
+    for path in samples:
         first, second = (results.read(project / folder / path.stem) for folder in ("first", "second"))
         assert first["results"] and first["results"] == second["results"]
         assert [t["name"] for t in first["tables"]] == [t["name"] for t in second["tables"]]
@@ -182,7 +113,14 @@ def first_section(path):
     return nb
 
 
-@pytest.mark.parametrize("tamper", [another_figure, rows_in_another_order, None])
+SEEN = pytest.mark.proof(
+    "another_figure shows that nbval compares what is stored, and all notebooks that it passes the right"
+)
+
+
+@pytest.mark.parametrize(
+    "tamper", [another_figure, pytest.param(rows_in_another_order, marks=SEEN), pytest.param(None, marks=SEEN)]
+)
 def test_strict_comparison_sees_what_was_tampered_with(tamper, tmp_path):
     nb = first_section(SAMPLES[0])
     before = nbformat.writes(nb)

@@ -1,0 +1,62 @@
+"""Every check of every notebook can fail: a fault planted for it (tests/faults) fails exactly this check."""
+
+import json
+import os
+import subprocess
+import sys
+
+import nbformat
+import pytest
+import yaml
+from conftest import ROOT, execute
+
+from workbench import checks, results, scratch
+from workbench.run import notebook as notebooks
+
+NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
+IN_THE_CHECK = ("00_template",)
+WITNESS = (
+    "all faults of 00_template are planted, and a static test holds that each check of the others has a fault"
+)
+
+
+def faults():
+    """Every planted fault of every notebook; `make check` plants those of the template."""
+    for path in NOTEBOOKS:
+        marks = [] if path.stem in IN_THE_CHECK else [pytest.mark.proof(WITNESS)]
+        for fault in yaml.safe_load((ROOT / "tests" / "faults" / f"{path.stem}.yml").read_text()):
+            yield pytest.param(path, fault, id=f"{path.stem}-{fault['check']}", marks=marks)
+
+
+FAULT = """
+import json, sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+from conftest import execute
+fault = json.loads(sys.argv[3])
+stopped = execute(Path(sys.argv[2]), Path(sys.argv[4]), parameters=fault.get("parameters"), fault=fault)
+print(repr(type(stopped)), stopped)
+"""
+
+
+def stopped_in_a_process_of_its_own(path, fault, run_dir):
+    """Run a faulted notebook whose environment is not `local`: a process runs one session, of one environment."""
+    command = [sys.executable, "-c", FAULT, str(ROOT / "tests"), str(path), json.dumps(fault), str(run_dir)]
+    # a lake of its own too: one whose tables lie in the store of another process is of no use
+    env = {name: value for name, value in os.environ.items() if name != scratch.VARIABLE}
+    said = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=600, check=False)
+    assert said.returncode == 0, said.stderr[-2000:]
+    return said.stdout.splitlines()[-1]
+
+
+@pytest.mark.parametrize(("path", "fault"), list(faults()))
+def test_a_planted_fault_fails_exactly_its_check(path, fault, request, tmp_path):
+    declared = notebooks.parameters(nbformat.read(path, 4))
+    if declared["ENVIRONMENT"].default == "local":
+        request.getfixturevalue("spark")
+        stopped = execute(path, tmp_path, parameters=fault.get("parameters"), fault=fault)
+        assert isinstance(stopped, checks.CheckFailed), stopped
+    else:
+        stopped = stopped_in_a_process_of_its_own(path, fault, tmp_path)
+        assert stopped.startswith(repr(checks.CheckFailed)), stopped
+    assert [c["name"] for c in results.read(tmp_path)["checks"] if not c["passed"]] == [fault["check"]]
