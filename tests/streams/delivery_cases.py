@@ -13,13 +13,17 @@ ROUTE = "CASE kind WHEN 'event' THEN '{0}.events' WHEN 'item' THEN '{0}.items' W
 
 @pytest.fixture
 def lake(spark, namespace):
+    make_tables(spark, namespace)
+    return namespace
+
+
+def make_tables(spark, namespace):
     spark.sql(
         f"CREATE TABLE {namespace}.events (id BIGINT, text STRING, offset BIGINT, note STRING) USING iceberg"
     )
     spark.sql(
         f"CREATE TABLE {namespace}.items (id BIGINT NOT NULL, version BIGINT, text STRING, gone BOOLEAN) USING iceberg"
     )
-    return namespace
 
 
 def targets(lake):

@@ -1,8 +1,10 @@
-"""What the tests of streams share: one Kinesis server a file, streams of their own, records that are numbers.
+"""What the tests of streams share: one Kinesis server a worker, streams of their own, records that are numbers.
 
 Not a conftest: a second module of that name would be found where others import from the first.
 """
 
+import contextlib
+import functools
 import json
 
 import boto3
@@ -15,10 +17,17 @@ from workbench.streams import sources
 REGION = "us-east-1"
 
 
-@pytest.fixture(scope="module")  # imported, one for a session would be one a file, and run on to the end of it
-def server():
-    with kinesis.serve(limits=kinesis.UNLIMITED) as running:
-        yield running
+@functools.cache  # imported, a fixture for a session would be one a file, and its servers would run side by side
+def serving(config):
+    """The worker's server, which ends with it."""
+    stack = contextlib.ExitStack()
+    config.add_cleanup(stack.close)
+    return stack.enter_context(kinesis.serve(limits=kinesis.UNLIMITED))
+
+
+@pytest.fixture(scope="module")
+def server(request):
+    return serving(request.config)
 
 
 @pytest.fixture

@@ -19,11 +19,24 @@ from workbench.tables import commits, snapshots
 PARSE = streams.Json("id BIGINT NOT NULL, text STRING")
 
 
+COLUMNS = "id BIGINT NOT NULL, text STRING, shard_id STRING, note STRING"
+
+
 @pytest.fixture
 def table(spark, namespace):
     name = f"{namespace}.events"
-    spark.sql(f"CREATE TABLE {name} (id BIGINT NOT NULL, text STRING, shard_id STRING, note STRING) USING iceberg")
+    spark.sql(f"CREATE TABLE {name} ({COLUMNS}) USING iceberg")
     return name
+
+
+@pytest.fixture(scope="module")
+def untouched(spark, server):
+    """A stream and a table for all ingests that are refused: neither is read or written."""
+    spark.sql("CREATE NAMESPACE t_untouched")
+    spark.sql(f"CREATE TABLE t_untouched.events ({COLUMNS}) USING iceberg")
+    yield Stream(server, "untouched"), "t_untouched.events"
+    spark.sql("DROP TABLE t_untouched.events PURGE")
+    spark.sql("DROP NAMESPACE t_untouched")
 
 
 def ingest(spark, table, stream, **options):
@@ -88,6 +101,7 @@ def test_a_second_run_goes_on_from_the_table_alone(spark, stream, table):
     assert (again.records, again.batches, again.snapshot_id) == (0, 0, done.snapshot_id)
 
 
+@pytest.mark.proof("test_a_table_whose_refs_grow_old_at_once finds its place after a compaction and an expiry")
 def test_after_compaction_and_expiry_to_the_minimum_it_goes_on(spark, stream, table):
     for n in range(3):
         stream.send(range(n * 10, n * 10 + 10))
@@ -104,6 +118,7 @@ def test_after_compaction_and_expiry_to_the_minimum_it_goes_on(spark, stream, ta
     assert ids(spark, table) == list(range(40)) and files_twice(spark, table) == []
 
 
+@pytest.mark.proof("test_a_rollback_whose_line_was_cut_is_a_rollback_still shows it with an expiry besides")
 def test_a_rollback_brings_the_rows_again_that_it_took_away(spark, stream, table):
     stream.send(range(10))
     first = ingest(spark, table, stream).snapshot_id
@@ -132,7 +147,12 @@ def test_with_a_line_cut_behind_the_tag_it_goes_on(spark, stream, table):
     assert ids(spark, table) == list(range(-3, 20))
 
 
-@pytest.mark.parametrize("forgotten", [False, True])
+FORGOTTEN = pytest.mark.proof(
+    "test_positions_that_vanished_are_a_stop refuses where all that said it is forgotten"
+)
+
+
+@pytest.mark.parametrize("forgotten", [False, pytest.param(True, marks=FORGOTTEN)])
 def test_a_rollback_whose_line_was_cut_is_a_rollback_still(spark, stream, table, forgotten):
     """The tag is on what was rolled back, and older than all that main has left."""
     runs = []
@@ -185,6 +205,10 @@ def test_a_table_with_rows_of_another_origin_is_asked_about(spark, stream, table
     assert ids(spark, table) == [-1, 0, 1, 2, 3, 4]
 
 
+@pytest.mark.proof(
+    "test_positions_are_of_one_stream_and_of_the_time_it_was_made shows that no stream takes the "
+    "positions of another one"
+)
 def test_two_streams_into_one_table(spark, stream, server, table):
     other = Stream(server, stream.name + "-2", shards=1)
     stream.send(range(10))
@@ -198,6 +222,7 @@ def test_two_streams_into_one_table(spark, stream, server, table):
     assert refs(spark, table) == [*CLEAN, ("streams", "TAG")]
 
 
+@pytest.mark.proof("test_a_topic_made_again_is_refused_and_then_read_from_its_beginning shows it for Kafka")
 def test_a_stream_that_was_made_again_is_another_one(spark, stream, table):
     stream.send(range(10))
     ingest(spark, table, stream)
@@ -240,7 +265,10 @@ def test_a_zombie_is_refused_wherever_it_was_stopped(spark, stream, table, monke
     assert ids(spark, table) == list(range(10)) and refs(spark, table) == CLEAN and files_twice(spark, table) == []
 
 
-@pytest.mark.parametrize("version", [1, 2, 3])
+OLDER = pytest.mark.proof("the table of version 3 shows it, whose rows have numbers besides")
+
+
+@pytest.mark.parametrize("version", [pytest.param(1, marks=OLDER), pytest.param(2, marks=OLDER), 3])
 def test_main_that_moved_without_positions_gets_the_files_that_are_written(
     spark, stream, table, monkeypatch, version
 ):
@@ -292,6 +320,7 @@ def test_with_a_record_key_main_that_moved_is_compared_with_again(spark, stream,
     assert ids(spark, table) == list(range(20))
 
 
+@pytest.mark.proof("test_a_zombie_that_looks_for_duplicates_is_told shows it where the branch is dropped earlier")
 def test_what_was_staged_and_is_gone_is_not_carried(spark, stream, table, monkeypatch):
     stream.send(range(10))
     real = publish.publish
@@ -310,6 +339,7 @@ def test_what_was_staged_and_is_gone_is_not_carried(spark, stream, table, monkey
     assert ingest(spark, table, stream).good == 10
 
 
+@pytest.mark.proof("test_a_commit_between_the_look_and_the_note_is_seen shows it at the latest moment")
 def test_a_note_is_fenced_like_rows_are(spark, stream, table):
     stream.send(range(10))
     ingest(spark, table, stream)
@@ -344,6 +374,7 @@ def test_a_commit_between_the_look_and_the_note_is_seen(spark, stream, table, mo
     assert ids(spark, table) == list(range(20))
 
 
+@pytest.mark.proof("test_a_zombie_is_refused_wherever_it_was_stopped shows it before a publication")
 def test_two_runs_at_once_one_is_told(spark, stream, table):
     stream.send(range(20))
     a = run_of(spark, table, stream, max_records_per_batch=4)
@@ -355,6 +386,10 @@ def test_two_runs_at_once_one_is_told(spark, stream, table):
     assert done.resumed and ids(spark, table) == list(range(20))
 
 
+@pytest.mark.proof(
+    "test_latest_on_a_machine_whose_clock_is_wrong ingests from latest on, and "
+    "test_latest_is_a_time_that_stays passes over what was there"
+)
 def test_latest_begins_when_the_run_does(spark, stream, table):
     stream.send(range(10))
     threading.Event().wait(0.05)
@@ -407,7 +442,10 @@ def test_duplicates_of_a_producer_are_kept_once(spark, stream, namespace):
     assert found == [None, None, *range(10), *range(20, 25)]
 
 
-@pytest.mark.parametrize("partitions", ["", "PARTITIONED BY (days(at))"])
+WHOLE = pytest.mark.proof("the table that is partitioned by the time shows it, where more is left out")
+
+
+@pytest.mark.parametrize("partitions", [pytest.param("", marks=WHOLE), "PARTITIONED BY (days(at))"])
 def test_a_duplicate_without_a_time_is_found_in_the_table(spark, stream, namespace, partitions):
     table = f"{namespace}.timeless"
     spark.sql(f"CREATE TABLE {table} (id BIGINT, at TIMESTAMP) USING iceberg {partitions}")
@@ -456,16 +494,20 @@ def test_a_duplicate_without_a_time_is_found_in_the_table(spark, stream, namespa
         ({"lineage": ["partition_key"]}, "has no column partition_key"),
     ],
 )
-def test_what_does_not_fit_is_one_sentence(spark, stream, table, options, said):
+def test_what_does_not_fit_is_one_sentence(spark, untouched, options, said):
+    stream, table = untouched
     with pytest.raises(ValueError, match=said):
         ingest(spark, table, stream, **options)
     assert snapshots.history(spark, table).count() == 0
 
 
+NESTED = pytest.mark.proof("structures within structures of an array show it")
+
+
 @pytest.mark.parametrize(
     ("kind", "place"),
     [
-        ("STRUCT<x: DOUBLE NOT NULL>", "STRUCT<x: DOUBLE>"),
+        pytest.param("STRUCT<x: DOUBLE NOT NULL>", "STRUCT<x: DOUBLE>", marks=NESTED),
         ("ARRAY<STRUCT<a: STRUCT<x: INT NOT NULL>>>", "ARRAY<STRUCT<a: STRUCT<x: INT>>>"),
         ("MAP<STRING, STRUCT<x: INT NOT NULL>>", "MAP<STRING, STRUCT<x: INT>>"),
     ],
@@ -502,6 +544,7 @@ def test_a_shard_that_expired_before_its_end_is_named(spark, stream, table):
     run.end()
 
 
+@pytest.mark.proof("test_duplicates_keep_the_first_offset shows it for Kafka")
 def test_of_a_producers_duplicates_the_first_one_is_kept(spark, stream, table):
     stream.send(range(6), key=lambda n: "a", record=lambda n: {"id": 0, "text": f"t{n}"})
     ingest(spark, table, stream, record_key=streams.RecordKey(("id",)))
@@ -542,6 +585,7 @@ def test_a_missing_table_or_stream(spark, stream, table):
         ingest(spark, table, stream)
 
 
+@pytest.mark.proof("test_what_stops_the_reading_of_a_shard_has_its_name deletes the stream later in a batch")
 def test_a_stream_that_is_deleted_while_it_is_read(spark, stream, table):
     stream.send(range(20))
 
@@ -567,6 +611,10 @@ def test_what_stops_the_reading_of_a_shard_has_its_name(spark, stream, table, mo
     assert ids(spark, table) == [] and refs(spark, table) == CLEAN
 
 
+@pytest.mark.proof(
+    "test_positions_behind_the_trim_horizon_are_named shows it for the reading of a shard, "
+    "test_trimmed_unread_stops_before_anything_is_committed for an ingest of Kafka"
+)
 def test_records_that_were_trimmed_unread_stop_it(spark, table):
     with kinesis.serve(limits=kinesis.UNLIMITED, start=1_800_000_000.0) as server:
         stream = Stream(server, "trimmed", shards=1)
@@ -635,6 +683,11 @@ def test_a_closed_shard_that_ends_where_a_batch_does_is_not_taken_for_the_stream
     assert ids(spark, table) == list(range(25))
 
 
+@pytest.mark.proof(
+    "test_a_closed_shard_that_ends_where_a_batch_does_is_not_taken_for_the_streams_end reads "
+    "children in the run of their parent, and test_a_second_run_goes_on_from_the_table_alone a "
+    "merged one"
+)
 def test_a_reshard_under_a_run_is_followed(spark, stream, table):
     stream.send(range(20))
 

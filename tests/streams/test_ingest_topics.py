@@ -4,6 +4,7 @@ import os
 import signal
 
 import pytest
+from conftest import PROVE
 from py4j.protocol import Py4JError
 from topic_server import broker, made_again, topic
 
@@ -11,7 +12,6 @@ from workbench import session, streams
 from workbench.streams import kills, loop, positions, shards
 from workbench.tables import commits
 
-SOAK = bool(os.environ.get("WORKBENCH_SOAK"))
 SCHEMA = "id BIGINT NOT NULL, text STRING"
 PARSE = streams.Json(SCHEMA)
 WAIT_SECONDS = 420
@@ -115,6 +115,7 @@ def test_trimmed_unread_stops_before_anything_is_committed(spark, table, topic):
     assert done.good == 9 and "offsets 4 to 6" in done.lost[0]
 
 
+@pytest.mark.proof("test_a_zombie_is_refused_wherever_it_was_stopped shows it for a stream of Kinesis")
 def test_the_second_of_two_writers_is_told(spark, table, topic):
     topic.send(range(10))
 
@@ -127,7 +128,9 @@ def test_the_second_of_two_writers_is_told(spark, table, topic):
     assert ids(table) == [*range(20)]
 
 
-@pytest.mark.parametrize("window", [one for one in kills.WINDOWS if one != "reading"] if SOAK else ["staged"])
+@pytest.mark.parametrize(
+    "window", [one for one in kills.WINDOWS if one != "reading"] if PROVE else ["dead_lettered"]
+)
 def test_killed_in_a_window_and_run_again(spark, table, topic, window):
     topic.send(range(4_000), record=lambda n: b"bad" if n % 10 == 0 else {"id": n, "text": "x" * 50})
     letters, expected = f"{table}_dead", [n for n in range(4_000) if n % 10]

@@ -12,12 +12,12 @@ from collections import Counter
 from dataclasses import replace
 
 import pytest
+from conftest import PROVE
 from stream_server import Stream, server, stream
 
 from workbench import session, streams
 from workbench.streams import kills
 
-SOAK = bool(os.environ.get("WORKBENCH_SOAK"))
 RECORDS, WAIT_SECONDS = 4_000, 420
 SCHEMA = "id BIGINT NOT NULL, text STRING"
 
@@ -69,7 +69,8 @@ def watch(stream, table, **more):
     return kills.Watch(session.catalog("local"), table, reads=reads, **more)
 
 
-@pytest.mark.parametrize("window", list(kills.WINDOWS) if SOAK else ["staged", "dead_lettered"])
+# notebook 11_survive_kills kills in three other windows, test_ingest_topics.py in `dead_lettered`
+@pytest.mark.parametrize("window", list(kills.WINDOWS) if PROVE else ["staged"])
 def test_killed_in_a_window_and_run_again(spark, stream, table, sent, child, window):
     letters = f"{table}_dead"
     process = child("--dead-letters", letters)
@@ -114,6 +115,7 @@ def test_a_second_interrupt_ends_it_at_once():
         assert process.wait(WAIT_SECONDS) == 128 + signal.SIGTERM
 
 
+@pytest.mark.proof("notebook 11_survive_kills kills the plain variant behind its append and finds doubled rows")
 def test_the_plain_variant_doubles_under_the_same_kill(spark, stream, table, sent, child, tmp_path):
     process = child("--plain", tmp_path)
     killed = kills.strike(
@@ -169,6 +171,10 @@ def test_a_window_that_cannot_be_seen_is_refused(spark, stream, table):
         kills.strike(None, blind, "reading")
 
 
+@pytest.mark.proof(
+    "test_an_interrupt_ends_it_behind_its_batch shows the command's figures, and "
+    "test_a_command_that_does_not_go_is_a_sentence its refusals"
+)
 def test_the_command_says_what_it_did_and_refuses_in_one_sentence(spark, server, namespace):
     import json
     import subprocess

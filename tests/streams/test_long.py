@@ -1,6 +1,5 @@
-"""The cases that take minutes, under `make soak-stream`: half a minute of refusals, reshards under way, fixed memory."""
+"""The cases that take minutes, under `make prove PART=streams`: half a minute of refusals, reshards under way, fixed memory."""
 
-import os
 import random
 import threading
 import time
@@ -12,9 +11,8 @@ from test_ingest import files_twice, ids, ingest, table
 
 from workbench.local.kinesis import Fault
 
-pytestmark = pytest.mark.skipif(not os.environ.get("WORKBENCH_SOAK"), reason="minutes: make soak-stream")
 
-
+@pytest.mark.proof("test_faults_lose_and_double_nothing meets the same refusals for a few calls")
 @pytest.mark.parametrize("share", [0.25, 1.0])
 def test_half_a_minute_of_throughput_errors(spark, stream, table, share):
     stream.send(range(2_000))
@@ -26,6 +24,7 @@ def test_half_a_minute_of_throughput_errors(spark, stream, table, share):
     assert share < 1 or time.monotonic() - begin > 20
 
 
+@pytest.mark.proof("test_a_key_keeps_its_order_through_splits_and_merges shows it for the reading of shards")
 def test_random_reshards_while_it_reads(spark, stream, table):
     """Case 8: producer and resharder work while the ingest does; a key's rows come in its order."""
     records, chance, ended = 20_000, random.Random(5), threading.Event()
@@ -52,6 +51,9 @@ def test_random_reshards_while_it_reads(spark, stream, table):
     assert len(batches) > 5
 
 
+@pytest.mark.proof(
+    "test_rows_positions_and_figures shows the small batches that memory follows from, which is not looked at"
+)
 def test_two_hundred_thousand_records_in_fixed_memory(spark, stream, table):
     stream.split(stream.shards()[0])
     stream.split(stream.shards()[0])

@@ -99,7 +99,12 @@ def test_a_key_and_a_value_that_are_null_are_told_from_empty_ones(spark, made, t
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("letters", [True, False])
+LETTERS = pytest.mark.proof(
+    "test_a_record_without_a_key_names_no_row_and_fills_no_required_column shows it for a delivery"
+)
+
+
+@pytest.mark.parametrize("letters", [pytest.param(True, marks=LETTERS), False])
 def test_a_column_that_is_required_takes_no_null_key_and_stops_no_run(spark, made, topic, letters):
     table = made("events", "id BIGINT, text STRING, partition_key STRING NOT NULL, offset BIGINT")
     send(topic, ("k", one(1)), (None, one(2)), ("", one(3)))
@@ -202,12 +207,19 @@ def test_a_tombstone_deletes_the_row_of_its_key_where_a_target_says_so(spark, la
     assert errors(spark, lake) == [("8", "empty", "", b"", 0)]
 
 
+@pytest.mark.proof(
+    "test_tombstones_become_rows_of_nulls_behind_the_others parses one alone, and "
+    "test_a_tombstone_deletes_the_row_of_its_key_where_a_target_says_so delivers it"
+)
 def test_a_batch_of_nothing_but_tombstones(spark, lake, topic):
     send(topic, ("a", None), ("b", None))
     assert deliver(spark, lake, topic).tables[f"{lake}.items"] == {"deleted": 2}
     assert items(spark, lake) == {"a": (0, None, True), "b": (1, None, True)}
 
 
+@pytest.mark.proof(
+    "test_a_tombstone_deletes_the_row_of_its_key_where_a_target_says_so shows it without operations"
+)
 def test_a_tombstone_deletes_beside_operations_too(spark, lake, topic):
     parse = streams.Json("id BIGINT, op STRING NOT NULL")
     send(topic, ("a", b'{"id": 1, "op": "U"}'), ("b", b'{"id": 2, "op": "U"}'), ("b", b'{"op": "D"}'), ("a", None))
@@ -219,6 +231,11 @@ def test_a_tombstone_deletes_beside_operations_too(spark, lake, topic):
     assert [one[1] for one in errors(spark, lake)] == ["unknown_operation"]
 
 
+@pytest.mark.proof(
+    "test_a_key_and_a_value_that_are_null_are_told_from_empty_ones shows tombstones as errors, "
+    "test_a_tombstone_deletes_the_row_of_its_key_where_a_target_says_so what they delete, "
+    "test_errors_are_replayed_once a replay"
+)
 def test_a_tombstone_is_an_error_where_none_says_so_and_deletes_when_it_is_replayed(spark, lake, topic):
     send(topic, ("a", one(1)), ("a", None), ("b", one(2)), ("b", b""), ("c", None), ("c", one(3)))
     done = deliver(spark, lake, topic, tables=targets(lake, **UPSERTS))

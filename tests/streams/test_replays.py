@@ -1,7 +1,7 @@
 """Errors brought to their tables after all: each once, whatever is killed, repeated, or done by two at once."""
 
 import pytest
-from delivery_cases import RECORD, ROUTE, deliver, event, item, lake, rows, send, targets
+from delivery_cases import RECORD, ROUTE, deliver, event, item, lake, make_tables, rows, send, targets
 from pyspark.sql import DataFrameWriterV2
 from topic_server import Made, broker, topic
 
@@ -19,6 +19,22 @@ def replay(spark, lake, topic, **options):
 @pytest.fixture
 def with_errors(spark, lake, topic):
     """Two records of a kind that has no route yet, one of another, and one that is no JSON."""
+    return make_errors(spark, lake, topic)
+
+
+@pytest.fixture(scope="module")
+def untouched(spark, broker):
+    """The same for all replays that bring nothing: namespace, topic and route."""
+    topic = Made(broker, "untouched-errors")
+    spark.sql("CREATE NAMESPACE t_untouched")
+    make_tables(spark, "t_untouched")
+    yield "t_untouched", topic, make_errors(spark, "t_untouched", topic)
+    for row in spark.sql("SHOW TABLES IN t_untouched").collect():
+        spark.sql(f"DROP TABLE t_untouched.{row.tableName} PURGE")
+    spark.sql("DROP NAMESPACE t_untouched")
+
+
+def make_errors(spark, lake, topic):
     send(topic, event(1), {"kind": "new", "id": 2}, b"bad", {"kind": "new", "id": 3}, {"kind": "other", "id": 4})
     deliver(spark, lake, topic)
     return ROUTE.format(lake).replace("'event'", "'new'")
@@ -37,8 +53,15 @@ def test_errors_are_replayed_once(spark, lake, topic, with_errors):
     again = replay(spark, lake, topic, route=with_errors)
     assert again.tables == {} and len(rows(spark, f"{lake}.events", "id")) == 3
     assert deliver(spark, lake, topic).run.records == 0
+    send(topic, {"kind": "new", "id": 5})
+    assert deliver(spark, lake, topic).errors == 1
+    assert replay(spark, lake, topic, route=with_errors, id="mended").tables == {new: 1}  # a name is used again
+    assert rows(spark, new, "id") == [(1,), (2,), (3,), (5,)]
 
 
+@pytest.mark.proof(
+    "test_a_mistyped_source_or_store_is_said shows that the errors of a topic are told from those of others"
+)
 def test_errors_of_another_topic_stay(spark, lake, topic, with_errors):
     """Those of both would be compared by their offsets, and a tombstone of one delete a row of the other."""
     other = Made(topic.broker, f"{topic.name}-other")
@@ -51,7 +74,8 @@ def test_errors_of_another_topic_stay(spark, lake, topic, with_errors):
     assert {row.stream: row["count"] for row in left} == {topic.name: 2, other.name: 2}
 
 
-def test_a_mistyped_source_or_store_is_said(spark, lake, topic, with_errors):
+def test_a_mistyped_source_or_store_is_said(spark, untouched):
+    lake, topic, with_errors = untouched
     nobody = Made(topic.broker, f"{topic.name}-nobody")
     with pytest.raises(ValueError, match=f"has no errors of {nobody.name}; it has those of {topic.name}"):
         replay(spark, lake, nobody, route=with_errors)
@@ -61,14 +85,18 @@ def test_a_mistyped_source_or_store_is_said(spark, lake, topic, with_errors):
     assert not spark.catalog.tableExists(f"{lake}.errrors")
 
 
-def test_a_part_of_the_errors(spark, lake, topic, with_errors):
+def test_a_part_of_the_errors(spark, untouched):
+    lake, topic, with_errors = untouched
     done = replay(spark, lake, topic, route=with_errors, where="shard_id = '0' AND reason = 'no_route'")
     assert (done.tables, done.left) == ({}, {"no_route": 1})
     with pytest.raises(ValueError, match="is no condition on the columns"):
         replay(spark, lake, topic, route=with_errors, where="nothing = 1")
 
 
-@pytest.mark.parametrize("place", ["_write", "_finished"])
+UNWRITTEN = pytest.mark.proof("a replay that was killed behind its write shows it, where rows could come twice")
+
+
+@pytest.mark.parametrize("place", [pytest.param("_write", marks=UNWRITTEN), "_finished"])
 def test_a_replay_that_was_killed_is_finished_by_its_name(spark, lake, topic, with_errors, monkeypatch, place):
     def dies(*_):
         raise KeyboardInterrupt
@@ -87,6 +115,9 @@ def test_a_replay_that_was_killed_is_finished_by_its_name(spark, lake, topic, wi
     assert [one for one in states(spark, lake) if one[2] and not one[4]] == []
 
 
+@pytest.mark.proof(
+    "test_late_and_out_of_order_in_any_batches shows that an older version never undoes a newer one"
+)
 def test_replayed_updates_do_not_undo_newer_ones(spark, lake, topic):
     send(topic, {"kind": "thing", "id": 1, "version": 1, "op": "U", "text": "old"}, item(1, 2, text="new"))
     deliver(spark, lake, topic)
@@ -101,6 +132,7 @@ def test_what_is_not_whole_is_not_replayed(spark, lake, topic, with_errors):
     assert (done.tables, done.cut, done.left) == ({}, 3, {"not_parsed": 1})
 
 
+@pytest.mark.proof("test_errors_are_replayed_once uses the name of a replay again for a later error")
 @pytest.mark.parametrize("id", ["nightly", "x" * 200])
 def test_a_name_is_used_again_for_later_errors(spark, lake, topic, with_errors, id):
     assert replay(spark, lake, topic, route=with_errors, id=id).tables == {f"{lake}.events": 2}
@@ -131,6 +163,7 @@ def test_two_at_one_replay_bring_its_records_once(spark, lake, topic, with_error
     assert [one for one in commits.load(spark, f"{lake}.events").refs() if one.startswith("replay_")] == []
 
 
+@pytest.mark.proof("test_two_at_one_replay_bring_its_records_once shows it for records that are appended")
 def test_a_merge_that_another_process_made_is_done(spark, lake, topic, monkeypatch):
     """Two at one replay: the merge that is refused for the other's finds the name that it has itself."""
     send(topic, {"kind": "thing", "id": 1, "version": 1, "op": "U", "text": "x"})

@@ -5,6 +5,7 @@ from collections import Counter
 from datetime import UTC, datetime
 
 import pytest
+from conftest import PROVE
 from stream_server import REGION, ids, server, stream
 
 from workbench.streams import backlog, kinesis, reports
@@ -61,6 +62,7 @@ def test_a_batch_read_gives_what_is_there(spark, stream):
     )
 
 
+@pytest.mark.proof("notebook 10_ingest_stream drains a stream and goes on through the same checkpoint")
 def test_a_backlog_of_five_caps_is_drained_whole_and_a_restart_goes_on(spark, stream, table, tmp_path):
     stream.send(range(ROWS))
     stream.split(stream.shards()[0])
@@ -78,6 +80,7 @@ def test_a_backlog_of_five_caps_is_drained_whole_and_a_restart_goes_on(spark, st
     assert len(list((tmp_path / "spark" / "commits").glob("[0-9]*"))) == before + 1
 
 
+@pytest.mark.proof("test_a_batch_that_was_not_committed_is_repeated_exactly shows that drain takes them all")
 def test_available_now_alone_takes_one_batch_of_a_backlog(spark, stream, table, tmp_path):
     stream.send(range(ROWS))
     writer = into(streamed(spark, stream, tmp_path, maxRecordsPerBatch="10"), tmp_path, table)
@@ -137,7 +140,8 @@ def test_the_first_report_wins(tmp_path):
 
 def test_a_checkpoint_without_its_positions_is_told(spark, stream, table, tmp_path):
     stream.send(range(10))
-    backlog.drain(into(streamed(spark, stream, tmp_path, maxRecordsPerBatch="4"), tmp_path, table))
+    cap = "4" if PROVE else "20"
+    backlog.drain(into(streamed(spark, stream, tmp_path, maxRecordsPerBatch=cap), tmp_path, table))
     shutil.rmtree(tmp_path / "kinesis")
     stream.send(range(10, 12))
     with pytest.raises(Exception, match="do not belong together"):

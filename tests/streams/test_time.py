@@ -23,7 +23,10 @@ def later(monkeypatch, hours):
     monkeypatch.setattr(sources, "now_millis", lambda: millis() + round(hours * HOUR * 1000))
 
 
-@pytest.mark.parametrize("start", ["trim_horizon", "latest"])
+OLDEST = pytest.mark.proof("a shard that is read from its latest record shows it")
+
+
+@pytest.mark.parametrize("start", [pytest.param("trim_horizon", marks=OLDEST), "latest"])
 def test_a_shard_nobody_looked_at_for_longer_than_its_records_are_kept(spark, stream, table, monkeypatch, start):
     assert ingest(spark, table, stream, start=start).records == 0
     before = snapshots.history(spark, table).count()
@@ -83,7 +86,10 @@ def test_children_of_shards_that_were_read_to_their_end(spark, stream, table, mo
         ingest(spark, table, stream)
 
 
-@pytest.mark.parametrize("where", ["between two batches", "before a publication"])
+PUBLISHING = pytest.mark.proof("a run that slept between two batches shows it")
+
+
+@pytest.mark.parametrize("where", ["between two batches", pytest.param("before a publication", marks=PUBLISHING)])
 def test_a_run_that_slept_does_not_know_that_nothing_came(spark, table, monkeypatch, where):
     with kinesis.serve(limits=kinesis.UNLIMITED, start=1_800_000_000.0) as server:
         stream = Stream(server, "slept", shards=1)
@@ -116,7 +122,12 @@ def test_a_run_that_slept_does_not_know_that_nothing_came(spark, table, monkeypa
         assert ids(spark, table) == [0]
 
 
-@pytest.mark.parametrize("hours", [-0.05, 0.05])
+AHEAD = pytest.mark.proof(
+    "a clock that is three minutes behind shows it, and test_latest_is_a_time_that_stays one ahead"
+)
+
+
+@pytest.mark.parametrize("hours", [-0.05, pytest.param(0.05, marks=AHEAD)])
 def test_latest_on_a_machine_whose_clock_is_wrong(spark, stream, table, monkeypatch, hours):
     """Three minutes are less than what a signature is refused for."""
     later(monkeypatch, hours)

@@ -1,8 +1,10 @@
-"""What the tests of topics share: one broker a file, topics of their own, records that are numbers.
+"""What the tests of topics share: one broker a worker, topics of their own, records that are numbers.
 
 Not a conftest: a second module of that name would be found where others import from the first.
 """
 
+import contextlib
+import functools
 import json
 import time
 
@@ -15,11 +17,18 @@ from workbench.streams import topics
 WAIT_SECONDS = 60
 
 
-@pytest.fixture(scope="module")  # imported, one for a session would be one a file, and run on to the end of it
-def broker():
+@functools.cache  # imported, a fixture for a session would be one a file, and its brokers would run side by side
+def serving(config):
+    """The worker's broker, which ends with it."""
     node.fetch()
-    with kafka.serve() as running:
-        yield running
+    stack = contextlib.ExitStack()
+    config.add_cleanup(stack.close)
+    return stack.enter_context(kafka.serve())
+
+
+@pytest.fixture(scope="module")
+def broker(request):
+    return serving(request.config)
 
 
 @pytest.fixture

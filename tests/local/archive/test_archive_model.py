@@ -1,17 +1,17 @@
 """The life of an archived object, any order of requests and hours, against a second telling of the description."""
 
 import itertools
-import os
 
 import archive_oracle
 import pytest
 from botocore.exceptions import ClientError
+from conftest import PROVE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench.local import archive
 
-EXAMPLES = 300 if os.environ.get("WORKBENCH_SOAK") else 25
+EXAMPLES = 300 if PROVE else 25
 ASK = st.tuples(
     st.just("ask"), st.sampled_from(["Bulk", "Standard", "Expedited"]), st.integers(1, 3), st.booleans()
 )

@@ -7,14 +7,15 @@ import sys
 
 import psutil
 import pytest
+from conftest import PROVE
 
 from workbench import session, settings
 from workbench.local import cluster
 from workbench.session import configuration
 
-SOAK = os.environ.get("WORKBENCH_SOAK")
+WORKERS = 2 if PROVE else 1  # executors are a JVM each, and seconds
 WORK = """
-import json, os
+import json, os, sys
 from workbench import session
 from workbench.data import nyc
 spark = session.start("cluster")
@@ -37,9 +38,10 @@ spark.sql("CREATE TABLE n.t (id BIGINT, part INT) PARTITIONED BY (part)")
 spark.range(1000).selectExpr("id", "CAST(id % 4 AS INT) AS part").repartition(4).writeTo("n.t").append()
 spark.sql("DELETE FROM n.t WHERE id = 7")
 found = spark.table("n.t").rdd.mapPartitions(where).collect()
-both = spark.sparkContext.parallelize(range(2), 2).barrier()  # two tasks at once, of which an executor has one
+workers = int(sys.argv[1])
+at_once = spark.sparkContext.parallelize(range(workers), workers).barrier()  # tasks, of which an executor has one
 heaps = spark.sparkContext.parallelize(range(2), 2).mapPartitions(heap).collect()
-processes = both.mapPartitions(lambda rows: [os.getpid()]).collect()
+processes = at_once.mapPartitions(lambda rows: [os.getpid()]).collect()
 paths = [row.file_path for row in spark.sql("SELECT file_path FROM n.t.files").collect()]
 print(json.dumps({
     "heaps": sorted(set(heaps)), "rows": sorted(one[0] for one in found), "processes": processes, "own": os.getpid(),
@@ -68,25 +70,25 @@ def line(process):
         return ""
 
 
-def python(code, variables):
+def python(code, variables, *arguments):
     """Run code in a process of its own with variables beside ours."""
-    command, env = [sys.executable, "-c", code], os.environ | variables
+    command, env = [sys.executable, "-c", code, *map(str, arguments)], os.environ | variables
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=600)
 
 
 @pytest.fixture(scope="module")
 def running():
-    with cluster.serve(memory="900m") as found:
+    with cluster.serve(memory="900m", workers=WORKERS) as found:
         yield found
 
 
 def test_executors_elsewhere_write_and_read_a_table(running):
-    said = python(WORK, running.variables())
+    said = python(WORK, running.variables(), WORKERS)
     assert said.stderr == ""
     told = json.loads(said.stdout)
     assert told["rows"] == [n for n in range(1000) if n != 7]
     assert told["heaps"] == ["-Xmx900M"]  # Spark's own is 1g, whatever a worker has
-    assert told["executors"] == 2 and told["own"] not in told["processes"] and len(set(told["processes"])) == 2
+    assert told["executors"] == len(set(told["processes"])) == WORKERS and told["own"] not in told["processes"]
     assert told["library"] == ["workbench/__init__.py"]  # as it was sent to them, not as it is installed here
     assert (told["stores"], told["master"]) == (["s3"], running.master)
     assert (told["airports"], told["files of the driver"]) == (1_458, [])
@@ -107,11 +109,17 @@ def test_a_session_gets_half_of_what_there_is(running):
     workers = [
         said for one in psutil.Process().children(recursive=True) if "deploy.worker." in (said := line(one))
     ]
-    assert len(workers) == 2 and all("--cores 2 --memory 1800m" in said for said in workers)
-    assert "spark.deploy.defaultCores 2\n" in (running.folder / "master.conf").read_text()
+    assert len(workers) == WORKERS and all("--cores 2 --memory 1800m" in said for said in workers)
+    assert f"spark.deploy.defaultCores {WORKERS}\n" in (running.folder / "master.conf").read_text()
 
 
-@pytest.mark.skipif(not SOAK, reason="two sessions, most of a minute: WORKBENCH_SOAK=1")
+def test_master_and_workers_ask_everybody_for_the_secret(running):
+    names = ["master", *(f"worker-{n}" for n in range(WORKERS))]
+    for conf in ((running.folder / f"{name}.conf").read_text() for name in names):
+        assert "spark.authenticate true\n" in conf and "spark.master.rest.enabled false\n" in conf
+
+
+@pytest.mark.proof("test_a_session_gets_half_of_what_there_is shows that room for another session is left")
 def test_two_sessions_run_side_by_side(running):
     """The first one had all cores, and the second waited without end: `11_survive_kills` starts runs of its own."""
     said = python(BESIDE, running.variables())
@@ -137,7 +145,7 @@ with kinesis.serve(limits=kinesis.UNLIMITED) as server:
 """
 
 
-@pytest.mark.skipif(not SOAK, reason="two sessions, most of a minute: WORKBENCH_SOAK=1")
+@pytest.mark.proof("test_executors_elsewhere_write_and_read_a_table shows executors that work, without a stream")
 def test_executors_read_a_stream_as_whoever_starts_it(running):
     """They had neither its region nor its keys, and the stream ended with 2."""
     aws = {"AWS_ACCESS_KEY_ID": "mine", "AWS_SECRET_ACCESS_KEY": "mine", "AWS_DEFAULT_REGION": "us-east-1"}
@@ -150,13 +158,15 @@ def test_it_listens_on_loopback_only_and_its_secret_is_in_no_command_line(runnin
     ours, lines = [one for one, said in started.items() if deployed(said)], started.values()
     listening = [one for each in ours for one in each.net_connections() if one.status == psutil.CONN_LISTEN]
     addresses = {one.laddr.ip.removeprefix("::ffff:") for one in listening}
-    assert len(ours) == 3
+    assert len(ours) == 1 + WORKERS
     assert addresses == {"127.0.0.1"}
     assert not any(running.secret in line for line in lines)
     assert not any(running.secret in path.read_text(errors="replace") for path in running.folder.glob("*.*"))
 
 
-@pytest.mark.skipif(not SOAK, reason="a minute, in which Spark knocks again and again: WORKBENCH_SOAK=1")
+@pytest.mark.proof(
+    "test_master_and_workers_ask_everybody_for_the_secret reads it in the settings they started with"
+)
 def test_without_the_secret_nobody_gets_in(running):
     code = "from workbench import session; session.start('cluster').range(1).count(); print('in')"
     mine = running.variables() | {cluster.SECRET: "another"}

@@ -10,6 +10,7 @@ import tomllib
 import uuid
 from pathlib import Path
 
+import kafka_broker
 import psutil
 import pytest
 
@@ -21,10 +22,8 @@ PATIENCE_SECONDS = 60
 
 
 @pytest.fixture(scope="module")
-def broker():
-    node.fetch()
-    with kafka.serve() as found:
-        yield found
+def broker(request):
+    return kafka_broker.serving(request.config)
 
 
 def produce(broker, topic, *values, timeout_seconds=60):
@@ -130,6 +129,9 @@ def test_what_it_writes_is_the_owners_alone(broker):
         assert path.stat().st_mode & 0o077 == 0
 
 
+@pytest.mark.proof(
+    "test_data_outlive_a_killed_parent_in_a_folder_that_one_broker_has shows it with a kill besides"
+)
 def test_data_stay_in_a_folder_and_one_broker_has_it(tmp_path):
     node.fetch()
     with kafka.serve(tmp_path / "mine") as first:
@@ -142,6 +144,7 @@ def test_data_stay_in_a_folder_and_one_broker_has_it(tmp_path):
         assert consume(second, "kept", 2) == [(0, b"1"), (1, b"2")]
 
 
+@pytest.mark.proof("test_data_outlive_a_killed_parent_in_a_folder_that_one_broker_has shows the same end")
 def test_it_ends_when_its_parent_is_killed(tmp_path):
     node.fetch()
     code = (
@@ -153,6 +156,35 @@ def test_it_ends_when_its_parent_is_killed(tmp_path):
         assert len(of_folder(tmp_path)) == 1
         parent.send_signal(signal.SIGKILL)
     until(lambda: not of_folder(tmp_path))
+
+
+SERVES = """
+import sys, time
+from confluent_kafka import Producer
+from workbench.local import kafka
+with kafka.serve(sys.argv[1]) as broker:
+    broker.create_topic("kept")
+    producer = Producer({"bootstrap.servers": broker.bootstrap})
+    for value in (b"1", b"2"):
+        producer.produce("kept", value=value, partition=0)
+    print(broker.bootstrap, producer.flush(60), flush=True)
+    time.sleep(600)
+"""
+
+
+def test_data_outlive_a_killed_parent_in_a_folder_that_one_broker_has(tmp_path):
+    node.fetch()
+    with subprocess.Popen([sys.executable, "-c", SERVES, tmp_path / "mine"], stdout=subprocess.PIPE) as parent:
+        said = parent.stdout.readline()
+        assert said.startswith(b"127.0.0.1:") and said.endswith(b" 0\n")
+        assert len(of_folder(tmp_path)) == 1
+        with pytest.raises(ValueError, match="mine is in use by another server"), kafka.serve(tmp_path / "mine"):
+            pass
+        parent.send_signal(signal.SIGKILL)
+    until(lambda: not of_folder(tmp_path))
+    with kafka.serve(tmp_path / "mine") as second:
+        assert consume(second, "kept", 2) == [(0, b"1"), (1, b"2")]
+    assert not of_folder(tmp_path)
 
 
 def refused(kind, match, **arguments):
@@ -188,6 +220,7 @@ def test_the_jars_are_those_of_the_file_and_no_others():
     assert node.fetch() == [jars.file(one) for one in table] and not jars.problems(table)
 
 
+@pytest.mark.proof("test_ports_that_are_taken_meanwhile_are_tried_again shows it for the S3 server")
 def test_a_port_that_is_taken_meanwhile_is_tried_again(tmp_path, taken_meanwhile):
     node.fetch()
     tried = taken_meanwhile("broker")

@@ -1,4 +1,4 @@
-"""The other stand-in, npm's kinesis-local, where `make conformance-kinesis` has brought it: for comparison only.
+"""The other stand-in, npm's kinesis-local, where `make prove PART=kinesis` has brought it: for comparison only.
 
 By itself it listens on all interfaces and has no setting against that; here Node is told to load loopback.cjs
 first, which gives every listening socket 127.0.0.1. It runs on free ports, for a bounded time, and is stopped by
@@ -18,7 +18,7 @@ HERE = Path(__file__).resolve().parent
 HOME = HERE.parents[2] / ".workbench" / "kinesis-local"
 PACKAGE = HOME / "node_modules" / "kinesis-local"
 ASKED = "WORKBENCH_CONFORMANCE"  # the comparison takes a minute
-MISSING = "kinesis-local is compared by make conformance-kinesis, which brings it (and Node where there is none)"
+MISSING = "kinesis-local is compared by make prove PART=kinesis, which brings it (and Node where there is none)"
 TRANSITION = "50ms"
 
 

@@ -1,7 +1,6 @@
 """boto3 through the proxy against a real S3 that checks signatures; orders and outcomes, proven by what is stored."""
 
 import concurrent.futures
-import os
 import random
 
 import pytest
@@ -313,7 +312,7 @@ def test_a_script_can_be_replaced(between, straight):
         between.play([Rule("lose_request", METADATA_PUT.of("c"))])
 
 
-@pytest.mark.skipif(not os.environ.get("WORKBENCH_SOAK"), reason="WORKBENCH_SOAK is not set")
+@pytest.mark.proof("test_a_body_with_a_length_arrives_as_it_is passes 20 MB, whose memory is not looked at")
 def test_the_memory_stays_flat_with_a_large_object(between, straight):
     """The process holds the proxy and reads and writes 200 MB piece by piece; its store is another process."""
     import psutil

@@ -50,7 +50,10 @@ PUT = (
 )
 
 
-@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGTERM])
+INTERRUPTED = pytest.mark.proof("the other signal, SIGTERM, shows it")
+
+
+@pytest.mark.parametrize("how", [pytest.param(signal.SIGINT, marks=INTERRUPTED), signal.SIGTERM])
 def test_a_folder_by_hand_and_its_keys_in_a_shell(tmp_path, how):
     with by_hand("--folder", tmp_path / "mine") as (process, said):
         endpoint, bucket = said["S3"].split("  ")
