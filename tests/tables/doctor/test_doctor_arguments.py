@@ -145,6 +145,9 @@ def test_what_is_not_in_the_table_is_said_by_its_own_name(spark, namespace, monk
         doctor.asked(spark, made.name, (one for one in ["SELECT 1"]))
 
 
+@pytest.mark.proof(
+    "test_what_is_not_in_the_table_is_said_by_its_own_name gives queries once, which are read by the same code"
+)
 def test_what_is_given_once_is_heeded_throughout(spark, namespace):
     """Of a generator the checks had left nothing: what the owner agreed to was not done, and nobody said so."""
     name = f"{namespace}.t"

@@ -4,6 +4,7 @@ import re
 from types import SimpleNamespace
 
 import pytest
+from conftest import PROVE
 from doctor_cases import POLICY, diagnose, the
 
 from workbench.tables import doctor, snapshots
@@ -69,25 +70,39 @@ def test_what_sorting_brings_in_all_partitions_together(parts, expected):
     assert order._promise(look, there, bounds, "c") == expected
 
 
+DAYS = 240 if PROVE else 120
+
+
 def two_fields(spark, namespace):
-    """240 partitions of a row each: 240 days, and one of three values."""
+    """Partitions of a row each: so many days, and one of three values."""
     name = f"{namespace}.two"
     spark.sql(f"CREATE TABLE {name} (at TIMESTAMP, v STRING) USING iceberg PARTITIONED BY (v, days(at))")
     at = "TIMESTAMP'2026-01-01' + make_interval(0, 0, 0, CAST(id AS INT)) AS at"
-    spark.range(240).selectExpr(at, "concat('v', id % 3) AS v").writeTo(name).append()
+    spark.range(DAYS).selectExpr(at, "concat('v', id % 3) AS v").writeTo(name).append()
     return name
 
 
-@pytest.mark.parametrize(("files", "term"), [(12, "WITH year(`at`)"), (0.5, "DROP PARTITION FIELD `at_day`")])
+NOTHING_BUT_ONE = pytest.mark.proof("test_why_a_field_is_dropped shows the other statement's reason")
+
+
+@pytest.mark.parametrize(
+    ("files", "term"),
+    [
+        (DAYS / 20, "WITH year(`at`)"),
+        pytest.param(0.5, "DROP PARTITION FIELD `at_day`", marks=NOTHING_BUT_ONE),
+    ],
+)
 def test_of_two_fields_one_makes_what_the_other_leaves_over(spark, namespace, files, term):
-    """By months there would be 24 partitions, each of half a file."""
+    """By months there would be a tenth of the partitions, each of half a file."""
     name = two_fields(spark, namespace)
+    # a finer unit was proposed, which makes more of them, however small the target
+    assert diagnose(spark, name, target_file_bytes=100).causes == ()
     size = spark.sql(f"SELECT sum(file_size_in_bytes) FROM {name}.data_files").first()[0]
     found = diagnose(spark, name, target_file_bytes=int(size / files))
     one = the(found, "too_many_partitions")
     assert term in one.statements[0]
     promised = re.search(
-        "about ([0-9]+) partitions for 240, with ([0-9]+) files? of the target size or less", one.advice
+        f"about ([0-9]+) partitions for {DAYS}, with ([0-9]+) files? of the target size or less", one.advice
     )
     doctor.cure(spark, found, agreed=["too_many_partitions"])
     spark.sql(f"REFRESH TABLE {name}")
@@ -95,12 +110,19 @@ def test_of_two_fields_one_makes_what_the_other_leaves_over(spark, namespace, fi
     assert spark.table(f"{name}.data_files").count() <= int(promised[2])
 
 
+@pytest.mark.proof(
+    "test_of_two_fields_one_makes_what_the_other_leaves_over begins with the same question of the same table"
+)
 def test_a_partition_of_a_whole_file_is_no_small_one_however_small_the_target(spark, namespace):
     """A finer unit was proposed, which makes more of them."""
     name = two_fields(spark, namespace)
     assert diagnose(spark, name, target_file_bytes=100).causes == ()
 
 
+@pytest.mark.proof(
+    "test_what_sorting_brings_in_all_partitions_together shows the promise, the notebook "
+    "41_doctor_a_sick_table what sorting brings"
+)
 @pytest.mark.parametrize("column", ["id", "day"])
 def test_sorting_brings_what_was_promised(spark, namespace, column):
     name = f"{namespace}.mixed"

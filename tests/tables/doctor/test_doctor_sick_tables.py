@@ -10,6 +10,10 @@ from workbench.tables import doctor
 ROWS = 20_000
 
 
+@pytest.mark.proof(
+    "the notebook 41_doctor_a_sick_table plants the same causes, and checks that they are found and "
+    "cured and that rows stay"
+)
 @pytest.mark.parametrize("make", [sick.healthy, *sick.ALL], ids=lambda make: make.__name__)
 def test_what_was_planted_is_found_and_cured(spark, namespace, make):
     made = make(spark, namespace, rows=ROWS)
@@ -28,6 +32,9 @@ def test_what_was_planted_is_found_and_cured(spark, namespace, make):
     assert diagnose(spark, made.name).causes == ()
 
 
+@pytest.mark.proof(
+    "the notebook 41_doctor_a_sick_table prints each finding's sentence, and its stored output is compared"
+)
 def test_sentences_have_their_figures(spark, namespace):
     made = sick.dripped(spark, namespace, rows=2000, drips=25)
     found = diagnose(spark, made.name)
@@ -44,6 +51,7 @@ def test_a_cure_that_nobody_agreed_to_is_refused(spark, namespace):
     made = sick.dripped(spark, namespace, rows=100, drips=5)
     found = diagnose(spark, made.name)
     assert found.causes == ("small_files",)
+    assert found == diagnose(spark, made.name)  # looking changes nothing
     with pytest.raises(ValueError, match="unsorted_files was not found in .*; found were: small_files"):
         doctor.cure(spark, found, agreed=["unsorted_files"])
     with pytest.raises(ValueError, match="small_files needs no agreement"):

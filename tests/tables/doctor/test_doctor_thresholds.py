@@ -3,6 +3,7 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from conftest import PROVE
 from doctor_cases import LATER, diagnose, the
 
 from workbench.tables import commits, doctor, maintenance
@@ -35,6 +36,7 @@ def test_an_empty_table_is_healthy(spark, table):
     assert diagnose(spark, table).causes == ()
 
 
+@pytest.mark.proof("test_four_small_files_are_healthy_and_five_are_not shows it for four files")
 def test_a_table_of_one_file_is_healthy(spark, table):
     fill(spark, table, 10)
     assert diagnose(spark, table).causes == ()
@@ -54,12 +56,20 @@ def test_small_files_that_are_few_among_many_are_no_cause(spark, table):
     assert diagnose(spark, table, thresholds=half).causes == ()
 
 
+@pytest.mark.proof(
+    "the notebook 41_doctor_a_sick_table finds nothing in its healthy table, which has a partition a month"
+)
 def test_a_partition_a_month_is_healthy(spark, table):
     spark.sql(f"ALTER TABLE {table} ADD PARTITION FIELD months(day)")
     fill(spark, table, 24 * 365, at="TIMESTAMP'2026-01-01' + make_interval(0,0,0,0,id)")
     assert diagnose(spark, table).causes == ()
 
 
+@pytest.mark.proof(
+    "test_how_many_partitions_another_transform_makes reckons each kind of field, "
+    "test_of_two_fields_one_makes_what_the_other_leaves_over and the notebook 41_doctor_a_sick_table "
+    "show tables"
+)
 @pytest.mark.parametrize(
     ("field", "cause", "target", "statement"),
     [
@@ -105,6 +115,10 @@ def test_one_file_that_outgrew_the_others(spark, table):
     assert diagnose(spark, table, target_file_bytes=2**20, min_input_files=9).causes == ()
 
 
+@pytest.mark.proof(
+    "the notebook 41_doctor_a_sick_table finds files in no order where an order was promised, and in no "
+    "other table"
+)
 def test_order_counts_only_where_somebody_asks_for_it(spark, table):
     fill(spark, table, 40_000, files=6)
     small = {"target_file_bytes": 8192}
@@ -125,7 +139,7 @@ def test_order_counts_only_where_somebody_asks_for_it(spark, table):
 def test_names_and_places_that_need_quotes(spark, table):
     name, place = f"{table}_odd", f"{spark.conf.get('spark.sql.catalog.lake.warehouse')}/it's here"
     spark.sql(f'CREATE TABLE {name} (id BIGINT, `it\'s` STRING, `a.b` STRING) USING iceberg LOCATION "{place}"')
-    rows = spark.range(40_000).selectExpr("id", "uuid() AS `it's`", "uuid() AS `a.b`")
+    rows = spark.range(40_000 if PROVE else 4_000).selectExpr("id", "uuid() AS `it's`", "uuid() AS `a.b`")
     rows.repartition(6).writeTo(name).append()
     for column, quoted in (("it's", "'`it\\'s`'"), ("a.b", "'`a.b`'")):
         (one,) = diagnose(spark, name, columns=[column], target_file_bytes=8192).findings
@@ -153,6 +167,10 @@ def test_depth_is_how_many_files_may_hold_a_value(spans, depth):
     assert order.depth(spans) == depth
 
 
+@pytest.mark.proof(
+    "test_snapshots_that_hold_much_are_a_cause_though_few shows old snapshots, the notebook "
+    "41_doctor_a_sick_table a full log of metadata files"
+)
 def test_snapshots_and_metadata(spark, table):
     fill(spark, table, 10)
     commit_nothing(spark, table, 110)
@@ -183,6 +201,9 @@ def test_a_large_metadata_file(spark, table):
     assert diagnose(spark, table, thresholds=doctor.Thresholds(metadata_bytes=1000)).causes == ()
 
 
+@pytest.mark.proof(
+    "the notebook 41_doctor_a_sick_table finds and drops a branch that nobody dropped after its audit"
+)
 def test_refs_are_dangling_when_old_without_an_end_and_holding_alone(spark, table):
     fill(spark, table, 1000)
     for name in ("harmless", "dangling", "solitary", "ending"):

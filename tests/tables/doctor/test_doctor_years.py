@@ -24,16 +24,19 @@ def made(spark, namespace, kind, transform, values):
     return name
 
 
+UNITS = pytest.mark.proof("test_a_unit_is_proposed_alike_for_any_year shows it for days and hours without a table")
+
+
 @pytest.mark.parametrize(
     ("kind", "transform", "partitions"),
     [
-        ("DATE", "days(at)", 16),
-        ("DATE", "at", 16),
-        ("DATE", "months(at)", 11),
-        ("TIMESTAMP", "hours(at)", 31),
+        pytest.param("DATE", "days(at)", 16, marks=UNITS),
+        pytest.param("DATE", "at", 16, marks=UNITS),
+        pytest.param("DATE", "months(at)", 11, marks=UNITS),
+        pytest.param("TIMESTAMP", "hours(at)", 31, marks=UNITS),
         ("TIMESTAMP", "days(at)", 16),
-        ("TIMESTAMP", "at", 31),
-        ("TIMESTAMP_NTZ", "at", 31),
+        pytest.param("TIMESTAMP", "at", 31, marks=UNITS),
+        pytest.param("TIMESTAMP_NTZ", "at", 31, marks=UNITS),
     ],
 )
 def test_too_many_partitions_of_any_years(spark, namespace, kind, transform, partitions):
@@ -82,6 +85,7 @@ def test_seconds_behind_and_before_python():
     ]  # fmt: skip
 
 
+@pytest.mark.proof("test_seconds_behind_and_before_python shows how such days and moments are told in seconds")
 @pytest.mark.parametrize("kind", KINDS)
 def test_bounds_of_any_years_are_ordered_by_time(spark, namespace, kind):
     """Of 2001 each file has all days, of 55601 and -399 two days of its own."""

@@ -5,8 +5,6 @@ import time
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-import pytest
-
 from workbench.tables import commits, maintenance, snapshots
 from workbench.tables.maintenance import arrow
 
@@ -18,7 +16,6 @@ MERGE_ON_READ = (
 # Spark's own default leaves a delete file for each data file, which nothing makes fewer
 BY_PARTITION = MERGE_ON_READ + ", 'write.delete.granularity' = 'partition'"
 ALL = maintenance.ACTIONS
-LONG = pytest.mark.skipif(not os.environ.get("WORKBENCH_SOAK"), reason="WORKBENCH_SOAK is not set")
 
 
 def made(spark, table, *, properties=PLAIN, partitioned="", appends=0, columns="id BIGINT, v STRING"):

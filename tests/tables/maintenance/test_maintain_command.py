@@ -8,7 +8,6 @@ import pytest
 from conftest import ENVIRONMENT
 from digests import digest
 from maintenance_cases import (
-    LONG,
     MERGE_ON_READ,
     PLAIN,
     append,
@@ -70,6 +69,11 @@ def test_a_plan_is_said_and_changes_nothing(spark, namespace, policy):
         "plan   remove_orphans: files below file:///t that no snapshot knows and that are older than 3 days are "
         "found, and removed when told so\n",
     )
+    options = (table, *policy(f"{OFTEN}actions: [expire_snapshots]\n"), "--plan", "--mark")
+    code, text = call(*options, before[0][2])
+    assert code == 0 and "expire_snapshots: 2 snapshots go" in text and "3 older snapshots stay" in text
+    code, text = call(*options, 17)
+    assert code == 2 and text.startswith("workbench: 17 is neither a snapshot of ")
     assert (ids(spark, table), data_files(spark, table), digest(spark, table)) == before
 
 
@@ -96,6 +100,10 @@ def test_orphans_are_named_until_their_removal_is_told(spark, namespace, policy)
     for path in there:
         path.write_text("x")
         old(path)
+    hidden = [folder(spark, table) / "data" / name for name in ("_one.parquet", ".two.parquet")]
+    for path in hidden:  # Iceberg's action does not list them
+        path.write_text("x")
+        old(path)
     options, head = (table, *policy("actions: [remove_orphans]")), f"{table}: remove_orphans\n"
     code, text = call(*options)
     named = [line for line in text.splitlines() if line.endswith(".parquet")]
@@ -110,9 +118,12 @@ def test_orphans_are_named_until_their_removal_is_told(spark, namespace, policy)
         0,
         f"{head}done   remove_orphans: 12 orphans found, 12 deleted\n",
     )
-    assert not any(path.exists() for path in there)
+    assert not any(path.exists() for path in there) and all(path.exists() for path in hidden)
+    unknown = {one.rpartition("/")[2] for one in maintenance.inventory(spark, table).unknown}
+    assert unknown >= {path.name for path in hidden}
 
 
+@pytest.mark.proof("test_orphans_are_named_until_their_removal_is_told shows hidden files beside its orphans")
 def test_hidden_files_are_no_orphans(spark, namespace, policy):
     """Iceberg's action does not list them."""
     table = made(spark, f"{namespace}.t", appends=1)
@@ -129,6 +140,10 @@ def test_hidden_files_are_no_orphans(spark, namespace, policy):
     assert unknown >= {"_one.parquet", ".two.parquet", "three.parquet"}
 
 
+@pytest.mark.proof(
+    "test_a_plan_is_said_and_changes_nothing shows a mark that holds and one that is refused, "
+    "test_who_holds_what all else"
+)
 def test_a_mark_holds_its_snapshot_and_a_lost_one_is_refused(spark, namespace, policy):
     table = made(spark, f"{namespace}.t", appends=4)
     spark.sql(f"ALTER TABLE {table} CREATE TAG reader AS OF VERSION {ids(spark, table)[1]}")
@@ -164,6 +179,7 @@ def test_one_table_does_not_stop_the_next(spark, namespace, policy, monkeypatch)
     assert len(lines) == 4 and data_files(spark, table) == 1
 
 
+@pytest.mark.proof("test_which_sentences_are_for_a_person shows the exit code of each such sentence")
 def test_a_limit_is_no_reason_to_wake_anybody_unless_it_leaves_no_room_at_all(spark, namespace, policy):
     table = made(spark, f"{namespace}.t", appends=6)
     code, text = call(table, *policy(f"{OFTEN}limits: {{max_commits: 1}}\n"))
@@ -191,6 +207,10 @@ def test_what_the_table_refuses_is_left(spark, namespace, policy):
     spark.sql(f"ALTER TABLE {table} UNSET TBLPROPERTIES ('gc.enabled')")  # or it could not be dropped
 
 
+@pytest.mark.proof(
+    "test_an_error_carries_what_was_done_before_it shows what the command prints then, "
+    "test_which_sentences_are_for_a_person the exit code"
+)
 def test_what_writers_refuse_is_left_and_an_error_in_the_middle_is_said(spark, namespace, policy, monkeypatch):
     tables = [made(spark, f"{namespace}.{name}", appends=4) for name in "ab"]
     options = (*tables, *policy(f"{OFTEN}actions: [rewrite_manifests, expire_snapshots]\n"))
@@ -252,6 +272,10 @@ def test_nothing_is_done_while_the_pointer_is_in_doubt(spark, namespace, policy,
     assert code == 0 and noted in text and "done   compact_data: 8 files before, 1 after" in text
 
 
+@pytest.mark.proof(
+    "test_a_run_that_was_killed_and_is_begun_again_is_harmless shows a plan whose work is done: no file "
+    "is taken twice"
+)
 def test_a_plan_that_another_run_has_overtaken_does_nothing_twice(spark, namespace, policy):
     """As where two of them begin at once, and the first is through when the second begins to work."""
     table = made(spark, f"{namespace}.t", appends=6)
@@ -263,7 +287,10 @@ def test_a_plan_that_another_run_has_overtaken_does_nothing_twice(spark, namespa
     assert maintenance.inventory(spark, table).missing == ()
 
 
-@LONG
+@pytest.mark.proof(
+    "test_another_expiry_that_was_quicker_is_no_error shows two runs of which one comes into the other, "
+    "test_every_action_beside_a_writer that no row and no file is lost"
+)
 @pytest.mark.parametrize("properties", [PLAIN, MERGE_ON_READ, "'format-version' = '3'"], ids=["2", "deletes", "3"])
 def test_two_at_once_lose_no_row_and_no_file(spark, namespace, policy, properties):
     table = made(spark, f"{namespace}.t", properties=properties, appends=8)

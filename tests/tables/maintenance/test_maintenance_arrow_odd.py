@@ -33,6 +33,9 @@ def test_large_files_beside_small_ones_are_left(spark, table):
     assert (done.fast, done.files_after, data_files(spark, table), done.said) == (5, 1, 2, ())
 
 
+@pytest.mark.proof(
+    "test_what_is_unusual_is_told_before_anything_is_written shows that such a table is none for the fast way"
+)
 def test_partitions_that_are_no_plain_literals_go_through_spark_all_of_them(spark, table):
     """The one of NULL could be told, the others not: they were left out, and planned again for ever."""
     made(spark, table, columns="id BIGINT, d DECIMAL(5,2), f DOUBLE, at TIMESTAMP", partitioned="d, f, at")
@@ -44,6 +47,10 @@ def test_partitions_that_are_no_plain_literals_go_through_spark_all_of_them(spar
     assert done.said == ("through Spark: it is partitioned by values of type decimal(5, 2)",)
 
 
+@pytest.mark.proof(
+    "test_what_is_unusual_is_told_before_anything_is_written shows the field without a value, "
+    "test_files_from_before_the_partitioning_was_dropped_go_together_with_later_ones the one that is gone"
+)
 def test_partition_fields_that_were_dropped(spark, table):
     """In format 2 a field is gone, in format 1 it stays as one without a value, also when the format is raised."""
     made(spark, table, partitioned="v")
@@ -100,6 +107,9 @@ def test_a_level_that_there_is_not_is_left_to_spark():
         parquet.options(given)
 
 
+@pytest.mark.proof(
+    "test_a_commit_that_arrives_late_keeps_its_files shows that files stay when nobody knows whether a commit took"
+)
 def test_files_stay_when_java_dies_behind_the_commit(spark, table, monkeypatch):
     """Python sees an error of Py4J's then, which says nothing of the commit: its files may be live."""
     from py4j.protocol import Py4JNetworkError
@@ -208,6 +218,10 @@ def test_rows_with_nan_are_found(spark, table):
         assert tuple(spark.sql(f"SELECT {told} FROM {table}.files").first()) == (3, nulls, 1, True)
 
 
+@pytest.mark.proof(
+    "test_a_partition_of_such_a_day_is_named shows the name of such a partition, which a plan tells by the same "
+    "code"
+)
 def test_days_that_python_does_not_have(spark, table):
     """A clock in the wrong unit gives years of five digits; a plan of such a table broke off."""
     made(spark, table, columns="id BIGINT, at TIMESTAMP", partitioned="days(at)")

@@ -66,6 +66,9 @@ def test_deletes_that_apply_to_nothing_go(spark, table):
     assert (done.files, digest(spark, table)[0], spark.table(f"{table}.delete_files").count()) == (1, 9, 0)
 
 
+@pytest.mark.proof(
+    "test_deletes_that_apply_to_nothing_go shows which delete files are planned, in a partitioned table"
+)
 def test_deletes_that_icebergs_action_passes_over_are_not_planned(spark, table):
     """Of a table without partitions: a plan that names them would be done in vain for ever."""
     made(spark, table, properties=MERGE_ON_READ, appends=1)

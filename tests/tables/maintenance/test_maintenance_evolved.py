@@ -10,7 +10,10 @@ def table(spark, namespace):
     return f"{namespace}.t"
 
 
-@pytest.mark.parametrize("version", ["1", "2"])
+RAISED = pytest.mark.proof("the same test shows it for format 1, in which the field stays without a value")
+
+
+@pytest.mark.parametrize("version", ["1", pytest.param("2", marks=RAISED)])
 def test_manifests_of_a_partitioning_whose_column_was_dropped(spark, table, version):
     """In format 1 a dropped field stays without a value, and Iceberg's own rewrite of its manifests dies."""
     made(spark, table, columns="id BIGINT, w STRING", partitioned="w", properties="'format-version' = '1'")

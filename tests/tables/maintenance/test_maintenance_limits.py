@@ -9,7 +9,6 @@ from maintenance_cases import (
     ALL,
     BY_PARTITION,
     LATER,
-    LONG,
     append,
     data_files,
     folder,
@@ -26,6 +25,8 @@ from workbench.tables.maintenance import compaction, deletes, limits, orphans, r
 
 PLANNED = maintenance.Planned("a.b", "", None, LATER, policy(), (), (), ())
 NO_LIMIT = "a limit is 0 or more, and None is no limit"
+BY_POLICY = pytest.mark.proof("test_an_argument_goes_before_the_policy_and_nothing_is_not_no_limit shows both")
+NOTHING = pytest.mark.proof("test_which_limit_is_reached shows that a limit of nothing is one")
 
 
 @pytest.mark.parametrize(
@@ -83,7 +84,11 @@ def one_partition_at_a_time(monkeypatch):
     monkeypatch.setattr(running, "_BATCH_GROUPS", 1)
 
 
-@pytest.mark.parametrize("how", ["argument", pytest.param("policy", marks=LONG)])
+@pytest.mark.proof(
+    "test_what_is_left_is_never_less_than_nothing shows how the commits of actions are reckoned together, "
+    "test_limits_hold_and_the_next_run_goes_on an action that is bounded"
+)
+@pytest.mark.parametrize("how", ["argument", "policy"])
 def test_commits_of_all_actions_are_counted(spark, table, monkeypatch, how):
     table += how[:3]
     made(spark, table, partitioned="v", appends=5)  # three partitions of five files, five manifests
@@ -103,7 +108,7 @@ def test_commits_of_all_actions_are_counted(spark, table, monkeypatch, how):
     assert (digest(spark, table), data_files(spark, table)) == (before, 3)
 
 
-@LONG
+@pytest.mark.proof("test_limits_hold_and_the_next_run_goes_on shows it for a limit of one commit")
 def test_a_rewrite_by_spark_commits_no_more_often_than_it_may(spark, table):
     made(spark, table, partitioned="v", appends=5)
     planned, before = plan(spark, table, "compact_data", fast=False), digest(spark, table)
@@ -111,6 +116,7 @@ def test_a_rewrite_by_spark_commits_no_more_often_than_it_may(spark, table):
     assert (done.files, done.commits, len(ids(spark, table)), digest(spark, table)) == (15, 2, 5 + 2, before)
 
 
+@pytest.mark.proof("test_what_is_left_is_never_less_than_nothing shows how the commits that are left are reckoned")
 def test_a_rewrite_that_is_begun_again_has_only_the_commits_that_are_left(spark, table, monkeypatch):
     """Of the first try half is committed, and the rest refused by another commit."""
     made(spark, table, partitioned="v", appends=5)
@@ -133,7 +139,7 @@ def test_a_rewrite_that_is_begun_again_has_only_the_commits_that_are_left(spark,
     assert done.said[0] == "max_commits is reached: 10 files were left as they are"
 
 
-@LONG
+@pytest.mark.proof("test_limits_hold_and_the_next_run_goes_on shows that a limit of commits holds, for data files")
 def test_delete_files_take_one_commit_of_the_two_that_they_need(spark, table):
     """Small ones are written together in one commit, those that apply to nothing go in another."""
     made(spark, table, properties=BY_PARTITION, columns="id BIGINT, v STRING", partitioned="v")
@@ -160,7 +166,7 @@ def test_delete_files_take_one_commit_of_the_two_that_they_need(spark, table):
     assert left == [(1, 1, 2), (1, 2, 1)] and digest(spark, table) == before
 
 
-@LONG
+@pytest.mark.proof("test_limits_hold_and_the_next_run_goes_on shows that a limit of commits holds, for data files")
 def test_a_compaction_with_one_commit_leaves_the_delete_files_to_the_next_run(spark, table):
     made(spark, table, properties=BY_PARTITION, appends=6)
     for n in range(6):
@@ -172,7 +178,7 @@ def test_a_compaction_with_one_commit_leaves_the_delete_files_to_the_next_run(sp
     assert (digest(spark, table), data_files(spark, table)) == (before, 1)
 
 
-@LONG
+@pytest.mark.proof("test_a_delete_in_the_middle_of_a_rewrite_is_not_undone shows a repeat, of data files")
 def test_a_repeat_of_deletes_counts_what_was_committed_before_it(spark, table, monkeypatch):
     made(spark, table, properties=BY_PARTITION, appends=5)
     for n in range(5):
@@ -193,6 +199,7 @@ def test_a_repeat_of_deletes_counts_what_was_committed_before_it(spark, table, m
 # bytes
 
 
+@pytest.mark.proof("test_limits_hold_and_the_next_run_goes_on shows that a limit of bytes is held")
 def test_files_that_came_since_the_plan_count(spark, table):
     made(spark, table, appends=5)
     planned = plan(spark, table, "compact_data")
@@ -203,6 +210,10 @@ def test_files_that_came_since_the_plan_count(spark, table):
     assert 0 < done.bytes_read <= limit and done.files in (4, 5)
 
 
+@pytest.mark.proof(
+    "test_limits_hold_and_the_next_run_goes_on shows that the limit is held; how often the table is "
+    "loaded is a matter of speed"
+)
 def test_a_limit_of_bytes_loads_the_table_once_more_and_not_once_a_group(spark, table, monkeypatch):
     whole, loads = commits.load, []
 
@@ -224,6 +235,9 @@ def test_a_limit_of_bytes_loads_the_table_once_more_and_not_once_a_group(spark, 
     assert counts[1] - counts[0] == 1
 
 
+@pytest.mark.proof(
+    "test_limits_hold_and_the_next_run_goes_on shows that a limit of bytes is held, where partitions can be told"
+)
 def test_partitions_that_cannot_be_told_to_iceberg_count(spark, table):
     """It then takes files of any partition: as many as surely fit."""
     made(spark, table, columns="id BIGINT, v STRING, d DECIMAL(5,2)", partitioned="d")
@@ -243,7 +257,11 @@ def test_partitions_that_cannot_be_told_to_iceberg_count(spark, table):
 # minutes
 
 
-@pytest.mark.parametrize("how", ["argument", pytest.param("policy", marks=LONG)])
+@pytest.mark.proof(
+    "test_which_limit_is_reached shows when the minutes are over, "
+    "test_limits_hold_and_the_next_run_goes_on an action that is not begun then"
+)
+@pytest.mark.parametrize("how", ["argument", "policy"])
 def test_after_the_minutes_nothing_new_is_begun(spark, table, monkeypatch, how):
     table += how[:3]
     made(spark, table, partitioned="v", appends=5)
@@ -265,6 +283,10 @@ def test_after_the_minutes_nothing_new_is_begun(spark, table, monkeypatch, how):
     assert (len(ids(spark, table)), data_files(spark, table)) == (5 + 2, 5 + 1 + 1)
 
 
+@pytest.mark.proof(
+    "test_orphans_that_the_minutes_left shows what is said then, "
+    "test_which_limit_is_reached when the minutes are over"
+)
 def test_orphans_are_left_when_the_minutes_are_over(spark, table, monkeypatch):
     made(spark, table, appends=1)
     there = [folder(spark, table) / "data" / f"orphan_{n}.parquet" for n in range(3)]
@@ -282,9 +304,8 @@ def test_orphans_are_left_when_the_minutes_are_over(spark, table, monkeypatch):
     assert (done.files, len(done.orphans), [path.exists() for path in there]) == (1, 3, [False, True, True])
 
 
-@pytest.mark.parametrize(
-    "limit", [pytest.param("max_bytes", marks=LONG), "max_minutes", pytest.param("max_commits", marks=LONG)]
-)
+@NOTHING
+@pytest.mark.parametrize("limit", ["max_bytes", "max_minutes", "max_commits"])
 def test_a_limit_of_nothing_is_nothing(spark, table, limit):
     """And not no limit."""
     made(spark, table, appends=5)
@@ -292,7 +313,7 @@ def test_a_limit_of_nothing_is_nothing(spark, table, limit):
     assert (done.said, data_files(spark, table)) == ((f"not begun: {limit} is reached",), 5)
 
 
-@LONG
+@BY_POLICY
 def test_an_argument_goes_before_the_policy(spark, table):
     made(spark, table, appends=5)
     planned = maintenance.plan(

@@ -20,7 +20,10 @@ def lineage(spark, table):
     return sorted(map(tuple, rows))
 
 
-@pytest.mark.parametrize("born", ["2", "3"])
+RAISED = pytest.mark.proof("the same test shows it for a table that was of format 3 from the beginning")
+
+
+@pytest.mark.parametrize("born", [pytest.param("2", marks=RAISED), "3"])
 def test_row_ids_stay_when_manifests_and_files_are_written_together(spark, table, born):
     """Iceberg 1.11's own rewrite of manifests on Spark gives all rows of the table new ids."""
     made(spark, table, properties=MERGE_ON_READ.replace("'2'", f"'{born}'"), appends=4)
@@ -45,6 +48,9 @@ def deleted_from(spark, table, version, **more):
     return len(ids(spark, table))
 
 
+@pytest.mark.proof(
+    "test_limits_hold_and_the_next_run_goes_on shows that commits are counted, where nothing is deleted"
+)
 @pytest.mark.parametrize(
     ("version", "partitioned", "commits", "left"),
     [
@@ -60,6 +66,9 @@ def test_a_compaction_counts_the_commits_in_the_history(spark, table, version, p
     assert spark.table(f"{table}.delete_files").count() == left
 
 
+@pytest.mark.proof(
+    "test_limits_hold_and_the_next_run_goes_on shows that commits are counted, where nothing is deleted"
+)
 def test_deletion_vectors_take_none_of_the_commits_that_are_left(spark, table):
     before = deleted_from(spark, table, 3)
     planned = plan(spark, table, *ALL[:3])

@@ -36,6 +36,9 @@ def all_old(place, *but):
             old(path)
 
 
+@pytest.mark.proof(
+    "test_a_busy_table_below_whose_metadata_is_all_young_refuses_the_removal shows it for a folder below"
+)
 def test_a_table_in_the_same_folder_refuses_the_removal(spark, table):
     """Also where this one's own orphans of metadata come first."""
     made(spark, table, properties=PLAIN + ", 'write.metadata.previous-versions-max' = '1'", appends=2)
@@ -61,6 +64,10 @@ def test_a_busy_table_below_whose_metadata_is_all_young_refuses_the_removal(spar
     spark.sql(f"DROP TABLE {other}")
 
 
+@pytest.mark.proof(
+    "test_an_error_carries_what_was_done_before_it shows what was done, "
+    "test_a_busy_table_below_whose_metadata_is_all_young_refuses_the_removal the refusal"
+)
 def test_what_was_done_before_a_refused_removal_is_returned(spark, table):
     place, other = folder(spark, made(spark, table, appends=5)), table + "_other"
     spark.sql(f"CREATE TABLE {other} (id BIGINT) USING iceberg LOCATION 'file:{place}/in'")
@@ -87,6 +94,10 @@ def test_an_error_carries_what_was_done_before_it(spark, table, monkeypatch):
     ]
 
 
+@pytest.mark.proof(
+    "test_orphans_are_named_until_their_removal_is_told shows the answer; how often the storage is "
+    "listed is a matter of speed"
+)
 @pytest.mark.parametrize(("few", "listings"), [(100, 1), (0, 2)])
 def test_the_storage_is_listed_once_and_again_only_for_many(spark, table, monkeypatch, few, listings):
     """The ages of a few are asked one by one; the answer is the same."""
@@ -107,6 +118,7 @@ def test_the_storage_is_listed_once_and_again_only_for_many(spark, table, monkey
     assert orphans._created(commits.load(spark, table).io(), f"{found[0]}.gone") is None
 
 
+@pytest.mark.proof("test_a_commit_that_the_pointer_does_not_know shows which pointers are refused")
 def test_a_catalog_from_an_old_copy_refuses_the_removal(spark, table):
     """What was committed since looks like orphans, and is live for whoever finds the right pointer again."""
     places = [_place(spark, made(spark, table))]
@@ -160,6 +172,7 @@ def test_a_commit_that_the_pointer_does_not_know(known, unknown, refused):
         assert refused is None
 
 
+@pytest.mark.proof("test_a_commit_that_the_pointer_does_not_know shows which metadata files are let go")
 def test_metadata_from_before_the_log_and_of_commits_that_never_were_is_removed(spark, table):
     made(spark, table, properties=PLAIN + ", 'write.metadata.previous-versions-max' = '2'", appends=6)
     place = folder(spark, table)

@@ -5,6 +5,7 @@ import struct
 import tempfile
 
 import pyarrow as pa
+from conftest import PROVE
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pyarrow import fs
@@ -50,7 +51,7 @@ def told(tables):
     return found | ({3: tuple(struct.pack("<d", numbers[n]) for n in (0, -1))} if numbers else {})
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60 if PROVE else 20, deadline=None)
 @given(parts=st.lists(VALUES, min_size=1, max_size=4), row_group_bytes=st.sampled_from([1, 6_000, 10**9]))
 def test_what_is_told_of_long_values_is_what_is_there(parts, row_group_bytes):
     tables = [rows(values) for values in parts]

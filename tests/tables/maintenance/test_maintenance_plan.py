@@ -19,6 +19,7 @@ def of(planned):
     return {one.name: (one.files, one.files_after) for one in planned.actions}
 
 
+@pytest.mark.proof("test_a_plan_is_said_and_changes_nothing shows the same plan on the command line")
 def test_a_table_of_small_files(spark, table):
     made(spark, table, appends=6)
     before = ids(spark, table)
@@ -80,6 +81,7 @@ def test_small_delete_files_are_written_together(spark, table):
     assert (action.files, action.files_after, action.what) == (5, 1, "5 small delete files become about 1")
 
 
+@pytest.mark.proof("test_deletes_that_apply_to_nothing_go shows it for deletes by equality")
 def test_deletes_of_files_that_were_compacted_away_go(spark, table):
     made(spark, table, properties=MERGE_ON_READ, appends=5)
     spark.sql(f"DELETE FROM {table} WHERE id % 10 = 0")
@@ -108,6 +110,7 @@ def test_how_many_files_bytes_make(size, target, expected):
     assert groups.files_after(size, target) == expected
 
 
+@pytest.mark.proof("test_who_holds_what shows each case without a session")
 def test_marks_branches_and_tags_hold_what_comes_after_them(spark, table):
     made(spark, table, appends=6)
     first, second, third, fourth, _, _ = known = ids(spark, table)
@@ -133,6 +136,9 @@ def test_marks_branches_and_tags_hold_what_comes_after_them(spark, table):
     assert going() == ([0, 1, 2], ["1 older snapshot stays, needed from side on"])
 
 
+@pytest.mark.proof(
+    "test_a_maximum_age_of_its_own_goes_before_that_of_all shows which refs go and that they are refused as marks"
+)
 def test_a_ref_that_would_be_dropped_is_said_and_refused_as_a_mark(spark, table):
     made(spark, table, appends=3)
     first = ids(spark, table)[0]
@@ -144,11 +150,19 @@ def test_a_ref_that_would_be_dropped_is_said_and_refused_as_a_mark(spark, table)
     assert "short is a reader's mark, and its maximum age is over" in planned.notes[0]
 
 
+KEPT = pytest.mark.proof("the same test shows it for a branch that keeps two snapshots and is not solitary")
+
+
 @pytest.mark.parametrize(
     ("retention", "expected"),
-    [("2 SNAPSHOTS", [0, 1]), ("9 SNAPSHOTS", []), ("100 DAYS", []), ("1 SNAPSHOTS 20 DAYS", [0, 1, 2])],
+    [
+        ("2 SNAPSHOTS", [0, 1]),
+        pytest.param("9 SNAPSHOTS", [], marks=KEPT),
+        pytest.param("100 DAYS", [], marks=KEPT),
+        pytest.param("1 SNAPSHOTS 20 DAYS", [0, 1, 2], marks=KEPT),
+    ],
 )
-@pytest.mark.parametrize("solitary", [(), ("side",)])
+@pytest.mark.parametrize("solitary", [(), pytest.param(("side",), marks=KEPT)])
 def test_what_a_branch_promises_to_keep_is_kept(spark, table, retention, expected, solitary):
     """Iceberg takes no heed of a branch's retention where snapshots are expired by their ids: they went."""
     made(spark, table, appends=4)
@@ -161,6 +175,9 @@ def test_what_a_branch_promises_to_keep_is_kept(spark, table, retention, expecte
     assert left == [id for n, id in enumerate(known) if n not in expected]
 
 
+@pytest.mark.proof(
+    "test_a_maximum_age_of_its_own_goes_before_that_of_all shows which refs go by either age, and what is refused"
+)
 def test_the_maximum_age_of_all_refs_is_said_and_refused_as_that_of_one(spark, table):
     """By the table's property Iceberg drops every old branch and tag with any expiry."""
     made(spark, table, properties=PLAIN + ", 'history.expire.max-ref-age-ms' = '1'", appends=4)
@@ -181,6 +198,7 @@ def commits_time(spark, table):
     return datetime.fromtimestamp(commits.load(spark, table).currentSnapshot().timestampMillis() / 1000, UTC)
 
 
+@pytest.mark.proof("test_a_branch_with_a_rule_of_its_own shows it without a session")
 def test_a_branch_whose_own_rule_takes_more_refuses_expiry(spark, table):
     made(spark, table, appends=4)
     second = ids(spark, table)[1]
@@ -218,7 +236,8 @@ def test_what_cannot_be_planned_is_refused(spark, table):
 
 def test_a_plan_is_told_as_a_table(spark, table):
     made(spark, table, appends=5)
-    told = maintenance.told(plan(spark, table, "compact_data", "expire_snapshots", "remove_orphans"))
+    planned = plan(spark, table, "compact_data", "expire_snapshots", "remove_orphans")
+    told = maintenance.told(planned)
     assert told[["action", "files_before", "files_after"]].astype(object).where(told.notna(), None).values.tolist() == [
         ["compact_data", 5, 1], ["expire_snapshots", 0, 0], ["remove_orphans", None, 0],
     ]  # fmt: skip
@@ -227,8 +246,12 @@ def test_a_plan_is_told_as_a_table(spark, table):
         "4 snapshots can no longer be read, compared or gone back to",
         "",
     ]
+    assert [one.name for one in maintenance.only(planned, "compact_data").actions] == ["compact_data"]
+    with pytest.raises(ValueError, match="'rewrite_deletes' is no action of this plan; it has compact_data, "):
+        maintenance.only(planned, "rewrite_deletes")
 
 
+@pytest.mark.proof("test_a_plan_is_told_as_a_table shows it on its own plan")
 def test_only_some_actions_of_a_plan(spark, table):
     made(spark, table, appends=5)
     planned = plan(spark, table, *ALL)

@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 from digests import digest
-from maintenance_cases import LATER, LONG, MERGE_ON_READ, append, folder, ids, made, plan, run
+from maintenance_cases import LATER, MERGE_ON_READ, append, folder, ids, made, plan, run
 
 from workbench.tables import changes, maintenance
 
@@ -20,6 +20,7 @@ def going(spark, table, known, **more):
     return [known.index(one) for action in planned.actions for one in action.snapshots]
 
 
+@pytest.mark.proof("test_solitary_is_what_is_named_or_begins_so shows the names, test_who_holds_what what follows")
 def test_a_solitary_ref_is_told_by_its_name_or_its_beginning(spark, table):
     made(spark, table, appends=5)
     known = ids(spark, table)
@@ -34,7 +35,7 @@ def test_a_solitary_ref_is_told_by_its_name_or_its_beginning(spark, table):
     assert going(spark, table, known, solitary_refs=["eoy_*"], marks=["eoy_2025"]) == holding
 
 
-@LONG
+@pytest.mark.proof("test_who_holds_what shows what a solitary branch keeps, without a session")
 def test_a_solitary_branch_keeps_its_own_snapshots(spark, table):
     made(spark, table, appends=4)
     known = ids(spark, table)
@@ -50,6 +51,10 @@ def test_a_solitary_branch_keeps_its_own_snapshots(spark, table):
     assert digest(spark, table, "VERSION AS OF 'side'") == before
 
 
+@pytest.mark.proof(
+    "test_who_holds_what shows what a solitary tag keeps, the notebook 42_expire_and_clean that it can "
+    "be read behind an expiry"
+)
 def test_a_run_keeps_what_a_solitary_tag_names_and_no_more(spark, table):
     made(spark, table, appends=3)
     known = ids(spark, table)
@@ -65,7 +70,10 @@ def test_a_run_keeps_what_a_solitary_tag_names_and_no_more(spark, table):
 # between plan and run
 
 
-@pytest.mark.parametrize("kind", ["TAG", pytest.param("BRANCH", marks=LONG)])
+@pytest.mark.proof(
+    "test_a_tag_between_the_look_and_the_commit_of_expiry_holds shows it for a tag that comes later still"
+)
+@pytest.mark.parametrize("kind", ["TAG", "BRANCH"])
 def test_who_comes_between_plan_and_run_goes_on_from_there(spark, table, kind):
     table += kind.lower()
     made(spark, table, appends=3)
@@ -82,7 +90,7 @@ def test_who_comes_between_plan_and_run_goes_on_from_there(spark, table, kind):
     assert dict(map(tuple, found)) == {"insert": 11, "delete": 29, "update_before": 1, "update_after": 1}
 
 
-@LONG
+@pytest.mark.proof("test_who_holds_what shows what a solitary tag keeps, without a session")
 def test_a_late_tag_that_is_called_solitary_keeps_its_own_snapshot(spark, table):
     made(spark, table, appends=5)
     known, planned = ids(spark, table), plan(spark, table, "expire_snapshots", solitary_refs=["late*"])
@@ -109,6 +117,10 @@ def read_on(spark, table, checkpoint, **trigger):
         query.stop()
 
 
+@pytest.mark.proof(
+    "test_a_checkpoint_beside_the_table_is_the_tables_own shows the mark, the notebook "
+    "42_expire_and_clean the stream behind an expiry"
+)
 def test_a_stream_goes_on_from_the_mark_in_its_checkpoint(spark, table, tmp_path):
     made(spark, table, appends=3)
     checkpoint, first = tmp_path / "checkpoint", ids(spark, table)[0]

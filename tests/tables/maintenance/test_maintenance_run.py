@@ -9,7 +9,6 @@ from digests import digest
 from maintenance_cases import (
     ALL,
     LATER,
-    LONG,
     MERGE_ON_READ,
     PLAIN,
     append,
@@ -39,7 +38,11 @@ def table(spark, namespace):
 KINDS = {"v2": PLAIN, "deletes": MERGE_ON_READ, "v3": MERGE_ON_READ.replace("'2'", "'3'")}
 
 
-@pytest.mark.parametrize("kind", [pytest.param("v2", marks=LONG), pytest.param("deletes", marks=LONG), "v3"])
+@pytest.mark.proof(
+    "test_every_action_beside_a_writer shows that rows and files stay, "
+    "test_it_is_done_and_then_there_is_nothing_to_do the rest"
+)
+@pytest.mark.parametrize("kind", KINDS)
 def test_every_action_leaves_the_rows_and_nothing_for_a_second_run(spark, table, kind):
     table += kind  # a folder of its own: a dropped table leaves metadata, which is another table's then
     made(spark, table, properties=KINDS[kind], partitioned="bucket(2, id)", appends=6)
@@ -55,6 +58,10 @@ def test_every_action_leaves_the_rows_and_nothing_for_a_second_run(spark, table,
     assert plan(spark, table, *ALL[:3]).actions == ()
 
 
+@pytest.mark.proof(
+    "test_a_run_that_was_killed_and_is_begun_again_is_harmless shows a plan whose work is done: no file "
+    "is taken twice"
+)
 def test_a_plan_that_is_run_twice_does_nothing_the_second_time(spark, table):
     made(spark, table, appends=6)
     planned, before = plan(spark, table, *ALL[:4]), digest(spark, table)
@@ -84,6 +91,7 @@ def test_limits_hold_and_the_next_run_goes_on(spark, table):
     assert data_files(spark, table) == 3 and digest(spark, table) == before
 
 
+@pytest.mark.proof("test_limits_hold_and_the_next_run_goes_on shows that a limit of bytes is held, between groups")
 def test_a_group_larger_than_the_limit_is_rewritten_in_part(spark, table):
     made(spark, table, appends=8)
     planned, before = plan(spark, table, "compact_data"), digest(spark, table)
@@ -108,6 +116,7 @@ def test_a_table_made_anew_is_refused(spark, table):
 # expiry
 
 
+@pytest.mark.proof("the notebook 42_expire_and_clean shows that the files and bytes foretold go, and no others")
 def test_expiry_frees_what_was_planned_and_readers_keep_their_place(spark, table):
     made(spark, table, appends=3)
     spark.sql(f"INSERT OVERWRITE {table} VALUES (1, 'x')")  # three files go, which only older snapshots need
@@ -125,6 +134,9 @@ def test_expiry_frees_what_was_planned_and_readers_keep_their_place(spark, table
     assert action.bytes_freed > 0 and ids(spark, table) == known[3:] and digest(spark, table) == before
 
 
+@pytest.mark.proof(
+    "test_what_expiry_is_asked_beyond_its_plan_it_leaves shows it without Iceberg's own idea of old"
+)
 def test_what_came_after_the_plan_is_not_expired(spark, table):
     """Nor what Iceberg itself thinks old, by the table's own properties."""
     made(spark, table, properties=PLAIN + ", 'history.expire.max-snapshot-age-ms' = '1'", appends=3)
@@ -136,6 +148,9 @@ def test_what_came_after_the_plan_is_not_expired(spark, table):
     assert ids(spark, table) == known[2:]
 
 
+@pytest.mark.proof(
+    "test_a_tag_between_the_look_and_the_commit_of_expiry_holds shows it for a tag that comes later still"
+)
 def test_a_reader_that_came_after_the_plan_keeps_its_place(spark, table):
     made(spark, table, appends=4)
     known, planned = ids(spark, table), plan(spark, table, "expire_snapshots")
@@ -171,6 +186,9 @@ def test_a_tag_between_the_look_and_the_commit_of_expiry_holds(spark, table, mon
     assert (done.tries, done.commits) == (2, 1) and ids(spark, table) == known[1:]
 
 
+@pytest.mark.proof(
+    "test_a_tag_between_the_look_and_the_commit_of_expiry_holds shows an expiry that is refused once"
+)
 def test_an_expiry_that_is_refused_each_time_is_said(spark, table, monkeypatch):
     made(spark, table, appends=4)
     known, planned = ids(spark, table), plan(spark, table, "expire_snapshots")
@@ -196,6 +214,7 @@ def test_another_expiry_that_was_quicker_is_no_error(spark, table, monkeypatch):
     assert ids(spark, table) == known[-1:]
 
 
+@pytest.mark.proof("test_a_run_that_is_given_a_wrong_mark_does_nothing ends with a right one, which holds")
 def test_a_mark_given_to_the_run_holds(spark, table):
     made(spark, table, appends=4)
     known = ids(spark, table)
@@ -206,6 +225,10 @@ def test_a_mark_given_to_the_run_holds(spark, table):
 # orphans
 
 
+@pytest.mark.proof(
+    "test_orphans_are_named_until_their_removal_is_told shows it by the command, "
+    "test_a_moment_to_come_is_no_way_around_the_guard that young ones stay"
+)
 def test_orphans_are_found_dry_and_then_removed(spark, table):
     made(spark, table, appends=2)
     data, now = folder(spark, table) / "data", datetime.now(UTC)
@@ -235,6 +258,10 @@ def test_a_young_cut_off_is_refused_before_anything_is_done(spark, table):
     assert data_files(spark, table) == 1
 
 
+@pytest.mark.proof(
+    "test_a_busy_table_below_whose_metadata_is_all_young_refuses_the_removal shows it where less of the "
+    "other table is old"
+)
 def test_another_table_below_refuses_the_removal(spark, table, namespace):
     made(spark, table, appends=1)
     inside = folder(spark, table) / "inside"
@@ -295,6 +322,10 @@ def test_a_delete_in_the_middle_of_a_rewrite_is_not_undone(spark, table, monkeyp
     assert (len(calls), done.files_after, digest(spark, table)[0], data_files(spark, table)) == (2, 1, 55, 1)
 
 
+@pytest.mark.proof(
+    "test_a_delete_in_the_middle_of_a_rewrite_is_not_undone shows a refusal, "
+    "test_which_sentences_are_for_a_person what is said"
+)
 def test_groups_that_are_refused_every_time_are_skipped_and_said(spark, table, monkeypatch):
     made(spark, table, appends=6)
     monkeypatch.setattr(compaction, "_once", lambda *_: raise_conflict(spark, table))
@@ -305,7 +336,7 @@ def test_groups_that_are_refused_every_time_are_skipped_and_said(spark, table, m
     )
 
 
-@LONG
+@pytest.mark.proof("test_every_action_beside_a_writer shows it for a random history")
 def test_orphans_and_everything_else_beside_a_writer_lose_nothing(spark, table):
     """A writer appends and deletes while everything runs, orphans by a cut-off of seconds."""
     made(spark, table, properties=MERGE_ON_READ, appends=3)
