@@ -211,6 +211,17 @@ def test_a_race_is_refused_where_the_second_cannot_be_held(spark):
     assert ran == []
 
 
+def test_a_second_statement_that_commits_nothing_is_said(spark):
+    """It ends before the storage is asked for anything, so there is none."""
+    b, ends = spark.newSession(), {"SELECT 2": "it had nothing to commit", "SELECT nowhere": "it failed"}
+    with proxy.between("http://127.0.0.1:9", clients=["b"]) as between:
+        b.conf.set("spark.sql.catalog.lake.s3.endpoint", between.endpoint_of("b"))
+        for statement, why in ends.items():
+            why = f"the second statement ended before a commit of its own could be held: {why}"
+            with pytest.raises(conflicts.NothingHeld, match=f"^{why}$"):
+                conflicts.race(spark, b, "SELECT 1", statement, hold=lambda: between.hold("b"))
+
+
 # what lands behind a scan
 
 
@@ -285,6 +296,9 @@ def test_another_table_is_no_matrix(spark, namespace, table):
         conflicts.compare(spark, f"{namespace}.none", "1", "2")
 
 
+@pytest.mark.proof(
+    "test_a_cell_measured_again_is_replaced_and_one_given_twice_refused has a view of its matrix refused"
+)
 def test_a_view_of_a_matrix_is_no_table(spark, namespace):
     conflicts.save(spark, f"{namespace}.m", [ONE])
     spark.sql(f"CREATE VIEW {namespace}.v AS SELECT * FROM {namespace}.m")

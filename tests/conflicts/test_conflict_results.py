@@ -90,6 +90,13 @@ def test_a_cell_measured_again_is_replaced_and_one_given_twice_refused(spark, na
     assert [row.rows for row in spark.table(table).collect()] == [13]
     with pytest.raises(ValueError, match="a cell is there twice: append/append/-/same/v3/4.1.4/1.11.0"):
         conflicts.save(spark, table, [ONE, ONE])
+    spark.sql(f"CREATE VIEW {namespace}.v AS SELECT * FROM {table}")
+    try:
+        with pytest.raises(ValueError, match=f"{namespace}.v is no Iceberg table: "):
+            conflicts.save(spark, f"{namespace}.v", [ONE])
+    finally:
+        spark.sql(f"DROP VIEW {namespace}.v")
+    assert [row.rows for row in spark.table(table).collect()] == [13]
     with pytest.raises(ValueError, match="has no cells of 1.9.0; there are Spark 4.1.4 with Iceberg 1.11.0"):
         conflicts.compare(spark, table, "1.11.0", "1.9.0")
 

@@ -14,7 +14,7 @@ BASE = 1_760_000_000_000  # milliseconds since 1970
 #        0     1      2      3      4      5      6      7
 TIMES = [BASE, BASE + 1000, BASE + 2000, BASE + 2000, BASE + 3000, BASE + 2500, BASE + 3000, BASE + 4000]
 COMMITS = len(TIMES)
-NOTE_FROM = 2  # the column `note` is added before this commit
+NOTE_FROM = 3  # the column `note` is added before this commit, in the same millisecond as the one before
 COMPACTED_BEFORE = (4, 7)
 COLUMNS = ("code", "shop", "id", "name", "price", "region", "updated_at", "note")
 EVENTS = (

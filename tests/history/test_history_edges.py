@@ -44,6 +44,9 @@ def now(spark, source, target):
     )
 
 
+@pytest.mark.proof(
+    "test_threads_of_one_session_keep_their_own_marks shows it for the entries that positions are written as"
+)
 def test_two_builds_in_threads_of_one_session_keep_their_own_positions(spark, namespace, source, monkeypatch):
     targets = [f"{namespace}.one", f"{namespace}.other"]
     for target in targets:
@@ -92,6 +95,7 @@ def test_the_slower_of_two_first_builds_says_that_main_moved(spark, source, targ
     assert history.build(spark, source, target, key="id").commits == 0
 
 
+@pytest.mark.proof("test_the_slower_of_two_first_builds_says_that_main_moved shows it for first builds")
 def test_a_build_whose_branch_a_faster_one_dropped_says_that_main_moved(spark, source, target, monkeypatch):
     history.build(spark, source, target, key="id")
     spark.sql(f"UPDATE {source} SET price = 300 WHERE id = 1")
@@ -118,6 +122,7 @@ def test_a_build_whose_branch_a_faster_one_dropped_says_that_main_moved(spark, s
     ]
 
 
+@pytest.mark.proof("test_nothing_but_compaction keeps a tag that is named like its own")
 def test_the_users_own_refs_stay(spark, source, target):
     history.build(spark, source, target, key="id")
     spark.sql(f"ALTER TABLE {target} CREATE TAG history_20261231")
@@ -128,6 +133,7 @@ def test_the_users_own_refs_stay(spark, source, target):
     assert refs(spark, target) == sorted(["history_20261231", "history_correction", "main", mine])
 
 
+@pytest.mark.proof("test_nothing_but_compaction expires snapshots of such a source, and finds its tag")
 def test_the_kept_position_outlives_a_greatest_age_of_refs(spark, source, target):
     spark.sql(f"ALTER TABLE {source} SET TBLPROPERTIES ('history.expire.max-ref-age-ms' = '1')")
     history.build(spark, source, target, key="id")
@@ -139,6 +145,7 @@ def test_the_kept_position_outlives_a_greatest_age_of_refs(spark, source, target
     assert history.build(spark, source, target, key="id").commits == 3
 
 
+@pytest.mark.proof("test_a_column_renamed_dropped_or_made_anew_stops has a nested field, too")
 def test_a_nested_field_dropped_and_added_again_stops(spark, namespace, target):
     source = table(spark, f"{namespace}.nested", "id BIGINT, s STRUCT<a: INT, b: INT>")
     spark.sql(f"INSERT INTO {source} VALUES (1L, named_struct('a', 1, 'b', 2))")
@@ -150,6 +157,7 @@ def test_a_nested_field_dropped_and_added_again_stops(spark, namespace, target):
         history.build(spark, source, target, key="id")
 
 
+@pytest.mark.proof("test_history_in_steps adds a plain one between two builds")
 def test_added_columns_with_quoted_fields_and_with_a_default(spark, namespace, source, target):
     history.build(spark, source, target, key="id")
     spark.sql(f"ALTER TABLE {source} ADD COLUMNS (s STRUCT<`a-b`: INT, `c d`: STRING>, `dot.ted` INT)")
@@ -187,7 +195,16 @@ def test_a_column_named_like_ours_in_another_case_is_refused(spark, namespace, t
         history.build(spark, source, target, key="id")
 
 
-@pytest.mark.parametrize("name", ["c`d", "é", "a.b"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "c`d",
+        *(
+            pytest.param(name, marks=pytest.mark.proof("the name with a backtick needs the most quoting"))
+            for name in ["é", "a.b"]
+        ),
+    ],
+)
 def test_keys_and_partitions_with_odd_names(spark, namespace, target, name):
     quoted = "`" + name.replace("`", "``") + "`"
     more = f"PARTITIONED BY ({quoted})" if name == "é" else ""
@@ -199,6 +216,7 @@ def test_keys_and_partitions_with_odd_names(spark, namespace, target, name):
     assert sorted(tuple(row)[:2] for row in history.current(spark, target).collect()) == [("x", 1), ("y", 0)]
 
 
+@pytest.mark.proof("test_nothing_but_compaction builds by both spellings, and its source has one tag")
 def test_a_target_by_two_spellings_leaves_one_tag_on_the_source(spark, source, target):
     history.build(spark, source, target, key="id")
     spark.sql(f"UPDATE {source} SET price = 300 WHERE id = 1")
@@ -253,7 +271,10 @@ def test_a_time_that_was_rolled_back_is_reported(spark, source):
         changes.between(spark, source, key="id", start=between)
 
 
-@pytest.mark.parametrize("net", [False, True])
+@pytest.mark.parametrize(
+    "net",
+    [False, pytest.param(True, marks=pytest.mark.proof("the changes that are not net compare the same values"))],
+)
 def test_nested_times_are_compared_to_the_microsecond(spark, namespace, net):
     columns = "id BIGINT, s STRUCT<at: TIMESTAMP, n: TIMESTAMP_NTZ>, l ARRAY<TIMESTAMP>, m MAP<STRING, TIMESTAMP>"
     source = table(spark, f"{namespace}.micros", columns, 2)

@@ -11,11 +11,20 @@ PROPERTIES = "expected names of table properties, text to text"
 ID = "a commit's id is a text of 1 to 200 printable characters, not"
 
 
-@pytest.fixture
-def table(spark, namespace):
-    name = f"{namespace}.t"
-    spark.sql(f"CREATE TABLE {name} (id BIGINT) USING iceberg")
-    return name
+@pytest.fixture(scope="module")
+def shared(spark):
+    """A namespace of a table with a row, a view of it and a plain table beside, for calls that change none of them."""
+    name, plain = "t_commits_arguments", "spark_catalog.default.plain"
+    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {name}")
+    spark.sql(f"CREATE TABLE {name}.t (id BIGINT) USING iceberg")
+    spark.sql(f"INSERT INTO {name}.t VALUES (1)")
+    spark.sql(f"CREATE VIEW {name}.v AS SELECT * FROM {name}.t")
+    spark.sql(f"CREATE TABLE {plain} (id BIGINT) USING parquet")
+    yield name
+    spark.sql(f"DROP VIEW {name}.v")
+    spark.sql(f"DROP TABLE {plain}")
+    spark.sql(f"DROP TABLE {name}.t PURGE")
+    spark.sql(f"DROP NAMESPACE {name}")
 
 
 def refused(call, why):
@@ -99,8 +108,8 @@ def test_a_wrong_option_is_said_before_the_first_try(call, options, why):
         (lambda s, t: commits.missing_file("gone"), "error is str, expected an exception"),
     ],
 )  # fmt: skip
-def test_a_wrong_argument_is_said_and_commits_nothing(spark, table, call, why):
-    spark.sql(f"INSERT INTO {table} VALUES (1)")
+def test_a_wrong_argument_is_said_and_commits_nothing(spark, shared, call, why):
+    table = f"{shared}.t"
     before = commits.load(spark, table).operations().current().metadataFileLocation()
     refused(lambda: call(spark, table), why)
     assert commits.load(spark, table).operations().current().metadataFileLocation() == before
@@ -127,29 +136,26 @@ def test_anything_but_a_classic_session_is_said(call, given, there):
 
 
 @pytest.mark.parametrize("call", CALLS)
-def test_what_is_no_table_of_icebergs_is_said(spark, namespace, table, call, capsys):
+def test_what_is_no_table_of_icebergs_is_said(spark, shared, call, capsys):
     """A write to a view was begun, for what is refreshed may be anything."""
-    with pytest.raises(snapshots.TableNotFound, match=rf"no table {table}x; {namespace} has {table}$"):
+    table = f"{shared}.t"
+    with pytest.raises(snapshots.TableNotFound, match=rf"no table {table}x; {shared} has {table}$"):
         CALLS[call](spark, f"{table}x")
     with pytest.raises(ValueError, match="None is not a table name"):
         CALLS[call](spark, None)
     with pytest.raises(ValueError, match=f"{table}.history is a part of the table {table}; name that one"):
         CALLS[call](spark, f"{table}.history")
-    spark.sql(f"CREATE VIEW {namespace}.v AS SELECT * FROM {table}")
-    spark.sql("CREATE TABLE spark_catalog.default.plain (id BIGINT) USING parquet")
-    try:
-        with pytest.raises(snapshots.TableNotFound, match=rf"no table {namespace}\.v; {namespace} has {table}$"):
-            CALLS[call](spark, f"{namespace}.v")
-        with pytest.raises(ValueError, match=r"spark_catalog\.default\.plain is no Iceberg table: "):
-            CALLS[call](spark, "spark_catalog.default.plain")
-    finally:
-        spark.sql(f"DROP VIEW {namespace}.v")
-        spark.sql("DROP TABLE spark_catalog.default.plain")
+    with pytest.raises(snapshots.TableNotFound, match=rf"no table {shared}\.v; {shared} has {table}$"):
+        CALLS[call](spark, f"{shared}.v")
+    with pytest.raises(ValueError, match=r"spark_catalog\.default\.plain is no Iceberg table: "):
+        CALLS[call](spark, "spark_catalog.default.plain")
     assert capsys.readouterr().out == ""  # of print, which is the write
 
 
-def test_what_is_left_out_may_be_a_generator(spark, table):
+def test_what_is_left_out_may_be_a_generator(spark, namespace):
     """It was used up by the first snapshot, and the second was found that it named."""
+    table = f"{namespace}.t"
+    spark.sql(f"CREATE TABLE {table} (id BIGINT) USING iceberg")
     for n in (1, 2):
         marks.stamped(spark, "a", lambda n=n: spark.sql(f"INSERT INTO {table} VALUES ({n})"))
     both = marks.every(spark, table, "a")

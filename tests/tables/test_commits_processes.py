@@ -2,6 +2,7 @@
 
 import commits_child
 import commits_processes as processes
+import pytest
 
 from workbench.tables import commits, snapshots
 
@@ -9,6 +10,10 @@ WRITERS, EACH = 4, 25
 WHOLE = {"lost": 0, "doubled": 0, "not_acknowledged": 0, "files_twice": 0}
 
 
+@pytest.mark.proof(
+    "22_race_writers meets an append, a compaction and an expiry with another commit, two auditors are "
+    "two processes"
+)
 def test_four_processes_append_while_one_compacts_and_one_expires(spark, namespace):
     table = f"{namespace}.t"
     processes.make(spark, table)
@@ -32,6 +37,9 @@ def test_figures_see_what_they_are_for(spark, namespace):
     }  # fmt: skip
 
 
+@pytest.mark.proof(
+    "test_a_stream_that_is_killed_goes_on kills a named write between swap and return, and its rerun finds it"
+)
 def test_killed_between_swap_and_return(spark, namespace):
     """The rerun of a named write finds it; without the name it doubles, which is what names are for."""
     table = f"{namespace}.t"

@@ -9,14 +9,21 @@ MERGE_ON_READ = "TBLPROPERTIES ('format-version' = '2', 'write.delete.mode' = 'm
 COLUMNS = "id", "CAST(id % 4 AS INT) AS part", "concat('note ', xxhash64(id)) AS note"
 
 
-@pytest.fixture
-def table(spark, namespace):
-    name = f"{namespace}.t"
+def filled(spark, name):
     columns = "id BIGINT, part INT, note STRING"
     spark.sql(f"CREATE TABLE {name} ({columns}) USING iceberg PARTITIONED BY (part) {MERGE_ON_READ}")
     for _ in range(2):
         spark.range(0, 20_000, 1, 1).selectExpr(*COLUMNS).writeTo(name).append()
     return name
+
+
+@pytest.fixture(scope="module")
+def shared(spark):
+    """A table for tests that only read it."""
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS t_reads")
+    yield filled(spark, "t_reads.t")
+    spark.sql("DROP TABLE t_reads.t PURGE")
+    spark.sql("DROP NAMESPACE t_reads")
 
 
 def footers(spark, table, *columns):
@@ -33,35 +40,36 @@ def footers(spark, table, *columns):
     return found
 
 
-def test_files_and_bytes_of_what_is_left_after_pruning(spark, table):
-    known = footers(spark, table, "id", "part")
-    one = reads.counted(spark, f"SELECT sum(id) FROM {table} WHERE part = 1")
+def test_files_and_bytes_of_what_is_left_after_pruning(spark, shared):
+    known = footers(spark, shared, "id", "part")
+    one = reads.counted(spark, f"SELECT sum(id) FROM {shared} WHERE part = 1")
     assert (one.data_files, one.delete_files, one.delete_bytes) == (2, 0, 0)
     assert 0 <= sum(known[1]) - one.bytes < 200  # the partition itself need not be read
-    every = reads.counted(spark, f"SELECT sum(id), count(DISTINCT part) FROM {table}")
+    every = reads.counted(spark, f"SELECT sum(id), count(DISTINCT part) FROM {shared}")
     assert (every.data_files, every.bytes) == (8, sum(map(sum, known.values())))
     assert every.answer == [(2 * sum(range(20_000)), 4)] and every.seconds > 0
 
 
-def test_a_column_that_is_not_asked_for_is_not_read(spark, table):
-    whole = reads.counted(spark, f"SELECT max(note), sum(id), max(part) FROM {table} WHERE id >= 0")
-    few = reads.counted(spark, f"SELECT sum(id) FROM {table}")
-    assert whole.bytes == spark.sql(f"SELECT sum(file_size_in_bytes) FROM {table}.files").first()[0]
-    assert few.bytes == sum(map(sum, footers(spark, table, "id").values())) < whole.bytes / 2
+def test_a_column_that_is_not_asked_for_is_not_read(spark, shared):
+    whole = reads.counted(spark, f"SELECT max(note), sum(id), max(part) FROM {shared} WHERE id >= 0")
+    few = reads.counted(spark, f"SELECT sum(id) FROM {shared}")
+    assert whole.bytes == spark.sql(f"SELECT sum(file_size_in_bytes) FROM {shared}.files").first()[0]
+    assert few.bytes == sum(map(sum, footers(spark, shared, "id").values())) < whole.bytes / 2
 
 
-def test_each_scan_reads_its_own(spark, table):
-    first = f"{table} VERSION AS OF {snapshots.at(spark, table, 1)}"
-    alone = [reads.counted(spark, f"SELECT max(id) FROM {of} WHERE note > ''") for of in (first, table)]
+def test_each_scan_reads_its_own(spark, shared):
+    first = f"{shared} VERSION AS OF {snapshots.at(spark, shared, 1)}"
+    alone = [reads.counted(spark, f"SELECT max(id) FROM {of} WHERE note > ''") for of in (first, shared)]
     assert [one.data_files for one in alone] == [4, 8]
     both = reads.counted(
         spark,
-        f"SELECT max(id) FROM (SELECT id FROM {first} WHERE note > '' UNION ALL SELECT id FROM {table} WHERE note > '')",
+        f"SELECT max(id) FROM (SELECT id FROM {first} WHERE note > '' UNION ALL SELECT id FROM {shared} WHERE note > '')",
     )
     assert (both.data_files, both.bytes) == (8, sum(one.bytes for one in alone))
 
 
-def test_a_count_is_metadata_until_something_is_deleted(spark, table):
+def test_a_count_is_metadata_until_something_is_deleted(spark, namespace):
+    table = filled(spark, f"{namespace}.t")
     count = f"SELECT count(*) FROM {table}"
     before = reads.counted(spark, count)
     assert (before.data_files, before.bytes, before.answer) == (0, 0, [(40_000,)])

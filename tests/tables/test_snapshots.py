@@ -6,32 +6,48 @@ from commit_times import line, set_times
 from workbench.tables import snapshots
 
 
-@pytest.fixture
-def table(spark, namespace):
-    name = f"{namespace}.t"
+def filled(spark, name):
     spark.sql(f"CREATE TABLE {name} (id BIGINT, part INT) USING iceberg PARTITIONED BY (part)")
     spark.sql(f"INSERT INTO {name} SELECT id, CAST(id % 4 AS INT) FROM range(100)")
     spark.sql(f"DELETE FROM {name} WHERE part = 3")
     return name
 
 
-def test_history(spark, table):
-    assert [tuple(row) for row in snapshots.history(spark, table).collect()] == [
+@pytest.fixture
+def table(spark, namespace):
+    return filled(spark, f"{namespace}.t")
+
+
+@pytest.fixture(scope="module")
+def shared(spark):
+    """Such a table for tests that only read it."""
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS t_snapshots")
+    yield filled(spark, "t_snapshots.t")
+    spark.sql("DROP TABLE t_snapshots.t PURGE")
+    spark.sql("DROP NAMESPACE t_snapshots")
+
+
+def test_history(spark, shared):
+    assert [tuple(row) for row in snapshots.history(spark, shared).collect()] == [
         (1, "append", 100, 0, 4),
         (2, "delete", 0, 25, 3),
     ]
 
 
-def test_at_and_current(spark, table):
-    first, second = (snapshots.at(spark, table, n) for n in (1, 2))
-    assert spark.sql(f"SELECT count(*) FROM {table} VERSION AS OF {first}").collect()[0][0] == 100
-    assert snapshots.current(spark, table) == second
-    assert snapshots.current(spark, table, ref="nowhere") is None
+def test_at_and_current(spark, shared):
+    first, second = (snapshots.at(spark, shared, n) for n in (1, 2))
+    assert spark.sql(f"SELECT count(*) FROM {shared} VERSION AS OF {first}").collect()[0][0] == 100
+    assert snapshots.current(spark, shared) == second
+    assert snapshots.current(spark, shared, ref="nowhere") is None
     with pytest.raises(ValueError, match="has no snapshot 3; it has 2"):
-        snapshots.at(spark, table, 3)
+        snapshots.at(spark, shared, 3)
 
 
-@pytest.mark.parametrize("later", [0, -20_000], ids=["one millisecond", "a clock behind"])
+@pytest.mark.parametrize(
+    "later",
+    [pytest.param(0, marks=pytest.mark.proof("clocks that are behind show that times order nothing")), -20_000],
+    ids=["one millisecond", "a clock behind"],
+)
 def test_the_order_is_that_of_the_commits_whatever_the_clocks_said(spark, table, later):
     for n in range(3):
         spark.sql(f"INSERT INTO {table} VALUES (1000, {n})")
@@ -66,23 +82,23 @@ def test_a_table_without_snapshots_has_an_empty_history(spark, namespace):
     assert snapshots.history(spark, f"{namespace}.empty").collect() == []
 
 
-def test_files_read_follows_pruning(spark, table):
-    df = spark.table(table)
+def test_files_read_follows_pruning(spark, shared):
+    df = spark.table(shared)
     assert snapshots.files_read(df.where("id >= 0")) == 3
     assert snapshots.files_read(df.where("part = 1")) == 1
     assert snapshots.files_read(df.where("part = 3")) == 0
     assert snapshots.files_read(df.where("part = 1").union(df.where("part = 2"))) == 2
 
 
-def test_files_of_anything_else_are_not_counted(spark, table):
-    assert snapshots.files_read(spark.table(table).groupBy().count()) == 0  # from metadata alone
+def test_files_of_anything_else_are_not_counted(spark, shared):
+    assert snapshots.files_read(spark.table(shared).groupBy().count()) == 0  # from metadata alone
     with pytest.raises(ValueError, match="of Iceberg tables only; this query has a Range"):
         snapshots.files_read(spark.range(3))
 
 
-def test_an_unknown_table_lists_those_there_are(spark, table):
-    namespace = table.partition(".")[0]
-    with pytest.raises(snapshots.TableNotFound, match=f"no table {namespace}.other; {namespace} has {table}"):
+def test_an_unknown_table_lists_those_there_are(spark, shared):
+    namespace = shared.partition(".")[0]
+    with pytest.raises(snapshots.TableNotFound, match=f"no table {namespace}.other; {namespace} has {shared}"):
         snapshots.history(spark, f"{namespace}.other")
     with pytest.raises(snapshots.TableNotFound, match="no table nowhere.t; there is no namespace nowhere$"):
         snapshots.current(spark, "nowhere.t")

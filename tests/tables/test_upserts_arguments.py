@@ -11,14 +11,25 @@ SEVERAL = "expected the name of a column, or several"
 WORDS = "expected what each word does, upsert or delete"
 
 
-@pytest.fixture
-def table(spark, namespace):
-    name = f"{namespace}.t"
-    spark.sql(f"CREATE TABLE {name} (id BIGINT, seq BIGINT, v STRING, gone BOOLEAN) USING iceberg")
-    return name
+@pytest.fixture(scope="module")
+def shared(spark):
+    """A namespace of a table without a snapshot and a view of it, for calls that change none of them."""
+    name = "t_upserts_arguments"
+    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {name}")
+    spark.sql(f"CREATE TABLE {name}.t (id BIGINT, seq BIGINT, v STRING, gone BOOLEAN) USING iceberg")
+    spark.sql(f"CREATE VIEW {name}.v AS SELECT * FROM {name}.t")
+    yield name
+    spark.sql(f"DROP VIEW {name}.v")
+    spark.sql(f"DROP TABLE {name}.t PURGE")
+    spark.sql(f"DROP NAMESPACE {name}")
 
 
 @pytest.fixture
+def table(shared):
+    return f"{shared}.t"
+
+
+@pytest.fixture(scope="module")
 def updates(spark):
     return spark.createDataFrame([(1, 1, "a", "I")], "id BIGINT, seq BIGINT, v STRING, op STRING")
 
@@ -101,23 +112,21 @@ def test_a_stream_is_no_batch(spark, table):
     refused(lambda: upserts.merge(spark, table, stream, **OPTIONS), why)
 
 
-def test_no_table_of_icebergs_is_refused(spark, namespace, table, updates):
-    with pytest.raises(snapshots.TableNotFound, match=rf"no table {table}x; {namespace} has {table}$"):
+def test_no_table_of_icebergs_is_refused(spark, shared, table, updates):
+    with pytest.raises(snapshots.TableNotFound, match=rf"no table {table}x; {shared} has {table}$"):
         upserts.merge(spark, f"{table}x", updates, **OPTIONS)
     with pytest.raises(ValueError, match="this needs a classic Spark session, and spark is NoneType"):
         upserts.merge(None, table, updates, **OPTIONS)
     with pytest.raises(ValueError, match="a commit's id is a text of 1 to 200 printable characters, not 3"):
         upserts.merge(spark, table, updates, **OPTIONS, id=3)
-    spark.sql(f"CREATE VIEW {namespace}.v AS SELECT * FROM {table}")
-    try:
-        with pytest.raises(snapshots.TableNotFound, match=rf"no table {namespace}\.v; {namespace} has {table}$"):
-            upserts.merge(spark, f"{namespace}.v", updates, **OPTIONS)
-    finally:
-        spark.sql(f"DROP VIEW {namespace}.v")
+    with pytest.raises(snapshots.TableNotFound, match=rf"no table {shared}\.v; {shared} has {table}$"):
+        upserts.merge(spark, f"{shared}.v", updates, **OPTIONS)
     assert snapshots.current(spark, table) is None
 
 
-def test_names_may_be_of_any_kind_and_a_generator(spark, table, updates):
+def test_names_may_be_of_any_kind_and_a_generator(spark, namespace, updates):
+    table = f"{namespace}.t"
+    spark.sql(f"CREATE TABLE {table} (id BIGINT, seq BIGINT, v STRING, gone BOOLEAN) USING iceberg")
     names = {"key": (name for name in ["id"]), "sequence": iter(["seq"]), "operation": "op", "deleted": "gone"}
     assert upserts.merge(spark, table, updates, **names).tries == 1
     assert [tuple(row) for row in spark.table(table).collect()] == [(1, 1, "a", False)]
