@@ -1,4 +1,4 @@
-"""An AWS account on this machine, for `make matrix` and what tries the environment aws-glue: Glue, S3 and STS.
+"""An AWS account on this machine, for `make prove PART='home-*'` and what tries the environment aws-glue: Glue, S3 and STS.
 
 It is ministack in an environment of its own (`make .workbench/ministack/.packages`), since it pins botocore exactly.
 The environment file is used as it is: addresses and keys come by the standard variables of the AWS tools.

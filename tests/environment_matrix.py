@@ -51,7 +51,11 @@ ENGINES = {"spark-3.5": "spark35", "glue-5.1": "spark35"}  # homes on another en
 ALL_QUERIES = ["--set", "QUERIES="]  # the default is some of them
 GIVEN = {
     ("90_benchmark_tpcds", "local"): ALL_QUERIES,
-    ("90_benchmark_tpcds", "spark-3.5"): [*ALL_QUERIES, "--set", "ENGINES=spark35,duckdb"],  # spark41 is no engine there
+    ("90_benchmark_tpcds", "spark-3.5"): [
+        *ALL_QUERIES,
+        "--set",
+        "ENGINES=spark35,duckdb",
+    ],  # spark41 is no engine there
 }
 KEYS = {"notebook", "environment", "feature", "says", "reason"}
 

@@ -6,6 +6,7 @@ import subprocess
 import sys
 
 import aws_stand_in
+import pytest
 from conftest import workbench
 
 WRITER = """
@@ -37,6 +38,8 @@ def python(code, *arguments):
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ)
 
 
+# the stand-in is an environment of its own, which `make prove PART=aws` makes first
+@pytest.mark.proof("test_two_processes_on_one_lake_lose_no_row has two such writers on the catalog of a lake")
 def test_two_racing_writers_lose_no_row(account):
     assert python(TABLE).wait(300) == 0
     writers = [python(WRITER, n) for n in range(2)]
@@ -50,6 +53,9 @@ def test_two_racing_writers_lose_no_row(account):
     assert snapshots == 20
 
 
+@pytest.mark.proof(
+    "test_account.py has the doctor look at an account of moto, which is right, and at one that is not"
+)
 def test_the_doctor_finds_the_account_right(account):
     said = workbench("doctor", "--environment", "aws-glue")
     assert (said.returncode, "wrong" in said.stdout) == (0, False)

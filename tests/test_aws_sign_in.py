@@ -86,11 +86,18 @@ def signed_in(tmp_path, monkeypatch):
     return ask
 
 
-@pytest.mark.parametrize("start", STARTS)
+KERNEL = pytest.mark.proof(
+    "the session of aws-glue finds the same profile by the same jars in the first case of this test"
+)
+EACH = [pytest.param(start, marks=[KERNEL] if start != "session" else []) for start in STARTS]
+
+
+@pytest.mark.parametrize("start", EACH)
 def test_spark_uses_a_profile_with_an_sso_session(signed_in, start):
     assert signed_in(start) == "ASIAOFTHEROLE\n"
 
 
+@pytest.mark.proof("test_spark_uses_a_profile_with_an_sso_session shows that the profile is found with the jar")
 def test_without_its_jar_the_profile_is_none(signed_in, tmp_path):
     """Why it is there: the day Iceberg's bundle has it, this fails and the jar can go."""
     text = settings.environments()["aws-glue"].read_text()

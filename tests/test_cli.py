@@ -5,8 +5,15 @@ import os
 import pty
 import subprocess
 
+import inside
 import pytest
-from conftest import COMMAND, workbench, write_notebook
+from conftest import COMMAND, PROVE, workbench, write_notebook
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """What calls the command: a proof in a process, as a person does, the check in this one."""
+    return workbench if PROVE else inside.command(monkeypatch, capsys)
 
 
 @pytest.fixture
@@ -18,7 +25,7 @@ def two_notebooks(project):
     return project
 
 
-def test_all_notebooks_a_table_and_the_listing(two_notebooks):
+def test_all_notebooks_a_table_and_the_listing(two_notebooks, command):
     project = two_notebooks
     said = workbench("run", cwd=project)
     assert said.returncode == 1
@@ -28,35 +35,35 @@ def test_all_notebooks_a_table_and_the_listing(two_notebooks):
     assert all((project / row[3]).is_file() for row in table[1:3])
     assert said.stdout.splitlines()[-1] == "all runs: runs/index.html"
 
-    listed = workbench("runs", cwd=project).stdout.splitlines()
+    listed = command("runs", cwd=project).stdout.splitlines()
     assert [line.split()[1:3] for line in listed] == [
         ["NOTEBOOK", "STATUS"],
         ["02_bad", "failed"],
         ["01_good", "passed"],
     ]
-    assert len(workbench("runs", "--status", "failed", cwd=project).stdout.splitlines()) == 2
+    assert len(command("runs", "--status", "failed", cwd=project).stdout.splitlines()) == 2
     assert (
-        len(workbench("runs", "--notebook", "01_good", "--since", "2020-01-01", cwd=project).stdout.splitlines())
+        len(command("runs", "--notebook", "01_good", "--since", "2020-01-01", cwd=project).stdout.splitlines())
         == 2
     )
     run_id = listed[1].split()[0]
-    assert json.loads(workbench("runs", "--show", run_id, cwd=project).stdout)["status"] == "failed"
-    assert "index  runs/index.html" in workbench("report", run_id, cwd=project).stdout
+    assert json.loads(command("runs", "--show", run_id, cwd=project).stdout)["status"] == "failed"
+    assert "index  runs/index.html" in command("report", run_id, cwd=project).stdout
 
-    assert "needs --older-than-days" in workbench("runs", "--prune", cwd=project).stderr
+    assert "needs --older-than-days" in command("runs", "--prune", cwd=project).stderr
     assert workbench("runs", "--prune", "--older-than-days", "0", cwd=project).returncode == 1  # nobody answered
     assert len(list((project / "runs").glob("*/*/run.json"))) == 2
     assert (
         "deleted the files of 2 runs"
-        in workbench("runs", "--prune", "--older-than-days", "0", "--yes", cwd=project).stdout
+        in command("runs", "--prune", "--older-than-days", "0", "--yes", cwd=project).stdout
     )
     assert list((project / "runs").glob("*/*/run.json")) == []
-    assert len(workbench("runs", cwd=project).stdout.splitlines()) == 3  # the ledger keeps its rows
-    assert json.loads(workbench("runs", "--show", run_id, cwd=project).stdout)["status"] == "failed"
+    assert len(command("runs", cwd=project).stdout.splitlines()) == 3  # the ledger keeps its rows
+    assert json.loads(command("runs", "--show", run_id, cwd=project).stdout)["status"] == "failed"
 
 
-def test_parameters_are_listed(two_notebooks):
-    said = workbench("params", "01_good", cwd=two_notebooks).stdout.splitlines()
+def test_parameters_are_listed(two_notebooks, command):
+    said = command("params", "01_good", cwd=two_notebooks).stdout.splitlines()
     assert [line.split() for line in said] == [
         ["PARAMETER", "TYPE", "DEFAULT"],
         ["N", "int", "1", "how", "many"],
@@ -77,8 +84,8 @@ def test_parameters_are_listed(two_notebooks):
         (["params", "nowhere"], "no notebook nowhere"),
     ],
 )
-def test_refusals_are_sentences(project, arguments, sentence):
-    said = workbench(*arguments, cwd=project)
+def test_refusals_are_sentences(project, command, arguments, sentence):
+    said = command(*arguments, cwd=project)
     assert said.returncode == 2
     assert said.stderr.startswith(f"workbench: {sentence}") and "Traceback" not in said.stderr
 
@@ -102,10 +109,10 @@ def on_a_terminal(*arguments, cwd):
     return text.decode()
 
 
-def test_a_run_shows_where_it_is(project):
+def test_a_run_shows_where_it_is(project, command):
     write_notebook(project / "notebooks" / "01_x.ipynb", "# Title", "a = 1", "## 1 Think hard", "b = 2")
     shown = on_a_terminal("run", "01_x", cwd=project)
     assert "01_x  cell 1 of 2  " in shown and "  Title" in shown
     assert "01_x  cell 2 of 2  " in shown and "  1 Think hard" in shown
-    plain = workbench("run", "01_x", cwd=project).stderr
+    plain = command("run", "01_x", cwd=project).stderr
     assert "cell 1 of 2" not in plain and plain.startswith("01_x  passed")

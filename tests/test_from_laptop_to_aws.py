@@ -1,6 +1,6 @@
 """README's *From your laptop to AWS*, line by line as it stands there, against the stand-in for an account.
 
-Only its first line is another one, which says whose account it is. `make matrix` has what it needs and runs it.
+Only its first line is another one, which says whose account it is. `make prove PART=aws` has what it needs and runs it.
 """
 
 import os
@@ -34,7 +34,9 @@ def test_the_section_begins_with_whose_account_it_is_and_the_rest_are_commands_o
     assert len(rest) == 9 and all(line.startswith(".venv/bin/workbench ") for line in rest)
 
 
-@pytest.mark.skipif("WORKBENCH_SOAK" not in os.environ, reason="some minutes: make matrix")
+@pytest.mark.proof(
+    "test_account.py, test_policy_command.py, test_runner.py and tests/export call the same commands without an account"
+)
 def test_every_line_does_what_it_says(account, monkeypatch):
     assert "AWS_PROFILE" not in os.environ
     for line in commands()[1:]:

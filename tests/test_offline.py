@@ -25,6 +25,9 @@ def isolated(*command, **options):
     )
 
 
+@pytest.mark.proof(
+    "test_a_run_that_passes runs in a network namespace that has loopback alone, where they are permitted"
+)
 def test_a_run_after_setup_needs_no_network(project):
     if not shutil.which("unshare") or isolated("true").returncode:
         pytest.skip("network namespaces are not permitted here")

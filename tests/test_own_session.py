@@ -14,7 +14,7 @@ USE = """
 import json
 from datetime import UTC, datetime
 
-from workbench import history, quality, tpcds, wap
+from workbench import history, quality, session, tpcds, wap
 from workbench.tables import changes
 
 spark.sql("CREATE NAMESPACE shop")
@@ -32,7 +32,9 @@ history.build(spark, "shop.orders", "shop.orders_history", key="id")
 data = tpcds.generate(0.01)
 tpcds.load(spark, data, "derived", layout="flat", tables=["date_dim", "store_sales", "item"])
 (answer,) = tpcds.run(tpcds.engine("spark41"), spark, data, namespace="derived", queries=["q42"])
+started = session.start("local")
 print(json.dumps({
+    "session": [started is spark, spark.conf.get("spark.sql.session.timeZone")],
     "published": gate.published,
     "quarantined": [row.id for row in spark.table("shop.bad").collect()],
     "changes": sorted([row.change_ordinal, row.change_type, str(row["paid €"])] for row in found.collect()),
@@ -61,6 +63,7 @@ def test_each_capability_in_the_session_of_the_readme(tmp_path):
     )
     assert said.returncode == 0, said.stderr[-4000:]
     assert json.loads(said.stdout.splitlines()[-1]) == {
+        "session": [True, "UTC"],
         "published": False,
         "quarantined": [2],
         "changes": [[0, "insert", "5.00"], [1, "update_after", "6.00"], [1, "update_before", "5.00"]],

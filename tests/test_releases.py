@@ -91,6 +91,10 @@ SAME = {
 }
 
 
+# an environment of its own, which `make prove PART=releases` makes first
+SPARK_35 = pytest.mark.proof(
+    "test_on_the_spark_of_this_environment compares the same statements with the same answers on Spark 4.1"
+)
 IN_S3 = """
 import json, tempfile
 from workbench import session
@@ -135,8 +139,22 @@ def said(python, code=CODE):
     return json.loads(done.stdout.splitlines()[-1])  # a JVM with log4j of its own says a word before it
 
 
-def test_on_the_spark_of_this_environment():
-    assert said(sys.executable) == SAME | {"versions": ["4.1", "1.11.0"], "kinesis": "known"}
+HERE = SAME | {"versions": ["4.1", "1.11.0"], "kinesis": "known"}
+
+
+def test_on_the_spark_of_this_environment(spark, capsys):
+    try:
+        exec(compile(CODE, "CODE", "exec"), {})
+    finally:
+        spark.sql("DROP TABLE IF EXISTS n.t PURGE")
+        spark.sql("DROP NAMESPACE IF EXISTS n")
+        spark.conf.unset("spark.sql.mine")
+    assert json.loads(capsys.readouterr().out.splitlines()[-1]) == HERE
+
+
+@pytest.mark.proof("test_on_the_spark_of_this_environment runs the same statements in the session of the tests")
+def test_in_a_process_of_its_own():
+    assert said(sys.executable) == HERE
 
 
 @pytest.fixture
@@ -150,11 +168,15 @@ def engine():
 GONE = {"read": [True, "NotFoundException", "NoSuchKeyException"], "length": [True, "NoSuchKeyException"]}
 
 
+@pytest.mark.proof(
+    "environment_cases.py, run on rest, says where a checkpoint lies and what a missing file is called"
+)
 def test_tables_in_s3_on_iceberg_111():
     """Where a stream's checkpoint may lie, and what a file that is gone is called."""
     assert said(sys.executable, IN_S3) == GONE | {"place": "file://DISK/_checkpo", "on disk": 3}
 
 
+@SPARK_35
 def test_tables_in_s3_on_iceberg_110(engine):
     """There the first offset goes by the table's FileIO."""
     found = said(engines.python(engine), IN_S3)
@@ -164,6 +186,7 @@ def test_tables_in_s3_on_iceberg_110(engine):
     assert place.startswith(first)
 
 
+@SPARK_35
 def test_on_spark_35(engine):
     kinesis = "a data source written in Python, which Kinesis is here, came with Spark 4.0, and this session is Spark 3.5.6"
     assert said(engines.python(engine)) == SAME | {"versions": ["3.5", "1.10.0"], "kinesis": kinesis}

@@ -1,5 +1,6 @@
 """The session is silent, in UTC, shares its catalog with PyIceberg, and loses nothing to a second process."""
 
+import json
 import os
 import socket
 import subprocess
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pyarrow as pa
 import pytest
+from conftest import PROVE
 
 from workbench import jars, java, session, settings
 from workbench.session import classes, configuration, launch
@@ -37,6 +39,7 @@ def test_the_running_session_is_returned_and_another_environment_refused(spark):
         session.start("lake")
 
 
+@pytest.mark.proof("test_own_session.py calls session.start in the session of the README, which it did not start")
 def test_a_session_that_the_home_brought_is_returned():
     code = (
         "from pyspark.sql import SparkSession\nfrom workbench import session\n"
@@ -47,26 +50,78 @@ def test_a_session_that_the_home_brought_is_returned():
     assert said.stdout.split() == ["UTC", "local[1]"], said.stderr
 
 
-def test_silent_on_stderr_even_when_statements_fail(tmp_path):
-    code = (
-        "from workbench import session\nspark = session.start('local')\n"
-        "from pyspark.sql import functions as F\n"
-        "for bad in ('SELECT * FROM nowhere.t', 'SELECT 1/0', \"SELECT raise_error('x')\"):\n"
-        "    try: spark.sql(bad).collect()\n"
-        "    except Exception as e: print(type(e).__name__)\n"
-        "@F.udf('int')\ndef boom(x): raise ValueError('boom')\n"
-        "try: spark.range(3).select(boom('id')).collect()\n"
-        "except Exception as e: print(type(e).__name__)\n"
-    )
-    said = python(code, cwd=tmp_path)
+OWN = """
+description: d
+catalog: {type: embedded, properties: {s3.secret-access-key: env:WORKBENCH_SECRET_TEST}}
+spark: {conf: {spark.hadoop.fs.s3a.secret.key: env:WORKBENCH_SECRET_TEST}}
+"""
+STATEMENTS = """
+import json, sys
+
+import psutil
+from pyspark.sql import functions as F
+
+from workbench import session
+
+spark = session.start(sys.argv[1])
+
+
+def line(process):
+    try:
+        return " ".join(process.cmdline())
+    except psutil.Error:
+        return ""
+
+
+lines = [line(process) for process in psutil.Process().children(recursive=True)]
+assert any("java" in text for text in lines)
+found = {"secret in a command line": any("hush" in text for text in lines), "errors": []}
+found["secrets"] = [
+    spark.conf.get("spark.sql.catalog.lake.s3.secret-access-key"),
+    spark.sparkContext._jsc.hadoopConfiguration().get("fs.s3a.secret.key"),
+]
+
+
+@F.udf("int")
+def boom(x):
+    raise ValueError("boom")
+
+
+for bad in ("SELECT * FROM nowhere.t", "SELECT 1/0", "SELECT raise_error('x')", None):
+    try:
+        (spark.sql(bad) if bad else spark.range(3).select(boom("id"))).collect()
+    except Exception as error:
+        found["errors"].append(type(error).__name__)
+print(json.dumps(found))
+"""
+
+
+@pytest.fixture(scope="module")
+def apart(tmp_path_factory):
+    """A process that starts a session whose settings refer to a secret, and then fails; and its working folder."""
+    folder, file = tmp_path_factory.mktemp("working"), tmp_path_factory.mktemp("environments") / "own.yml"
+    file.write_text(OWN)
+    said = python(STATEMENTS, file, cwd=folder, env=os.environ | {"WORKBENCH_SECRET_TEST": "hush-hush-4711"})
+    assert said.returncode == 0, said.stderr[-2000:]
+    return said, folder
+
+
+def test_silent_on_stderr_even_when_statements_fail(apart):
+    said, folder = apart
     assert said.stderr == ""
-    assert said.stdout.split() == [
+    assert json.loads(said.stdout)["errors"] == [
         "AnalysisException",
         "ArithmeticException",
         "SparkRuntimeException",
         "PythonException",
     ]
-    assert list(tmp_path.iterdir()) == []  # no spark-warehouse, no derby.log, no metastore
+    assert list(folder.iterdir()) == []  # no spark-warehouse, no derby.log, no metastore
+
+
+def test_secret_settings_do_not_reach_the_command_line(apart):
+    found = json.loads(apart[0].stdout)
+    assert found["secret in a command line"] is False
+    assert found["secrets"] == ["hush-hush-4711"] * 2
 
 
 def test_parameter_markers_work_in_spite_of_icebergs_parser(spark):
@@ -97,52 +152,45 @@ if sys.argv[1] == "0":  # of two that create the same at one moment Iceberg's JD
 while not spark.catalog.tableExists("r.t"):
     time.sleep(0.1)
 done = 0
-for n in range(8):
+for n in range(int(sys.argv[2])):
     spark.sql(f"INSERT INTO r.t VALUES ({sys.argv[1]}, {n})")
     done += 1
 print(done)
 """
 
 
-def test_two_processes_on_one_lake_lose_no_row(project):
-    running = [
-        subprocess.Popen([sys.executable, "-c", WRITER, str(i)], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        for i in range(2)
-    ]
-    said = [process.communicate(timeout=300) for process in running]
-    assert [(out, err) for out, err in said] == [(b"8\n", b"")] * 2
-    rows = session.catalog("lake").load_table("r.t").scan().to_arrow().to_pylist()
-    assert sorted((r["writer"], r["n"]) for r in rows) == [(w, n) for w in range(2) for n in range(8)]
+ROUNDS = 8 if PROVE else 4
 
 
-def test_a_folder_with_a_space_in_its_name(tmp_path, monkeypatch):
+@pytest.fixture
+def spaced(tmp_path, monkeypatch):
+    """A home and a folder of a run, both with a space in their names."""
     home = tmp_path / "my lake"
     home.mkdir()
     (home / "a run").mkdir()
     monkeypatch.setenv("WORKBENCH_HOME", str(home))
     monkeypatch.setenv("WORKBENCH_RUN_DIR", str(home / "a run"))
-    said = python(WRITER, 0)
+    monkeypatch.delenv("WORKBENCH_SCRATCH", raising=False)
+
+
+def test_two_processes_on_one_lake_lose_no_row(spaced):
+    running = [
+        subprocess.Popen(
+            [sys.executable, "-c", WRITER, str(i), str(ROUNDS)], stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        for i in range(2)
+    ]
+    said = [process.communicate(timeout=300) for process in running]
+    assert said == [(b"%d\n" % ROUNDS, b"")] * 2
+    rows = session.catalog("lake").load_table("r.t").scan().to_arrow().to_pylist()
+    assert sorted((r["writer"], r["n"]) for r in rows) == [(w, n) for w in range(2) for n in range(ROUNDS)]
+
+
+@pytest.mark.proof("test_two_processes_on_one_lake_lose_no_row has its lake in a folder with a space in its name")
+def test_a_folder_with_a_space_in_its_name(spaced):
+    said = python(WRITER, 0, 8)
     assert (said.stdout, said.stderr) == ("8\n", "")
     assert session.catalog("lake").load_table("r.t").scan().to_arrow().num_rows == 8
-
-
-def test_secret_settings_do_not_reach_the_command_line(tmp_path, monkeypatch):
-    monkeypatch.setenv("WORKBENCH_SECRET_TEST", "hush-hush-4711")
-    file = tmp_path / "own.yml"
-    file.write_text(
-        "description: d\ncatalog: {type: embedded, properties: {s3.secret-access-key: env:WORKBENCH_SECRET_TEST}}\n"
-        "spark: {conf: {spark.hadoop.fs.s3a.secret.key: env:WORKBENCH_SECRET_TEST}}\n"
-    )
-    code = (
-        "import sys, psutil; from workbench import session; spark = session.start(sys.argv[1])\n"
-        "def line(one):\n    try: return ' '.join(one.cmdline())\n    except psutil.Error: return ''\n"
-        "lines = [line(one) for one in psutil.Process().children(recursive=True)]\n"
-        "assert any('java' in line for line in lines)\n"
-        "print(any('hush' in line for line in lines), spark.conf.get('spark.sql.catalog.lake.s3.secret-access-key'),\n"
-        "      spark.sparkContext._jsc.hadoopConfiguration().get('fs.s3a.secret.key'))"
-    )
-    said = python(code, file)
-    assert said.stdout.split() == ["False", "hush-hush-4711", "hush-hush-4711"], said.stderr
 
 
 def test_memory_is_sized_from_the_machine_and_can_be_named(monkeypatch):

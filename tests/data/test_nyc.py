@@ -78,6 +78,9 @@ def test_flights_agree_with_pandas_for_a_part_of_the_year(spark):
     ]
 
 
+@pytest.mark.proof(
+    "test_the_first_flights_are_read_with_their_types compares the hours of three flights in both times"
+)
 def test_the_hour_is_new_york_time_and_time_hour_is_utc(spark):
     local = "hour(from_utc_timestamp(time_hour, 'America/New_York'))"
     assert nyc.flights(spark).where(f"{local} <> hour").count() == 0
@@ -104,7 +107,10 @@ def test_airports_agree_with_pandas(spark):
     assert list(found.first()) == [1_458, 1_458, round(csv.lat.sum(), 4), csv.alt.sum(), csv.tzone.isna().sum()]
 
 
-@pytest.mark.parametrize("table", [nyc.weather, nyc.airports])
+WEATHER = pytest.mark.proof("the case of airports of this test sends its rows, by the same function")
+
+
+@pytest.mark.parametrize("table", [pytest.param(nyc.weather, marks=WEATHER), nyc.airports])
 def test_where_executors_are_other_machines_they_read_no_file(spark, monkeypatch, table):
     """The same rows either way; a real cluster is in tests/local/cluster."""
     here = table(spark)

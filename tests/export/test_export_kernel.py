@@ -3,9 +3,10 @@
 import json
 import os
 
+import inside
 import nbformat
 import pytest
-from conftest import workbench, write_notebook
+from conftest import PROVE, workbench, write_notebook
 from export_cases import made
 from nbclient import NotebookClient
 
@@ -177,13 +178,14 @@ def test_the_library_must_be_the_wheel(tmp_path, monkeypatch):
         kernel.apart()
 
 
-def test_the_command_refuses_what_cannot_be(project, monkeypatch):
+def test_the_command_refuses_what_cannot_be(project, monkeypatch, capsys):
+    call = workbench if PROVE else inside.command(monkeypatch, capsys)
     path = project / "notebooks" / "ours.ipynb"
     write_notebook(path, "from workbench import session", parameters='ENVIRONMENT: str = "local"')
-    refused = workbench("export", "try", "ours", cwd=project)
+    refused = call("export", "try", "ours", cwd=project)
     assert refused.returncode == 2
     assert "s3://YOUR-BUCKET/warehouse is not known here; name an environment" in refused.stderr
     monkeypatch.delenv("WORKBENCH_WAREHOUSE", raising=False)
     monkeypatch.setenv("WORKBENCH_REGION", "eu-central-1")
-    refused = workbench("export", "try", "ours", "--environment", "aws-glue", cwd=project)
+    refused = call("export", "try", "ours", "--environment", "aws-glue", cwd=project)
     assert (refused.returncode, "is not known here; export WORKBENCH_WAREHOUSE=…\n" in refused.stderr) == (2, True)

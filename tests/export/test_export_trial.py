@@ -31,6 +31,9 @@ GLUE = {"WORKBENCH_WAREHOUSE": "s3://some/warehouse", "WORKBENCH_REGION": "us-ea
 ARGUMENTS = ("export", "try", "ours", "--version", "5.1", "--environment", "aws-glue", "--json")
 
 
+@pytest.mark.proof(
+    "test_a_notebook_sees_what_it_would_see_there runs in the same kernel, on the Spark of Glue 6.0"
+)
 def test_a_notebook_for_glue_51_runs_on_its_spark(project):
     """The real thing, but for AWS: no table is touched."""
     here = ROOT / ".workbench" / "engines"

@@ -1,15 +1,17 @@
 """`workbench policies` refuses what it cannot record, names what it does not know, and prints no half of a policy."""
 
 import json
-import os
+import sys
 
 import pytest
 from conftest import workbench, write_notebook
 from moto.server import ThreadedMotoServer
 from policy_cases import objections
+from typer.testing import CliRunner
 
-from workbench import policies, settings
+from workbench import cli, policies, settings
 from workbench.cli.policies import _written
+from workbench.run import runner
 
 CALLS = """
 import boto3
@@ -55,7 +57,28 @@ def test_a_call_that_is_not_known_is_named_and_ends_with_1(aws, project):
     assert (objections(document), policies.faults(document)) == ([], [])
 
 
-@pytest.mark.skipif(not os.environ.get("WORKBENCH_SOAK"), reason="a whole run more: make soak-policies")
+@pytest.mark.parametrize(
+    ("status", "sentence"),
+    [("failed", "its calls are not all of them: there is no policy"), ("passed", "nothing was called in AWS")],
+)
+def test_one_run_is_enough_to_see_that_there_is_no_policy(project, monkeypatch, status, sentence):
+    """A run that is made up, in this process."""
+    write_notebook(project / "notebooks" / "01_mine.ipynb", "x = 1")
+    ran, ended = [], {"status": status, "exit_code": 1}
+    monkeypatch.setattr(runner, "run", lambda job: ran.append(job) or ended)
+    monkeypatch.setattr(sys.modules["workbench.cli.policies"], "_candidates", lambda record: set())
+    monkeypatch.chdir(project)
+    said = CliRunner().invoke(cli.app, ["policies", "01_mine", "--output", "p.json"])
+    assert (said.exit_code, len(ran), (project / "p.json").exists()) == (1, 1, False)
+    assert sentence in said.output
+
+
+MADE_UP = pytest.mark.proof(
+    "test_one_run_is_enough_to_see_that_there_is_no_policy hears the same sentence of a run that is made up"
+)
+
+
+@MADE_UP
 def test_a_run_that_fails_has_no_policy(aws, project):
     write_notebook(project / "notebooks" / "01_calls.ipynb", f"{CALLS}\n1 / 0")
     said = workbench("policies", "01_calls", "--output", "p.json", cwd=project)
@@ -64,7 +87,7 @@ def test_a_run_that_fails_has_no_policy(aws, project):
     assert len(list((project / "runs" / "01_calls").iterdir())) == 1
 
 
-@pytest.mark.skipif(not os.environ.get("WORKBENCH_SOAK"), reason="a whole run more: make soak-policies")
+@MADE_UP
 def test_what_calls_nothing_is_not_run_again(project):
     write_notebook(project / "notebooks" / "01_mine.ipynb", "x = 1")
     said = workbench("policies", "01_mine", cwd=project)

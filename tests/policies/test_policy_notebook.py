@@ -1,7 +1,6 @@
 """A notebook on the stand-in for AWS, recorded: the policy has what it did there, and nobody objects to it."""
 
 import json
-import os
 
 import pytest
 from conftest import workbench
@@ -9,7 +8,9 @@ from policy_cases import TOKEN, objections
 
 from workbench import policies
 
-pytestmark = pytest.mark.skipif(not os.environ.get("WORKBENCH_SOAK"), reason="minutes: make soak-policies")
+pytestmark = pytest.mark.proof(
+    "policies of recorded runs are made in test_policy_command.py, of a notebook of three lines"
+)
 
 
 @pytest.fixture

@@ -6,6 +6,9 @@ from workbench import quality
 from workbench.quality.dqdl import generate
 
 
+@pytest.mark.proof(
+    "the other tests read their rules by the committed parser; to make it anew takes the jars of ANTLR"
+)
 def test_the_parser_is_the_grammars(tmp_path):
     from pathlib import Path
 

@@ -1,20 +1,20 @@
 """Random rules on random small frames: Spark and plain Python must say the same of every rule and every row.
 
-WORKBENCH_SOAK=1 draws many more.
+`make prove` draws many more.
 """
 
 import math
-import os
 import re
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
 
 import pytest
+from conftest import PROVE
 from dqdl_oracle import CASTS, NOW, Spec, judge
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-EXAMPLES = 400 if os.environ.get("WORKBENCH_SOAK") else 8
+EXAMPLES = 400 if PROVE else 2
 SCHEMA = "id int, n long, d decimal(12,2), x double, s string, b boolean, t date, ts timestamp"
 BIG = 9007199254740993  # the first whole number that a double cannot hold
 VALUES = {

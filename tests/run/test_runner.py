@@ -9,9 +9,11 @@ import tempfile
 import time
 from pathlib import Path
 
+import inside
 import psutil
 import pytest
-from conftest import COMMAND, workbench, write_notebook
+from conftest import COMMAND, PROVE, workbench, write_notebook
+from test_offline import isolated
 
 from workbench import java, settings
 from workbench.run import runner
@@ -19,16 +21,25 @@ from workbench.run import runner
 PARAMETERS = 'ENVIRONMENT: str = "local"  # where\nROWS: int = 3  # rows'
 SPARK = "from workbench import checks, results, session\nspark = session.start(ENVIRONMENT)"
 WORK = "found = spark.range(ROWS).count()\nresults.record(rows=found)\nchecks.require('rows', found, ROWS)"
+# The check has a session where a run passes and where the runner is killed; a proof has it everywhere
+PLAIN = SPARK if PROVE else "from workbench import checks, results"
+PLAIN_WORK = WORK if PROVE else WORK.replace("spark.range(ROWS).count()", "len(range(ROWS))")
 
 
 @pytest.fixture
 def notebook(project):
-    def write(*cells, name="job"):
+    def write(*cells, name="job", begin=SPARK):
         return write_notebook(
-            project / "notebooks" / f"{name}.ipynb", "# Job", SPARK, "## 1 Work", *cells, parameters=PARAMETERS
+            project / "notebooks" / f"{name}.ipynb", "# Job", begin, "## 1 Work", *cells, parameters=PARAMETERS
         )
 
     return write
+
+
+@pytest.fixture
+def command(monkeypatch, capsys):
+    """What calls the command: a proof in a process, as a person does, the check in this one."""
+    return workbench if PROVE else inside.command(monkeypatch, capsys)
 
 
 def last(project, name="job"):
@@ -69,8 +80,13 @@ READY = "from pathlib import Path\nimport time\nPath({!r}).touch()\ntime.sleep(1
 
 
 def test_a_run_that_passes(project, notebook):
+    """Where network namespaces are permitted, in one that has nothing but loopback: a run needs no network."""
     notebook(WORK)
-    said = workbench("run", "job", "--set", "ROWS=5", "--json", cwd=project)
+    called = "run", "job", "--set", "ROWS=5", "--json"
+    if shutil.which("unshare") and not isolated("true").returncode:
+        said = isolated(COMMAND, *called, cwd=project)
+    else:
+        said = workbench(*called, cwd=project)
     assert said.returncode == 0, said.stderr
     record = json.loads(said.stdout.splitlines()[-1])
     assert (record["status"], record["results"], record["parameters"]) == (
@@ -94,14 +110,14 @@ def test_a_run_that_passes(project, notebook):
     assert list((project / ".workbench" / "scratch").glob("run-*")) == []
 
 
-def test_a_failing_check(project, notebook):
-    notebook(WORK.replace("found, ROWS", "found, ROWS + 1"), "canary = 1")
-    said = workbench("run", "job", "--keep", "--on-failure", f"cp -t {project}", cwd=project)
+def test_a_failing_check(project, notebook, command):
+    notebook(PLAIN_WORK.replace("found, ROWS", "found, ROWS + 1"), "canary = 1", begin=PLAIN)
+    said = command("run", "job", "--keep", "--on-failure", f"cp -t {project}", cwd=project)
     assert said.returncode == 1
     record = last(project)
     assert record["failing_cell"] == {
         "number": 3,
-        "first_line": "found = spark.range(ROWS).count()",
+        "first_line": PLAIN_WORK.splitlines()[0],
         "error": "CheckFailed",
         "message": "rows: found 3, expected 4",
         "line": "checks.require('rows', found, ROWS + 1)",
@@ -129,35 +145,36 @@ def test_a_command_that_hangs_when_told_of_a_failure_is_ended_with_all_that_it_s
     assert "workbench: --on-failure false ended with 1" in capfd.readouterr().err
 
 
-def test_sys_exit_zero_before_the_last_cell(project, notebook):
-    notebook("import sys\nsys.exit(0)", "canary = 1")
-    assert workbench("run", "job", cwd=project).returncode == 1
+def test_sys_exit_zero_before_the_last_cell(project, notebook, command):
+    notebook("import sys\nsys.exit(0)", "canary = 1", begin=PLAIN)
+    assert command("run", "job", cwd=project).returncode == 1
     assert last(project)["status"] == "failed"
     assert last(project)["failing_cell"]["error"] == "SystemExit"
     assert left_behind(project) == []
 
 
-def test_a_kernel_killed_by_sigkill(project, notebook):
-    notebook("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)")
-    assert workbench("run", "job", cwd=project).returncode == 4
+def test_a_kernel_killed_by_sigkill(project, notebook, command):
+    notebook("import os, signal\nos.kill(os.getpid(), signal.SIGKILL)", begin=PLAIN)
+    assert command("run", "job", cwd=project).returncode == 4
     assert last(project)["status"] == "died"
     assert last(project)["failing_cell"]["first_line"] == "import os, signal"
     assert left_behind(project) == []
 
 
-def test_a_run_out_of_time(project, notebook):
+def test_a_run_out_of_time(project, notebook, command):
     write_notebook(
-        project / "notebooks" / "job.ipynb", f"{SPARK}\nimport time\ntime.sleep(120)", parameters=PARAMETERS
+        project / "notebooks" / "job.ipynb", f"{PLAIN}\nimport time\ntime.sleep(120)", parameters=PARAMETERS
     )
-    assert workbench("run", "job", "--timeout", "30", cwd=project).returncode == 3
+    seconds = 30 if PROVE else 10
+    assert command("run", "job", "--timeout", seconds, cwd=project).returncode == 3
     assert last(project)["status"] == "timed_out"
-    assert last(project)["failing_cell"]["first_line"] == SPARK.splitlines()[0]
-    assert last(project)["reason"] == "not done after 30 seconds"
+    assert last(project)["failing_cell"]["first_line"] == PLAIN.splitlines()[0]
+    assert last(project)["reason"] == f"not done after {seconds} seconds"
     assert left_behind(project) == []
 
 
 def test_sigterm_to_the_runner(project, notebook):
-    notebook(READY.format(str(project / "ready")))
+    notebook(READY.format(str(project / "ready")), begin=PLAIN)
     running = start(project, "job")
     running.send_signal(signal.SIGTERM)
     assert running.wait(timeout=600) == 143
@@ -166,11 +183,11 @@ def test_sigterm_to_the_runner(project, notebook):
     assert left_behind(project) == []
 
 
-def test_sigkill_to_the_runner_is_found_at_the_next_start(project, notebook):
+def test_sigkill_to_the_runner_is_found_at_the_next_start(project, notebook, command):
     notebook(READY.format(str(project / "ready")))
     running = start(project, "job")
     assert last(project)["status"] == "running"
-    second = workbench("run", "job", cwd=project)
+    second = command("run", "job", cwd=project)
     assert second.returncode == 2
     first = min(p.name for p in (project / "runs" / "job").iterdir())
     assert f"job with no params file runs already in this environment: {first}; wait" in second.stderr
@@ -178,11 +195,11 @@ def test_sigkill_to_the_runner_is_found_at_the_next_start(project, notebook):
     running.wait()
     until(lambda: not left_behind(project))  # the child ends with its runner
     write_notebook(project / "notebooks" / "other.ipynb", "1")
-    assert workbench("run", "other", cwd=project).returncode == 0
+    assert command("run", "other", cwd=project).returncode == 0
     first = min((project / "runs" / "job").iterdir())
     assert json.loads((first / "run.json").read_text())["status"] == "interrupted"
     assert (first / "report.html").exists()
-    rows = workbench("runs", "--status", "interrupted", cwd=project).stdout.splitlines()
+    rows = command("runs", "--status", "interrupted", cwd=project).stdout.splitlines()
     assert [line.split()[0] for line in rows[1:]] == [first.name]
 
 
@@ -195,28 +212,31 @@ REFUSED = [
 ]
 
 
-def test_what_is_refused_executes_nothing(project):
+def test_what_is_refused_executes_nothing(project, command):
     canary = project / "canary"
     write_notebook(project / "notebooks" / "job.ipynb", f"open({str(canary)!r}, 'w')", parameters=PARAMETERS)
     for arguments in REFUSED:
-        said = workbench("run", "job", "--json", *arguments, cwd=project)
+        said = command("run", "job", "--json", *arguments, cwd=project)
         assert said.returncode == 2 and "Traceback" not in said.stderr
         record = json.loads(said.stdout)
         assert record["status"] == "refused" and record["reason"] in said.stderr
         assert record["parameters"]["ENVIRONMENT"], arguments
         assert not canary.exists()
-    assert workbench("run", "job", cwd=project).returncode == 0 and canary.exists()  # the canary can sing
+    assert command("run", "job", cwd=project).returncode == 0 and canary.exists()  # the canary can sing
 
 
-def test_an_unwritable_runs_folder(project):
+def test_an_unwritable_runs_folder(project, command):
     write_notebook(project / "notebooks" / "job.ipynb", "1")
     (project / "runs").write_text("a file in its place")
-    said = workbench("run", "job", cwd=project)
+    said = command("run", "job", cwd=project)
     assert said.returncode == 2
     assert said.stderr.startswith("workbench: the runs folder ") and "Traceback" not in said.stderr
 
 
-def test_a_disk_that_fills_up(project, notebook):
+@pytest.mark.proof(
+    "test_a_full_disk_is_told_and_tried_again has one that refuses the record; a small one takes root to mount"
+)
+def test_a_disk_that_fills_up(project, notebook, command):
     (project / "runs").mkdir()
     if os.geteuid() != 0 or not shutil.which("mount"):
         pytest.skip("mounting a small file system needs root")
@@ -226,8 +246,8 @@ def test_a_disk_that_fills_up(project, notebook):
     if mounted.returncode:
         pytest.skip("mounting a small file system is not permitted here")
     try:
-        notebook("print('x' * 4_000_000)", "canary = 1")
-        said = workbench("run", "job", cwd=project)
+        notebook("print('x' * 4_000_000)", "canary = 1", begin=PLAIN)
+        said = command("run", "job", cwd=project)
         assert said.returncode == 1 and "Traceback" not in said.stderr, said.stderr
         assert last(project)["status"] == "failed"
         assert "No space left on device" in last(project)["reason"]
@@ -236,7 +256,7 @@ def test_a_disk_that_fills_up(project, notebook):
         subprocess.run(["umount", "-l", project / "runs"], check=True)
 
 
-def test_no_secret_reaches_what_a_run_leaves(project, monkeypatch):
+def test_no_secret_reaches_what_a_run_leaves(project, monkeypatch, command):
     monkeypatch.setenv("CATALOG_CREDENTIAL", "hush-hush-4711")
     folder = project / "params" / "environments"
     folder.mkdir(parents=True)
@@ -250,7 +270,7 @@ def test_no_secret_reaches_what_a_run_leaves(project, monkeypatch):
         "os.write(2, os.environ['CATALOG_CREDENTIAL'].encode())\nraise ValueError(os.environ['CATALOG_CREDENTIAL'])",
         parameters='ENVIRONMENT: str = "own"',
     )
-    said = workbench("run", "job", "--json", cwd=project)
+    said = command("run", "job", "--json", cwd=project)
     assert said.returncode == 1 and "hush-hush" not in said.stdout
     for path in (project / "runs").rglob("*"):
         if path.is_file():
@@ -260,10 +280,10 @@ def test_no_secret_reaches_what_a_run_leaves(project, monkeypatch):
     assert "[secret]" in (next((project / "runs" / "job").iterdir()) / "notebook.ipynb").read_text()
 
 
-def test_a_check_that_was_swallowed_fails_the_run(project):
+def test_a_check_that_was_swallowed_fails_the_run(project, command):
     swallow = "from workbench import checks\ntry:\n    checks.require('x', 1, 2)\nexcept AssertionError:\n    pass"
     write_notebook(project / "notebooks" / "job.ipynb", swallow)
-    assert workbench("run", "job", cwd=project).returncode == 1
+    assert command("run", "job", cwd=project).returncode == 1
     assert last(project)["reason"] == "a check failed and the notebook went on: x"
 
 
@@ -274,34 +294,34 @@ def over(pid):
         return True
 
 
-def test_a_daemon_in_another_environment_is_ended(project):
+def test_a_daemon_in_another_environment_is_ended(project, command):
     daemon = (
         "import subprocess\np = subprocess.Popen(['sleep', '4711'], env={}, start_new_session=True)\nprint(p.pid)"
     )
     write_notebook(project / "notebooks" / "job.ipynb", daemon)
-    assert workbench("run", "job", cwd=project).returncode == 0
+    assert command("run", "job", cwd=project).returncode == 0
     folder = next((project / "runs" / "job").iterdir())
     cells = json.loads((folder / "notebook.ipynb").read_text())["cells"]
     pid = int("".join(cells[0]["outputs"][0]["text"]))
     assert over(pid)
 
 
-def test_a_broken_ledger_changes_no_verdict(project):
+def test_a_broken_ledger_changes_no_verdict(project, command):
     write_notebook(project / "notebooks" / "job.ipynb", "1")
     lake = project / ".workbench" / "lake"
     lake.mkdir(parents=True)
     (lake / "catalog.db").write_text("no database")
-    said = workbench("run", "job", cwd=project)
+    said = command("run", "job", cwd=project)
     assert said.returncode == 0 and "Traceback" not in said.stderr
     assert "the ledger could not be written, the next run adds it" in said.stderr
 
 
-def test_an_environment_that_is_no_name_is_refused(project):
+def test_an_environment_that_is_no_name_is_refused(project, command):
     write_notebook(project / "notebooks" / "job.ipynb", "1", parameters="ENVIRONMENT: int = 3")
-    said = workbench("run", "job", cwd=project)
+    said = command("run", "job", cwd=project)
     assert said.returncode == 2 and "ENVIRONMENT takes a name, found 3" in said.stderr
-    assert "Traceback" not in workbench("runs", cwd=project).stderr
-    assert workbench("run", "job", "--timeout", "inf", cwd=project).returncode == 2
+    assert "Traceback" not in command("runs", cwd=project).stderr
+    assert command("run", "job", "--timeout", "inf", cwd=project).returncode == 2
 
 
 def test_a_variable_that_is_not_set_is_named_before_the_start(project, monkeypatch):

@@ -20,7 +20,8 @@ DIGEST = "ee4731d1f13c7fab501a53d1603d27953ce6aac8d419d3cf72a5b52e976e0bf9"
 
 @pytest.fixture(scope="module")
 def generated(tmp_path_factory):
-    return data.generate(0.01, cache=tmp_path_factory.mktemp("cache"))
+    """In a home of O'Brien's, and a folder with brackets: data are made in a folder of any name."""
+    return data.generate(0.01, cache=tmp_path_factory.mktemp("O'Brien [1] k=7"))
 
 
 def test_the_24_tables_at_the_smallest_scale(generated):
@@ -59,7 +60,9 @@ def test_a_killed_generation_and_a_damaged_file_are_replaced(generated):
     again = data.generate(0.01, cache=cache)
     assert again.digest == DIGEST and {name: table.rows for name, table in again.tables.items()} == ROWS
     assert sorted(path.name for path in cache.iterdir()) == [name, f"{name}.lock"]
-    assert duckdb.sql(f"SELECT count(*) FROM '{again.path('web_sales')}'").fetchone() == (7212,)
+    connection = data.connect(again)
+    assert connection.execute("SELECT count(*) FROM web_sales").fetchone() == (7212,)
+    connection.close()
 
 
 @pytest.mark.parametrize("torn", ["", "{", "[]", '{"scale": "0.01"}', '{"scale": "0.01", "tables": {"item": {}}}'])
@@ -81,13 +84,12 @@ def test_what_stands_in_a_path_is_no_column_and_no_pattern(tmp_path):
         assert found[0] == [(number,)] and [row[:2] for row in found[1]] == [("k", "INTEGER")], name
 
 
-def test_data_are_made_in_a_folder_of_any_name(tmp_path):
-    """A home of O'Brien's, and a folder with brackets."""
-    made = data.generate(0.01, cache=tmp_path / "O'Brien [1] k=7")
-    connection = data.connect(made)
+def test_data_are_made_in_a_folder_of_any_name(generated):
+    assert generated.folder.parent.name.startswith("O'Brien [1] k=7")
+    connection = data.connect(generated)
     rows = {table: connection.execute(f"SELECT count(*) FROM {table}").fetchone()[0] for table in data.TABLES}
     connection.close()
-    assert (made.digest, rows) == (DIGEST, ROWS)
+    assert (generated.digest, rows) == (DIGEST, ROWS)
 
 
 @pytest.mark.parametrize("scale", [0, 0.001, 11, "much", float("nan"), None])

@@ -163,6 +163,7 @@ def test_an_environment_counts_for_its_lock_file_only(project, tmp_path, monkeyp
     assert engines.lacks(one) == "its environment is not there: workbench engines install baseline"
 
 
+@pytest.mark.proof("test_an_environment_counts_for_its_lock_file_only shows that one without its note is none")
 def test_an_installation_that_fails_leaves_nothing_that_is_taken_for_one(project, tmp_path, monkeypatch):
     wrong = tmp_path / "wrong.lock"
     wrong.write_text("--no-such-option\n")

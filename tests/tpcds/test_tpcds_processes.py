@@ -7,12 +7,13 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import psutil
 import pyarrow.parquet
 import pytest
-from conftest import ENVIRONMENT
+from conftest import ENVIRONMENT, PROVE
 
 from workbench import java, session, tpcds
 from workbench.tpcds import engines, measuring, processes
@@ -42,6 +43,20 @@ def opened(name, catalog, data, tables=TABLES):
     return processes.opened(tpcds.engine(name), catalog, NAMESPACE, data, tables=tables)
 
 
+@pytest.fixture(scope="module")
+def running(catalog, data):
+    """Give the process of an engine by its name, which all tests share that leave it as it was."""
+    with ExitStack() as stack:
+        begun = {}
+
+        def of(name):
+            if name not in begun or begun[name].process.poll() is not None:
+                begun[name] = stack.enter_context(opened(name, catalog, data))
+            return begun[name]
+
+        yield of
+
+
 def skipped(name):
     if wrong := engines.lacks(tpcds.engine(name)):
         pytest.skip(f"{name}: {wrong}")
@@ -55,18 +70,26 @@ def chunk_bytes(path, columns):
     return sum(chunk.total_compressed_size for chunk in chunks if chunk.path_in_schema in columns)
 
 
-@pytest.mark.parametrize("name", HERE)
-def test_an_engine_answers_and_says_what_it_took(name, catalog, data, tmp_path):
+NOTEBOOK = pytest.mark.proof("nbval runs the notebook 90, which asks spark41 and duckdb in processes of their own")
+COLD = pytest.mark.proof(
+    "the cases of duckdb and sail read the same bytes, which one function takes from the system for all engines"
+)
+
+
+def each(mark):
+    """All engines; Spark's, which take longest, with a mark."""
+    return [pytest.param(name, marks=[mark] if tpcds.engine(name).family == "spark" else []) for name in HERE]
+
+
+@pytest.mark.parametrize("name", each(NOTEBOOK))
+def test_an_engine_answers_and_says_what_it_took(name, running, data, tmp_path):
     skipped(name)
-    engine = tpcds.engine(name)
+    engine, process = tpcds.engine(name), running(name)
     others = {query: tpcds.Verdict("equal", "by Spark") for query in QUERIES}
-    with opened(name, catalog, data) as process:
-        results = list(tpcds.run(engine, process, data, queries=QUERIES, place=tmp_path, others=others))
-        table, read = process.ask(
-            "SELECT sum(ss_quantity) AS q, count(*) AS n FROM store_sales WHERE ss_quantity > 0"
-        )
-        again = process.ask("SELECT 1 AS one")[1]
-        allowed = os.sched_getaffinity(process.process.pid)
+    results = list(tpcds.run(engine, process, data, queries=QUERIES, place=tmp_path, others=others))
+    table, read = process.ask("SELECT sum(ss_quantity) AS q, count(*) AS n FROM store_sales WHERE ss_quantity > 0")
+    again = process.ask("SELECT 1 AS one")[1]
+    allowed = os.sched_getaffinity(process.process.pid)
     assert {one.query: one.verdict.kind for one in results} == {"q3": "vacuous", "q42": "equal", "q52": "equal"}
     assert {(one.engine, one.layout) for one in results} == {(name, "flat")}
     assert all(one.seconds > 0 and one.peak_bytes > 50 << 20 for one in results)
@@ -79,8 +102,8 @@ def test_an_engine_answers_and_says_what_it_took(name, catalog, data, tmp_path):
 NOISE = 600_000  # bytes: metadata of tables, checksums, classes that Java loads late
 
 
-@pytest.mark.parametrize("name", HERE)
-def test_what_an_engine_reads_is_what_the_footer_says(name, catalog, data):
+@pytest.mark.parametrize("name", each(COLD))
+def test_what_an_engine_reads_is_what_the_footer_says(name, running, catalog):
     """The bytes of a scan are known: those of its columns. A shuffle of the same rows reads nothing more."""
     skipped(name)
     (task,) = catalog.load_table(f"{NAMESPACE}.store_sales").scan().plan_files()
@@ -91,16 +114,21 @@ def test_what_an_engine_reads_is_what_the_footer_says(name, catalog, data):
     most = ", ".join(f"max({column}) AS m{n}" for n, column in enumerate(columns))
     grouped = f"SELECT ss_item_sk, ss_ticket_number, {most} FROM store_sales GROUP BY ss_item_sk, ss_ticket_number"
     wide = ", ".join(f"sum(m{n}) AS s{n}" for n in range(len(columns)))
-    with opened(name, catalog, data) as process:
-        for sql in (f"SELECT {sums} FROM store_sales", f"SELECT {wide} FROM ({grouped}) x"):
-            process.ask(sql)  # a cold process reads its own program too
-            read = process.ask(sql)[1]
-            assert 0.98 * known < read["bytes_read"] < known + NOISE, sql
-        assert process.ask("SELECT 1 AS one")[1]["bytes_read"] < NOISE
+    process = running(name)
+    for sql in (f"SELECT {sums} FROM store_sales", f"SELECT {wide} FROM ({grouped}) x"):
+        process.ask(sql)  # a cold process reads its own program too
+        read = process.ask(sql)[1]
+        assert 0.98 * known < read["bytes_read"] < known + NOISE, sql
+    assert process.ask("SELECT 1 AS one")[1]["bytes_read"] < NOISE
+
+
+HELD = pytest.mark.proof(
+    "the case of sail of this test looks at each thread of an engine that has no setting for its cores"
+)
 
 
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="no such thing here")
-@pytest.mark.parametrize("name", ["sail", "spark41"])
+@pytest.mark.parametrize("name", ["sail", pytest.param("spark41", marks=HELD)])
 def test_an_engine_is_held_to_its_cores(name, catalog, data):
     """PySail has no setting for that, and would take the whole machine: each thread is looked at."""
     skipped(name)
@@ -119,26 +147,22 @@ def cores_of(thread):
         return None
 
 
-def test_all_engines_here_read_the_same_rows(catalog, data):
+def test_all_engines_here_read_the_same_rows(running):
     found = {}
     for name in HERE:
         if engines.lacks(tpcds.engine(name)) is None:
-            with opened(name, catalog, data) as process:
-                sql = "SELECT sum(ss_item_sk) AS a, count(ss_ext_sales_price) AS b FROM store_sales"
-                found[name] = [int(value) for value in process.ask(sql)[0].to_pylist()[0].values()]
+            sql = "SELECT sum(ss_item_sk) AS a, count(ss_ext_sales_price) AS b FROM store_sales"
+            found[name] = [int(value) for value in running(name).ask(sql)[0].to_pylist()[0].values()]
     assert len(found) >= 3 and len(set(map(tuple, found.values()))) == 1
 
 
-def test_what_an_engine_refuses_does_not_end_it_and_is_no_right_answer(catalog, data, monkeypatch, tmp_path):
-    engine = tpcds.engine("spark41")
-    with opened("spark41", catalog, data, ("date_dim",)) as process:
-        with pytest.raises(processes.NoAnswer, match="AnalysisException: .TABLE_OR_VIEW_NOT_FOUND"):
-            process.ask("SELECT * FROM nowhere")
-        assert process.ask("SELECT 1 AS one")[0].to_pylist() == [{"one": 1}]
-        monkeypatch.setattr(
-            processes.Process, "ask", lambda *_: (_ for _ in ()).throw(processes.NoAnswer("no heap"))
-        )
-        (found,) = tpcds.run(engine, process, data, queries=["q42"], place=tmp_path)
+def test_what_an_engine_refuses_does_not_end_it_and_is_no_right_answer(running, data, monkeypatch, tmp_path):
+    engine, process = tpcds.engine("spark41"), running("spark41")
+    with pytest.raises(processes.NoAnswer, match="AnalysisException: .TABLE_OR_VIEW_NOT_FOUND"):
+        process.ask("SELECT * FROM nowhere")
+    assert process.ask("SELECT 1 AS one")[0].to_pylist() == [{"one": 1}]
+    monkeypatch.setattr(processes.Process, "ask", lambda *_: (_ for _ in ()).throw(processes.NoAnswer("no heap")))
+    (found,) = tpcds.run(engine, process, data, queries=["q42"], place=tmp_path)
     assert (found.verdict.kind, found.verdict.sentence) == ("different", "no answer: no heap")
 
 
@@ -171,15 +195,22 @@ def lives(process):
         return False
 
 
-def test_an_engine_ends_with_its_context_and_is_missed_when_it_was_killed(catalog, data):
-    with opened("spark41", catalog, data) as process:
+ENDS = pytest.mark.proof("test_an_engine_that_is_busy_ends_with_who_asked shows that the JVM of a Spark ends")
+
+
+@pytest.mark.parametrize("name", ["duckdb", pytest.param("spark41", marks=ENDS)])
+def test_an_engine_ends_with_its_context(name, catalog, data):
+    with opened(name, catalog, data) as process:
         family = [
             psutil.Process(process.process.pid),
             *psutil.Process(process.process.pid).children(recursive=True),
         ]
-        assert any("java" in one.name() for one in family)
+        assert any("java" in one.name() for one in family) is (name == "spark41")
     assert not [one for one in family if lives(one)]
     assert not process.folder.exists()
+
+
+def test_an_engine_that_was_killed_is_missed(catalog, data):
     with opened("duckdb", catalog, data) as process:
         os.kill(process.process.pid, signal.SIGKILL)
         with pytest.raises(ChildProcessError, match="the engine duckdb ended by itself, exit code -9"):
@@ -189,26 +220,29 @@ def test_an_engine_ends_with_its_context_and_is_missed_when_it_was_killed(catalo
 LONG = "SELECT sum(sqrt(id)) AS s FROM range(1000000000000)"  # a quarter of an hour
 
 
-@pytest.mark.parametrize("name", ["spark41", "baseline"])
-def test_an_engine_that_is_busy_ends_with_who_asked(name, catalog, data):
+OTHER = pytest.mark.proof("the case of spark41 of this test is another Spark, whose process is the same program")
+
+
+@pytest.mark.parametrize("name", ["spark41", pytest.param("baseline", marks=OTHER)])
+def test_an_engine_that_is_busy_ends_with_who_asked(name, running):
     """A killed benchmark left Spark on both cores until its query ended, beside whatever was measured next."""
     skipped(name)
-    with opened(name, catalog, data) as process:
-        child = psutil.Process(process.process.pid)
-        family = [child, *child.children(recursive=True)]
-        process.process.stdin.write(json.dumps({"sql": LONG, "into": os.devnull}).encode() + b"\n")
-        process.process.stdin.flush()
-        before = busy(family)
-        deadline = time.monotonic() + 120
-        while busy(family) < before + 1:
-            assert time.monotonic() < deadline, "it is not busy"
-            time.sleep(0.1)
-        process.process.stdin.close()  # all that it sees of a parent's death
-        process.process.wait(30)
-        deadline = time.monotonic() + 10
-        while any(map(lives, family)) and time.monotonic() < deadline:
-            time.sleep(0.1)
-        assert not [one for one in family if lives(one)]
+    process = running(name)
+    child = psutil.Process(process.process.pid)
+    family = [child, *child.children(recursive=True)]
+    process.process.stdin.write(json.dumps({"sql": LONG, "into": os.devnull}).encode() + b"\n")
+    process.process.stdin.flush()
+    before = busy(family)
+    deadline = time.monotonic() + 120
+    while busy(family) < before + 1:
+        assert time.monotonic() < deadline, "it is not busy"
+        time.sleep(0.1)
+    process.process.stdin.close()  # all that it sees of a parent's death
+    process.process.wait(30)
+    deadline = time.monotonic() + 10
+    while any(map(lives, family)) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not [one for one in family if lives(one)]
 
 
 def busy(family):
@@ -258,21 +292,37 @@ def test_duckdb_keeps_to_its_memory(catalog, data, monkeypatch):
         process.ask(wide)
 
 
-def test_an_engine_that_dies_gave_a_wrong_answer_and_the_rest_is_measured(catalog, data, tmp_path, monkeypatch):
+JVM = pytest.mark.proof(
+    "test_an_engine_whose_context_stopped_is_dead shows how the end of a JVM is seen; here sail is killed"
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "sentence"),
+    [
+        ("sail", "the engine sail ended by itself, exit code -9"),
+        pytest.param("spark41", "the engine's own process ended: ", marks=JVM),
+    ],
+)
+def test_an_engine_that_dies_gave_a_wrong_answer_and_the_rest_is_measured(
+    name, sentence, catalog, data, tmp_path, monkeypatch
+):
     """Each query after it was called different, in no time, where the JVM had died; else the whole unit was lost."""
     asked, real = [], processes.Process.ask
 
     def ask(process, sql):
         asked.append(process.process.pid)
         if len(asked) == 2:  # q42, cold
-            (jvm,) = [one for one in psutil.Process(asked[-1]).children(recursive=True) if "java" in one.name()]
-            jvm.kill()
-            while lives(jvm):
+            victim = psutil.Process(asked[-1])
+            if name == "spark41":
+                (victim,) = [one for one in victim.children(recursive=True) if "java" in one.name()]
+            victim.kill()
+            while lives(victim):
                 time.sleep(0.01)
         return real(process, sql)
 
     monkeypatch.setattr(processes.Process, "ask", ask)
-    todo = measuring.units([tpcds.engine("spark41")], ["flat"])
+    todo = measuring.units([tpcds.engine(name)], ["flat"])
     (found,) = dict(
         measuring.run(todo, catalog, data, {"flat": NAMESPACE}, queries=QUERIES, place=tmp_path)
     ).values()
@@ -281,7 +331,7 @@ def test_an_engine_that_dies_gave_a_wrong_answer_and_the_rest_is_measured(catalo
     ]
     kinds = [one.verdict.kind for one in found]
     assert kinds == ["vacuous", "different", "equal", "vacuous", "equal", "equal"]
-    assert found[1].verdict.sentence.startswith(f"no answer: {QUERIES[1]}: the engine's own process ended: ")
+    assert found[1].verdict.sentence.startswith(f"no answer: {QUERIES[1]}: {sentence}")
     assert (
         len(set(asked)) == 2 and len(asked) == 9
     )  # one more to begin the second process with, and two of the first once more before they are warm
@@ -293,7 +343,7 @@ def test_one_wrong_cent_in_the_tables_is_seen_by_every_engine(spark, catalog, da
     before = spark.sql(f"SELECT max(snapshot_id) FROM {table}.snapshots").first()[0]
     spark.sql(f"UPDATE {table} SET ss_ext_sales_price = ss_ext_sales_price + 0.01 WHERE ss_ext_sales_price > 1")
     try:
-        for name in ("duckdb", "sail"):
+        for name in ("duckdb", "sail") if PROVE else ("duckdb",):  # that engine reads other files than the oracle
             engine, others = tpcds.engine(name), {"q42": tpcds.Verdict("equal", "by Spark")}
             with opened(name, catalog, data) as process:
                 results = list(tpcds.run(engine, process, data, queries=["q42"], place=tmp_path, others=others))
@@ -350,6 +400,9 @@ def test_what_cannot_be_opened_is_refused(catalog, data, project):
         pass
 
 
+@pytest.mark.proof(
+    "the case of sail of the test of one that dies is measured cold and warm, and in the notebook 90 two engines are in turn"
+)
 def test_cold_and_warm_of_two_engines(catalog, data, tmp_path):
     wanted = [tpcds.engine(name) for name in ("duckdb", "sail")]
     todo = measuring.units(wanted, ["flat"])

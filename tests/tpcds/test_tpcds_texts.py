@@ -6,6 +6,7 @@ from decimal import Decimal
 import duckdb
 import pytest
 import sqlglot
+from conftest import PROVE
 
 from workbench.tpcds import dialect, texts
 
@@ -82,7 +83,7 @@ def test_a_qualified_key_is_not_taken_for_a_column_of_that_name():
 
 def test_a_text_without_its_limit_is_else_the_same(translated):
     """The text that Spark gets is cut, not written anew; the translation without its limit is the second route."""
-    for name, found in translated.items():
+    for name, found in [*translated.items()][:: 1 if PROVE else 5]:
         cut = dialect.without_limit(texts.text(name))
         assert dialect.to_duckdb(cut).sql == found.unlimited, name
         assert texts.text(name).startswith(cut), name
