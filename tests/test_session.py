@@ -10,8 +10,8 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from workbench import jars, java, session, settings
-from workbench.session import classes, configuration, launch
+from workbench import hardware, jars, java, session, settings
+from workbench.session import classes, launch
 
 
 def python(code, *arguments, **options):
@@ -147,7 +147,7 @@ def test_secret_settings_do_not_reach_the_command_line(tmp_path, monkeypatch):
 
 def test_memory_is_sized_from_the_machine_and_can_be_named(monkeypatch):
     for machine_gib, heap in ((2, "1024m"), (8, "2048m"), (64, "4096m")):
-        monkeypatch.setattr(configuration, "machine_memory_bytes", lambda gib=machine_gib: gib << 30)
+        monkeypatch.setattr(hardware, "memory_bytes", lambda gib=machine_gib: gib << 30)
         assert session.driver_memory("auto") == heap
     assert session.driver_memory("3g") == "3g"
 

@@ -30,6 +30,7 @@ The map. Imports go downwards only, and within *top* nobody imports a neighbour:
                    lake       the embedded lake: an SQLite catalog and files in one folder
                    scratch    the folder of a run's throw-away lake
                    locks      a file that one process holds
+                   hardware   cores and memory, or a container's share of them
                    java       a JVM, jars by coordinate and checksum
                    daemon     Spark's Python daemon, without the archives that cost each task time
                    children   a process of our own: told by lines of JSON, never there after us
