@@ -167,6 +167,7 @@ def report(
 ):
     """Write reports and the index again, and print where they are."""
     from workbench import secrets
+    from workbench.run import publishing
     from workbench.run import record as records
     from workbench.run import report as pages
 
@@ -180,7 +181,8 @@ def report(
         earlier = pages.previous(everything, record)
         page = pages.write(records.folder(record), record, previous=earlier, redact=secrets.redact)
         print(f"{record['notebook']:28} {record['status']:12} {_from_here(page)}")
-    print(f"index  {_from_here(pages.write_index(records.runs_folder(), everything))}")
+    publishing.write_index()
+    print(f"index  {_from_here(records.runs_folder() / 'index.html')}")
 
 
 @app.command()
@@ -252,8 +254,8 @@ def _summary(ended):
 
 
 def _prune(days, yes):
+    from workbench.run import publishing
     from workbench.run import record as records
-    from workbench.run import report as pages
 
     if days is None:
         raise ValueError("--prune needs --older-than-days N")
@@ -267,7 +269,7 @@ def _prune(days, yes):
         raise typer.Exit(1)
     for record in old:
         shutil.rmtree(records.folder(record))
-    pages.write_index(records.runs_folder(), records.every())
+    publishing.write_index()
     print(f"deleted the files of {len(old)} runs; the ledger keeps its rows")
 
 

@@ -10,12 +10,11 @@ import threading
 import time
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 from workbench import account, children, jars, locks, results, scratch, secrets, settings
 from workbench.local import stand_ins
-from workbench.run import kernel, ledger, processes, report, watch
+from workbench.run import kernel, processes, publishing, watch
 from workbench.run import notebook as notebooks
 from workbench.run import record as records
 
@@ -71,7 +70,7 @@ def run(job):
             records.write(ended)
         else:
             ended = _executed(job, path, record, given)
-        _publish([*recovered, ended])
+        publishing.publish([*recovered, ended])
     if ended["status"] != "passed" and job.on_failure:
         notify(job.on_failure, ended)
     job.tell(event="end", record=ended)
@@ -194,25 +193,6 @@ def recover():
         kernel.remove(record["run_id"])
         _clean(records.folder(record), settings.secret_values(record["environment"]), keep_log=True)
     return dead
-
-
-def _publish(ended):
-    """Write reports, ledger and index; what cannot be written is said in the record."""
-    everything = records.every()
-    try:
-        for record in ended:
-            earlier = report.previous(everything, record)
-            clean = partial(secrets.redact, secrets=settings.secret_values(record["environment"]))
-            report.write(records.folder(record), record, previous=earlier, redact=clean)
-        report.write_index(records.runs_folder(), everything)
-    except OSError as error:
-        last = ended[-1]
-        last.update(status="failed", exit_code=1, reason=f"the report could not be written: {error.strerror}")
-        records.write(last)
-    try:
-        ledger.sync()
-    except Exception as error:  # whatever the lake has: the files are the truth, and the next start adds the row
-        print(f"workbench: the ledger could not be written, the next run adds it: {error}", file=sys.stderr)
 
 
 def _warm_up():
