@@ -14,7 +14,7 @@ from pathlib import Path
 
 from workbench import account, children, jars, locks, results, scratch, secrets, settings
 from workbench.local import stand_ins
-from workbench.run import kernel, processes, publishing, watch
+from workbench.run import durations, kernel, processes, publishing, watch
 from workbench.run import notebook as notebooks
 from workbench.run import record as records
 
@@ -49,7 +49,8 @@ def run(job):
     notebook's own cell before a kernel starts.
 
     Args:
-        job: what to run; `job.tell` is called with the events `cell` (number, of, heading) and `end`.
+        job: what to run; `job.tell` is called with the events `begin` (run_id, usual_seconds), `cell` (number, of,
+            heading, seconds) and `end` (record).
 
     Returns:
         dict, the record (design of run.json). Its `status` and `exit_code` tell the verdict.
@@ -148,6 +149,7 @@ def _executed(job, path, record, given):
     with records.lock(record), watch.signals():
         try:
             records.write(record, hidden=hidden)
+            job.tell(event="begin", run_id=record["run_id"], usual_seconds=_usual_seconds(path, record))
             (folder / ".reserve").write_bytes(b"\0" * RESERVE_BYTES)
             how = watch.follow(_started(path, folder, record, given), job, where, started)
         except watch.Interrupted as stop:
@@ -163,6 +165,10 @@ def _executed(job, path, record, given):
         _clean(folder, hidden, keep_log=ended["status"] != "passed")
     scratch.leave(lake)
     return ended
+
+
+def _usual_seconds(path, record):
+    return durations.usual_seconds(record, records.every(), notebooks.read(path))
 
 
 def _started(path, folder, record, given):
