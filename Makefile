@@ -54,8 +54,8 @@ lock: .venv/.build ## write the lock files again from pyproject.toml and locks/*
 setup: .venv/.ready ## make the project's own environment in .venv (packages, Java, jars)
 
 .PHONY: run
-run: setup ## run all notebooks headless; NB=name PARAMS=file SET="NAME=VALUE …" ENVIRONMENT=name for one
-	@$(BIN)/workbench run $(NB) $(if $(PARAMS),--params $(PARAMS)) $(foreach pair,$(SET),--set '$(pair)') $(if $(ENVIRONMENT),--environment $(ENVIRONMENT))
+run: setup ## run all notebooks headless, JOBS=n at once (left out: what fits the machine); NB=name PARAMS=file SET="NAME=VALUE …" ENVIRONMENT=name for one
+	@$(BIN)/workbench run $(NB) $(if $(PARAMS),--params $(PARAMS)) $(foreach pair,$(SET),--set '$(pair)') $(if $(ENVIRONMENT),--environment $(ENVIRONMENT)) $(if $(JOBS),--jobs $(JOBS))
 
 .PHONY: lab
 lab: setup ## open JupyterLab on the notebooks (PORT=8888)
