@@ -31,9 +31,6 @@ def main(arguments: list[str] | None = None) -> None:
         if not state["begun"]:
             sys.exit(NOT_STARTED)
 
-    for number in watch.STOPS:
-        signal.signal(number, stop)
-    processes.when_cut(int(given.lifeline), lambda: os.kill(os.getpid(), signal.SIGTERM))
     events = os.fdopen(int(given.events), "wb")
 
     def tell(event, **facts):
@@ -42,7 +39,9 @@ def main(arguments: list[str] | None = None) -> None:
             events.write(json.dumps({"event": event, **facts}).encode() + b"\n")
             events.flush()
 
-    sys.exit(_run(json.loads(given.job), tell))
+    with watch.handling(stop):
+        processes.when_cut(int(given.lifeline), lambda: os.kill(os.getpid(), signal.SIGTERM))
+        sys.exit(_run(json.loads(given.job), tell))
 
 
 def _run(job, tell):

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import BinaryIO, NamedTuple
 
@@ -147,7 +147,7 @@ def signals():
             signal.signal(other, signal.SIG_IGN)
         raise Interrupted(number)
 
-    with _handling(stop):
+    with handling(stop):
         yield
 
 
@@ -159,7 +159,7 @@ def stop_requests() -> Iterator[int]:
     """
     read_end, write_end = os.pipe()
     try:
-        with _handling(lambda number, frame: os.write(write_end, b"%d\n" % number)):
+        with handling(lambda number, frame: os.write(write_end, b"%d\n" % number)):
             yield read_end
     finally:
         os.close(read_end)
@@ -167,12 +167,16 @@ def stop_requests() -> Iterator[int]:
 
 
 @contextmanager
-def _handling(handler):
-    """Let a handler take the signals that stop us, where this is the main thread."""
+def handling(handler: Callable[[int, object], object]) -> Iterator[None]:
+    """Let a handler take the signals that stop us, where this is the main thread.
+
+    One that whoever started us has ignored stays so: nohup does that with SIGHUP.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = {number: signal.signal(number, handler) for number in STOPS}
+    asked = [number for number in STOPS if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, handler) for number in asked}
     try:
         yield
     finally:
