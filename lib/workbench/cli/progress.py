@@ -151,6 +151,8 @@ def _updated(moving, running, several, name, event, facts):
     run = running.setdefault(name, Running(name, several.usual_seconds[name] if several else None))
     if event == "begin":
         run.usual_seconds = facts["usual_seconds"]
+    elif event == "stop":
+        run.cell, run.heading, run.usual_seconds = "stopping", "", None
     elif event == "cell":
         run.cell, run.heading = f"cell {facts['number']} of {facts['of']}", facts["heading"]
     elif event == "end":

@@ -85,7 +85,8 @@ def run(
         jobs: what to run, each of another notebook; their `tell` is not called.
         at_once: how many run at the same time at most.
         usual_seconds: as the function of that name returns them: they decide in which order they start.
-        tell: called with a notebook's name and an event: those of `runner.run`, and `start`, `said` (text).
+        tell: called with a notebook's name and an event: those of `runner.run`, and `start`, `stop`,
+            `said` (text).
 
     Returns:
         list, one for each job, in their order.
@@ -108,6 +109,7 @@ def run(
                 waiting.clear()
                 for member in members:
                     member.child.process.send_signal(int(line))
+                    tell(member.name, "stop")
             elif line is not None:
                 _hear(source, line, tell)
             else:
