@@ -78,8 +78,9 @@ def test_all_run_in_their_order_and_the_first_by_name_decides_the_exit_code(proj
     write(project, "01_bad", SPAN, "1 / 0", takes=3)
     write(project, "02_long", SPAN, takes=9)
     write(project, "03_refused", "1", parameters="N = 1 + 1", takes=2)
-    write(project, "04_short", SPAN, takes=1)
+    write(project, "04_short", SPAN + "(Path.cwd() / '06_gone.ipynb').unlink()", takes=1)
     write(project, "05_killed", SPAN, KILL, "time.sleep(120)", takes=8)
+    write(project, "06_gone", "1", takes=1.5)
     running = start(project, "--jobs", "2", "--json", "--on-failure", "nobody-there")
     lines = []
     for line in running.stderr:
@@ -91,7 +92,7 @@ def test_all_run_in_their_order_and_the_first_by_name_decides_the_exit_code(proj
 
     told = [line.split() for line in lines if re.match(r"0\d_", line)]
     order = [words[0] for words in told if words[1] == "started"]
-    assert order == ["04_short", "02_long", "05_killed", "01_bad", "03_refused"]
+    assert order == ["04_short", "02_long", "05_killed", "01_bad", "03_refused", "06_gone"]
     assert max(accumulate(1 if words[1] == "started" else -1 for words in told)) == 2
     assert sum("--on-failure could not be called" in line for line in lines) == 2  # a killed runner calls nobody
     assert "  ZeroDivisionError: division by zero\n" in lines
@@ -105,7 +106,9 @@ def test_all_run_in_their_order_and_the_first_by_name_decides_the_exit_code(proj
         ("05_killed", "interrupted", 143),
     ]
     verdicts = {words[0]: words[1] for words in told if words[1] != "started"}
-    assert verdicts == {name: record["status"] for name, record in records.items()}
+    assert verdicts == {name: record["status"] for name, record in records.items()} | {"06_gone": "ended"}
+    assert any(line.startswith("workbench: no notebook") for line in lines)
+    assert output[6].split() == ["06_gone", "not", "recorded"]
     rows = [line.split() for line in output[1:6]]
     assert [row[:2] for row in rows] == [[name, record["status"]] for name, record in records.items()]
     index = (project / "runs" / "index.html").read_text()
@@ -143,8 +146,12 @@ def test_a_batch_that_is_killed_leaves_no_run_behind(project):
     assert statuses(project) == {"01_x": ("interrupted", "stopped by SIGTERM")}
 
 
-def test_a_broken_notebook_is_refused_before_any_starts(project):
+def test_what_no_run_could_do_is_refused_before_any_starts(project):
     write(project, "01_good", SPAN)
+    (project / "runs").write_text("a file in its place")
+    said = workbench("run", cwd=project)
+    assert said.returncode == 2 and said.stderr.startswith("workbench: the runs folder ")
+    (project / "runs").unlink()
     (project / "notebooks" / "02_broken.ipynb").write_text("{")
     said = workbench("run", cwd=project)
     assert said.returncode == 2 and said.stderr.startswith("workbench: ")

@@ -136,12 +136,17 @@ def _plain(several, name, event, facts):
     """Print a line when a run of several starts, and what is to be read when one has ended."""
     if event == "start" and several:
         print(f"{name}  started", file=sys.stderr, flush=True)
-    elif text := _readable(event, facts):
+    elif text := _readable(name, event, facts):
         print(text, file=sys.stderr, flush=True)
 
 
-def _readable(event, facts):
-    return verdict(facts["record"]) if event == "end" else facts["text"] if event == "said" else ""
+def _readable(name, event, facts):
+    """Return what an event leaves to be read, empty where it is about the lines only."""
+    if event == "end":
+        return verdict(facts["record"])
+    if event == "unrecorded":
+        return f"{name}  ended before anything was recorded"
+    return facts["text"] if event == "said" else ""
 
 
 def _updated(moving, running, several, name, event, facts):
@@ -155,11 +160,11 @@ def _updated(moving, running, several, name, event, facts):
         run.cell, run.heading, run.usual_seconds = "stopping", "", None
     elif event == "cell":
         run.cell, run.heading = f"cell {facts['number']} of {facts['of']}", facts["heading"]
-    elif event == "end":
+    elif event in ("end", "unrecorded"):
         del running[name]
         if several:
-            several.verdicts[name] = facts["record"]["status"]
-    if text := _readable(event, facts):
+            several.verdicts[name] = facts["record"]["status"] if event == "end" else event
+    if text := _readable(name, event, facts):
         moving.console.print(Text(text), soft_wrap=True)
     moving.refresh()
 

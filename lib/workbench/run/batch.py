@@ -86,11 +86,15 @@ def run(
         at_once: how many run at the same time at most.
         usual_seconds: as the function of that name returns them: they decide in which order they start.
         tell: called with a notebook's name and an event: those of `runner.run`, and `start`, `stop`,
-            `said` (text).
+            `said` (text), `unrecorded` (exit_code).
 
     Returns:
         list, one for each job, in their order.
+
+    Raises:
+        Refused: nothing was started, because the runs folder cannot be written.
     """
+    runner.require_writable(records.runs_folder())
     by_name = {Path(job.notebook).stem: job for job in jobs}
     waiting, members, endings = deque(durations.starting_order(usual_seconds)), [], {}
     with selectors.DefaultSelector() as selector, watch.stop_requests() as stops:
@@ -156,6 +160,8 @@ def _ended(member, tell):
         member.record = next((r for r in records.every() if r["run_id"] == member.run_id), None)
     if member.record is None:
         stopped = code == NOT_STARTED or -code in watch.STOPS
-        return Ending(member.name, None, NOT_STARTED if stopped else max(code, 1))
+        ending = Ending(member.name, None, NOT_STARTED if stopped else max(code, 1))
+        tell(member.name, "unrecorded", exit_code=ending.exit_code)
+        return ending
     tell(member.name, "end", record=member.record)
     return Ending(member.name, member.record, member.record["exit_code"])

@@ -61,7 +61,7 @@ def run(job):
     if job.timeout_seconds is not None and not 0 < job.timeout_seconds < 10**7:
         raise notebooks.Refused(f"the timeout is a number of seconds, found {job.timeout_seconds}")
     path = notebooks.find(job.notebook)
-    _writable(records.runs_folder())
+    require_writable(records.runs_folder())
     recovered = recover()
     record, given, reason = _prepared(job, path)
     with _only_one(record) as other:
@@ -227,7 +227,12 @@ def _only_one(record):
         yield None
 
 
-def _writable(folder):
+def require_writable(folder: Path) -> None:
+    """Refuse a folder of runs that cannot be written.
+
+    Raises:
+        Refused: it is no folder, or not ours to write.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".probe-{os.getpid()}"
