@@ -124,6 +124,9 @@ def test_what_the_lines_of_runs_that_go_on_say():
     assert progress.lines(running[:2], several, now=131)[2:] == ["1 of 4 have ended, about 3 min left"]  # 03_y's
     several = progress.Several(2, known | {"05_new": None}, ended | {"03_y": "failed"})
     assert progress.lines([], several, now=131) == ["2 of 5 have ended, 1 without passing"]
+    assert progress.lines([], progress.Several(2, {"02_x": 20}), now=131) == ["0 of 1 have ended, about 20 s left"]
+    late = progress.Several(2, {"02_x": 20})
+    assert progress.lines(running[1:2], late, now=131)[1:] == ["0 of 1 have ended"]
 
 
 def test_a_run_shows_where_it_is(project):

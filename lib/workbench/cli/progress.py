@@ -123,7 +123,7 @@ def _whole(running, several, now):
         for name, seconds in several.usual_seconds.items()
         if name not in several.verdicts
     ]
-    if not rests or None in rests:
+    if None in rests or not any(rests):  # not known, or all of them are over their usual time
         return text
     return f"{text}, {_about(max(max(rests), sum(rests) / several.at_once))} left"
 
