@@ -47,6 +47,7 @@ lock: .venv/.build ## write the lock files again from pyproject.toml and locks/*
 	@$(BIN)/workbench doctor --fix
 	@$(BIN)/workbench doctor --fix --environment s3 >/dev/null || $(BIN)/workbench doctor --environment s3
 	@$(BIN)/python -c "from workbench import jars; jars.fetch(jars.named('aws-sso'))"  # the rest of aws-glue's
+	@$(BIN)/python -c "from workbench import session; session.class_data_options(('iceberg', 'aws', 'aws-sso'))"
 	@$(BIN)/workbench local kafka --fetch >/dev/null
 	@touch $@
 
@@ -54,8 +55,8 @@ lock: .venv/.build ## write the lock files again from pyproject.toml and locks/*
 setup: .venv/.ready ## make the project's own environment in .venv (packages, Java, jars)
 
 .PHONY: run
-run: setup ## run all notebooks headless; NB=name PARAMS=file SET="NAME=VALUE …" ENVIRONMENT=name for one
-	@$(BIN)/workbench run $(NB) $(if $(PARAMS),--params $(PARAMS)) $(foreach pair,$(SET),--set '$(pair)') $(if $(ENVIRONMENT),--environment $(ENVIRONMENT))
+run: setup ## run all notebooks headless, JOBS=n at once (left out: what fits the machine); NB=name PARAMS=file SET="NAME=VALUE …" ENVIRONMENT=name for one
+	@$(BIN)/workbench run $(NB) $(if $(PARAMS),--params $(PARAMS)) $(foreach pair,$(SET),--set '$(pair)') $(if $(ENVIRONMENT),--environment $(ENVIRONMENT)) $(if $(JOBS),--jobs $(JOBS))
 
 .PHONY: lab
 lab: setup ## open JupyterLab on the notebooks (PORT=8888)

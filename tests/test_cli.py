@@ -15,6 +15,8 @@ def command(monkeypatch, capsys):
     """What calls the command: a proof in a process, as a person does, the check in this one."""
     return workbench if PROVE else inside.command(monkeypatch, capsys)
 
+from workbench.cli import progress
+
 
 @pytest.fixture
 def two_notebooks(project):
@@ -27,7 +29,7 @@ def two_notebooks(project):
 
 def test_all_notebooks_a_table_and_the_listing(two_notebooks, command):
     project = two_notebooks
-    said = workbench("run", cwd=project)
+    said = workbench("run", "--jobs", "1", cwd=project)
     assert said.returncode == 1
     table = [line.split() for line in said.stdout.splitlines()]
     assert table[0] == ["NOTEBOOK", "VERDICT", "SECONDS", "REPORT"]
@@ -77,6 +79,8 @@ def test_parameters_are_listed(two_notebooks, command):
         (["run", "01_goood"], "no notebook 01_goood"),
         (["run", "--set", "A=1"], "--params and --set belong to one notebook"),
         (["run"], "there are no notebooks here"),
+        (["run", "--jobs", "0"], "--jobs takes a number of notebooks of at least 1, found 0"),
+        (["run", "01_good", "--jobs", "2"], "--jobs is for all notebooks, and 01_good runs alone"),
         (["runs", "--status", "green"], "no status 'green'; there are passed, failed"),
         (["runs", "--since", "soon"], "'soon' is not an ISO date"),
         (["runs", "--show", "nowhere"], "no run nowhere"),
@@ -107,6 +111,29 @@ def on_a_terminal(*arguments, cwd):
     running.wait()
     os.close(ours)
     return text.decode()
+
+
+def test_what_the_lines_of_runs_that_go_on_say():
+    known = {"01_publish": 60, "02_x": 20, "03_y": 200, "04_z": 30}
+    running = [
+        progress.Running("01_publish", 60, begin=100, cell="cell 7 of 25", heading="3 Publish what passed"),
+        progress.Running("02_x", 20, begin=100),
+        progress.Running("05_new", None, begin=130),
+    ]
+    own = [
+        "01_publish  cell 7 of 25  31 s  about 30 s left  3 Publish what passed",
+        "02_x        starting  31 s  longer than the usual 20 s",
+        "05_new      starting  1 s",
+    ]
+    assert progress.lines(running, None, now=131) == own
+    ended = {"04_z": "passed"}
+    several = progress.Several(2, known, ended)
+    assert progress.lines(running[:2], several, now=131)[2:] == ["1 of 4 have ended, about 3 min left"]  # 03_y's
+    several = progress.Several(2, known | {"05_new": None}, ended | {"03_y": "failed"})
+    assert progress.lines([], several, now=131) == ["2 of 5 have ended, 1 without passing"]
+    assert progress.lines([], progress.Several(2, {"02_x": 20}), now=131) == ["0 of 1 have ended, about 20 s left"]
+    late = progress.Several(2, {"02_x": 20})
+    assert progress.lines(running[1:2], late, now=131)[1:] == ["0 of 1 have ended"]
 
 
 def test_a_run_shows_where_it_is(project, command):

@@ -13,6 +13,7 @@ GROUND = {
     "settings",
     "yaml_files",
     "secrets",
+    "hardware",
     "jars",
     "java",
     "children",

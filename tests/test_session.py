@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 from conftest import PROVE
 
-from workbench import jars, java, session, settings
-from workbench.session import classes, configuration, launch
+from workbench import hardware, jars, java, session, settings
+from workbench.session import classes, launch
 
 
 def python(code, *arguments, **options):
@@ -195,7 +195,7 @@ def test_a_folder_with_a_space_in_its_name(spaced):
 
 def test_memory_is_sized_from_the_machine_and_can_be_named(monkeypatch):
     for machine_gib, heap in ((2, "1024m"), (8, "2048m"), (64, "4096m")):
-        monkeypatch.setattr(configuration, "machine_memory_bytes", lambda gib=machine_gib: gib << 30)
+        monkeypatch.setattr(hardware, "memory_bytes", lambda gib=machine_gib: gib << 30)
         assert session.driver_memory("auto") == heap
     assert session.driver_memory("3g") == "3g"
 

@@ -3,7 +3,8 @@
 The map. Imports go downwards only, and within *top* nobody imports a neighbour:
 
     cli            the command `workbench`
-    top            run/       a notebook run headless: notebook, runner, watch, record, ledger, report
+    top            run/       a notebook run headless: notebook, runner, watch, record, publishing, ledger, report;
+                              several side by side: batch, member (the process of one), durations
                    quality/   which rows break which rules: AWS Glue's DQDL on Spark
                    wap/       write, audit, publish: the gate
                    history/   slowly changing dimensions, type 2, from a table's own commits
@@ -30,6 +31,7 @@ The map. Imports go downwards only, and within *top* nobody imports a neighbour:
                    lake       the embedded lake: an SQLite catalog and files in one folder
                    scratch    the folder of a run's throw-away lake
                    locks      a file that one process holds
+                   hardware   cores and memory, or a container's share of them
                    java       a JVM, jars by coordinate and checksum
                    daemon     Spark's Python daemon, without the archives that cost each task time
                    children   a process of our own: told by lines of JSON, never there after us

@@ -46,6 +46,19 @@ def test_a_run_without_a_living_runner_was_interrupted(project):
     assert records.recover() == []
 
 
+def test_a_run_that_ends_while_another_looks_for_dead_ones_keeps_its_verdict(project, monkeypatch):
+    """The other one had read *running*, then got the lock that the run had just let go, and wrote *interrupted*."""
+    record = new(project)
+    records.write(record)
+    seen_before = records.every()
+    passed = records.finish(record, "passed", seconds=1.0)
+    records.write(passed)
+    with monkeypatch.context() as patched:
+        patched.setattr(records, "every", lambda: seen_before)
+        assert records.recover() == []
+    assert records.every() == [passed]
+
+
 def test_unreadable_records_are_passed_over(project):
     records.write(new(project))
     broken = project / "runs" / "x" / "broken"

@@ -10,11 +10,12 @@ from typing import Annotated
 import typer
 
 from workbench.cli.doctor import doctor
-from workbench.cli.engines import engines, kernel_of
+from workbench.cli.engines import engines
 from workbench.cli.export import export
 from workbench.cli.local import local
 from workbench.cli.maintain import maintain
 from workbench.cli.policies import policies
+from workbench.cli.run import run
 from workbench.cli.schedule import schedule
 
 app = typer.Typer(
@@ -26,6 +27,7 @@ app.add_typer(engines, name="engines")
 app.add_typer(export, name="export")
 app.add_typer(doctor, name="doctor")
 app.add_typer(schedule, name="schedule")
+app.command()(run)
 Notebook = Annotated[str | None, typer.Argument(help="name in notebooks/, or path of any notebook")]
 
 
@@ -49,57 +51,6 @@ def main():
     except OSError as error:
         print(f"workbench: {error.strerror}: {error.filename}", file=sys.stderr)
         sys.exit(1)
-
-
-@app.command()
-def run(
-    notebook: Annotated[
-        str | None, typer.Argument(help="name in notebooks/ or path; left out: all of them")
-    ] = None,
-    params: Annotated[str | None, typer.Option(metavar="FILE", help="flat YAML file: names and values")] = None,
-    overrides: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="one parameter")
-    ] = None,
-    environment: Annotated[str | None, typer.Option(help="value for ENVIRONMENT")] = None,
-    engine: Annotated[
-        str | None, typer.Option(help="another Spark with a kernel of its own: see `workbench engines`")
-    ] = None,
-    timeout: Annotated[float | None, typer.Option(min=0.1, help="seconds the whole run may take")] = None,
-    keep: Annotated[bool, typer.Option("--keep", help="keep the throw-away lake")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="print the run record as JSON on the last line")] = False,
-    on_failure: Annotated[
-        str | None, typer.Option(metavar="COMMAND", help="called with the record's path")
-    ] = None,
-):
-    """Run a notebook headless (exit 0 passed, 1 failed, 2 refused, 3 timed out, 4 died, 143 interrupted)."""
-    from workbench.run import notebook as notebooks
-    from workbench.run import runner
-
-    if notebook is None and (params or overrides):
-        raise ValueError("--params and --set belong to one notebook; name it")
-    paths = [notebook] if notebook else [str(path) for path in notebooks.every()]
-    if not paths:
-        raise ValueError("there are no notebooks here; name one, or start in a project's folder")
-    ended = []
-    for path in paths:
-        job = runner.Job(
-            path,
-            params,
-            tuple(overrides or ()),
-            environment,
-            timeout,
-            keep,
-            on_failure,
-            tell=progress(Path(path).stem),
-            **kernel_of(path, engine),
-        )
-        ended.append(runner.run(job))
-    if notebook is None:
-        _summary(ended)
-    if as_json:
-        print(json.dumps(ended[0] if notebook else ended, ensure_ascii=False))
-    worst = next((record for record in ended if record["status"] != "passed"), None)
-    raise typer.Exit(worst["exit_code"] if worst else 0)
 
 
 @app.command()
@@ -167,6 +118,7 @@ def report(
 ):
     """Write reports and the index again, and print where they are."""
     from workbench import secrets
+    from workbench.run import publishing
     from workbench.run import record as records
     from workbench.run import report as pages
 
@@ -179,8 +131,9 @@ def report(
     for record in wanted:
         earlier = pages.previous(everything, record)
         page = pages.write(records.folder(record), record, previous=earlier, redact=secrets.redact)
-        print(f"{record['notebook']:28} {record['status']:12} {_from_here(page)}")
-    print(f"index  {_from_here(pages.write_index(records.runs_folder(), everything))}")
+        print(f"{record['notebook']:28} {record['status']:12} {from_here(page)}")
+    publishing.write_index()
+    print(f"index  {from_here(records.runs_folder() / 'index.html')}")
 
 
 @app.command()
@@ -201,59 +154,16 @@ def new(name: Annotated[str, typer.Argument(help="two digits and words: 25_find_
     from workbench.run import refresh as refreshing
 
     path = refreshing.create(name)
-    print(f"{_from_here(path)}: edit it in JupyterLab, then `workbench refresh {name}`")
+    print(f"{from_here(path)}: edit it in JupyterLab, then `workbench refresh {name}`")
 
 
 app.command()(maintain)
 app.command()(policies)
 
 
-def progress(name):
-    """Return what shows a run's progress: a line kept up to date on a terminal, one at the end elsewhere."""
-    terminal = sys.stderr.isatty()
-
-    def tell(event, **facts):
-        if event == "cell" and terminal:
-            text = f"{name}  cell {facts['number']} of {facts['of']}  {facts['seconds']:.0f} s  {facts['heading']}"
-            width = shutil.get_terminal_size().columns - 1
-            print(f"\r\x1b[K{text[:width]}", end="", file=sys.stderr, flush=True)
-        elif event == "end":
-            record = facts["record"]
-            clear = "\r\x1b[K" if terminal else ""
-            print(f"{clear}{_verdict_line(record)}", file=sys.stderr, flush=True)
-
-    return tell
-
-
-def _verdict_line(record):
-    from workbench.run import record as records
-
-    line = f"{record['notebook']}  {record['status']}  {record['seconds']:.1f} s"
-    if record["reason"]:
-        line += f"  {record['reason']}"
-    if cell := record["failing_cell"]:
-        where = cell.get("line") or cell["first_line"]
-        line += f"\n  cell {cell['number']}: {where}\n  {cell['error']}: {cell['message'].strip()[:500]}"
-    if record.get("kept_lake"):
-        line += f"\n  the throw-away lake is kept: {_from_here(record['kept_lake'])}"
-    page = records.folder(record) / "report.html"
-    return f"{line}\n  {_from_here(page)}" if page.is_file() else line
-
-
-def _summary(ended):
-    from workbench.run import record as records
-
-    lines = [("NOTEBOOK", "VERDICT", "SECONDS", "REPORT")]
-    for record in ended:
-        page = _from_here(records.folder(record) / "report.html")
-        lines.append((record["notebook"], record["status"], f"{record['seconds']:.1f}", page))
-    columns(lines)
-    print(f"\nall runs: {_from_here(records.runs_folder() / 'index.html')}")
-
-
 def _prune(days, yes):
+    from workbench.run import publishing
     from workbench.run import record as records
-    from workbench.run import report as pages
 
     if days is None:
         raise ValueError("--prune needs --older-than-days N")
@@ -267,7 +177,7 @@ def _prune(days, yes):
         raise typer.Exit(1)
     for record in old:
         shutil.rmtree(records.folder(record))
-    pages.write_index(records.runs_folder(), records.every())
+    publishing.write_index()
     print(f"deleted the files of {len(old)} runs; the ledger keeps its rows")
 
 
@@ -290,6 +200,7 @@ def columns(lines):
         print("  ".join(str(value).ljust(width) for value, width in zip(line, widths, strict=True)).rstrip())
 
 
-def _from_here(path):
+def from_here(path):
+    """Return a path as people type it: from the working folder where it lies in there."""
     path, here = Path(path), Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

@@ -64,8 +64,9 @@ def try_(
         raise typer.Exit(1)
     if built is None:
         raise ValueError(f"the library is no checkout, so {wheel.name()} cannot be built, and the kernel needs it")
-    with trial.installed(built, python):
-        record = runner.run(runner.Job(str(target.resolve()), versions=there, tell=progress(target.stem)))
+    with trial.installed(built, python), progress.shown() as tell:
+        job = runner.Job(str(target.resolve()), versions=there, tell=progress.named(target.stem, tell))
+        record = runner.run(job)
     if as_json:
         print(json.dumps(record, ensure_ascii=False))
     raise typer.Exit(record["exit_code"])
@@ -156,12 +157,12 @@ def _text(exporting, notebook, session, declared, given, name, job):
 def _next(target, wheel, session, findings, command, *, job):
     """Say what was written, where the wheel goes, what an hour costs, and what comes next."""
     from workbench import export as exporting
-    from workbench.cli import _from_here
+    from workbench.cli import from_here
 
-    print(f"wrote  {_from_here(target)}")
+    print(f"wrote  {from_here(target)}")
     if wheel:
-        print(f"wrote  {_from_here(wheel)}")
-        print(f"wheel  {shlex.join(['aws', 's3', 'cp', _from_here(wheel), session.packages[0]])}")
+        print(f"wrote  {from_here(wheel)}")
+        print(f"wheel  {shlex.join(['aws', 's3', 'cp', from_here(wheel), session.packages[0]])}")
     else:
         print(f"wheel  put the one that this library was installed from to {session.packages[0]}")
     print(f"cost   {session.price()}")

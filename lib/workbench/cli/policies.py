@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
@@ -38,14 +39,14 @@ def policies(
 
     path = notebooks.find(notebook)
     given = str(path), params, tuple(overrides or ()), environment, timeout
-    job = runner.Job(*given, tell=progress(path.stem), **kernel_of(path))
+    job = runner.Job(*given, **kernel_of(path))
     env = _recordable(runner, job)
     if output and not (Path(output).resolve().parent.is_dir() and not Path(output).is_dir()):
         raise ValueError(f"{output} cannot be written: its folder is not there, or it is one")  # before the runs
     calls = set()
     for _ in range(runs):
-        with recording.recorded() as seen:
-            record = runner.run(job)
+        with recording.recorded() as seen, progress.shown() as tell:
+            record = runner.run(replace(job, tell=progress.named(path.stem, tell)))
         calls |= seen
         if record["status"] != "passed" or not _to_aws(seen):  # what calls nothing will call nothing again
             break

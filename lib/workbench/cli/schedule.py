@@ -158,7 +158,8 @@ def _start(entry):
     from workbench.run import runner
 
     try:
-        ended = runner.run(_job(entry, progress(entry.name)))
+        with progress.shown() as tell:
+            ended = runner.run(_job(entry, progress.named(entry.name, tell)))
     except ValueError as refusal:  # so early that there is no record
         _say(str(refusal))
         return records.EXIT_CODES["refused"], None

@@ -9,7 +9,6 @@ import json
 import logging
 import os
 import re
-import threading
 
 from nbclient.exceptions import DeadKernelError
 from papermill.clientwrap import PapermillNotebookClient
@@ -31,7 +30,7 @@ def main(arguments=None):
     given = parser.parse_args(arguments)
     logging.getLogger("papermill").setLevel(logging.ERROR)
     processes.adopt()
-    threading.Thread(target=_end_with_runner, args=(int(given.lifeline),), daemon=True).start()
+    processes.when_cut(int(given.lifeline), _end_with_runner)
     events = os.fdopen(int(given.events), "w", buffering=1)
     _Executing.tell = staticmethod(lambda **event: print(json.dumps(event), file=events))
     _Executing.hidden = settings.secret_values(given.environment)
@@ -141,8 +140,7 @@ class _Executing(Engine):
         return manager.nb
 
 
-def _end_with_runner(lifeline):
-    os.read(lifeline, 1)  # returns when the runner's end is closed, by the runner or by its death
+def _end_with_runner():
     processes.end(os.environ[processes.TAG], also=processes.below(os.getpid()))
     kernel.remove(os.environ[processes.TAG])
     os._exit(1)

@@ -3,6 +3,8 @@
 import ctypes
 import os
 import sys
+import threading
+from collections.abc import Callable
 from contextlib import suppress
 
 import psutil
@@ -35,6 +37,21 @@ def below(pid):
         return psutil.Process(pid).children(recursive=True)
     except psutil.Error:
         return []
+
+
+def when_cut(lifeline: int, act: Callable[[], None]) -> None:
+    """Act, in a thread, when the parent's end of a lifeline is closed: by the parent, or by its death.
+
+    Args:
+        lifeline: file descriptor of our end of the pipe.
+        act: called once, without arguments.
+    """
+
+    def wait():
+        os.read(lifeline, 1)
+        act()
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def kill(found, *, patience_seconds=10):

@@ -102,15 +102,17 @@ def every():
     Passed over are those that are cut off (a full disk), that another program changed, or that do not lie where
     their run does: a record names folders that are deleted and pages that are linked.
     """
-    found = []
-    for path in runs_folder().glob("*/*/run.json"):
-        try:
-            record = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
-            continue
-        if _valid(record, path):
-            found.append(record)
-    return sorted(found, key=lambda record: (record.get("started_at") or "", record["run_id"]))
+    records = [record for path in runs_folder().glob("*/*/run.json") if (record := _read(path))]
+    return sorted(records, key=lambda record: (record.get("started_at") or "", record["run_id"]))
+
+
+def _read(path):
+    """Return the record in a file, or None where it is cut off, not one of ours, or not in its own folder."""
+    try:
+        record = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return record if _valid(record, path) else None
 
 
 def _valid(record, path):
@@ -142,7 +144,7 @@ def recover():
     """Find runs that were killed from outside and record them as interrupted.
 
     A run is dead when it says *running* and nobody holds its lock, which the operating system lets go however
-    the runner ended.
+    the runner ended. Its record is read again under the lock: it may have ended since all were read.
 
     Returns:
         list of the records that were put right.
@@ -153,6 +155,9 @@ def recover():
             continue
         try:
             with lock(record).acquire(timeout=0):
+                record = _read(folder(record) / "run.json")
+                if record is None or record["status"] != "running":
+                    continue
                 started = datetime.fromisoformat(record["started_at"])
                 seconds = max((_last_sign(record) - started).total_seconds(), 0)
                 ended = finish(record, "interrupted", seconds=seconds, reason="the runner was killed from outside")

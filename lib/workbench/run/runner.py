@@ -10,12 +10,11 @@ import threading
 import time
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
-from functools import partial
 from pathlib import Path
 
 from workbench import account, children, jars, locks, results, scratch, secrets, settings
 from workbench.local import stand_ins
-from workbench.run import kernel, ledger, processes, report, watch
+from workbench.run import durations, kernel, processes, publishing, watch
 from workbench.run import notebook as notebooks
 from workbench.run import record as records
 
@@ -50,7 +49,8 @@ def run(job):
     notebook's own cell before a kernel starts.
 
     Args:
-        job: what to run; `job.tell` is called with the events `cell` (number, of, heading) and `end`.
+        job: what to run; `job.tell` is called with the events `begin` (run_id, usual_seconds), `cell` (number, of,
+            heading, seconds) and `end` (record).
 
     Returns:
         dict, the record (design of run.json). Its `status` and `exit_code` tell the verdict.
@@ -61,7 +61,7 @@ def run(job):
     if job.timeout_seconds is not None and not 0 < job.timeout_seconds < 10**7:
         raise notebooks.Refused(f"the timeout is a number of seconds, found {job.timeout_seconds}")
     path = notebooks.find(job.notebook)
-    _writable(records.runs_folder())
+    require_writable(records.runs_folder())
     recovered = recover()
     record, given, reason = _prepared(job, path)
     with _only_one(record) as other:
@@ -71,7 +71,7 @@ def run(job):
             records.write(ended)
         else:
             ended = _executed(job, path, record, given)
-        _publish([*recovered, ended])
+        publishing.publish([*recovered, ended])
     if ended["status"] != "passed" and job.on_failure:
         notify(job.on_failure, ended)
     job.tell(event="end", record=ended)
@@ -149,6 +149,7 @@ def _executed(job, path, record, given):
     with records.lock(record), watch.signals():
         try:
             records.write(record, hidden=hidden)
+            job.tell(event="begin", run_id=record["run_id"], usual_seconds=_usual_seconds(path, record))
             (folder / ".reserve").write_bytes(b"\0" * RESERVE_BYTES)
             how = watch.follow(_started(path, folder, record, given), job, where, started)
         except watch.Interrupted as stop:
@@ -164,6 +165,10 @@ def _executed(job, path, record, given):
         _clean(folder, hidden, keep_log=ended["status"] != "passed")
     scratch.leave(lake)
     return ended
+
+
+def _usual_seconds(path, record):
+    return durations.usual_seconds(record, records.every(), notebooks.read(path))
 
 
 def _started(path, folder, record, given):
@@ -196,25 +201,6 @@ def recover():
     return dead
 
 
-def _publish(ended):
-    """Write reports, ledger and index; what cannot be written is said in the record."""
-    everything = records.every()
-    try:
-        for record in ended:
-            earlier = report.previous(everything, record)
-            clean = partial(secrets.redact, secrets=settings.secret_values(record["environment"]))
-            report.write(records.folder(record), record, previous=earlier, redact=clean)
-        report.write_index(records.runs_folder(), everything)
-    except OSError as error:
-        last = ended[-1]
-        last.update(status="failed", exit_code=1, reason=f"the report could not be written: {error.strerror}")
-        records.write(last)
-    try:
-        ledger.sync()
-    except Exception as error:  # whatever the lake has: the files are the truth, and the next start adds the row
-        print(f"workbench: the ledger could not be written, the next run adds it: {error}", file=sys.stderr)
-
-
 def _warm_up():
     """Load what the end of a run needs while the notebook is still busy."""
     import pyiceberg.catalog.sql
@@ -241,7 +227,12 @@ def _only_one(record):
         yield None
 
 
-def _writable(folder):
+def require_writable(folder: Path) -> None:
+    """Refuse a folder of runs that cannot be written.
+
+    Raises:
+        Refused: it is no folder, or not ours to write.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f".probe-{os.getpid()}"

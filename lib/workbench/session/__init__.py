@@ -6,10 +6,11 @@ The parts: configuration (Spark's settings), classes (class-data archives), laun
 import logging
 
 from workbench import jars, lake, secrets, settings
+from workbench.hardware import memory_bytes as machine_memory_bytes
 from workbench.local import stand_ins
 from workbench.session import configuration, launch
 from workbench.session.classes import build_archive, class_data_options
-from workbench.session.configuration import driver_memory, lake_folder, machine_memory_bytes, spark_conf
+from workbench.session.configuration import driver_memory, lake_folder, spark_conf
 from workbench.session.launch import stop
 
 __all__ = [

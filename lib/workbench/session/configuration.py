@@ -5,7 +5,7 @@ import sys
 import zipfile
 from pathlib import Path
 
-from workbench import jars, java, lake, scratch, secrets, settings
+from workbench import hardware, jars, java, lake, scratch, secrets, settings
 from workbench.local import stand_ins
 
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
@@ -86,18 +86,7 @@ def library(folder):
 
 def driver_memory(wanted):
     """Return the driver's heap: as wanted, or a quarter of the machine between 1 and 4 GiB (`2048m`)."""
-    if wanted != "auto":
-        return wanted
-    return f"{min(max(machine_memory_bytes() // 4, 1 << 30), 4 << 30) >> 20}m"
-
-
-def machine_memory_bytes():
-    """Return the memory of the machine, or the share of it that a container has."""
-    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    limit = Path("/sys/fs/cgroup/memory.max")
-    if limit.is_file() and (text := limit.read_text().strip()).isdigit():
-        machine = min(machine, int(text))
-    return machine
+    return wanted if wanted != "auto" else f"{hardware.driver_heap_bytes() >> 20}m"
 
 
 def split(conf):
