@@ -9,13 +9,13 @@ import inside
 import pytest
 from conftest import COMMAND, PROVE, workbench, write_notebook
 
+from workbench.cli import progress
+
 
 @pytest.fixture
 def command(monkeypatch, capsys):
     """What calls the command: a proof in a process, as a person does, the check in this one."""
     return workbench if PROVE else inside.command(monkeypatch, capsys)
-
-from workbench.cli import progress
 
 
 @pytest.fixture

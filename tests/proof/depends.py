@@ -44,7 +44,10 @@ def files(house: "House", *, tests=(), programs=(), notebooks=(), environments=(
     start += [_required(house.module(name, root / "tests"), f"module {name}") for name in programs]
     for name in notebooks:
         start.append(_required(_existing(root / "notebooks" / f"{name}.ipynb"), f"notebook {name}"))
-        start += [house.module(module, root) for module in ("workbench.cli.run", "workbench.run.child", "workbench.run.runner")]
+        start += [
+            house.module(module, root)
+            for module in ("workbench.cli.run", "workbench.run.child", "workbench.run.runner")
+        ]
     for name in environments:
         start.append(_required(_existing(root / "params/environments" / f"{name}.yml"), f"environment {name}"))
     for pattern in reads:

@@ -93,7 +93,9 @@ def random_kill(spark, table, seed):
 def kept():
     """Return what is there for these versions: (what, which) to what was seen."""
     lines = [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.is_file() else []
-    return {(one["what"], one["which"]): one["seen"] for one in lines if evidence.made_from().items() <= one.items()}
+    return {
+        (one["what"], one["which"]): one["seen"] for one in lines if evidence.made_from().items() <= one.items()
+    }
 
 
 def keep(what, which, seen):
