@@ -42,7 +42,7 @@ def witnesses(source):
 def test_what_the_check_leaves_out_says_what_shows_it_there(path):
     for arguments in witnesses(path.read_text(encoding="utf-8")):
         assert len(arguments) == 1
-        assert not isinstance(arguments[0], ast.Constant) or len(arguments[0].value.split()) >= 4
+        assert not isinstance(arguments[0], ast.Constant) or len(arguments[0].value.split()) >= 3
 
 
 def test_no_test_is_skipped_because_it_is_long():
@@ -57,7 +57,7 @@ def test_no_test_is_skipped_because_it_is_long():
 def test_every_file_beside_the_code_is_in_a_part():
     house, table = depends.House(ROOT), parts.read()
     reached = set().union(*(depends.files(house, **part.reach()) for part in table.values()))
-    assert {str(path.relative_to(ROOT)) for path in depends.data_files(ROOT)} - reached == {"tests/slow.yml"}
+    assert {str(path.relative_to(ROOT)) for path in depends.data_files(ROOT)} - reached == set()
 
 
 def slow_problems(listed, measured):
