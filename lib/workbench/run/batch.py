@@ -4,6 +4,7 @@ import json
 import os
 import selectors
 import tempfile
+import threading
 from collections import deque
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from workbench import hardware, scratch
-from workbench.run import durations, publishing, runner, watch
+from workbench.run import durations, ledger, publishing, runner, watch
 from workbench.run import notebook as notebooks
 from workbench.run import record as records
 from workbench.run.member import NOT_STARTED
@@ -95,6 +96,7 @@ def run(
         Refused: nothing was started, because the runs folder cannot be written.
     """
     runner.require_writable(records.runs_folder())
+    threading.Thread(target=ledger.load, daemon=True).start()
     by_name = {Path(job.notebook).stem: job for job in jobs}
     waiting, members, endings = deque(durations.starting_order(usual_seconds)), [], {}
     with selectors.DefaultSelector() as selector, watch.stop_requests() as stops:
@@ -122,12 +124,14 @@ def run(
                 fill()
             if not members:
                 break
+        publishing.write_ledger()
     return [endings.get(name) or Ending(name, None, NOT_STARTED) for name in by_name]
 
 
 def _started(name, job):
     """Start the runner of a job; its throw-away lake is its own, whichever this process has."""
     values = {field.name: getattr(job, field.name) for field in fields(job) if field.name != "tell"}
+    values["ledger"] = False  # we write it, once
     env = {key: value for key, value in os.environ.items() if key != scratch.VARIABLE}
     output = tempfile.TemporaryFile()  # noqa: SIM115, closed when the runner has ended
     child = watch.spawned("workbench.run.member", {"job": json.dumps(values)}, env=env, output=output)

@@ -5,6 +5,7 @@ the table rewrites itself into one file now and then and drops what nothing refe
 """
 
 import json
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 
@@ -15,6 +16,13 @@ from workbench.run import record as records
 
 TABLE = ("workbench", "runs")
 FILES_BEFORE_REWRITE = 40
+
+
+def load() -> None:
+    """Import what `sync` needs, which takes a second or two: meanwhile a notebook is still busy."""
+    with suppress(ModuleNotFoundError):  # sync says so
+        import pyiceberg.catalog.sql
+        import pyiceberg.io.pyarrow  # noqa: F401
 
 
 def sync():

@@ -11,7 +11,7 @@ INDEX_SECONDS = 60  # to wait for other runners, of which each needs less than o
 
 
 def publish(ended: list[dict]) -> None:
-    """Write reports, index and ledger; what cannot be written is said in the last record.
+    """Write reports and the index; what cannot be written is said in the last record.
 
     Args:
         ended: records of runs that ended, as they lie in their folders; the last one is changed where it must be.
@@ -27,6 +27,10 @@ def publish(ended: list[dict]) -> None:
         last = ended[-1]
         last.update(status="failed", exit_code=1, reason=f"the report could not be written: {error.strerror}")
         records.write(last)
+
+
+def write_ledger() -> None:
+    """Add the runs that the ledger lacks; where it cannot be written that is said, and changes no verdict."""
     try:
         ledger.sync()
     except Exception as error:  # whatever the lake has: the files are the truth, and the next start adds the row

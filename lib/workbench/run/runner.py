@@ -14,7 +14,7 @@ from pathlib import Path
 
 from workbench import account, children, jars, locks, results, scratch, secrets, settings
 from workbench.local import stand_ins
-from workbench.run import durations, kernel, processes, publishing, watch
+from workbench.run import durations, kernel, ledger, processes, publishing, watch
 from workbench.run import notebook as notebooks
 from workbench.run import record as records
 
@@ -27,7 +27,7 @@ class Job:
     """What is asked for: a notebook and its values, nothing checked yet.
 
     `kernel` is another than the notebook's own. `versions` are the packages of the environment that the kernel is
-    in, where it is not ours.
+    in, where it is not ours. Without `ledger` whoever starts several runs writes it, once, when they have ended.
     """
 
     notebook: str
@@ -39,6 +39,7 @@ class Job:
     on_failure: str | None = None
     kernel: str | None = None
     versions: dict = field(default_factory=dict)
+    ledger: bool = True
     tell: object = field(default=lambda **event: None)
 
 
@@ -72,6 +73,8 @@ def run(job):
         else:
             ended = _executed(job, path, record, given)
         publishing.publish([*recovered, ended])
+        if job.ledger:
+            publishing.write_ledger()
     if ended["status"] != "passed" and job.on_failure:
         notify(job.on_failure, ended)
     job.tell(event="end", record=ended)
@@ -151,7 +154,7 @@ def _executed(job, path, record, given):
             records.write(record, hidden=hidden)
             job.tell(event="begin", run_id=record["run_id"], usual_seconds=_usual_seconds(path, record))
             (folder / ".reserve").write_bytes(b"\0" * RESERVE_BYTES)
-            how = watch.follow(_started(path, folder, record, given), job, where, started)
+            how = watch.follow(_started(job, path, folder, record, given), job, where, started)
         except watch.Interrupted as stop:
             how = {"status": "interrupted", "reason": f"stopped by {signal.Signals(stop.args[0]).name}"}
         except OSError as error:
@@ -171,9 +174,10 @@ def _usual_seconds(path, record):
     return durations.usual_seconds(record, records.every(), notebooks.read(path))
 
 
-def _started(path, folder, record, given):
+def _started(job, path, folder, record, given):
     child = watch.start(path, folder, record, given)
-    threading.Thread(target=_warm_up, daemon=True).start()
+    if job.ledger:
+        threading.Thread(target=ledger.load, daemon=True).start()
     return child
 
 
@@ -199,14 +203,6 @@ def recover():
         kernel.remove(record["run_id"])
         _clean(records.folder(record), settings.secret_values(record["environment"]), keep_log=True)
     return dead
-
-
-def _warm_up():
-    """Load what the end of a run needs while the notebook is still busy."""
-    import pyiceberg.catalog.sql
-    import pyiceberg.io.pyarrow
-
-    return pyiceberg
 
 
 @contextmanager
