@@ -57,9 +57,9 @@ def files(house: "House", *, tests=(), programs=(), notebooks=(), environments=(
     return {str(path.relative_to(root)) for path in reached | house.data(reached)}
 
 
-def contents(root: Path, names) -> dict[str, str]:
+def contents(house: "House", names) -> dict[str, str]:
     """Return what counts of each file, as a checksum of eight digits: {path from the project's folder: checksum}."""
-    return {name: _checksum((root / name).read_bytes(), Path(name).suffix) for name in sorted(names)}
+    return {name: house.checksum(name) for name in sorted(names)}
 
 
 def digest(contents_of_files: dict[str, str], *further) -> str:
@@ -87,7 +87,8 @@ class House:
     """The modules of one project's folder, read once."""
 
     def __init__(self, root):
-        self.root, self.followed = root, {}
+        self.root, self.followed, self.checksums, self.modules, self.outlines = root, {}, {}, {}, {}
+        self.beside_code = data_files(root)
         self.beside_tests = {path.stem: path for path in (root / "tests").rglob("*.py")}
         self.notebooks = {path.stem: path for path in (root / "notebooks").glob("*.ipynb")}
         self.environments = {path.stem: path for path in (root / "params/environments").glob("*.yml")}
@@ -97,12 +98,29 @@ class House:
 
         Modules of tests have names of their own, so that one that a program finds by its path is found by its name.
         """
+        if (name, folder) not in self.modules:
+            self.modules[name, folder] = self._found(name, folder)
+        return self.modules[name, folder]
+
+    def _found(self, name, folder):
         for base in (folder, self.root / "tests", self.root / "lib"):
             path = base.joinpath(*name.split("."))
             for file in (path.with_suffix(".py"), path / "__init__.py"):
                 if file.is_file():
                     return file
         return self.beside_tests.get(name)
+
+    def outline(self, path):
+        """Return the outline of a Python file."""
+        if path not in self.outlines:
+            self.outlines[path] = outline(path.read_text(encoding="utf-8"))
+        return self.outlines[path]
+
+    def checksum(self, name):
+        """Return the checksum of what counts of a file."""
+        if name not in self.checksums:
+            self.checksums[name] = _checksum((self.root / name).read_bytes(), Path(name).suffix)
+        return self.checksums[name]
 
     def reached(self, start):
         """Return the files that are reached from some, these included."""
@@ -124,7 +142,7 @@ class House:
             return [*params, *self._modules(code.deep, path.parent), *self._named(code.texts)]
         if path.suffix != ".py":
             return []
-        code = outline(path.read_text(encoding="utf-8"))
+        code = self.outline(path)
         following = self._modules(code.top if self._shallow(path) else code.deep, path.parent)
         if path.is_relative_to(self.root / "tests"):
             following += self._named(code.texts)
@@ -147,7 +165,7 @@ class House:
         following = []
         for path in (self.root / CLI).glob("*.py"):
             if path.stem in texts:
-                following += self._modules(outline(path.read_text(encoding="utf-8")).deep, path.parent)
+                following += self._modules(self.outline(path).deep, path.parent)
         return following
 
     def _modules(self, imported, folder):
@@ -170,15 +188,15 @@ class House:
 
     def data(self, reached):
         """Return the files beside the code that reached modules name, or whose folder they name."""
-        texts = {path: outline(path.read_text(encoding="utf-8")).texts for path in reached if path.suffix == ".py"}
+        texts = {path: self.outline(path).joined for path in reached if path.suffix == ".py"}
         named = set()
-        for path in data_files(self.root):
+        for path in self.beside_code:
             package = next(parent for parent in path.parents if any(parent.glob("*.py")))
             words = {path.name, *path.relative_to(package).parts[:-1]}
             tests = self.root / "tests"
             owner = tests if path.is_relative_to(tests) else package
-            inside = (found for module, found in texts.items() if module.is_relative_to(owner))
-            if any(word in text for found in inside for text in found for word in words):
+            inside = (text for module, text in texts.items() if module.is_relative_to(owner))
+            if any(word in text for text in inside for word in words):
                 named.add(path)
         return named
 
@@ -206,6 +224,10 @@ class Outline:
     deep: frozenset
     texts: frozenset
     docstrings: tuple
+
+    @functools.cached_property
+    def joined(self):
+        return "\n".join(self.texts)
 
 
 @functools.cache

@@ -45,7 +45,7 @@ def keep(row: dict, root: Path = ROOT) -> None:
 
 def current(part: Part, house: depends.House) -> tuple[str, dict[str, str]]:
     """Return the digest of a part as its files are now, and what counts of each file."""
-    contents = depends.contents(house.root, depends.files(house, **part.reach()))
+    contents = depends.contents(house, depends.files(house, **part.reach()))
     return depends.digest(contents, part.runs()), contents
 
 

@@ -26,7 +26,7 @@ def copy(tmp_path_factory):
 def digests(root):
     house = depends.House(root)
     return {
-        name: depends.digest(depends.contents(root, depends.files(house, **part.reach())), part.runs())
+        name: depends.digest(depends.contents(house, depends.files(house, **part.reach())), part.runs())
         for name, part in parts.read(root).items()
     }
 

@@ -62,7 +62,7 @@ def test_a_rest_catalog_without_its_hard_cases_is_wrong():
 def test_the_exit_code_says_so(tmp_path, monkeypatch, capsys, figures, code):
     """All environments are there, so nothing runs."""
     found = {"local": LOCAL, "s3": LOCAL, "rest": figures}
-    about = {"versions": soak.records.versions(), "commits_expected": 100, "kills": 10}
+    about = {**soak.evidence.made_from(), "commits_expected": 100, "kills": 10}
     (tmp_path / "commits_soak.json").write_text(json.dumps(about | {"catalogs": found}))
     monkeypatch.setattr(evidence, "FOLDER", tmp_path)
     assert soak.main(100, 10) == code
