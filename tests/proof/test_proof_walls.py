@@ -12,7 +12,7 @@ from proof import depends, parts
 
 TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
 SLOW = ROOT / "tests" / "slow.yml"
-SLOW_SECONDS, MOST_SLOW = 3, 170  # as many as a slow machine counts; 60 are to be enough
+SLOW_SECONDS, MOST_SLOW = 3, 110  # as many as a slow machine counts; 60 are to be enough
 
 
 def covered(table, root=ROOT):
