@@ -206,6 +206,15 @@ def workbench(*arguments, cwd=None, env=None, **options):
     )
 
 
+def shown_on(terminal):
+    """All that is written to a terminal, by our end of it, until its other end is closed."""
+    text = b""
+    with contextlib.suppress(OSError):  # the other end is closed
+        while part := os.read(terminal, 4096):
+            text += part
+    return text
+
+
 def execute(path, run_dir, *, parameters=None, fault=None):
     """Run a notebook's cells in this process and its session: quick, for what needs no kernel of its own.
 

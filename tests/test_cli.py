@@ -7,7 +7,7 @@ import subprocess
 
 import inside
 import pytest
-from conftest import COMMAND, PROVE, workbench, write_notebook
+from conftest import COMMAND, PROVE, shown_on, workbench, write_notebook
 
 from workbench.cli import progress
 
@@ -99,15 +99,7 @@ def on_a_terminal(*arguments, cwd):
     ours, theirs = pty.openpty()
     running = subprocess.Popen([COMMAND, *arguments], cwd=cwd, stdin=theirs, stdout=theirs, stderr=theirs)
     os.close(theirs)
-    text = b""
-    while True:
-        try:
-            part = os.read(ours, 4096)
-        except OSError:  # the other end is closed
-            break
-        if not part:
-            break
-        text += part
+    text = shown_on(ours)
     running.wait()
     os.close(ours)
     return text.decode()

@@ -14,7 +14,7 @@ from itertools import accumulate
 
 import psutil
 import pytest
-from conftest import COMMAND, workbench, write_notebook
+from conftest import COMMAND, shown_on, workbench, write_notebook
 
 from workbench import hardware
 from workbench.run import batch
@@ -171,15 +171,7 @@ def on_a_terminal(project, *arguments, columns, expected):
         project, *arguments, stdout=subprocess.DEVNULL, stderr=theirs, env=variables | {"TERM": "xterm"}
     )
     os.close(theirs)
-    text = b""
-    while True:
-        try:
-            part = os.read(ours, 4096)
-        except OSError:  # the other end is closed
-            break
-        if not part:
-            break
-        text += part
+    text = shown_on(ours)
     os.close(ours)
     assert running.wait() == expected
     return re.split(r"\r\n|\r|\n", re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", text.decode()))

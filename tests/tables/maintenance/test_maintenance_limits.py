@@ -25,7 +25,9 @@ from workbench.tables.maintenance import compaction, deletes, limits, orphans, r
 
 PLANNED = maintenance.Planned("a.b", "", None, LATER, policy(), (), (), ())
 NO_LIMIT = "a limit is 0 or more, and None is no limit"
-BY_POLICY = pytest.mark.proof("test_an_argument_goes_before_the_policy_and_nothing_is_not_no_limit shows both")
+BY_POLICY = pytest.mark.proof(
+    "test_an_argument_goes_before_the_policy_and_nothing_is_not_no_limit shows both ways"
+)
 NOTHING = pytest.mark.proof("test_which_limit_is_reached shows that a limit of nothing is one")
 
 
