@@ -8,7 +8,7 @@ from collections import namedtuple
 import pytest
 from conftest import workbench
 
-from workbench import doctor, jars, java, session
+from workbench import doctor, jars, java, session, settings
 from workbench.session import classes
 
 
@@ -104,7 +104,7 @@ def test_no_archive_is_made_of_no_jars(monkeypatch, capsys):
     asked = []
     monkeypatch.setattr(doctor, "archive", lambda names: asked.append(names) or doctor.Finding("made"))
     assert [doctor.main(fix=True, environment=name) for name in ("emr", "local")] == [0, 0]
-    assert asked == [("iceberg", "sqlite")] and capsys.readouterr().out.count("made") == 1
+    assert asked == [settings.environment("local").jars] and capsys.readouterr().out.count("made") == 1
 
 
 def test_a_port_that_is_taken():

@@ -297,3 +297,25 @@ def test_a_session_starts_where_the_class_data_archive_takes_too_long(monkeypatc
     monkeypatch.setattr(jars, "class_data_archive", lambda names: tmp_path / "classes.jsa")
     assert session.class_data_options(("iceberg", "sqlite")) == []
     assert list(tmp_path.iterdir()) == []
+
+
+def of_ended_children(pid):
+    """The page faults of a process's children that have ended: more of them where one was started and waited for."""
+    return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[8])
+
+
+def test_files_are_written_without_a_process_for_each(spark, namespace, tmp_path):
+    """Hadoop's own file system starts a process of chmod for each file; the rights of the files are the same."""
+    java = spark._jvm
+    pid, path = java.java.lang.ProcessHandle.current().pid(), java.org.apache.hadoop.fs.Path
+    spark.sql(f"CREATE TABLE {namespace}.t (id BIGINT) USING iceberg")
+    before = of_ended_children(pid)
+    spark.sql(f"INSERT INTO {namespace}.t VALUES (1)")
+    assert of_ended_children(pid) == before
+    plain = java.org.apache.hadoop.fs.LocalFileSystem()
+    plain.initialize(java.java.net.URI("file:///"), spark._jsc.hadoopConfiguration())
+    plain.create(path(f"{tmp_path}/plain/file")).close()
+    assert of_ended_children(pid) > before
+    written = Path(spark.sql(f"SELECT file_path FROM {namespace}.t.files").first()[0].removeprefix("file:"))
+    for one, other in ((written, tmp_path / "plain" / "file"), (written.parent, tmp_path / "plain")):
+        assert one.stat().st_mode == other.stat().st_mode

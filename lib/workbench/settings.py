@@ -68,7 +68,7 @@ class Environment(Strict):
     description: str
     catalog: Annotated[Embedded | Remote, Field(discriminator="type")]
     spark: Spark = Spark()
-    jars: tuple[str, ...] = ("iceberg", "sqlite")
+    jars: tuple[str, ...] = ("iceberg", "sqlite", "local-files")
     stand_in: Literal["archive", "s3", "rest"] | None = None
     folder: str = "scratch"
     kafka: Literal["stand_in"] | Kafka | None = None

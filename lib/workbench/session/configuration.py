@@ -9,6 +9,7 @@ from workbench import hardware, jars, java, lake, scratch, secrets, settings
 from workbench.local import stand_ins
 
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
+LOCAL_FILES = {"spark.hadoop.fs.file.impl": "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem"}
 LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 
 
@@ -42,6 +43,8 @@ def spark_conf(env):
     conf |= java.pair()["conf"] | machine(temporary)
     if env.jars:  # a cluster that brings its own has a class path of its own, too
         conf["spark.driver.extraClassPath"] = os.pathsep.join(str(jars.path(name)) for name in env.jars)
+    if "local-files" in env.jars:
+        conf |= LOCAL_FILES
     if master == "yarn" and not (os.environ.get("HADOOP_CONF_DIR") or os.environ.get("YARN_CONF_DIR")):
         raise ValueError(f"{env.name} is on YARN: set HADOOP_CONF_DIR to the folder that describes the cluster")
     if master.startswith("local") or "//127.0.0.1:" in master:
