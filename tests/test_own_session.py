@@ -6,9 +6,10 @@ import re
 import subprocess
 import sys
 
-from conftest import ROOT
+from conftest import PROVE, ROOT
 
 from workbench import jars, java
+from workbench.session import launch
 
 USE = """
 import json
@@ -58,6 +59,9 @@ def test_each_capability_in_the_session_of_the_readme(tmp_path):
     block = packages.sub(f'"spark.jars", "{jar}"', block).replace("/data/ice", str(tmp_path / "ice"))
     (script := tmp_path / "own.py").write_text(block + USE)
     environment = {"JAVA_HOME": str(java.launcher()), "SPARK_LOCAL_IP": "127.0.0.1"} | dict(os.environ)
+    if not PROVE:  # as a machine may have them: fewer tasks for a handful of rows, and a JVM for a short life
+        (tmp_path / "spark-defaults.conf").write_text("spark.sql.shuffle.partitions 2\nspark.ui.enabled false\n")
+        environment |= {"SPARK_CONF_DIR": str(tmp_path), "JAVA_TOOL_OPTIONS": " ".join(launch.SHORT_LIFE)}
     said = subprocess.run(
         [sys.executable, script], capture_output=True, text=True, cwd=tmp_path, env=environment, check=False
     )
