@@ -88,7 +88,8 @@ class House:
 
     def __init__(self, root):
         self.root, self.followed, self.checksums, self.modules, self.outlines = root, {}, {}, {}, {}
-        self.beside_code = data_files(root)
+        self.packages, self.named = {}, {}
+        self.beside_code = {path: self._words(path) for path in data_files(root)}
         self.beside_tests = {path.stem: path for path in (root / "tests").rglob("*.py")}
         self.notebooks = {path.stem: path for path in (root / "notebooks").glob("*.ipynb")}
         self.environments = {path.stem: path for path in (root / "params/environments").glob("*.yml")}
@@ -180,25 +181,33 @@ class House:
 
     def _packages(self, file):
         """Return the `__init__.py` of each package that a module is in."""
-        return [
-            parent / "__init__.py"
-            for parent in file.parents
-            if parent.is_relative_to(self.root) and (parent / "__init__.py").is_file()
-        ]
+        if file.parent not in self.packages:
+            above = [parent for parent in file.parents if parent.is_relative_to(self.root)]
+            there = [parent / "__init__.py" for parent in above]
+            self.packages[file.parent] = [init for init in there if init.is_file()]
+        return self.packages[file.parent]
 
     def data(self, reached):
         """Return the files beside the code that reached modules name, or whose folder they name."""
-        texts = {path: self.outline(path).joined for path in reached if path.suffix == ".py"}
-        named = set()
-        for path in self.beside_code:
-            package = next(parent for parent in path.parents if any(parent.glob("*.py")))
-            words = {path.name, *path.relative_to(package).parts[:-1]}
-            tests = self.root / "tests"
-            owner = tests if path.is_relative_to(tests) else package
-            inside = (text for module, text in texts.items() if module.is_relative_to(owner))
-            if any(word in text for text in inside for word in words):
-                named.add(path)
-        return named
+        return set().union(*(self._beside(path) for path in reached if path.suffix == ".py"))
+
+    def _beside(self, module):
+        """Return the files beside the code that one module names: those of its own package, or of the tests."""
+        if module not in self.named:
+            text, owners = self.outline(module).joined, {str(parent) for parent in module.parents}
+            self.named[module] = {
+                path
+                for path, (owner, words) in self.beside_code.items()
+                if owner in owners and any(word in text for word in words)
+            }
+        return self.named[module]
+
+    def _words(self, path):
+        """Return the folder whose modules may name a file beside the code, and the words by which they do."""
+        package = next(parent for parent in path.parents if any(parent.glob("*.py")))
+        tests = self.root / "tests"
+        words = {path.name, *path.relative_to(package).parts[:-1]}
+        return str(tests if path.is_relative_to(tests) else package), words
 
 
 def data_files(root: Path) -> list[Path]:
