@@ -49,7 +49,9 @@ STARTED = {  # what an environment needs beside itself
 EXPORTED = {"glue-6.0": "aws-glue", "glue-5.1": "aws-glue"}  # homes that are given another file; what it names
 ENGINES = {"spark-3.5": "spark35", "glue-5.1": "spark35"}  # homes on another engine
 ALL_QUERIES = ["--set", "QUERIES="]  # the default is some of them
+CELLS_TWICE = ["--set", "REPEAT=2"]  # the default is once, and the committed matrix is one of s3
 GIVEN = {
+    **{("22_race_writers", name): CELLS_TWICE for name in ("s3", "rest", "cluster", "spark-3.5")},
     ("90_benchmark_tpcds", "local"): ALL_QUERIES,
     ("90_benchmark_tpcds", "spark-3.5"): [
         *ALL_QUERIES,

@@ -12,7 +12,7 @@ from workbench import scratch
 
 ENVIRONMENT = "s3"
 pytestmark = pytest.mark.proof(
-    "22_race_writers races the telling cells twice and pairs of its own, and compares them with the committed matrix"
+    "22_race_writers races the telling cells once and pairs of its own, and compares them with the committed matrix"
 )
 
 

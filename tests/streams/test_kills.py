@@ -69,7 +69,8 @@ def watch(stream, table, **more):
     return kills.Watch(session.catalog("local"), table, reads=reads, **more)
 
 
-# notebook 11_survive_kills kills in three other windows, test_ingest_topics.py in `dead_lettered`
+# notebook 11_survive_kills kills in `writing` and `published` and stops its zombie in `reading`;
+# test_ingest_topics.py kills in `dead_lettered`
 @pytest.mark.parametrize("window", list(kills.WINDOWS) if PROVE else ["staged"])
 def test_killed_in_a_window_and_run_again(spark, stream, table, sent, child, window):
     letters = f"{table}_dead"

@@ -212,7 +212,7 @@ def strike(process, watch, wanted, *, timeout_seconds=120.0, after_batches=1, po
                 return killed
         if moved or (watch.checkpoint and seen.finished > since.finished):
             published, since = published + 1, seen
-        time.sleep(poll_seconds if published >= after_batches else max(poll_seconds, 0.1))
+        time.sleep(poll_seconds if published >= after_batches else max(poll_seconds, 0.25))
     return None
 
 
