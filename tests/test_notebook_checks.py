@@ -8,7 +8,7 @@ from pathlib import Path
 import nbformat
 import pytest
 import yaml
-from conftest import PROVE, ROOT
+from conftest import PROVE, ROOT, write_notebook
 
 from workbench import results
 from workbench.run import refresh as refreshing
@@ -114,12 +114,12 @@ def first_section(path):
 
 
 SEEN = pytest.mark.proof(
-    "another_figure shows that nbval compares what is stored, and all notebooks that it passes the right"
+    "test_strict_comparison_sees_a_figure_that_was_tampered_with compares a right and a wrong output"
 )
 
 
 @pytest.mark.parametrize(
-    "tamper", [another_figure, pytest.param(rows_in_another_order, marks=SEEN), pytest.param(None, marks=SEEN)]
+    "tamper", [pytest.param(one, marks=SEEN) for one in (another_figure, rows_in_another_order, None)]
 )
 def test_strict_comparison_sees_what_was_tampered_with(tamper, tmp_path):
     nb = first_section(SAMPLES[0])
@@ -129,9 +129,29 @@ def test_strict_comparison_sees_what_was_tampered_with(tamper, tmp_path):
         assert nbformat.writes(nb) != before
     copy = tmp_path / SAMPLES[0].name
     nbformat.write(nb, copy)
-    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval", "--nbval-current-env"]
-    said = subprocess.run([*command, copy], cwd=tmp_path, capture_output=True, text=True)
+    said = compared(copy)
     assert said.returncode == (1 if tamper else 0), said.stdout[-3000:]
+
+
+def test_strict_comparison_sees_a_figure_that_was_tampered_with(tmp_path):
+    """Two cells with the same stored output, right for the first one: no session is needed to see it."""
+    copy = write_notebook(
+        tmp_path / "two.ipynb", "import pandas as pd\npd.Series([15.0, 2.5])", "pd.Series([15.1, 2.5])"
+    )
+    nb = nbformat.read(copy, 4)
+    text = "0    15.0\n1     2.5\ndtype: float64"
+    for count, cell in enumerate(nb.cells, 1):
+        cell.execution_count = count
+        cell.outputs = [nbformat.v4.new_output("execute_result", {"text/plain": text}, execution_count=count)]
+    nbformat.write(nb, copy)
+    said = compared(copy)
+    assert said.returncode == 1 and "1 failed, 1 passed" in said.stdout, said.stdout[-3000:]
+
+
+def compared(notebook):
+    """Run a notebook as the check does, in a process of its own."""
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--nbval", "--nbval-current-env"]
+    return subprocess.run([*command, notebook], cwd=notebook.parent, capture_output=True, text=True)
 
 
 def test_a_stripped_notebook_is_seen(tmp_path):
