@@ -6,7 +6,6 @@ import shutil
 import signal
 import subprocess
 import tempfile
-import time
 from pathlib import Path
 
 import inside
@@ -14,6 +13,7 @@ import psutil
 import pytest
 from conftest import COMMAND, PROVE, workbench, write_notebook
 from test_offline import isolated
+from waiting import until
 
 from workbench import java, settings
 from workbench.run import runner
@@ -59,14 +59,6 @@ def left_behind(project):
         except (psutil.Error, OSError):
             continue
     return found + list(Path(tempfile.gettempdir()).glob(f"kernel-{last(project)['run_id']}"))
-
-
-def until(condition, seconds=300):
-    end = time.monotonic() + seconds
-    while not (found := condition()):
-        assert time.monotonic() < end, "it did not come"
-        time.sleep(0.1)
-    return found
 
 
 def start(project, *arguments):
@@ -223,6 +215,17 @@ def test_what_is_refused_executes_nothing(project, command):
         assert record["parameters"]["ENVIRONMENT"], arguments
         assert not canary.exists()
     assert command("run", "job", cwd=project).returncode == 0 and canary.exists()  # the canary can sing
+
+
+def test_the_other_run_is_said_before_it_has_written_who_it_is(project):
+    """Between its lock and its line: two runs that begin at once met there, and the second ended with a traceback."""
+    record = {"notebook": "job", "notebook_path": "job.ipynb", "params_file": None, "environment": "local"}
+    with runner._only_one(record | {"run_id": "first"}) as nobody:
+        next((project / "runs" / ".jobs").glob("*.run")).unlink()
+        with runner._only_one(record | {"run_id": "second"}) as other:
+            assert nobody is None and other.endswith(
+                "in this environment: one that begins just now; wait, or give this one its own file"
+            )
 
 
 def test_an_unwritable_runs_folder(project, command):

@@ -217,7 +217,8 @@ def _only_one(record):
         try:
             living.enter_context(locks.held(folder / f"{name}.lock", job))
         except ValueError as held:
-            yield f"{held}: {owner.read_text()}; wait, or give this one its own file"
+            other = owner.read_text() if owner.is_file() else "one that begins just now"
+            yield f"{held}: {other}; wait, or give this one its own file"
             return
         owner.write_text(record["run_id"])
         yield None
