@@ -4,11 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 
 import psutil
 import pytest
 from conftest import PROVE, ROOT
+from waiting import until
 
 from workbench import session, settings
 from workbench.local import stand_ins
@@ -35,13 +35,6 @@ def of_home(home):
         if process.info["status"] != psutil.STATUS_ZOMBIE and any(f"-dir={home}" in one for one in line):
             found.append(process)
     return found
-
-
-def until(condition):
-    end = time.monotonic() + 90
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 LONG = pytest.mark.proof(

@@ -9,12 +9,12 @@ import signal
 import struct
 import subprocess
 import termios
-import time
 from itertools import accumulate
 
 import psutil
 import pytest
 from conftest import COMMAND, shown_on, workbench, write_notebook
+from waiting import until
 
 from workbench import hardware
 from workbench.run import batch
@@ -47,14 +47,6 @@ def write(project, name, *cells, takes=None, **options):
 def start(project, *arguments, **options):
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True} | options
     return subprocess.Popen([COMMAND, "run", *arguments], cwd=project, **options)
-
-
-def until(condition, seconds=120):
-    end = time.monotonic() + seconds
-    while not (value := condition()):
-        assert time.monotonic() < end, "it did not come"
-        time.sleep(0.05)
-    return value
 
 
 def living(project):

@@ -5,7 +5,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 import tomllib
 import uuid
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 import kafka_broker
 import psutil
 import pytest
+from waiting import until
 
 from workbench import children, jars, java
 from workbench.local import kafka
@@ -62,14 +62,6 @@ def of_folder(folder):
                 found.append(process)
         except psutil.Error:
             continue
-    return found
-
-
-def until(condition):
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not (found := condition()):
-        assert time.monotonic() < end, "it did not come"
-        time.sleep(0.05)
     return found
 
 

@@ -2,7 +2,6 @@
 
 import json
 import threading
-import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -12,16 +11,6 @@ from workbench.local.s3 import weed as seaweedfs
 PATIENCE_SECONDS = 90  # for conditions; nothing takes so long unless it is broken
 KEYS = {"a": "key-of-a", "b": "key-of-b"}
 SECRETS = {"a": "secret-of-a", "b": "secret-of-b"}
-
-
-def until(condition, what):
-    """Wait for a condition and return its value."""
-    end = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < end:
-        if found := condition():
-            return found
-        time.sleep(0.01)
-    raise TimeoutError(f"{what} did not come within {PATIENCE_SECONDS} s")
 
 
 @dataclass

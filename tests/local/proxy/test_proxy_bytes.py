@@ -8,7 +8,8 @@ import socket
 from contextlib import contextmanager
 
 import pytest
-from proxy_upstreams import Got, recorder, until
+from proxy_upstreams import Got, recorder
+from waiting import until
 
 from workbench.local import proxy
 

@@ -5,7 +5,8 @@ import random
 
 import pytest
 from botocore.exceptions import ClientError, ConnectionClosedError
-from proxy_upstreams import KEYS, s3, until, weed
+from proxy_upstreams import KEYS, s3, weed
+from waiting import until
 
 from workbench.local import proxy
 from workbench.local.proxy import METADATA_PUT, Match, Rule

@@ -6,13 +6,13 @@ import socket
 import stat
 import subprocess
 import sys
-import time
 import urllib.error
 import urllib.parse
 import urllib.request
 
 import psutil
 import pytest
+from waiting import until
 
 from workbench.local import s3
 from workbench.local.ports import RANGE
@@ -42,13 +42,6 @@ def ports(server):
     """The ports of all its parts, from what it wrote about itself."""
     lines = (server.folder / "data" / "mini.options").read_text().splitlines()
     return {line.split(".port")[0]: line.split("=")[1] for line in lines if ".port=" in line}
-
-
-def until(condition):
-    end = time.monotonic() + PATIENCE_SECONDS
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def over(process):
