@@ -93,6 +93,17 @@ def test_a_table_is_noted_with_its_snapshot(spark, namespace, tmp_path, monkeypa
     assert results.read(tmp_path)["tables"] == [{"name": f"{namespace}.t", "snapshot_id": expected}]
 
 
+def test_without_a_runner_a_table_is_looked_for_and_not_read(spark, namespace, monkeypatch):
+    monkeypatch.delenv("WORKBENCH_RUN_DIR", raising=False)
+    spark.sql(f"CREATE TABLE {namespace}.t AS SELECT 1 AS id")
+    spark.sparkContext.setJobGroup("noting a table", "")
+    results.table(spark, f"{namespace}.t")
+    with pytest.raises(Exception, match="TABLE_OR_VIEW_NOT_FOUND"):
+        results.table(spark, f"{namespace}.missing")
+    assert not spark.sparkContext.statusTracker().getJobIdsForGroup("noting a table")
+    spark.sparkContext.setLocalProperty("spark.jobGroup.id", None)
+
+
 @pytest.mark.parametrize("text", ["[1, 2]", '{"checks": 7}', '{"checks": [{"name": "x"}]}', '{"more": 1}', "3"])
 def test_a_file_that_a_notebook_wrote_over_reads_as_empty(tmp_path, text):
     (tmp_path / "results.json").write_text(text)
