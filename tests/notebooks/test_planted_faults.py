@@ -60,7 +60,10 @@ def january(tmp_path_factory):
 @pytest.fixture(autouse=True)
 def months_that_are_read(request, monkeypatch):
     """Give a fault that asks for one month of flights a file without the others, which Spark and pandas read to drop."""
-    if "fault" in request.fixturenames and (request.getfixturevalue("fault").get("parameters") or {}).get("MONTHS") == 1:
+    if (
+        "fault" in request.fixturenames
+        and (request.getfixturevalue("fault").get("parameters") or {}).get("MONTHS") == 1
+    ):
         whole, path = nyc.csv, request.getfixturevalue("january")
         monkeypatch.setattr(nyc, "csv", lambda name: path if name == "flights" else whole(name))
 
