@@ -210,7 +210,7 @@ def test_values_that_make_its_sentences_untrue_are_refused_before_the_session(va
     """Of two micro-batches each partition has one file, and of few readings a file small ones are all footer."""
     monkeypatch.setattr(session, "start", lambda _: pytest.fail("a session was started"))
     stopped = execute(ROOT / "notebooks" / "40_compact_small_files.ipynb", tmp_path, parameters=values)
-    given = {"ROWS": 100_000, "FILES": 210, "SEED": 1} | values
+    given = {"ROWS": 75_000, "FILES": 105, "SEED": 1} | values
     assert isinstance(stopped, ValueError)
     assert str(stopped) == ", ".join(f"{name} {value}" for name, value in given.items()) + f": {BOUNDS}"
 

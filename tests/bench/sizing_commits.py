@@ -13,7 +13,7 @@ from bench.sizing import TIMES, Capability
 from bench.sizing_data import compacted, twin
 from workbench.tables import commits, doctor, maintenance, snapshots
 
-COMMITS, ROWS = 24, 100  # defaults of notebook 42: commits to the table, rows of each
+COMMITS, ROWS = 24, 100  # second values of notebook 42: commits to the table, rows of each
 LATER = datetime(2200, 1, 1, tzinfo=UTC)
 EXPIRY = maintenance.Policy(actions=("expire_snapshots",), snapshots_older_than_days=0, keep_snapshots=1)
 

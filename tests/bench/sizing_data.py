@@ -6,7 +6,8 @@ from workbench import checks, history, quality, wap
 from workbench.data import rooms
 from workbench.tables import maintenance, reads
 
-READINGS, ROWS, FILES = 10_000, 100_000, 420  # defaults of the notebooks 20, 21 and 40
+# defaults of the notebooks 20 and 21, and twice the files of the second values of 40
+READINGS, ROWS, FILES = 10_000, 100_000, 420
 MORE = (*TIMES, 256)
 SCAN = 'Rules = [ IsComplete "room_type", ColumnValues "current_temperature" between -10 and 50 ]'
 KEYS = 'Rules = [ IsPrimaryKey "room_type" "current_time" ]'

@@ -11,6 +11,7 @@ import yaml
 from conftest import ROOT, execute
 
 from workbench import checks, results, scratch
+from workbench.data import nyc
 from workbench.run import notebook as notebooks
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
@@ -45,6 +46,26 @@ def stopped_in_a_process_of_its_own(path, fault, run_dir):
     said = subprocess.run(command, cwd=ROOT, env=env, capture_output=True, text=True, timeout=600, check=False)
     assert said.returncode == 0, said.stderr[-2000:]
     return said.stdout.splitlines()[-1]
+
+
+@pytest.fixture(scope="module")
+def january(tmp_path_factory):
+    """A file of the flights of January alone, which is all that a notebook of one month keeps of the year's."""
+    header, *lines = nyc.csv("flights").read_text(encoding="utf-8").splitlines(keepends=True)
+    path = tmp_path_factory.mktemp("january") / "flights.csv"
+    path.write_text(header + "".join(line for line in lines if line.startswith("2013,1,")), encoding="utf-8")
+    return path
+
+
+@pytest.fixture(autouse=True)
+def months_that_are_read(request, monkeypatch):
+    """Give a fault that asks for one month of flights a file without the others, which Spark and pandas read to drop."""
+    if (
+        "fault" in request.fixturenames
+        and (request.getfixturevalue("fault").get("parameters") or {}).get("MONTHS") == 1
+    ):
+        whole, path = nyc.csv, request.getfixturevalue("january")
+        monkeypatch.setattr(nyc, "csv", lambda name: path if name == "flights" else whole(name))
 
 
 @pytest.mark.parametrize(("path", "fault"), list(faults()))

@@ -229,7 +229,7 @@ def test_what_cannot_be_loaded_is_refused(spark, data, options, sentence):
 
 
 @pytest.mark.proof(
-    "test_a_handful_of_queries_and_their_verdicts judges two, and nbval runs the notebook 90 with thirteen"
+    "test_a_handful_of_queries_and_their_verdicts judges two, and nbval runs the notebook 90 with six"
 )
 @pytest.mark.parametrize("layout", ["flat", "ours"])
 def test_all_103_have_a_verdict_and_none_is_different(spark, data, engine, tmp_path, layout):
