@@ -61,7 +61,7 @@ def test_deletes_that_apply_to_nothing_go(spark, table):
         f"CALL system.rewrite_data_files(table => '{table}', where => \"v = 'v0'\", options => map({options}))"
     )
     planned = plan(spark, table, "rewrite_deletes")
-    assert planned.actions[0].what == "1 delete file that apply to no data file go"
+    assert planned.actions[0].what == "1 dangling delete file goes"
     (done,) = maintenance.run(spark, planned)
     assert (done.files, digest(spark, table)[0], spark.table(f"{table}.delete_files").count()) == (1, 9, 0)
 

@@ -156,7 +156,7 @@ def test_delete_files_take_one_commit_of_the_two_that_they_need(spark, table):
     planned, before = plan(spark, table, "rewrite_deletes"), digest(spark, table)
     assert (
         planned.actions[0].what
-        == "5 small delete files become about 1; 1 delete file that apply to no data file go"
+        == "5 small delete files become about 1; 1 dangling delete file goes"
     )
     snapshots = len(ids(spark, table))
     left = []

@@ -150,9 +150,9 @@ def _deletes(spark, loaded, policy, marks, now):
         return None, ()
     parts = []
     if found.small:
-        parts.append(f"{_count(found.small, 'small delete file')} become about {found.after}")
+        parts.append(f"{_count(found.small, 'small delete file', 'become')} about {found.after}")
     if found.dangling:
-        parts.append(f"{_count(found.dangling, 'delete file')} that apply to no data file go")
+        parts.append(f"{_count(found.dangling, 'dangling delete file', 'go')}")
     return Action(
         "rewrite_deletes", "; ".join(parts), found.small + found.dangling, found.after, found.bytes, found.bytes
     ), ()  # fmt: skip
@@ -162,7 +162,7 @@ def _manifests(spark, loaded, policy, marks, now):
     found = manifests.found(spark, loaded, policy)
     if found is None:
         return None, ()
-    what = f"{_count(found.files, 'manifest')} become about {found.after}"
+    what = f"{_count(found.files, 'manifest', 'become')} about {found.after}"
     if not manifests.by_core(loaded):
         what += ", ordered by partition"
     return Action("rewrite_manifests", what, found.files, found.after, found.bytes, found.bytes), ()
@@ -174,15 +174,14 @@ def _expiry(spark, loaded, policy, marks, now):
     if found.refused:
         notes.append(f"no snapshot is expired: {found.refused}")
     if found.held:
-        stay = "stays" if found.held == 1 else "stay"
-        notes.append(f"{_count(found.held, 'older snapshot')} {stay}, needed from {found.by} on")
+        notes.append(f"{_count(found.held, 'older snapshot', 'stay')}, needed from {found.by} on")
     if not found.snapshots:
         return None, notes
     files, size = expiry.freed(spark, loaded, found.snapshots)
     many = len(found.snapshots)
     breaks = (f"{_count(many, 'snapshot')} can no longer be read, compared or gone back to",)
     breaks += tuple(f"{name} goes: its maximum age is over" for name in found.drops)
-    what = f"{_count(many, 'snapshot')} go, and {_count(files, 'data or delete file')} that only they needed"
+    what = f"{_count(many, 'snapshot', 'go')}, and {_count(files, 'data or delete file')} that only they needed"
     action = Action("expire_snapshots", what, files, bytes_freed=size, breaks=breaks, snapshots=found.snapshots)
     return action, notes
 
@@ -212,8 +211,11 @@ def _statistics(spark, loaded, policy, marks, now):
     return Action("compute_statistics", what, files, files, size), notes
 
 
-def _count(many, noun):
-    return f"{many} {noun}{'' if many == 1 else 's'}"
+def _count(many, noun, verb=None):
+    """Return a number with its noun, and with the verb that follows it: `1 snapshot goes`, `2 snapshots go`."""
+    if many != 1:
+        return f"{many} {noun}s{f' {verb}' if verb else ''}"
+    return f"1 {noun}{f' {verb}' if verb else ''}{'es' if verb == 'go' else 's' if verb else ''}"
 
 
 def check(planned):
