@@ -37,7 +37,13 @@ def test_the_profiles_that_are_there():
         "baseline": ("spark", True, "rounded", {"pyspark": "3.5.3"}, ("iceberg35", "sqlite")),
         "duckdb": ("duckdb", False, "rounded", {"duckdb": "1.5.5"}, ()),
         "sail": ("sail", False, "cut", {"pysail": "0.7.2", "pyspark": "4.1.4"}, ()),
-        "spark35": ("spark", True, "rounded", {"pyspark": "3.5.6"}, ("iceberg-spark35", "sqlite", "aws-spark35")),
+        "spark35": (
+            "spark",
+            True,
+            "rounded",
+            {"pyspark": "3.5.6"},
+            ("iceberg-spark35", "sqlite", "local-files", "aws-spark35"),
+        ),
         "spark41": ("spark", False, "rounded", {"pyspark": "4.1.4"}, ("iceberg", "sqlite")),
     }
     assert [name for name, one in found.items() if one.kernel] == ["spark35"]

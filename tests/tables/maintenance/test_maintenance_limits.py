@@ -154,10 +154,7 @@ def test_delete_files_take_one_commit_of_the_two_that_they_need(spark, table):
         "options => map('rewrite-all', 'true', 'remove-dangling-deletes', 'false'))"
     )
     planned, before = plan(spark, table, "rewrite_deletes"), digest(spark, table)
-    assert (
-        planned.actions[0].what
-        == "5 small delete files become about 1; 1 dangling delete file goes"
-    )
+    assert planned.actions[0].what == "5 small delete files become about 1; 1 dangling delete file goes"
     snapshots = len(ids(spark, table))
     left = []
     for _ in range(2):
