@@ -19,7 +19,8 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-ALWAYS = ("locks/project.lock", "lib/workbench/jars.toml", "tests/conftest.py")
+ALWAYS = ("locks/project.lock", "lib/workbench/jars.toml")
+OF_TESTS = ("tests/conftest.py",)
 DOTTED = re.compile(r"\b(?:workbench|bench|soak)(?:\.[A-Za-z_]\w*)+")
 COMMAND = {("conftest", "workbench"), ("conftest", "COMMAND")}  # by which a test calls the command
 CLI = "lib/workbench/cli"
@@ -52,7 +53,7 @@ def files(house: "House", *, tests=(), programs=(), notebooks=(), environments=(
         start.append(_required(_existing(root / "params/environments" / f"{name}.yml"), f"environment {name}"))
     for pattern in reads:
         start += _required(sorted(path for path in root.glob(pattern) if path.is_file()), f"file {pattern}")
-    start += [root / name for name in ALWAYS]
+    start += [root / name for name in (*ALWAYS, *(OF_TESTS if tests else ()))]
     reached = house.reached(start)
     return {str(path.relative_to(root)) for path in reached | house.data(reached)}
 
