@@ -7,6 +7,7 @@ import random
 import socket
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import nbformat
@@ -76,10 +77,32 @@ def pytest_addoption(parser):
     )
 
 
+def together(name):
+    """What one worker runs in one go: the files of a folder, so that what they share starts and warms up once."""
+    folder = name.rpartition("/")[0]
+    return folder if folder.startswith("tests/") and not name.endswith(".ipynb") else name
+
+
+def pytest_xdist_make_scheduler(config, log):
+    """Give the files of a folder to one worker, where `--dist loadfile` gives it one file at a time."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class LoadFolderScheduling(LoadFileScheduling):
+        def _split_scope(self, nodeid):
+            return together(super()._split_scope(nodeid))
+
+    return LoadFolderScheduling(config, log)
+
+
 def places(names, order):
     """The place of each file in an order; no test may live on what another file's left behind."""
-    seconds = seconds_by_file()
-    files = sorted(dict.fromkeys(names), key=lambda name: -seconds.get(name, 0))
+    seconds, names = seconds_by_file(), list(dict.fromkeys(names))
+    of_all = Counter()
+    for name in names:
+        of_all[together(name)] += seconds.get(name, 0)
+    files = sorted(names, key=lambda name: (-of_all[together(name)], together(name), -seconds.get(name, 0)))
     if order == "reversed":
         files.reverse()
     elif order != "longest":
