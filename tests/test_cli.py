@@ -128,6 +128,9 @@ def test_what_the_lines_of_runs_that_go_on_say():
     assert progress.lines(running[1:2], late, now=131)[1:] == ["0 of 1 have ended"]
 
 
+@pytest.mark.proof(
+    "test_a_terminal_has_a_line_a_run_and_verdicts_above shows cells and titles of runs by the same lines"
+)
 def test_a_run_shows_where_it_is(project, command):
     write_notebook(project / "notebooks" / "01_x.ipynb", "# Title", "a = 1", "## 1 Think hard", "b = 2")
     shown = on_a_terminal("run", "01_x", cwd=project)

@@ -254,6 +254,9 @@ def test_updates_that_change_nothing_still_move_the_positions(spark, lake, topic
     assert positions.find(spark, loaded, topic.source().describe()).shards == {"0": "1"}
 
 
+@pytest.mark.proof(
+    "test_rows_positions_and_figures reads Kinesis by the same loop, and the other tests here deliver from Kafka"
+)
 def test_a_stream_of_kinesis_is_delivered_too(spark, lake, server):
     stream = Stream(server, "mixed")
     stream.send(range(40), record=lambda n: event(n) if n % 4 else b"bad")

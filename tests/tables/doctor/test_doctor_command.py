@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from conftest import ENVIRONMENT
+from conftest import ENVIRONMENT, PROVE
 from typer.testing import CliRunner
 
 from workbench.cli import app
@@ -57,13 +57,14 @@ def test_what_a_cure_would_bring_on_queries(spark, namespace, policy, tmp_path):
         f"SELECT '{made.name}' AS text, id FROM lake.{space}.{name} /* {made.name} */",
         f"SELECT 1.5D * id AS f FROM {made.name} WHERE id IN (SELECT id + 1 FROM {made.name})",
     ]
+    named = named if PROVE else named[1:2]
     (tmp_path / "q.sql").write_text(
         f"-- two\nSELECT sum(id)\nFROM {made.name};\nSELECT id FROM {made.name};\n" + ";\n".join(named)
     )
     options = ("--environment", ENVIRONMENT, "--policy", policy, "--queries", tmp_path / "q.sql")
     code, text = call("table", made.name, *options)
-    assert code == 1 and text.count("opens 6 files, cured 1; ") == 5
-    assert "query 2: " in text and text.count("the answer is the same") == 5
+    assert code == 1 and text.count("opens 6 files, cured 1; ") == 2 + len(named)
+    assert "query 2: " in text and text.count("the answer is the same") == 2 + len(named)
 
 
 def test_a_damaged_pointer_is_said(spark, namespace):
