@@ -83,6 +83,7 @@ def together(name):
     return folder if folder.startswith("tests/") and not name.endswith(".ipynb") else name
 
 
+@pytest.hookimpl(optionalhook=True)  # without pytest-xdist there is no such hook
 def pytest_xdist_make_scheduler(config, log):
     """Give the files of a folder to one worker, where `--dist loadfile` gives it one file at a time."""
     if config.getoption("dist") != "loadfile":
