@@ -52,8 +52,8 @@ class Json:
         except Exception as error:
             raise ValueError(f"{self.schema!r} is no schema: {str(error).strip().splitlines()[0]}") from error
         schemas.checked(found.jsonValue())
-        folded = [name.casefold() for name in found.names]
-        if twice := [name for name in found.names if folded.count(name.casefold()) > 1]:
+        lower = [name.lower() for name in found.names]
+        if twice := [name for name in found.names if lower.count(name.lower()) > 1]:
             raise ValueError(f"{self.schema!r} has {' and '.join(twice)}; a name can be there once, in one case")
         return found
 
@@ -141,13 +141,13 @@ class Parser:
     def _fields(self, objects):
         """Return (places with unknown fields that are ignored, place to reason where they are wrong)."""
         names = frozenset(one["name"] for one in self.schema["fields"])
-        folded, unknown, wrong = {name.casefold(): name for name in names}, set(), {}
+        lower, unknown, wrong = {name.lower(): name for name in names}, set(), {}  # as Spark compares them
         for n, value in enumerate(objects):
             if names.issuperset(value):
                 continue
             others = [key for key in value if key not in names]
-            if cased := next((key for key in others if key.casefold() in folded), None):
-                wrong[n] = ("key_case", f"field {cased!r} is {folded[cased.casefold()]!r} in another case")
+            if cased := next((key for key in others if key.lower() in lower), None):
+                wrong[n] = ("key_case", f"field {cased!r} is {lower[cased.lower()]!r} in another case")
             elif self.strict:
                 wrong[n] = ("unknown_field", f"field {others[0]!r} is not in the schema")
             else:
