@@ -6,8 +6,10 @@ value.
 """
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
 from workbench import releases
 from workbench.streams import schemas, types
@@ -77,6 +79,40 @@ class Parsed:
     good: list[int]
     dead: list[tuple[int, str, str]]
     unknown: int
+
+
+def batch(rows: list[list], places: list[int], dead: list[tuple], arrow: Any, unknown: Collection[int]) -> Parsed:
+    """Gather rows of values that Arrow takes; one with a value that its type does not hold becomes a dead letter.
+
+    Args:
+        rows: a list of values each, in the order of the columns.
+        places: where each row's record is in its chunk.
+        dead: (place, reason, message) of the other records.
+        arrow: Arrow schema of the columns.
+        unknown: places of the rows with fields that were ignored.
+    """
+    import pyarrow as pa
+
+    def arrays(those: list[list]) -> list:
+        columns = list(zip(*those, strict=True)) or [()] * len(arrow)
+        return [pa.array(values, field.type) for values, field in zip(columns, arrow, strict=True)]
+
+    refused = (pa.ArrowException, OverflowError, ValueError, TypeError)
+    dead = list(dead)
+    try:
+        columns = arrays(rows)
+    except refused:
+        good = []
+        for place, row in zip(places, rows, strict=True):
+            try:
+                arrays([row])
+            except refused as error:
+                dead.append((place, "out_of_range", str(error)[:MESSAGE_LENGTH]))
+            else:
+                good.append((place, row))
+        places, columns = [place for place, _ in good], arrays([row for _, row in good])
+    found = pa.RecordBatch.from_arrays(columns, schema=arrow)
+    return Parsed(found, places, sorted(dead), len(set(unknown).intersection(places)))
 
 
 @dataclass

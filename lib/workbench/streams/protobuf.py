@@ -6,13 +6,14 @@ Source of the type mapping and of presence: protobuf.dev, Language Guide (proto 
 from dataclasses import dataclass, field
 
 from workbench.streams import schemas
-from workbench.streams.parsing import MESSAGE_LENGTH, UNKNOWN_FIELDS, Parsed
+from workbench.streams.parsing import MESSAGE_LENGTH, UNKNOWN_FIELDS, Parsed, batch
 
 WRAPPED = {  # google.protobuf's messages around one value, which may be absent
     f"google.protobuf.{name}Value"
     for name in ("Bool", "Int32", "Int64", "UInt32", "UInt64", "Float", "Double", "String", "Bytes")
 }
 TIMESTAMP = "google.protobuf.Timestamp"
+VARINT, LENGTH = 0, 2  # wire types
 NOT_READ = ("google.protobuf.Any", "google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue")
 
 
@@ -28,8 +29,9 @@ class Protobuf:
         descriptors: bytes of a FileDescriptorSet with the message and all that it needs: `protoc
             --include_imports --descriptor_set_out`, or `streams.protobuf.described(MessageClass)`.
         message: full name, as `package.Message`.
-        unknown: what becomes of a record with a field that is not in the message: `ignore` drops the field and
-            counts the record, `dead` makes it a dead letter.
+        unknown: what becomes of a record with a field that is not in the message, or in a message within it:
+            `ignore` drops the field and counts the record, `dead` makes it a dead letter. A field that is in the
+            message, and whose value is none of its type, is always one.
         version: the schema's own, kept with each dead letter.
     """
 
@@ -95,32 +97,28 @@ class Parser:
     def __getstate__(self):
         return self.__dict__ | {"_made": None}
 
-    def __call__(self, data):
-        """Parse a list of bytes; returns Parsed."""
-        import pyarrow as pa
-
+    def __call__(self, data: list[bytes]) -> Parsed:
+        """Parse a list of bytes."""
         if self._made is None:
             made = _message(self.descriptors, self.message)
             getters = [_getter(one) for one in made.DESCRIPTOR.fields]
-            self._made = made, getters, schemas.arrow_schema(self.struct)
-        made, getters, arrow = self._made
-        rows, good, dead, unknown = [], [], [], 0
+            self._made = made, getters, _strangers(made.DESCRIPTOR), schemas.arrow_schema(self.struct)
+        made, getters, stranger_in, arrow = self._made
+        rows, good, dead, unknown = [], [], [], []
         for place, raw in enumerate(data):
             try:
                 found = _value(made, raw)
+                stranger = stranger_in(found)
                 row = [get(found) for get in getters]
-                more = _unknown(found)
-                if more and self.strict:
-                    raise _Bad("unknown_field", f"field number {more} is not in {self.message}")
+                if stranger and self.strict:
+                    raise _Bad("unknown_field", f"field number {stranger[0]} is not in {stranger[1]}")
             except _Bad as bad:
                 dead.append((place, bad.args[0], bad.args[1][:MESSAGE_LENGTH]))
             else:
                 rows.append(row)
                 good.append(place)
-                unknown += bool(more)
-        columns = list(zip(*rows, strict=True)) or [()] * len(getters)
-        arrays = [pa.array(one, arrow.field(n).type) for n, one in enumerate(columns)]
-        return Parsed(pa.RecordBatch.from_arrays(arrays, schema=arrow), good, dead, unknown)
+                unknown += [place] if stranger else []
+        return batch(rows, good, dead, arrow, unknown)
 
 
 class _Bad(Exception):
@@ -128,33 +126,85 @@ class _Bad(Exception):
 
 
 def _value(made, raw):
-    from google.protobuf.message import DecodeError
-
     if not raw:
         raise _Bad("empty", "the record is empty")
     try:
         found = made.FromString(raw)
-    except DecodeError as error:
-        raise _Bad("not_protobuf", str(error)) from None
+    except UnicodeDecodeError as error:  # of the library's variant in Python
+        raise _Bad("not_utf8", f"a text is not UTF-8: {error.reason}") from None
+    except Exception as error:  # a DecodeError; whatever else a library meets, it is this record's
+        text = "UTF-8" in str(error)  # all that the library says of a text in proto3
+        raise _Bad("not_utf8" if text else "not_protobuf", str(error) or f"{error!r}") from None
     if not found.IsInitialized():
         raise _Bad("missing_field", f"{', '.join(found.FindInitializationErrors())} is required and not there")
     return found
 
 
-def _unknown(message):
-    """Return the number of a field that the message's type does not have; 0 when there is none."""
+def _strangers(kind):
+    """Return a function that finds a field which a message, or one in it, has and its type has not.
+
+    It returns (number, full name of the type), or None. The library also keeps values of known fields that it
+    cannot read among the unknown ones: their columns would be null or 0, so they raise _Bad.
+    """
     from google.protobuf.unknown_fields import UnknownFieldSet
 
-    found = UnknownFieldSet(message)
-    return found[0].field_number if len(found) else 0
+    inner = [(one.name, _parts(one), _strangers(_of(one))) for one in kind.fields if _of(one) is not None]
+    known = kind.fields_by_number
+
+    def find(message):
+        found = None
+        for one in UnknownFieldSet(message):
+            if one.field_number in known:
+                raise _lost(known[one.field_number], one)
+            found = found or (one.field_number, kind.full_name)
+        if found is None and kind.is_extendable:
+            more = next((one.number for one, _ in message.ListFields() if one.is_extension), None)
+            found = more and (more, kind.full_name)
+        for name, parts, within in inner:
+            for part in parts(message, name):
+                deeper = within(part)
+                found = found or deeper
+        return found
+
+    return find
+
+
+def _of(one):
+    """Return the message type of a field's values; None where they are plain ones."""
+    return one.message_type.fields_by_name["value"].message_type if _is_map(one) else one.message_type
+
+
+def _parts(one):
+    """Return a function of a message and a field's name that gives the messages in it."""
+    if _is_map(one):
+        return lambda message, name: [value for _, value in _entries(message, name)]
+    if one.is_repeated:
+        return getattr
+    return lambda message, name: (getattr(message, name),) if message.HasField(name) else ()
+
+
+def _lost(one, value):
+    """Return the _Bad of a value that the library put aside although the message has its field."""
+    enum = one.message_type.fields_by_name["value"].enum_type if _is_map(one) else one.enum_type
+    where = f"field {one.name!r} of {one.containing_type.full_name}"
+    if _is_map(one) and value.wire_type == LENGTH:
+        if enum is not None and enum.is_closed:
+            return _Bad("unknown_enum", f"field {one.name!r}: {enum.name} has no value for one of its entries")
+        return _Bad(
+            "unknown_field", f"{where}: an entry has a field beside its key and value, and is lost with it"
+        )
+    if enum is not None and value.wire_type == VARINT:
+        return _Bad("unknown_enum", f"field {one.name!r}: {enum.name} has no value {value.data}")
+    return _Bad("wrong_type", f"{where} is there with wire type {value.wire_type}, which its type does not have")
 
 
 def _getter(one):
     """Return a function of a message that gives a field's value as Arrow takes it; it raises _Bad."""
-    name, inner = one.name, _converter(one)
+    name = one.name
     if _is_map(one):
-        value = _converter(one.message_type.fields_by_name["value"])
-        return lambda message: [(key, value(each)) for key, each in getattr(message, name).items()]
+        value = _converter(one.message_type.fields_by_name["value"], name)
+        return lambda message: [(key, value(each)) for key, each in _entries(message, name)]
+    inner = _converter(one, name)
     if one.is_repeated:
         return lambda message: [inner(each) for each in getattr(message, name)]
     if one.has_presence:
@@ -162,23 +212,44 @@ def _getter(one):
     return lambda message: inner(getattr(message, name))
 
 
-def _converter(one):
-    """Return a function of a field's value, one of its elements where it is repeated."""
+def _entries(message, name):
+    """Return the entries of a map; a key that is no text can be seen, but the library finds nothing by it."""
+    found = getattr(message, name)
+    if any(isinstance(key, bytes) for key in found):
+        raise _not_utf8(name, "a key")
+    return found.items()
+
+
+def _not_utf8(name, what):
+    """Return the _Bad of a text that is none: proto2 takes any bytes, and gives such as they are."""
+    return _Bad("not_utf8", f"field {name!r}: {what} is not UTF-8")
+
+
+def _converter(one, name):
+    """Return a function of a field's value, one of its elements where it is repeated; `name` is of the field."""
     if one.type == one.TYPE_ENUM:
         names = {value.number: value.name for value in one.enum_type.values}
 
         def name_of(number):
             if number not in names:
-                raise _Bad("unknown_enum", f"field {one.name!r}: {one.enum_type.name} has no value {number}")
+                raise _Bad("unknown_enum", f"field {name!r}: {one.enum_type.name} has no value {number}")
             return names[number]
 
         return name_of
+    if one.type == one.TYPE_STRING:
+
+        def text(value):
+            if isinstance(value, bytes):
+                raise _not_utf8(name, "the text")
+            return value
+
+        return text
     if one.type not in (one.TYPE_MESSAGE, one.TYPE_GROUP):
         return lambda value: value
     if one.message_type.full_name in WRAPPED:
         return lambda value: value.value
     if one.message_type.full_name == TIMESTAMP:
-        return lambda value: _micros(value, one.name)
+        return lambda value: _micros(value, name)
     getters = {each.name: _getter(each) for each in one.message_type.fields}
     return lambda value: {name: get(value) for name, get in getters.items()}
 
