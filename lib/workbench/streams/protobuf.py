@@ -5,15 +5,15 @@ Source of the type mapping and of presence: protobuf.dev, Language Guide (proto 
 
 from dataclasses import dataclass, field
 
-from workbench.streams import schemas
+from workbench.streams import protobuf_fields, schemas
 from workbench.streams.parsing import MESSAGE_LENGTH, UNKNOWN_FIELDS, Parsed, batch
+from workbench.streams.types import Bad
 
 WRAPPED = {  # google.protobuf's messages around one value, which may be absent
     f"google.protobuf.{name}Value"
     for name in ("Bool", "Int32", "Int64", "UInt32", "UInt64", "Float", "Double", "String", "Bytes")
 }
 TIMESTAMP = "google.protobuf.Timestamp"
-VARINT, LENGTH = 0, 2  # wire types
 NOT_READ = ("google.protobuf.Any", "google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue")
 
 
@@ -102,18 +102,23 @@ class Parser:
         if self._made is None:
             made = _message(self.descriptors, self.message)
             getters = [_getter(one) for one in made.DESCRIPTOR.fields]
-            self._made = made, getters, _strangers(made.DESCRIPTOR), schemas.arrow_schema(self.struct)
-        made, getters, stranger_in, arrow = self._made
+            self._made = (
+                made,
+                getters,
+                protobuf_fields.strangers(made.DESCRIPTOR),
+                schemas.arrow_schema(self.struct),
+            )
+        made, getters, strangers, arrow = self._made
         rows, good, dead, unknown = [], [], [], []
         for place, raw in enumerate(data):
             try:
                 found = _value(made, raw)
-                stranger = stranger_in(found)
+                stranger = strangers(found)
                 row = [get(found) for get in getters]
                 if stranger and self.strict:
-                    raise _Bad("unknown_field", f"field number {stranger[0]} is not in {stranger[1]}")
-            except _Bad as bad:
-                dead.append((place, bad.args[0], bad.args[1][:MESSAGE_LENGTH]))
+                    raise Bad("unknown_field", f"field number {stranger[0]} is not in {stranger[1]}")
+            except Bad as bad:
+                dead.append((place, bad.reason, str(bad)[:MESSAGE_LENGTH]))
             else:
                 rows.append(row)
                 good.append(place)
@@ -121,108 +126,33 @@ class Parser:
         return batch(rows, good, dead, arrow, unknown)
 
 
-class _Bad(Exception):
-    """A record is no message of the type: (reason, message)."""
-
-
 def _value(made, raw):
     if not raw:
-        raise _Bad("empty", "the record is empty")
+        raise Bad("empty", "the record is empty")
     try:
         found = made.FromString(raw)
     except UnicodeDecodeError as error:  # of the library's variant in Python
-        raise _Bad("not_utf8", f"a text is not UTF-8: {error.reason}") from None
+        raise Bad("not_utf8", f"a text is not UTF-8: {error.reason}") from None
     except Exception as error:  # a DecodeError; whatever else a library meets, it is this record's
         text = "UTF-8" in str(error)  # all that the library says of a text in proto3
-        raise _Bad("not_utf8" if text else "not_protobuf", str(error) or f"{error!r}") from None
+        raise Bad("not_utf8" if text else "not_protobuf", str(error) or f"{error!r}") from None
     if not found.IsInitialized():
-        raise _Bad("missing_field", f"{', '.join(found.FindInitializationErrors())} is required and not there")
+        raise Bad("missing_field", f"{', '.join(found.FindInitializationErrors())} is required and not there")
     return found
 
 
-def _strangers(kind):
-    """Return a function that finds a field which a message, or one in it, has and its type has not.
-
-    It returns (number, full name of the type), or None. The library also keeps values of known fields that it
-    cannot read among the unknown ones: their columns would be null or 0, so they raise _Bad.
-    """
-    from google.protobuf.unknown_fields import UnknownFieldSet
-
-    inner = [(one.name, _parts(one), _strangers(_of(one))) for one in kind.fields if _of(one) is not None]
-    known = kind.fields_by_number
-
-    def find(message):
-        found = None
-        for one in UnknownFieldSet(message):
-            if one.field_number in known:
-                raise _lost(known[one.field_number], one)
-            found = found or (one.field_number, kind.full_name)
-        if found is None and kind.is_extendable:
-            more = next((one.number for one, _ in message.ListFields() if one.is_extension), None)
-            found = more and (more, kind.full_name)
-        for name, parts, within in inner:
-            for part in parts(message, name):
-                deeper = within(part)
-                found = found or deeper
-        return found
-
-    return find
-
-
-def _of(one):
-    """Return the message type of a field's values; None where they are plain ones."""
-    return one.message_type.fields_by_name["value"].message_type if _is_map(one) else one.message_type
-
-
-def _parts(one):
-    """Return a function of a message and a field's name that gives the messages in it."""
-    if _is_map(one):
-        return lambda message, name: [value for _, value in _entries(message, name)]
-    if one.is_repeated:
-        return getattr
-    return lambda message, name: (getattr(message, name),) if message.HasField(name) else ()
-
-
-def _lost(one, value):
-    """Return the _Bad of a value that the library put aside although the message has its field."""
-    enum = one.message_type.fields_by_name["value"].enum_type if _is_map(one) else one.enum_type
-    where = f"field {one.name!r} of {one.containing_type.full_name}"
-    if _is_map(one) and value.wire_type == LENGTH:
-        if enum is not None and enum.is_closed:
-            return _Bad("unknown_enum", f"field {one.name!r}: {enum.name} has no value for one of its entries")
-        return _Bad(
-            "unknown_field", f"{where}: an entry has a field beside its key and value, and is lost with it"
-        )
-    if enum is not None and value.wire_type == VARINT:
-        return _Bad("unknown_enum", f"field {one.name!r}: {enum.name} has no value {value.data}")
-    return _Bad("wrong_type", f"{where} is there with wire type {value.wire_type}, which its type does not have")
-
-
 def _getter(one):
-    """Return a function of a message that gives a field's value as Arrow takes it; it raises _Bad."""
+    """Return a function of a message that gives a field's value as Arrow takes it; it raises Bad."""
     name = one.name
-    if _is_map(one):
+    if protobuf_fields.is_map(one):
         value = _converter(one.message_type.fields_by_name["value"], name)
-        return lambda message: [(key, value(each)) for key, each in _entries(message, name)]
+        return lambda message: [(key, value(each)) for key, each in protobuf_fields.entries(message, name)]
     inner = _converter(one, name)
     if one.is_repeated:
         return lambda message: [inner(each) for each in getattr(message, name)]
     if one.has_presence:
         return lambda message: inner(getattr(message, name)) if message.HasField(name) else None
     return lambda message: inner(getattr(message, name))
-
-
-def _entries(message, name):
-    """Return the entries of a map; a key that is no text can be seen, but the library finds nothing by it."""
-    found = getattr(message, name)
-    if any(isinstance(key, bytes) for key in found):
-        raise _not_utf8(name, "a key")
-    return found.items()
-
-
-def _not_utf8(name, what):
-    """Return the _Bad of a text that is none: proto2 takes any bytes, and gives such as they are."""
-    return _Bad("not_utf8", f"field {name!r}: {what} is not UTF-8")
 
 
 def _converter(one, name):
@@ -232,7 +162,7 @@ def _converter(one, name):
 
         def name_of(number):
             if number not in names:
-                raise _Bad("unknown_enum", f"field {name!r}: {one.enum_type.name} has no value {number}")
+                raise Bad("unknown_enum", f"field {name!r}: {one.enum_type.name} has no value {number}")
             return names[number]
 
         return name_of
@@ -240,7 +170,7 @@ def _converter(one, name):
 
         def text(value):
             if isinstance(value, bytes):
-                raise _not_utf8(name, "the text")
+                raise protobuf_fields.not_utf8(name, "the text")
             return value
 
         return text
@@ -256,10 +186,10 @@ def _converter(one, name):
 
 def _micros(value, name):
     if not -62_135_596_800 <= value.seconds <= 253_402_300_799 or not 0 <= value.nanos < 1_000_000_000:
-        raise _Bad("out_of_range", f"field {name!r}: {value.seconds} s and {value.nanos} ns are no Timestamp")
+        raise Bad("out_of_range", f"field {name!r}: {value.seconds} s and {value.nanos} ns are no Timestamp")
     micros, rest = divmod(value.nanos, 1000)
     if rest:
-        raise _Bad("too_precise", f"field {name!r}: {value.nanos} ns are no whole number of microseconds")
+        raise Bad("too_precise", f"field {name!r}: {value.nanos} ns are no whole number of microseconds")
     return value.seconds * 1_000_000 + micros
 
 
@@ -297,7 +227,7 @@ def _struct(message, above):
 
 
 def _type(one, above):
-    if _is_map(one):
+    if protobuf_fields.is_map(one):
         key, value = (one.message_type.fields_by_name[part] for part in ("key", "value"))
         inner = _single(value, above)
         return {"type": "map", "keyType": _single(key, above), "valueType": inner, "valueContainsNull": False}
@@ -317,7 +247,3 @@ def _single(one, above):
         one.CPPTYPE_BOOL: "boolean", one.CPPTYPE_ENUM: "string",
         one.CPPTYPE_STRING: "binary" if one.type == one.TYPE_BYTES else "string",
     }[one.cpp_type]  # fmt: skip
-
-
-def _is_map(one):
-    return one.message_type is not None and one.message_type.GetOptions().map_entry
