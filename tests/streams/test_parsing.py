@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from workbench.streams import Json, parsing, schemas
+from workbench.streams import Json, parsing, schemas, types
 
 FIELDS = {
     "id": ("long", False), "name": ("string", True), "n": ("integer", True), "small": ("byte", True),
@@ -90,6 +90,16 @@ BAD = [
     ("bad_timestamp", b'{"id": 1, "at": "2026-01-31"}'),
     ("bad_timestamp", b'{"id": 1, "at": "soon"}'),
     ("bad_timestamp", b'{"id": 1, "local": "2026-01-31T10:00:00Z"}'),
+    ("bad_timestamp", b'{"id": 1, "at": "2026-01-31T10:00:00+00:60"}'),
+    ("bad_timestamp", b'{"id": 1, "at": "2026-01-31T10:00:00-01:99"}'),
+    ("bad_timestamp", b'{"id": 1, "at": "2026-01-31T10:00:00+24:00"}'),
+    ("bad_timestamp", b'{"id": 1, "at": "2026-01-31T24:00:00Z"}'),
+    ("bad_timestamp", b'{"id": 1, "local": "2026-01-31T24:00:00"}'),
+    ("bad_timestamp", b'{"id": 1, "at": "2026-01-31T10:60:00Z"}'),
+    ("bad_timestamp", b'{"id": 1, "at": "2026-01-31T10:00:60Z"}'),
+    ("bad_timestamp", b'{"id": 1, "at": "0001-01-01T00:00:00+00:01"}'),
+    ("bad_timestamp", '{"id": 1, "at": "2026-01-31T1٠:00:00Z"}'.encode()),
+    ("bad_date", '{"id": 1, "day": "2026-01-3١"}'.encode()),
     ("too_deep", b'{"id": 1, "x": ' + b"[" * 200_000 + b"]" * 200_000 + b"}"),
 ]
 
@@ -155,6 +165,35 @@ def test_unknown_fields_are_counted_or_dead():
     strict = parse(*data, strict=True)
     assert (strict.unknown, strict.good) == (0, [1])
     assert [d[1:] for d in strict.dead] == [("unknown_field", "field 'new' is not in the schema")] * 2
+
+
+@pytest.mark.parametrize(
+    ("offset", "moment"),
+    [("+00:59", (2025, 12, 31, 23, 1)), ("-00:59", (2026, 1, 1, 0, 59)), ("+23:59", (2025, 12, 31, 0, 1))],
+)
+def test_an_offset_of_hours_and_minutes(offset, moment):
+    found = parse(b'{"id": 1, "at": "2026-01-01T00:00:00%s"}' % offset.encode())
+    assert found.rows.column("at").to_pylist() == [datetime(*moment, tzinfo=UTC)]
+
+
+def test_a_text_that_is_no_time_of_day_is_not_proposed_as_a_time():
+    for text in ("2026-01-31T10:00:00+00:60", "2026-01-31T24:00:00Z", "2026-01-31T10:00:6٠"):
+        assert not types.TIMESTAMP.fullmatch(text)
+
+
+@pytest.mark.parametrize(
+    ("name", "other", "same"),
+    [
+        ("masse", "Masse", True), ("größe", "GRÖSSE", False), ("größe", "GRÖßE", True), ("masse", "maße", False),
+        ("masse", "maſſe", False), ("file", "ﬁle", False), ("ς", "σ", False), ("kelvin", "\u212aelvin", True),
+    ],
+)  # fmt: skip
+def test_a_name_in_another_case_is_one_that_spark_takes_for_the_same(name, other, same):
+    """Spark and Iceberg compare names in lower case; what Python's casefold folds besides are other names."""
+    kind = {"type": "struct", "fields": [{"name": name, "type": "long", "nullable": True, "metadata": {}}]}
+    found = parsing.Parser(kind, False)([json.dumps({name: 1, other: 2}).encode()])
+    assert [reason for _, reason, _ in found.dead] == (["key_case"] if same else [])
+    assert found.unknown == (0 if same else 1)
 
 
 SIMPLE = ("id", "name", "n", "ratio", "ok")

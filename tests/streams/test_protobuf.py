@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import pytest
 from employees import descriptors, message
-from google.protobuf import descriptor_pb2
+from google.protobuf import descriptor_pb2, timestamp_pb2, wrappers_pb2
 
 from workbench import streams
 from workbench.streams import protobuf
@@ -60,6 +60,124 @@ def test_fields_that_are_not_in_the_message(spark):
     assert (found.good, found.unknown, found.dead) == ([0, 1], 1, [])
     found = made(unknown="dead").parser()([BYTES + UNKNOWN, BYTES])
     assert found.good == [1] and found.dead == [(0, "unknown_field", f"field number 99 is not in {NAME}")]
+
+
+def nested(syntax="proto3"):
+    """Descriptors of a message Outer: an Inner, a list and a map of them, an enum, a map of enums, a time, a count."""
+    file = descriptor_pb2.FileDescriptorProto(name="nested.proto", syntax=syntax)
+    file.dependency.extend(["google/protobuf/timestamp.proto", "google/protobuf/wrappers.proto"])
+    kind = file.enum_type.add(name="Kind")
+    for number, name in enumerate(("ZERO", "ONE")):
+        kind.value.add(name=name, number=number)
+    inner = file.message_type.add(name="Inner")
+    inner.field.add(name="x", number=1, type=KINDS.TYPE_INT32, label=KINDS.LABEL_OPTIONAL)
+    outer = file.message_type.add(name="Outer")
+    for number, value in ((3, ".Inner"), (5, ".Kind")):
+        entry = outer.nested_type.add(name=f"M{number}Entry")
+        entry.options.map_entry = True
+        entry.field.add(name="key", number=1, type=KINDS.TYPE_STRING, label=KINDS.LABEL_OPTIONAL)
+        kind = KINDS.TYPE_ENUM if value == ".Kind" else KINDS.TYPE_MESSAGE
+        entry.field.add(name="value", number=2, type=kind, type_name=value, label=KINDS.LABEL_OPTIONAL)
+    one, many = KINDS.LABEL_OPTIONAL, KINDS.LABEL_REPEATED
+    for number, name, kind, of_type, label in (
+        (1, "inner", KINDS.TYPE_MESSAGE, ".Inner", one), (2, "list", KINDS.TYPE_MESSAGE, ".Inner", many),
+        (3, "m3", KINDS.TYPE_MESSAGE, ".Outer.M3Entry", many), (4, "kind", KINDS.TYPE_ENUM, ".Kind", one),
+        (5, "m5", KINDS.TYPE_MESSAGE, ".Outer.M5Entry", many), (6, "kinds", KINDS.TYPE_ENUM, ".Kind", many),
+        (7, "at", KINDS.TYPE_MESSAGE, ".google.protobuf.Timestamp", one),
+        (8, "count", KINDS.TYPE_MESSAGE, ".google.protobuf.Int32Value", one),
+    ):  # fmt: skip
+        outer.field.add(name=name, number=number, type=kind, type_name=of_type, label=label)
+    found = descriptor_pb2.FileDescriptorSet()
+    for needed in (timestamp_pb2, wrappers_pb2):
+        needed.DESCRIPTOR.CopyToProto(found.file.add())
+    found.file.add().CopyFrom(file)
+    return found.SerializeToString()
+
+
+def within(number, *data):
+    """A field that holds a message or a text."""
+    data = b"".join(data)
+    return bytes([number << 3 | 2, len(data)]) + data
+
+
+X, NEW = b"\x08\x05", b"\x10\x06"  # of an Inner: x is 5, and a field 2 that it does not have
+
+
+@pytest.mark.parametrize(
+    ("record", "where"),
+    [
+        (UNKNOWN, "99 is not in Outer"),
+        (within(1, X, NEW), "2 is not in Inner"),
+        (within(2, X) + within(2, X, NEW), "2 is not in Inner"),
+        (within(3, within(1, b"a"), within(2, X, NEW)), "2 is not in Inner"),
+        (within(7, b"\x18\x01"), "3 is not in google.protobuf.Timestamp"),
+        (within(8, b"\x10\x01"), "2 is not in google.protobuf.Int32Value"),
+        (UNKNOWN + within(1, NEW), "99 is not in Outer"),
+    ],
+)
+@pytest.mark.parametrize("syntax", ["proto2", "proto3"])
+def test_fields_that_are_not_in_a_message_at_any_depth(syntax, record, where):
+    known = within(1, X) + within(2, X) + within(3, within(1, b"a"), within(2, X))
+    loose = streams.Protobuf(nested(syntax), "Outer").parser()([record, known])
+    assert (loose.good, loose.unknown, loose.dead) == ([0, 1], 1, [])
+    strict = streams.Protobuf(nested(syntax), "Outer", unknown="dead").parser()([record, known])
+    assert (strict.good, strict.unknown) == ([1], 0)
+    assert strict.dead == [(0, "unknown_field", f"field number {where}")]
+
+
+@pytest.mark.parametrize("unknown", ["ignore", "dead"])
+@pytest.mark.parametrize("syntax", ["proto2", "proto3"])
+@pytest.mark.parametrize(
+    ("record", "reason", "said"),
+    [
+        (b"\x20\x09", "unknown_enum", "field 'kind': Kind has no value 9"),
+        (b"\x30\x01\x30\x09", "unknown_enum", "field 'kinds': Kind has no value 9"),
+        (within(6, b"\x01\x09"), "unknown_enum", "field 'kinds': Kind has no value 9"),
+        (within(5, within(1, b"a"), b"\x10\x09"), "unknown_enum", "field 'm5': "),
+        (b"\x08\x01", "wrong_type", "field 'inner' of Outer is there with wire type 0"),
+        (within(1, within(1, b"a")), "wrong_type", "field 'x' of Inner is there with wire type 2"),
+        (
+            within(3, within(1, b"a"), within(2, X), b"\x18\x01"),
+            "unknown_field",
+            "field 'm3' of Outer: an entry has",
+        ),
+    ],
+)
+def test_a_field_of_the_message_whose_value_is_lost_is_never_a_row(syntax, unknown, record, reason, said):
+    """To the library such values are unknown fields: the column would be null or 0."""
+    found = streams.Protobuf(nested(syntax), "Outer", unknown=unknown).parser()([within(1, X), record])
+    assert found.good == [0] and [(place, why) for place, why, _ in found.dead] == [(1, reason)]
+    assert found.dead[0][2].startswith(said)
+
+
+def test_an_extension_is_a_field_that_is_not_in_the_message():
+    file = descriptor_pb2.FileDescriptorProto(name="one.proto", syntax="proto2")
+    one = file.message_type.add(name="One")
+    one.field.add(name="id", number=1, type=KINDS.TYPE_INT64, label=KINDS.LABEL_OPTIONAL)
+    one.extension_range.add(start=100, end=200)
+    file.extension.add(name="more", number=100, type=KINDS.TYPE_INT64, label=KINDS.LABEL_OPTIONAL, extendee=".One")
+    data = descriptor_pb2.FileDescriptorSet(file=[file]).SerializeToString()
+    found = streams.Protobuf(data, "One").parser()([b"\x08\x01\xa0\x06\x05", b"\x08\x02"])
+    assert (found.good, found.unknown) == ([0, 1], 1)
+    found = streams.Protobuf(data, "One", unknown="dead").parser()([b"\x08\x01\xa0\x06\x05", b"\x08\x02"])
+    assert found.dead == [(0, "unknown_field", "field number 100 is not in One")]
+
+
+@pytest.mark.parametrize("syntax", ["proto2", "proto3"])
+@pytest.mark.parametrize("label", [KINDS.LABEL_OPTIONAL, KINDS.LABEL_REPEATED])
+def test_a_text_that_is_not_utf8_is_dead_and_alone(syntax, label):
+    file = of(("id", KINDS.TYPE_INT64, KINDS.LABEL_OPTIONAL), ("name", KINDS.TYPE_STRING, label), syntax=syntax)
+    records = [b"\x08\x01\x12\x02ab", b"\x08\x02\x12\x02\xff\xfe", b"\x08\x03\x12\x01z"]
+    found = streams.Protobuf(file, "One").parser()(records)
+    assert found.rows["id"].to_pylist() == [1, 3] and found.good == [0, 2]
+    assert [(place, reason) for place, reason, _ in found.dead] == [(1, "not_utf8")]
+
+
+@pytest.mark.parametrize("syntax", ["proto2", "proto3"])
+def test_a_key_that_is_not_utf8_and_a_text_within_a_message(syntax):
+    bad = within(3, within(1, b"\xff"), within(2, X))
+    found = streams.Protobuf(nested(syntax), "Outer").parser()([within(1, X), bad, within(2, X)])
+    assert found.good == [0, 2] and [reason for _, reason, _ in found.dead] == ["not_utf8"]
 
 
 def test_values_that_are_none(spark):

@@ -3,12 +3,13 @@
 Source of the type mapping and of the framing: avro.apache.org, Specification 1.12; Confluent's wire format.
 """
 
-import io
 import json
+import struct
 from dataclasses import dataclass, field
 
-from workbench.streams import schemas
-from workbench.streams.parsing import MESSAGE_LENGTH, Parsed
+from workbench.streams import avro_logical, avro_resolution, schemas
+from workbench.streams.parsing import MESSAGE_LENGTH, Parsed, batch
+from workbench.streams.types import Bad
 
 PLAIN = {
     "boolean": "boolean", "int": "integer", "long": "long", "float": "float", "double": "double",
@@ -18,6 +19,7 @@ LOGICAL = {
     "date": "date", "timestamp-millis": "timestamp", "timestamp-micros": "timestamp",
     "local-timestamp-millis": "timestamp_ntz", "local-timestamp-micros": "timestamp_ntz", "uuid": "string",
 }  # fmt: skip
+DIGITS = 38  # of a decimal
 HEADER = 5  # a zero, and four bytes of a schema's id
 
 
@@ -26,7 +28,8 @@ class Avro:
     """How Avro records, one value each, become rows: a record's fields are the columns.
 
     A union with null is a column that may be null; other unions are refused, as is what Spark has no type for
-    (`time-millis`, `duration`). Decimals, dates and timestamps are those of the logical types.
+    (`time-millis`, `duration`). Decimals, dates and timestamps are those of the logical types of `schema`: it says
+    what a value means, whether or not the schema that it was written with says so too.
 
     Attributes:
         schema: the Avro schema of a record, JSON text: what the rows have.
@@ -48,9 +51,13 @@ class Avro:
         """
         from pyspark.sql.types import StructType
 
+        reader = _parsed(self.schema)
+        found = StructType.fromJson(_struct(reader, ()))
         for one in self.writers.values():
             _parsed(one)
-        return StructType.fromJson(_struct(_parsed(self.schema), ()))
+        if self.writers:
+            avro_resolution.check_defaults(reader)
+        return found
 
     def parser(self):
         """Return the Parser, which goes to Spark's workers."""
@@ -75,85 +82,49 @@ class Parser:
     def __getstate__(self):
         return {"struct": self.struct, "schema": self.schema, "writers": self.writers, "_made": None}
 
-    def __call__(self, data):
-        """Parse a list of bytes; returns Parsed."""
-        import pyarrow as pa
-
+    def __call__(self, data: list[bytes]) -> Parsed:
+        """Parse a list of bytes."""
         if self._made is None:
-            writers = {number: _parsed(text) for number, text in self.writers.items()}
-            texts = [self.schema, *self.writers.values()]
-            plain = _plain if any("uuid" in one for one in texts) else (lambda value: value)
-            self._made = _parsed(self.schema), writers, schemas.arrow_schema(self.struct), plain
-        reader, writers, arrow, plain = self._made
-        objects, good, dead = [], [], []
+            reader = _parsed(self.schema)
+            writers = {number: _parsed(text) for number, text in self.writers.items()} or {None: reader}
+            read = {number: (avro_resolution.reader_of(one, reader), one) for number, one in writers.items()}
+            self._made = read, schemas.arrow_schema(self.struct)
+        read, arrow = self._made
+        rows, good, dead = [], [], []
         for place, raw in enumerate(data):
             try:
-                objects.append(plain(_value(raw, reader, writers)))
+                found = _value(raw, read)
+            except Bad as bad:
+                dead.append((place, bad.reason, str(bad)[:MESSAGE_LENGTH]))
+            except RecursionError:
+                dead.append((place, "too_deep", "values are nested too deeply"))
+            except Exception as error:  # whatever reading meets is this record's, and the stream goes on
+                dead.append((place, "not_avro", f"{error!r}"[:MESSAGE_LENGTH]))
+            else:
+                rows.append([found[name] for name in arrow.names])
                 good.append(place)
-            except Exception as error:  # fastavro raises whatever its decoding ran into
-                reason, message = error.args if isinstance(error, _Bad) else ("not_avro", f"{error!r}")
-                dead.append((place, reason, message[:MESSAGE_LENGTH]))
-        try:
-            columns = [pa.array([one[name] for one in objects], arrow.field(name).type) for name in arrow.names]
-        except (pa.ArrowInvalid, OverflowError, ValueError, TypeError):
-            return self._one_by_one(objects, good, dead, arrow)
-        return Parsed(pa.RecordBatch.from_arrays(columns, schema=arrow), good, dead, 0)
-
-    def _one_by_one(self, objects, good, dead, arrow):
-        """Find the records with a value that its own type does not hold, as a decimal with too many digits."""
-        import pyarrow as pa
-
-        kept, places = [], []
-        for place, one in zip(good, objects, strict=True):
-            try:
-                kept.append(pa.RecordBatch.from_pylist([one], schema=arrow))
-                places.append(place)
-            except (pa.ArrowInvalid, OverflowError, ValueError, TypeError) as error:
-                dead.append((place, "out_of_range", str(error)[:MESSAGE_LENGTH]))
-        rows = pa.Table.from_batches(kept, schema=arrow).combine_chunks().to_batches()
-        empty = pa.RecordBatch.from_pylist([], schema=arrow)
-        return Parsed(rows[0] if rows else empty, places, sorted(dead), 0)
+        return batch(rows, good, dead, arrow, ())
 
 
-class _Bad(Exception):
-    """A record is no value of the schema: (reason, message)."""
-
-
-def _value(raw, reader, writers):
-    import fastavro
-
-    writer, given, start = reader, None, 0
-    if writers:
+def _value(raw, read):
+    """Return a record's fields; `read` has the reader for the id of each writer's schema, None of the only one."""
+    number, start = None, 0
+    if None not in read:
         if len(raw) < HEADER or raw[0] != 0:
-            raise _Bad("not_framed", "the record does not begin with a zero and the id of a schema")
-        number = int.from_bytes(raw[1:HEADER], "big")
-        if number not in writers:
-            raise _Bad("unknown_schema", f"no schema {number} was given; there are {', '.join(map(str, writers))}")
-        writer, given, start = writers[number], reader, HEADER
+            raise Bad("not_framed", "the record does not begin with a zero and the id of a schema")
+        number, start = int.from_bytes(raw[1:HEADER], "big"), HEADER
+        if number not in read:
+            raise Bad("unknown_schema", f"no schema {number} was given; there are {', '.join(map(str, read))}")
+    value_at, writer = read[number]
     if len(raw) == start and writer.get("fields"):
-        raise _Bad("empty", "the record is empty")
-    stream = io.BytesIO(raw)
-    stream.seek(start)
+        raise Bad("empty", "the record is empty")
     try:
-        found = fastavro.schemaless_reader(stream, writer, given)
-    except UnicodeDecodeError as error:
-        raise _Bad("not_utf8", f"a text is not UTF-8: {error.reason}") from None
-    except EOFError:
-        raise _Bad("not_avro", "the record ends before its value does") from None
-    if left := len(raw) - stream.tell():
-        raise _Bad("more_than_one", f"{left} bytes follow the value")
+        found, end = value_at(raw, start)
+    except (IndexError, struct.error):
+        raise Bad("not_avro", "the record ends before its value does") from None
+    if left := len(raw) - end:
+        raise Bad("more_than_one", f"{left} bytes follow the value")
     return found
-
-
-def _plain(value):
-    """Return a value with UUIDs as text; Arrow takes everything else as it is."""
-    import uuid
-
-    if isinstance(value, dict):
-        return {key: _plain(one) for key, one in value.items()}
-    if isinstance(value, list):
-        return [_plain(one) for one in value]
-    return str(value) if isinstance(value, uuid.UUID) else value
 
 
 def _parsed(text):
@@ -190,13 +161,9 @@ def _type(kind, path, above):
             raise ValueError(f"{path} is a union of {len(others)} types; a column has one, with null or without")
         return _type(others[0], path, above)[0], True
     made = kind if isinstance(kind, dict) else {"type": kind}
-    logical, name = made.get("logicalType"), made["type"]
-    if logical == "decimal":
-        return f"decimal({made['precision']},{made.get('scale', 0)})", False
-    if logical in LOGICAL:
-        return LOGICAL[logical], False
-    if logical:
-        raise ValueError(f"{path} is of the logical type {logical}, which Spark has not")
+    name, given = made["type"], made.get("logicalType")
+    if given in avro_logical.BASES:  # of any other Avro says to ignore it
+        return _logical(made, given, path), False
     if name == "record":
         return _struct(made, above), False
     if name in ("array", "map"):
@@ -209,3 +176,18 @@ def _type(kind, path, above):
     if name not in PLAIN:
         raise ValueError(f"{path} is of the type {name}, which a column cannot have")
     return PLAIN[name], False
+
+
+def _logical(kind, name, path):
+    """Return the type of a logical type in Spark's JSON form."""
+    if name not in ("decimal", *LOGICAL):
+        raise ValueError(f"{path} is of the logical type {name}, which Spark has not")
+    if avro_logical.logical(kind) != name:
+        size = ", ".join(f"{key} {kind[key]}" for key in ("size", "precision", "scale") if key in kind)
+        base = f"{kind['type']} ({size})" if size else kind["type"]
+        raise ValueError(f"{path} is called {name}, which is not a logical type of {base} in Avro")
+    if name != "decimal":
+        return LOGICAL[name]
+    if kind["precision"] > DIGITS:
+        raise ValueError(f"{path} is a decimal of {kind['precision']} digits; Spark has {DIGITS} at most")
+    return f"decimal({kind['precision']},{kind.get('scale', 0)})"

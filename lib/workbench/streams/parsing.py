@@ -6,8 +6,10 @@ value.
 """
 
 import json
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from decimal import Decimal
+from typing import Any
 
 from workbench import releases
 from workbench.streams import schemas, types
@@ -52,8 +54,8 @@ class Json:
         except Exception as error:
             raise ValueError(f"{self.schema!r} is no schema: {str(error).strip().splitlines()[0]}") from error
         schemas.checked(found.jsonValue())
-        folded = [name.casefold() for name in found.names]
-        if twice := [name for name in found.names if folded.count(name.casefold()) > 1]:
+        lower = [name.lower() for name in found.names]
+        if twice := [name for name in found.names if lower.count(name.lower()) > 1]:
             raise ValueError(f"{self.schema!r} has {' and '.join(twice)}; a name can be there once, in one case")
         return found
 
@@ -77,6 +79,40 @@ class Parsed:
     good: list[int]
     dead: list[tuple[int, str, str]]
     unknown: int
+
+
+def batch(rows: list[list], places: list[int], dead: list[tuple], arrow: Any, unknown: Collection[int]) -> Parsed:
+    """Gather rows of values that Arrow takes; one with a value that its type does not hold becomes a dead letter.
+
+    Args:
+        rows: a list of values each, in the order of the columns.
+        places: where each row's record is in its chunk.
+        dead: (place, reason, message) of the other records.
+        arrow: Arrow schema of the columns.
+        unknown: places of the rows with fields that were ignored.
+    """
+    import pyarrow as pa
+
+    def arrays(those: list[list]) -> list:
+        columns = list(zip(*those, strict=True)) or [()] * len(arrow)
+        return [pa.array(values, field.type) for values, field in zip(columns, arrow, strict=True)]
+
+    refused = (pa.ArrowException, OverflowError, ValueError, TypeError)
+    dead = list(dead)
+    try:
+        columns = arrays(rows)
+    except refused:
+        good = []
+        for place, row in zip(places, rows, strict=True):
+            try:
+                arrays([row])
+            except refused as error:
+                dead.append((place, "out_of_range", str(error)[:MESSAGE_LENGTH]))
+            else:
+                good.append((place, row))
+        places, columns = [place for place, _ in good], arrays([row for _, row in good])
+    found = pa.RecordBatch.from_arrays(columns, schema=arrow)
+    return Parsed(found, places, sorted(dead), len(set(unknown).intersection(places)))
 
 
 @dataclass
@@ -141,13 +177,13 @@ class Parser:
     def _fields(self, objects):
         """Return (places with unknown fields that are ignored, place to reason where they are wrong)."""
         names = frozenset(one["name"] for one in self.schema["fields"])
-        folded, unknown, wrong = {name.casefold(): name for name in names}, set(), {}
+        lower, unknown, wrong = {name.lower(): name for name in names}, set(), {}  # as Spark compares them
         for n, value in enumerate(objects):
             if names.issuperset(value):
                 continue
             others = [key for key in value if key not in names]
-            if cased := next((key for key in others if key.casefold() in folded), None):
-                wrong[n] = ("key_case", f"field {cased!r} is {folded[cased.casefold()]!r} in another case")
+            if cased := next((key for key in others if key.lower() in lower), None):
+                wrong[n] = ("key_case", f"field {cased!r} is {lower[cased.lower()]!r} in another case")
             elif self.strict:
                 wrong[n] = ("unknown_field", f"field {others[0]!r} is not in the schema")
             else:

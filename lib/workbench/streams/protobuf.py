@@ -5,8 +5,9 @@ Source of the type mapping and of presence: protobuf.dev, Language Guide (proto 
 
 from dataclasses import dataclass, field
 
-from workbench.streams import schemas
-from workbench.streams.parsing import MESSAGE_LENGTH, UNKNOWN_FIELDS, Parsed
+from workbench.streams import protobuf_fields, schemas
+from workbench.streams.parsing import MESSAGE_LENGTH, UNKNOWN_FIELDS, Parsed, batch
+from workbench.streams.types import Bad
 
 WRAPPED = {  # google.protobuf's messages around one value, which may be absent
     f"google.protobuf.{name}Value"
@@ -28,8 +29,9 @@ class Protobuf:
         descriptors: bytes of a FileDescriptorSet with the message and all that it needs: `protoc
             --include_imports --descriptor_set_out`, or `streams.protobuf.described(MessageClass)`.
         message: full name, as `package.Message`.
-        unknown: what becomes of a record with a field that is not in the message: `ignore` drops the field and
-            counts the record, `dead` makes it a dead letter.
+        unknown: what becomes of a record with a field that is not in the message, or in a message within it:
+            `ignore` drops the field and counts the record, `dead` makes it a dead letter. A field that is in the
+            message, and whose value is none of its type, is always one.
         version: the schema's own, kept with each dead letter.
     """
 
@@ -95,66 +97,57 @@ class Parser:
     def __getstate__(self):
         return self.__dict__ | {"_made": None}
 
-    def __call__(self, data):
-        """Parse a list of bytes; returns Parsed."""
-        import pyarrow as pa
-
+    def __call__(self, data: list[bytes]) -> Parsed:
+        """Parse a list of bytes."""
         if self._made is None:
             made = _message(self.descriptors, self.message)
             getters = [_getter(one) for one in made.DESCRIPTOR.fields]
-            self._made = made, getters, schemas.arrow_schema(self.struct)
-        made, getters, arrow = self._made
-        rows, good, dead, unknown = [], [], [], 0
+            self._made = (
+                made,
+                getters,
+                protobuf_fields.strangers(made.DESCRIPTOR),
+                schemas.arrow_schema(self.struct),
+            )
+        made, getters, strangers, arrow = self._made
+        rows, good, dead, unknown = [], [], [], []
         for place, raw in enumerate(data):
             try:
                 found = _value(made, raw)
+                stranger = strangers(found)
                 row = [get(found) for get in getters]
-                more = _unknown(found)
-                if more and self.strict:
-                    raise _Bad("unknown_field", f"field number {more} is not in {self.message}")
-            except _Bad as bad:
-                dead.append((place, bad.args[0], bad.args[1][:MESSAGE_LENGTH]))
+                if stranger and self.strict:
+                    raise Bad("unknown_field", f"field number {stranger[0]} is not in {stranger[1]}")
+            except Bad as bad:
+                dead.append((place, bad.reason, str(bad)[:MESSAGE_LENGTH]))
             else:
                 rows.append(row)
                 good.append(place)
-                unknown += bool(more)
-        columns = list(zip(*rows, strict=True)) or [()] * len(getters)
-        arrays = [pa.array(one, arrow.field(n).type) for n, one in enumerate(columns)]
-        return Parsed(pa.RecordBatch.from_arrays(arrays, schema=arrow), good, dead, unknown)
-
-
-class _Bad(Exception):
-    """A record is no message of the type: (reason, message)."""
+                unknown += [place] if stranger else []
+        return batch(rows, good, dead, arrow, unknown)
 
 
 def _value(made, raw):
-    from google.protobuf.message import DecodeError
-
     if not raw:
-        raise _Bad("empty", "the record is empty")
+        raise Bad("empty", "the record is empty")
     try:
         found = made.FromString(raw)
-    except DecodeError as error:
-        raise _Bad("not_protobuf", str(error)) from None
+    except UnicodeDecodeError as error:  # of the library's variant in Python
+        raise Bad("not_utf8", f"a text is not UTF-8: {error.reason}") from None
+    except Exception as error:  # a DecodeError; whatever else a library meets, it is this record's
+        text = "UTF-8" in str(error)  # all that the library says of a text in proto3
+        raise Bad("not_utf8" if text else "not_protobuf", str(error) or f"{error!r}") from None
     if not found.IsInitialized():
-        raise _Bad("missing_field", f"{', '.join(found.FindInitializationErrors())} is required and not there")
+        raise Bad("missing_field", f"{', '.join(found.FindInitializationErrors())} is required and not there")
     return found
 
 
-def _unknown(message):
-    """Return the number of a field that the message's type does not have; 0 when there is none."""
-    from google.protobuf.unknown_fields import UnknownFieldSet
-
-    found = UnknownFieldSet(message)
-    return found[0].field_number if len(found) else 0
-
-
 def _getter(one):
-    """Return a function of a message that gives a field's value as Arrow takes it; it raises _Bad."""
-    name, inner = one.name, _converter(one)
-    if _is_map(one):
-        value = _converter(one.message_type.fields_by_name["value"])
-        return lambda message: [(key, value(each)) for key, each in getattr(message, name).items()]
+    """Return a function of a message that gives a field's value as Arrow takes it; it raises Bad."""
+    name = one.name
+    if protobuf_fields.is_map(one):
+        value = _converter(one.message_type.fields_by_name["value"], name)
+        return lambda message: [(key, value(each)) for key, each in protobuf_fields.entries(message, name)]
+    inner = _converter(one, name)
     if one.is_repeated:
         return lambda message: [inner(each) for each in getattr(message, name)]
     if one.has_presence:
@@ -162,33 +155,41 @@ def _getter(one):
     return lambda message: inner(getattr(message, name))
 
 
-def _converter(one):
-    """Return a function of a field's value, one of its elements where it is repeated."""
+def _converter(one, name):
+    """Return a function of a field's value, one of its elements where it is repeated; `name` is of the field."""
     if one.type == one.TYPE_ENUM:
         names = {value.number: value.name for value in one.enum_type.values}
 
         def name_of(number):
             if number not in names:
-                raise _Bad("unknown_enum", f"field {one.name!r}: {one.enum_type.name} has no value {number}")
+                raise Bad("unknown_enum", f"field {name!r}: {one.enum_type.name} has no value {number}")
             return names[number]
 
         return name_of
+    if one.type == one.TYPE_STRING:
+
+        def text(value):
+            if isinstance(value, bytes):
+                raise protobuf_fields.not_utf8(name, "the text")
+            return value
+
+        return text
     if one.type not in (one.TYPE_MESSAGE, one.TYPE_GROUP):
         return lambda value: value
     if one.message_type.full_name in WRAPPED:
         return lambda value: value.value
     if one.message_type.full_name == TIMESTAMP:
-        return lambda value: _micros(value, one.name)
+        return lambda value: _micros(value, name)
     getters = {each.name: _getter(each) for each in one.message_type.fields}
     return lambda value: {name: get(value) for name, get in getters.items()}
 
 
 def _micros(value, name):
     if not -62_135_596_800 <= value.seconds <= 253_402_300_799 or not 0 <= value.nanos < 1_000_000_000:
-        raise _Bad("out_of_range", f"field {name!r}: {value.seconds} s and {value.nanos} ns are no Timestamp")
+        raise Bad("out_of_range", f"field {name!r}: {value.seconds} s and {value.nanos} ns are no Timestamp")
     micros, rest = divmod(value.nanos, 1000)
     if rest:
-        raise _Bad("too_precise", f"field {name!r}: {value.nanos} ns are no whole number of microseconds")
+        raise Bad("too_precise", f"field {name!r}: {value.nanos} ns are no whole number of microseconds")
     return value.seconds * 1_000_000 + micros
 
 
@@ -226,7 +227,7 @@ def _struct(message, above):
 
 
 def _type(one, above):
-    if _is_map(one):
+    if protobuf_fields.is_map(one):
         key, value = (one.message_type.fields_by_name[part] for part in ("key", "value"))
         inner = _single(value, above)
         return {"type": "map", "keyType": _single(key, above), "valueType": inner, "valueContainsNull": False}
@@ -246,7 +247,3 @@ def _single(one, above):
         one.CPPTYPE_BOOL: "boolean", one.CPPTYPE_ENUM: "string",
         one.CPPTYPE_STRING: "binary" if one.type == one.TYPE_BYTES else "string",
     }[one.cpp_type]  # fmt: skip
-
-
-def _is_map(one):
-    return one.message_type is not None and one.message_type.GetOptions().map_entry

@@ -10,8 +10,13 @@ from decimal import Context, Decimal
 from workbench.streams import schemas
 
 INTEGERS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
-DATE = re.compile(r"\d{4}-\d\d-\d\d")
-TIMESTAMP = re.compile(r"(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d{1,6})?)(Z|[+-]\d\d:\d\d)?")
+DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+HOUR_MINUTE = (
+    r"(?:[01]\d|2[0-3]):[0-5]\d"  # of a day and of an offset, as in RFC 3339; Python is not asked for them
+)
+TIMESTAMP = re.compile(
+    rf"(\d{{4}}-\d\d-\d\d)[T ]({HOUR_MINUTE}:[0-5]\d(?:\.\d{{1,6}})?)(Z|[+-]{HOUR_MINUTE})?", re.ASCII
+)
 LARGEST_FLOAT = (2 - 2**-23) * 2.0**127
 
 
