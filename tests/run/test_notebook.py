@@ -154,6 +154,18 @@ def test_a_missing_file_and_an_empty_one(declared, tmp_path):
     assert notebooks.values(declared, file=tmp_path / "empty.yml") == {}
 
 
+@pytest.mark.parametrize("text", ["2026-01-31", "2026-01-31 10:00:00", "2026-01-31T10:00:00.5Z"])
+def test_a_time_is_the_same_text_by_file_and_by_set(tmp_path, text):
+    """The file's 10:00:00 came as T10:00:00: another branch, another path than by --set."""
+    cell = 'WHEN: str = ""\nDAYS: list = []\nANY = None'
+    declared = notebooks.parameters(notebooks.read(write_notebook(tmp_path / "x.ipynb", parameters=cell)))
+    file = tmp_path / "p.yml"
+    file.write_text(f"WHEN: {text}\nDAYS: [{text}]\nANY: {text}\n")
+    by_set = [f"WHEN={text}", f"DAYS=[{text}]", f"ANY={text}"]
+    assert notebooks.values(declared, file=file) == {"WHEN": text, "DAYS": [text], "ANY": text}
+    assert notebooks.values(declared, overrides=by_set) == notebooks.values(declared, file=file)
+
+
 def test_text_with_braces_and_spaces_is_no_path(declared):
     rules = 'Rules = [ ColumnValues "a" matches "[0-9]{2}" ]'
     assert notebooks.values(declared, overrides=[f"RUN_DATE={rules}"]) == {"RUN_DATE": rules}
@@ -188,7 +200,7 @@ def test_finding_a_notebook(project, tmp_path, monkeypatch):
         "[",
         "!!binary aGVs",
         "{a: !!set {b}}",
-        "2026-01-31",
+        "2026-02-30",
         "[.nan]",
         "010",
         "190:20:30",

@@ -185,7 +185,7 @@ def _from_file(file):
 
 
 def _typed(declared, name, value):
-    """Return the value when the notebook takes it under that name; dates of YAML become their text."""
+    """Return the value when the notebook takes it under that name."""
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
         raise Refused(
             f"{name!r} is not an identifier, so it cannot be a parameter (papermill pastes names as code)"
@@ -197,8 +197,6 @@ def _typed(declared, name, value):
             f"it has {', '.join(declared) or 'none'}"
         )
     wanted = declared[name].type
-    if wanted == "str" and hasattr(value, "isoformat"):
-        value = value.isoformat()  # YAML reads 2026-01-31 as a date
     if wanted == "float" and type(value) is int and abs(value) < 2**53:
         value = float(value)
     if wanted and type(value) is not TYPES[wanted]:
