@@ -2,6 +2,7 @@
 
 import json
 
+import nbformat
 import pytest
 from conftest import write_notebook
 
@@ -70,9 +71,27 @@ def test_cells_without_ids_are_given_some_without_a_word(tmp_path, recwarn):
     path.write_text(json.dumps(found))
     with pytest.raises(Refused, match="is not a notebook: cell 1 has no source"):
         notebooks.read(path)
+    found["cells"][0] |= {"source": "1", "cell_type": "cod"}
+    path.write_text(json.dumps(found))
+    with pytest.raises(Refused, match="cell 1 has the type 'cod'; expected code, markdown, raw"):
+        notebooks.read(path)
     path.write_text(json.dumps(found | {"nbformat_minor": "x"}))
     with pytest.raises(Refused, match="is not a notebook: "):
         notebooks.read(path)
+
+
+@pytest.mark.parametrize("gone", ["outputs", "execution_count", "metadata", "id"])
+@pytest.mark.parametrize("how", ["left away", "null"])
+def test_what_tools_leave_away_is_filled_in(tmp_path, gone, how, caplog):
+    path = write_notebook(tmp_path / "x.ipynb", "print(1)")
+    whole, found = notebooks.read(path), json.loads(path.read_text())
+    found["cells"][0].pop(gone) if how == "left away" else found["cells"][0].update({gone: None})
+    found.pop("metadata" if gone == "metadata" else "nbformat_minor")
+    path.write_text(json.dumps(found))
+    bare = notebooks.read(path)
+    assert {**bare.cells[0], "id": ""} == {**whole.cells[0], "id": ""}
+    nbformat.validate(bare)
+    assert caplog.text == ""
 
 
 def test_file_and_overrides_by_the_declared_type(declared, tmp_path):

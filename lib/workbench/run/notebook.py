@@ -14,6 +14,7 @@ import nbformat
 
 from workbench import secrets, settings, yaml_files
 
+CELL_TYPES = ("code", "markdown", "raw")
 TYPES = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict}
 PATH_NAME = re.compile(r"(^|_)(PATH|DIR|FOLDER|FILE|PREFIX|LOCATION|URI|URL)$", re.IGNORECASE)
 
@@ -69,15 +70,34 @@ def read(path):
         found = json.loads(Path(path).read_text(encoding="utf-8"))
         if found.get("nbformat", 0) < 4:
             raise ValueError("its format is older than 4; open it in JupyterLab and save it")
-        for number, cell in enumerate(found["cells"], 1):
-            if not isinstance(cell.get("source"), str | list):
-                raise ValueError(f"cell {number} has no source")
-            if found["nbformat_minor"] >= 5:
-                cell.setdefault("id", f"cell-{number}")  # nbformat would warn, and draw one anew each time
+        _complete(found)
         return nbformat.reads(json.dumps(found), as_version=4)
     except Exception as error:  # nbformat raises a dozen kinds for a file that is no notebook
         wrong = (str(error).splitlines() or [""])[0][:200] or type(error).__name__
         raise Refused(f"{path} is not a notebook: {wrong}") from None
+
+
+def _complete(found):
+    """Fill in what the format asks for and tools that write or strip notebooks leave away.
+
+    A cell without an id is given one, as nbformat would warn and draw one anew each time. A cell without a source
+    or a type is refused.
+    """
+    found["nbformat_minor"] = found.get("nbformat_minor", 5)
+    found["metadata"] = found.get("metadata") or {}
+    for number, cell in enumerate(found["cells"], 1):
+        if not isinstance(cell.get("source"), str | list):
+            raise ValueError(f"cell {number} has no source")
+        if cell.get("cell_type") not in CELL_TYPES:
+            raise ValueError(
+                f"cell {number} has the type {cell.get('cell_type')!r}; expected {', '.join(CELL_TYPES)}"
+            )
+        cell["metadata"] = cell.get("metadata") or {}
+        if cell["cell_type"] == "code":
+            cell["outputs"] = cell.get("outputs") or []
+            cell["execution_count"] = cell.get("execution_count")
+        if found["nbformat_minor"] >= 5:
+            cell["id"] = cell.get("id") or f"cell-{number}"
 
 
 def runnable(notebook, *, kernel=None):
