@@ -101,12 +101,13 @@ def test_what_fails_a_run(tmp_path):
     assert failing(cell(("SystemExit", "1")), raised=[0]) == [(0, "SystemExit")]
 
 
-def test_a_notebook_without_outputs_or_metadata_runs(execute, tmp_path, monkeypatch):
+def test_a_notebook_without_outputs_kernel_or_metadata_runs(execute, tmp_path, monkeypatch):
     """Tools that write or strip notebooks leave them away; AttributeError: outputs was all that was said."""
     monkeypatch.setattr(child.notebooks, "read", lambda path, read=notebooks.read: read(tmp_path / "bare.ipynb"))
     (tmp_path / "bare.ipynb").write_text(
-        '{"nbformat": 4, "nbformat_minor": 5, "metadata": {"kernelspec": {"name": "python3", "display_name": "p"}},'
+        '{"nbformat": 4, "nbformat_minor": 5, '
         '"cells": [{"cell_type": "code", "source": "print(1)"}, {"cell_type": "markdown", "source": "# A"}]}'
     )
     ended, cells = execute("1")
     assert (ended["status"], cells[0].outputs[0].text) == ("passed", "1\n")
+    assert nbformat.read(tmp_path / "done.ipynb", 4).metadata.kernelspec.name == "python3"

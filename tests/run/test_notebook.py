@@ -6,6 +6,7 @@ import nbformat
 import pytest
 from conftest import write_notebook
 
+from workbench.run import kernel
 from workbench.run import notebook as notebooks
 from workbench.run.notebook import Parameter, Refused
 
@@ -262,10 +263,64 @@ def test_a_notebook_that_cannot_run_is_refused(tmp_path):
         return str(caught.value)
 
     assert refused(lambda nb: nb.cells.clear()) == "the notebook has no code to run"
-    assert "names the kernel None; installed are" in refused(lambda nb: nb.metadata.pop("kernelspec"))
-    assert "names the kernel 'scala'" in refused(lambda nb: nb.metadata.kernelspec.update(name="scala"))
+    other = refused(lambda nb: nb.metadata.kernelspec.update(name="scala"))
+    assert other.startswith("the notebook names the kernel 'scala'; installed are ")
+    assert other.endswith("; open it in JupyterLab, choose one of them (Kernel, Change Kernel) and save it")
     assert "half a character" in refused(lambda nb: nb.cells[0].update(source="'\ud800'"))
     old = tmp_path / "old.ipynb"
     old.write_text('{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": []}')
     with pytest.raises(Refused, match="its format is older than 4"):
         notebooks.read(old)
+
+
+PYTHON = {"python3": "python"}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "installed", "name"),
+    [
+        ({}, PYTHON, "python3"),
+        ({"kernelspec": {}}, PYTHON, "python3"),
+        ({"kernelspec": {"display_name": "Python"}, "language_info": {"name": "Python"}}, PYTHON, "python3"),
+        ({"language_info": {"name": "python"}}, {"ir": "R", "spark35": "python"}, "spark35"),
+        ({}, PYTHON | {"glue_pyspark": "python", "ir": "R"}, "python3"),
+        ({"language_info": {"name": "R"}}, PYTHON | {"ir": "R"}, "ir"),
+    ],
+)
+def test_a_notebook_that_names_no_kernel_runs_in_the_one_of_its_language(
+    tmp_path, monkeypatch, metadata, installed, name
+):
+    nb = notebooks.read(write_notebook(tmp_path / "x.ipynb", "1"))
+    nb.metadata = nbformat.from_dict(metadata)
+    monkeypatch.setattr(kernel, "installed", lambda: installed)
+    assert (kernel.named(nb), kernel.default(nb)) == (None, name)
+    assert notebooks.runnable(nb) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "installed", "sentence"),
+    [
+        (
+            "scala",
+            PYTHON,
+            "the notebook names no kernel, and none of scala is installed (installed are python3); open",
+        ),
+        (
+            "python",
+            {},
+            "the notebook names no kernel, and none of python is installed (installed are none); open it",
+        ),
+        (
+            "python",
+            {"b": "python", "a": "python"},
+            "the notebook names no kernel, and of python there are a, b; open",
+        ),
+    ],
+)
+def test_where_no_kernel_or_several_fit_it_is_refused(tmp_path, monkeypatch, language, installed, sentence):
+    nb = notebooks.read(write_notebook(tmp_path / "x.ipynb", "1"))
+    nb.metadata = nbformat.from_dict({"language_info": {"name": language}})
+    monkeypatch.setattr(kernel, "installed", lambda: installed)
+    with pytest.raises(Refused) as refusal:
+        notebooks.runnable(nb)
+    assert str(refusal.value).startswith(sentence)

@@ -71,7 +71,11 @@ def _execute(given, parameters):
 
 def _prepared(given, parameters):
     """Return the notebook with the parameters in it, which stands at the output by then, too."""
-    write_ipynb(notebooks.read(given.input), given.output)
+    nb = notebooks.read(given.input)
+    if kernel.named(nb) is None and not given.kernel:
+        name = kernel.default(nb)
+        nb.metadata["kernelspec"] = {"name": name, "display_name": name, "language": kernel.installed()[name]}
+    write_ipynb(nb, given.output)
     done = execute_notebook(
         given.output, given.output, parameters, prepare_only=True, progress_bar=False,
         kernel_name=given.kernel or None,

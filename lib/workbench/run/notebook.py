@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 
 from workbench import secrets, settings, yaml_files
+from workbench.run import kernel as kernels
 
 CELL_TYPES = ("code", "markdown", "raw")
 TYPES = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict}
@@ -110,15 +111,12 @@ def runnable(notebook, *, kernel=None):
     Raises:
         Refused: with what is wrong.
     """
-    from jupyter_client.kernelspec import KernelSpecManager
-
     if not any(cell.cell_type == "code" and cell.source.strip() for cell in notebook.cells):
         raise Refused("the notebook has no code to run")
-    own = notebook.metadata.get("kernelspec", {}).get("name")
-    there = KernelSpecManager().find_kernel_specs()
-    if (kernel or own) not in there:
-        wrong = f"there is no kernel {kernel!r}" if kernel else f"the notebook names the kernel {own!r}"
-        raise Refused(f"{wrong}; installed are {', '.join(sorted(there)) or 'none'}")
+    try:
+        kernels.require(notebook, kernel)
+    except ValueError as error:
+        raise Refused(str(error)) from None
     try:
         nbformat.writes(notebook).encode("utf-8")
     except UnicodeEncodeError:
