@@ -59,6 +59,27 @@ def test_what_is_no_literal_is_refused(tmp_path, cell, sentence):
         notebooks.parameters(nb)
 
 
+@pytest.mark.parametrize(
+    "default",
+    ["{'AT', 'CH'}", "b'x'", "...", "1j", "1e309", "-1e309", "[{'a'}]", "{'a': {1, 2}}", "(b'x',)", "{(1, 2): 3}"],
+)
+def test_a_default_that_no_record_holds_is_refused(tmp_path, default):
+    """A set ended in TypeError: not JSON serializable, and left a folder without a record."""
+    nb = notebooks.read(write_notebook(tmp_path / "x.ipynb", parameters=f"A = 1\nCOUNTRIES = {default}"))
+    with pytest.raises(Refused) as refusal:
+        notebooks.parameters(nb)
+    assert str(refusal.value) == (
+        f"the default of parameter COUNTRIES is `{default}`, which no record of a run can hold; expected text, "
+        "finite numbers, True, False, None, and lists, tuples and mappings of them"
+    )
+
+
+@pytest.mark.parametrize("default", ["(1, 5)", "[(1, 2), None]", "-1.5", "{'a': (1,)}", "''"])
+def test_a_default_that_a_record_holds_is_taken(tmp_path, default):
+    nb = notebooks.read(write_notebook(tmp_path / "x.ipynb", parameters=f"A = {default}"))
+    assert repr(notebooks.parameters(nb)["A"].default) == default
+
+
 def test_cells_without_ids_are_given_some_without_a_word(tmp_path, recwarn):
     path = write_notebook(tmp_path / "x.ipynb", "1")
     found = json.loads(path.read_text())

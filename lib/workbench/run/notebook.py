@@ -227,10 +227,8 @@ def _typed(declared, name, value):
 
 def _plain_value(name, value):
     """Refuse what cannot be pasted as a literal, and what must not be: secrets, paths that lead elsewhere."""
-    try:
-        json.dumps(value, allow_nan=False).encode()
-    except (TypeError, ValueError, RecursionError):
-        raise Refused(f"{name} takes text, finite numbers, booleans, and lists and mappings of them") from None
+    if not _recordable(value):
+        raise Refused(f"{name} takes text, finite numbers, booleans, and lists and mappings of them")
     if isinstance(value, str):
         _safe_text(name, value)
     for key, item in value.items() if isinstance(value, dict) else ():
@@ -239,6 +237,15 @@ def _plain_value(name, value):
         _plain_value(key, item)
     for item in value if isinstance(value, list) else ():
         _plain_value(name, item)
+
+
+def _recordable(value):
+    """Say whether a value can be written to a run's record, which is JSON: a set, bytes or infinity cannot."""
+    try:
+        json.dumps(value, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def _safe_text(name, value):
@@ -283,6 +290,11 @@ def _declared(node, helps):
             f"parameter {target.id} is computed (`{ast.unparse(node.value)}`); expected a literal, because an "
             "injected value would not reach it"
         ) from None
+    if not _recordable(default):
+        raise Refused(
+            f"the default of parameter {target.id} is `{ast.unparse(node.value)[:80]}`, which no record of a run "
+            "can hold; expected text, finite numbers, True, False, None, and lists, tuples and mappings of them"
+        )
     told = ast.unparse(node.annotation) if isinstance(node, ast.AnnAssign) else type(default).__name__
     told = told.partition("[")[0]  # of list[str] the list
     fits = type(default) is TYPES.get(told, type(default)) or (told == "float" and type(default) is int)
