@@ -31,3 +31,87 @@ def test_yaml_is_read_safely_and_strictly(tmp_path, text, sentence):
     path.write_text(text)
     with pytest.raises(ValueError, match=sentence):
         yaml_files.read(path)
+
+
+TIMES = [
+    "2026-01-31",
+    "2026-01-31 10:00:00",
+    "2026-01-31T10:00:00",
+    "2026-01-31t10:00:00.5",
+    "2026-01-31 10:00:00.123456789",
+    "2026-01-31T10:00:00Z",
+    "2026-01-31 10:00:00 +02:00",
+    "2026-1-5 1:02:03",
+]
+
+
+@pytest.mark.parametrize("text", TIMES)
+def test_a_date_or_a_time_is_the_text_that_was_written(text):
+    assert yaml_files.read_text(f"WHEN: {text}\n", "x.yml") == {"WHEN": text}
+    assert yaml_files.read_text(f"days: [{text}]\nby: {{a: {text}}}\n", "x.yml") == {
+        "days": [text],
+        "by": {"a": text},
+    }
+    assert yaml_files.read_text(f"? {text}\n: 1\n", "x.yml") == {text: 1}
+    with pytest.raises(ValueError, match="stands twice"):
+        yaml_files.read_text(f"? {text}\n: 1\n? '{text}'\n: 2\n", "x.yml")
+
+
+@pytest.mark.parametrize(
+    (
+        "text",
+        "value",
+    ),  # what a plain scalar is: YAML 1.1 as PyYAML resolves it; REFUSED where that would be a surprise
+    [
+        ("abc", "abc"),
+        ("'010'", "010"),
+        ("!!str 010", "010"),
+        ("!!str 2026-01-31", "2026-01-31"),
+        ("y", "y"),
+        ("NO_", "NO_"),
+        ("1e5", "1e5"),
+        ("1.2.3", "1.2.3"),
+        ("09", "09"),
+        ("0o10", "0o10"),
+        ("2026-1-5", "2026-1-5"),
+        ("20260131", 20260131),
+        ("0", 0),
+        ("-7", -7),
+        ("+7", 7),
+        ("1_000", 1000),
+        ("1.50", 1.5),
+        (".5", 0.5),
+        ("1.0e+3", 1000.0),
+        ("true", True),
+        ("False", False),
+        ("null", None),
+        ("~", None),
+        ("", None),
+        ("010", "REFUSED"),
+        ("0x1F", "REFUSED"),
+        ("0b11", "REFUSED"),
+        ("10:30", "REFUSED"),
+        ("10:30:00", "REFUSED"),
+        ("1:30.5", "REFUSED"),
+        ("yes", "REFUSED"),
+        ("Off", "REFUSED"),
+        ("NO", "REFUSED"),
+        ("2026-02-30", "REFUSED"),
+        ("2026-01-31 25:00:00", "REFUSED"),
+        ("2026-01-31 10:00:00 +99:00", "REFUSED"),
+        ("=", "REFUSED"),
+        ("*other", "REFUSED"),
+        ("!!binary aGk=", "REFUSED"),
+        ("!!set {a, b}", "REFUSED"),
+        ("!!omap [a: 1]", "REFUSED"),
+        ("!!pairs [a: 1]", "REFUSED"),
+        ("{<<: {a: 1}}", "REFUSED"),
+    ],
+)
+def test_the_type_of_what_is_written(text, value):
+    if value == "REFUSED":
+        with pytest.raises(ValueError, match=r"^x\.yml, line 1: "):
+            yaml_files.read_text(f"A: {text}\n", "x.yml")
+        return
+    found = yaml_files.read_text(f"A: {text}\n", "x.yml")["A"]
+    assert (found, type(found)) == (value, type(value))

@@ -21,7 +21,9 @@ def read_text(text, origin):
 
     Refused, with the line, are duplicate keys, syntax errors, aliases (a few lines of them fill the memory),
     numbers that YAML reads in another base (010 is 8, 190:20:30 is 685230), dates that there are not, and words
-    that YAML takes for a boolean (of the countries NO and SE the first would be false).
+    that YAML takes for a boolean (of the countries NO and SE the first would be false), and the types that only
+    YAML has (!!binary, !!set, !!omap, !!pairs). A date or a time is the text
+    that stands in the file, wherever it stands, as it is for papermill: no other type, and not written anew.
     """
     try:
         return yaml.load(text, Loader=_Strict)
@@ -79,7 +81,8 @@ def _add(kind, pattern, wrong):
         value = loader.construct_scalar(node)
         try:
             if re.fullmatch(pattern, value):
-                return own(loader, node)
+                made = own(loader, node)
+                return value if kind == "timestamp" else made
         except (ValueError, AttributeError):  # a 13th month, 5,000 digits, what a tag calls a date
             pass
         raise yaml.constructor.ConstructorError(None, None, f"{value[:40]} {wrong}", node.start_mark)
@@ -87,6 +90,14 @@ def _add(kind, pattern, wrong):
     _Strict.add_constructor(f"tag:yaml.org,2002:{kind}", construct)
 
 
+def _of_yaml_alone(loader, node):
+    kind = node.tag.rpartition(":")[2]
+    wrong = f"!!{kind} is not accepted; expected texts, numbers, booleans, lists and mappings"
+    raise yaml.constructor.ConstructorError(None, None, wrong, node.start_mark)
+
+
 for _kind, _how in WRITTEN.items():
     _add(_kind, *_how)
 _Strict.add_constructor(yaml.resolver.BaseResolver.DEFAULT_MAPPING_TAG, _unique)
+for _kind in ("binary", "set", "omap", "pairs"):
+    _Strict.add_constructor(f"tag:yaml.org,2002:{_kind}", _of_yaml_alone)

@@ -9,7 +9,7 @@ import pytest
 from archive_attic import GIB, NOW, made
 
 from workbench import archive, costs
-from workbench.archive import looks
+from workbench.archive import planning
 
 
 def test_price_time_and_steps_of_a_mixed_directory():
@@ -105,7 +105,7 @@ def test_copies_that_go_too_soon_are_named_and_prolonged():
 @pytest.mark.parametrize("state", ["archived", "restored"])
 def test_the_price_is_enough_for_the_longest_life_of_a_copy_and_for_no_more(state):
     def lives(begin):
-        return Decimal((looks.lives_until(begin, 3) - begin) / timedelta(seconds=1)) / 86_400
+        return Decimal((planning.lives_until(begin, 3) - begin) / timedelta(seconds=1)) / 86_400
 
     one = made("a", state=state, until_hours=1 if state == "restored" else None)
     others = [made("b", size=0)] * (state == "restored")  # something to restore, so that the copy is prolonged
@@ -114,6 +114,22 @@ def test_the_price_is_enough_for_the_longest_life_of_a_copy_and_for_no_more(stat
     copies = archive.plan([one, *others], days=3, now=NOW).usd - requests - retrieved
     longest = max(lives(NOW.replace(hour=0) + timedelta(minutes=minute)) for minute in range(24 * 60))
     assert abs(copies - Decimal("0.023") / 30 * longest) < Decimal("1e-20")
+
+
+@pytest.mark.parametrize(
+    ("days", "until_hours", "step"),  # at 10:00: a day from now is 38 hours, to the next midnight; two are 62
+    [(1, 37, True), (1, 38, False), (1, 39, False), (2, 38, True), (2, 61, True), (2, 62, False), (2, 71, False)],
+)
+def test_a_copy_that_the_days_do_not_lengthen_is_named_and_has_no_step(days, until_hours, step):
+    """Somebody's object is under way, for 48 hours at most: a request was priced that `restore` never sends."""
+    warm, under_way = (
+        made("warm", state="restored", until_hours=until_hours),
+        made("b", "DEEP_ARCHIVE", "restoring"),
+    )
+    plan = archive.plan([under_way, warm], days=days, now=NOW)
+    steps = [(step.object.key, step.action) for step in plan.steps]
+    assert steps == [("warm", "prolong")] * step + [("b", "wait")]
+    assert (plan.objects, plan.usd > 0, warm in plan.expiring) == (step, step, True)
 
 
 def test_copies_that_go_too_soon_are_named_and_left_when_nothing_is_restored():

@@ -377,6 +377,25 @@ def test_a_prolongation_that_would_change_nothing_is_not_asked_for(attic):
     assert (found.prolonged, found.ready, attic.until("a")) == (0, 2, until)
 
 
+@pytest.mark.parametrize(("days", "paid"), [(1, 0), (2, 1), (3, 1)])
+def test_a_plan_counts_the_prolongations_that_are_asked_for(attic, days, paid):
+    """Of one day it counted one that was never sent, said that all was complete, and nobody named the copy."""
+    attic.put("copy")
+    attic.put("under_way", storage_class="DEEP_ARCHIVE")
+    attic.at(3, 20)
+    attic.by_another("copy", 2)
+    attic.store.clock.advance(hours=30)
+    attic.by_another("under_way", 9, tier="Bulk")
+    ends, asked = attic.until("copy"), len(attic.asked())
+    plan = attic.plan(days=days)
+    assert (plan.objects, plan.usd > 0) == (paid, paid == 1)
+    assert [one.key for one in plan.expiring] == ["copy"] + ["under_way"] * (days == 2)  # gone before it is read
+    found = attic.restore(plan, wait_hours=0)
+    assert (attic.asked()[asked:], found.prolonged) == ([("copy", 200)] * paid, paid)
+    assert (attic.until("copy") == ends) == (paid == 0)
+    assert [uri for uri, _ in found.expiring] == list(attic.addresses("copy")) * (paid == 0)
+
+
 def test_a_prolongation_that_comes_too_late_is_no_retrieval(attic):
     attic.put("a", storage_class="DEEP_ARCHIVE")
     attic.by_another("a", 1, "Standard")

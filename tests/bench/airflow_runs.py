@@ -64,7 +64,7 @@ EXPRESSIONS = {
     "*/20 8-17 * * 1-5": "America/New_York",
     "0 4 1,15 * 5": "UTC",
     "30 23 29 2 *": "Europe/Berlin",
-    "0 6 * * 5-7": "Asia/Kathmandu",
+    "0 6 * * 0,5-6": "Asia/Kathmandu",
     "5 12 * jan sun": "Australia/Lord_Howe",
     "30 2 * * *": "Europe/Berlin",
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from conftest import ROOT
-from export_cases import checked, made, told
+from export_cases import checked, made, session, told
 
 import workbench
 from workbench import export, java
@@ -105,6 +105,61 @@ def test_session_magics_at_the_top_and_pins_in_them_are_fine():
     assert (
         told(one for one in checked(first, ENVIRONMENT="aws-glue") if one.rule not in ("bucket", "region")) == []
     )
+
+
+LOST = "the exported notebook begins its session before this cell"
+OVERTAKEN = [
+    ("%glue_version 5.1", "differs", f"%glue_version 5.1: {LOST}, with %glue_version 6.0, so it is lost; give --version 5.1"),
+    ("%glue_version 4.0", "differs", "so it is lost; leave it out (6.0 and 5.1 are known)"),
+    ("%connections my-warehouse", "differs", f"%connections my-warehouse: {LOST}, so it is lost; put it into the first cell"),
+    ("%worker_type G.8X", "differs", f"{LOST}, with %worker_type G.1X, so it is lost"),
+    ("%number_of_workers 20", "differs", "with %number_of_workers 2, so it is lost"),
+    ("%idle_timeout 2880", "differs", "with %idle_timeout 10, so it is lost"),
+    ("%extra_jars s3://b/x.jar", "differs", "%extra_jars s3://b/x.jar: "),
+    ("%spark_conf spark.a=1", "differs", "%spark_conf spark.a=1: "),
+    ("%streaming", "differs", f"%streaming: {LOST}"),
+    ("%%tags\n{'a': 'b'}", "differs", f"%%tags: {LOST}"),
+    ('%%configure\n{"--conf": "spark.a=1"}', "differs", f"%%configure --conf: {LOST}, with a %%configure of its own"),
+    ("%%configure\n{'--extra-jars': 's3://b/x.jar'}", "differs", "%%configure --extra-jars: "),
+    ("%%configure\n{", "differs", f"%%configure: {LOST}"),
+    ('%%configure\n{"--datalake-formats": "iceberg,hudi"}', "cannot run", "%%configure --datalake-formats hudi: "),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("magic", "grade", "words"), OVERTAKEN, ids=[re.sub(r"\W+", "_", p[0]) for p in OVERTAKEN]
+)
+def test_a_magic_that_the_export_overtakes_is_told_where_it_stands(magic, grade, words):
+    """The check of the source said runs, that of the file that is written told what is lost."""
+    notebook = made("# settings\n" + magic, *CLEAN, parameters=None)
+    (finding,) = [one for one in checked(notebook) if one.rule == "magic"]
+    assert (finding.cell, finding.line, finding.grade) == (1, 2, grade)
+    assert words in finding.sentence()
+    written = export.variant(notebook, session(notebook))
+    again = [one for one in checked(written) if one.rule == "magic"]
+    assert [(one.cell, one.line) for one in again] == [(4, 2)]  # behind the three cells of the export
+    assert "the session runs already" in again[0].why
+
+
+@pytest.mark.parametrize(
+    "magic",
+    ["%glue_version 6.0", "%glue_version '6.0'", "%worker_type G.1X", "%number_of_workers 2", "%idle_timeout 10", "%etl",
+     "%additional_python_modules duckdb==1.5.5", "%extra_py_files s3://b/rules.py", "%%configure\n{}", "%status",
+     '%%configure\n{"--datalake-formats": "iceberg"}'],
+)  # fmt: skip
+def test_a_magic_that_asks_for_what_the_export_writes_loses_nothing(magic):
+    assert [one for one in checked(made(magic, *CLEAN)) if one.rule == "magic"] == []
+
+
+def test_several_arguments_are_several_findings_and_an_exported_notebook_is_none():
+    notebook = made('%worker_type G.4X\n%%configure\n{"--conf": "a=1", "--datalake-formats": "delta"}', *CLEAN)
+    assert [(one.line, one.what) for one in checked(notebook) if one.rule == "magic"] == [
+        (1, "%worker_type G.4X"),
+        (2, "%%configure --datalake-formats delta"),  # cannot run comes first
+        (2, "%%configure --conf"),
+    ]
+    written = export.variant(made(*CLEAN), session(made(*CLEAN)))
+    assert [one for one in checked(written) if one.rule == "magic"] == []
 
 
 def test_a_module_of_ones_own_is_a_file_and_no_package(tmp_path):

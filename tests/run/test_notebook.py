@@ -2,9 +2,11 @@
 
 import json
 
+import nbformat
 import pytest
 from conftest import write_notebook
 
+from workbench.run import kernel
 from workbench.run import notebook as notebooks
 from workbench.run.notebook import Parameter, Refused
 
@@ -57,6 +59,27 @@ def test_what_is_no_literal_is_refused(tmp_path, cell, sentence):
         notebooks.parameters(nb)
 
 
+@pytest.mark.parametrize(
+    "default",
+    ["{'AT', 'CH'}", "b'x'", "...", "1j", "1e309", "-1e309", "[{'a'}]", "{'a': {1, 2}}", "(b'x',)", "{(1, 2): 3}"],
+)
+def test_a_default_that_no_record_holds_is_refused(tmp_path, default):
+    """A set ended in TypeError: not JSON serializable, and left a folder without a record."""
+    nb = notebooks.read(write_notebook(tmp_path / "x.ipynb", parameters=f"A = 1\nCOUNTRIES = {default}"))
+    with pytest.raises(Refused) as refusal:
+        notebooks.parameters(nb)
+    assert str(refusal.value) == (
+        f"the default of parameter COUNTRIES is `{default}`, which no record of a run can hold; expected text, "
+        "finite numbers, True, False, None, and lists, tuples and mappings of them"
+    )
+
+
+@pytest.mark.parametrize("default", ["(1, 5)", "[(1, 2), None]", "-1.5", "{'a': (1,)}", "''"])
+def test_a_default_that_a_record_holds_is_taken(tmp_path, default):
+    nb = notebooks.read(write_notebook(tmp_path / "x.ipynb", parameters=f"A = {default}"))
+    assert repr(notebooks.parameters(nb)["A"].default) == default
+
+
 def test_cells_without_ids_are_given_some_without_a_word(tmp_path, recwarn):
     path = write_notebook(tmp_path / "x.ipynb", "1")
     found = json.loads(path.read_text())
@@ -70,9 +93,27 @@ def test_cells_without_ids_are_given_some_without_a_word(tmp_path, recwarn):
     path.write_text(json.dumps(found))
     with pytest.raises(Refused, match="is not a notebook: cell 1 has no source"):
         notebooks.read(path)
+    found["cells"][0] |= {"source": "1", "cell_type": "cod"}
+    path.write_text(json.dumps(found))
+    with pytest.raises(Refused, match="cell 1 has the type 'cod'; expected code, markdown, raw"):
+        notebooks.read(path)
     path.write_text(json.dumps(found | {"nbformat_minor": "x"}))
     with pytest.raises(Refused, match="is not a notebook: "):
         notebooks.read(path)
+
+
+@pytest.mark.parametrize("gone", ["outputs", "execution_count", "metadata", "id"])
+@pytest.mark.parametrize("how", ["left away", "null"])
+def test_what_tools_leave_away_is_filled_in(tmp_path, gone, how, caplog):
+    path = write_notebook(tmp_path / "x.ipynb", "print(1)")
+    whole, found = notebooks.read(path), json.loads(path.read_text())
+    found["cells"][0].pop(gone) if how == "left away" else found["cells"][0].update({gone: None})
+    found.pop("metadata" if gone == "metadata" else "nbformat_minor")
+    path.write_text(json.dumps(found))
+    bare = notebooks.read(path)
+    assert {**bare.cells[0], "id": ""} == {**whole.cells[0], "id": ""}
+    nbformat.validate(bare)
+    assert caplog.text == ""
 
 
 def test_file_and_overrides_by_the_declared_type(declared, tmp_path):
@@ -154,6 +195,18 @@ def test_a_missing_file_and_an_empty_one(declared, tmp_path):
     assert notebooks.values(declared, file=tmp_path / "empty.yml") == {}
 
 
+@pytest.mark.parametrize("text", ["2026-01-31", "2026-01-31 10:00:00", "2026-01-31T10:00:00.5Z"])
+def test_a_time_is_the_same_text_by_file_and_by_set(tmp_path, text):
+    """The file's 10:00:00 came as T10:00:00: another branch, another path than by --set."""
+    cell = 'WHEN: str = ""\nDAYS: list = []\nANY = None'
+    declared = notebooks.parameters(notebooks.read(write_notebook(tmp_path / "x.ipynb", parameters=cell)))
+    file = tmp_path / "p.yml"
+    file.write_text(f"WHEN: {text}\nDAYS: [{text}]\nANY: {text}\n")
+    by_set = [f"WHEN={text}", f"DAYS=[{text}]", f"ANY={text}"]
+    assert notebooks.values(declared, file=file) == {"WHEN": text, "DAYS": [text], "ANY": text}
+    assert notebooks.values(declared, overrides=by_set) == notebooks.values(declared, file=file)
+
+
 def test_text_with_braces_and_spaces_is_no_path(declared):
     rules = 'Rules = [ ColumnValues "a" matches "[0-9]{2}" ]'
     assert notebooks.values(declared, overrides=[f"RUN_DATE={rules}"]) == {"RUN_DATE": rules}
@@ -188,7 +241,7 @@ def test_finding_a_notebook(project, tmp_path, monkeypatch):
         "[",
         "!!binary aGVs",
         "{a: !!set {b}}",
-        "2026-01-31",
+        "2026-02-30",
         "[.nan]",
         "010",
         "190:20:30",
@@ -231,10 +284,64 @@ def test_a_notebook_that_cannot_run_is_refused(tmp_path):
         return str(caught.value)
 
     assert refused(lambda nb: nb.cells.clear()) == "the notebook has no code to run"
-    assert "names the kernel None; installed are" in refused(lambda nb: nb.metadata.pop("kernelspec"))
-    assert "names the kernel 'scala'" in refused(lambda nb: nb.metadata.kernelspec.update(name="scala"))
+    other = refused(lambda nb: nb.metadata.kernelspec.update(name="scala"))
+    assert other.startswith("the notebook names the kernel 'scala'; installed are ")
+    assert other.endswith("; open it in JupyterLab, choose one of them (Kernel, Change Kernel) and save it")
     assert "half a character" in refused(lambda nb: nb.cells[0].update(source="'\ud800'"))
     old = tmp_path / "old.ipynb"
     old.write_text('{"nbformat": 3, "nbformat_minor": 0, "metadata": {}, "worksheets": []}')
     with pytest.raises(Refused, match="its format is older than 4"):
         notebooks.read(old)
+
+
+PYTHON = {"python3": "python"}
+
+
+@pytest.mark.parametrize(
+    ("metadata", "installed", "name"),
+    [
+        ({}, PYTHON, "python3"),
+        ({"kernelspec": {}}, PYTHON, "python3"),
+        ({"kernelspec": {"display_name": "Python"}, "language_info": {"name": "Python"}}, PYTHON, "python3"),
+        ({"language_info": {"name": "python"}}, {"ir": "R", "spark35": "python"}, "spark35"),
+        ({}, PYTHON | {"glue_pyspark": "python", "ir": "R"}, "python3"),
+        ({"language_info": {"name": "R"}}, PYTHON | {"ir": "R"}, "ir"),
+    ],
+)
+def test_a_notebook_that_names_no_kernel_runs_in_the_one_of_its_language(
+    tmp_path, monkeypatch, metadata, installed, name
+):
+    nb = notebooks.read(write_notebook(tmp_path / "x.ipynb", "1"))
+    nb.metadata = nbformat.from_dict(metadata)
+    monkeypatch.setattr(kernel, "installed", lambda: installed)
+    assert (kernel.named(nb), kernel.default(nb)) == (None, name)
+    assert notebooks.runnable(nb) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "installed", "sentence"),
+    [
+        (
+            "scala",
+            PYTHON,
+            "the notebook names no kernel, and none of scala is installed (installed are python3); open",
+        ),
+        (
+            "python",
+            {},
+            "the notebook names no kernel, and none of python is installed (installed are none); open it",
+        ),
+        (
+            "python",
+            {"b": "python", "a": "python"},
+            "the notebook names no kernel, and of python there are a, b; open",
+        ),
+    ],
+)
+def test_where_no_kernel_or_several_fit_it_is_refused(tmp_path, monkeypatch, language, installed, sentence):
+    nb = notebooks.read(write_notebook(tmp_path / "x.ipynb", "1"))
+    nb.metadata = nbformat.from_dict({"language_info": {"name": language}})
+    monkeypatch.setattr(kernel, "installed", lambda: installed)
+    with pytest.raises(Refused) as refusal:
+        notebooks.runnable(nb)
+    assert str(refusal.value).startswith(sentence)

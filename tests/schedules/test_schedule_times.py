@@ -16,8 +16,8 @@ MINUTE = timedelta(minutes=1)
 
 @pytest.mark.parametrize(
     "expression",
-    ["* * * * *", "15 2 * * *", "*/20 8-17 * * 1-5", "0,30 4-20/2 1,15 * 5", "0 0 29 2 *", "5 12 * jan SUN", "0 6 * * 7",
-     "0 4 */2 * *"],
+    ["* * * * *", "15 2 * * *", "*/20 8-17 * * 1-5", "0,30 4-20/2 1,15 * 5", "0 0 29 2 *", "5 12 * jan SUN", "0 6 * * 0",
+     "0 4 1-31/2 * *", "0 4 */1 * *", "0 4 * * 0-6"],
 )  # fmt: skip
 def test_accepted(expression):
     assert times.require(expression) is None
@@ -57,12 +57,92 @@ def test_accepted(expression):
         ("0 0 30 2 *", "'0 0 30 2 *' never comes"),
         ("0 0 */2 * 1", "day of month */2 and day of week 1: where one of two limited days begins with *"),
         ("0 0 1 * */2", "day of month 1 and day of week */2: where one"),
+        (
+            "0 5-5 * * *",
+            "hour: a range of one value: '5-5' is 5 for some cron programs and the whole field for others "
+            "(croniter, which Airflow asks); write 5",
+        ),
+        ("0 0 3-3 * *", "day of month: a range of one value: '3-3' is 3 for some"),
+        ("5-5/2 0 * * *", "minute: a range of one value: '5-5/2' is 5 for some"),
+        ("0 0 * 6-06 *", "month: a range of one value: '6-06' is 6 for some"),
+        ("0 0 * * 1,4-4", "day of week: a range of one value: '4-4' is 4 for some"),
+        (
+            "0 6 * * 7",
+            "day of week: 7 in '7' is Sunday for some cron programs and every day for others (busybox); "
+            "write Sunday as 0",
+        ),
+        ("0 6 * * 5-7", "day of week: 7 in '5-7' is Sunday for some"),
+        ("0 6 * * 1,07", "day of week: 7 in '07' is Sunday for some"),
+        ("0 6 * * 1-7/2", "day of week: 7 in '1-7/2' is Sunday for some"),
+        (
+            "0 4 */2 * *",
+            "day of month: '*/2' is every 2 days from day 1 for some cron programs and from day 0 for others "
+            "(busybox, dcron); write the days as a range, such as 1-31/2",
+        ),
+        (
+            "0 0 1 * 0-6",
+            "day of month 1 and day of week 0-6: '0-6' has all days of the week, which is every day for some "
+            "cron programs and the days of the month alone for others (busybox); write * in one of the two fields",
+        ),
+        ("0 0 1-31 * 1-6,0", "day of month 1-31 and day of week 1-6,0: '1-6,0' has all days of the week"),
     ],
 )
 def test_refused_with_a_sentence(expression, sentence):
     with pytest.raises(ValueError) as refusal:
         times.require(expression)
     assert sentence in str(refusal.value)
+
+
+# crontab(5): "Ranges are inclusive", "Lists are allowed", steps are "skips of the number's value through the range",
+# "Names can also be used for the month and day of week fields"; 31 days of March 2026, which begins on a Sunday
+@pytest.mark.parametrize(
+    ("field", "text", "values"),
+    [
+        ("minute", "7", [7]),
+        ("minute", "07", [7]),
+        ("minute", "8-11", [8, 9, 10, 11]),
+        ("minute", "1,2,5,9", [1, 2, 5, 9]),
+        ("minute", "9,1,5-6,5", [1, 5, 6, 9]),
+        ("minute", "0-4,8-12", [0, 1, 2, 3, 4, 8, 9, 10, 11, 12]),
+        ("minute", "*/20", [0, 20, 40]),
+        ("minute", "*/59", [0, 59]),
+        ("minute", "10-50/15", [10, 25, 40]),
+        ("minute", "0-10/20", [0]),
+        ("hour", "0-23/2", list(range(0, 24, 2))),
+        ("hour", "*/2", list(range(0, 24, 2))),
+        ("hour", "*/7", [0, 7, 14, 21]),
+        ("hour", "*", list(range(24))),
+        ("day", "1-31/10", [1, 11, 21, 31]),
+        ("day", "*", list(range(1, 32))),
+        ("day", "*/1", list(range(1, 32))),
+        ("month", "*/5", [1, 6, 11]),
+        ("month", "2-12/4", [2, 6, 10]),
+        ("month", "dec", [12]),
+        ("month", "FEB", [2]),
+        ("weekday", "0", [1, 8, 15, 22, 29]),
+        ("weekday", "SUN", [1, 8, 15, 22, 29]),
+        ("weekday", "1-5", [d for d in range(1, 32) if d % 7 not in (0, 1)]),
+        ("weekday", "*/3", [d for d in range(1, 32) if (d - 1) % 7 in (0, 3, 6)]),
+        ("weekday", "0,6", [1, 7, 8, 14, 15, 21, 22, 28, 29]),
+        ("weekday", "0-6", list(range(1, 32))),
+        ("either", "10 3 1", [2, 9, 10, 16, 23, 30]),
+        ("either", "30-31 3 0,5-6", sorted({30, 31, *(d for d in range(1, 32) if d % 7 in (1, 6, 0))})),
+    ],
+)
+def test_the_fields_as_crontab_5_defines_them(field, text, values):
+    march, year = datetime(2026, 2, 28, 23, 59, tzinfo=UTC), datetime(2025, 12, 31, 23, 59, tzinfo=UTC)
+    form, begin, period, part = {
+        "minute": ("{} 0 1 3 *", march, timedelta(hours=1), "%M"),
+        "hour": ("0 {} 1 3 *", march, timedelta(days=1), "%H"),
+        "day": ("0 0 {} 3 *", march, timedelta(days=31), "%d"),
+        "month": ("0 0 1 {} *", year, timedelta(days=365), "%m"),
+        "weekday": ("0 0 * 3 {}", march, timedelta(days=31), "%d"),
+        "either": ("0 0 {}", march, timedelta(days=31), "%d"),
+    }[field]
+    expression = form.format(text)
+    times.require(expression)
+    found = times.following(expression, "UTC", begin, count=len(values) + 1)
+    assert [int(f"{one:{part}}") for one in found if one < begin + MINUTE + period] == values
 
 
 def test_the_next_times_in_the_zone_of_the_entry():

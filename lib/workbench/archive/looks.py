@@ -30,7 +30,7 @@ def before_asking(step, row, found, now):
             return _failed(f"it is {found.archived_as} now, and was {step.object.archived_as} in the plan; {ANEW}")
         return None
     until = found.restored_until
-    if row["action"] == planning.PROLONG and until and until < lives_until(now, row["days"]):
+    if row["action"] == planning.PROLONG and until and until < planning.lives_until(now, row["days"]):
         return None
     return _ready(found)
 
@@ -79,12 +79,6 @@ def under_way(row, found, now):
     if unsure and until and until <= moment(row["until"]):  # the request never arrived
         return {"state": PLANNED}
     return _ready(found)
-
-
-def lives_until(now, days):
-    """Return the end of a copy prolonged now: S3 adds the days and rounds to the next midnight, UTC."""
-    ends = now + timedelta(days=days)
-    return ends.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
 
 
 def _another(row, found):

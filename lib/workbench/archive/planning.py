@@ -84,8 +84,9 @@ class Plan:
         waiting: objects whose restore is under way.
         query: what a query does now: `works`, `waits` (all that is missing is under way), `fails`.
         expiring: restored objects whose copy goes before all is there and read, or before `days` from now are
-            over, of which the former have a step where anything is still to come; and objects under way that, if
-            somebody asked for them by the slowest tier, come only when copies of this plan are about to go.
+            over, of which the former have a step where anything is still to come and the days lengthen them; and
+            objects under way that, if somebody asked for them by the slowest tier, come only when copies of this
+            plan are about to go.
         minimum_storage: MinimumStorage of all objects looked at.
         prices_date: the day of the price list.
         made_at: when the plan was made.
@@ -117,7 +118,8 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
         days: how many days copies live, from 1.
         prices: costs.Prices of S3, or the path of a price file; those shipped by default.
         now: the time; datetime in UTC, by default the machine's.
-        margin_hours: how long all objects shall be readable together; copies that go sooner are prolonged.
+        margin_hours: how long all objects shall be readable together; copies that go sooner are prolonged, as far
+            as `days` from now, to the next midnight, lengthen them.
 
     Returns:
         Plan.
@@ -152,7 +154,8 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
     asked_hours = max((offer.hours for offer in taken), default=0.0)
     hours = max([asked_hours, *slow.values()])
     together = now + timedelta(hours=hours + margin_hours)
-    prolong = [one for one in restored if one.restored_until < together] if groups or waiting else []
+    soon = [one for one in restored if one.restored_until < together] if groups or waiting else []
+    prolong = [one for one in soon if one.restored_until < lives_until(now, days)]
     wanted_until = max(together, now + timedelta(days=days))
     going = [one for one in restored if one.restored_until < wanted_until]
     first = _first_copy(taken, prolong)
@@ -172,6 +175,12 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
         query=FAILS if groups else WAITS if waiting else WORKS, expiring=(*going, *late),
         minimum_storage=MinimumStorage(young, early), prices_date=prices.date.isoformat(), made_at=now,
     )  # fmt: skip
+
+
+def lives_until(now: datetime, days: int) -> datetime:
+    """Return the end of a copy that is prolonged now: S3 adds the days and rounds up to the next midnight, UTC."""
+    ends = now + timedelta(days=days)
+    return ends.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=TO_MIDNIGHT_DAYS)
 
 
 def _offers(prices, groups, chosen, days):

@@ -52,10 +52,11 @@ def kernel_of(notebook, engine=None):
 
 def engine_of(notebook):
     """Return the engine whose kernel a notebook names itself, as one does that was saved in it; None for ours."""
+    from workbench.run import kernel
     from workbench.run import notebook as notebooks
 
     try:
-        own = notebooks.read(notebooks.find(notebook)).metadata.get("kernelspec", {}).get("name")
+        own = kernel.named(notebooks.read(notebooks.find(notebook)))
     except notebooks.Refused:  # the runner says what is wrong
         return None
     if own in (None, "python3"):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 
 from workbench.export import magics
 
+EXPORTED = "glue"  # the tag of the cells that an export puts before a notebook's own
 UNKNOWN = object()
 COMPARED = {
     ast.Eq: operator.eq, ast.NotEq: operator.ne, ast.Lt: operator.lt, ast.LtE: operator.le, ast.Gt: operator.gt,
@@ -26,6 +27,7 @@ class Cell:
         magics: tuple of Magic.
         nodes: what of its Python is reached, in order; None where it is no Python.
         parameters: whether it is the notebook's parameters cell.
+        exported: whether it is one of those that an export puts before a notebook.
     """
 
     number: int
@@ -33,6 +35,7 @@ class Cell:
     magics: tuple
     nodes: tuple | None = field(repr=False)
     parameters: bool = False
+    exported: bool = False
 
 
 def read(notebook, values):
@@ -47,6 +50,7 @@ def read(notebook, values):
     trees = [None if python is None else magics.parse(python) for _, python in parts]
     own = parameters_cell(notebook)
     tagged = [cell is own for cell in code]
+    ours = [EXPORTED in (cell.metadata.get("tags") or []) for cell in code]
     others = [
         node
         for tree, own in zip(trees, tagged, strict=True)
@@ -60,8 +64,10 @@ def read(notebook, values):
         if name not in taken and not (name in changed and isinstance(value, list | dict))
     }
     return [
-        Cell(number, cell.source, found, None if tree is None else tuple(_reached(tree, known)), own)
-        for number, (cell, (found, _), tree, own) in enumerate(zip(code, parts, trees, tagged, strict=True), 1)
+        Cell(number, cell.source, found, None if tree is None else tuple(_reached(tree, known)), *kinds)
+        for number, (cell, (found, _), tree, *kinds) in enumerate(
+            zip(code, parts, trees, tagged, ours, strict=True), 1
+        )
     ]
 
 

@@ -1,7 +1,7 @@
 """The check: what of a notebook would be different in Glue, cell by cell."""
 
 from workbench.export import cells as code
-from workbench.export import homes, places, rules, versions, wheel
+from workbench.export import homes, places, rules, sessions, versions, wheel
 
 
 def check(notebook, *, version="6.0", declared=(), given=None, shipped=None, folders=()):
@@ -27,6 +27,7 @@ def check(notebook, *, version="6.0", declared=(), given=None, shipped=None, fol
     names = code.imported(cells)
     found = [
         *rules.misplaced(cells),
+        *rules.overtaken(cells, sessions.defaults(glue)),
         *homes.environments(cells, names, values, glue=glue, shipped=shipped or wheel.environments()),
         *places.files(cells, names),
         *places.buckets(cells),

@@ -16,6 +16,7 @@ SESSION = (
     "iam_role", "idle_timeout", "number_of_workers", "profile", "region", "security_config", "session_id_prefix",
     "session_type", "spark_conf", "streaming", "timeout", "worker_type", "configure", "assume_role", "tags",
 )  # fmt: skip
+TAKEN_OVER = ("additional_python_modules", "extra_py_files")  # into the first cells of an exported notebook
 ANY_TIME = ("help", "list_sessions", "reconnect", "session_id", "status", "stop_session", "sql")
 AFTER_CODE = ("matplot", "plotly")  # these the session itself takes, at the end of a cell
 CELL = ("assume_role", "configure", "sql", "tags")
@@ -119,7 +120,7 @@ def requirements(magics):
     texts = [
         text.strip(" '\"")
         for magic in magics
-        if magic.name in ("additional_python_modules", "extra_py_files")
+        if magic.name in TAKEN_OVER
         for text in magic.value.strip("[]").split(",")
     ]
     return {_named(text): text for text in texts if text}

@@ -6,7 +6,7 @@ from functools import cache
 from importlib import metadata
 
 from workbench.export import cells as code
-from workbench.export import magics
+from workbench.export import magics, versions
 from workbench.export.findings import CANNOT_RUN, DIFFERS, Finding
 from workbench.export.versions import table
 
@@ -16,21 +16,87 @@ PROCESSES = re.compile(
 )
 SERVERS = re.compile(r"http\.server\.\w*Server|socketserver\.\w+|socket\.create_server|asyncio\.start_server")
 PLOTS = re.compile(r"(workbench\.plots|matplotlib|seaborn|plotly)\.(\w+\.)*[a-z]\w*")
+ABOVE = "put it above the first cell with code"
+WRITTEN = "put it into the first cell of the file that is written"
 SHELL = ("display", "get_ipython")  # IPython gives them to each cell; Glue's sessions and jobs have none
 DISTRIBUTIONS = {"google": "protobuf"}  # import names that several distributions share
 
 
 def misplaced(cells):
     """Yield a finding for each magic that the Glue kernel would not take, or would take to no effect."""
-    begun = False
+    begun, exported = False, any(cell.exported for cell in cells)
     for cell in cells:
         for magic in cell.magics:
-            if finding := _magic(cell, magic, begun):
+            if finding := _magic(cell, magic, begun, exported):
                 yield finding
         if cell.nodes is None:
             why = "neither Python nor a magic that the kernel takes"
             yield Finding(cell.number, 1, "magic", CANNOT_RUN, "the cell", why, "write it in Python")
-        begun = begun or cell.nodes is None or len(cell.nodes) > 1
+        begun = begun or _begins(cell)
+
+
+def _begins(cell):
+    """Say whether a cell has code, for which the kernel begins the session."""
+    return cell.nodes is None or len(cell.nodes) > 1
+
+
+def overtaken(cells, written):
+    """Yield a finding for each magic that would set the session and is lost, as an export begins it before.
+
+    Nothing is lost where the export writes the same value, or takes the value over. Of magics that come too late
+    in the notebook itself `misplaced` tells, and of all magics where an exported notebook is checked.
+
+    Args:
+        cells: of the notebook.
+        written: magics with one value that the exported notebook begins with, name to value.
+    """
+    if any(cell.exported for cell in cells):
+        return
+    for cell in cells:
+        for magic in cell.magics:
+            if not magic.at_top or magic.name not in magics.SESSION or magic.name in (*magics.TAKEN_OVER, "etl"):
+                continue
+            if magic.name == "configure":
+                yield from _unconfigured(cell, magic)
+            elif written.get(magic.name) != magic.value.strip("'\""):
+                yield _overtaken(cell, magic, written)
+        if _begins(cell):
+            return
+
+
+def _overtaken(cell, magic, written):
+    """Return the finding for a magic whose value the exported notebook does not have."""
+    text = f"{'%%' if magic.whole_cell else '%'}{magic.name} {'' if magic.whole_cell else magic.value}".strip()
+    other = f", with %{magic.name} {written[magic.name]}" if magic.name in written else ""
+    why = f"the exported notebook begins its session before this cell{other}, so it is lost"
+    instead = WRITTEN
+    if magic.name == "glue_version":
+        known = magic.value in versions.names()
+        instead = (
+            f"give --version {magic.value}"
+            if known
+            else f"leave it out ({' and '.join(versions.names())} are known)"
+        )
+    return Finding(cell.number, magic.line, "magic", DIFFERS, text, why, instead)
+
+
+def _unconfigured(cell, magic):
+    """Yield a finding for each argument of %%configure that the exported notebook does not have."""
+    try:
+        asked = ast.literal_eval(magic.value)  # as the published kernel reads it
+        asked = {str(name): value for name, value in asked.items()}
+    except (ValueError, SyntaxError, AttributeError, MemoryError, RecursionError):
+        asked = {"": None}
+    why = "the exported notebook begins its session before this cell, with a %%configure of its own, so it is lost"
+    for name, value in asked.items():
+        grade, instead = DIFFERS, "put it into the second cell of the file that is written"
+        if name == "--datalake-formats":
+            others = {one.strip() for one in str(value).split(",")} - {"iceberg", ""}
+            if not others:
+                continue
+            grade = CANNOT_RUN
+            name, instead = f"{name} {','.join(sorted(others))}", f"{instead}, with the settings that it needs"
+        yield Finding(cell.number, magic.line, "magic", grade, f"%%configure {name}".strip(), why, instead)
 
 
 def imports(cells, glue, folders=()):
@@ -158,7 +224,7 @@ def _installed():
     return metadata.packages_distributions()
 
 
-def _magic(cell, magic, begun):
+def _magic(cell, magic, begun, exported):
     text = "a shell line" if magic.name == "!" else f"{'%%' if magic.whole_cell else '%'}{magic.name}"
     known = magic.name in (*magics.SESSION, *magics.ANY_TIME)
     found, grade = None, CANNOT_RUN
@@ -172,7 +238,7 @@ def _magic(cell, magic, begun):
         instead = "leave it out, or do it in Python"
     elif begun and magic.name in magics.SESSION:
         found, grade = "the session runs already, so it takes effect in the next one only", DIFFERS
-        instead = "put it above the first cell with code"
+        instead = ABOVE if exported or magic.name in magics.TAKEN_OVER else WRITTEN
     return found and Finding(cell.number, magic.line, "magic", grade, text, found, instead)
 
 

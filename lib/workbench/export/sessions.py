@@ -11,6 +11,7 @@ from workbench.export import homes, magics, rules, versions, wheel
 from workbench.session import configuration
 
 IDLE_MINUTES = 10  # Glue's own default is 2880: two days are paid for when nobody ends the session
+WORKER, WORKERS = "G.1X", 2
 PLACE = "s3://YOUR-BUCKET/workbench"
 
 
@@ -85,7 +86,7 @@ class Session:
         )
 
 
-def session(notebook, values, *, version="6.0", environment=None, place=PLACE, worker="G.1X", workers=2):
+def session(notebook, values, *, version="6.0", environment=None, place=PLACE, worker=WORKER, workers=WORKERS):
     """Return how a session for a notebook is started.
 
     Args:
@@ -114,6 +115,12 @@ def session(notebook, values, *, version="6.0", environment=None, place=PLACE, w
     there = magics.requirements([magics.Magic(1, "additional_python_modules", ",".join(ours), True)])
     packages = (*ours, *(text for name, text in own.items() if name not in there))
     return Session(glue, worker, workers, packages, *_catalog(environment, glue), tuple(files.values()))
+
+
+def defaults(glue: versions.Glue) -> dict[str, str]:
+    """Return the magics with one value that every exported notebook begins with, name to value."""
+    workers = {"worker_type": WORKER, "number_of_workers": str(WORKERS)}
+    return {"glue_version": glue.name, "idle_timeout": str(IDLE_MINUTES), **workers}
 
 
 def _own(cells, name):

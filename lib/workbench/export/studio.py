@@ -32,7 +32,7 @@ def variant(notebook, session, given=None):
     found = nbformat.v4.new_notebook(metadata=KERNEL | LANGUAGE)
     texts = (session.line_magics(), session.configure_magic(), session.begin())
     for number, text in enumerate(texts, 1):
-        tags = {"tags": ["glue"]}
+        tags = {"tags": [code.EXPORTED]}
         found.cells.append(nbformat.v4.new_code_cell(text, id=f"glue-{number}", metadata=tags))
     notebook = copy.deepcopy(notebook)
     own = code.parameters_cell(notebook)

@@ -9,12 +9,15 @@ import json
 import logging
 import os
 import re
+from typing import ClassVar
 
+import nbformat
 from nbclient.exceptions import DeadKernelError
 from papermill.clientwrap import PapermillNotebookClient
-from papermill.engines import Engine, NotebookExecutionManager, papermill_engines
-from papermill.exceptions import PapermillExecutionError
-from papermill.execute import execute_notebook
+from papermill.engines import NotebookExecutionManager
+from papermill.execute import ERROR_ANCHOR_MSG, ERROR_MARKER_TAG, ERROR_MESSAGE_TEMPLATE, execute_notebook
+from papermill.iorw import write_ipynb
+from papermill.utils import chdir, nb_kernel_name
 
 from workbench import secrets, settings
 from workbench.run import kernel, processes
@@ -34,7 +37,6 @@ def main(arguments=None):
     events = os.fdopen(int(given.events), "w", buffering=1)
     _Executing.tell = staticmethod(lambda **event: print(json.dumps(event), file=events))
     _Executing.hidden = settings.secret_values(given.environment)
-    papermill_engines.register("workbench", _Executing)
     ended = _execute(given, json.loads(given.parameters))
     processes.end(os.environ[processes.TAG], also=processes.below(os.getpid()))
     _Executing.tell(event="end", **ended)
@@ -43,12 +45,14 @@ def main(arguments=None):
 def _execute(given, parameters):
     """Run the notebook and say how it ended: status, reason, failing_cell."""
     try:
-        done = execute_notebook(
-            given.input, given.output, parameters, engine_name="workbench", progress_bar=False, cwd=given.cwd,
-            kernel_name=given.kernel or None,
-        )  # fmt: skip
-    except PapermillExecutionError as error:
-        return _failed(error)
+        done = _prepared(given, parameters)
+        with chdir(given.cwd):
+            raised = _Executing.notebook(done, given)
+        index, error = next(_failures(done, raised), (None, None))
+        if error:
+            _mark(done, index)
+            write_ipynb(done, given.output)
+            return _failed(error, _Executing.places[index])
     except DeadKernelError:
         return {
             "status": "died",
@@ -65,15 +69,61 @@ def _execute(given, parameters):
     return {"status": "passed", "reason": None, "failing_cell": None}
 
 
-def _failed(error):
+def _prepared(given, parameters):
+    """Return the notebook with the parameters in it, which stands at the output by then, too."""
+    nb = notebooks.read(given.input)
+    if kernel.named(nb) is None and not given.kernel:
+        name = kernel.default(nb)
+        nb.metadata["kernelspec"] = {"name": name, "display_name": name, "language": kernel.installed()[name]}
+    write_ipynb(nb, given.output)
+    done = execute_notebook(
+        given.output, given.output, parameters, prepare_only=True, progress_bar=False,
+        kernel_name=given.kernel or None,
+    )  # fmt: skip
+    done.metadata.papermill["input_path"] = given.input
+    return done
+
+
+def _failures(done, raised):
+    """Yield (index of the cell, its error) for each cell that fails the run, in their order.
+
+    Two kinds do: a cell that stopped the notebook, and one that shows an error and behind which it went on. An
+    error in a cell with Jupyter's tag raises-exception is meant, and the notebook goes on behind it everywhere.
+    What sys.exit(0) leaves undone is looked at later.
+    """
+    for index, cell in enumerate(done.cells):
+        meant = "raises-exception" in cell.metadata.tags
+        shown = [output for output in cell.get("outputs", ()) if output.output_type == "error" and not meant]
+        for error in [raised[index]] if index in raised else shown:
+            if error.ename != "SystemExit" or error.evalue not in ("", "0"):
+                yield index, error
+                break
+
+
+def _mark(done, index):
+    """Show in the notebook where it failed, by the two cells that papermill puts into those it runs itself."""
+    count = done.cells[index].execution_count
+    for place, text in ((index, ERROR_ANCHOR_MSG), (0, ERROR_MESSAGE_TEMPLATE % count)):
+        done.cells.insert(place, nbformat.v4.new_markdown_cell(text, metadata={"tags": [ERROR_MARKER_TAG]}))
+
+
+def _failed(error, place):
     """Tell where a cell failed: by its number, its first line, and the line of it that was running."""
-    cell = _at(error.ename, _root_cause(error.evalue))
-    trace = re.sub(r"\x1b\[[0-9;]*m", "", "\n".join(error.traceback or []))
+    cell = _at(error.ename, _root_cause(error.evalue) + _advice(error), place)
+    trace = error.traceback or ""
+    trace = re.sub(r"\x1b\[[0-9;]*m", "", trace if isinstance(trace, str) else "\n".join(trace))
     at = re.search(r"Cell In\[\d+\], line (\d+)", trace)
-    lines = error.source.splitlines()
+    lines = place["source"].splitlines()
     if at and int(at[1]) <= len(lines):
         cell["line"] = lines[int(at[1]) - 1].strip()
     return {"status": "failed", "reason": f"cell {cell['number']} failed: {error.ename}", "failing_cell": cell}
+
+
+def _advice(error):
+    """Say what gives the magic that most strangers' notebooks lack."""
+    if error.ename != "UsageError" or not re.search(r"`%+sql` not found", error.evalue):
+        return ""
+    return ' Write spark.sql("…").show(), or load a package that has it, such as JupySQL, by %load_ext.'
 
 
 def _root_cause(message):
@@ -86,8 +136,8 @@ def _root_cause(message):
     return "\n".join([*lines[: min(lines.index(stack[0]), 6)], *causes[-1:]])
 
 
-def _at(error, message):
-    where = _Executing.where or {"number": 0, "first_line": ""}
+def _at(error, message, where=None):
+    where = where or _Executing.where or {"number": 0, "first_line": ""}
     message = secrets.redact(str(message), _Executing.hidden)
     return {
         "number": where["number"],
@@ -109,8 +159,13 @@ class _Told(NotebookExecutionManager):
                 "first_line": lines[0].strip(),
             }
             _Executing.where = where
+            _Executing.places[cell_index] = where | {"source": cell.source}
             _Executing.tell(event="cell", of=len(cells), heading=notebooks.headings(self.nb)[cell_index], **where)
         super().cell_start(cell, cell_index, **kwargs)
+
+    def cell_exception(self, cell, cell_index=None, exception=None, **kwargs):
+        _Executing.raised[cell_index] = exception  # a magic's usage error leaves nothing of it in the outputs
+        super().cell_exception(cell, cell_index, exception=exception, **kwargs)
 
     def save(self, **kwargs):
         for cell in self.nb.cells:
@@ -119,25 +174,28 @@ class _Told(NotebookExecutionManager):
         super().save(**kwargs)
 
 
-class _Executing(Engine):
-    """Papermill's engine, with the bookkeeping above."""
+class _Executing:
+    """What is known of the notebook under way: the current cell, where each stands, and what stopped it."""
 
     where = None
     hidden = ()
+    places: ClassVar[dict] = {}
+    raised: ClassVar[dict] = {}
 
     @classmethod
-    def execute_notebook(cls, nb, kernel_name, output_path=None, **kwargs):
-        manager = _Told(nb, output_path=output_path, progress_bar=False, autosave_cell_every=5)
+    def notebook(cls, nb, given):
+        """Execute a notebook in place, saved as it goes; returns index to error of the cell that stopped it."""
+        manager = _Told(nb, output_path=given.output, progress_bar=False, autosave_cell_every=5)
         manager.notebook_start()
         try:
             with kernel.private(os.environ[processes.TAG]) as config:
                 client = PapermillNotebookClient(
-                    manager, kernel_name=kernel_name, startup_timeout=120, config=config
+                    manager, kernel_name=nb_kernel_name(nb, given.kernel), startup_timeout=120, config=config
                 )
                 client.execute()
         finally:
             manager.notebook_complete()
-        return manager.nb
+        return cls.raised
 
 
 def _end_with_runner():

@@ -1,13 +1,70 @@
-"""How a kernel is reached: over socket files in a private folder, so that nobody else on the machine can."""
+"""Which kernel a notebook runs in, and how it is reached: over sockets in a private folder, for this user only."""
 
 import shutil
 import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
+import nbformat
 from traitlets.config import Config
 
+DEFAULT = "python3"  # for Jupyter, too
 MAX_SOCKET_PATH = 100  # the systems' limit on the path of a socket file is a little above
+
+
+def named(notebook: nbformat.NotebookNode) -> str | None:
+    """Return the name of the kernel that a notebook was saved with, or None where it names none."""
+    return (notebook.metadata.get("kernelspec") or {}).get("name") or None
+
+
+def default(notebook: nbformat.NotebookNode) -> str:
+    """Return the kernel for a notebook that names none: python3, as for Jupyter, or the only one of its language.
+
+    Without a language it is taken for Python, as its parameters cell is.
+
+    Raises:
+        ValueError: no installed kernel has its language, or several have and none is python3.
+    """
+    spec, info = (notebook.metadata.get(part) or {} for part in ("kernelspec", "language_info"))
+    language = spec.get("language") or info.get("name") or "python"
+    there = installed()
+    fitting = sorted(name for name, spoken in there.items() if spoken.lower() == language.lower())
+    if DEFAULT in fitting:
+        return DEFAULT
+    if len(fitting) == 1:
+        return fitting[0]
+    which = f"of {language} there are {', '.join(fitting)}" if fitting else f"none of {language} is installed"
+    others = "" if fitting else f" (installed are {', '.join(sorted(there)) or 'none'})"
+    raise ValueError(
+        f"the notebook names no kernel, and {which}{others}; open it in JupyterLab, choose one "
+        "(Kernel, Change Kernel) and save it"
+    )
+
+
+def installed() -> dict[str, str]:
+    """Return the kernels that Jupyter finds here: name to language."""
+    from jupyter_client.kernelspec import KernelSpecManager
+
+    found = KernelSpecManager().get_all_specs()
+    return {name: spec["spec"].get("language") or "" for name, spec in found.items()}
+
+
+def require(notebook: nbformat.NotebookNode, kernel: str | None = None) -> None:
+    """Refuse a notebook whose kernel is not installed.
+
+    Args:
+        notebook: as `notebook.read` returned it.
+        kernel: name of the one that it is to run in; None for the notebook's own, or the default.
+
+    Raises:
+        ValueError: it is not there; the message lists those there are.
+    """
+    if (asked := kernel or named(notebook)) is None:
+        default(notebook)
+    elif asked not in (there := installed()):
+        wrong = f"there is no kernel {asked!r}" if kernel else f"the notebook names the kernel {asked!r}"
+        how = "" if kernel else "; open it in JupyterLab, choose one of them (Kernel, Change Kernel) and save it"
+        raise ValueError(f"{wrong}; installed are {', '.join(sorted(there)) or 'none'}{how if there else ''}")
 
 
 @contextmanager

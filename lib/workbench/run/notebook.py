@@ -13,7 +13,9 @@ from pathlib import Path
 import nbformat
 
 from workbench import secrets, settings, yaml_files
+from workbench.run import kernel as kernels
 
+CELL_TYPES = ("code", "markdown", "raw")
 TYPES = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict}
 PATH_NAME = re.compile(r"(^|_)(PATH|DIR|FOLDER|FILE|PREFIX|LOCATION|URI|URL)$", re.IGNORECASE)
 
@@ -69,15 +71,34 @@ def read(path):
         found = json.loads(Path(path).read_text(encoding="utf-8"))
         if found.get("nbformat", 0) < 4:
             raise ValueError("its format is older than 4; open it in JupyterLab and save it")
-        for number, cell in enumerate(found["cells"], 1):
-            if not isinstance(cell.get("source"), str | list):
-                raise ValueError(f"cell {number} has no source")
-            if found["nbformat_minor"] >= 5:
-                cell.setdefault("id", f"cell-{number}")  # nbformat would warn, and draw one anew each time
+        _complete(found)
         return nbformat.reads(json.dumps(found), as_version=4)
     except Exception as error:  # nbformat raises a dozen kinds for a file that is no notebook
         wrong = (str(error).splitlines() or [""])[0][:200] or type(error).__name__
         raise Refused(f"{path} is not a notebook: {wrong}") from None
+
+
+def _complete(found):
+    """Fill in what the format asks for and tools that write or strip notebooks leave away.
+
+    A cell without an id is given one, as nbformat would warn and draw one anew each time. A cell without a source
+    or a type is refused.
+    """
+    found["nbformat_minor"] = found.get("nbformat_minor", 5)
+    found["metadata"] = found.get("metadata") or {}
+    for number, cell in enumerate(found["cells"], 1):
+        if not isinstance(cell.get("source"), str | list):
+            raise ValueError(f"cell {number} has no source")
+        if cell.get("cell_type") not in CELL_TYPES:
+            raise ValueError(
+                f"cell {number} has the type {cell.get('cell_type')!r}; expected {', '.join(CELL_TYPES)}"
+            )
+        cell["metadata"] = cell.get("metadata") or {}
+        if cell["cell_type"] == "code":
+            cell["outputs"] = cell.get("outputs") or []
+            cell["execution_count"] = cell.get("execution_count")
+        if found["nbformat_minor"] >= 5:
+            cell["id"] = cell.get("id") or f"cell-{number}"
 
 
 def runnable(notebook, *, kernel=None):
@@ -90,15 +111,12 @@ def runnable(notebook, *, kernel=None):
     Raises:
         Refused: with what is wrong.
     """
-    from jupyter_client.kernelspec import KernelSpecManager
-
     if not any(cell.cell_type == "code" and cell.source.strip() for cell in notebook.cells):
         raise Refused("the notebook has no code to run")
-    own = notebook.metadata.get("kernelspec", {}).get("name")
-    there = KernelSpecManager().find_kernel_specs()
-    if (kernel or own) not in there:
-        wrong = f"there is no kernel {kernel!r}" if kernel else f"the notebook names the kernel {own!r}"
-        raise Refused(f"{wrong}; installed are {', '.join(sorted(there)) or 'none'}")
+    try:
+        kernels.require(notebook, kernel)
+    except ValueError as error:
+        raise Refused(str(error)) from None
     try:
         nbformat.writes(notebook).encode("utf-8")
     except UnicodeEncodeError:
@@ -185,7 +203,7 @@ def _from_file(file):
 
 
 def _typed(declared, name, value):
-    """Return the value when the notebook takes it under that name; dates of YAML become their text."""
+    """Return the value when the notebook takes it under that name."""
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
         raise Refused(
             f"{name!r} is not an identifier, so it cannot be a parameter (papermill pastes names as code)"
@@ -197,8 +215,6 @@ def _typed(declared, name, value):
             f"it has {', '.join(declared) or 'none'}"
         )
     wanted = declared[name].type
-    if wanted == "str" and hasattr(value, "isoformat"):
-        value = value.isoformat()  # YAML reads 2026-01-31 as a date
     if wanted == "float" and type(value) is int and abs(value) < 2**53:
         value = float(value)
     if wanted and type(value) is not TYPES[wanted]:
@@ -211,10 +227,8 @@ def _typed(declared, name, value):
 
 def _plain_value(name, value):
     """Refuse what cannot be pasted as a literal, and what must not be: secrets, paths that lead elsewhere."""
-    try:
-        json.dumps(value, allow_nan=False).encode()
-    except (TypeError, ValueError, RecursionError):
-        raise Refused(f"{name} takes text, finite numbers, booleans, and lists and mappings of them") from None
+    if not _recordable(value):
+        raise Refused(f"{name} takes text, finite numbers, booleans, and lists and mappings of them")
     if isinstance(value, str):
         _safe_text(name, value)
     for key, item in value.items() if isinstance(value, dict) else ():
@@ -223,6 +237,15 @@ def _plain_value(name, value):
         _plain_value(key, item)
     for item in value if isinstance(value, list) else ():
         _plain_value(name, item)
+
+
+def _recordable(value):
+    """Say whether a value can be written to a run's record, which is JSON: a set, bytes or infinity cannot."""
+    try:
+        json.dumps(value, allow_nan=False).encode()
+    except (TypeError, ValueError, RecursionError):
+        return False
+    return True
 
 
 def _safe_text(name, value):
@@ -267,6 +290,11 @@ def _declared(node, helps):
             f"parameter {target.id} is computed (`{ast.unparse(node.value)}`); expected a literal, because an "
             "injected value would not reach it"
         ) from None
+    if not _recordable(default):
+        raise Refused(
+            f"the default of parameter {target.id} is `{ast.unparse(node.value)[:80]}`, which no record of a run "
+            "can hold; expected text, finite numbers, True, False, None, and lists, tuples and mappings of them"
+        )
     told = ast.unparse(node.annotation) if isinstance(node, ast.AnnAssign) else type(default).__name__
     told = told.partition("[")[0]  # of list[str] the list
     fits = type(default) is TYPES.get(told, type(default)) or (told == "float" and type(default) is int)

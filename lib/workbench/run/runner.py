@@ -153,6 +153,8 @@ def _executed(job, path, record, given):
         try:
             records.write(record, hidden=hidden)
             job.tell(event="begin", run_id=record["run_id"], usual_seconds=_usual_seconds(path, record))
+            if said := _kernel_chosen(job, path):
+                job.tell(event="said", text=said)
             (folder / ".reserve").write_bytes(b"\0" * RESERVE_BYTES)
             how = watch.follow(_started(job, path, folder, record, given), job, where, started)
         except watch.Interrupted as stop:
@@ -172,6 +174,14 @@ def _executed(job, path, record, given):
 
 def _usual_seconds(path, record):
     return durations.usual_seconds(record, records.every(), notebooks.read(path))
+
+
+def _kernel_chosen(job, path):
+    """Say in which kernel a notebook runs that names none; nothing where it or the job names one."""
+    nb = notebooks.read(path)
+    if job.kernel or kernel.named(nb):
+        return None
+    return f"{path.stem}  names no kernel, and runs in {kernel.default(nb)}"
 
 
 def _started(job, path, folder, record, given):

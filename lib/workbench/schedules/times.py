@@ -23,6 +23,8 @@ NAMES = (
     ("sun", "mon", "tue", "wed", "thu", "fri", "sat"),
 )
 ITEM = re.compile(r"(?:(\*)|(\d{1,2})(?:-(\d{1,2}))?)(?:/(\d{1,2}))?")
+DAY_OF_WEEK = 4  # index in FIELDS
+SATURDAY, SUNDAY_TOO = 6, 7
 QUARTER = 15  # minutes: the offsets of all time zones in use differ by multiples of it
 
 
@@ -42,12 +44,8 @@ def require(expression):
         for item in field.split(","):
             if wrong := _wrong(number, item, alone=item == field):
                 raise ValueError(f"{FIELDS[number]}: {wrong}")
-    starred = [field for field in (fields[2], fields[4]) if field.startswith("*")]
-    if starred and "*" not in starred:
-        raise ValueError(
-            f"day of month {fields[2]} and day of week {fields[4]}: where one of two limited days begins with * "
-            "some cron programs take days that fit both, others days that fit either; write its days as a list"
-        )
+    if wrong := _wrong_days(fields[2], fields[4]):
+        raise ValueError(wrong)
     try:
         following(expression, "UTC", datetime(2024, 1, 1, tzinfo=UTC), count=1)
     except StopIteration:
@@ -75,7 +73,48 @@ def _wrong(number, item, *, alone):
     inside = all(least <= int(value) <= most for value in (first, last) if value is not None)
     if not inside:
         return f"expected {least} to {most}, found {item!r}"
-    return f"the range {item} ends before it begins" if last is not None and int(last) < int(first) else None
+    if last is not None and int(last) < int(first):
+        return f"the range {item} ends before it begins"
+    if last is not None and int(last) == int(first):
+        read = f"{first} for some cron programs and the whole field for others (croniter, which Airflow asks)"
+        return f"a range of one value: {item!r} is {read}; write {first}"
+    if number == DAY_OF_WEEK and SUNDAY_TOO in (int(first), int(last or first)):
+        read = "Sunday for some cron programs and every day for others (busybox)"
+        return f"{SUNDAY_TOO} in {item!r} is {read}; write Sunday as 0"
+    return None
+
+
+def _wrong_days(days, weekdays):
+    """Say what cron programs read differently in the two fields of days, each of which is right by itself."""
+    both = f"day of month {days} and day of week {weekdays}"
+    starred = [field for field in (days, weekdays) if field.startswith("*")]
+    if starred and "*" not in starred:
+        return (
+            f"{both}: where one of two limited days begins with * "
+            "some cron programs take days that fit both, others days that fit either; write its days as a list"
+        )
+    if days.startswith("*/") and days != "*/1":
+        step = days.removeprefix("*/")
+        read = f"every {step} days from day 1 for some cron programs and from day 0 for others (busybox, dcron)"
+        return f"day of month: {days!r} is {read}; write the days as a range, such as 1-31/{step}"
+    if "*" not in (days, weekdays) and len(_values(weekdays, DAY_OF_WEEK)) == len(NAMES[DAY_OF_WEEK]):
+        read = "every day for some cron programs and the days of the month alone for others (busybox)"
+        return f"{both}: {weekdays!r} has all days of the week, which is {read}; write * in one of the two fields"
+    return None
+
+
+def _values(field, number):
+    """Return the set of values of a field that `_wrong` accepts; its number is the index in FIELDS."""
+    return set().union(*(_values_of_item(item.lower(), number) for item in field.split(",")))
+
+
+def _values_of_item(item, number):
+    if item in NAMES[number]:
+        return {NAMES[number].index(item) + LEAST[number]}
+    star, first, last, step = ITEM.fullmatch(item).groups()
+    most = SATURDAY if number == DAY_OF_WEEK else MOST[number]
+    least, most = (LEAST[number], most) if star else (int(first), int(last or first))
+    return set(range(least, most + 1, int(step or 1)))
 
 
 def zone(name):
@@ -143,15 +182,8 @@ def _slot(moment, minutes):
 
 def slots(expression):
     """Return the minutes of an hour at which an expression can come in any time zone, sorted."""
-    field = expression.split()[0]
-    minutes = {m for m in range(60) if any(_has(item, m) for item in field.split(","))}
+    minutes = _values(expression.split()[0], number=0)
     return sorted({(minute + shift) % 60 for minute in minutes for shift in range(0, 60, QUARTER)})
-
-
-def _has(item, minute):
-    star, first, last, step = ITEM.fullmatch(item).groups()
-    least, most = (0, 59) if star else (int(first), int(last or first))
-    return least <= minute <= most and (minute - least) % int(step or 1) == 0
 
 
 def machine_zone(file="/etc/localtime"):
