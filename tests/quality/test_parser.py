@@ -1,5 +1,7 @@
 """The committed parser is what ANTLR makes of the grammar in the official jar."""
 
+from dataclasses import replace
+
 import pytest
 
 from workbench import quality
@@ -91,3 +93,98 @@ def test_no_word_is_suggested_where_none_is_near(rule):
     with pytest.raises(ValueError) as refused:
         quality.parse(f"Rules = [ {rule} ]")
     assert "did you mean" not in str(refused.value)
+
+
+def labels(text):
+    return [dict(rule.labels) for rule in quality.parse(text)]
+
+
+@pytest.mark.parametrize(
+    ("rule", "text"),
+    [
+        ('IsUnique "id" labels=["team"="sales"]', 'IsUnique "id"'),
+        ('IsUnique "id" where "a > 1" labels = [ "team" = "sales" ]', 'IsUnique "id" where "a > 1"'),
+        (
+            'ColumnValues "a" > 1 with threshold > 0.8 labels=["team"="sales"]',
+            'ColumnValues "a" > 1 with threshold > 0.8',
+        ),
+        (
+            'ColumnValues "a" > 1 labels=["team"="sales"] with threshold > 0.8',
+            'ColumnValues "a" > 1 with threshold > 0.8',
+        ),
+        ('(IsUnique "id") labels=["team"="sales"]', 'IsUnique "id"'),
+        ('(IsUnique "id" labels=["team"="sales"])', 'IsUnique "id"'),
+        ('(RowCount > 0 AND IsUnique "id") labels=["team"="sales"]', '(RowCount > 0 AND IsUnique "id")'),
+        (
+            '((RowCount > 0) or (IsUnique "id")) # why\n labels=["team"="sales"]',
+            '((RowCount > 0) or (IsUnique "id"))',
+        ),
+    ],
+)
+def test_a_rule_has_its_labels_and_its_text_has_none(rule, text):
+    """The guide writes them behind `with threshold`, the published grammar before it."""
+    found = quality.parse(f"Rules = [ {rule}, RowCount > 5 ]")
+    assert [(one.text, one.labels) for one in found] == [(text, (("team", "sales"),)), ("RowCount > 5", ())]
+    bare, *_ = quality.parse(f"Rules = [ {text} ]")
+    assert bare == replace(found[0], labels=())  # labels change nothing else
+
+
+def test_default_labels_are_every_rules_and_give_way_to_its_own():
+    begin = 'names = ["a"] DefaultLabels=["frequency"="monthly", "Team"=""] '
+    rules = """RowCount > 0, ColumnValues "b" in $names labels=["frequency"="daily", "team"="a \\"b\\" = [c]"],
+        (RowCount > 1 and IsComplete "a")"""
+    assert labels(f"{begin}Rules = [ {rules} ]") == [
+        {"frequency": "monthly", "Team": ""},  # a value may be empty, and keys are case sensitive
+        {"frequency": "daily", "Team": "", "team": 'a "b" = [c]'},
+        {"frequency": "monthly", "Team": ""},
+    ]
+    (composite,) = quality.parse('DefaultLabels=["a"="b"] Rules = [ (RowCount > 1) and (RowCount > 2) ]')
+    assert [part.labels for part in (composite, *composite.parts)] == [(("a", "b"),), (), ()]
+
+
+TEN = ", ".join(f'"k{n}"="v"' for n in range(10))
+JOINED = 'labels belong to all rules that are joined, as in ((rule) and (rule)) labels=["key"="value"]'
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ('Rules = [ IsComplete "a" labels=[] ]', "the list of labels is empty; leave it out"),
+        ("DefaultLabels=[] Rules = [ RowCount > 0 ]", "the list of labels is empty; leave it out"),
+        ('Rules = [ RowCount > 0 labels=[""="a"] ]', "the key of a label is empty"),
+        ('Rules = [ RowCount > 0 labels=["a"="b", "a"="c"] ]', "the label 'a' stands twice; keys differ"),
+        (f'Rules = [ RowCount > 0 labels=[{TEN}, "a"="b"] ]', "a rule has at most 10 labels, found 11"),
+        (
+            f'DefaultLabels=["a"="b"] Rules = [ RowCount > 0 labels=[{TEN}] ]',
+            "a rule has at most 10 labels, found 11, 1 of them in DefaultLabels",
+        ),
+        (f'Rules = [ RowCount > 0 labels=["{"k" * 129}"="v"] ]', "the key of a label has at most 128 characters, found 129"),
+        (f'Rules = [ RowCount > 0 labels=["k"="{"v" * 257}"] ]', "the value of a label has at most 256 characters, found 257"),
+        ('Rules = [ (RowCount > 0) AND (RowCount > 1) labels=["a"="b"] ]', JOINED),  # as the guide has it
+        ('Rules = [ (RowCount > 0 labels=["a"="b"]) AND (RowCount > 1) ]', JOINED),
+        ('Rules = [ RowCount > 0 AND RowCount > 1 labels=["a"="b"] ]', JOINED),
+        ('Rules = [ ((RowCount > 0) or ((RowCount > 1) labels=["a"="b"])) labels=["a"="b"] ]', JOINED),
+        ('Rules = [ (RowCount > 0 labels=["a"="b"]) labels=["c"="d"] ]', "it has labels twice; write one list of them"),
+        (
+            'Rules = [ Mean "a" > 1 labels=["a"="b"] with threshold > 0.5 labels=["c"="d"] ]',
+            "it has labels twice; write one list of them",
+        ),
+        ('Rules = [ RowCount > 0 label=["a"="b"] ]', "(did you mean labels, not label?)"),
+        ('Defaultlabels=["a"="b"] Rules = [ RowCount > 0 ]', "(did you mean DefaultLabels, not Defaultlabels?)"),
+    ],
+)  # fmt: skip
+def test_labels_that_the_language_does_not_have(text, sentence):
+    with pytest.raises(ValueError) as refused:
+        quality.parse(text)
+    assert sentence in str(refused.value)
+
+
+def test_ten_labels_that_override_each_other_are_ten():
+    assert labels(f"DefaultLabels=[{TEN}] Rules = [ RowCount > 0 labels=[{TEN}] ]") == [
+        {f"k{n}": "v" for n in range(10)}
+    ]
+
+
+def test_a_grammar_that_the_edits_were_not_made_for_is_refused():
+    with pytest.raises(ValueError, match="the grammar has 'whereClause.*' 0 times, expected once"):
+        generate.with_labels("grammar Other;")

@@ -46,7 +46,8 @@ def test_the_published_rule(spark, rooms):
     rule = 'ColumnValues "current_temperature" between -10 and 50'
     result = quality.evaluate(spark, rooms, f"Rules = [ {rule} ]")
     assert result.ruleOutcomes.schema.simpleString() == (
-        "struct<Rule:string,Outcome:string,FailureReason:string,EvaluatedMetrics:map<string,double>>"
+        "struct<Rule:string,Outcome:string,FailureReason:string,EvaluatedMetrics:map<string,double>,"
+        "Labels:map<string,string>>"
     )
     assert [tuple(row) for row in result.ruleOutcomes.collect()] == [
         (
@@ -54,6 +55,7 @@ def test_the_published_rule(spark, rooms):
             "Failed",
             "Value: 105.0 does not meet the constraint requirement!",
             {"Column.current_temperature.Maximum": 105.0, "Column.current_temperature.Minimum": -3.0},
+            {},
         )
     ]
     marked = result.rowLevelOutcomes
@@ -83,6 +85,17 @@ def test_the_published_rule(spark, rooms):
     }
     assert verdict.reasons == (f"{rule}: Value: 105.0 does not meet the constraint requirement!",)
     assert verdict.quarantined.count() == 1
+
+
+def test_labels_are_in_the_outcomes_and_change_none(spark, rooms):
+    rules = 'RowCount > 0, IsComplete "room_type" labels=["team"="sales"]'
+    result = quality.evaluate(spark, rooms, f'DefaultLabels=["team"="all"] Rules = [ {rules} ]')
+    assert [(one.rule, one.labels) for one in result.outcomes] == [
+        ("RowCount > 0", {"team": "all"}),
+        ('IsComplete "room_type"', {"team": "sales"}),
+    ]
+    assert [row.Labels for row in result.ruleOutcomes.collect()] == [{"team": "all"}, {"team": "sales"}]
+    assert result.verdict().figures == quality.evaluate(spark, rooms, f"Rules = [ {rules} ]").verdict().figures
 
 
 def test_counts_columns_and_completeness(spark, people):

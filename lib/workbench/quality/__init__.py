@@ -1,7 +1,7 @@
 """AWS Glue's Data Quality Definition Language (DQDL) on Spark: which rules hold, and which rows break them.
 
     result = quality.evaluate(spark, df, 'Rules = [ ColumnValues "temperature" between -10 and 50 ]')
-    result.ruleOutcomes.show()      # Rule, Outcome, FailureReason, EvaluatedMetrics
+    result.ruleOutcomes.show()      # Rule, Outcome, FailureReason, EvaluatedMetrics, Labels
     result.quarantined.show()       # the rows that broke a rule, and which
 
 The attributes and the columns of the frames have the names that AWS Glue gives them. The dialect, rule type by
@@ -35,12 +35,14 @@ class RuleOutcome:
         passed: whether it holds.
         reason: why not, in Glue's words; None when it passed.
         metrics: name in Glue's spelling to number: what was measured.
+        labels: key to value: the rule's own and those of the ruleset. They change no verdict.
     """
 
     rule: str
     passed: bool
     reason: str | None
     metrics: dict[str, float]
+    labels: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Result:
         ruleset: the text.
         outcomes: tuple of RuleOutcome, in the order of the ruleset.
         ruleOutcomes: DataFrame of the same: Rule, Outcome ("Passed", "Failed"), FailureReason (NULL when passed),
-            EvaluatedMetrics (map<string,double>).
+            EvaluatedMetrics (map<string,double>), Labels (map<string,string>, empty without any).
         rowLevelOutcomes: DataFrame, each row of the input with DataQualityRulesPass, DataQualityRulesFail,
             DataQualityRulesSkip (array<string>, texts of rules in the order of the ruleset) and
             DataQualityEvaluationResult ("Passed", "Failed": some rule failed it). Lazy: reads the input again.
@@ -74,8 +76,9 @@ class Result:
     @cached_property
     def ruleOutcomes(self):  # noqa: D102
         return self._spark.createDataFrame(
-            [(o.rule, "Passed" if o.passed else "Failed", o.reason, o.metrics) for o in self.outcomes],
-            "Rule string, Outcome string, FailureReason string, EvaluatedMetrics map<string,double>",
+            [(o.rule, "Passed" if o.passed else "Failed", o.reason, o.metrics, o.labels) for o in self.outcomes],
+            "Rule string, Outcome string, FailureReason string, EvaluatedMetrics map<string,double>, "
+            "Labels map<string,string>",
         )
 
     @cached_property
@@ -155,7 +158,7 @@ def evaluate(spark, df, ruleset, *, references=None, now=None, composite="COLUMN
     facts = evaluation.measure(frame, rules, bound)
     judged = [one.judge(facts) for one in bound]
     outcomes = tuple(
-        RuleOutcome(rule.text, one.passed, one.reason, dict(one.metrics))
+        RuleOutcome(rule.text, one.passed, one.reason, dict(one.metrics), dict(rule.labels))
         for rule, one in zip(rules, judged, strict=True)
     )
     return Result(

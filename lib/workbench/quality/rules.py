@@ -54,12 +54,13 @@ class Rule:
     """One rule.
 
     Attributes:
-        text: as written, blanks and comments between its words made one blank.
+        text: as written, without labels; blanks and comments between its words made one blank.
         type: the rule type, such as ColumnValues.
         parameters: column names, an alias or a statement.
         condition: what its value must satisfy; None for the types that take none.
         where: Spark SQL filter of the rows it is about; None for all.
         threshold: condition on the share of rows that must satisfy `condition`; None for all of them.
+        labels: (key, value) of each of its labels, those of the ruleset included; they change no verdict.
     """
 
     text: str
@@ -68,6 +69,7 @@ class Rule:
     condition: Condition | None = None
     where: str | None = None
     threshold: Condition | None = None
+    labels: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -77,12 +79,14 @@ class Composite:
     Attributes:
         text: as written.
         operator: "and" or "or".
-        parts: rules or composites, in the order written.
+        parts: rules or composites, in the order written; they have no labels of their own.
+        labels: as those of a Rule.
     """
 
     text: str
     operator: str
     parts: tuple["Rule | Composite", ...]
+    labels: tuple[tuple[str, str], ...] = ()
 
 
 def leaves(rule) -> Iterator[Rule]:

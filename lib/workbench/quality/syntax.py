@@ -2,12 +2,13 @@
 
 import difflib
 import re
+from dataclasses import replace
 from itertools import pairwise
 
-from workbench.quality import operands
+from workbench.quality import labels, operands
 from workbench.quality.rules import SIGNATURES, Composite, Condition, Rule
 
-WORDS = ("between", "in", "matches", "not", "where", "with", "threshold", "and", "or")
+WORDS = ("between", "in", "matches", "not", "where", "with", "threshold", "and", "or", "labels", "DefaultLabels")
 
 
 def parse(ruleset):
@@ -40,7 +41,7 @@ def _document(ruleset):
 
     class Refuse(ErrorListener):
         def syntaxError(self, recognizer, offendingSymbol, line, column, msg, e):
-            meant = _meant(offendingSymbol)
+            meant = _meant(offendingSymbol) or _meant_labels(ruleset)
             raise ValueError(_wrong(recognizer, offendingSymbol, line, column, msg, e) + meant + hint)
 
     if not isinstance(ruleset, str):
@@ -88,6 +89,12 @@ def _meant(token):
     return next((hint for word in (token.text, *before) if (hint := nearly(word))), "")
 
 
+def _meant_labels(ruleset):
+    """Return a hint when a list is called nearly as labels are: it is taken for a variable, whatever is in it."""
+    called = re.search(r"(?i)\b(default_?labels?|labels?)\s*=\s*\[", ruleset)
+    return nearly(called[1]) if called else ""
+
+
 def nearly(word, words=WORDS):
     """Return ` (did you mean between, not betwen?)`, or nothing where no word of the language is near."""
     near = difflib.get_close_matches(word, words, n=1, cutoff=0.75) if re.fullmatch(r"[A-Za-z]\w*", word) else []
@@ -110,12 +117,15 @@ def _sentence(line, column, there, expected):
 
 
 class _Reader:
-    """One document: its text, its variables, and what is wrong with its rules."""
+    """One document: its text, its variables, its default labels, and what is wrong with its rules."""
 
     def __init__(self, stream):
-        self.stream, self.variables, self.problems = stream, {}, []
+        self.stream, self.variables, self.default_labels, self.problems = stream, {}, {}, []
+        self.label_tokens = set()  # indexes of the tokens that no text of a rule has
 
     def document(self, tree):
+        for one in labels.below(tree):
+            self.label_tokens.update(range(one.start.tokenIndex, one.stop.tokenIndex + 1))
         for section, name in ((tree.metadata(), "Metadata"), (tree.dataSources(), "DataSources")):
             if section:
                 raise ValueError(f"the section {name} is not supported; frames are given as df and references=")
@@ -124,10 +134,12 @@ class _Reader:
         if tree.variableDeclarations():
             for declaration in tree.variableDeclarations().variableDeclaration():
                 self.declare(declaration)
+        if tree.defaultLabels():
+            self.default_labels = labels.read(tree.defaultLabels().labelList())
         listed = tree.rulesOrAnalyzers().rules().dqRules()
         if not listed:
             raise ValueError("the ruleset has no rules")
-        found = tuple(self.rule(one) for one in listed.topLevelRule())
+        found = tuple(self.labelled(one) for one in listed.topLevelRule())
         if self.problems:
             raise ValueError(refusal(self.problems))
         return found
@@ -141,6 +153,16 @@ class _Reader:
         listed = several.stringValues() if several else [expression.stringValues()]
         values = tuple(value for one in listed for value in operands.string(one, self.variables))
         self.variables[name] = values if several else values[0]
+
+    def labelled(self, tree):
+        """Read a rule of the ruleset, single or joined of parts, with its labels."""
+        rule = self.rule(tree)
+        try:
+            found = labels.of_rule(tree, self.default_labels)
+        except ValueError as error:
+            self.problems.append((rule.text, str(error)))
+            return rule
+        return replace(rule, labels=tuple(found.items()))
 
     def rule(self, tree):
         if tree.dqRule():
@@ -207,8 +229,9 @@ class _Reader:
         return Condition("number", *operands.condition("number", trees[0].numberBasedCondition(), self.variables))
 
     def text(self, tree):
-        """Return the rule as written, with one blank where there were blanks or comments."""
+        """Return the rule as written but for its labels, with one blank where there were blanks or comments."""
         tokens = self.stream.tokens[tree.start.tokenIndex : tree.stop.tokenIndex + 1]
+        tokens = [token for token in tokens if token.tokenIndex not in self.label_tokens]
         gaps = ("" if a.stop + 1 == b.start else " " for a, b in pairwise(tokens))
         return "".join(t.text + gap for t, gap in zip(tokens, [*gaps, ""], strict=True))
 

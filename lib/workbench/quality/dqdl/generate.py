@@ -1,4 +1,9 @@
-"""Make the parser again from the official grammar: `python -m workbench.quality.dqdl.generate`."""
+"""Make the parser again from the official grammar: `python -m workbench.quality.dqdl.generate`.
+
+The grammar is that of the jar, with labels added: the language has them since March 2026 (awslabs/dqdl#18), and no
+jar of that version can be had. They follow the AWS Glue User Guide (DQDL reference, Labels), which writes a rule's
+labels behind its `with threshold`, and the grammar of awslabs, which takes them before it: both are read.
+"""
 
 import subprocess
 import sys
@@ -10,6 +15,17 @@ from workbench import jars, java
 
 GENERATOR = ("antlr", "antlr-runtime", "antlr3-runtime", "stringtemplate", "treelayout", "icu4j")
 GRAMMAR = ("CommonLexerRules.g4", "DataQualityDefinitionLanguage.g4")
+EDITS = (  # of the grammar's text; each old text stands there once
+    ("whereClause? tagWithCondition*;", "whereClause? labels? tagWithCondition* labels?;"),
+    ("LPAREN topLevelRule RPAREN\n", "LPAREN topLevelRule RPAREN labels?\n"),
+    ("variableDeclarations? rulesOrAnalyzers;", "variableDeclarations? defaultLabels? rulesOrAnalyzers;"),
+)
+LABELS = """
+labelPair: quotedString EQUAL_TO quotedString;
+labelList: LBRAC (labelPair (COMMA labelPair)*)? RBRAC;
+labels: 'labels' EQUAL_TO labelList;
+defaultLabels: 'DefaultLabels' EQUAL_TO labelList;
+"""
 GENERATED = ("DataQualityDefinitionLanguageLexer.py", "DataQualityDefinitionLanguageParser.py")
 
 
@@ -20,13 +36,16 @@ def generate(folder):
         folder: where the two Python files go; nothing else of the generator's output is kept.
 
     Raises:
-        ValueError: a jar cannot be had, or the generator fails.
+        ValueError: a jar cannot be had, the grammar is another one, or the generator fails.
     """
     jars.fetch(jars.named("dqdl", *GENERATOR))
     classpath = ":".join(str(jars.path(name)) for name in GENERATOR)
     with tempfile.TemporaryDirectory() as scratch, zipfile.ZipFile(jars.path("dqdl")) as jar:
         for name in GRAMMAR:
             (Path(scratch) / name).write_bytes(jar.read(f"dqdl/{name}"))
+        (Path(scratch) / GRAMMAR[1]).write_text(
+            with_labels((Path(scratch) / GRAMMAR[1]).read_text("utf-8")), "utf-8"
+        )
         # the path of the grammar becomes part of the generated text, so it is named from within its folder
         options = ["-Dlanguage=Python3", "-encoding", "UTF-8", "-no-listener", "-no-visitor"]
         command = [str(java.find()), "-cp", classpath, "org.antlr.v4.Tool", *options, GRAMMAR[1]]
@@ -35,6 +54,19 @@ def generate(folder):
             raise ValueError(f"ANTLR could not generate the parser: {said.stderr[:500]}")
         for name in GENERATED:
             (Path(folder) / name).write_bytes((Path(scratch) / name).read_bytes())
+
+
+def with_labels(grammar: str) -> str:
+    """Return the grammar's text with the labels of rules and of rulesets.
+
+    Raises:
+        ValueError: the text is another one than the edits were made for.
+    """
+    for old, new in EDITS:
+        if grammar.count(old) != 1:
+            raise ValueError(f"the grammar has {old!r} {grammar.count(old)} times, expected once: look at it anew")
+        grammar = grammar.replace(old, new)
+    return grammar + LABELS
 
 
 if __name__ == "__main__":
