@@ -83,6 +83,17 @@ def test_what_is_not_there(kind, zero):
         assert streams.Protobuf(file, "One").parser()([OTHER]).rows["v"].to_pylist() == [value]
 
 
+@pytest.mark.parametrize("syntax", ["proto2", "proto3"])
+def test_a_message_of_no_byte_is_one_of_which_nothing_was_sent(syntax):
+    file = of(("v", KINDS.TYPE_STRING, KINDS.LABEL_OPTIONAL), syntax=syntax)
+    assert protobuf._message(file, "One")().SerializeToString() == b""
+    found = streams.Protobuf(file, "One", unknown="dead").parser()([b"", b"\x0a\x01a"])
+    assert found.rows["v"].to_pylist() == [None if syntax == "proto2" else "", "a"]
+    required = of(("v", KINDS.TYPE_STRING, KINDS.LABEL_REQUIRED), syntax="proto2")
+    found = streams.Protobuf(required, "One").parser()([b""])
+    assert found.dead == [(0, "missing_field", "v is required and not there")]
+
+
 def test_a_default_of_proto2_is_not_what_was_sent():
     file = descriptor_pb2.FileDescriptorProto(name="one.proto", syntax="proto2")
     one = file.message_type.add(name="One")

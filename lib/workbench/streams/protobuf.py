@@ -21,9 +21,10 @@ NOT_READ = ("google.protobuf.Any", "google.protobuf.Struct", "google.protobuf.Va
 class Protobuf:
     """How Protobuf records, one message each, become rows.
 
-    A field without presence (a plain one of proto3) is never null: what was not sent is 0 or empty. Enums become
-    their names, google.protobuf.Timestamp and the wrappers (Int32Value …) the value they hold, uint64 a
-    DECIMAL(20, 0). Any message parses bytes of another as fields that it does not know: see `unknown`.
+    A field without presence (a plain one of proto3) is never null: what was not sent is 0 or empty, and a record
+    of no byte is a message of which nothing was sent. Enums become their names, google.protobuf.Timestamp and the
+    wrappers (Int32Value …) the value they hold, uint64 a DECIMAL(20, 0). Any message parses bytes of another as
+    fields that it does not know: see `unknown`.
 
     Attributes:
         descriptors: bytes of a FileDescriptorSet with the message and all that it needs: `protoc
@@ -127,8 +128,6 @@ class Parser:
 
 
 def _value(made, raw):
-    if not raw:
-        raise Bad("empty", "the record is empty")
     try:
         found = made.FromString(raw)
     except UnicodeDecodeError as error:  # of the library's variant in Python
