@@ -7,7 +7,7 @@ import json
 import struct
 from dataclasses import dataclass, field
 
-from workbench.streams import avro_logical, avro_resolution, schemas
+from workbench.streams import aggregates, avro_logical, avro_resolution, schemas
 from workbench.streams.parsing import MESSAGE_LENGTH, Parsed, batch
 from workbench.streams.types import Bad
 
@@ -94,16 +94,22 @@ class Parser:
         for place, raw in enumerate(data):
             try:
                 found = _value(raw, read)
-            except Bad as bad:
-                dead.append((place, bad.reason, str(bad)[:MESSAGE_LENGTH]))
-            except RecursionError:
-                dead.append((place, "too_deep", "values are nested too deeply"))
-            except Exception as error:  # whatever reading meets is this record's, and the stream goes on
-                dead.append((place, "not_avro", f"{error!r}"[:MESSAGE_LENGTH]))
+            except Exception as error:
+                reason, message = aggregates.reason(raw) or _reason(error)
+                dead.append((place, reason, message[:MESSAGE_LENGTH]))
             else:
                 rows.append([found[name] for name in arrow.names])
                 good.append(place)
         return batch(rows, good, dead, arrow, ())
+
+
+def _reason(error):
+    """Return (reason, message) of a record that could not be read; whatever was met, it is this record's."""
+    if isinstance(error, Bad):
+        return error.reason, str(error)
+    if isinstance(error, RecursionError):
+        return "too_deep", "values are nested too deeply"
+    return "not_avro", f"{error!r}"
 
 
 def _value(raw, read):

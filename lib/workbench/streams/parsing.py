@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from workbench import releases
-from workbench.streams import schemas, types
+from workbench.streams import aggregates, schemas, types
 
 UNKNOWN_FIELDS = ("ignore", "dead")
 MESSAGE_LENGTH = 200
@@ -152,7 +152,7 @@ class Parser:
                 if type(value) is not dict:
                     raise types.Bad("not_an_object", f"a JSON {types.kind(value)} where an object is expected")
             except Exception as error:
-                dead[place] = _reason(error, raw)
+                dead[place] = aggregates.reason(raw) or _reason(error, raw)
             else:
                 objects.append(value)
                 places.append(place)

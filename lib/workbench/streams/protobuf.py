@@ -5,7 +5,7 @@ Source of the type mapping and of presence: protobuf.dev, Language Guide (proto 
 
 from dataclasses import dataclass, field
 
-from workbench.streams import protobuf_fields, schemas
+from workbench.streams import aggregates, protobuf_fields, schemas
 from workbench.streams.parsing import MESSAGE_LENGTH, UNKNOWN_FIELDS, Parsed, batch
 from workbench.streams.types import Bad
 
@@ -119,7 +119,8 @@ class Parser:
                 if stranger and self.strict:
                     raise Bad("unknown_field", f"field number {stranger[0]} is not in {stranger[1]}")
             except Bad as bad:
-                dead.append((place, bad.reason, str(bad)[:MESSAGE_LENGTH]))
+                reason, message = aggregates.reason(raw) or (bad.reason, str(bad))
+                dead.append((place, reason, message[:MESSAGE_LENGTH]))
             else:
                 rows.append(row)
                 good.append(place)
