@@ -7,7 +7,7 @@ from google.protobuf import descriptor_pb2
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from workbench.streams import avro, parsing, protobuf, schemas
+from workbench.streams import avro, framing, parsing, protobuf, schemas
 
 WORD, NAMES = re.compile(r"[a-z]+(_[a-z0-9]+)*"), st.sampled_from(["a", "b", "A", "é", "id", "straße", "x y", "0"])
 KINDS = descriptor_pb2.FieldDescriptorProto
@@ -335,10 +335,16 @@ def protobuf_records(draw):
 @settings(max_examples=60)
 @given(
     st.sampled_from(["proto2", "proto3"]), protobuf_records(), st.lists(st.sampled_from(TYPES), max_size=2),
-    st.sampled_from(parsing.UNKNOWN_FIELDS),
+    st.sampled_from(parsing.UNKNOWN_FIELDS), st.sampled_from([None, None, *framing.FRAMINGS]),
 )  # fmt: skip
-@example("proto2", ([(KINDS.TYPE_STRING, "one")], [b"\x0a\x02\xff\xfe"]), [], "ignore")
-@example("proto2", ([(".Inner", "map")], [b"\x0a\x03\x0a\x01\xff"]), [], "ignore")
-def test_protobuf(syntax, made, inner, unknown):
+@example("proto2", ([(KINDS.TYPE_STRING, "one")], [b"\x0a\x02\xff\xfe"]), [], "ignore", None)
+@example("proto2", ([(".Inner", "map")], [b"\x0a\x03\x0a\x01\xff"]), [], "ignore", None)
+def test_protobuf(syntax, made, inner, unknown, framed):
     fields, records = made
-    hold(protobuf.Protobuf(descriptors(syntax, fields, inner), "Outer", unknown=unknown).parser(), records)
+    header = {
+        None: b"",
+        "confluent": b"\x00\x00\x00\x00\x01\x02\x02",
+        "glue": b"\x03\x00" + b"\x00" * 16 + b"\x01",
+    }
+    parse = protobuf.Protobuf(descriptors(syntax, fields, inner), "Outer", unknown=unknown, framing=framed)
+    hold(parse.parser(), [header[framed] + one for one in records] + records[:1])

@@ -39,6 +39,7 @@ def test_the_page_names_all_reasons_and_no_other():
         "avro_logical",
         "avro_resolution",
         "avro_values",
+        "framing",
         "nulls",
         "parsing",
         "protobuf",
