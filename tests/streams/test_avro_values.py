@@ -214,3 +214,11 @@ def test_an_array_of_what_has_no_byte_ends():
 def test_logical_types_that_give_no_column(kind, said):
     with pytest.raises(ValueError, match=said):
         streams.Avro(schema(kind)).fields()
+
+
+def test_two_fields_that_are_one_column_to_spark():
+    fields = [{"name": name, "type": "long"} for name in ("id", "masse", "maße", "ID")]
+    with pytest.raises(
+        ValueError, match="the Avro record One has id and ID; a name can be there once, in one case"
+    ):
+        streams.Avro(json.dumps({"type": "record", "name": "One", "fields": fields})).fields()

@@ -171,3 +171,9 @@ def test_messages_maps_enums_times_and_wrappers(syntax, record, column, value):
 def test_bytes_that_are_no_message_have_a_reason(syntax, record, reason):
     found = streams.Protobuf(nested(syntax), "Outer").parser()([record])
     assert [(place, why) for place, why, _ in found.dead] == [(0, reason)]
+
+
+def test_two_fields_that_are_one_column_to_spark():
+    file = of(*((name, KINDS.TYPE_INT32, KINDS.LABEL_OPTIONAL) for name in ("id", "iD", "other")), syntax="proto2")
+    with pytest.raises(ValueError, match="the message One has id and iD; a name can be there once, in one case"):
+        streams.Protobuf(file, "One").fields()

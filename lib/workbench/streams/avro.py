@@ -53,6 +53,7 @@ class Avro:
 
         reader = _parsed(self.schema)
         found = StructType.fromJson(_struct(reader, ()))
+        schemas.refuse_twice(found.names, f"the Avro record {reader['name']}")
         for number, one in self.writers.items():
             framing.of_id(number)
             _parsed(one)

@@ -54,9 +54,7 @@ class Json:
         except Exception as error:
             raise ValueError(f"{self.schema!r} is no schema: {str(error).strip().splitlines()[0]}") from error
         schemas.checked(found.jsonValue())
-        lower = [name.lower() for name in found.names]
-        if twice := [name for name in found.names if lower.count(name.lower()) > 1]:
-            raise ValueError(f"{self.schema!r} has {' and '.join(twice)}; a name can be there once, in one case")
+        schemas.refuse_twice(found.names, repr(self.schema))
         return found
 
     def parser(self):

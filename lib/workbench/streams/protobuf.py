@@ -55,11 +55,14 @@ class Protobuf:
         """Return the columns as a StructType.
 
         Raises:
-            ValueError: the bytes are no descriptors, the message is not among them, or holds itself.
+            ValueError: the bytes are no descriptors, the message is not among them, holds itself, or
+                has a name twice.
         """
         from pyspark.sql.types import StructType
 
-        return StructType.fromJson(_struct(_message(self.descriptors, self.message).DESCRIPTOR, ()))
+        found = StructType.fromJson(_struct(_message(self.descriptors, self.message).DESCRIPTOR, ()))
+        schemas.refuse_twice(found.names, f"the message {self.message}")
+        return found
 
     def parser(self):
         """Return the Parser, which goes to Spark's workers."""
