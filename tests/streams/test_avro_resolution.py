@@ -1,7 +1,8 @@
 """Avro records of another schema than the reader's: defaults, promotions, and what a number means.
 
-The defaults of a timestamp-millis, of bytes and of a decimal, and the long that is called a time, are what Avro's Java
-library 1.12.1 reads from the same bytes with the same schemas.
+What Avro's Java library 1.12.1 reads from the same bytes with the same schemas was looked at for each kind of case. It
+is the same but where both schemas name a meaning and they differ: Java takes milliseconds for microseconds and days for
+milliseconds without a word, here they are converted or refused.
 """
 
 import io

@@ -34,10 +34,12 @@ def told(page):
 def test_the_page_names_all_reasons_and_no_other():
     folder, page = ROOT / "lib/workbench/streams", (ROOT / "docs/delivery.md").read_text()
     modules = (
+        "aggregates",
         "avro",
         "avro_logical",
         "avro_resolution",
         "avro_values",
+        "framing",
         "nulls",
         "parsing",
         "protobuf",

@@ -1,13 +1,13 @@
 """Avro records against their schema: the schema gives the columns, and what it does not describe is a reason.
 
-Source of the type mapping and of the framing: avro.apache.org, Specification 1.12; Confluent's wire format.
+Source of the type mapping: avro.apache.org, Specification 1.12.
 """
 
 import json
 import struct
 from dataclasses import dataclass, field
 
-from workbench.streams import avro_logical, avro_resolution, schemas
+from workbench.streams import aggregates, avro_logical, avro_resolution, framing, schemas
 from workbench.streams.parsing import MESSAGE_LENGTH, Parsed, batch
 from workbench.streams.types import Bad
 
@@ -20,7 +20,6 @@ LOGICAL = {
     "local-timestamp-millis": "timestamp_ntz", "local-timestamp-micros": "timestamp_ntz", "uuid": "string",
 }  # fmt: skip
 DIGITS = 38  # of a decimal
-HEADER = 5  # a zero, and four bytes of a schema's id
 
 
 @dataclass(frozen=True)
@@ -33,27 +32,30 @@ class Avro:
 
     Attributes:
         schema: the Avro schema of a record, JSON text: what the rows have.
-        writers: schemas by which records were written, schema id to JSON text: each record begins with a zero and
-            the id of its writer's schema (Confluent's framing) and is resolved to `schema`, as Avro says; empty
-            for records that were written with `schema` itself and begin with nothing.
+        writers: schemas by which records were written, schema id to JSON text: each record begins with the id of
+            its writer's schema and is resolved to `schema`, as Avro says. Whole numbers are ids of Confluent's
+            framing, UUIDs as text of AWS Glue's, whose values may be compressed. Empty for records that were
+            written with `schema` itself and begin with nothing.
         version: the schema's own, kept with each dead letter.
     """
 
     schema: str
-    writers: dict[int, str] = field(default_factory=dict)
+    writers: dict[int | str, str] = field(default_factory=dict)
     version: str = "1"
 
     def fields(self):
         """Return the columns as a StructType.
 
         Raises:
-            ValueError: the schema is none, is not of a record, or has a type that Spark has not.
+            ValueError: the schema is none, is not of a record, or has a type that Spark has not; an id is none.
         """
         from pyspark.sql.types import StructType
 
         reader = _parsed(self.schema)
         found = StructType.fromJson(_struct(reader, ()))
-        for one in self.writers.values():
+        schemas.refuse_twice(found.names, f"the Avro record {reader['name']}")
+        for number, one in self.writers.items():
+            framing.of_id(number)
             _parsed(one)
         if self.writers:
             avro_resolution.check_defaults(reader)
@@ -88,41 +90,46 @@ class Parser:
             reader = _parsed(self.schema)
             writers = {number: _parsed(text) for number, text in self.writers.items()} or {None: reader}
             read = {number: (avro_resolution.reader_of(one, reader), one) for number, one in writers.items()}
-            self._made = read, schemas.arrow_schema(self.struct)
-        read, arrow = self._made
+            framings = tuple(dict.fromkeys(map(framing.of_id, self.writers)))
+            self._made = read, framings, schemas.arrow_schema(self.struct)
+        read, framings, arrow = self._made
         rows, good, dead = [], [], []
         for place, raw in enumerate(data):
             try:
-                found = _value(raw, read)
-            except Bad as bad:
-                dead.append((place, bad.reason, str(bad)[:MESSAGE_LENGTH]))
-            except RecursionError:
-                dead.append((place, "too_deep", "values are nested too deeply"))
-            except Exception as error:  # whatever reading meets is this record's, and the stream goes on
-                dead.append((place, "not_avro", f"{error!r}"[:MESSAGE_LENGTH]))
+                found = _value(raw, read, framings)
+            except Exception as error:
+                reason, message = aggregates.reason(raw) or _reason(error)
+                dead.append((place, reason, message[:MESSAGE_LENGTH]))
             else:
                 rows.append([found[name] for name in arrow.names])
                 good.append(place)
         return batch(rows, good, dead, arrow, ())
 
 
-def _value(raw, read):
-    """Return a record's fields; `read` has the reader for the id of each writer's schema, None of the only one."""
-    number, start = None, 0
-    if None not in read:
-        if len(raw) < HEADER or raw[0] != 0:
-            raise Bad("not_framed", "the record does not begin with a zero and the id of a schema")
-        number, start = int.from_bytes(raw[1:HEADER], "big"), HEADER
+def _reason(error):
+    """Return (reason, message) of a record that could not be read; whatever was met, it is this record's."""
+    if isinstance(error, Bad):
+        return error.reason, str(error)
+    if isinstance(error, RecursionError):
+        return "too_deep", "values are nested too deeply"
+    return "not_avro", f"{error!r}"
+
+
+def _value(raw, read, framings):
+    """Return a record's fields; `read` has a reader for each id of a writer's schema, or one for None."""
+    number, body = None, raw
+    if framings:
+        _, number, body = framing.opened(raw, framings)
         if number not in read:
             raise Bad("unknown_schema", f"no schema {number} was given; there are {', '.join(map(str, read))}")
     value_at, writer = read[number]
-    if len(raw) == start and writer.get("fields"):
+    if not body and writer.get("fields"):
         raise Bad("empty", "the record is empty")
     try:
-        found, end = value_at(raw, start)
+        found, end = value_at(body, 0)
     except (IndexError, struct.error):
         raise Bad("not_avro", "the record ends before its value does") from None
-    if left := len(raw) - end:
+    if left := len(body) - end:
         raise Bad("more_than_one", f"{left} bytes follow the value")
     return found
 

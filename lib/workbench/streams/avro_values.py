@@ -142,7 +142,7 @@ def array(item: Read) -> Read:
     def read(data: bytes, place: int) -> tuple[list, int]:
         found: list = []
         while True:
-            count, place, end = _block(data, place)
+            count, place = _block(data, place)
             if not count:
                 return found, place
             if len(found) + count > max(len(data), MOST_WITHOUT_A_BYTE):
@@ -150,7 +150,6 @@ def array(item: Read) -> Read:
             for _ in range(count):
                 value, place = item(data, place)
                 found.append(value)
-            _at_end(place, end)
 
     return read
 
@@ -161,28 +160,20 @@ def mapped(value_of: Read) -> Read:
     def read(data: bytes, place: int) -> tuple[list, int]:
         found: dict = {}
         while True:
-            count, place, end = _block(data, place)
+            count, place = _block(data, place)
             if not count:
                 return list(found.items()), place
             for _ in range(count):
                 key, place = _string(data, place)
                 found[key], place = value_of(data, place)
-            _at_end(place, end)
 
     return read
 
 
-def _block(data: bytes, place: int) -> tuple[int, int, int | None]:
-    """Return how many items follow, the place of the first, and the place behind the last where it is said."""
+def _block(data: bytes, place: int) -> tuple[int, int]:
+    """Return how many items follow, and the place of the first; how many bytes they have is for who skips them."""
     count, place = _long(data, place)
     if count >= 0:
-        return count, place, None
-    size, place = _long(data, place)
-    return -count, place, place + size
-
-
-def _at_end(place: int, end: int | None) -> None:
-    if end is not None and place != end:
-        raise Bad(
-            "not_avro", f"a block ends {abs(place - end)} bytes {'behind' if place > end else 'before'} its end"
-        )
+        return count, place
+    _, place = _long(data, place)
+    return -count, place

@@ -12,7 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from workbench import releases
-from workbench.streams import schemas, types
+from workbench.streams import aggregates, schemas, types
 
 UNKNOWN_FIELDS = ("ignore", "dead")
 MESSAGE_LENGTH = 200
@@ -54,9 +54,7 @@ class Json:
         except Exception as error:
             raise ValueError(f"{self.schema!r} is no schema: {str(error).strip().splitlines()[0]}") from error
         schemas.checked(found.jsonValue())
-        lower = [name.lower() for name in found.names]
-        if twice := [name for name in found.names if lower.count(name.lower()) > 1]:
-            raise ValueError(f"{self.schema!r} has {' and '.join(twice)}; a name can be there once, in one case")
+        schemas.refuse_twice(found.names, repr(self.schema))
         return found
 
     def parser(self):
@@ -152,7 +150,7 @@ class Parser:
                 if type(value) is not dict:
                     raise types.Bad("not_an_object", f"a JSON {types.kind(value)} where an object is expected")
             except Exception as error:
-                dead[place] = _reason(error, raw)
+                dead[place] = aggregates.reason(raw) or _reason(error, raw)
             else:
                 objects.append(value)
                 places.append(place)

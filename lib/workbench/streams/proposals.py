@@ -4,7 +4,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from workbench.streams import reading, shards, types
+from workbench.streams import aggregates, reading, shards, types
 
 _LARGEST = 2**63 - 1
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -48,7 +48,7 @@ def propose(source, *, records=1_000):
     """
     if isinstance(records, bool) or not isinstance(records, int) or records < 1:
         raise ValueError(f"records is a whole number from 1, not {records!r}")
-    objects, seen = [], 0
+    objects, seen, packed = [], 0, 0
     for raw in _sample(source, records):
         seen += 1
         if raw is None:
@@ -56,11 +56,13 @@ def propose(source, *, records=1_000):
         try:
             value = json.loads(raw)
         except ValueError:
+            packed += aggregates.reason(raw) is not None
             continue
         objects += [value] if isinstance(value, dict) else []
     if not objects:
         raise ValueError(
             f"{source.stream} gave {seen} records and none is a JSON object; there is nothing to propose"
+            + (f". {packed} of them are aggregates of the Kinesis Producer Library" if packed else "")
         )
     mixed = {}
     return Proposal(", ".join(_fields(objects, "", mixed)), seen, seen - len(objects), mixed)

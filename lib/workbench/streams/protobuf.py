@@ -5,7 +5,7 @@ Source of the type mapping and of presence: protobuf.dev, Language Guide (proto 
 
 from dataclasses import dataclass, field
 
-from workbench.streams import protobuf_fields, schemas
+from workbench.streams import aggregates, framing, protobuf_fields, schemas
 from workbench.streams.parsing import MESSAGE_LENGTH, UNKNOWN_FIELDS, Parsed, batch
 from workbench.streams.types import Bad
 
@@ -21,9 +21,10 @@ NOT_READ = ("google.protobuf.Any", "google.protobuf.Struct", "google.protobuf.Va
 class Protobuf:
     """How Protobuf records, one message each, become rows.
 
-    A field without presence (a plain one of proto3) is never null: what was not sent is 0 or empty. Enums become
-    their names, google.protobuf.Timestamp and the wrappers (Int32Value …) the value they hold, uint64 a
-    DECIMAL(20, 0). Any message parses bytes of another as fields that it does not know: see `unknown`.
+    A field without presence (a plain one of proto3) is never null: what was not sent is 0 or empty, and a record
+    of no byte is a message of which nothing was sent. Enums become their names, google.protobuf.Timestamp and the
+    wrappers (Int32Value …) the value they hold, uint64 a DECIMAL(20, 0). Any message parses bytes of another as
+    fields that it does not know: see `unknown`.
 
     Attributes:
         descriptors: bytes of a FileDescriptorSet with the message and all that it needs: `protoc
@@ -33,30 +34,41 @@ class Protobuf:
             `ignore` drops the field and counts the record, `dead` makes it a dead letter. A field that is in the
             message, and whose value is none of its type, is always one.
         version: the schema's own, kept with each dead letter.
+        framing: what stands before each message: `confluent` or `glue`, which the serializer of a schema registry
+            writes, and which says which message of its file it is; None for nothing. The schema's id is not used.
     """
 
     descriptors: bytes = field(repr=False)
     message: str
     unknown: str = "ignore"
     version: str = "1"
+    framing: str | None = None
 
     def __post_init__(self):
         if self.unknown not in UNKNOWN_FIELDS:
             raise ValueError(f"unknown is {self.unknown!r}, expected one of {', '.join(UNKNOWN_FIELDS)}")
+        if self.framing not in (None, *framing.FRAMINGS):
+            names = ", ".join(framing.FRAMINGS)
+            raise ValueError(f"framing is {self.framing!r}, expected one of {names}, or None")
 
     def fields(self):
         """Return the columns as a StructType.
 
         Raises:
-            ValueError: the bytes are no descriptors, the message is not among them, or holds itself.
+            ValueError: the bytes are no descriptors, the message is not among them, holds itself, or
+                has a name twice.
         """
         from pyspark.sql.types import StructType
 
-        return StructType.fromJson(_struct(_message(self.descriptors, self.message).DESCRIPTOR, ()))
+        found = StructType.fromJson(_struct(_message(self.descriptors, self.message).DESCRIPTOR, ()))
+        schemas.refuse_twice(found.names, f"the message {self.message}")
+        return found
 
     def parser(self):
         """Return the Parser, which goes to Spark's workers."""
-        return Parser(self.fields().jsonValue(), self.descriptors, self.message, self.unknown == "dead")
+        return Parser(
+            self.fields().jsonValue(), self.descriptors, self.message, self.unknown == "dead", self.framing
+        )
 
 
 def described(message_class):
@@ -86,12 +98,14 @@ class Parser:
         descriptors: bytes of a FileDescriptorSet.
         message: full name.
         strict: whether a field that is not in the message is an error.
+        framing: one of framing.FRAMINGS, or None.
     """
 
     struct: dict
     descriptors: bytes
     message: str
     strict: bool
+    framing: str | None = None
     _made: tuple | None = field(default=None, repr=False)
 
     def __getstate__(self):
@@ -100,40 +114,55 @@ class Parser:
     def __call__(self, data: list[bytes]) -> Parsed:
         """Parse a list of bytes."""
         if self._made is None:
-            made = _message(self.descriptors, self.message)
-            getters = [_getter(one) for one in made.DESCRIPTOR.fields]
-            self._made = (
-                made,
-                getters,
-                protobuf_fields.strangers(made.DESCRIPTOR),
-                schemas.arrow_schema(self.struct),
-            )
-        made, getters, strangers, arrow = self._made
+            self._made = self._make()
+        made, own, getters, strangers, arrow = self._made
         rows, good, dead, unknown = [], [], [], []
         for place, raw in enumerate(data):
             try:
-                found = _value(made, raw)
+                found = _value(made, self._unframed(raw, own) if self.framing else raw)
                 stranger = strangers(found)
                 row = [get(found) for get in getters]
                 if stranger and self.strict:
                     raise Bad("unknown_field", f"field number {stranger[0]} is not in {stranger[1]}")
-            except Bad as bad:
-                dead.append((place, bad.reason, str(bad)[:MESSAGE_LENGTH]))
+            except Exception as error:
+                reason, message = aggregates.reason(raw) or _reason(error)
+                dead.append((place, reason, message[:MESSAGE_LENGTH]))
             else:
                 rows.append(row)
                 good.append(place)
                 unknown += [place] if stranger else []
         return batch(rows, good, dead, arrow, unknown)
 
+    def _make(self):
+        made = _message(self.descriptors, self.message)
+        kind = made.DESCRIPTOR
+        own = framing.place_of(self.framing, kind) if self.framing else None
+        getters = [_getter(one) for one in kind.fields]
+        return made, own, getters, protobuf_fields.strangers(kind), schemas.arrow_schema(self.struct)
+
+    def _unframed(self, raw, own):
+        """Return the bytes of a framed message; raise Bad where it is another one of the file."""
+        _, _, body = framing.opened(raw, (self.framing,))
+        named, data = framing.message_of(self.framing, body)
+        if named != own:
+            raise Bad("other_message", f"the record is message {named} of its file, and {self.message} is {own}")
+        return data
+
+
+def _reason(error):
+    """Return (reason, message) of a record that could not be read; whatever was met, it is this record's."""
+    return (error.reason, str(error)) if isinstance(error, Bad) else ("not_protobuf", f"{error!r}")
+
 
 def _value(made, raw):
-    if not raw:
-        raise Bad("empty", "the record is empty")
     try:
         found = made.FromString(raw)
     except UnicodeDecodeError as error:  # of the library's variant in Python
         raise Bad("not_utf8", f"a text is not UTF-8: {error.reason}") from None
     except Exception as error:  # a DecodeError; whatever else a library meets, it is this record's
+        for name in framing.FRAMINGS:  # no message begins so: there is no field 0
+            if raw[0] == framing.BEGIN[name] and len(raw) >= framing.HEADER[name]:
+                raise Bad("not_protobuf", f"{error}; it begins as with framing={name!r}") from None
         text = "UTF-8" in str(error)  # all that the library says of a text in proto3
         raise Bad("not_utf8" if text else "not_protobuf", str(error) or f"{error!r}") from None
     if not found.IsInitialized():

@@ -21,6 +21,17 @@ def checked(struct):
         _checked(one["type"], one["name"])
 
 
+def refuse_twice(names: list[str], what: str) -> None:
+    """Refuse a name that is there twice, or in two cases: to Spark they are one column.
+
+    Raises:
+        ValueError: there is one; `what` says of which schema.
+    """
+    lower = [name.lower() for name in names]
+    if twice := [name for name in names if lower.count(name.lower()) > 1]:
+        raise ValueError(f"{what} has {' and '.join(twice)}; a name can be there once, in one case")
+
+
 def _checked(kind, name):
     if isinstance(kind, str):
         if kind not in SIMPLE and not DECIMAL.fullmatch(kind):

@@ -1,0 +1,106 @@
+"""What a schema registry's serializer puts before a value: which schema it was written with.
+
+Source: Confluent's wire format; AWSSchemaRegistryConstants, MessageIndexFinder and ProtobufWireFormatEncoder of
+awslabs/aws-glue-schema-registry.
+"""
+
+import uuid
+import zlib
+from typing import Any
+
+from workbench.streams.types import Bad
+
+CONFLUENT, GLUE = "confluent", "glue"
+FRAMINGS = (CONFLUENT, GLUE)
+BEGIN = {CONFLUENT: 0, GLUE: 3}  # the first byte
+HEADER = {CONFLUENT: 5, GLUE: 18}  # that byte and four of an id; that byte, one of compression, and a UUID
+PLAIN, ZLIB = 0, 5
+LARGEST = 2**28  # bytes of a value that came compressed
+NAMED = {CONFLUENT: "a zero and the id of a schema", GLUE: "the byte 3, a compression and the UUID of a schema"}
+
+
+def of_id(number: Any) -> str:
+    """Return the framing whose schemas have such an id: whole numbers are Confluent's, UUIDs are Glue's.
+
+    Raises:
+        ValueError: it is neither.
+    """
+    if type(number) is int and 0 <= number < 2**32:
+        return CONFLUENT
+    try:
+        if str(uuid.UUID(number)) == number:
+            return GLUE
+    except (ValueError, TypeError, AttributeError):
+        pass
+    raise ValueError(
+        f"{number!r} is not the id of a writer's schema: a whole number of 32 bits (Confluent), or a UUID as "
+        "text, in lower case and with dashes (Glue)"
+    )
+
+
+def opened(raw: bytes, framings: tuple[str, ...]) -> tuple[str, int | str, bytes]:
+    """Return (framing, id of the schema, what follows) of a record in one of some framings; or raise Bad."""
+    framing = next((one for one in framings if raw[:1] == bytes([BEGIN[one]])), None)
+    if framing is None or len(raw) < HEADER[framing]:
+        raise Bad("not_framed", f"the record does not begin with {', or '.join(NAMED[one] for one in framings)}")
+    body = raw[HEADER[framing] :]
+    if framing == CONFLUENT:
+        return framing, int.from_bytes(raw[1:5], "big"), body
+    if raw[1] not in (PLAIN, ZLIB):
+        raise Bad("not_framed", f"the compression is {raw[1]}, expected {PLAIN} (none) or {ZLIB} (zlib)")
+    return framing, str(uuid.UUID(bytes=raw[2:18])), _inflated(body) if raw[1] == ZLIB else body
+
+
+def _inflated(body: bytes) -> bytes:
+    stream = zlib.decompressobj()
+    try:
+        found = stream.decompress(body, LARGEST)
+    except zlib.error as error:
+        raise Bad("not_framed", f"the compressed value cannot be read: {error}") from None
+    if not stream.eof:
+        more = f"has more than {LARGEST} bytes" if stream.unconsumed_tail else "ends before its end"
+        raise Bad("not_framed", f"the compressed value {more}")
+    return found
+
+
+def message_of(framing: str, body: bytes) -> tuple[list[int], bytes]:
+    """Return (where a Protobuf record's message is in its file, its bytes); or raise Bad."""
+    number, place = _varint(body, 0)
+    if framing == GLUE:
+        return [number], body[place:]
+    count, found = _signed(number), []
+    if count < 0 or count > len(body):
+        raise Bad("not_framed", f"the record names its message by {count} numbers")
+    for _ in range(count):
+        number, place = _varint(body, place)
+        found.append(_signed(number))
+    return found or [0], body[place:]
+
+
+def place_of(framing: str, descriptor: Any) -> list[int]:
+    """Return where a message is in its file, as a record says it: Confluent counts in each message, Glue all."""
+    if framing == GLUE:
+        names, more = [], list(descriptor.file.message_types_by_name.values())
+        while more:
+            one = more.pop()
+            names.append(one.full_name)
+            more += one.nested_types
+        return [sorted(names).index(descriptor.full_name)]
+    above = descriptor.containing_type
+    beside = above.nested_types if above else descriptor.file.message_types_by_name.values()
+    names = [one.full_name for one in beside if not one.GetOptions().map_entry]
+    return [*(place_of(framing, above) if above else ()), names.index(descriptor.full_name)]
+
+
+def _signed(number: int) -> int:
+    return (number >> 1) ^ -(number & 1)
+
+
+def _varint(data: bytes, place: int) -> tuple[int, int]:
+    found = shift = 0
+    while place < len(data) and shift < 35:
+        byte = data[place]
+        found, shift, place = found | (byte & 0x7F) << shift, shift + 7, place + 1
+        if byte <= 0x7F:
+            return found, place
+    raise Bad("not_framed", "the record does not say which message it is")
