@@ -132,8 +132,20 @@ def spark():
 def namespace(spark, request):
     """A namespace of the test's own, gone afterwards."""
     name = "t_" + "".join(c if c.isalnum() else "_" for c in request.node.name.lower())[:60].rstrip("_")
+    with own_namespace(spark, name):
+        yield name
+
+
+@contextlib.contextmanager
+def own_namespace(spark, name):
+    """Make a namespace; behind the block it is gone with its tables."""
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {name}")
     yield name
+    drop_namespace(spark, name)
+
+
+def drop_namespace(spark, name):
+    """Drop a namespace with all its tables and their files."""
     for row in spark.sql(f"SHOW TABLES IN {name}").collect():
         spark.sql(f"DROP TABLE {name}.{row.tableName} PURGE")
     spark.sql(f"DROP NAMESPACE {name}")

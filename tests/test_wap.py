@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 import wap_processes as processes
-from conftest import PROVE
+from conftest import PROVE, own_namespace
 from wap_processes import ancestry, refs, rows
 
 from workbench import wap
@@ -919,15 +919,12 @@ KILLS = [("quarantined", "failed"), ("attested", "passed")]  # all of them: make
 @pytest.fixture(scope="module")
 def killed(spark):
     """Tables of runs that were killed by signal 9, all at once because each has to start a JVM."""
-    spark.sql("CREATE NAMESPACE IF NOT EXISTS t_killed")
-    children = [(f"t_killed.{step}_{kind}", step, kind) for step, kind in KILLS]
-    started = [processes.kill(spark, table, step, kind) for table, step, kind in children]
-    for process in started:
-        processes.killed(process)
-    yield {(step, kind): table for table, step, kind in children}
-    for row in spark.sql("SHOW TABLES IN t_killed").collect():
-        spark.sql(f"DROP TABLE t_killed.{row.tableName} PURGE")
-    spark.sql("DROP NAMESPACE t_killed")
+    with own_namespace(spark, "t_killed") as name:
+        children = [(f"{name}.{step}_{kind}", step, kind) for step, kind in KILLS]
+        started = [processes.kill(spark, table, step, kind) for table, step, kind in children]
+        for process in started:
+            processes.killed(process)
+        yield {(step, kind): table for table, step, kind in children}
 
 
 @pytest.mark.parametrize(("step", "kind"), KILLS)

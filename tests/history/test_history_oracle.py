@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import oracle
 import pytest
 import scripts
-from conftest import PROVE
+from conftest import PROVE, drop_namespace
 from hypothesis import HealthCheck, Phase, given, settings
 
 from workbench import history
@@ -73,9 +73,7 @@ def played(spark, request):
         allowed = changes.back_ends(spark, source)
         history.build(spark, source, target, key=COMPOSITE, back_end="auto" if stop == 3 else allowed[-1])
     yield request.param, source, target, allowed
-    for row in spark.sql(f"SHOW TABLES IN {namespace}").collect():
-        spark.sql(f"DROP TABLE {namespace}.{row.tableName} PURGE")
-    spark.sql(f"DROP NAMESPACE {namespace}")
+    drop_namespace(spark, namespace)
 
 
 def test_changes_by_every_back_end(spark, played):

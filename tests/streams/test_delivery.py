@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from conftest import PROVE
+from conftest import PROVE, own_namespace
 from delivery_cases import RECORD, ROUTE, deliver, event, item, lake, make_tables, rows, send, targets
 from stream_server import Stream, server
 from topic_server import Made, broker, made_again, topic
@@ -271,12 +271,9 @@ def test_a_stream_of_kinesis_is_delivered_too(spark, lake, server):
 @pytest.fixture(scope="module")
 def untouched(spark, broker):
     """A namespace with its tables and a topic for all deliveries that are refused: none of them is read or written."""
-    spark.sql("CREATE NAMESPACE t_untouched")
-    make_tables(spark, "t_untouched")
-    yield "t_untouched", Made(broker, "untouched")
-    for row in spark.sql("SHOW TABLES IN t_untouched").collect():
-        spark.sql(f"DROP TABLE t_untouched.{row.tableName} PURGE")
-    spark.sql("DROP NAMESPACE t_untouched")
+    with own_namespace(spark, "t_untouched") as lake:
+        make_tables(spark, lake)
+        yield lake, Made(broker, "untouched")
 
 
 @pytest.mark.parametrize(

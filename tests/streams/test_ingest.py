@@ -8,6 +8,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from conftest import own_namespace
 from pyspark.errors import PythonException
 from stream_server import Stream, server, stream
 
@@ -32,11 +33,9 @@ def table(spark, namespace):
 @pytest.fixture(scope="module")
 def untouched(spark, server):
     """A stream and a table for all ingests that are refused: neither is read or written."""
-    spark.sql("CREATE NAMESPACE t_untouched")
-    spark.sql(f"CREATE TABLE t_untouched.events ({COLUMNS}) USING iceberg")
-    yield Stream(server, "untouched"), "t_untouched.events"
-    spark.sql("DROP TABLE t_untouched.events PURGE")
-    spark.sql("DROP NAMESPACE t_untouched")
+    with own_namespace(spark, "t_untouched") as name:
+        spark.sql(f"CREATE TABLE {name}.events ({COLUMNS}) USING iceberg")
+        yield Stream(server, "untouched"), f"{name}.events"
 
 
 def ingest(spark, table, stream, **options):

@@ -1,6 +1,7 @@
 """Errors brought to their tables after all: each once, whatever is killed, repeated, or done by two at once."""
 
 import pytest
+from conftest import own_namespace
 from delivery_cases import RECORD, ROUTE, deliver, event, item, lake, make_tables, rows, send, targets
 from pyspark.sql import DataFrameWriterV2
 from topic_server import Made, broker, topic
@@ -26,12 +27,9 @@ def with_errors(spark, lake, topic):
 def untouched(spark, broker):
     """The same for all replays that bring nothing: namespace, topic and route."""
     topic = Made(broker, "untouched-errors")
-    spark.sql("CREATE NAMESPACE t_untouched")
-    make_tables(spark, "t_untouched")
-    yield "t_untouched", topic, make_errors(spark, "t_untouched", topic)
-    for row in spark.sql("SHOW TABLES IN t_untouched").collect():
-        spark.sql(f"DROP TABLE t_untouched.{row.tableName} PURGE")
-    spark.sql("DROP NAMESPACE t_untouched")
+    with own_namespace(spark, "t_untouched") as lake:
+        make_tables(spark, lake)
+        yield lake, topic, make_errors(spark, lake, topic)
 
 
 def make_errors(spark, lake, topic):

@@ -1,6 +1,7 @@
 """Arguments of commits that say nothing are refused by a sentence before anything is done."""
 
 import pytest
+from conftest import own_namespace
 
 from workbench.tables import commits, snapshots
 from workbench.tables.commits import marks
@@ -14,17 +15,15 @@ ID = "a commit's id is a text of 1 to 200 printable characters, not"
 @pytest.fixture(scope="module")
 def shared(spark):
     """A namespace of a table with a row, a view of it and a plain table beside, for calls that change none of them."""
-    name, plain = "t_commits_arguments", "spark_catalog.default.plain"
-    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {name}")
-    spark.sql(f"CREATE TABLE {name}.t (id BIGINT) USING iceberg")
-    spark.sql(f"INSERT INTO {name}.t VALUES (1)")
-    spark.sql(f"CREATE VIEW {name}.v AS SELECT * FROM {name}.t")
-    spark.sql(f"CREATE TABLE {plain} (id BIGINT) USING parquet")
-    yield name
-    spark.sql(f"DROP VIEW {name}.v")
-    spark.sql(f"DROP TABLE {plain}")
-    spark.sql(f"DROP TABLE {name}.t PURGE")
-    spark.sql(f"DROP NAMESPACE {name}")
+    plain = "spark_catalog.default.plain"
+    with own_namespace(spark, "t_commits_arguments") as name:
+        spark.sql(f"CREATE TABLE {name}.t (id BIGINT) USING iceberg")
+        spark.sql(f"INSERT INTO {name}.t VALUES (1)")
+        spark.sql(f"CREATE VIEW {name}.v AS SELECT * FROM {name}.t")
+        spark.sql(f"CREATE TABLE {plain} (id BIGINT) USING parquet")
+        yield name
+        spark.sql(f"DROP VIEW {name}.v")
+        spark.sql(f"DROP TABLE {plain}")
 
 
 def refused(call, why):

@@ -1,6 +1,7 @@
 """What a query opens and reads, against what PyArrow finds in the files' own footers."""
 
 import pytest
+from conftest import own_namespace
 from pyarrow import parquet as pq
 
 from workbench.tables import reads, snapshots
@@ -20,10 +21,8 @@ def filled(spark, name):
 @pytest.fixture(scope="module")
 def shared(spark):
     """A table for tests that only read it."""
-    spark.sql("CREATE NAMESPACE IF NOT EXISTS t_reads")
-    yield filled(spark, "t_reads.t")
-    spark.sql("DROP TABLE t_reads.t PURGE")
-    spark.sql("DROP NAMESPACE t_reads")
+    with own_namespace(spark, "t_reads") as name:
+        yield filled(spark, f"{name}.t")
 
 
 def footers(spark, table, *columns):

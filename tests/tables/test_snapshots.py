@@ -2,6 +2,7 @@
 
 import pytest
 from commit_times import line, set_times
+from conftest import own_namespace
 
 from workbench.tables import snapshots
 
@@ -21,10 +22,8 @@ def table(spark, namespace):
 @pytest.fixture(scope="module")
 def shared(spark):
     """Such a table for tests that only read it."""
-    spark.sql("CREATE NAMESPACE IF NOT EXISTS t_snapshots")
-    yield filled(spark, "t_snapshots.t")
-    spark.sql("DROP TABLE t_snapshots.t PURGE")
-    spark.sql("DROP NAMESPACE t_snapshots")
+    with own_namespace(spark, "t_snapshots") as name:
+        yield filled(spark, f"{name}.t")
 
 
 def test_history(spark, shared):

@@ -10,7 +10,7 @@ from decimal import Decimal
 import commits_child
 import commits_processes as processes
 import pytest
-from conftest import PROVE, views
+from conftest import PROVE, own_namespace, views
 
 from workbench.tables import commits, snapshots, upserts
 from workbench.tables.commits import marks
@@ -34,10 +34,8 @@ def table(spark, namespace):
 @pytest.fixture(scope="module")
 def untouched(spark):
     """A table without a snapshot, for merges that are refused."""
-    spark.sql("CREATE NAMESPACE IF NOT EXISTS t_upserts")
-    yield made(spark, "t_upserts.t")
-    spark.sql("DROP TABLE t_upserts.t PURGE")
-    spark.sql("DROP NAMESPACE t_upserts")
+    with own_namespace(spark, "t_upserts") as name:
+        yield made(spark, f"{name}.t")
 
 
 def made(spark, name, kind="copy-on-write"):

@@ -2,6 +2,7 @@
 
 import pandas as pd
 import pytest
+from conftest import own_namespace
 
 from workbench.tables import snapshots, upserts
 
@@ -14,14 +15,11 @@ WORDS = "expected what each word does, upsert or delete"
 @pytest.fixture(scope="module")
 def shared(spark):
     """A namespace of a table without a snapshot and a view of it, for calls that change none of them."""
-    name = "t_upserts_arguments"
-    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {name}")
-    spark.sql(f"CREATE TABLE {name}.t (id BIGINT, seq BIGINT, v STRING, gone BOOLEAN) USING iceberg")
-    spark.sql(f"CREATE VIEW {name}.v AS SELECT * FROM {name}.t")
-    yield name
-    spark.sql(f"DROP VIEW {name}.v")
-    spark.sql(f"DROP TABLE {name}.t PURGE")
-    spark.sql(f"DROP NAMESPACE {name}")
+    with own_namespace(spark, "t_upserts_arguments") as name:
+        spark.sql(f"CREATE TABLE {name}.t (id BIGINT, seq BIGINT, v STRING, gone BOOLEAN) USING iceberg")
+        spark.sql(f"CREATE VIEW {name}.v AS SELECT * FROM {name}.t")
+        yield name
+        spark.sql(f"DROP VIEW {name}.v")
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pyarrow.parquet
 import pytest
-from conftest import ENVIRONMENT, PROVE
+from conftest import ENVIRONMENT, PROVE, drop_namespace
 
 from workbench import java, session, tpcds
 from workbench.tpcds import engines, measuring, processes
@@ -34,9 +34,7 @@ def data():
 def catalog(spark, data):
     tpcds.load(spark, data, NAMESPACE, layout="flat", tables=TABLES)
     yield session.catalog(ENVIRONMENT)
-    for table in TABLES:
-        spark.sql(f"DROP TABLE {NAMESPACE}.{table} PURGE")
-    spark.sql(f"DROP NAMESPACE {NAMESPACE}")
+    drop_namespace(spark, NAMESPACE)
 
 
 def opened(name, catalog, data, tables=TABLES):

@@ -2,7 +2,7 @@
 
 import duckdb
 import pytest
-from conftest import ENVIRONMENT, PROVE
+from conftest import ENVIRONMENT, PROVE, drop_namespace
 
 from workbench import session, tpcds
 from workbench.tpcds import asking, figures, layouts, runs
@@ -75,13 +75,7 @@ def loaded(spark, data):
     """The tables of a handful of queries, flat."""
     found = tpcds.load(spark, data, NAMESPACE, layout="flat", tables=TABLES)
     yield found
-    _drop(spark, NAMESPACE)
-
-
-def _drop(spark, namespace):
-    for row in spark.sql(f"SHOW TABLES IN {namespace}").collect():
-        spark.sql(f"DROP TABLE {namespace}.{row.tableName} PURGE")
-    spark.sql(f"DROP NAMESPACE {namespace}")
+    drop_namespace(spark, NAMESPACE)
 
 
 def kinds(results):
@@ -239,7 +233,7 @@ def test_all_103_have_a_verdict_and_none_is_different(spark, data, engine, tmp_p
         results = list(tpcds.run(engine, spark, data, namespace=namespace, place=tmp_path))
         again = list(tpcds.run(engine, spark, data, namespace=namespace, place=tmp_path))
     finally:
-        _drop(spark, namespace)
+        drop_namespace(spark, namespace)
     assert [one.query for one in results] == list(tpcds.names())
     tpcds.require(results + again)
     assert [query for query, kind in kinds(results).items() if kind == "vacuous"] == VACUOUS
@@ -260,7 +254,7 @@ def test_an_engine_that_loses_digits_is_found_out(spark, data, tmp_path):
         with tpcds.opened(engine, session.catalog(ENVIRONMENT), "t_tpcds_sail", data) as process:
             results = list(tpcds.run(engine, process, data, place=tmp_path))
     finally:
-        _drop(spark, "t_tpcds_sail")
+        drop_namespace(spark, "t_tpcds_sail")
     found = {one.query: one.verdict.sentence for one in results if one.verdict.kind == "different"}
     assert found == {"q66": "row 1, column 21 (jan_sales_per_sq_foot): found 0.075248, expected 0.075249098219"}
     assert [query for query, kind in kinds(results).items() if kind == "vacuous"] == VACUOUS
