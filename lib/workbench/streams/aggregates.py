@@ -6,6 +6,8 @@ the records, and the MD5 of that message.
 
 import hashlib
 
+from workbench.streams import varints
+
 MAGIC = b"\xf3\x89\x9a\xc2"  # no beginning of a text: it is not UTF-8
 DIGEST = 16
 RECORDS = 3 << 3 | 2  # the tag of a record within: field 3, a message
@@ -27,11 +29,9 @@ def _count(body: bytes) -> int:
     place = found = 0
     while place < len(body):
         found += body[place] == RECORDS
-        size, shift, place = 0, 0, place + 1
-        while place < len(body):
-            size |= (body[place] & 0x7F) << shift
-            shift, place = shift + 7, place + 1
-            if body[place - 1] <= 0x7F:
-                break
+        try:
+            size, place = varints.unsigned(body, place + 1)
+        except (IndexError, OverflowError):
+            break
         place += size
     return found

@@ -119,7 +119,7 @@ def _value(raw, read, framings):
     """Return a record's fields; `read` has a reader for each id of a writer's schema, or one for None."""
     number, body = None, raw
     if framings:
-        _, number, body = framing.opened(raw, framings)
+        number, body = framing.opened(raw, framings)
         if number not in read:
             raise Bad("unknown_schema", f"no schema {number} was given; there are {', '.join(map(str, read))}")
     value_at, writer = read[number]

@@ -11,6 +11,7 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
+from workbench.streams import varints
 from workbench.streams.types import Bad
 
 Read = Callable[[bytes, int], tuple[Any, int]]
@@ -29,22 +30,15 @@ def _boolean(data: bytes, place: int) -> tuple[bool, int]:
 
 
 def _long(data: bytes, place: int) -> tuple[int, int]:
-    value = data[place]
-    place += 1
-    if value > 0x7F:
-        value, shift = value & 0x7F, 7
-        while True:
-            byte = data[place]
-            place += 1
-            value |= (byte & 0x7F) << shift
-            if byte <= 0x7F:
-                break
-            shift += 7
-            if shift > 63:
-                raise Bad("not_avro", "a number has more than ten bytes")
-        if value >> 64:
-            raise Bad("not_avro", "a number has more than 64 bits")
-    return (value >> 1) ^ -(value & 1), place
+    if (value := data[place]) <= 0x7F:  # most numbers have one byte, and are read without another call
+        return (value >> 1) ^ -(value & 1), place + 1
+    try:
+        value, place = varints.unsigned(data, place)
+    except OverflowError as error:
+        raise Bad("not_avro", str(error)) from None
+    if value >> 64:
+        raise Bad("not_avro", "a number has more than 64 bits")
+    return varints.signed(value), place
 
 
 def _int(data: bytes, place: int) -> tuple[int, int]:

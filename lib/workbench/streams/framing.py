@@ -8,6 +8,7 @@ import uuid
 import zlib
 from typing import Any
 
+from workbench.streams import varints
 from workbench.streams.types import Bad
 
 CONFLUENT, GLUE = "confluent", "glue"
@@ -38,17 +39,17 @@ def of_id(number: Any) -> str:
     )
 
 
-def opened(raw: bytes, framings: tuple[str, ...]) -> tuple[str, int | str, bytes]:
-    """Return (framing, id of the schema, what follows) of a record in one of some framings; or raise Bad."""
+def opened(raw: bytes, framings: tuple[str, ...]) -> tuple[int | str, bytes]:
+    """Return (id of the schema, what follows) of a record in one of some framings; or raise Bad."""
     framing = next((one for one in framings if raw[:1] == bytes([BEGIN[one]])), None)
     if framing is None or len(raw) < HEADER[framing]:
         raise Bad("not_framed", f"the record does not begin with {', or '.join(NAMED[one] for one in framings)}")
     body = raw[HEADER[framing] :]
     if framing == CONFLUENT:
-        return framing, int.from_bytes(raw[1:5], "big"), body
+        return int.from_bytes(raw[1:5], "big"), body
     if raw[1] not in (PLAIN, ZLIB):
         raise Bad("not_framed", f"the compression is {raw[1]}, expected {PLAIN} (none) or {ZLIB} (zlib)")
-    return framing, str(uuid.UUID(bytes=raw[2:18])), _inflated(body) if raw[1] == ZLIB else body
+    return str(uuid.UUID(bytes=raw[2:18])), _inflated(body) if raw[1] == ZLIB else body
 
 
 def _inflated(body: bytes) -> bytes:
@@ -68,12 +69,12 @@ def message_of(framing: str, body: bytes) -> tuple[list[int], bytes]:
     number, place = _varint(body, 0)
     if framing == GLUE:
         return [number], body[place:]
-    count, found = _signed(number), []
+    count, found = varints.signed(number), []
     if count < 0 or count > len(body):
         raise Bad("not_framed", f"the record names its message by {count} numbers")
     for _ in range(count):
         number, place = _varint(body, place)
-        found.append(_signed(number))
+        found.append(varints.signed(number))
     return found or [0], body[place:]
 
 
@@ -92,15 +93,8 @@ def place_of(framing: str, descriptor: Any) -> list[int]:
     return [*(place_of(framing, above) if above else ()), names.index(descriptor.full_name)]
 
 
-def _signed(number: int) -> int:
-    return (number >> 1) ^ -(number & 1)
-
-
 def _varint(data: bytes, place: int) -> tuple[int, int]:
-    found = shift = 0
-    while place < len(data) and shift < 35:
-        byte = data[place]
-        found, shift, place = found | (byte & 0x7F) << shift, shift + 7, place + 1
-        if byte <= 0x7F:
-            return found, place
-    raise Bad("not_framed", "the record does not say which message it is")
+    try:
+        return varints.unsigned(data, place, most_bytes=5)
+    except (IndexError, OverflowError):
+        raise Bad("not_framed", "the record does not say which message it is") from None

@@ -142,7 +142,7 @@ class Parser:
 
     def _unframed(self, raw, own):
         """Return the bytes of a framed message; raise Bad where it is another one of the file."""
-        _, _, body = framing.opened(raw, (self.framing,))
+        _, body = framing.opened(raw, (self.framing,))
         named, data = framing.message_of(self.framing, body)
         if named != own:
             raise Bad("other_message", f"the record is message {named} of its file, and {self.message} is {own}")
