@@ -152,8 +152,9 @@ def _executed(job, path, record, given):
     with records.lock(record), watch.signals():
         try:
             records.write(record, hidden=hidden)
-            job.tell(event="begin", run_id=record["run_id"], usual_seconds=_usual_seconds(path, record))
-            if said := _kernel_chosen(job, path):
+            nb = notebooks.read(path)
+            job.tell(event="begin", run_id=record["run_id"], usual_seconds=_usual_seconds(nb, record))
+            if said := _kernel_chosen(job, path, nb):
                 job.tell(event="said", text=said)
             (folder / ".reserve").write_bytes(b"\0" * RESERVE_BYTES)
             how = watch.follow(_started(job, path, folder, record, given), job, where, started)
@@ -172,13 +173,12 @@ def _executed(job, path, record, given):
     return ended
 
 
-def _usual_seconds(path, record):
-    return durations.usual_seconds(record, records.every(), notebooks.read(path))
+def _usual_seconds(nb, record):
+    return durations.usual_seconds(record, records.every(), nb)
 
 
-def _kernel_chosen(job, path):
+def _kernel_chosen(job, path, nb):
     """Say in which kernel a notebook runs that names none; nothing where it or the job names one."""
-    nb = notebooks.read(path)
     if job.kernel or kernel.named(nb):
         return None
     return f"{path.stem}  names no kernel, and runs in {kernel.default(nb)}"
