@@ -2,6 +2,7 @@
 
 import ast
 import re
+from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
 
@@ -40,7 +41,7 @@ def _begins(cell):
     return cell.nodes is None or len(cell.nodes) > 1
 
 
-def overtaken(cells, written):
+def overtaken(cells: list[code.Cell], written: dict[str, str]) -> Iterator[Finding]:
     """Yield a finding for each magic that would set the session and is lost, as an export begins it before.
 
     Nothing is lost where the export writes the same value, or takes the value over. Of magics that come too late
