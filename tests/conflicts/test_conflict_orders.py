@@ -50,6 +50,7 @@ def test_the_small_table_has_something_for_each_operation(orders):
     orders.copies.drop(table)
 
 
+@pytest.mark.proof("test_rows_tell_the_orders_of_all_pairs_but_two plays both orders on files of one kind")
 @pytest.mark.parametrize(
     "mode", ["merge-on-read", pytest.param("v3", marks=pytest.mark.proof("merge-on-read of format 2 shows it"))]
 )
@@ -60,6 +61,7 @@ def test_serial_orders_do_not_depend_on_how_files_are_written(orders, monkeypatc
     assert Orders(orders.spark, orders.copies).of(cell) == found
 
 
+@pytest.mark.proof("test_rows_tell_the_orders_of_all_pairs_but_two plays both orders and tells them apart")
 def test_what_two_statements_give_in_either_order(orders):
     base = [(2, 0, 20), (3, 0, 30), (4, 0, 40), (11, 1, 10), (12, 1, 20), (13, 1, 30), (14, 1, 40)]
     found = serials(orders, operations=["append", "update"], partitions=["same"])["append", "update"]

@@ -332,6 +332,7 @@ def test_a_commit_of_somebody_else_to_the_target_stops_the_build(spark, source, 
     assert [row.name for row in refs] == ["main"]
 
 
+@pytest.mark.proof("views_dropped looks for views behind each test that shares a session")
 def test_the_session_is_left_as_it_was(spark, source, target):
     if PROVE:
         history.build(spark, source, target, key="id")

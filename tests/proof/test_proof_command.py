@@ -4,11 +4,11 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections import Counter
 
 import pytest
 from conftest import ROOT
+from waiting import until
 
 from proof import __main__ as command
 from proof import depends, parts, rows, running
@@ -60,10 +60,8 @@ MAIN = "import sys; from pathlib import Path; from proof.__main__ import main; m
 def test_killed_in_the_middle_it_goes_on_with_what_is_missing(project):
     env = os.environ | {"PYTHONPATH": str(ROOT / "tests")}
     process = subprocess.Popen([sys.executable, "-c", MAIN, project], env=env, stdout=subprocess.DEVNULL)
-    deadline = time.monotonic() + 60
-    while not (project / "waiting").exists():
-        assert time.monotonic() < deadline and process.poll() is None
-        time.sleep(0.05)
+    until(lambda: (project / "waiting").exists() or process.poll() is not None, "the second part")
+    assert process.poll() is None
     process.send_signal(signal.SIGKILL)
     process.wait()
     assert known(project) == {"first": rows.HOLDS, "second": rows.NEVER, "third": rows.NEVER}

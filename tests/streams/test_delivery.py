@@ -243,6 +243,7 @@ def test_a_table_that_was_rolled_back_does_not_go_on_without_its_records(spark, 
     assert rows(spark, f"{lake}.items", "id") == [(0,), (1,)] and spark.table(f"{lake}.errors").count() == 2
 
 
+@pytest.mark.proof("test_late_and_out_of_order_in_any_batches has older versions and reads each record once")
 def test_updates_that_change_nothing_still_move_the_positions(spark, lake, topic):
     send(topic, item(1, 5, text="new"))
     deliver(spark, lake, topic)

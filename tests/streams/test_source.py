@@ -45,6 +45,7 @@ def table(spark, namespace):
     return name
 
 
+@pytest.mark.proof("test_rows_positions_and_figures reads the same columns by a stream")
 def test_a_batch_read_gives_what_is_there(spark, stream):
     stream.send(range(3), key=lambda n: "k", record=lambda n: b"\x00\xff%d" % n)
     rows = spark.read.format("kinesis").options(**options(stream)).load().collect()

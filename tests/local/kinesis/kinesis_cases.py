@@ -47,7 +47,7 @@ class Probe:
         return self
 
     def settled(self):
-        end = time.monotonic() + 10
+        end = time.monotonic() + 60
         while time.monotonic() < end:
             try:
                 if self.summary()["StreamStatus"] == "ACTIVE":
@@ -525,7 +525,7 @@ def a_sequence_number_does_not_outlive_its_stream(p):
 
 def deleted(p):
     p.k.delete_stream(StreamName=p.name)
-    end = time.monotonic() + 10
+    end = time.monotonic() + 60
     while error(p.summary) != "ResourceNotFoundException" and time.monotonic() < end:
         time.sleep(0.02)
 

@@ -65,6 +65,7 @@ def test_delete_files_that_come_meanwhile_send_it_to_spark(spark, table):
     assert (digest(spark, table)[0], data_files(spark, table), len(stored(spark, table))) == (59, 6, 7)
 
 
+@pytest.mark.proof("test_rows_and_statistics_are_those_of_icebergs_own_rewrite commits the same way")
 def test_a_table_whose_first_snapshots_were_expired_goes_the_fast_way(spark, table):
     """The commit is bound to the snapshot that was read; bound to none, Iceberg wants all the table's history."""
     files = 6 if PROVE else 2

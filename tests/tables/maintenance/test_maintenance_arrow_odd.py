@@ -67,6 +67,9 @@ def test_partition_fields_that_were_dropped(spark, table):
     assert done.said == ("through Spark: a field was dropped from its partitioning",)
 
 
+@pytest.mark.proof(
+    "test_rows_and_statistics_are_those_of_icebergs_own_rewrite goes the same way with one partitioning"
+)
 def test_files_from_before_the_partitioning_was_dropped_go_together_with_later_ones(spark, table):
     """Values of these fields are no plain literals, and are not asked for: all rows belong to one partition now."""
     made(spark, table, columns="id BIGINT, d DECIMAL(5,2), f DOUBLE, at TIMESTAMP", partitioned="d, f, at")
@@ -177,6 +180,7 @@ def test_texts_that_are_no_utf8_hide_no_row(spark, table):
     assert (sorted(bounds.low), sorted(bounds.high)) == ([1, 3], [1, 3])
 
 
+@pytest.mark.proof("test_rows_and_statistics_are_those_of_icebergs_own_rewrite compares the bounds of floats")
 def test_zeros_keep_their_sign(spark, table):
     """A footer has -0.0 below and 0.0 above for any zero; a bound is the answer where the lowest value is asked."""
     columns = "id BIGINT, low DOUBLE, high FLOAT, both DOUBLE, cut DOUBLE, nan FLOAT"

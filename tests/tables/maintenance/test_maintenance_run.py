@@ -202,6 +202,7 @@ def test_an_expiry_that_is_refused_each_time_is_said(spark, table, monkeypatch):
     assert done.said[0].startswith("nothing is expired: ") and ids(spark, table) == known
 
 
+@pytest.mark.proof("test_a_tag_between_the_look_and_the_commit_of_expiry_holds is beside another, too")
 def test_another_expiry_that_was_quicker_is_no_error(spark, table, monkeypatch):
     """Iceberg calls snapshots that are gone an array of a negative size; it went, and that is all."""
     made(spark, table, appends=4)
@@ -274,6 +275,7 @@ def test_another_table_below_refuses_the_removal(spark, table, namespace):
     assert digest(spark, f"{namespace}.inner")[0] == 1
 
 
+@pytest.mark.proof("test_maintenance_orphans finds what killed writers left of other files")
 def test_what_a_killed_writer_left_of_a_metadata_file_is_an_orphan(spark, table):
     """Empty or cut off: it was never committed, and once stopped every removal with an error of Java's."""
     made(spark, table, appends=2)
