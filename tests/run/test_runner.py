@@ -16,7 +16,7 @@ from test_offline import isolated
 from waiting import until
 
 from workbench import java, settings
-from workbench.run import runner
+from workbench.run import requests, runner
 
 PARAMETERS = 'ENVIRONMENT: str = "local"  # where\nROWS: int = 3  # rows'
 SPARK = "from workbench import checks, results, session\nspark = session.start(ENVIRONMENT)"
@@ -220,10 +220,10 @@ def test_what_is_refused_executes_nothing(project, command):
 def test_the_other_run_is_said_before_it_has_written_who_it_is(project):
     """Between its lock and its line: two runs that begin at once met there, and the second ended with a traceback."""
     record = {"notebook": "job", "notebook_path": "job.ipynb", "params_file": None, "environment": "local"}
-    with runner._only_one(record | {"run_id": "first"}) as nobody:
+    with requests.turn(record | {"run_id": "first"}, wait=False) as first:
         next((project / "runs" / ".jobs").glob("*.run")).unlink()
-        with runner._only_one(record | {"run_id": "second"}) as other:
-            assert nobody is None and other.endswith(
+        with requests.turn(record | {"run_id": "second"}, wait=False) as second:
+            assert first.refusal is None and second.refusal.endswith(
                 "in this environment: one that begins just now; wait, or give this one its own file"
             )
 

@@ -44,6 +44,7 @@ class Bash:
 
     def __init__(self, **values):
         self.values, self.before = values, []
+        self.env, self.retries = values["env"], values["retries"]
         Dag.open.tasks.append(self)
 
     def __rshift__(self, other):
@@ -52,7 +53,7 @@ class Bash:
     def execute(self, context):
         done = subprocess.run(
             ["bash", "-c", self.values["bash_command"]],
-            cwd=self.values["cwd"], env=self.values["env"] | context, capture_output=True, text=True, timeout=60,
+            cwd=self.values["cwd"], env=self.env | context["env"], capture_output=True, text=True, timeout=60,
         )  # fmt: skip
         if done.returncode in self.values["skip_on_exit_code"]:
             raise Skipped(f"Bash command returned exit code {done.returncode}. Skipping.")
@@ -183,9 +184,10 @@ def test_odd_values_survive(home, command, value, notebook, environment, failure
     assert said == {k: v for k, v in {"notebook": notebook, "environment": environment}.items() if v}
     shown = subprocess.run(
         ["bash", "-c", "set -- " + task.values["bash_command"] + "; printf '%s\\0' \"$@\""],
-        env={"AIRFLOW_CTX_TRY_NUMBER": "2"}, capture_output=True, timeout=60,
+        env={"AIRFLOW_CTX_TRY_NUMBER": "2", "WORKBENCH_REQUEST": "a b/c"}, capture_output=True, timeout=60,
     ).stdout  # fmt: skip
-    assert shown.decode().split("\0")[:-1] == [f"/{command}", "schedule", "run", "load", "--try", "2"]
+    said = [f"/{command}", "schedule", "run", "load", "--try", "2", "--request", "a b/c"]
+    assert shown.decode().split("\0")[:-1] == said
     assert not task.values["bash_command"].endswith((".sh", ".bash"))  # Airflow would read a file of that name
 
 
@@ -198,13 +200,28 @@ def test_exit_codes_become_states(found, tmp_path, code, outcome):
     stub.write_text(f'#!/bin/sh\necho "$@"\necho /runs/report.html\nexit {code}\n')
     stub.chmod(0o755)
     task = made(airflow.text(found, Place(str(tmp_path), str(stub), {})))[0].tasks[0]
-    context = {"AIRFLOW_CTX_TRY_NUMBER": "1", "PATH": "/usr/bin:/bin"}
+    context = instance(max_tries=2)
     if outcome is None:
         assert task.execute(context) == "/runs/report.html"
     else:
         with pytest.raises(outcome) as ended:
             task.execute(context)
         assert str(code) in str(ended.value)
+
+
+def test_tries_of_a_task_are_one_request_until_a_person_clears_it(found, tmp_path):
+    stub = tmp_path / "workbench"
+    stub.write_text('#!/bin/sh\necho "$7"\n')
+    stub.chmod(0o755)
+    task = made(airflow.text(found, Place(str(tmp_path), str(stub), {})))[0].tasks[0]
+    asked = [task.execute(instance(max_tries=tries)) for tries in (2, 2, 5)]
+    assert asked == ["workbench_load/scheduled__2026/0"] * 2 + ["workbench_load/scheduled__2026/3"]
+
+
+def instance(max_tries):
+    """What Airflow hands to a task: its instance, and the variables that BashOperator exports."""
+    task = types.SimpleNamespace(dag_id="workbench_load", run_id="scheduled__2026", max_tries=max_tries)
+    return {"ti": task, "env": {"AIRFLOW_CTX_TRY_NUMBER": "1", "PATH": "/usr/bin:/bin"}}
 
 
 def test_no_two_lines_decide_when_the_text_was_written(found):

@@ -22,6 +22,7 @@ load:
   timeout_seconds: 600
   retries: 2
   retry_wait_seconds: 5
+  while_running: wait
   on_failure: "./notify.sh 'to me'"
 gate:
   notebook: 20_write_audit_publish
@@ -35,12 +36,13 @@ def test_a_whole_file(tmp_path):
         {
             "name": "load", "notebook": "01_first_table", "params": "params/01_first_table/check.yml",
             "environment": "lake", "cron": "15 2 * * *", "time_zone": "Europe/Berlin", "after": (),
-            "timeout_seconds": 600, "retries": 2, "retry_wait_seconds": 5, "on_failure": "./notify.sh 'to me'",
+            "timeout_seconds": 600, "retries": 2, "retry_wait_seconds": 5, "while_running": "wait",
+                "on_failure": "./notify.sh 'to me'",
         },
         {
             "name": "gate", "notebook": "20_write_audit_publish", "params": None, "environment": None, "cron": None,
             "time_zone": "UTC", "after": ("load",), "timeout_seconds": 3600, "retries": 0, "retry_wait_seconds": 60,
-            "on_failure": None,
+            "while_running": "refuse", "on_failure": None,
         },
     ]  # fmt: skip
     assert read(tmp_path, "# nothing yet\n") == {}

@@ -104,10 +104,10 @@ def test_codes_are_those_of_the_runner():
 
 def test_a_chain_does_not_start_over_while_it_runs(found, project):
     with (
-        running.only_one(found, "first"),
+        running.turn(found, "first", say=print),
         pytest.raises(ValueError, match="first, or what follows it, is still running; this start is refused"),
-        running.only_one(found, "third"),
+        running.turn(found, "third", say=print),
     ):
         pass
-    with running.only_one(found, "second"):
+    with running.turn(found, "second", say=print):
         pass

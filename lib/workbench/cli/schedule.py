@@ -4,6 +4,7 @@ import shlex
 import shutil
 import sys
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -49,6 +50,12 @@ def run(
         int | None,
         typer.Option("--try", min=1, help="this entry alone, once: whoever calls counts tries and follows up"),
     ] = None,
+    request: Annotated[
+        str | None,
+        typer.Option(
+            help="with --try: whose tries these are; one that an earlier try has run already is not run again"
+        ),
+    ] = None,
     due: Annotated[
         str | None,
         typer.Option(metavar="TIME", help="only if it is due at this wake-up of cron (UTC); else exit 0"),
@@ -59,14 +66,17 @@ def run(
     from workbench.schedules import entries as named
     from workbench.schedules import place, running, times
 
+    if request and not attempt:
+        raise ValueError("--request says whose tries these are, and needs --try")
     entries = schedules.read()
     entry = named.one(entries, name)
     place.enter()  # paths in the file are relative to it, wherever this is called
     if due and (not entry.cron or not times.due(entry.cron, entry.time_zone, _moment(due))):
         raise typer.Exit(0)
     if attempt:
-        raise typer.Exit(running.once(entry, _start, attempt=attempt, notify=_notify))
-    with running.only_one(entries, name):
+        start = partial(_start, request=request)
+        raise typer.Exit(running.once(entry, start, attempt=attempt, notify=_notify))
+    with running.turn(entries, name, say=_say):
         raise typer.Exit(running.run(entries, name, _start, notify=_notify, say=_say))
 
 
@@ -139,7 +149,7 @@ def _lacking(command):
     return f"on_failure: no program {program} {where}"
 
 
-def _job(entry, tell=None):
+def _job(entry, tell=None, request=None):
     from workbench.cli.engines import kernel_of
     from workbench.run import runner
 
@@ -147,19 +157,24 @@ def _job(entry, tell=None):
         "params_file": entry.params,
         "environment": entry.environment,
         "timeout_seconds": entry.timeout_seconds,
+        "request": request,
+        "wait": entry.while_running == "wait",
     }
     return runner.Job(entry.notebook, **values, **kernel_of(entry.notebook), **({"tell": tell} if tell else {}))
 
 
-def _start(entry):
-    """Run an entry once; returns (exit code, record). The last line printed is the path of its report."""
+def _start(entry, request=None):
+    """Run an entry once, or take what an earlier try of the request came to; returns (exit code, record).
+
+    The last line printed is the path of the run's report.
+    """
     from workbench.cli import progress
     from workbench.run import record as records
     from workbench.run import runner
 
     try:
         with progress.shown() as tell:
-            ended = runner.run(_job(entry, progress.named(entry.name, tell)))
+            ended = runner.run(_job(entry, progress.named(entry.name, tell), request))
     except ValueError as refusal:  # so early that there is no record
         _say(str(refusal))
         return records.EXIT_CODES["refused"], None

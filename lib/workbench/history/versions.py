@@ -25,7 +25,7 @@ def events(changes, key, ordinal, times):
     null = F.lit(False)
     for name in key:
         null = null | F.col(identifiers.column(name)).isNull()
-    error = F.raise_error(F.lit(f"{NULL}[{', '.join(key)}]")).cast("int")
+    error = compare.raised(NULL, changes.schema, key).cast("int")
     place = F.when(null, error).otherwise(F.col("change_ordinal") + F.lit(ordinal))
     return changes.withColumns(
         {"_ordinal": place, "_time": F.element_at(moments, F.col("change_ordinal") + 1)}
@@ -53,8 +53,7 @@ def lives(found, key):
     found = found.withColumns(
         {"_before": F.lag("change_type").over(window), "_until": F.lead("_time").over(window)}
     )
-    shown = F.concat_ws(", ", *[one.cast("string") for one in keys])
-    error = F.raise_error(F.concat(F.lit(f"{TWICE}[{', '.join(key)} = "), shown, F.lit("]")))
+    error = compare.raised(TWICE, found.schema, key)
     kind, before = F.col("change_type"), F.col("_before")
     wrong = ((kind == "insert") != (before == "delete")) & (kind != "update_after")
     place = F.when(before.isNotNull() & wrong, error.cast("int")).otherwise(F.col("_ordinal"))

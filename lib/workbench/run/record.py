@@ -13,6 +13,7 @@ from filelock import FileLock, Timeout
 from workbench import java, secrets, settings
 
 EXIT_CODES = {"passed": 0, "failed": 1, "refused": 2, "timed_out": 3, "died": 4, "interrupted": 143}
+KILLED = "the runner was killed from outside"  # reason of a run that nobody gave a verdict
 PACKAGES = ("iceberg-workbench", "pyspark", "pyiceberg", "pandas", "pyarrow", "duckdb", "papermill")
 
 
@@ -50,6 +51,7 @@ def new(notebook, *, params_file=None, parameters=None, environment=None, overri
         "parameters": {name: secrets.hide(name, value) for name, value in (parameters or {}).items()},
         "environment": environment,
         "engine": engine,
+        "request": None,
         "status": "running",
         "reason": None,
         "failing_cell": None,
@@ -160,7 +162,7 @@ def recover():
                     continue
                 started = datetime.fromisoformat(record["started_at"])
                 seconds = max((_last_sign(record) - started).total_seconds(), 0)
-                ended = finish(record, "interrupted", seconds=seconds, reason="the runner was killed from outside")
+                ended = finish(record, "interrupted", seconds=seconds, reason=KILLED)
                 write(ended)
                 dead.append(ended)
         except Timeout:

@@ -1,6 +1,5 @@
 """A notebook run headless: refused before it starts, or executed in a child process and honestly recorded."""
 
-import hashlib
 import os
 import shlex
 import signal
@@ -8,13 +7,13 @@ import subprocess
 import sys
 import threading
 import time
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from workbench import account, children, jars, locks, results, scratch, secrets, settings
+from workbench import account, children, jars, results, scratch, secrets, settings
 from workbench.local import stand_ins
-from workbench.run import durations, kernel, ledger, processes, publishing, watch
+from workbench.run import durations, kernel, ledger, processes, publishing, requests, watch
 from workbench.run import notebook as notebooks
 from workbench.run import record as records
 
@@ -28,6 +27,9 @@ class Job:
 
     `kernel` is another than the notebook's own. `versions` are the packages of the environment that the kernel is
     in, where it is not ours. Without `ledger` whoever starts several runs writes it, once, when they have ended.
+    `request` names what asked for the run, where that asks again when it has lost sight of it: of a request at
+    most one run passes (`workbench.run.requests`). With `wait` the job waits for another run of it, instead of
+    being refused.
     """
 
     notebook: str
@@ -40,6 +42,8 @@ class Job:
     kernel: str | None = None
     versions: dict = field(default_factory=dict)
     ledger: bool = True
+    request: str | None = None
+    wait: bool = False
     tell: object = field(default=lambda **event: None)
 
 
@@ -47,7 +51,8 @@ def run(job):
     """Run a notebook and record how it ended.
 
     Runs that were killed from outside are found and recorded first. The parameters are checked against the
-    notebook's own cell before a kernel starts.
+    notebook's own cell before a kernel starts. Where an earlier run of the job's request is under way, it is
+    waited for and its record returned; where one passed, its record is.
 
     Args:
         job: what to run; `job.tell` is called with the events `begin` (run_id, usual_seconds), `cell` (number, of,
@@ -65,19 +70,33 @@ def run(job):
     require_writable(records.runs_folder())
     recovered = recover()
     record, given, reason = _prepared(job, path)
-    with _only_one(record) as other:
-        reason = reason or other or (record["environment"] and _lacking(record["environment"]))
-        if reason:
-            ended = records.finish(record, "refused", seconds=0.0, reason=reason)
-            records.write(ended)
+    with requests.turn(record, wait=job.wait, tell=job.tell) as turn:
+        recovered += recover() if turn.waited_for else []
+        if ended := requests.earlier(record, turn.waited_for):
+            said = (
+                f"{path.stem}  {ended['status']} as {ended['run_id']}, which answers {job.request}: not run again"
+            )
+            job.tell(event="said", text=said)
+            new = (
+                [] if (records.folder(ended) / "report.html").is_file() else [ended]
+            )  # killed before it wrote one
         else:
-            ended = _executed(job, path, record, given)
-        publishing.publish([*recovered, ended])
+            reason = reason or turn.refusal or (record["environment"] and _lacking(record["environment"]))
+            ended = _refused(record, reason) if reason else _executed(job, path, record, given)
+            new = [ended]
+        if recovered or new:
+            publishing.publish([*recovered, *new])
         if job.ledger:
             publishing.write_ledger()
     if ended["status"] != "passed" and job.on_failure:
         notify(job.on_failure, ended)
     job.tell(event="end", record=ended)
+    return ended
+
+
+def _refused(record, reason):
+    ended = records.finish(record, "refused", seconds=0.0, reason=reason)
+    records.write(ended)
     return ended
 
 
@@ -119,6 +138,7 @@ def _prepared(job, path):
     params_file = job.params_file if job.params_file and Path(job.params_file).exists() else None
     values = {"params_file": params_file, "parameters": everything, "environment": environment}
     record = records.new(path, **values, overrides=overrides, engine=job.kernel, other=job.versions)
+    record["request"] = job.request
     return record, given, reason
 
 
@@ -213,25 +233,6 @@ def recover():
         kernel.remove(record["run_id"])
         _clean(records.folder(record), settings.secret_values(record["environment"]), keep_log=True)
     return dead
-
-
-@contextmanager
-def _only_one(record):
-    """Give None while this is the only run of its job, else the sentence that names the other one."""
-    parts = [record["notebook_path"], record["params_file"] or "", record["environment"] or ""]
-    name = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
-    folder = records.runs_folder() / ".jobs"
-    owner = folder / f"{name}.run"
-    job = f"{record['notebook']} with {record['params_file'] or 'no params file'} runs already in this environment"
-    with ExitStack() as living:
-        try:
-            living.enter_context(locks.held(folder / f"{name}.lock", job))
-        except ValueError as held:
-            other = owner.read_text() if owner.is_file() else "one that begins just now"
-            yield f"{held}: {other}; wait, or give this one its own file"
-            return
-        owner.write_text(record["run_id"])
-        yield None
 
 
 def require_writable(folder: Path) -> None:

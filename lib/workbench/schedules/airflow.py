@@ -17,6 +17,8 @@ from workbench.schedules import running
 GRACE_SECONDS = 120  # the runner ends a run that is too slow and records it; Airflow only ends a runner that hangs
 START = datetime(2026, 1, 1, tzinfo=UTC)  # fixed, so that the text is; nothing is caught up
 
+TRY = '--try "$AIRFLOW_CTX_TRY_NUMBER" --request "$WORKBENCH_REQUEST"'
+
 HEAD = Template('''\
 """DAGs of the schedules in $source, written by `workbench schedule airflow`; change that file instead.
 
@@ -47,6 +49,11 @@ class WorkbenchRun(BashOperator):
     template_fields = ()  # paths are taken as they are, braces included
 
     def execute(self, context):
+        task = context["ti"]
+        # A try that was killed may have left its run behind: the next one, of the same request, takes that run's
+        # verdict. A person who clears a task asks anew; Airflow raises max_tries then.
+        request = f"{task.dag_id}/{task.run_id}/{task.max_tries - self.retries}"
+        self.env = {**self.env, "WORKBENCH_REQUEST": request}
         try:
             return super().execute(context)
         except AirflowSkipException as ended:  # how BashOperator tells an exit code from others
@@ -83,7 +90,7 @@ def text(entries, place):
     head = HEAD.substitute(
         source=schedules.FILE,
         final=repr(running.FINAL),
-        command=f"{shlex.quote(place.command)!r} + f' schedule run {{name}} --try \"$AIRFLOW_CTX_TRY_NUMBER\"'",
+        command=f"{shlex.quote(place.command)!r} + f' schedule run {{name}} {TRY}'",
         variables=repr(place.variables),
         home=repr(place.home),
         grace=GRACE_SECONDS,

@@ -3,7 +3,7 @@
 import re
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import (
     BaseModel,
@@ -40,6 +40,7 @@ class Entry(BaseModel):
     timeout_seconds: Annotated[float, Field(ge=1, le=7 * 86400)] = 3600
     retries: Annotated[int, Field(ge=0, le=10)] = 0
     retry_wait_seconds: Annotated[float, Field(ge=0, le=86400)] = 60
+    while_running: Literal["refuse", "wait"] = "refuse"
     on_failure: Line | None = None
 
     @field_validator("on_failure")

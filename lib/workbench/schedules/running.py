@@ -4,6 +4,7 @@ Exit codes are those of the runner: 0 passed, 1 failed, 2 refused, 3 timed out, 
 """
 
 import time
+from contextlib import ExitStack, contextmanager
 
 from workbench import locks, settings
 from workbench.schedules import entries as schedules
@@ -13,6 +14,7 @@ INTERRUPTED = 143
 # itself until somebody changes something, a slow run would hold up the next one, a stopped one was meant to stop.
 RETRIED = (1, 4)
 FINAL = (2, 3, INTERRUPTED)
+FOREVER = -1  # seconds, as filelock has it: what is waited for has a timeout of its own
 
 
 def folder():
@@ -67,12 +69,26 @@ def once(entry, start, *, attempt, notify):
     return code
 
 
-def only_one(entries, name):
-    """Hold the lock of an entry's chain; a second start while it is held is a ValueError.
+@contextmanager
+def turn(entries, name, *, say):
+    """Hold the lock of an entry's chain, which is kept from starting over while its later entries still run.
 
-    The runner refuses a second run of one job by itself; here a chain is kept from starting over while its later
-    entries still run.
+    Where the entry waits, one start waits for the one under way; a third is refused like the second of others.
+
+    Raises:
+        ValueError: the chain is running, or one waits for it already.
     """
-    first = schedules.roots(entries)[name]
-    refused = f"{first}, or what follows it, is still running; this start is refused"
-    return locks.held(folder() / f"{first}.lock", refused)
+    first, waits = schedules.roots(entries)[name], entries[name].while_running == "wait"
+    running = f"{first}, or what follows it, is still running"
+    with ExitStack() as held:
+        try:
+            held.enter_context(locks.held(folder() / f"{first}.lock", f"{running}; this start is refused"))
+        except ValueError:
+            if not waits:
+                raise
+            with locks.held(
+                folder() / f"{first}.next.lock", f"{running}, and another start waits; this one is refused"
+            ):
+                say(f"{running}; {name} waits for its end")
+                held.enter_context(locks.held(folder() / f"{first}.lock", running, seconds=FOREVER))
+        yield

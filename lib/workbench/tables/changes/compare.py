@@ -1,5 +1,6 @@
 """Values compared: which rows of two states are the same, and which belong together."""
 
+import json
 import operator
 from functools import reduce
 
@@ -8,6 +9,7 @@ from workbench import identifiers
 # a frame of keys up to this size goes to every task instead of shuffling what it filters
 BROADCAST_ROWS = 500_000
 TWICE = "KEY_TWICE"
+SHOWN_CHARACTERS = 200  # of a key's value in an error
 AS_TEXT = {
     "ignoreNullFields": "false",
     "timestampFormat": "yyyy-MM-dd'T'HH:mm:ss.SSSSSSXXX",
@@ -116,10 +118,7 @@ def paired(rows, schema, key):
     other = F.coalesce(F.lag("_values").over(ordered), F.lead("_values").over(ordered))
     many = F.count("*").over(window)
     removed = F.sum(F.when(F.col("_side") < 0, 1).otherwise(0)).over(window)
-    shown = F.concat_ws(
-        ", ", *[F.coalesce(F.col(identifiers.column(k)).cast("string"), F.lit("null")) for k in key]
-    )
-    twice = F.raise_error(F.concat(F.lit(f"{TWICE}[{', '.join(key)} = "), shown, F.lit("]")))
+    twice = raised(TWICE, schema, key)
     kind = (
         F.when((F.col("_removed") > 1) | (F.col("_many") - F.col("_removed") > 1), twice)
         .when((F.col("_many") == 2) & (F.col("_side") < 0), "update_before")
@@ -132,6 +131,32 @@ def paired(rows, schema, key):
     # a key twice must be seen before rows are dropped as alike
     kept = F.col("change_type").isin("insert", "delete") | ~F.col("_values").eqNullSafe(F.col("_other"))
     return frame.where(kept).drop("_values", "_other", "_many", "_removed", "_side")
+
+
+def raised(mark, schema, key):
+    """Return a column that ends the query with an error, from which `raised_by` reads a row's key.
+
+    Args:
+        mark: what kind of error it is.
+        schema: of the frame.
+        key: columns that name a row.
+    """
+    from pyspark.sql import functions as F
+
+    values = []
+    for name in key:
+        column = F.col(identifiers.column(name))
+        binary = schema[name].dataType.typeName() == "binary"
+        text = F.concat(F.lit("X'"), F.hex(column), F.lit("'")) if binary else column.cast("string")
+        values.append(F.coalesce(F.left(text, F.lit(SHOWN_CHARACTERS)), F.lit("null")))
+    # JSON says itself where it ends, whatever brackets and line breaks a key has
+    return F.raise_error(F.concat(F.lit(mark), F.to_json(F.array(*values)), F.lit(f" of ({', '.join(key)})")))
+
+
+def raised_by(error, mark):
+    """Return the values of the key, texts, with which `raised` ended a query; None where it was something else."""
+    _, marked, rest = str(error).partition(f"{mark}[")
+    return json.JSONDecoder().raw_decode(f"[{rest}")[0] if marked else None
 
 
 def union(frames):

@@ -112,7 +112,7 @@ def look(spark, table, *, policy, thresholds, now, columns):
 def _partitions(spark, loaded, policy):
     from pyspark.sql import functions as F
 
-    live = metadata.partitions_told(metadata.entries(spark, loaded).where("content = 0"))
+    live = metadata.entries(spark, loaded).where("content = 0")
     one, few = F.col("file_size_in_bytes"), F.col("file_size_in_bytes") < groups.small(policy)
     rows = live.groupBy("spec_id", "partition").agg(
         F.count("*").alias("files"), F.sum(one).alias("bytes"), F.max(one).alias("largest"),

@@ -99,9 +99,11 @@ def _bounds(look, columns):
     """
     from pyspark.sql import functions as F
 
-    live = metadata.frame(look.spark, look.loaded, "ENTRIES").where("status < 2 AND data_file.content = 0")
+    live = metadata.entries(look.spark, look.loaded, "readable_metrics").where("content = 0")
     metrics = live.schema["readable_metrics"].dataType
-    known = [name for name in columns if name in metrics.names]
+    # a UUID's bounds are as unreadable to Spark as a partition of one
+    uuids = {field.name() for field in look.loaded.schema().columns() if field.type().toString() == "uuid"}
+    known = [name for name in columns if name in metrics.names and name not in uuids]
 
     def bound(name, which, letter):
         kind = metrics[name].dataType[which].dataType.typeName()
@@ -109,9 +111,8 @@ def _bounds(look, columns):
 
     lowest = [bound(name, "lower_bound", f"l{n}") for n, name in enumerate(known)]
     highest = [bound(name, "upper_bound", f"u{n}") for n, name in enumerate(known)]
-    own = live.where(F.col("data_file.spec_id") == look.loaded.spec().specId())
-    told = metadata.partitions_told(own.select("data_file.*", "readable_metrics"))
-    rows = told.select("partition", *lowest, *highest).collect()
+    own = live.where(F.col("spec_id") == look.loaded.spec().specId())
+    rows = own.select("partition", *lowest, *highest).collect()
     names = [name for name, _ in look.of_this_spec()[0].values]
     found = {}
     for row in rows:

@@ -124,7 +124,8 @@ def _drops(spark, table, groups, policy):
     """Say whether delete files that apply to nothing any more go with a rewrite: it is one commit more."""
     if "rewrite_deletes" not in policy.actions or not any(one.with_deletes for one in groups):
         return False
-    return not deletes.apply_everywhere(spark, metadata.still(spark, commits.load(spark, table)))
+    loaded = metadata.still(spark, commits.load(spark, table))
+    return metadata.uuid_field(loaded) is None and not deletes.apply_everywhere(spark, loaded)
 
 
 def _options(spark, policy, max_commits, max_files):

@@ -38,7 +38,7 @@ def found(spark, loaded, policy):
     snapshot = loaded.currentSnapshot()
     if snapshot is None or not int((snapshot.summary() or {}).get("total-delete-files") or 0):
         return None
-    live = metadata.partitions_told(metadata.entries(spark, loaded))
+    live = metadata.entries(spark, loaded)
     oldest = live.where("content = 0").groupBy("spec_id", "partition").agg(F.min("seq").alias("oldest"))
     paths = live.where("content = 0").select(F.col("file_path").alias("there"))
     gone = live.where("content > 0").alias("d")

@@ -81,7 +81,7 @@ def _candidates(spark, loaded, policy):
     """Return a frame of partitions with what in them is small or has many deletes."""
     from pyspark.sql import functions as F
 
-    live = metadata.partitions_told(metadata.entries(spark, loaded))
+    live = metadata.entries(spark, loaded)
     data = live.where("content = 0").select(
         "file_path", "spec_id", "partition", "record_count", "seq", F.col("file_size_in_bytes").alias("size")
     )

@@ -36,10 +36,10 @@ def by_core(loaded):
 
     In format 3 the action leaves out of an entry which row ids its file has, and the commit gives all rows new
     ones. In format 1 a field of the partitioning stays when it is dropped, also when the format is raised, and the
-    action dies when its column is dropped too.
+    action dies when its column is dropped too. Partitions of UUIDs it cannot read.
     """
     lost = any(loaded.schema().findField(one.sourceId()) is None for one in list(loaded.spec().fields()))
-    return lost or loaded.operations().current().formatVersion() > 2
+    return lost or loaded.operations().current().formatVersion() > 2 or metadata.uuid_field(loaded) is not None
 
 
 def rewrite(spark, table, *, tries):

@@ -107,27 +107,82 @@ def number(location):
     return int(found[1]) if found else None
 
 
-def entries(spark, loaded):
-    """Return the live entries of a table's current snapshot: its data and delete files with `seq`."""
-    found = frame(spark, loaded, "ENTRIES").where("status < 2")
-    return found.select(found.sequence_number.alias("seq"), "data_file.*")
+def entries(spark, loaded, *columns):
+    """Return the live entries of a table's current snapshot: its data and delete files.
 
+    Args:
+        spark: classic session.
+        loaded: handle of `still` or `without`.
+        columns: more columns of Iceberg's metadata table ENTRIES, such as readable_metrics.
 
-def partitions_told(live):
-    """Return entries with a `partition` that Python can hold; null where the table has none.
-
-    Dates and moments are texts, as Iceberg writes them: a clock in the wrong unit gives years of five digits, of
-    which Python has none.
+    Returns:
+        DataFrame with a row a file: seq (long), the fields of `data_file`, and `columns`. `partition` is what
+        Python can hold, null where the table has none: dates, moments and UUIDs are texts, for a clock in the
+        wrong unit gives years of five digits.
     """
     from pyspark.sql import functions as F
     from pyspark.sql import types as T
 
-    if "partition" not in live.columns:
-        return live.withColumn("partition", F.lit(None))
-    texts, moments = T.StructType(), (T.DateType, T.TimestampType, T.TimestampNTZType)
-    for field in live.schema["partition"].dataType:
-        texts.add(field.name, T.StringType() if isinstance(field.dataType, moments) else field.dataType)
-    return live.withColumn("partition", F.col("partition").cast(texts))
+    live = frame(spark, loaded, "ENTRIES").where("status < 2")
+    kinds = {field.name: field.dataType for field in live.schema["data_file"].dataType}
+    fields = [F.col("data_file").getField(name).alias(name) for name in kinds if name != "partition"]
+    live = live.withColumn("partition", F.col("data_file.partition") if "partition" in kinds else F.lit(None))
+    live = live.select(live.sequence_number.alias("seq"), *fields, *columns, "partition")
+    if "partition" not in kinds:
+        return live
+    by_core, told = uuid_field(loaded) is not None, T.StructType()
+    texts = (T.DateType, T.TimestampType, T.TimestampNTZType, *((T.BinaryType,) if by_core else ()))
+    for field in kinds["partition"]:
+        told.add(field.name, T.StringType() if isinstance(field.dataType, texts) else field.dataType)
+    if not by_core:
+        return live.withColumn("partition", F.col("partition").cast(told))
+    known = spark.createDataFrame(
+        _partitions_by_core(spark, loaded, told), f"_path string, _at long, partition {told.simpleString()}"
+    )
+    offset = F.col("content_offset") if "content_offset" in kinds else F.lit(None)
+    same = (F.col("file_path") == F.col("_path")) & offset.eqNullSafe(F.col("_at"))
+    return live.drop("partition").join(known, same).drop("_path", "_at")
+
+
+def uuid_field(loaded):
+    """Return the name of a partition field that holds a UUID, of any of a table's specs; None without.
+
+    Iceberg's metadata tables on Spark end in an error when they show such a value (apache/iceberg#13703), and with
+    them its actions that look at partitions.
+    """
+    fields = [field for spec in dict(loaded.specs()).values() for field in spec.partitionType().fields()]
+    return next((field.name() for field in fields if field.type().toString() == "uuid"), None)
+
+
+def _partitions_by_core(spark, loaded, told):
+    """Return [(location, offset of a deletion vector or None, values of `told`)] of the live files.
+
+    Read by Iceberg's core, with a call to Java for each value of each file: for tables only whose partitions Spark
+    cannot read.
+    """
+    iceberg, io, specs = spark._jvm.org.apache.iceberg, loaded.io(), loaded.specs()
+    anything = spark._jvm.java.lang.Class.forName("java.lang.Object")
+    snapshot, rows = loaded.currentSnapshot(), []
+    for manifest in snapshot.allManifests(io) if snapshot is not None else ():
+        deletes = manifest.content().toString() == "DELETES"
+        read = iceberg.ManifestFiles.readDeleteManifest if deletes else iceberg.ManifestFiles.read
+        spec = specs[manifest.partitionSpecId()]
+        fields = list(zip(spec.fields(), spec.partitionType().fields(), strict=True))
+        reader = read(manifest, io, specs)
+        try:
+            files = reader.iterator()
+            while files.hasNext():
+                file, values = files.next(), {}
+                for place, (field, typed) in enumerate(fields):
+                    value = file.partition().get(place, anything)
+                    if value is not None and told[field.name()].dataType.typeName() == "string":
+                        value = field.transform().toHumanString(typed.type(), value)
+                    values[field.name()] = value
+                row = tuple(values.get(name) for name in told.names)
+                rows.append((file.location(), file.contentOffset() if deletes else None, row))
+        finally:
+            reader.close()
+    return rows
 
 
 def partition_of(row):

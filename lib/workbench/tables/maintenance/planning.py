@@ -148,6 +148,11 @@ def _deletes(spark, loaded, policy, marks, now):
     found = deletes.found(spark, loaded, policy)
     if found is None:
         return None, ()
+    if field := metadata.uuid_field(loaded):
+        return None, (
+            f"delete files are left as they are: partition field {field} holds a UUID, and Iceberg's actions for "
+            "delete files cannot read such a partition on Spark",
+        )
     parts = []
     if found.small:
         parts.append(f"{_count(found.small, 'small delete file', 'become')} about {found.after}")
