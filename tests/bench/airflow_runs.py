@@ -3,7 +3,8 @@
 In a project made for it: the template passes and what follows it runs, a planted notebook fails twice (one try more
 is allowed), what follows that is not started, and an entry whose params file was broken meanwhile is refused once.
 Airflow lives in an environment of its own under .workbench/airflow, with SQLite and without its examples. Its reading
-of cron expressions is compared with ours on the way. Last, its own page of the run that failed is shown to a browser:
+of cron expressions is compared with ours on the way. Then twenty kills beside a running scheduler (airflow_kills): each
+DAG run has one run that passed. Last, its own page of the run that failed is shown to a browser:
 the picture in docs/schedules.md, which stays as it was where no Chromium is installed.
 """
 
@@ -22,7 +23,7 @@ from urllib.parse import quote
 
 import nbformat
 
-from bench import airflow_picture, evidence
+from bench import airflow_kills, airflow_picture, evidence
 from workbench.schedules import times
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -51,6 +52,7 @@ refused:
   retries: 1
   retry_wait_seconds: 0
 """
+KILLS = 4  # of each kind
 # state in Airflow, tries there, exit codes in our own records
 EXPECTED = {
     "passing": ("success", 1, [0]),
@@ -114,6 +116,10 @@ def main():
     )
     for expression in disagreeing:
         print(f"  {expression} {EXPRESSIONS[expression]}: ours {ours[expression]}, Airflow's {theirs[expression]}")
+    with tempfile.TemporaryDirectory(prefix="workbench-airflow-") as folder:
+        place = Path(folder)
+        env = environment(place, place / "project")
+        kills = airflow_kills.rows(AIRFLOW / "airflow", WORKBENCH, env, place, each=KILLS)
     right = {name: tuple(one) for name, one in found.items()} == EXPECTED
     evidence.write(
         "airflow",
@@ -124,10 +130,13 @@ def main():
             name: dict(zip(("state", "tries", "exit_codes"), one, strict=True)) for name, one in found.items()
         },
         as_expected=right,
+        kills_what="signal 9, or a full disk of runs, while a DAG run's notebook works; `right`: the DAG run passed by one "
+        "run that worked alone and to its end, and each other run of it ended badly",
+        kills=kills,
         expressions_compared=len(EXPRESSIONS),
         expressions_read_differently=disagreeing,
     )
-    sys.exit(0 if right else 1)
+    sys.exit(0 if right and all(row["right"] for row in kills) else 1)
 
 
 def made(home):

@@ -47,7 +47,9 @@ def test_it_is_diagnosed_planned_and_maintained(spark, tenants):
     assert rows(spark, tenants) == before
 
 
-@pytest.mark.proof("test_it_is_diagnosed_planned_and_maintained has such a table; what is left is said in one place")
+@pytest.mark.proof(
+    "test_it_is_diagnosed_planned_and_maintained has such a table; what is left is said in one place"
+)
 def test_its_delete_files_are_left_with_a_sentence(spark, tenants):
     modes = ", ".join(f"'write.{name}.mode' = 'merge-on-read'" for name in ("delete", "update", "merge"))
     spark.sql(f"ALTER TABLE {tenants} SET TBLPROPERTIES ({modes}, 'write.delete.granularity' = 'partition')")
