@@ -1,7 +1,6 @@
 """`make prove`: what is known, what is run, what is kept, also when it is killed in the middle."""
 
 import os
-import signal
 import subprocess
 import sys
 from collections import Counter
@@ -60,10 +59,12 @@ MAIN = "import sys; from pathlib import Path; from proof.__main__ import main; m
 def test_killed_in_the_middle_it_goes_on_with_what_is_missing(project):
     env = os.environ | {"PYTHONPATH": str(ROOT / "tests")}
     process = subprocess.Popen([sys.executable, "-c", MAIN, project], env=env, stdout=subprocess.DEVNULL)
-    until(lambda: (project / "waiting").exists() or process.poll() is not None, "the second part")
-    assert process.poll() is None
-    process.send_signal(signal.SIGKILL)
-    process.wait()
+    try:
+        until(lambda: (project / "waiting").exists() or process.poll() is not None, "the second part")
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
     assert known(project) == {"first": rows.HOLDS, "second": rows.NEVER, "third": rows.NEVER}
     (project / "go").touch()
     assert command.main([], project) == 0
