@@ -8,7 +8,6 @@ awslabs/amazon-kinesis-client.
 
 import hashlib
 from collections.abc import Iterator
-from operator import methodcaller
 
 from workbench.streams import varints
 from workbench.streams.types import Bad
@@ -23,7 +22,10 @@ LARGEST_FIELD, LARGEST_NUMBER = 2**29 - 1, 2**64 - 1
 
 Within = tuple[bytes, str | None, tuple[str, str] | None]
 
-begins = methodcaller("startswith", MAGIC)
+
+def among(data: list[bytes]) -> bool:
+    """Say whether one of some records begins like an aggregate; a tenth of the time where all are texts."""
+    return bool(data) and max(data) >= MAGIC and any(raw.startswith(MAGIC) for raw in data)
 
 
 def records(raw: bytes, key: str | None) -> list[Within]:

@@ -4,7 +4,7 @@ It says too how far the source was read: it is committed last of all tables, so 
 positions is in one of them.
 """
 
-from workbench.streams import chunks, dead_letters, publish, routes, tables
+from workbench.streams import aggregates, chunks, dead_letters, publish, routes, tables
 
 SCHEMA = f"{dead_letters.SCHEMA}, replay STRING, replay_table STRING, replayed BOOLEAN"
 WHOLE = 2**31 - 1  # of a record is kept
@@ -37,6 +37,8 @@ def rows(dead, found, stream, *, run_id, version):
         "raw": raw, "raw_bytes": F.length(raw).cast("bigint"), "raw_sha256": F.sha2(raw, 256),
         "reason": F.col(routes.REASON), "message": F.col(routes.MESSAGE),
     }  # fmt: skip
+    if aggregates.COLUMN not in found.columns:  # of a topic
+        kept[aggregates.COLUMN] = F.lit(None).cast("bigint")
     lost = found.where(F.col(routes.REASON).isNotNull()).select(
         *[kept.get(name, F.col(name)).alias(name) for name in columns]
     )
