@@ -11,7 +11,7 @@ from test_ingest import ids, ingest
 from test_kills import RECORDS, SCHEMA, WAIT_SECONDS, begun, found, watch
 
 from workbench import session, streams
-from workbench.streams import chunks, dead_letters, errors, kills, publish
+from workbench.streams import dead_letters, kills, publish, replays
 
 LINEAGE = ["shard_id", "sequence_number", "partition_key", "sub_sequence_number"]
 NUMBER = "sub_sequence_number BIGINT, "
@@ -126,3 +126,46 @@ def test_of_duplicates_within_an_aggregate_the_first_one_is_kept(spark, stream, 
     done = ingest(spark, table, stream, lineage=LINEAGE, record_key=streams.RecordKey(("id",)))
     assert (done.records, done.good, done.duplicates) == (20, 1, 19)
     assert rows(spark, table, "text", "sub_sequence_number") == [("t0", 0)]
+
+
+def test_errors_within_aggregates_are_replayed_also_those_of_an_earlier_version(
+    spark, stream, namespace, monkeypatch
+):
+    table, store = f"{namespace}.events", f"{namespace}.errors"
+    spark.sql(f"CREATE TABLE {table} (id BIGINT, partition_key STRING, sub_sequence_number BIGINT) USING iceberg")
+    target = streams.Target(lineage=("partition_key", "sub_sequence_number"))
+    given = {"source": stream.source(), "tables": {table: target}}
+    strict, mended = streams.Json("id BIGINT", unknown="dead"), streams.Json("id BIGINT")
+    stream.send(
+        [0], record=lambda n: aggregate((line(101), 0), b'{"id": 102}', (line(103), 0), (b'{"id": 104}', 3))
+    )
+    done = streams.deliver(spark, parse=strict, errors=store, **given)
+    assert (done.tables, done.errors, done.run.records) == ({table: {"appended": 1}}, 3, 4)
+    assert rows(spark, store, "reason", "sub_sequence_number") == [
+        ("unknown_field", 0), ("unknown_field", 2), ("unknown_key", 3),
+    ]  # fmt: skip
+    # an error of a version that took nothing apart, beside one that is another record and one that is no aggregate
+    earlier, other = packed([11, 20, 13]), sealed(b"\x1a\xff")
+    one = spark.table(store).limit(1)
+    for raw, sequence in ((earlier, "5"), (other, "6"), (b'{"id": 7}', "7")):
+        changed = {"raw": f"X'{raw.hex()}'", "raw_bytes": f"{len(raw)}L", "sequence_number": f"'{sequence}'"}
+        changed |= {"reason": "'aggregated'", "sub_sequence_number": "NULL"}
+        one.selectExpr(*[f"{changed.get(name, name)} AS {name}" for name in one.columns]).writeTo(store).append()
+    real = replays.commits.retrying
+
+    def beside_another(spark, table, merge, **options):
+        merge()  # of a process that was quicker with the same
+        return real(spark, table, merge, **options)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(replays.commits, "retrying", beside_another)
+        replayed = streams.replay(spark, store, parse=mended, id="mended", **given)
+    assert (replayed.tables, replayed.left, replayed.cut) == ({table: 6}, {"not_parsed": 2}, 0)
+    assert rows(spark, table, "id", "partition_key", "sub_sequence_number") == [
+        (7, spark.table(store).where("sequence_number = '7'").first().partition_key, 0),
+        (11, "odd", 0), (13, "odd", 2), (101, "key", 0), (102, "key", 1), (103, "key", 2), (104, None, 3),
+    ]  # fmt: skip
+    left = spark.table(store).where("replayed IS NULL").orderBy("sequence_number").collect()
+    assert [(bytes(row.raw), row.sub_sequence_number) for row in left] == [(b"bad", 1), (other, None)]
+    assert (left[0].partition_key, left[0].raw_bytes) == ("even", 3)
+    assert streams.replay(spark, store, parse=mended, **given).tables == {}

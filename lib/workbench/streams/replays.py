@@ -10,7 +10,7 @@ import secrets
 from dataclasses import dataclass
 
 from workbench import identifiers, releases
-from workbench.streams import dead_letters, loop, nulls, publish, routes, sources
+from workbench.streams import aggregates, dead_letters, loop, nulls, publish, routes, sources
 from workbench.streams import errors as store
 from workbench.tables import commits, upserts
 
@@ -101,7 +101,11 @@ def replay(spark, errors, *, source, parse, tables, route=None, where=None, id=N
         raise ValueError(
             f"the replay {others[0]} of {errors} was not finished: run it again with id={others[0]!r}"
         )
-    left, cut = ({}, 0) if name in begun else _planned(spark, errors, source, parse, plan, where, name)
+    if name in begun:
+        left, cut = {}, 0
+    else:
+        _take_apart(spark, errors, source)
+        left, cut = _planned(spark, errors, source, parse, plan, where, name)
     told = {}
     for table in plan.targets:
         mine = _named(spark, errors, name).where(F.col("replay_table") == table)
@@ -125,6 +129,58 @@ def _begun(spark, errors):
     """Return the names of replays that were planned and not finished."""
     found = _now(spark, errors).where("replay IS NOT NULL AND replayed IS NULL").select("replay").distinct()
     return {row.replay for row in found.collect()}
+
+
+@dataclass
+class Apart:
+    """Takes errors that are aggregates apart: a function for mapInArrow over the error store's rows."""
+
+    def __call__(self, batches):
+        """Yield the row of each aggregate as it is, and behind it the rows of the records within."""
+        import pyarrow as pa
+
+        for batch in batches:
+            rows = [row for error in batch.to_pylist() for row in self._rows(error)]
+            if rows:
+                yield pa.RecordBatch.from_pylist(rows, schema=batch.schema)
+
+    def _rows(self, error):
+        within = aggregates.records(error["raw"], error["partition_key"])
+        if within[0][0] == error["raw"]:  # it is none, or cannot be taken apart
+            return
+        yield error
+        for place, (data, key, wrong) in enumerate(within):
+            reason, message = wrong or (error["reason"], error["message"])
+            yield error | {
+                "raw": data, "raw_bytes": len(data), "raw_sha256": hashlib.sha256(data).hexdigest(),
+                "partition_key": key, aggregates.COLUMN: place, "reason": reason, "message": message,
+            }  # fmt: skip
+
+
+def _take_apart(spark, errors, source):
+    """Put the records within into the place of errors that are aggregates, in one commit.
+
+    Such are of a version that did not read aggregates: of one that does, no error lacks its place in an aggregate.
+    """
+    from pyspark.sql import functions as F
+
+    if aggregates.COLUMN not in source.lineage:
+        return
+    tried = _now(spark, errors).where("replay IS NULL").where(F.col("stream") == source.stream)
+    tried = tried.where(F.length("raw") == F.col("raw_bytes")).where(F.col(aggregates.COLUMN).isNull())
+    tried = tried.where(F.substring("raw", 1, len(aggregates.MAGIC)) == F.lit(bytearray(aggregates.MAGIC)))
+    if tried.isEmpty():
+        return
+    ours = {name: F.col(f"_{name}") for name in tried.columns}
+    rows = tried.mapInArrow(Apart(), tried.schema).withColumnsRenamed({name: f"_{name}" for name in ours})
+    same = F.lit(True)
+    for name in dead_letters.KEY:  # an aggregate's own row has no place, and is not the row of its first record
+        same = same & F.col(name).eqNullSafe(ours[name])
+    place = aggregates.COLUMN  # a process that was quicker may have done it: then nothing is left to do
+    merging = releases.merge_into(rows, identifiers.quoted(errors), same)
+    merging = merging.whenMatched(F.col(place).isNull()).delete()
+    merging = merging.whenNotMatched(ours[place].isNotNull()).insert(ours)
+    commits.retrying(spark, errors, merging.merge, conditional=True)
 
 
 def _planned(spark, errors, source, parse, plan, where, name):
@@ -165,9 +221,8 @@ def _claim(spark, errors, found, name):
         *[F.col(column).alias(own) for column, own in zip(dead_letters.KEY, ours, strict=True)],
         F.col(routes.ROUTE).alias("_table"), F.lit(name).alias("_replay"),
     )  # fmt: skip
-    same = F.col("replay").isNull()
-    for column, own in zip(dead_letters.KEY, ours, strict=True):
-        same = same & F.col(column).eqNullSafe(F.col(own))
+    own = dict(zip(dead_letters.KEY, ours, strict=True))
+    same = F.col("replay").isNull() & dead_letters.same_record(F.col, lambda name: F.col(own[name]))
     values = {"replay": F.col("_replay"), "replay_table": F.col("_table")}
     merging = releases.merge_into(rows, identifiers.quoted(errors), same).whenMatched().update(values)
     commits.retrying(spark, errors, merging.merge, conditional=True)
@@ -263,6 +318,8 @@ def _parsed(rows, source, parse, plan):
     stone = StructField(nulls.COLUMN, BooleanType())
     schema = StructType([*[kept.schema[name] for name in _KEPT], stone, *plan.fields.fields])
     found = kept.mapInArrow(Parsing(parse.parser(), bool(plan.tombstones)), schema)
+    place = dead_letters.known(aggregates.COLUMN, F.col(aggregates.COLUMN))
+    found = found.withColumn(aggregates.COLUMN, place)  # of what is written now only a topic's errors have none
     return (
         found.withColumn("offset", F.col("sequence_number").cast("bigint"))
         if "offset" in source.lineage
