@@ -131,14 +131,15 @@ def origin(stream, run_id, version):
     }
 
 
-def same_record(one, other):
+def same_record(one, other, names=KEY):
     """Return the condition that two rows are of one record; a topic has no time of its making.
 
     Args:
         one: function of a name in KEY that returns the Column of the one row.
         other: the same of the other.
+        names: those of KEY that both rows have.
     """
-    return reduce(operator.and_, [known(name, one(name)).eqNullSafe(known(name, other(name))) for name in KEY])
+    return reduce(operator.and_, [known(name, one(name)).eqNullSafe(known(name, other(name))) for name in names])
 
 
 def known(name, column):

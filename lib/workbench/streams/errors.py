@@ -19,12 +19,13 @@ def make(spark, table):
     dead_letters.make(spark, table, SCHEMA, "error store")
 
 
-def rows(dead, found, stream, *, run_id, version):
+def rows(dead, found, source, stream, *, run_id, version):
     """Return the error store's rows of a batch; lazy.
 
     Args:
         dead: chunks.dead of the batch.
         found: routes.routed of its others.
+        source: Source or Topic.
         stream: sources.Stream.
         run_id: of the run.
         version: of the schema.
@@ -37,7 +38,7 @@ def rows(dead, found, stream, *, run_id, version):
         "raw": raw, "raw_bytes": F.length(raw).cast("bigint"), "raw_sha256": F.sha2(raw, 256),
         "reason": F.col(routes.REASON), "message": F.col(routes.MESSAGE),
     }  # fmt: skip
-    if aggregates.COLUMN not in found.columns:  # of a topic
+    if aggregates.COLUMN not in source.lineage:  # a field of that name is the records' own
         kept[aggregates.COLUMN] = F.lit(None).cast("bigint")
     lost = found.where(F.col(routes.REASON).isNotNull()).select(
         *[kept.get(name, F.col(name)).alias(name) for name in columns]
