@@ -16,7 +16,7 @@ from workbench.tables import commits, upserts
 
 
 def _key(source):
-    """Return the columns that name an error of a source. A topic has no aggregates, but may have a field so called."""
+    """Return the columns that name an error of a source: of a topic without the place in an aggregate."""
     return [name for name in dead_letters.KEY if name != aggregates.COLUMN or name in source.lineage]
 
 
@@ -105,7 +105,7 @@ def replay(spark, errors, *, source, parse, tables, route=None, where=None, id=N
     if name in begun:
         left, cut = {}, 0
     else:
-        _take_apart(spark, errors, source)
+        store.take_apart(spark, errors, source)
         left, cut = _planned(spark, errors, source, parse, plan, where, name)
     told = {}
     for table in plan.targets:
@@ -130,58 +130,6 @@ def _begun(spark, errors):
     """Return the names of replays that were planned and not finished."""
     found = _now(spark, errors).where("replay IS NOT NULL AND replayed IS NULL").select("replay").distinct()
     return {row.replay for row in found.collect()}
-
-
-@dataclass
-class Apart:
-    """Takes errors that are aggregates apart: a function for mapInArrow over the error store's rows."""
-
-    def __call__(self, batches):
-        """Yield the row of each aggregate as it is, and behind it the rows of the records within."""
-        import pyarrow as pa
-
-        for batch in batches:
-            rows = [row for error in batch.to_pylist() for row in self._rows(error)]
-            if rows:
-                yield pa.RecordBatch.from_pylist(rows, schema=batch.schema)
-
-    def _rows(self, error):
-        within = aggregates.records(error["raw"], error["partition_key"])
-        if within[0][0] == error["raw"]:  # it is none, or cannot be taken apart
-            return
-        yield error
-        for place, (data, key, wrong) in enumerate(within):
-            reason, message = wrong or (error["reason"], error["message"])
-            yield error | {
-                "raw": data, "raw_bytes": len(data), "raw_sha256": hashlib.sha256(data).hexdigest(),
-                "partition_key": key, aggregates.COLUMN: place, "reason": reason, "message": message,
-            }  # fmt: skip
-
-
-def _take_apart(spark, errors, source):
-    """Put the records within into the place of errors that are aggregates, in one commit.
-
-    Such are of a version that did not read aggregates: of one that does, no error lacks its place in an aggregate.
-    """
-    from pyspark.sql import functions as F
-
-    if aggregates.COLUMN not in source.lineage:
-        return
-    tried = _now(spark, errors).where("replay IS NULL").where(F.col("stream") == source.stream)
-    tried = tried.where(F.length("raw") == F.col("raw_bytes")).where(F.col(aggregates.COLUMN).isNull())
-    tried = tried.where(F.substring("raw", 1, len(aggregates.MAGIC)) == F.lit(bytearray(aggregates.MAGIC)))
-    if tried.isEmpty():
-        return
-    ours = {name: F.col(f"_{name}") for name in tried.columns}
-    rows = tried.mapInArrow(Apart(), tried.schema).withColumnsRenamed({name: f"_{name}" for name in ours})
-    same = F.lit(True)
-    for name in dead_letters.KEY:  # an aggregate's own row has no place, and is not the row of its first record
-        same = same & F.col(name).eqNullSafe(ours[name])
-    place = aggregates.COLUMN  # a process that was quicker may have done it: then nothing is left to do
-    merging = releases.merge_into(rows, identifiers.quoted(errors), same)
-    merging = merging.whenMatched(F.col(place).isNull()).delete()
-    merging = merging.whenNotMatched(ours[place].isNotNull()).insert(ours)
-    commits.retrying(spark, errors, merging.merge, conditional=True)
 
 
 def _planned(spark, errors, source, parse, plan, where, name):
