@@ -3,11 +3,12 @@
 import json
 import re
 
-from google.protobuf import descriptor_pb2
+from aggregate_cases import aggregate, field, message, sealed
+from google.protobuf import descriptor_pb2, message_factory
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from workbench.streams import avro, framing, parsing, protobuf, schemas
+from workbench.streams import aggregates, avro, framing, parsing, protobuf, schemas
 
 WORD, NAMES = re.compile(r"[a-z]+(_[a-z0-9]+)*"), st.sampled_from(["a", "b", "A", "é", "id", "straße", "x y", "0"])
 KINDS = descriptor_pb2.FieldDescriptorProto
@@ -348,3 +349,69 @@ def test_protobuf(syntax, made, inner, unknown, framed):
     }
     parse = protobuf.Protobuf(descriptors(syntax, fields, inner), "Outer", unknown=unknown, framing=framed)
     hold(parse.parser(), [header[framed] + one for one in records] + records[:1])
+
+
+# Aggregates
+
+AGGREGATE = descriptor_pb2.FileDescriptorProto(name="aggregate.proto", package="kpl", syntax="proto2")
+for name, fields in {  # its texts are bytes here, which are the same on the wire: the library looks at texts
+    "Tag": [("key", "REQUIRED", "BYTES"), ("value", "OPTIONAL", "BYTES")],
+    "Record": [
+        ("partition_key_index", "REQUIRED", "UINT64"), ("explicit_hash_key_index", "OPTIONAL", "UINT64"),
+        ("data", "REQUIRED", "BYTES"), ("tags", "REPEATED", "Tag"),
+    ],
+    "Whole": [("keys", "REPEATED", "BYTES"), ("hash_keys", "REPEATED", "BYTES"), ("records", "REPEATED", "Record")],
+}.items():  # fmt: skip
+    made = AGGREGATE.message_type.add(name=name)
+    for number, (called, label, kind) in enumerate(fields, 1):
+        within = kind in ("Tag", "Record")
+        made.field.add(
+            name=called, number=number, label=getattr(KINDS, f"LABEL_{label}"),
+            type=KINDS.TYPE_MESSAGE if within else getattr(KINDS, f"TYPE_{kind}"),
+            type_name=f".kpl.{kind}" if within else None,
+        )  # fmt: skip
+Whole = message_factory.GetMessages([AGGREGATE])["kpl.Whole"]
+PLACES = st.one_of(st.integers(0, 3), st.sampled_from([127, 128, 300, 2**63, 2**64 - 1]))
+RECORD = st.tuples(st.binary(max_size=200), PLACES, st.none() | PLACES)
+KEY = st.text(max_size=5) | st.just("k" * 150)
+MESSAGE = st.builds(
+    lambda records, keys, hash_keys: message(*records, keys=keys, hash_keys=hash_keys),
+    st.lists(RECORD, min_size=1, max_size=4), st.lists(KEY, max_size=3), st.lists(KEY, max_size=2),
+)  # fmt: skip
+PART = st.sampled_from(
+    [field(1, b"k"), field(3, b""), field(4, 1), field(3, field(1, 0) + field(3, b"x")), b"\x00"]
+)
+
+
+@settings(max_examples=300)
+@given(st.one_of(MESSAGE, spoiled(MESSAGE), st.lists(PART, max_size=5).map(b"".join), st.binary(max_size=40)))
+def test_a_message_of_an_aggregate(body):
+    """Whatever is in it: its records, as Google's library reads them, or one that says why not."""
+    raw = sealed(body)
+    found = aggregates.records(raw, "k")
+    assert found and all(wrong is None or (WORD.fullmatch(wrong[0]) and wrong[1]) for _, _, wrong in found)
+    assert all(wrong is None or len(wrong[1]) <= parsing.MESSAGE_LENGTH for _, _, wrong in found)
+    if found[0][0] == raw:
+        ((_, key, (reason, _)),) = found
+        assert (key, reason) == ("k", "aggregated")
+        return
+    expected = Whole.FromString(body)
+    keys, count = [one.decode("utf-8", "replace") for one in expected.keys], len(expected.hash_keys)
+    assert [data for data, _, _ in found] == [one.data for one in expected.records]
+    for (_, key, wrong), one in zip(found, expected.records, strict=True):
+        place, hash_place = one.partition_key_index, one.explicit_hash_key_index
+        assert key == (keys[place] if place < len(keys) else None)
+        missing = one.HasField("explicit_hash_key_index") and hash_place >= count
+        assert (wrong is not None) == (key is None or missing)
+
+
+@given(st.lists(RECORD, min_size=1, max_size=4))
+def test_an_aggregate_that_nobody_spoiled_is_taken_apart(records):
+    found = aggregates.records(aggregate(*records, keys="abcd", hash_keys="1234"), "k")
+    assert [data for data, _, _ in found] == [data for data, _, _ in records]
+
+
+@given(st.one_of(st.binary(max_size=60), spoiled(MESSAGE.map(sealed))))
+def test_bytes_that_may_be_an_aggregate(raw):
+    found = aggregates.records(raw, "k")
+    assert found and (found == [(raw, "k", None)]) == (aggregates.reason(raw) is None)

@@ -57,6 +57,20 @@ def test_errors_are_replayed_once(spark, lake, topic, with_errors):
     assert rows(spark, new, "id") == [(1,), (2,), (3,), (5,)]
 
 
+@pytest.mark.proof("test_errors_are_replayed_once shows it for records without such a field")
+def test_a_field_called_as_the_place_in_an_aggregate_is_the_records_own(spark, lake, topic):
+    """A topic has no aggregates: its records may have been brought from a stream with what named them there."""
+    spark.sql(f"CREATE TABLE {lake}.brought (id BIGINT, sub_sequence_number STRING) USING iceberg")
+    given = {"parse": streams.Json("id BIGINT, kind STRING, sub_sequence_number STRING"), "source": topic.source()}
+    given |= {"tables": {f"{lake}.brought": streams.Target()}}
+    send(topic, *[{"id": n, "kind": "xy"[n % 2], "sub_sequence_number": f"no. {n}"} for n in range(4)])
+    route = f"CASE kind WHEN 'x' THEN '{lake}.brought' END"
+    assert streams.deliver(spark, errors=f"{lake}.errors", route=route, **given).errors == 2
+    mended = streams.replay(spark, f"{lake}.errors", route=f"'{lake}.brought'", **given)
+    assert mended.tables == {f"{lake}.brought": 2}
+    assert rows(spark, f"{lake}.brought", "id", "sub_sequence_number") == [(n, f"no. {n}") for n in range(4)]
+
+
 @pytest.mark.proof(
     "test_a_mistyped_source_or_store_is_said shows that the errors of a topic are told from those of others"
 )

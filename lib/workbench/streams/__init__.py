@@ -7,6 +7,7 @@
 The parts:
 
     sources, shards, reading      a stream, its shards and positions, one shard read
+    aggregates                    records that the Kinesis Producer Library packed into one
     topics                        the same of a Kafka topic
     kinesis, reports, backlog     `format("kinesis")` for any sink, a backlog read whole
     parsing, types, schemas       strict JSON

@@ -9,7 +9,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from workbench.streams import nulls, reading, shards, sources
+from workbench.streams import aggregates, nulls, reading, shards, sources
 
 SCHEMA = (
     "shard STRING, first STRING, last STRING, records BIGINT, good BIGINT, dead BIGINT, dropped BIGINT, "
@@ -18,7 +18,8 @@ SCHEMA = (
 NAMES = [column.split()[0] for column in SCHEMA.split(", ")]
 DEAD = (
     "raw BINARY, raw_bytes BIGINT, raw_sha256 STRING, stream STRING, shard_id STRING, sequence_number STRING, "
-    "partition_key STRING, approximate_arrival_timestamp TIMESTAMP, reason STRING, message STRING"
+    f"partition_key STRING, approximate_arrival_timestamp TIMESTAMP, {aggregates.COLUMN} BIGINT, reason STRING, "
+    "message STRING"
 )
 RAW, RAW_BYTES = "_raw", 64 * 1024
 FAILURES = (shards.RecordsLost, sources.StreamNotFound, ValueError)  # of a reading, as `ingest` promises them
@@ -116,6 +117,7 @@ class Reading:
                 "sequence_number": lambda: pa.array(take(records.sequence), pa.string()),
                 nulls.KEY: lambda: pa.array(self._keys(take(records.key)), pa.string()),
                 "approximate_arrival_timestamp": lambda: _times(take(records.arrived)),
+                aggregates.COLUMN: lambda: pa.array(take(records.places()), pa.int64()),
                 "offset": lambda: pa.array(map(int, take(records.sequence)), pa.int64()),
                 RAW: lambda: pa.array(take(records.data), pa.binary()),
                 nulls.COLUMN: lambda: pa.array([one is None for one in take(records.data)], pa.bool_()),
@@ -144,10 +146,20 @@ class Reading:
             "sequence_number": pa.array([records.sequence[n] for n in places], pa.string()),
             "partition_key": pa.array([records.key[n] for n in places], pa.string()),
             "approximate_arrival_timestamp": _times([records.arrived[n] for n in places]),
+            aggregates.COLUMN: self._within(records, places),
             "reason": pa.array([reason for _, reason, _ in dead], pa.string()),
             "message": pa.array([message for _, _, message in dead], pa.string()),
         }
         return pa.RecordBatch.from_pydict(columns)
+
+    def _within(self, records, places):
+        """Return the places of dead records in their aggregates; null for a topic, which has none."""
+        import pyarrow as pa
+
+        if aggregates.COLUMN not in self.source.lineage:
+            return pa.nulls(len(places), pa.int64())
+        every = records.places()
+        return pa.array([every[n] for n in places], pa.int64())
 
 
 @dataclass

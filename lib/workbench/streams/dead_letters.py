@@ -10,19 +10,23 @@ from datetime import UTC, datetime
 from functools import reduce
 
 from workbench import identifiers
-from workbench.streams import chunks, positions, publish, shards, tables
+from workbench.streams import aggregates, chunks, positions, publish, shards, tables
 from workbench.tables import commits, snapshots
 
 SCHEMA = f"{chunks.DEAD}, stream_arn STRING, stream_created TIMESTAMP, schema_version STRING, run_id STRING"
 LACKING = ("raw", "raw_bytes", "raw_sha256", "partition_key")  # null where a record has no value or no key
-KEY = ("stream_arn", "stream_created", "shard_id", "sequence_number")
+# rows from before there was the last column have a null there. A hash passes over nulls, so a replay that was
+# begun without the column finds its commits by the same name
+KEY = ("stream_arn", "stream_created", "shard_id", "sequence_number", aggregates.COLUMN)
+ADDED = (aggregates.COLUMN,)  # to tables that were made before there was one
 
 
 def make(spark, table, schema=SCHEMA, what="table of dead letters"):
     """Make the table where it is missing; refuse another one.
 
     One that somebody made with required columns for what a record of Kafka may lack has them made optional: an
-    empty value or key in their place would be another record, and a null would stop the run.
+    empty value or key in their place would be another record, and a null would stop the run. One from before there
+    was a column for the place in an aggregate has it added.
 
     Args:
         spark: session.
@@ -41,14 +45,28 @@ def make(spark, table, schema=SCHEMA, what="table of dead letters"):
     columns = spark.table(identifiers.quoted(table)).schema
     have = {one.name: one.dataType.simpleString() for one in columns}
     want = dict(column.lower().split() for column in schema.split(", "))
-    if wrong := sorted(name for name, kind in want.items() if have.get(name) != kind):
+    missing = [name for name in ADDED if name not in have]
+    if wrong := sorted(name for name, kind in want.items() if have.get(name) != kind and name not in missing):
         raise ValueError(
             f"{table} is no {what}: {wrong[0]} should be {want[wrong[0]]} and is "
             f"{have.get(wrong[0], 'not there')}; name a table that is not there, and it is made"
         )
+    for name in missing:
+        _add(spark, table, name, want[name])
     for one in columns:
         if one.name in LACKING and not one.nullable:
             spark.sql(f"ALTER TABLE {identifiers.quoted(table)} ALTER COLUMN {one.name} DROP NOT NULL")
+
+
+def _add(spark, table, column, kind):
+    """Add a column to a table, unless another run was quicker."""
+    quoted = identifiers.quoted(table)
+    try:
+        spark.sql(f"ALTER TABLE {quoted} ADD COLUMN {column} {kind}")
+    except Exception:
+        spark.sql(f"REFRESH TABLE {quoted}")
+        if column not in spark.table(quoted).columns:
+            raise
 
 
 def begin(spark, place):
@@ -79,14 +97,18 @@ def write(spark, place, frame, count, before, start, ends, *, batch, run_id, ver
         AnotherWriter: the table has other positions.
         OtherRows: there are more or fewer rows now.
     """
+    from pyspark.sql import functions as F
+
     rows = frame.withColumns(origin(place.stream, run_id, version))
     after = shards.forward(before, ends)
     base = publish.stage(spark, place, before)
     ahead = any(shards.further(at, start.get(shard, shards.OLDEST)) for shard, at in before.items())
     if ahead:
         name = identifiers.quoted(place.table)
-        there = spark.sql(f"SELECT {', '.join(KEY)} FROM {name} VERSION AS OF {base}")
-        rows = rows.alias("new").join(there.alias("old"), _same_record(), "left_anti")
+        # of the branch, which is at the base: a snapshot by its id would have the columns of its day
+        there = spark.sql(f"SELECT {', '.join(KEY)} FROM {name} VERSION AS OF '{place.branch}'")
+        same = same_record(lambda name: F.col(f"new.{name}"), lambda name: F.col(f"old.{name}"))
+        rows = rows.alias("new").join(there.alias("old"), same, "left_anti")
     columns = [column.split()[0] for column in SCHEMA.split(", ")]
     summary = positions.properties(place.stream, after, batch)
     staged, added = publish.append(spark, place, rows.select(*columns), base, summary)
@@ -109,8 +131,19 @@ def origin(stream, run_id, version):
     }
 
 
-def _same_record():
-    """Return the condition that two dead rows are of one record; a topic has no time of its making."""
+def same_record(one, other, names=KEY):
+    """Return the condition that two rows are of one record; a topic has no time of its making.
+
+    Args:
+        one: function of a name in KEY that returns the Column of the one row.
+        other: the same of the other.
+        names: those of KEY that both rows have.
+    """
+    return reduce(operator.and_, [known(name, one(name)).eqNullSafe(known(name, other(name))) for name in names])
+
+
+def known(name, column):
+    """Return a column of KEY as it would be of a row that is written now: without a place it came alone."""
     from pyspark.sql import functions as F
 
-    return reduce(operator.and_, [F.col(f"new.{name}").eqNullSafe(F.col(f"old.{name}")) for name in KEY])
+    return F.coalesce(column, F.lit(0)) if name == aggregates.COLUMN else column

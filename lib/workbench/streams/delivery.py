@@ -214,8 +214,9 @@ class Delivery(loop.Run):
             {"lost": "; ".join(read.gaps)} if read.gaps else {}
         )
         rows = errors.rows(
-            chunks.dead(frame), found, self.stream, run_id=self.run_id, version=getattr(self.parse, "version", "")
-        )
+            chunks.dead(frame), found, self.source, self.stream,
+            run_id=self.run_id, version=getattr(self.parse, "version", ""),
+        )  # fmt: skip
         summary = positions.properties(self.stream, after, batch, figures)
         snapshot = errors.write(self.spark, self.place, rows, read.dead, self.at, summary)
         self.total = replace(self.total, snapshot_id=snapshot, lost=self.total.lost + read.gaps)

@@ -4,7 +4,12 @@ It says too how far the source was read: it is committed last of all tables, so 
 positions is in one of them.
 """
 
-from workbench.streams import chunks, dead_letters, publish, routes, tables
+import hashlib
+from dataclasses import dataclass
+
+from workbench import identifiers, releases
+from workbench.streams import aggregates, chunks, dead_letters, publish, routes, tables
+from workbench.tables import commits
 
 SCHEMA = f"{dead_letters.SCHEMA}, replay STRING, replay_table STRING, replayed BOOLEAN"
 WHOLE = 2**31 - 1  # of a record is kept
@@ -19,12 +24,67 @@ def make(spark, table):
     dead_letters.make(spark, table, SCHEMA, "error store")
 
 
-def rows(dead, found, stream, *, run_id, version):
+@dataclass
+class Apart:
+    """Takes errors that are aggregates apart: a function for mapInArrow over the error store's rows."""
+
+    def __call__(self, batches):
+        """Yield the row of each aggregate as it is, and behind it the rows of the records within."""
+        import pyarrow as pa
+
+        for batch in batches:
+            rows = [row for error in batch.to_pylist() for row in self._rows(error)]
+            if rows:
+                yield pa.RecordBatch.from_pylist(rows, schema=batch.schema)
+
+    def _rows(self, error):
+        within = aggregates.records(error["raw"], error["partition_key"])
+        if within[0][0] == error["raw"]:  # it is none, or cannot be taken apart
+            return
+        yield error
+        for place, (data, key, wrong) in enumerate(within):
+            reason, message = wrong or (error["reason"], error["message"])
+            yield error | {
+                "raw": data, "raw_bytes": len(data), "raw_sha256": hashlib.sha256(data).hexdigest(),
+                "partition_key": key, aggregates.COLUMN: place, "reason": reason, "message": message,
+            }  # fmt: skip
+
+
+def take_apart(spark, table, source):
+    """Put the records within into the place of errors that are aggregates, in one commit.
+
+    Such are of a version that did not read aggregates: of one that does, no error lacks its place in an aggregate.
+    """
+    from pyspark.sql import functions as F
+
+    if aggregates.COLUMN not in source.lineage:
+        return
+    quoted = identifiers.quoted(table)
+    spark.sql(f"REFRESH TABLE {quoted}")
+    tried = spark.table(quoted).where("replay IS NULL").where(F.col("stream") == source.stream)
+    tried = tried.where(F.length("raw") == F.col("raw_bytes")).where(F.col(aggregates.COLUMN).isNull())
+    tried = tried.where(F.substring("raw", 1, len(aggregates.MAGIC)) == F.lit(bytearray(aggregates.MAGIC)))
+    if tried.isEmpty():
+        return
+    ours = {name: F.col(f"_{name}") for name in tried.columns}
+    rows = tried.mapInArrow(Apart(), tried.schema).withColumnsRenamed({name: f"_{name}" for name in ours})
+    same = F.lit(True)
+    for name in dead_letters.KEY:  # an aggregate's own row has no place, and is not the row of its first record
+        same = same & F.col(name).eqNullSafe(ours[name])
+    place = aggregates.COLUMN  # a process that was quicker may have done it: then nothing is left to do
+    merging = releases.merge_into(rows, quoted, same)
+    merging = merging.whenMatched(F.col(place).isNull()).delete()
+    merging = merging.whenNotMatched(ours[place].isNotNull()).insert(ours)
+    commits.retrying(spark, table, merging.merge, conditional=True)
+
+
+def rows(dead, found, source, stream, *, run_id, version):
     """Return the error store's rows of a batch; lazy.
 
     Args:
         dead: chunks.dead of the batch.
         found: routes.routed of its others.
+        source: Source or Topic.
         stream: sources.Stream.
         run_id: of the run.
         version: of the schema.
@@ -37,6 +97,8 @@ def rows(dead, found, stream, *, run_id, version):
         "raw": raw, "raw_bytes": F.length(raw).cast("bigint"), "raw_sha256": F.sha2(raw, 256),
         "reason": F.col(routes.REASON), "message": F.col(routes.MESSAGE),
     }  # fmt: skip
+    if aggregates.COLUMN not in source.lineage:  # a field of that name is the records' own
+        kept[aggregates.COLUMN] = F.lit(None).cast("bigint")
     lost = found.where(F.col(routes.REASON).isNotNull()).select(
         *[kept.get(name, F.col(name)).alias(name) for name in columns]
     )

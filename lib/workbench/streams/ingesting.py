@@ -38,9 +38,10 @@ def ingest(
         max_bad_share: share of a micro-batch, 0 to 1, above which it stops before anything is committed.
         record_key: RecordKey by which producer duplicates are dropped; None keeps them.
         lineage: columns of the table that take the record's own `stream`, `shard_id`, `sequence_number`,
-            `partition_key`, `approximate_arrival_timestamp`; of a topic: topic, partition, offset, key and time,
-            and the offset as a number, `offset`. A record of a topic without a key has a null; where the column is
-            required it is a dead letter, and without `dead_letters` an empty text.
+            `partition_key`, `approximate_arrival_timestamp`, `sub_sequence_number` (the place in the aggregate it
+            came in, 0 where it came alone); of a topic: topic, partition, offset, key and time, and the offset as
+            a number, `offset`. A record of a topic without a key has a null; where the column is required it is a
+            dead letter, and without `dead_letters` an empty text.
         until_caught_up: end when every shard was read to its present end; else go on until `stop`.
         max_batches: end after so many micro-batches.
         onto_rows: begin also with a table whose rows came from elsewhere.

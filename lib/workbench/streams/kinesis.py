@@ -4,7 +4,8 @@
     df = spark.readStream.format("kinesis").options(streamName="events", region="eu-central-1",
                                                     positionsPath="/checkpoints/events/kinesis").load()
 
-One row a record, in the order of its shard. Options (any case):
+One row a record, in the order of its shard. Aggregates of the Kinesis Producer Library are taken apart; one that
+cannot be is a row as it is. Options (any case):
 
     streamName              needed
     region, endpointUrl     by default the AWS chain's
@@ -13,6 +14,8 @@ One row a record, in the order of its shard. Options (any case):
     maxRecordsPerBatch      of a micro-batch over all shards, default 100000
     failOnDataLoss          default true: stop where records may have been trimmed unread
     positionsPath           readStream only: folder that driver and workers share, one for each query
+    subSequenceNumber       true adds the column sub_sequence_number: the place of a record in the aggregate of the
+                            Kinesis Producer Library that it came in, 0 for one that came alone; default false
 
 With a sink that is not idempotent the delivery is at least once, as always with Spark; `streams.ingest` is exactly
 once. A batch read (`spark.read`) gives what is there from the starting position to the present end.
@@ -22,15 +25,16 @@ from dataclasses import asdict, replace
 from datetime import datetime
 
 from workbench import releases
-from workbench.streams import reading, reports, shards, sources
+from workbench.streams import aggregates, reading, reports, shards, sources
 
 SCHEMA = (
     "data BINARY, stream STRING, shard_id STRING, sequence_number STRING, partition_key STRING, "
     "approximate_arrival_timestamp TIMESTAMP"
 )
+NUMBERED_SCHEMA = f"{SCHEMA}, {aggregates.COLUMN} BIGINT"
 _NAMES = {
     "streamname", "region", "endpointurl", "startingposition", "startingtimestamp", "maxrecordsperbatch",
-    "failondataloss", "positionspath", "path",
+    "failondataloss", "positionspath", "path", "subsequencenumber",
 }  # fmt: skip
 _NOT_YET = "not yet"
 _LOOK_MILLIS = 60_000  # how often it is noted that nothing is there
@@ -66,13 +70,13 @@ def data_source():
             return "kinesis"
 
         def schema(self):
-            return SCHEMA
+            return NUMBERED_SCHEMA if numbered(self.options) else SCHEMA
 
         def reader(self, schema):
-            return BatchReader(parse(self.options)[0])
+            return BatchReader(parse(self.options)[0], numbered(self.options))
 
         def streamReader(self, schema):
-            return StreamReader(*parse(self.options))
+            return StreamReader(*parse(self.options), numbered(self.options))
 
     return KinesisSource
 
@@ -88,11 +92,9 @@ def parse(options):
         raise ValueError(f"{unknown[0]} is no option of the kinesis source; it has {', '.join(sorted(_NAMES))}")
     if not given.get("streamname"):
         raise ValueError("the kinesis source needs the option streamName")
-    most, loss = given.get("maxrecordsperbatch", "100000"), given.get("failondataloss", "true").lower()
+    most, loss = given.get("maxrecordsperbatch", "100000"), _flag(given, "failOnDataLoss", "true")
     if not most.isascii() or not most.isdigit():
         raise ValueError(f"maxRecordsPerBatch is a whole number from 1, not {most!r}")
-    if loss not in ("true", "false"):
-        raise ValueError(f"failOnDataLoss is true or false, not {loss!r}")
     at = given.get("startingtimestamp")
     source = sources.Source(
         stream=given["streamname"],
@@ -101,9 +103,22 @@ def parse(options):
         start=given.get("startingposition", "trim_horizon").lower(),
         at=datetime.fromisoformat(at) if at else None,
         max_records_per_batch=int(most),
-        fail_on_data_loss=loss == "true",
+        fail_on_data_loss=loss,
     )
     return source, given.get("positionspath")
+
+
+def numbered(options):
+    """Say whether Spark's options ask for the place of each record in its aggregate; raises as `parse`."""
+    return _flag({key.lower(): value for key, value in dict(options).items()}, "subSequenceNumber", "false")
+
+
+def _flag(given, name, default):
+    """Return an option that is true or false."""
+    value = given.get(name.lower(), default).lower()
+    if value not in ("true", "false"):
+        raise ValueError(f"{name} is true or false, not {value!r}")
+    return value == "true"
 
 
 class Batch:
@@ -111,8 +126,8 @@ class Batch:
 
     partition = tuple
 
-    def __init__(self, source):
-        self.source = source
+    def __init__(self, source, numbered=False):
+        self.source, self.numbered = source, numbered
 
     def partitions(self):
         """Return a task a shard."""
@@ -126,7 +141,7 @@ class Batch:
         task = shards.Task(**partition.value)
         progress = reading.Progress(task.position or None)
         for records in reading.read(self.source, task, progress):
-            yield columns(self.source, task, records)
+            yield columns(self.source, task, records, self.numbered)
 
 
 class Streaming:
@@ -134,10 +149,11 @@ class Streaming:
 
     partition = tuple
 
-    def __init__(self, source, folder):
+    def __init__(self, source, folder, numbered=False):
         if not folder:
             raise ValueError("readStream of the kinesis source needs the option positionsPath, a shared folder")
         self.source, self.folder, self.owner = source, folder.removeprefix("file://"), None
+        self.numbered = numbered
 
     def initialOffset(self):
         """Return the offset before the first micro-batch."""
@@ -185,7 +201,7 @@ class Streaming:
         task = shards.Task(**given)
         progress = reading.Progress(task.position or None)
         for records in reading.read(self.source, task, progress):
-            yield columns(self.source, task, records)
+            yield columns(self.source, task, records, self.numbered)
         content = {"position": progress.position, "behind_millis": progress.behind_millis, "gap": progress.gap}
         if task.upto is None:
             reports.report(self.folder, number, task.shard, content)
@@ -236,21 +252,22 @@ class Streaming:
         return progress.position != (task.position or None) or progress.behind_millis > 0
 
 
-def columns(source, task, records):
-    """Return records as an Arrow batch of SCHEMA."""
+def columns(source, task, records, numbered=False):
+    """Return records as an Arrow batch of SCHEMA, or of NUMBERED_SCHEMA."""
     import numpy as np
     import pyarrow as pa
 
     count = len(records)
     arrived = np.rint(np.array(records.arrived) * 1000).astype(np.int64) * 1000  # Kinesis gives milliseconds
-    return pa.record_batch(
-        [
-            pa.array(records.data, pa.binary()),
-            pa.repeat(pa.scalar(source.stream), count),
-            pa.repeat(pa.scalar(task.shard), count),
-            pa.array(records.sequence, pa.string()),
-            pa.array(records.key, pa.string()),
-            pa.array(arrived, pa.timestamp("us", tz="UTC")),
-        ],
-        names=[column.split()[0] for column in SCHEMA.split(", ")],
-    )
+    arrays = [
+        pa.array(records.data, pa.binary()),
+        pa.repeat(pa.scalar(source.stream), count),
+        pa.repeat(pa.scalar(task.shard), count),
+        pa.array(records.sequence, pa.string()),
+        pa.array(records.key, pa.string()),
+        pa.array(arrived, pa.timestamp("us", tz="UTC")),
+    ]
+    if numbered:
+        arrays.append(pa.array(records.places(), pa.int64()))
+    schema = NUMBERED_SCHEMA if numbered else SCHEMA
+    return pa.record_batch(arrays, names=[column.split()[0] for column in schema.split(", ")])

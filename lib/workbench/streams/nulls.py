@@ -13,7 +13,7 @@ KEYLESS = ("null", "dead", "empty")  # what the key of a record without one beco
 
 
 def aside(records, *, keyless="null", tombstones=False):
-    """Return what cannot become a row for want of a value or a key.
+    """Return what cannot become a row, for want of a value or a key or because of what its source says of it.
 
     Args:
         records: reading.Records.
@@ -27,7 +27,7 @@ def aside(records, *, keyless="null", tombstones=False):
     if keyless == "dead" and None in records.key:
         said = ("null_in_required", f"the record has no key, and column {KEY!r} is required")
         found = {n: said for n, one in enumerate(records.key) if one is None}
-    return found if tombstones else found | stones(records.data)
+    return (found if tombstones else found | stones(records.data)) | records.wrong
 
 
 def stones(data):

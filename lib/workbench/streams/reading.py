@@ -1,11 +1,15 @@
-"""Reading one shard from a position on: what GetRecords gives, as columns, and where the reading stopped."""
+"""Reading one shard from a position on: what GetRecords gives, as columns, and where the reading stopped.
+
+Aggregates are taken apart here, so that all behind it knows records alone. Positions are those of whole ones: a
+reading neither stops nor begins within an aggregate.
+"""
 
 import binascii
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import itemgetter
 
-from workbench.streams import shards, sources
+from workbench.streams import aggregates, shards, sources
 
 CALL = 10_000  # records an answer holds at most
 _FIELDS = ("Data", "SequenceNumber", "PartitionKey", "ApproximateArrivalTimestamp")
@@ -18,18 +22,26 @@ class Records:
 
     Attributes:
         data: bytes; None for a record of Kafka without a value, which is not an empty one.
-        sequence: sequence numbers, decimal text.
+        sequence: sequence numbers, decimal text; those that came in one aggregate have the same.
         key: partition keys; None for a record of Kafka without one.
         arrived: approximate time of arrival, seconds since 1970.
+        within: place of each in the aggregate that it came in, 0 for one that came alone; None where all did.
+        wrong: place in these lists to (reason, message), of records that become no rows whatever their bytes say.
     """
 
     data: list[bytes | None]
     sequence: list[str]
     key: list[str | None]
     arrived: list[float]
+    within: list[int] | None = None
+    wrong: dict[int, tuple[str, str]] = field(default_factory=dict)
 
     def __len__(self):
         return len(self.data)
+
+    def places(self):
+        """Return the place of each in its aggregate; 0 for those that came alone."""
+        return [0] * len(self) if self.within is None else self.within
 
 
 @dataclass
@@ -55,6 +67,8 @@ class Progress:
 
 def read(source, task, progress, *, clock=time.monotonic, sleep=time.sleep):
     """Read a shard until the task's limit, the shard's end, or until nothing is left; yields Records.
+
+    An aggregate is taken whole, so there may be more records than the limit.
 
     A position is opened at the record it names, which is then dropped: that the service still has this record is
     the only proof that none behind it was trimmed, for a position older than the trim horizon is answered like
@@ -87,8 +101,8 @@ def read(source, task, progress, *, clock=time.monotonic, sleep=time.sleep):
             found = _continued(source, task, progress, found, awaited)
             awaited = None
         here = len(found)
-        found, done = _cut(task, found, left)
-        if len(found) < here:  # the service counts what it gave, and not all of it is taken
+        found, taken, done = _cut(task, found, left)
+        if taken < here:  # the service counts what it gave, and not all of it is taken
             progress.behind_millis = max(behind, 1)
         if len(found):
             left -= len(found)
@@ -181,12 +195,36 @@ def _lost(source, progress, what):
 
 
 def _cut(task, found, left):
-    """Return (what the task takes of the records, whether it is done)."""
-    if task.upto not in (None, shards.END) and len(found):
+    """Return (what the task takes of the records, of how many it is taken, whether the task is done)."""
+    if task.upto is None:
+        found, taken = _apart(found, left)
+        return found, taken, len(found) >= left
+    if task.upto != shards.END and len(found):
         last = int(task.upto)
         found = _slice(found, 0, sum(int(one) <= last for one in found.sequence))
-        return found, bool(len(found)) and found.sequence[-1] == task.upto
-    return (_slice(found, 0, left), True) if len(found) >= left and task.upto is None else (found, False)
+    done = bool(len(found)) and found.sequence[-1] == task.upto
+    return *_apart(found), done
+
+
+def _apart(found, most=None):
+    """Return (records with those within aggregates in the place of these, how many were taken to have `most`)."""
+    if not aggregates.among(found.data):
+        taken = found if most is None or len(found) <= most else _slice(found, 0, most)
+        return taken, len(taken)
+    apart, taken = Records([], [], [], [], []), 0
+    for raw, sequence, key, arrived in zip(found.data, found.sequence, found.key, found.arrived, strict=True):
+        if most is not None and len(apart) >= most:
+            break
+        taken += 1
+        for place, (data, own_key, wrong) in enumerate(aggregates.records(raw, key)):
+            if wrong:
+                apart.wrong[len(apart)] = wrong
+            apart.data.append(data)
+            apart.sequence.append(sequence)
+            apart.key.append(own_key)
+            apart.arrived.append(arrived)
+            apart.within.append(place)
+    return apart, taken
 
 
 def _slice(found, start, stop):

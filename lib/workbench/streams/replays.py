@@ -10,13 +10,14 @@ import secrets
 from dataclasses import dataclass
 
 from workbench import identifiers, releases
-from workbench.streams import dead_letters, loop, nulls, publish, routes, sources
+from workbench.streams import aggregates, dead_letters, loop, nulls, publish, routes, sources
 from workbench.streams import errors as store
 from workbench.tables import commits, upserts
 
-_KEPT = tuple(
-    dict.fromkeys([*dead_letters.KEY, *sources.LINEAGE])
-)  # columns of an error that its parsing passes on
+
+def _key(source):
+    """Return the columns that name an error of a source: of a topic without the place in an aggregate."""
+    return [name for name in dead_letters.KEY if name != aggregates.COLUMN or name in source.lineage]
 
 
 @dataclass(frozen=True)
@@ -101,7 +102,11 @@ def replay(spark, errors, *, source, parse, tables, route=None, where=None, id=N
         raise ValueError(
             f"the replay {others[0]} of {errors} was not finished: run it again with id={others[0]!r}"
         )
-    left, cut = ({}, 0) if name in begun else _planned(spark, errors, source, parse, plan, where, name)
+    if name in begun:
+        left, cut = {}, 0
+    else:
+        store.take_apart(spark, errors, source)
+        left, cut = _planned(spark, errors, source, parse, plan, where, name)
     told = {}
     for table in plan.targets:
         mine = _named(spark, errors, name).where(F.col("replay_table") == table)
@@ -150,24 +155,22 @@ def _planned(spark, errors, source, parse, plan, where, name):
         others = {nulls.TOMBSTONE: stones, "not_parsed": unparsed - stones}
         left = told | {reason: count for reason, count in others.items() if count}
         if good:
-            _claim(spark, errors, found.where(reason.isNull()), name)
+            _claim(spark, errors, found.where(reason.isNull()), _key(source), name)
     finally:
         found.unpersist()
     return left, cut
 
 
-def _claim(spark, errors, found, name):
+def _claim(spark, errors, found, key, name):
     """Give errors the name of a replay and their table, unless another replay was quicker."""
     from pyspark.sql import functions as F
 
-    ours = [f"_k{n}" for n in range(len(dead_letters.KEY))]
+    own = {column: f"_k{n}" for n, column in enumerate(key)}
     rows = found.select(
-        *[F.col(column).alias(own) for column, own in zip(dead_letters.KEY, ours, strict=True)],
+        *[F.col(column).alias(renamed) for column, renamed in own.items()],
         F.col(routes.ROUTE).alias("_table"), F.lit(name).alias("_replay"),
     )  # fmt: skip
-    same = F.col("replay").isNull()
-    for column, own in zip(dead_letters.KEY, ours, strict=True):
-        same = same & F.col(column).eqNullSafe(F.col(own))
+    same = F.col("replay").isNull() & dead_letters.same_record(F.col, lambda column: F.col(own[column]), key)
     values = {"replay": F.col("_replay"), "replay_table": F.col("_table")}
     merging = releases.merge_into(rows, identifiers.quoted(errors), same).whenMatched().update(values)
     commits.retrying(spark, errors, merging.merge, conditional=True)
@@ -259,15 +262,14 @@ def _parsed(rows, source, parse, plan):
     from pyspark.sql import functions as F
     from pyspark.sql.types import BooleanType, StructField, StructType
 
-    kept = rows.select("raw", *_KEPT)
+    passed_on = list(dict.fromkeys([*_key(source), *sources.LINEAGE]))
+    kept = rows.select("raw", *passed_on)
     stone = StructField(nulls.COLUMN, BooleanType())
-    schema = StructType([*[kept.schema[name] for name in _KEPT], stone, *plan.fields.fields])
+    schema = StructType([*[kept.schema[name] for name in passed_on], stone, *plan.fields.fields])
     found = kept.mapInArrow(Parsing(parse.parser(), bool(plan.tombstones)), schema)
-    return (
-        found.withColumn("offset", F.col("sequence_number").cast("bigint"))
-        if "offset" in source.lineage
-        else found
-    )
+    if "offset" in source.lineage:
+        return found.withColumn("offset", F.col("sequence_number").cast("bigint"))
+    return found.withColumn(aggregates.COLUMN, dead_letters.known(aggregates.COLUMN, F.col(aggregates.COLUMN)))
 
 
 def _named(spark, errors, name):

@@ -10,7 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import ClassVar
 
 from workbench import releases
-from workbench.streams import shards
+from workbench.streams import aggregates, shards
 
 POSITIONS = ("trim_horizon", "latest", "at_timestamp")
 # What AWS tells consumers to expect; the fifth kind, an expired iterator, is the reader's, who asks for another
@@ -57,7 +57,7 @@ class Source:
             `latest` (what arrives from now on) or `at_timestamp`.
         at: the time for `at_timestamp`, aware of its zone.
         max_records_per_batch: records a micro-batch takes at most, over all shards; each shard gets its share,
-            and one record at least.
+            and one record at least. An aggregate is taken whole, so it may be more by the last one of each shard.
         fail_on_data_loss: stop where records may have been trimmed before they were read; else go on and say so.
     """
 
@@ -74,8 +74,8 @@ class Source:
             raise ValueError(f"stream is the name of a Kinesis stream, not {self.stream!r}")
         check(self)
 
-    lineage: ClassVar = LINEAGE
-    order: ClassVar = ("approximate_arrival_timestamp", "sequence_number")
+    lineage: ClassVar = LINEAGE | {aggregates.COLUMN: "BIGINT"}
+    order: ClassVar = ("approximate_arrival_timestamp", "sequence_number", aggregates.COLUMN)
 
     def describe(self):
         """Return the Stream as it is now; StreamNotFound when there is none."""
