@@ -174,7 +174,7 @@ def test_a_run_is_refused_before_its_first_cell_is_asked_for(spark, options, why
 
 
 def test_a_namespace_that_does_not_go_is_said(spark):
-    with pytest.raises(ValueError, match="'a b.cell_' is not a table name"):
+    with pytest.raises(ValueError, match="'a b' is not the name of a namespace; expected one part or more"):
         conflicts.run(spark, [CELL], namespace="a b")
 
 
