@@ -138,7 +138,7 @@ def namespace(spark, request):
 
 @contextlib.contextmanager
 def own_namespace(spark, name):
-    """Make a namespace; behind the block it is gone with its tables."""
+    """Make a namespace, named as SQL has it; behind the block it is gone with its tables."""
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {name}")
     yield name
     drop_namespace(spark, name)
@@ -147,7 +147,7 @@ def own_namespace(spark, name):
 def drop_namespace(spark, name):
     """Drop a namespace with all its tables and their files."""
     for row in spark.sql(f"SHOW TABLES IN {name}").collect():
-        spark.sql(f"DROP TABLE {name}.{row.tableName} PURGE")
+        spark.sql(f"DROP TABLE {name}.`{row.tableName}` PURGE")
     spark.sql(f"DROP NAMESPACE {name}")
 
 

@@ -897,7 +897,7 @@ def test_staging_refuses_a_table_that_would_ignore_the_branch(spark, namespace):
     wap.attest(spark, stage, audit=audit)
     wap.publish(spark, table, "mine")
     assert rows(spark, table) == [(3, 30)]
-    for wrong in ("main", "a-b", "", branches.fresh_name("x")):
+    for wrong in ("main", "a\tb", "", branches.fresh_name("x")):
         with pytest.raises(ValueError, match="is no name for a branch"):
             nothing_in(wap.staging(spark, table, branch=wrong))
     with pytest.raises(ValueError, match="retain_days is a whole number"):

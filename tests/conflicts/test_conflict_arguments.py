@@ -174,7 +174,7 @@ def test_a_run_is_refused_before_its_first_cell_is_asked_for(spark, options, why
 
 
 def test_a_namespace_that_does_not_go_is_said(spark):
-    with pytest.raises(ValueError, match="'a b.cell_' is not a table name"):
+    with pytest.raises(ValueError, match="'a b' is not the name of a namespace; expected one part or more"):
         conflicts.run(spark, [CELL], namespace="a b")
 
 
@@ -263,7 +263,7 @@ def test_the_catalog_may_be_named(spark, table):
     [
         (lambda s, t: conflicts.save(None, t, [ONE]), "spark is NoneType, expected a Spark session"),
         (lambda s, t: conflicts.save(s, None, [ONE]), "None is not a table name; expected namespace.name or "
-         "catalog.namespace.name of letters, digits and underscores"),
+         "catalog.namespace.name of letters, digits, _ and -, or with a part of other characters between backticks"),
         (lambda s, t: conflicts.save(s, t, None), f"results is NoneType, expected several: {GIVEN[9:]}"),
         (lambda s, t: conflicts.save(s, t, ONE), f"results is Result, expected several: {GIVEN[9:]}"),
         (lambda s, t: conflicts.save(s, t, [ONE, None]), f"results holds None, which is NoneType, {GIVEN}"),

@@ -138,7 +138,7 @@ def _newest_by_name(spark, s3, table):
 
     The newest by its time: a table of the same name that was dropped may have left files of higher numbers.
     """
-    parts = table.split(".")
+    parts = identifiers.parts(table)
     catalogs = {parts[0], spark.conf.get("spark.sql.defaultCatalog", "spark_catalog")}
     for catalog in sorted(catalogs):
         warehouse = spark.conf.get(f"spark.sql.catalog.{catalog}.warehouse", "")

@@ -48,9 +48,8 @@ def _checked(names, policy, marks):
     from workbench.tables.maintenance import orphans
 
     rules = maintenance.read_policy(policy)
-    for name in names:
-        identifiers.quoted(name)
-    if twice := [name for n, name in enumerate(names) if name in names[:n]]:
+    tables = [identifiers.quoted(name) for name in names]
+    if twice := [name for n, name in enumerate(names) if tables[n] in tables[:n]]:
         raise ValueError(f"{twice[0]} stands twice")
     if marks and len(names) > 1:
         raise ValueError("--mark belongs to one table; name that one alone")

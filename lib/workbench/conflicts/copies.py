@@ -36,7 +36,7 @@ class Copies:
     made: int = 0
 
     def of(self, mode, isolation=None, *, own_files=False):
-        """Return the name of a fresh copy.
+        """Return the name of a fresh copy, as SQL has it.
 
         Args:
             mode: of the cell.
@@ -50,9 +50,8 @@ class Copies:
             loaded = commits.load(self.spark, self._create(mode, isolation))
             self.bases[mode, isolation] = loaded.operations().current().metadataFileLocation()
         name = self._next()
-        self.spark.sql(
-            f"CALL system.register_table(table => '{name}', metadata_file => '{self.bases[mode, isolation]}')"
-        )
+        named, file = map(identifiers.literal, (name, self.bases[mode, isolation]))
+        self.spark.sql(f"CALL system.register_table(table => {named}, metadata_file => {file})")
         return name
 
     def drop(self, name):
@@ -68,7 +67,7 @@ class Copies:
 
     def _next(self):
         self.made += 1
-        return f"{self.namespace}.{_OURS}{self.made}"
+        return identifiers.within(self.namespace, f"{_OURS}{self.made}")
 
 
 def check(namespace):
@@ -78,7 +77,7 @@ def check(namespace):
         ValueError: with what was expected.
     """
     arguments.text("namespace", namespace, "the name of a namespace")
-    identifiers.quoted(f"{namespace}.{_OURS}")
+    identifiers.parts(namespace, least=1)
 
 
 @contextmanager
@@ -91,7 +90,8 @@ def copies(spark, namespace):
         ValueError: the namespace's name does not go.
     """
     check(namespace)
-    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {namespace}")
+    quoted = identifiers.joined(identifiers.parts(namespace, least=1))
+    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {quoted}")
     _clear(spark, namespace, [])
     catalog = f"spark.sql.catalog.{spark.conf.get('spark.sql.defaultCatalog')}"
     made = Copies(spark, namespace, apart=spark.conf.get(f"{catalog}.type", None) == "rest")
@@ -105,10 +105,10 @@ def _clear(spark, namespace, locations):
     """Drop our tables without their files, which copies share; then delete the folders, where the storage can."""
     from py4j.java_gateway import is_instance_of
 
-    io = None
-    for row in spark.sql(f"SHOW TABLES IN {namespace}").collect():
+    io, quoted = None, identifiers.joined(identifiers.parts(namespace, least=1))
+    for row in spark.sql(f"SHOW TABLES IN {quoted}").collect():
         if row.tableName.startswith(_OURS):
-            name = f"{namespace}.{row.tableName}"
+            name = identifiers.within(namespace, row.tableName)
             if io is None and locations:
                 io = commits.load(spark, name).io()
             spark.sql(f"DROP TABLE {name}")

@@ -38,7 +38,7 @@ def save(spark, table, results):
         raise ValueError(f"a cell is there twice: {'/'.join(part or '-' for part in twice)}")
     new = _frame(spark, rows)
     _refuse_another(spark, table)
-    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {name.rpartition('.')[0]}")
+    spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {identifiers.namespace(table)}")
     spark.sql(f"CREATE TABLE IF NOT EXISTS {name} ({_SCHEMA}) USING iceberg")
     if rows:
         from pyspark.sql import functions as F
@@ -124,7 +124,7 @@ def _version(name, value):
 def _of(spark, table, version):
     """Return the rows of a version, refused when there are none."""
     iceberg, engine = (version, None) if isinstance(version, str) else (version[1], version[0])
-    rows = spark.table(table)
+    rows = spark.table(identifiers.quoted(table))
     found = rows.where(rows.iceberg == iceberg)
     if engine is not None:
         found = found.where(rows.spark == engine)

@@ -7,7 +7,7 @@ is not (11 and 15 in the other partition), in ways whose order shows in the rows
 
 from dataclasses import dataclass
 
-from workbench import arguments
+from workbench import arguments, identifiers
 
 FIRST, SECOND = 1, 2  # which of a pair a statement is: the number goes into the values that it writes
 
@@ -20,7 +20,8 @@ class Operation:
         name: as cells call it.
         rows: whether it changes rows, those of one partition.
         guarded: whether `write.{delete,update,merge}.isolation-level` is about it.
-        text: SQL with the places {table}, {part}, {old}, {new} (keys) and {n}.
+        text: SQL with the places {table}, {argument} (the table as a procedure takes it), {part}, {old}, {new}
+            (keys) and {n}.
     """
 
     name: str
@@ -38,7 +39,9 @@ class Operation:
         for name, value, known in (("part", part, (0, 1)), ("n", n, (FIRST, SECOND))):
             if isinstance(value, bool) or value not in known:
                 raise ValueError(f"{name} is {value!r}, expected {known[0]} or {known[1]}")
-        return self.text.format(table=table, part=part, old=10 * part + 1, new=10 * part + 5, n=n)
+        table = identifiers.shown(table)
+        argument, old = identifiers.literal(table), 10 * part + 1
+        return self.text.format(table=table, argument=argument, part=part, old=old, new=old + 4, n=n)
 
 
 # two rows, so that Spark does not take the source for constants: it would infer which partition is meant
@@ -58,15 +61,15 @@ _ALL = (
     Operation("delete", True, True,
               "DELETE FROM {table} WHERE part = {part} AND id IN ({old}, {new}) AND v < 14 + {n}"),
     Operation("rewrite_data_files", False, False,
-              "CALL system.rewrite_data_files(table => '{table}', options => map('rewrite-all', 'true'))"),
+              "CALL system.rewrite_data_files(table => {argument}, options => map('rewrite-all', 'true'))"),
     Operation("rewrite_manifests", False, False,
-              "CALL system.rewrite_manifests(table => '{table}', use_caching => false)"),
+              "CALL system.rewrite_manifests(table => {argument}, use_caching => false)"),
     # a time that is later than any commit: all goes but the newest snapshot of each branch
     Operation("expire_snapshots", False, False,
-              "CALL system.expire_snapshots(table => '{table}', older_than => TIMESTAMP '2200-01-01 00:00:00', "
+              "CALL system.expire_snapshots(table => {argument}, older_than => TIMESTAMP '2200-01-01 00:00:00', "
               "retain_last => 1)"),
     Operation("fast_forward", False, False,
-              "CALL system.fast_forward(table => '{table}', branch => 'main', to => 'ahead')"),
+              "CALL system.fast_forward(table => {argument}, branch => 'main', to => 'ahead')"),
     Operation("add_column", False, False, "ALTER TABLE {table} ADD COLUMN extra{n} STRING"),
 )  # fmt: skip
 OPERATIONS = {one.name: one for one in _ALL}
@@ -102,6 +105,7 @@ GUARDED_WRITES = ("delete", "update", "merge")
 def base(table, mode, isolation):
     """Return the statements that make the small table in a mode and at an isolation level, in order."""
     version, writes = MODES[mode]
+    ahead, table = identifiers.on_branch(table, "ahead"), identifiers.shown(table)
     properties = {"format-version": version}
     for write in GUARDED_WRITES:
         properties |= {f"write.{write}.mode": writes, f"write.{write}.isolation-level": isolation}
@@ -114,5 +118,5 @@ def base(table, mode, isolation):
         rows.format(table, keys[0]),
         rows.format(table, keys[1]),
         f"ALTER TABLE {table} CREATE BRANCH ahead",
-        rows.format(f"{table}.branch_ahead", keys[2]),
+        rows.format(ahead, keys[2]),
     ]

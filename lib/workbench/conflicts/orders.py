@@ -7,6 +7,7 @@ from workbench.tables import commits
 
 DIFFER, ALIKE = "differ", "indistinguishable"
 _MODE = "copy-on-write"
+_ANY = "any.table"  # stands for the copy where statements are told apart
 
 
 @dataclass(frozen=True)
@@ -55,11 +56,10 @@ class Orders:
 
     def _run(self, cell, order):
         """Return (rows after the first of an order, rows after both or None when the later was refused)."""
-        texts = cell.statements("{table}")
-        key = tuple(texts[place] for place in order)
+        key = _ordered(cell.statements(_ANY), order)
         if key not in self._known:
             name = self.copies.of(_MODE, own_files=needs_own_files(cell))
-            one, other = (text.replace("{table}", name) for text in key)
+            one, other = _ordered(cell.statements(name), order)
             self.spark.sql(one)
             if key[0] not in self._early:
                 self._early[key[0]] = rows_of(self.spark, name)
@@ -76,6 +76,10 @@ class Orders:
                 raise
             return None
         return rows_of(self.spark, name)
+
+
+def _ordered(statements, order):
+    return tuple(statements[place] for place in order)
 
 
 def _refused(error):

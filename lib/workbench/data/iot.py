@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from workbench import identifiers
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -118,6 +120,7 @@ def queries(table, *, after="2026-01-02 00:00:00"):
         table: its name.
         after: the last one asks for readings behind this time; the walkthrough says a day.
     """
+    table = identifiers.shown(table)
     newest = "start_date DESC, employee_id, age, name"  # the walkthrough's first column alone leaves ties open
     return {
         "count": f"SELECT count(*) FROM {table}",
@@ -131,6 +134,7 @@ def queries(table, *, after="2026-01-02 00:00:00"):
 
 def create(spark, table, *, properties: Mapping = PROPERTIES):
     """Create the walkthrough's table; one that is there is dropped with its files."""
+    table = identifiers.quoted(table)
     listed = ", ".join(f"'{name}' = '{value}'" for name, value in properties.items())
     spark.sql(f"DROP TABLE IF EXISTS {table} PURGE")
     spark.sql(f"CREATE TABLE {table} ({SCHEMA}) USING iceberg TBLPROPERTIES ({listed})")

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from workbench import identifiers
+
 TARGET_FILE_BYTES = 32 * 1024  # what these small tables are judged by: their data files are tens of kilobytes
 LEAST_ROWS = 20_000  # of fewer, files in no order are also small ones
 COLUMNS = "id BIGINT, day DATE, day_key INT, customer INT, amount DECIMAL(9, 2)"
@@ -49,14 +51,14 @@ def orders(spark, *, rows, seed=1):
 
 def healthy(spark, namespace, *, rows, seed=1):
     """Make a table in one write, partitioned by month, with nothing wrong."""
-    name = _create(spark, f"{namespace}.healthy", "months(day)")
+    name = _create(spark, identifiers.within(namespace, "healthy"), "months(day)")
     _sorted(orders(spark, rows=rows, seed=seed)).writeTo(name).append()
     return Sick(name, "one write, a partition a month", (), rows)
 
 
 def dripped(spark, namespace, *, rows, seed=1, drips=24):
     """Make a table by many small appends, as a stream does: small files, and a manifest each."""
-    name = _create(spark, f"{namespace}.dripped")
+    name = _create(spark, identifiers.within(namespace, "dripped"))
     made = orders(spark, rows=rows, seed=seed).cache()
     for n in range(drips):
         low, high = n * rows // drips, (n + 1) * rows // drips
@@ -67,7 +69,7 @@ def dripped(spark, namespace, *, rows, seed=1, drips=24):
 
 def crossed_out(spark, namespace, *, rows, seed=1, deletes=6):
     """Make a table whose rows were deleted bit by bit, merge-on-read: delete files for every reader to apply."""
-    name = _create(spark, f"{namespace}.crossed_out", properties=_MERGE_ON_READ)
+    name = _create(spark, identifiers.within(namespace, "crossed_out"), properties=_MERGE_ON_READ)
     orders(spark, rows=rows, seed=seed).coalesce(1).writeTo(name).append()
     for n in range(deletes):
         spark.sql(f"DELETE FROM {name} WHERE pmod(id, 20) = {n}")
@@ -77,7 +79,7 @@ def crossed_out(spark, namespace, *, rows, seed=1, deletes=6):
 
 def shredded(spark, namespace, *, rows, seed=1):
     """Make a table that is partitioned by the raw key of a day, as dimensional models are loaded."""
-    name = _create(spark, f"{namespace}.shredded", "day_key")
+    name = _create(spark, identifiers.within(namespace, "shredded"), "day_key")
     _sorted(orders(spark, rows=rows, seed=seed)).writeTo(name).append()
     return Sick(name, "partitioned by the raw key of the day", ("wrong_partition_transform",), rows)
 
@@ -91,7 +93,7 @@ def shuffled(spark, namespace, *, rows, seed=1):
     if rows < LEAST_ROWS:
         raise ValueError(f"rows is {rows}, expected {LEAST_ROWS} or more: of fewer the files are small ones")
     files = rows * 9 // 30_000  # a row takes 9 bytes, a file is about a target size
-    name = _create(spark, f"{namespace}.shuffled")
+    name = _create(spark, identifiers.within(namespace, "shuffled"))
     orders(spark, rows=rows, seed=seed).repartition(files, "id").writeTo(name).append()
     spark.sql(f"ALTER TABLE {name} WRITE ORDERED BY customer")
     return Sick(name, f"ordered by customer after {files} files were written by chance", ("unsorted_files",), rows)
@@ -100,12 +102,12 @@ def shuffled(spark, namespace, *, rows, seed=1):
 def forgotten(spark, namespace, *, rows, seed=1, versions=10):
     """Make a table with a branch that nobody dropped after its audit, and a full log of metadata files."""
     more = {"write.metadata.previous-versions-max": str(versions)}
-    name = _create(spark, f"{namespace}.forgotten", properties=more)
+    name = _create(spark, identifiers.within(namespace, "forgotten"), properties=more)
     made = orders(spark, rows=rows, seed=seed)
     made.coalesce(1).writeTo(name).append()
     spark.sql(f"ALTER TABLE {name} CREATE BRANCH audit")
     made.selectExpr("-id AS id", "day", "day_key", "customer", "amount").coalesce(1).writeTo(
-        f"{name}.branch_audit"
+        identifiers.on_branch(name, "audit")
     ).append()
     for n in range(versions):
         spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('checked' = '{n}')")

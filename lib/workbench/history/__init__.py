@@ -49,11 +49,11 @@ def build(spark, source, target, *, key, back_end="auto", truncated=False):
         MainMoved: somebody else made or changed the target meanwhile; nothing was published. Run it again.
         ValueError: names, columns, key or back-end are not right, or columns were dropped, renamed or retyped.
     """
-    identifiers.quoted(source)
+    name = identifiers.quoted(source)
     identifiers.quoted(target)
     key = (key,) if isinstance(key, str) else tuple(key)
     table = commits.load(spark, source)
-    schema = spark.table(source).schema
+    schema = spark.table(name).schema
     changes.check_columns(source, schema, list(key))
     if taken := [name for name in schema.names if name.lower() in targets.COLUMNS]:
         raise ValueError(f"{source} has a column {taken[0]}, which the history adds")
@@ -100,7 +100,7 @@ def current(spark, target):
 
 def _versions(spark, target):
     commits.load(spark, target)  # says what is there where there is no such table
-    found = spark.table(target)
+    found = spark.table(identifiers.quoted(target))
     if missing := [name for name in targets.COLUMNS if name not in found.columns]:
         raise ValueError(f"{target} is no history: it has no column {missing[0]}; {', '.join(found.columns)}")
     return found

@@ -109,7 +109,7 @@ def events(spark, source, key, found, times, before, back_end, truncated, releas
             done += count
         start = steps[-1].snapshot_id
     if not frames:
-        empty = spark.createDataFrame([], spark.table(source).schema)
+        empty = spark.createDataFrame([], spark.table(identifiers.quoted(source)).schema)
         return empty.selectExpr("*", "'' AS change_type", "0 AS _ordinal", "current_timestamp() AS _time")
     return compare.union(frames)
 
@@ -160,7 +160,7 @@ def _ended(spark, target, ends, count, bounds, key):
     from pyspark.sql import functions as F
 
     keys = [identifiers.column(name) for name in key]
-    known = spark.table(target).where(F.col("is_current"))
+    known = spark.table(identifiers.quoted(target)).where(F.col("is_current"))
     known = known.where(bounds) if bounds is not None else known
     names = {"valid_from": "_from", "version": "_version", "change_ordinal": "_born"}
     known = known.select(*keys, *[F.col(name).alias(alias) for name, alias in names.items()])
@@ -186,7 +186,7 @@ def _returning(spark, target, starts, count, bounds, schema, key):
     from pyspark.sql import functions as F
 
     keys = [identifiers.column(name) for name in key]
-    there = spark.table(target)
+    there = spark.table(identifiers.quoted(target))
     there = compare.only(there.where(bounds) if bounds is not None else there, starts.select(*keys), count, key)
     found = there.groupBy(*keys).agg(F.max("version").alias("_base"), F.bool_or("is_current").alias("_lives"))
     found = found.localCheckpoint()

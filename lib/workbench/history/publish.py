@@ -18,7 +18,7 @@ def create(spark, target, rows, source, position):
 
     version = source.operations().current().formatVersion()
     modes = {f"write.{kind}.mode": "merge-on-read" for kind in ("merge", "update", "delete")}
-    writer = rows.writeTo(target).using("iceberg")
+    writer = rows.writeTo(identifiers.quoted(target)).using("iceberg")
     for name, value in (modes | {"format-version": str(max(version, 2))}).items():
         writer = writer.tableProperty(name, value)
     for name, value in position.properties().items():
@@ -43,10 +43,11 @@ def commit(spark, target, base, write, position):
     Raises:
         MainMoved: main is no longer at `base`.
     """
-    branch, name = f"{positions.REF}{uuid.uuid4().hex}", identifiers.quoted(target)
+    branch = f"{positions.REF}{uuid.uuid4().hex}"
+    name = identifiers.on_branch(target, branch)
     with _first(target, base):
         _begin(spark, target, base, branch)
-        commits.with_properties(spark, position.properties(), lambda: write(f"{name}.`branch_{branch}`"))
+        commits.with_properties(spark, position.properties(), lambda: write(name))
         loaded = commits.load(spark, target)
         if (snapshot := commits.head(loaded, branch)) is None:  # dropped by a build that was faster
             raise commits.MainMoved(target, base, commits.head(loaded))
@@ -112,8 +113,8 @@ def merge(rows, names, key, bounds):
 def _partitions(source):
     """Return the source's partition transforms for Spark, as far as the target can have them.
 
-    Left out are names that Spark would need in quotes, a transform whose field would be called like a column, and
-    of a column's times all but the finest, which Iceberg takes for the same.
+    Left out are names with a dot, a transform whose field would be called like a column, and of a column's times
+    all but the finest, which Iceberg takes for the same.
     """
     from pyspark.sql import functions as F
 
@@ -124,12 +125,15 @@ def _partitions(source):
     for n in range(fields.size()):
         kind, name = fields.get(n).transform().toString(), names.get(fields.get(n).sourceId())
         word = kind.partition("[")[0]
-        if not name or not identifiers.PART.fullmatch(name) or f"{name}_{word}" in columns:
+        if not name or "." in name or f"{name}_{word}" in columns:
             continue
+        # Spark reads the text that it has read once more: what needs backticks needs them in that one too
+        plain = identifiers.PART.fullmatch(name)
+        column = F.col(name if plain else identifiers.column(identifiers.column(name)))
         if kind == "identity":
-            found.append(F.col(name))
+            found.append(column)
         elif word == "bucket":
-            found.append(by.bucket(int(kind[7:-1]), F.col(name)))
+            found.append(by.bucket(int(kind[7:-1]), column))
         elif kind in times:
-            finest[name] = max(finest.get(name, kind), kind, key=[*times].index)
-    return found + [times[kind](F.col(name)) for name, kind in finest.items()]
+            finest[name] = column, max(finest.get(name, (column, kind))[1], kind, key=[*times].index)
+    return found + [times[kind](column) for column, kind in finest.values()]

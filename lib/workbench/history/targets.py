@@ -1,5 +1,6 @@
 """The table that a history is written to: its columns, and what is added when the source gets more."""
 
+from workbench import identifiers
 from workbench.tables import commits, snapshots
 
 COLUMNS = {
@@ -16,7 +17,7 @@ def load(spark, target):
     if snapshots.exists(spark, target):
         return commits.load(spark, target)
     try:
-        spark.table(target)
+        spark.table(identifiers.quoted(target))
     except Exception:
         return None
     raise ValueError(f"{target} is a view; a history is written to a table")
@@ -24,8 +25,9 @@ def load(spark, target):
 
 def full_name(spark, target):
     """Return a target's name with its catalog, so that two spellings of it are one."""
-    named = spark.conf.get(f"spark.sql.catalog.{target.partition('.')[0]}", None)
-    return target if named else f"{spark.catalog.currentCatalog()}.{target}"
+    parts = identifiers.parts(target)
+    named = spark.conf.get(f"spark.sql.catalog.{parts[0]}", None)
+    return identifiers.spelled(parts if named else (spark.catalog.currentCatalog(), *parts))
 
 
 def fit(spark, target, goal, schema, table, before):
@@ -34,19 +36,20 @@ def fit(spark, target, goal, schema, table, before):
     Raises:
         ValueError: a column is missing, too many or of another type, or has a default that the target cannot have.
     """
+    name = identifiers.quoted(target)
     wanted = {field.name: field.dataType.simpleString() for field in schema.fields} | COLUMNS
-    there = {field.name: field.dataType.simpleString() for field in spark.table(target).schema.fields}
-    for name, kind in there.items():
-        if name not in wanted:
-            raise ValueError(f"{target} has a column {name}, which the history has not: {', '.join(wanted)}")
-        if wanted[name] != kind:
-            raise ValueError(f"column {name} of {target} is {kind}, and has to be {wanted[name]}")
-    missing = [name for name in wanted if name not in there]
+    there = {field.name: field.dataType.simpleString() for field in spark.table(name).schema.fields}
+    for column, kind in there.items():
+        if column not in wanted:
+            raise ValueError(f"{target} has a column {column}, which the history has not: {', '.join(wanted)}")
+        if wanted[column] != kind:
+            raise ValueError(f"column {column} of {target} is {kind}, and has to be {wanted[column]}")
+    missing = [column for column in wanted if column not in there]
     if not missing:
         return
     if before is None or set(missing) & {*before.columns, *COLUMNS}:
         raise ValueError(f"{target} has no column {missing[0]}; a history of this source has {', '.join(wanted)}")
-    fields = [table.schema().findField(name) for name in missing]
+    fields = [table.schema().findField(column) for column in missing]
     if goal.operations().current().formatVersion() < 3 and any(one.initialDefault() is not None for one in fields):
         raise ValueError(
             f"column {missing[0]} has a default, which {target} of format 2 cannot have: upgrade it to 3"
@@ -65,4 +68,4 @@ def fit(spark, target, goal, schema, table, before):
         return target if set(missing) <= set(there) else None
 
     commits.attempt(add, landed=added, conditional=True)
-    spark.catalog.refreshTable(target)
+    spark.catalog.refreshTable(name)

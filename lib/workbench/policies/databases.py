@@ -8,7 +8,8 @@ import hashlib
 import json
 import re
 
-WORD = re.compile(r"[A-Za-z_][\w-]*")
+WORD = re.compile(r"\w[\w-]*")
+QUOTED = re.compile(r"`([^`]+)`")  # as SQL has a name with other characters
 PROVED = {"GetDatabase", "DeleteDatabase", "GetTables"}  # the name is all that they say
 ALONE = PROVED - {"GetTables"}  # from the second page on it says more
 FOLDER = re.compile(r"(?:^|/)([^/]+)\.db/")
@@ -16,7 +17,7 @@ FOLDER = re.compile(r"(?:^|/)([^/]+)\.db/")
 
 def words(*texts):
     """Return the words of texts that may be names of databases, in lower case, too: Glue's catalog keeps that."""
-    found = {word for text in texts for word in WORD.findall(text)}
+    found = {word for text in texts for kind in (WORD, QUOTED) for word in kind.findall(text)}
     return found | {word.lower() for word in found}
 
 

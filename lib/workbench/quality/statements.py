@@ -1,9 +1,9 @@
 """CustomSql: a statement over the views `primary` and the references, which exist while rules are bound."""
 
-import re
 import threading
 from contextlib import contextmanager
 
+from workbench import identifiers
 from workbench.quality import operands
 from workbench.quality.comparisons import met
 from workbench.quality.frames import Bound, Judged, first_line, named, over_rows, unmet
@@ -26,7 +26,7 @@ def views(spark, frames):
         ValueError: a frame is of another session.
     """
     catalog = spark._jsparkSession.sessionState().catalog()
-    names = [name for name in frames if re.fullmatch(r"[A-Za-z_]\w*", name, re.ASCII)]
+    names = [name for name in frames if _sayable(name)]
     for name in names:
         if not frames[name].sparkSession._jsparkSession.equals(spark._jsparkSession):
             raise ValueError(f"the reference {name} is of another session than the frame; CustomSql cannot see it")
@@ -34,13 +34,21 @@ def views(spark, frames):
         before = {name: catalog.getRawTempView(name) for name in names}
         try:
             for name in names:
-                frames[name].createOrReplaceTempView(name)
+                frames[name].createOrReplaceTempView(identifiers.column(name))
             yield
         finally:
             for name, view in before.items():
                 catalog.dropTempView(name)
                 if view.isDefined():
                     catalog.createTempView(name, view.get(), True)
+
+
+def _sayable(name):
+    """Say whether SQL has a way to name a view so: one part, between backticks where it needs them."""
+    try:
+        return len(identifiers.parts(identifiers.column(name), least=1)) == 1
+    except ValueError:
+        return False
 
 
 def custom_sql(frame, rule):

@@ -92,8 +92,8 @@ def deliver(
     """
     loop.check(source=source, parse=parse, max_bad_share=max_bad_share, max_batches=max_batches,
                poll_seconds=poll_seconds, stop=stop, on_batch=on_batch)  # fmt: skip
-    identifiers.quoted(errors)
-    if errors in tables:
+    store = identifiers.quoted(errors)
+    if isinstance(tables, dict) and store in map(identifiers.quoted, tables):
         raise ValueError(f"{errors} is a target and the error store; it can be one of them")
     plan = routes.plan(spark, source, parse, route, tables)
     routes.refuse_unmergeable(spark, source, plan)
@@ -140,7 +140,7 @@ class Delivery(loop.Run):
             raise ValueError(
                 f"rows of {name} are ordered by the offsets of a topic {self.source.stream} that was deleted. "
                 "Those of the new one begin again below them, and its records would be taken for older. To let "
-                f"them win say first: UPDATE {name} SET offset = -1"
+                f"them win say first: UPDATE {identifiers.shown(name)} SET offset = -1"
             )
 
     def _refuse_back(self, read):

@@ -64,7 +64,7 @@ def once(spark, rows, table, branch, key, order, earliest):
         named = named & F.col(identifiers.column(column)).isNotNull()
     turn = F.row_number().over(Window.partitionBy(*map(identifiers.column, key.columns)).orderBy(*order))
     first = rows.withColumn("_turn", F.when(named, turn).otherwise(1)).where("_turn = 1").drop("_turn", *order)
-    there = spark.sql(f"SELECT * FROM {identifiers.quoted(table)} VERSION AS OF '{branch}'")
+    there = spark.sql(f"SELECT * FROM {identifiers.quoted(table)} VERSION AS OF {identifiers.literal(branch)}")
     if earliest is not None:  # a row without a time may be as young as any
         time = F.col(identifiers.column(key.time))
         there = there.where((time >= earliest) | time.isNull())

@@ -16,6 +16,7 @@ from functools import cached_property
 from pathlib import Path
 from urllib.parse import unquote, urlparse
 
+from workbench import identifiers
 from workbench.streams import positions
 
 WINDOWS = {
@@ -119,13 +120,16 @@ class Watch:
         )
 
     def _metadata(self, table):
-        loaded = self.catalog.load_table(table)
+        loaded = self.catalog.load_table(identifiers.parts(table))
         return loaded.metadata, loaded.metadata_location
 
     def _dead(self):
-        if self.dead_letters is None or not self.catalog.table_exists(self.dead_letters):
+        if self.dead_letters is None:
             return None
-        snapshot = self.catalog.load_table(self.dead_letters).current_snapshot()
+        name = identifiers.parts(self.dead_letters)
+        if not self.catalog.table_exists(name):
+            return None
+        snapshot = self.catalog.load_table(name).current_snapshot()
         return None if snapshot is None else _property(snapshot, positions.BATCH)
 
     def _files(self):
@@ -133,7 +137,7 @@ class Watch:
 
     @cached_property
     def _listing(self):  # made once: in S3 it is a connection
-        return _lister(self.catalog.load_table(self.table))
+        return _lister(self.catalog.load_table(identifiers.parts(self.table)))
 
     def _last(self, kind):
         if self.checkpoint is None:

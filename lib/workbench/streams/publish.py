@@ -81,7 +81,7 @@ def append(spark, place, frame, base, summary):
     Raises:
         AnotherWriter: somebody else dropped or moved the branch, as the run that publishes first does.
     """
-    writer = frame.writeTo(f"{identifiers.quoted(place.table)}.`branch_{place.branch}`")
+    writer = frame.writeTo(identifiers.on_branch(place.table, place.branch))
     for key, value in summary.items():
         writer = writer.option(f"snapshot-property.{key}", value)
     return commit(spark, place, base, summary, writer.append)

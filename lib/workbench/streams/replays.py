@@ -242,7 +242,7 @@ def _append(spark, table, rows, id):
 
     commits.attempt(begin, landed=lambda: None, conditional=True)
     try:
-        rows.writeTo(f"{identifiers.quoted(table)}.`branch_{branch}`").append()
+        rows.writeTo(identifiers.on_branch(table, branch)).append()
         commits.attempt(commit, landed=landed, **publish.PATIENCE)
     except Exception:
         if landed() is None:

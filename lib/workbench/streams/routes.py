@@ -125,7 +125,10 @@ def plan(spark, source, parse, route, targets):
         raise ValueError(
             f"tombstones delete in {' and in '.join(several)}; nothing says of which one a key is: one can be it"
         )
+    named = {}
     for table in targets:
+        if (other := named.setdefault(identifiers.quoted(table), table)) != table:
+            raise ValueError(f"{other} and {table} are one table; name it once")
         commits.load(spark, table)
     tables.refuse_wap(spark)
     fields = parse.fields()

@@ -3,8 +3,6 @@
 import time
 from dataclasses import dataclass
 
-from workbench import identifiers
-
 _COMMANDS = [f"org.apache.spark.sql.catalyst.plans.logical.{name}" for name in ("Command", "Call")]
 
 
@@ -151,11 +149,22 @@ def _bytes(spark, scan, opened):
     output, schema = scan.output(), scan.table().table().schema()
     fields = [schema.findField(output.apply(n).name()) for n in range(output.size())]
     wanted = {field.fieldId() for field in fields if field is not None}
-    # of all snapshots: the query may have asked for an older one
-    known = f"{identifiers.quoted(scan.table().name())}.all_data_files"
-    rows = spark.sql(f"SELECT file_path, file_size_in_bytes AS size, column_sizes FROM {known}").collect()
+    known = _all_data_files(spark, scan.table().table())
+    rows = known.selectExpr("file_path", "file_size_in_bytes AS size", "column_sizes").collect()
     sizes = {
         row.file_path: row.size - sum(size for field, size in row.column_sizes.items() if field not in wanted)
         for row in rows
     }
     return sum(sizes[one] for one in opened)
+
+
+def _all_data_files(spark, loaded):
+    """Return the data files of all snapshots, for a query may have asked for an older one.
+
+    By the table's handle: Iceberg joins the parts of a name by dots, and does not quote what has to be.
+    """
+    from pyspark.sql import DataFrame
+
+    iceberg = spark._jvm.org.apache.iceberg
+    kind = iceberg.MetadataTableType.ALL_DATA_FILES
+    return DataFrame(iceberg.spark.SparkTableUtil.loadMetadataTable(spark._jsparkSession, loaded, kind), spark)

@@ -1,5 +1,7 @@
 """Looking at a table's snapshots. Nothing in this module changes a table."""
 
+import re
+
 from workbench import identifiers
 from workbench.tables import reads
 
@@ -116,9 +118,13 @@ def exists(spark, table):
 
     A JDBC catalog of schema version 0, its default, has no views. Spark asks for one where there is no table, and
     gets an error in place of an answer.
+
+    Raises:
+        ValueError: the text is not a table's name.
     """
+    name = identifiers.quoted(table)
     try:
-        return spark.catalog.tableExists(table)
+        return spark.catalog.tableExists(name)
     except Exception as error:
         if "JDBC catalog is initialized without view support" not in str(error):
             raise
@@ -131,8 +137,8 @@ def refuse_no_namespace(spark, table):
     Raises:
         ValueError: it is no name, or there is no such namespace.
     """
-    identifiers.quoted(table)
-    if not spark.catalog.databaseExists(namespace := table.rpartition(".")[0]):
+    if not spark.catalog.databaseExists(identifiers.namespace(table)):
+        namespace = identifiers.spelled(identifiers.parts(table)[:-1])
         raise ValueError(f"{table} cannot be made: there is no namespace {namespace}")
 
 
@@ -140,15 +146,36 @@ def _existing(spark, table):
     name = identifiers.quoted(table)
     if exists(spark, table):
         return name
-    namespace = table.rpartition(".")[0]
-    if not spark.catalog.databaseExists(namespace):
-        catalog, further, _ = namespace.partition(".")
-        known = not further or catalog == "spark_catalog" or spark.conf.get(f"spark.sql.catalog.{catalog}", None)
+    parts = identifiers.parts(table)[:-1]
+    if why := _refused_by_glue(spark, identifiers.parts(table)):
+        raise TableNotFound(f"no table {table}; {why}")
+    namespace, quoted = identifiers.spelled(parts), identifiers.joined(parts)
+    if not spark.catalog.databaseExists(quoted):
+        catalog = parts[0]
+        known = (
+            len(parts) < 2 or catalog == "spark_catalog" or spark.conf.get(f"spark.sql.catalog.{catalog}", None)
+        )
         why = "" if known else f", for {catalog} is no catalog of this session"
         raise TableNotFound(f"no table {table}; there is no namespace {namespace}{why}")
-    there = [f"{namespace}.{row.tableName}" for row in _tables(spark, namespace)]
+    names = [row.tableName for row in spark.sql(f"SHOW TABLES IN {quoted}").collect()]
+    there = [identifiers.spelled((*parts, name)) for name in names]
     raise TableNotFound(f"no table {table}; {namespace} has {', '.join(sorted(there)) or 'none'}")
 
 
-def _tables(spark, namespace):
-    return spark.sql("SHOW TABLES IN " + ".".join(f"`{part}`" for part in namespace.split("."))).collect()
+def _refused_by_glue(spark, parts):
+    """Say why Iceberg does not ask Glue for a name that Glue may well have; empty where it does."""
+    own = spark.conf.get(f"spark.sql.catalog.{parts[0]}", None)
+    catalog, below = (parts[0], parts[1:]) if own else (spark.catalog.currentCatalog(), parts)
+    kind, implementation, skips = (
+        spark.conf.get(f"spark.sql.catalog.{catalog}.{key}", None) or ""
+        for key in ("type", "catalog-impl", "glue.skip-name-validation")
+    )
+    if kind != "glue" and not implementation.endswith(".GlueCatalog"):
+        return ""
+    odd = next((part for part in below if not re.fullmatch(r"[a-z0-9_]+", part)), None)
+    if odd is None or skips.lower() == "true":
+        return ""
+    return (
+        f"{catalog} is Glue's catalog, and Iceberg asks it for names of small letters, digits and _ only, which "
+        f"{odd} is not: set spark.sql.catalog.{catalog}.glue.skip-name-validation to true"
+    )

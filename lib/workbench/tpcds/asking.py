@@ -4,6 +4,7 @@ import time
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from workbench import identifiers
 from workbench.tpcds import answers, dialect, engines, processes, texts
 
 
@@ -110,7 +111,7 @@ def _using(spark, namespace):
         yield
         return
     before = spark.sql("SELECT current_catalog(), current_schema()").first()
-    spark.catalog.setCurrentDatabase(namespace)
+    spark.catalog.setCurrentDatabase(identifiers.joined(identifiers.parts(namespace, least=1)))
     try:
         yield
     finally:

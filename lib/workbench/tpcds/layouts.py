@@ -146,7 +146,10 @@ def loaded(catalog, namespace, data, tables=generated.TABLES):
     Raises:
         ValueError: as `require`.
     """
-    named = {name: f"{namespace}.{name}" for name in tables}
+    parts = identifiers.parts(
+        namespace, least=1
+    )  # PyIceberg takes a text apart at its dots, and knows no backticks
+    named = {name: (*parts, name) for name in tables}
     there = {name: catalog.load_table(full) for name, full in named.items() if catalog.table_exists(full)}
     _layout({name: table.properties for name, table in there.items()}, namespace, data, tables)
     return there
@@ -168,7 +171,7 @@ def _layout(found, namespace, data, tables):
 
 
 def _load(spark, data, namespace, table, layout):
-    name = identifiers.quoted(f"{namespace}.{table}")
+    name = identifiers.joined((*identifiers.parts(namespace, least=1), table))
     rows = spark.read.parquet(str(data.path(table)))
     columns = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in rows.schema)
     start = time.perf_counter()
@@ -190,7 +193,7 @@ def _load(spark, data, namespace, table, layout):
 
 def _properties(spark, namespace, tables):
     """Return the properties of those tables that exist: name to dict; none where there is no such namespace."""
-    if not spark.catalog.databaseExists(namespace):
+    if not spark.catalog.databaseExists(_quoted(namespace)):
         return {}
     there = {row.tableName for row in spark.sql(f"SHOW TABLES IN {_quoted(namespace)}").collect()}
     return {
@@ -203,4 +206,4 @@ def _properties(spark, namespace, tables):
 
 
 def _quoted(namespace):
-    return identifiers.quoted(f"{namespace}.t").removesuffix(".`t`")
+    return identifiers.joined(identifiers.parts(namespace, least=1))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import workbench
-from workbench import children, jars, java, lake, scratch, session
+from workbench import children, identifiers, jars, java, lake, scratch, session
 from workbench.session import configuration
 from workbench.tpcds import data as generated
 from workbench.tpcds import engines, layouts
@@ -91,7 +91,8 @@ def opened(engine, catalog, namespace, data, *, tables=generated.TABLES, cores=2
             "cores": cores,
             "memory_bytes": memory,
         }
-        settings |= {"namespace": f"{catalog.name}.{namespace}", "tables": _tables(engine, there)}
+        parts = (catalog.name, *identifiers.parts(namespace, least=1))
+        settings |= {"namespace": identifiers.joined(parts), "tables": _tables(engine, there)}
         start = {"python": engines.python(engine), "env": _environment(engine, own)}
         with (
             (own / "log.txt").open("wb") as log,

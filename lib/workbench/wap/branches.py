@@ -49,8 +49,8 @@ class Stage:
 
     @property
     def table(self):
-        """The name to write to: `df.writeTo(stage.table)`, `INSERT INTO`, `MERGE INTO … AS t`."""
-        return f"{self.of}.branch_{self.branch}"
+        """The name to write to, as SQL has it: `df.writeTo(stage.table)`, `INSERT INTO`, `MERGE INTO … AS t`."""
+        return identifiers.on_branch(self.of, self.branch)
 
 
 def fresh_name(run_id):
@@ -71,7 +71,7 @@ def create(spark, table, branch, *, run_id, attempt, retain_days):
     base = commits.head(commits.load(spark, table))
     at = "" if base is None else f"AS OF VERSION {base} "
     statement = (
-        f"ALTER TABLE {identifiers.quoted(table)} CREATE BRANCH `{branch}` {at}"
+        f"ALTER TABLE {identifiers.quoted(table)} CREATE BRANCH {identifiers.column(branch)} {at}"
         f"RETAIN {retain_days} DAYS WITH SNAPSHOT RETENTION {retain_days} DAYS"
     )
     made = commits.attempt(
@@ -86,7 +86,7 @@ def create(spark, table, branch, *, run_id, attempt, retain_days):
 
 def drop(spark, table, branch):
     """Drop a branch where there is one."""
-    statement = f"ALTER TABLE {identifiers.quoted(table)} DROP BRANCH IF EXISTS `{branch}`"
+    statement = f"ALTER TABLE {identifiers.quoted(table)} DROP BRANCH IF EXISTS {identifiers.column(branch)}"
 
     def gone():
         return True if commits.head(commits.load(spark, table), branch) is None else None

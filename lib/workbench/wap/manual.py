@@ -28,7 +28,7 @@ def staging(spark, table, *, branch, retain_days=7, enable=False):
     Args:
         spark: classic session whose catalog holds the table.
         table: `namespace.name` or `catalog.namespace.name`.
-        branch: name of the branch to make, letters, digits and underscores.
+        branch: name of the branch to make, of printable characters; not main, nor in the form of the gate's own.
         retain_days: days after which it expires by itself.
         enable: set the table property write.wap.enabled where it is not. Otherwise that is refused: the property
             changes the table for every session, and without it Iceberg ignores the branch and writes to main.
@@ -43,8 +43,7 @@ def staging(spark, table, *, branch, retain_days=7, enable=False):
     """
     gate.refuse_session_branch(spark)
     loaded = commits.load(spark, table)
-    if not identifiers.PART.fullmatch(str(branch)) or branch == "main" or branches.NAME.fullmatch(branch):
-        raise ValueError(f"{branch!r} is no name for a branch; expected letters, digits and underscores, not main")
+    _refuse_branch(branch)
     if isinstance(retain_days, bool) or not isinstance(retain_days, int) or retain_days < 1:
         raise ValueError(f"retain_days is a whole number from 1, not {retain_days!r}")
     if loaded.refs().get(branch) is not None:
@@ -106,6 +105,17 @@ def publish(spark, table, branch):
     base = loaded.snapshot(top).summary().get(attestation.BASE)
     expected = None if base == "none" else int(base)
     return commits.fast_forward(spark, table, to=top, expected=expected, branch=branch).value
+
+
+def _refuse_branch(branch):
+    """Refuse a name that a branch cannot have, or that would not tell it from main or from the gate's own."""
+    try:
+        own = branches.NAME.fullmatch(identifiers.ref(branch))
+    except ValueError as error:
+        raise ValueError(f"{branch!r} is no name for a branch: {error}") from None
+    if own or branch == "main":
+        whose = "the gate's own branches have" if own else "the table's main branch has"
+        raise ValueError(f"{branch!r} is no name for a branch: {whose} such a name")
 
 
 def _refuse_missing(spark, table, loaded, branch):

@@ -23,12 +23,13 @@ def check(spark, quarantine, table, loaded):
         ValueError: it is the audited table, its name is wrong or in no namespace, it was made by somebody else for
             something else, or it has a column of the table with a type that cannot take it.
     """
-    if identifiers.quoted(quarantine) == identifiers.quoted(table):
+    name = identifiers.quoted(quarantine)
+    if name == identifiers.quoted(table):
         raise ValueError(f"{quarantine} is the table to be published to; the quarantine is another one")
     if not snapshots.exists(spark, quarantine):
         snapshots.refuse_no_namespace(spark, quarantine)
         return
-    types = {field.name: field.dataType.simpleString() for field in spark.table(quarantine).schema}
+    types = {field.name: field.dataType.simpleString() for field in spark.table(name).schema}
     missing = sorted({RUN, BRANCH, SNAPSHOT} - types.keys())
     if missing:
         raise ValueError(f"{quarantine} is there and has no {', '.join(missing)}; let the gate make the table")

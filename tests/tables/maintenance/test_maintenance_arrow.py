@@ -21,7 +21,8 @@ from workbench.tables.maintenance import arrow, parquet, storage
 
 COLUMNS = (
     "id BIGINT NOT NULL, n INT, f FLOAT, d DOUBLE, b BOOLEAN, s STRING, x BINARY, day DATE, at TIMESTAMP, "
-    "wall TIMESTAMP_NTZ, small DECIMAL(4,2), middle DECIMAL(15,3), large DECIMAL(30,5), v STRING"
+    "wall TIMESTAMP_NTZ, small DECIMAL(4,2), middle DECIMAL(15,3), large DECIMAL(30,5), v STRING, "
+    "`col-ümn 1` DOUBLE"  # files have its name with numbers in the place of the odd characters
 )
 VALUES = """
     id, IF(id % 4 = 0, NULL, CAST(id AS INT)) AS n, CASE WHEN id % 5 = 0 THEN float('NaN') ELSE float(id) / 3 END AS f,
@@ -31,7 +32,8 @@ VALUES = """
     TIMESTAMP '1960-01-01 00:00:00.000001' + make_interval(0, 0, 0, 0, CAST(id AS INT)) AS at,
     TIMESTAMP_NTZ '2030-01-01 00:00:00' + make_interval(0, 0, 0, CAST(id AS INT)) AS wall,
     CAST(id % 90 AS DECIMAL(4,2)) AS small, CAST(-id AS DECIMAL(15,3)) AS middle,
-    CAST(id * 1000000007 AS DECIMAL(30,5)) AS large, CAST(NULL AS STRING) AS v
+    CAST(id * 1000000007 AS DECIMAL(30,5)) AS large, CAST(NULL AS STRING) AS v,
+    IF(id % 9 = 0, double('NaN'), id / 9) AS odd
 """
 STATISTICS = "record_count, sort_order_id, spec_id, value_counts, null_value_counts, nan_value_counts, lower_bounds, upper_bounds"
 

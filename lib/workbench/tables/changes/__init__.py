@@ -7,6 +7,7 @@ compared to find out. See docs/history.md.
 """
 
 from workbench import identifiers
+from workbench.tables import commits
 from workbench.tables.changes import compare, files, lineage, ranges, sources
 from workbench.tables.changes.ranges import HistoryExpired
 
@@ -78,8 +79,8 @@ def between(
 
 def back_ends(spark, table, *, start=None, end=None, net=False):
     """Return the names of the back-ends that a range allows, cheapest first; bounds and net as in `between`."""
-    identifiers.quoted(table)
-    return tuple(_allowed(ranges.resolve(spark, table, start, end), spark.table(table).schema, net))
+    found = ranges.resolve(spark, table, start, end)
+    return tuple(_allowed(found, spark.table(identifiers.quoted(table)).schema, net))
 
 
 def tracked(
@@ -89,7 +90,7 @@ def tracked(
 
     With `truncated` a beginning that was expired is replaced by the oldest state that is left, as if inserted.
     """
-    identifiers.quoted(table)
+    name = identifiers.quoted(table)
     key = [key] if isinstance(key, str) else list(key)
     if back_end not in ("auto", *BACK_ENDS):
         raise ValueError(f"{back_end!r} is no back-end; there are auto, {', '.join(BACK_ENDS)}")
@@ -98,7 +99,7 @@ def tracked(
             "rows that are not compared have no before-images: compared=False needs before_images=False"
         )
     found = ranges.resolve(spark, table, start, end, truncated=truncated)
-    schema = spark.table(table).schema
+    schema = spark.table(name).schema
     check_columns(table, schema, key)
     allowed = _allowed(found, schema, net)
     if back_end not in ("auto", *allowed):
@@ -235,9 +236,10 @@ def _by_view(spark, found, schema, key, net):
     literals = ", ".join(f"'{name}', '{value}'" for name, value in options.items())
     identifiers_sql = ", ".join(map(identifiers.literal, key))
     how = "net_changes => true" if net else f"identifier_columns => array({identifiers_sql})"
-    catalog, _, _ = found.table.name().partition(".")
+    catalog = identifiers.column(commits.identified(spark, found.name).catalog().name())
+    table = identifiers.literal(identifiers.quoted(found.name))
     spark.sql(
-        f"CALL {catalog}.system.create_changelog_view(table => '{found.name}', changelog_view => '{view}', "
+        f"CALL {catalog}.system.create_changelog_view(table => {table}, changelog_view => '{view}', "
         f"options => map({literals}), {how})"
     )
     rows = spark.table(view)

@@ -43,10 +43,10 @@ def load(spark, table):
             snapshots.current(spark, table)  # says which tables there are
         raise ValueError(f"{table} is no Iceberg table: {first_line(error)}") from error
     metadata = is_instance_of(spark.sparkContext._gateway, loaded, "org.apache.iceberg.BaseMetadataTable")
-    of, _, last = table.rpartition(".")
+    *of, last = identifiers.parts(table)
     selects = last.startswith(("branch_", "tag_", "snapshot_id_", "at_timestamp_"))
     if metadata or (selects and not loaded.name().lower().endswith(f".{last}".lower())):
-        raise ValueError(f"{table} is a part of the table {of}; name that one")
+        raise ValueError(f"{table} is a part of the table {identifiers.spelled(of)}; name that one")
     try:
         loaded.refresh()
     except Exception as error:

@@ -69,11 +69,17 @@ def _renamed(node, own):
 
 def _name(spark, table):
     found = commits.identified(spark, table)
-    return f"{found.catalog().name()}.{found.identifier().toString()}".replace("`", "").lower()
+    return _parts(found.catalog(), found.identifier())
 
 
 def _same(node, named):
-    return node.name().replace("`", "").lower() == named
+    catalog, identifier = node.catalog(), node.identifier()
+    return catalog.isDefined() and identifier.isDefined() and _parts(catalog.get(), identifier.get()) == named
+
+
+def _parts(catalog, identifier):
+    """Return the parts of a table's name as Spark compares them; joined, two names could be one text."""
+    return tuple(part.lower() for part in (catalog.name(), *identifier.namespace(), identifier.name()))
 
 
 def _each(found):

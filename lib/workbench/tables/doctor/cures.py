@@ -125,8 +125,9 @@ def _doubt(spark, table):
 def _rewrite(spark, diagnosis):
     """Rewrite all data into the present partitioning; returns the statement."""
     statement = (
-        f"CALL {looking.procedures(spark, diagnosis.table)}.rewrite_data_files(table => '{diagnosis.table}', "
-        f"options => map('rewrite-all', 'true', 'target-file-size-bytes', '{diagnosis.policy.target_file_bytes}'))"
+        f"CALL {looking.procedures(spark, diagnosis.table)}.rewrite_data_files("
+        f"table => {looking.argument(diagnosis.table)}, options => map("
+        f"'rewrite-all', 'true', 'target-file-size-bytes', '{diagnosis.policy.target_file_bytes}'))"
     )
     spark.sql(statement)
     return statement

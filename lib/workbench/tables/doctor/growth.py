@@ -117,7 +117,7 @@ def dangling_refs(look):
         "; ".join(said[:5]) + (f"; and {len(said) - 5} more" if len(said) > 5 else ""),
         "drop those that nobody needs, then expire snapshots; or give them a maximum age",
         statements=tuple(
-            f"ALTER TABLE {look.table} DROP {kind.upper()} {identifiers.column(name)}"
+            f"ALTER TABLE {look.name()} DROP {kind.upper()} {identifiers.column(name)}"
             for _, _, names in found
             for kind, name in names
         ),

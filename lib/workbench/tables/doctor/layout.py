@@ -86,7 +86,7 @@ def partitioning(look):
         what + why,
         f"{transforms.said(proposed, field, wanted, others)}, then rewrite the data: "
         f"{_brings(look, own, field, transforms.applied(proposed, field, values))}",
-        statements=(transforms.statement(look.table, field, proposed),),
+        statements=(transforms.statement(look.name(), field, proposed),),
     )
 
 
@@ -133,7 +133,7 @@ def skewed_partitions(look):
         f"the median of {count(len(own), 'partition')}",
         "divide it further, by a bucket of a column that queries ask by or by a finer time; if its value means "
         "unknown, find out why so many rows have none",
-        statements=(transforms.divided(look.table, look.fields(), look.columns, most, look.policy),),
+        statements=(transforms.divided(look.name(), look.fields(), look.columns, most, look.policy),),
     )
 
 
@@ -155,7 +155,7 @@ def skewed_files(look):
         f"one data file has {size(largest)}, the other {look.files - 1:,} have {size(mean)} on average",
         "rewrite it: maintenance leaves large files alone, Iceberg's own action splits them",
         statements=(
-            f"CALL {look.procedures()}.rewrite_data_files(table => '{look.table}', options => map("
+            f"CALL {look.procedures()}.rewrite_data_files(table => {look.argument()}, options => map("
             f"'target-file-size-bytes', '{look.policy.target_file_bytes}'))",
         ),
     )

@@ -86,6 +86,14 @@ class Look:
         """Return the catalog's schema of procedures, quoted for a statement."""
         return procedures(self.spark, self.table)
 
+    def name(self):
+        """Return the table's name for a statement that its owner is shown."""
+        return identifiers.shown(self.table)
+
+    def argument(self):
+        """Return the table's name as the argument of a procedure."""
+        return argument(self.table)
+
     def of_this_spec(self):
         """Return the partitions of the present partitioning."""
         return [one for one in self.partitions if one.spec_id == self.loaded.spec().specId()]
@@ -100,6 +108,11 @@ def quoted(schema, name):
 def procedures(spark, table):
     """Return the schema of procedures of a table's catalog, quoted for a statement."""
     return f"{identifiers.column(commits.identified(spark, table).catalog().name())}.system"
+
+
+def argument(table):
+    """Return a table's name as the argument of a procedure, which reads the text as a statement reads a name."""
+    return identifiers.literal(identifiers.shown(table))
 
 
 def look(spark, table, *, policy, thresholds, now, columns):

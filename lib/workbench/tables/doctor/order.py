@@ -86,7 +86,7 @@ def _statement(look, column):
     # rows in another order take another size: a file above the target is better than one and a small rest
     target = look.policy.target_file_bytes
     return (
-        f"CALL {look.procedures()}.rewrite_data_files(table => '{look.table}', strategy => 'sort', {by}"
+        f"CALL {look.procedures()}.rewrite_data_files(table => {look.argument()}, strategy => 'sort', {by}"
         f"options => map('rewrite-all', 'true', 'target-file-size-bytes', '{target}', "
         f"'max-file-size-bytes', '{6 * target}'))"
     )

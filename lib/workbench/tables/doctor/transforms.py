@@ -156,7 +156,13 @@ def said(transform, field, wanted, others):
 
 
 def statement(table, field, transform):
-    """Return the statement that changes one field of a table's partitioning."""
+    """Return the statement that changes one field of a table's partitioning.
+
+    Args:
+        table: its name as a statement has it.
+        field: of `Look.fields`.
+        transform: of `proposed`.
+    """
     name = identifiers.column(field["name"])
     if transform == DROP:
         return f"ALTER TABLE {table} DROP PARTITION FIELD {name}"
@@ -167,7 +173,7 @@ def divided(table, fields, columns, partition, policy):
     """Return the statement that divides a table's partitions further: a finer time, or buckets of a column.
 
     Args:
-        table: its name.
+        table: its name as a statement has it.
         fields: of `Look.fields`.
         columns: that queries ask by; a bucket of the first one that is no partition field is taken.
         partition: the one that is too large.

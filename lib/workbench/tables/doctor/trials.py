@@ -22,7 +22,7 @@ _QUIET = {
     "write.metadata.delete-after-commit.enabled": "false",
     "write.object-storage.enabled": "false",
 }
-_TEXT = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|--[^\n]*|/\*.*?\*/|`[^`]*`", re.DOTALL)
+_TEXT = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"|--[^\n]*|/\*.*?\*/|`(?:[^`]|``)*`", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -196,19 +196,26 @@ def _digest(df):
 
 def _renamed(spark, table, query, other):
     """Return a query with another table's name in place of one's, outside of texts; None where it is not named."""
-    parts = table.split(".")
     found = commits.identified(spark, table)
     whole = [found.catalog().name(), *found.identifier().namespace(), found.identifier().name()]
-    names = {tuple(whole), tuple(whole[1:]), tuple(parts)}
-    patterns = ["\\s*\\.\\s*".join(f"`?{re.escape(part)}`?" for part in name) for name in names]
+    names = {tuple(whole), tuple(whole[1:]), identifiers.parts(table)}
+    quoted = {identifiers.column(part) for name in names for part in name}
+    patterns = ["\\s*\\.\\s*".join(map(_pattern, name)) for name in names]
     patterns.sort(key=len, reverse=True)
     table_name = re.compile(rf"(?<![\w.`])(?:{'|'.join(patterns)})(?![\w`]|\s*\.\s*\w)")
     pieces, place, count = [], 0, 0
     for text in _TEXT.finditer(query + "\0"):
-        if re.fullmatch(r"`\w*`", text[0]):
+        if text[0] in quoted or re.fullmatch(r"`\w*`", text[0]):
             continue  # may be the table's name; another may have a quote in it, and begins no text
         piece, many = table_name.subn(other, query[place : text.start()])
         pieces += [piece, text[0]]
         place, count = text.end(), count + many
     piece, many = table_name.subn(other, query[place:])
     return "".join([*pieces, piece]) if count + many else None
+
+
+def _pattern(part):
+    """Return the pattern of one part of a name in a query: with backticks, or without where it needs none."""
+    if re.fullmatch(r"\w+", part):
+        return f"`?{re.escape(part)}`?"
+    return re.escape(identifiers.column(part))

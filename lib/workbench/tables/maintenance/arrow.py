@@ -66,7 +66,7 @@ def _once(spark, loaded, seen, chosen, policy, mark, before_commit):
     check(seen, chosen)
     files, how = storage.opened(seen), parquet.options(dict(seen.properties()))
     text = spark._jvm.org.apache.iceberg.SchemaParser.toJson(seen.schema())
-    wanted = parquet.schema(seen, text)
+    wanted = _as_written(spark, seen, parquet.schema(seen, text))
     old, parts, tasks = _parts(spark, seen, loaded.locationProvider(), chosen, policy)
     if not parts:
         return 0, 0, 0
@@ -87,6 +87,15 @@ def _once(spark, loaded, seen, chosen, policy, mark, before_commit):
         raise
     replaced = [old[n] for part, _ in parts.values() for n in part]
     return len(replaced), len(parts), sum(one["file-size-in-bytes"] for one in replaced)
+
+
+def _as_written(spark, loaded, wanted):
+    """Return the schema with the names that Iceberg writes in a Parquet file: odd characters by their numbers."""
+    import pyarrow as pa
+
+    convert = spark._jvm.org.apache.iceberg.parquet.ParquetSchemaUtil.convert
+    names = [field.getName() for field in convert(loaded.schema(), "table").getFields()]
+    return pa.schema([one.with_name(name) for one, name in zip(wanted, names, strict=True)], wanted.metadata)
 
 
 def check(loaded, chosen):

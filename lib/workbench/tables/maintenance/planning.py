@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from workbench import arguments
+from workbench import arguments, identifiers
 from workbench.tables import commits
 from workbench.tables.maintenance import deletes, expiry, groups, limits, manifests, metadata, statistics
 from workbench.tables.maintenance.groups import Group
@@ -120,9 +120,10 @@ def _readable(spark, loaded):
     fields = spark._jvm.org.apache.iceberg.Partitioning.partitionType(loaded).fields()
     names = [one.name() for one in fields]
     if twice := sorted({name for name in names if names.count(name) > 1}):
+        field = identifiers.spelled((twice[0],))
         raise ValueError(
             f"{loaded.name()} had another partition field with the name of the present {twice[0]}, and Iceberg "
-            f"can read none of its metadata tables: say ALTER TABLE … REPLACE PARTITION FIELD {twice[0]} WITH the "
+            f"can read none of its metadata tables: say ALTER TABLE … REPLACE PARTITION FIELD {field} WITH the "
             "same transform AS another name"
         )
 

@@ -104,7 +104,7 @@ def staged(spark, table, updates, *, branch, properties, **roles):
     arguments.text("branch", branch, "the name of a branch")
     properties = arguments.entries("properties", properties, "entries of a snapshot's summary, text to text")
     shape = shapes.of(spark, table, updates, **roles)
-    onto = replace(shape, table=f"{table}.branch_{branch}")
+    onto = replace(shape, table=identifiers.on_branch(table, branch))
     with newest.kept(updates, shape) as rows:
         yield lambda: commits.with_properties(spark, properties, lambda: newest.write(rows(), onto))
 

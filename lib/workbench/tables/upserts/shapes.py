@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from workbench import arguments
+from workbench import arguments, identifiers
 from workbench.tables import commits
 
 KINDS = ("upsert", "delete")  # of operations
@@ -58,7 +58,7 @@ def of(spark, table, updates, *, key, sequence, operation, operations, deleted):
         loose = level.lower() == "snapshot"
         why = "with which two merges at once both insert a new key" if loose else "which Iceberg does not know"
         raise ValueError(f"{table} has {_ISOLATION} {level!r}, {why}; it must be serializable")
-    columns = {field.name: field.dataType for field in spark.table(table).schema}
+    columns = {field.name: field.dataType for field in spark.table(identifiers.quoted(table)).schema}
     shape = Shape(table, columns, **given)
     _check_columns(shape)
     _check_updates(spark, shape, updates)
