@@ -30,6 +30,19 @@ def test_spark_rows_are_sorted_with_ties_decided(spark, shown):
     assert shown[0][0].splitlines()[2:] == ["2  y", "1  a", "1  z"]
 
 
+def test_nan_of_spark_is_no_null(spark, shown):
+    """A column of NaN looked like one of nulls, which IS NULL does not find."""
+    show.rows(spark.sql("SELECT double('NaN') AS a, CAST(NULL AS DOUBLE) AS b, 1.5D AS c"))
+    assert shown[0][0].splitlines()[2:] == ["NaN  null  1.50"]
+
+
+def test_times_that_python_has_not_are_shown(spark, shown):
+    """0001-01-01 stands for *unknown* in many tables: year 0 is out of range was all that was said of them."""
+    early, late = "TIMESTAMP'0001-01-01 00:00:00'", "TIMESTAMP_NTZ'2026-01-31 10:00:00.5'"
+    show.rows(spark.sql(f"SELECT 1 AS n, {early} AS a, {late} AS b, DATE'+20000-01-01' AS `c.d`"), by="n")
+    assert shown[0][0].splitlines()[2:] == ["1  0001-01-01 00:00:00  2026-01-31 10:00:00.500000  +20000-01-01"]
+
+
 def test_several_spark_rows_need_an_order(spark, shown):
     with pytest.raises(ValueError, match="needs by="):
         show.rows(spark.range(2))

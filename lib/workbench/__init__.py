@@ -3,8 +3,8 @@
 The map. Imports go downwards only, and within *top* nobody imports a neighbour:
 
     cli            the command `workbench`
-    top            run/       a notebook run headless: notebook, runner, watch, record, publishing, ledger, report;
-                              several side by side: batch, member (the process of one), durations
+    top            run/       a notebook run headless: notebook, tags, runner, watch, record, publishing, ledger,
+                              report; several side by side: batch, member (the process of one), durations
                    quality/   which rows break which rules: AWS Glue's DQDL on Spark
                    wap/       write, audit, publish: the gate
                    history/   slowly changing dimensions, type 2, from a table's own commits

@@ -19,6 +19,8 @@ VARYING = (
     (re.compile(r"#\d+L?\b"), ""),
 )
 
+_NAN = Decimal("NaN")  # shown as a number that is none
+
 
 def rows(df, *, by=None, limit=20, digits=2):
     """Show the rows of a frame as a table, in a stated order.
@@ -28,7 +30,7 @@ def rows(df, *, by=None, limit=20, digits=2):
         by: column or list of columns to sort by; a leading `-` sorts downwards. A Spark frame of more than one
             row needs it, because its rows come in any order; a pandas frame is shown as it stands.
         limit: rows shown at most; a last line counts the others.
-        digits: decimals shown of a float.
+        digits: decimals shown of a float. NaN is NaN in a Spark frame; pandas has nothing else for a null.
 
     Raises:
         ValueError: a Spark frame of several rows came without `by`, `by` names no column, or limit is below 1.
@@ -95,10 +97,28 @@ def _collected(df, keys, limit):
         # ties in the named columns would come in any order: the other columns decide, those that have an order
         rest = [_column(name) for name, kind in df.dtypes if not re.search(r"map<|variant|interval", kind)]
         df = df.orderBy(*order, *rest)
-    found = [list(row) for row in df.limit(limit + 1).collect()]
+    some = df.limit(limit + 1)
+    try:
+        collected = some.collect()
+    except (ValueError, OverflowError):  # Python has no times beyond 9999, and not the first day of all
+        collected = some.select(*map(_time_as_text, some.schema)).collect()
+    found = [[_NAN if value != value else value for value in row] for row in collected]  # of Spark: it is no null
     if not keys and len(found) > 1:
         raise ValueError("a Spark frame of several rows needs by=…: its rows come in any order")
     return found[:limit], len(found) if len(found) <= limit else df.count()
+
+
+def _time_as_text(field):
+    """Return a column, of dates and times the text that Python would show."""
+    from pyspark.sql import functions as F
+
+    kind, column = field.dataType.typeName(), _column(field.name)
+    if kind == "date":
+        return column.cast("string").alias(field.name)
+    if kind not in ("timestamp", "timestamp_ntz"):
+        return column
+    text = F.date_format(column, "yyyy-MM-dd HH:mm:ss.SSSSSS")
+    return F.regexp_replace(text, r"\.000000$", "").alias(field.name)
 
 
 def _column(name):

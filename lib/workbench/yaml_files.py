@@ -1,5 +1,6 @@
 """YAML written by hand, read by the safe loader and refused where it would silently be something else."""
 
+import math
 import re
 from pathlib import Path
 
@@ -20,10 +21,11 @@ def read_text(text, origin):
     """Read YAML text by the safe loader.
 
     Refused, with the line, are duplicate keys, syntax errors, aliases (a few lines of them fill the memory),
-    numbers that YAML reads in another base (010 is 8, 190:20:30 is 685230), dates that there are not, and words
-    that YAML takes for a boolean (of the countries NO and SE the first would be false), and the types that only
-    YAML has (!!binary, !!set, !!omap, !!pairs). A date or a time is the text
-    that stands in the file, wherever it stands, as it is for papermill: no other type, and not written anew.
+    numbers that YAML reads in another base (010 is 8, 190:20:30 is 685230) or that 64 bits do not hold (1.5e+400
+    is infinity), dates that there are not, and words that YAML takes for a boolean (of the countries NO and SE the
+    first would be false), and the types that only YAML has (!!binary, !!set, !!omap, !!pairs). A date or a time is
+    the text that stands in the file, wherever it stands, as it is for papermill: no other type, and not written
+    anew.
     """
     try:
         return yaml.load(text, Loader=_Strict)
@@ -66,7 +68,7 @@ WRITTEN = {
     ),
     "float": (
         r"[-+]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)([eE][-+][0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
-        "is no decimal number; write one, or a text in quotes",
+        "is no decimal number of 64 bits; write one, or a text in quotes",
     ),
     "bool": (r"(?i)true|false", "may be a word or a boolean; write true or false, or the word in quotes"),
     "timestamp": (r"(?s).+", "is no date that there is; a text that looks like one stands in quotes"),
@@ -82,12 +84,20 @@ def _add(kind, pattern, wrong):
         try:
             if re.fullmatch(pattern, value):
                 made = own(loader, node)
+                if kind == "float" and _lost(value, made):
+                    raise ValueError
                 return value if kind == "timestamp" else made
         except (ValueError, AttributeError):  # a 13th month, 5,000 digits, what a tag calls a date
             pass
         raise yaml.constructor.ConstructorError(None, None, f"{value[:40]} {wrong}", node.start_mark)
 
     _Strict.add_constructor(f"tag:yaml.org,2002:{kind}", construct)
+
+
+def _lost(text, number):
+    """Say whether digits became infinity, or zero: they are beyond what 64 bits hold."""
+    digits = re.match(r"[-+]?([0-9_.]*)", text)[1]
+    return bool(re.search("[1-9]", digits)) and (math.isinf(number) or number == 0)
 
 
 def _of_yaml_alone(loader, node):

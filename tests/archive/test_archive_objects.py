@@ -19,7 +19,14 @@ HEADER = 'ongoing-request="false", expiry-date="Fri, 09 Jan 2026 00:00:00 GMT"'
         ("GLACIER_IR", None, None, ("active", None)),
         ("GLACIER", None, None, ("archived", None)),
         ("GLACIER", 'ongoing-request="true"', None, ("restoring", None)),
+        ("GLACIER", 'ongoing-request = "true"', None, ("restoring", None)),  # as some servers write it
         ("GLACIER", HEADER, None, ("restored", UNTIL)),
+        (
+            "GLACIER",
+            'expiry-date = "Fri, 09 Jan 2026 00:00:00 GMT", ongoing-request="false"',
+            None,
+            ("restored", UNTIL),
+        ),
         ("DEEP_ARCHIVE", {"IsRestoreInProgress": True}, None, ("restoring", None)),
         ("DEEP_ARCHIVE", {"IsRestoreInProgress": False, "RestoreExpiryDate": UNTIL}, None, ("restored", UNTIL)),
         ("INTELLIGENT_TIERING", None, None, ("active", None)),

@@ -1,7 +1,7 @@
 """A plan: what would be asked, its price and time, what a query does now. Sums by a second route."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import timedelta, timezone
 from decimal import Decimal
 from pathlib import Path
 
@@ -130,6 +130,21 @@ def test_a_copy_that_the_days_do_not_lengthen_is_named_and_has_no_step(days, unt
     steps = [(step.object.key, step.action) for step in plan.steps]
     assert steps == [("warm", "prolong")] * step + [("b", "wait")]
     assert (plan.objects, plan.usd > 0, warm in plan.expiring) == (step, step, True)
+
+
+@pytest.mark.parametrize("offset", [-12, -5, 1, 14])
+@pytest.mark.parametrize("until_hours", [15, 37, 38, 39, 47])
+def test_a_plan_does_not_depend_on_the_zone_in_which_now_is_told(offset, until_hours):
+    """S3's midnight is that of UTC: by Berlin's a prolongation was priced that `restore` never sends."""
+    warm, under_way = (
+        made("warm", state="restored", until_hours=until_hours),
+        made("b", "DEEP_ARCHIVE", "restoring"),
+    )
+    there = timezone(timedelta(hours=offset))
+    for hours in (0, 13.5):  # at 10:00 and at 23:30 UTC
+        now = NOW + timedelta(hours=hours)
+        plans = [archive.plan([under_way, warm], days=1, now=one) for one in (now, now.astimezone(there))]
+        assert plans[0] == plans[1]
 
 
 def test_copies_that_go_too_soon_are_named_and_left_when_nothing_is_restored():

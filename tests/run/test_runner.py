@@ -9,6 +9,7 @@ import tempfile
 from pathlib import Path
 
 import inside
+import nbformat
 import psutil
 import pytest
 from conftest import COMMAND, PROVE, workbench, write_notebook
@@ -215,6 +216,16 @@ def test_what_is_refused_executes_nothing(project, command):
         assert record["parameters"]["ENVIRONMENT"], arguments
         assert not canary.exists()
     assert command("run", "job", cwd=project).returncode == 0 and canary.exists()  # the canary can sing
+
+
+def test_values_that_the_notebook_would_replace_are_refused(project, command):
+    """The record said the default, and the notebook ran with what an earlier run had left in it."""
+    path = write_notebook(project / "notebooks" / "job.ipynb", "ROWS = 5", parameters=PARAMETERS)
+    nb = nbformat.read(path, 4)
+    nb.cells[1].metadata.tags = ["injected-parameters"]
+    nbformat.write(nb, path)
+    said = command("run", "job", "--json", cwd=project)
+    assert said.returncode == 2 and "cell 2 has the values of an earlier run" in said.stderr
 
 
 def test_the_other_run_is_said_before_it_has_written_who_it_is(project):

@@ -165,6 +165,11 @@ def test_a_zone_that_is_none():
         times.zone("Europe/Berln")
     with pytest.raises(ValueError, match="no time zone '../etc/passwd'"):
         times.zone("../etc/passwd")
+    with pytest.raises(ValueError, match=r"no time zone 'right/Europe/Berlin' \(did you mean Europe/Berlin\?\)"):
+        times.zone("right/Europe/Berlin")
+    for other in ("localtime", "posixrules", "posix/UTC", "Factory"):
+        with pytest.raises(ValueError, match=f"no time zone '{other}'"):
+            times.zone(other)
 
 
 def test_the_minutes_at_which_a_zone_can_have_it():

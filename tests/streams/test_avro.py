@@ -102,6 +102,15 @@ def test_values_that_their_own_type_does_not_hold(spark):
     ("schema", "said"),
     [
         ("{", "is no Avro schema"),
+        (of((5, "int")), "is no Avro schema: the name of a field is 5"),
+        (
+            of(("v", "double")).replace('"double"', f'"double", "default": {2**1024}'),
+            "is no Avro schema: int too large",
+        ),
+        (
+            of(("v", "int")).replace('"int"', '{"type":"array","items":' * 3000 + '"int"' + "}" * 3000),
+            "is no Avro",
+        ),
         ('{"type": "recrd", "name": "A"}', "is no Avro schema"),
         ('{"type": "array", "items": "long"}', "not that of a record"),
         (of(("v", ["null", "int", "string"])), "v is a union of 2 types"),
@@ -114,6 +123,11 @@ def test_values_that_their_own_type_does_not_hold(spark):
 def test_schemas_that_give_no_columns(spark, schema, said):
     with pytest.raises(ValueError, match=said):
         streams.Avro(schema).fields()
+
+
+def test_a_logical_type_that_is_no_name_is_ignored(spark):
+    schema = of(("v", {"type": "bytes", "logicalType": ["decimal"]}))
+    assert streams.Avro(schema).fields().simpleString() == "struct<v:binary>"
 
 
 def test_a_writers_schema_is_checked_before_a_record_comes(spark):

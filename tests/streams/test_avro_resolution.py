@@ -81,6 +81,7 @@ def test_a_default_within_a_default():
         ("int", 2**31), ("long", 2**63), ("bytes", "\u0100"), (FIXED, "abc"), (ENUM, "CLUBS"), (["null", "int"], 2**31),
         ({"type": "array", "items": "bytes"}, ["\u0100"]), (decimal(3, 2), "\u007f\u007f"), (decimal(3, 2), ""),
         (logical("int", "date"), 2**31 - 1), (logical("string", "uuid"), "no"), (PAIR, {"a": 1}),
+        ("float", 3.5e39), (["null", "float"], -3.5e39), ("double", float("inf")),
     ],
 )  # fmt: skip
 def test_a_default_that_is_no_value_of_its_type_is_refused_before_a_record_comes(kind, default):

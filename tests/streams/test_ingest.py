@@ -672,6 +672,42 @@ def test_how_far_back_duplicates_are_looked_for_does_not_depend_on_clocks_that_c
     assert tuple(found) == ("2026-03-08 06:30:00", "2026-03-07")
 
 
+@pytest.mark.parametrize(
+    ("time", "hours", "earliest"),
+    [
+        ("DATE'0001-01-01'", 24, "0000-12-31"),
+        ("DATE'0500-06-01'", 24, "0500-05-31"),
+        ("DATE'2026-01-02'", 23, "2026-01-02"),
+        ("DATE'2026-01-02'", float("inf"), "-18016-07-11"),
+        ("TIMESTAMP_NTZ'0001-01-01 00:00:00'", 24, "0000-12-31 00:00:00"),
+        ("TIMESTAMP_NTZ'2026-03-29 02:30:00.000001'", 0.5, "2026-03-29 02:00:00.000001"),
+        ("TIMESTAMP_NTZ'+20000-01-01 00:00:00'", 24, "+19999-12-31 00:00:00"),
+        ("TIMESTAMP'0001-01-01 00:00:00'", 24, "0000-12-31 00:00:00"),
+        ("CAST(NULL AS DATE)", 24, None),
+    ],
+)
+def test_how_far_back_duplicates_are_looked_for_is_told_of_any_time(spark, time, hours, earliest):
+    """One record of the first day of all, which stands for *unknown* in many tables, stopped the stream for good."""
+    rows = spark.sql(f"SELECT {time} AS at")
+    found = keys.since(rows, keys.RecordKey(("id",), time="at", hours=hours))
+    assert (found if found is None else rows.select(found.cast("string")).collect()[0][0]) == earliest
+
+
+@pytest.mark.proof("test_how_far_back_duplicates_are_looked_for_is_told_of_any_time shows it without a stream")
+def test_a_record_of_the_first_day_does_not_stop_a_stream(spark, stream, namespace):
+    table = f"{namespace}.early"
+    spark.sql(f"CREATE TABLE {table} (id BIGINT, day DATE) USING iceberg PARTITIONED BY (day)")
+    options = {
+        "parse": streams.Json("id BIGINT, day DATE"), "lineage": (),
+        "record_key": streams.RecordKey(("id",), time="day"),
+    }  # fmt: skip
+    for numbers in (range(2), range(3)):
+        stream.send(numbers, record=lambda n: {"id": n, "day": "0001-01-01" if n == 0 else "2026-01-01"})
+        done = ingest(spark, table, stream, **options)
+    assert (done.good, done.duplicates) == (1, 2)
+    assert ids(spark, table) == [0, 1, 2]
+
+
 def test_a_closed_shard_that_ends_where_a_batch_does_is_not_taken_for_the_streams_end(spark, table, server):
     stream = Stream(server, "closed-at-the-cap", shards=1)
     stream.send(range(10))

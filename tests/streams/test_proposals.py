@@ -39,6 +39,14 @@ def test_dates_beside_other_texts_are_texts(topic):
     assert streams.propose(topic.source()).schema == "a STRING NOT NULL, b STRING NOT NULL"
 
 
+def test_what_the_first_guess_would_not_hold(topic):
+    """Ids of 64 bits without a sign, and the day that MySQL has for none: all of their records were dead letters."""
+    send(topic, {"id": 2**64 - 1, "day": "0000-00-00"}, {"id": 5, "day": "2026-01-31"}, b'{"id": NaN}')
+    found = streams.propose(topic.source())
+    assert found.schema == "id DECIMAL(38, 0) NOT NULL, day STRING NOT NULL"
+    assert (found.records, found.not_objects) == (3, 1)
+
+
 def test_only_so_many_records(topic):
     topic.send(range(50))
     assert streams.propose(topic.source(), records=7).records <= 8

@@ -3,9 +3,10 @@
 import json
 import time
 from datetime import UTC, datetime
+from types import SimpleNamespace
 
 import pytest
-from confluent_kafka import TopicPartition
+from confluent_kafka import TIMESTAMP_CREATE_TIME, TopicPartition
 from topic_server import Made, broker, topic
 
 from workbench import streams
@@ -54,6 +55,22 @@ def test_what_a_record_says_of_itself(topic):
     topic.send([6], timestamp=when)
     records = next(topic.source().read(shards.Task("0", "", 10), Progress(None)))
     assert (records.sequence, records.key, records.arrived) == (["0"], ["key-6"], [when / 1000])
+
+
+def test_a_time_in_another_unit_is_none():
+    """A producer that gave nanoseconds stopped the stream for good: no timestamp holds them."""
+
+    def message(millis):
+        return SimpleNamespace(
+            value=lambda: b"{}",
+            offset=lambda: 0,
+            key=lambda: None,
+            timestamp=lambda: (TIMESTAMP_CREATE_TIME, millis),
+        )
+
+    nanos, micros, last = 1_767_225_600_123_000_000, 1_767_225_600_123_000, 253_402_300_799_999
+    found = topics._records([message(one) for one in (nanos, micros, last, 0, -(2**62))])
+    assert found.arrived == [None, None, last / 1000, 0, None]
 
 
 def test_a_value_and_a_key_that_are_not_there_are_not_empty(topic):

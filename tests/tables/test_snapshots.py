@@ -1,5 +1,7 @@
 """Snapshots by ordinal, and the files that a query reads."""
 
+import time
+
 import pytest
 from commit_times import line, set_times
 from conftest import own_namespace
@@ -55,6 +57,27 @@ def test_the_order_is_that_of_the_commits_whatever_the_clocks_said(spark, table,
     assert [snapshots.at(spark, table, n) for n in range(1, 6)] == ids
     assert [row.added_rows for row in snapshots.history(spark, table).collect()] == [100, 0, 1, 1, 1]
     assert [row.deleted_rows for row in snapshots.history(spark, table).collect()] == [0, 25, 0, 0, 0]
+
+
+def test_the_order_does_not_depend_on_clocks_that_are_put_back(spark, namespace, monkeypatch):
+    """At 00:30 UTC it is half past two in Berlin, at 01:10 ten past two once more."""
+    table = f"{namespace}.folded"
+    spark.sql(f"CREATE TABLE {table} (id BIGINT) USING iceberg")
+    spark.sql(f"INSERT INTO {table} VALUES (1)")
+    spark.sql(f"ALTER TABLE {table} CREATE BRANCH side")
+    spark.sql(f"INSERT INTO {table} VALUES (2), (3)")
+    spark.sql(f"INSERT INTO {table}.branch_side VALUES (4), (5), (6)")
+    rows = spark.sql(f"SELECT snapshot_id, summary['added-records'] AS n FROM {table}.snapshots").collect()
+    minutes = {"1": 0, "2": 30, "3": 70}  # from 2025-10-26 00:00 UTC
+    set_times(spark, table, {row.snapshot_id: 1_761_436_800_000 + 60_000 * minutes[row.n] for row in rows})
+    monkeypatch.setenv("TZ", "Europe/Berlin")
+    time.tzset()
+    try:
+        found = [row.added_rows for row in snapshots.history(spark, table).collect()]
+    finally:
+        monkeypatch.undo()
+        time.tzset()
+    assert found == [1, 2, 3]
 
 
 def test_what_is_not_on_main_is_listed_where_its_time_puts_it(spark, table):

@@ -137,9 +137,9 @@ def state_of(storage_class, restore, access_tier=None):
     if isinstance(restore, dict):
         ongoing, until = restore.get("IsRestoreInProgress"), restore.get("RestoreExpiryDate")
     else:
-        ongoing = 'ongoing-request="true"' in (restore or "")
-        date = re.search(r'expiry-date="([^"]+)"', restore or "")
-        until = parsedate_to_datetime(date[1]) if date else None
+        told = dict(re.findall(r'([\w-]+)\s*=\s*"([^"]*)"', restore or ""))
+        ongoing, date = told.get("ongoing-request") == "true", told.get("expiry-date")
+        until = parsedate_to_datetime(date) if date else None
     if ongoing:
         return RESTORING, None
     return (RESTORED, until) if until else (ARCHIVED, None)

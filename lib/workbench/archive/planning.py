@@ -117,7 +117,7 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
         tier: Expedited, Standard or Bulk; or a mapping of class to tier.
         days: how many days copies live, from 1.
         prices: costs.Prices of S3, or the path of a price file; those shipped by default.
-        now: the time; datetime in UTC, by default the machine's.
+        now: the time; datetime with a zone, by default the machine's.
         margin_hours: how long all objects shall be readable together; copies that go sooner are prolonged, as far
             as `days` from now, to the next midnight, lengthen them.
 
@@ -179,7 +179,7 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
 
 def lives_until(now: datetime, days: int) -> datetime:
     """Return the end of a copy that is prolonged now: S3 adds the days and rounds up to the next midnight, UTC."""
-    ends = now + timedelta(days=days)
+    ends = (now + timedelta(days=days)).astimezone(UTC)
     return ends.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=TO_MIDNIGHT_DAYS)
 
 

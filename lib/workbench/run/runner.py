@@ -13,7 +13,7 @@ from pathlib import Path
 
 from workbench import account, children, jars, results, scratch, secrets, settings
 from workbench.local import stand_ins
-from workbench.run import durations, kernel, ledger, processes, publishing, requests, watch
+from workbench.run import durations, kernel, ledger, processes, publishing, requests, tags, watch
 from workbench.run import notebook as notebooks
 from workbench.run import record as records
 
@@ -119,6 +119,7 @@ def _prepared(job, path):
         given = notebooks.values(
             declared, file=job.params_file, overrides=job.overrides, environment=job.environment
         )
+        tags.sole_values(nb, given)
         notebooks.runnable(nb, kernel=job.kernel)
     except notebooks.Refused as refusal:
         reason = str(refusal)

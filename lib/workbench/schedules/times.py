@@ -25,6 +25,7 @@ NAMES = (
 ITEM = re.compile(r"(?:(\*)|(\d{1,2})(?:-(\d{1,2}))?)(?:/(\d{1,2}))?")
 DAY_OF_WEEK = 4  # index in FIELDS
 SATURDAY, SUNDAY_TOO = 6, 7
+OTHER_ZONES = re.compile(r"(posix|right)/.*|posixrules|localtime|Factory")  # files beside IANA's own zones
 QUARTER = 15  # minutes: the offsets of all time zones in use differ by multiples of it
 
 
@@ -120,10 +121,15 @@ def _values_of_item(item, number):
 def zone(name):
     """Return the time zone of an IANA name.
 
+    What lies beside the zones on some machines is none of them: localtime is another one on each machine, and
+    right/ counts leap seconds, which a C library does and Python does not.
+
     Raises:
         ValueError: there is none; the message names the nearest one.
     """
     try:
+        if OTHER_ZONES.fullmatch(name):
+            raise ValueError
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError):
         close = settings.nearest(name, available_timezones())

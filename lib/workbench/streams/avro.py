@@ -139,10 +139,10 @@ def _parsed(text):
 
     try:
         found = fastavro.parse_schema(json.loads(text), expand=True)
-    except (ValueError, TypeError, KeyError, fastavro.schema.SchemaParseException) as error:
-        raise ValueError(f"the text is no Avro schema: {error}") from None
     except fastavro.schema.UnknownType as error:
         raise ValueError(f"the text is no Avro schema: there is no type {error}") from None
+    except Exception as error:  # of fastavro also AssertionError and OverflowError, of nested types RecursionError
+        raise ValueError(f"the text is no Avro schema: {error}") from None
     if not isinstance(found, dict) or found.get("type") != "record":
         raise ValueError("the Avro schema is not that of a record, whose fields would be the columns")
     return found
@@ -155,6 +155,8 @@ def _struct(record, above):
         raise ValueError(f"the Avro record {name} has no fields")
     fields = []
     for one in record["fields"]:
+        if not isinstance(one["name"], str):
+            raise ValueError(f"the text is no Avro schema: the name of a field is {one['name']!r}")
         kind, nullable = _type(one["type"], one["name"], (*above, name))
         fields.append({"name": one["name"], "type": kind, "nullable": nullable, "metadata": {}})
     return {"type": "struct", "fields": fields}
@@ -169,7 +171,7 @@ def _type(kind, path, above):
         return _type(others[0], path, above)[0], True
     made = kind if isinstance(kind, dict) else {"type": kind}
     name, given = made["type"], made.get("logicalType")
-    if given in avro_logical.BASES:  # of any other Avro says to ignore it
+    if isinstance(given, str) and given in avro_logical.BASES:  # of any other Avro says to ignore it
         return _logical(made, given, path), False
     if name == "record":
         return _struct(made, above), False

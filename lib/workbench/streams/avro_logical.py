@@ -24,7 +24,7 @@ FIRST_DAY, LAST_DAY = -719_162, 2_932_896  # of the years 1 to 9999, from 1970-0
 def logical(kind: dict) -> str | None:
     """Return the logical type of a type; None where it has none, or one that Avro says to ignore."""
     name, base = kind.get("logicalType"), kind["type"]
-    if base not in BASES.get(name, ()):
+    if not isinstance(name, str) or base not in BASES.get(name, ()):
         return None
     if name == "decimal":
         precision, scale = kind.get("precision"), kind.get("scale", 0)

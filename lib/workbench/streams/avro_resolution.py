@@ -13,8 +13,9 @@ from typing import Any
 from workbench.streams import avro_logical
 from workbench.streams import avro_values as values
 from workbench.streams.avro_values import Read
-from workbench.streams.types import Bad
+from workbench.streams.types import LARGEST_FLOAT, Bad
 
+LARGEST_DOUBLE = sys.float_info.max
 PRIMITIVE = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")
 PROMOTED = {
     "int": ("long", "float", "double"), "long": ("float", "double"), "float": ("double",),
@@ -259,7 +260,7 @@ def _plain_default(reader: dict, value: Any, path: str) -> Any:
         found, half = value, 2 ** (31 if kind == "int" else 63)
         good = type(value) is int and -half <= value < half
     elif kind in ("float", "double"):
-        good = type(value) in (int, float) and abs(value) <= sys.float_info.max
+        good = type(value) in (int, float) and abs(value) <= (LARGEST_FLOAT if kind == "float" else LARGEST_DOUBLE)
         found = float(value) if good else None
     elif kind == "enum":
         found, good = value, value in reader["symbols"]

@@ -1,11 +1,14 @@
 """Producer duplicates: the same record sent twice has two sequence numbers, and only its own key says so."""
 
 from dataclasses import dataclass
-from datetime import timedelta
+from decimal import Decimal
 
 from workbench import identifiers
 
 TIMES = ("timestamp", "timestamp_ntz", "date")
+_MICROS = 3_600_000_000  # of an hour
+_MOST_HOURS = 24 * 366 * 20_000  # more is all there can be, and Spark's intervals hold it
+_FIRST_DAY = -(2**31)  # of Spark's dates
 
 
 @dataclass(frozen=True)
@@ -25,7 +28,8 @@ class RecordKey:
     def __post_init__(self):
         if isinstance(self.columns, str) or not self.columns or not all(isinstance(c, str) for c in self.columns):
             raise ValueError(f"columns of a record key are a tuple of names, not {self.columns!r}")
-        if isinstance(self.hours, bool) or not isinstance(self.hours, int | float) or self.hours < 0:
+        number = isinstance(self.hours, int | float) and not isinstance(self.hours, bool)
+        if not number or not self.hours >= 0:  # NaN is neither
             raise ValueError(f"hours of a record key is a number from 0, not {self.hours!r}")
 
 
@@ -35,13 +39,20 @@ def since(rows, key):
 
     if key.time is None:
         return None
-    earliest = F.min(identifiers.column(key.time))
-    if rows.schema[key.time].dataType.typeName() != "timestamp":
-        found = rows.agg(earliest).collect()[0][0]
-        return None if found is None else F.lit(found - timedelta(hours=key.hours))
-    # a moment as a datetime of this process would be an hour off where its clocks change
-    found = rows.agg(F.unix_micros(earliest)).collect()[0][0]
-    return None if found is None else F.timestamp_micros(F.lit(found - round(key.hours * 3_600_000_000)))
+    kind, hours = rows.schema[key.time].dataType.typeName(), min(key.hours, _MOST_HOURS)
+    # no date or datetime of Python: it has no day before the year 1, where one record would stop the stream for
+    # good; PySpark makes no literal of years of three digits; and a moment would be off where clocks change
+    told = {"date": F.unix_date, "timestamp": F.unix_micros, "timestamp_ntz": lambda same: same.cast("string")}
+    found = rows.agg(told[kind](F.min(identifiers.column(key.time)))).collect()[0][0]
+    if found is None:
+        return None
+    if kind == "date":
+        return F.date_from_unix_date(F.lit(max(found - int(hours // 24), _FIRST_DAY)))
+    micros = round(hours * _MICROS)
+    if kind == "timestamp":
+        return F.timestamp_micros(F.lit(found - micros))
+    seconds = F.lit(Decimal(micros).scaleb(-6)).cast("decimal(18,6)")
+    return F.lit(found).cast("timestamp_ntz") - F.make_dt_interval(secs=seconds)
 
 
 def once(spark, rows, table, branch, key, order, earliest):

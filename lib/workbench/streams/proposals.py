@@ -31,8 +31,9 @@ class Proposal:
 def propose(source, *, records=1_000):
     """Propose a schema from the first records that a source gives.
 
-    Whole numbers become BIGINT, others DOUBLE, texts that all are dates or times DATE or TIMESTAMP; a field that
-    each record of the sample has, and never null, is NOT NULL. What a sample does not show it cannot say: exact
+    Whole numbers become BIGINT, those that neither it nor a double holds DECIMAL(38, 0), others DOUBLE; texts that
+    all are dates or times there are DATE or TIMESTAMP; a field that each record of the sample has, and never null,
+    is NOT NULL. What a sample does not show it cannot say: exact
     decimals and fields that are seldom null are for whoever knows the data.
 
     Args:
@@ -54,7 +55,7 @@ def propose(source, *, records=1_000):
         if raw is None:
             continue
         try:
-            value = json.loads(raw)
+            value = json.loads(raw, parse_constant=_refused)  # NaN and the like are none of JSON
         except ValueError:
             packed += aggregates.reason(raw) is not None
             continue
@@ -106,10 +107,24 @@ def _kind(values, path, mixed):
     if kind == "array":
         return f"ARRAY<{_kind([one for each in values for one in each if one is not None], f'{path}[]', mixed)}>"
     if kind == "number":
-        whole = all(type(one) is int and abs(one) <= _LARGEST for one in values)
-        return "BIGINT" if whole else "DOUBLE"
+        whole = all(type(one) is int for one in values)
+        if whole and all(abs(one) <= _LARGEST for one in values):
+            return "BIGINT"
+        exact = whole and not _fit("double", values) and _fit("decimal(38,0)", values)
+        return "DECIMAL(38, 0)" if exact else "DOUBLE"
     if kind == "boolean":
         return "BOOLEAN"
-    if all(types.DATE.fullmatch(one) for one in values):
-        return "DATE"
-    return "TIMESTAMP" if all(types.TIMESTAMP.fullmatch(one) for one in values) else "STRING"
+    return next((one for one in ("DATE", "TIMESTAMP") if _fit(one.lower(), values)), "STRING")
+
+
+def _fit(kind, values):
+    """Say whether each value becomes one of a type, in Spark's JSON form."""
+    convert = types.converter(kind)
+    try:
+        return all(convert(one) is not None for one in values)
+    except types.Bad:
+        return False
+
+
+def _refused(text):
+    raise ValueError(f"{text} is no JSON number")

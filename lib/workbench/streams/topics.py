@@ -19,12 +19,16 @@ from workbench.streams.reading import Records
 CALL = 10_000  # records an answer holds at most
 CALL_SECONDS = 15.0
 IDLE_SECONDS = 60.0  # without a record and without the end of the partition
+_MILLIS = range(-62_135_596_800_000, 253_402_300_800_000)  # of the years 1 to 9999
 OURS = ("auto.offset.reset", "bootstrap.servers", "enable.auto.commit", "enable.partition.eof", "group.id")
 
 
 @dataclass(frozen=True)
 class Topic:
     """A Kafka topic as a consumer sees it. It joins no consumer group: how far it was read is in the table alone.
+
+    A record's time is its producer's; one that is not of the years 1 to 9999, because it is in another unit than
+    milliseconds, is null.
 
     Attributes:
         topic: its name.
@@ -208,7 +212,7 @@ def _records(messages):
         [one.value() for one in messages],
         [str(one.offset()) for one in messages],
         [None if one.key() is None else one.key().decode("utf-8", "replace") for one in messages],
-        [millis / 1000 if kind else None for kind, millis in stamps],
+        [millis / 1000 if kind and millis in _MILLIS else None for kind, millis in stamps],
     )
 
 

@@ -90,7 +90,9 @@ def files_read(df):
 
 def _ordered(spark, name):
     """Return all snapshot ids, oldest first: by commit time, raised to the parent's where a clock was behind."""
-    rows = spark.sql(f"SELECT snapshot_id, parent_id, committed_at FROM {name}.snapshots").collect()
+    # a number: as a datetime of this process two times could change places when its clocks are put back
+    columns = "snapshot_id, parent_id, unix_micros(committed_at) AS committed_at"
+    rows = spark.sql(f"SELECT {columns} FROM {name}.snapshots").collect()
     found = {row.snapshot_id: row for row in rows}
     refs = spark.sql(f"SELECT snapshot_id FROM {name}.refs WHERE name = 'main'").collect()
     on_main, snapshot = set(), refs[0].snapshot_id if refs else None
