@@ -12,7 +12,7 @@ import sqlite3
 import subprocess
 import time
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -103,11 +103,12 @@ def _small_disk(folder: Path) -> Iterator[None]:
 
 
 class Airflow(NamedTuple):
-    """A running Airflow: its command, its variables, its processes by name, where they write, the project's folder."""
+    """A running Airflow: its command, its variables, its processes by name, the workers of killed schedulers, its log, the project's folder."""
 
     command: Path
     env: dict
     processes: dict
+    workers: list
     log: Path
     home: Path
 
@@ -126,7 +127,7 @@ def running(command: Path, env: dict, home: Path, log: Path) -> Iterator[Airflow
         "AIRFLOW__API_AUTH__JWT_SECRET": os.urandom(32).hex(),
         "AIRFLOW__CORE__SIMPLE_AUTH_MANAGER_ALL_ADMINS": "True",
     }  # fmt: skip
-    airflow = Airflow(command, env, {}, log, home)
+    airflow = Airflow(command, env, {}, [], log, home)
     try:
         for name in ("api-server", "dag-processor", "scheduler"):
             begun(airflow, name)
@@ -135,8 +136,9 @@ def running(command: Path, env: dict, home: Path, log: Path) -> Iterator[Airflow
         yield airflow
     finally:
         psutil.wait_procs([each.terminate() or each for each in airflow.processes.values()], timeout=20)
-        for process in _ours(airflow):  # workers of a scheduler that was killed, and what did not end
-            process.kill()
+        for process in [*_ours(airflow), *airflow.workers]:  # what did not end by itself
+            with suppress(psutil.Error):
+                process.kill()
 
 
 def begun(airflow: Airflow, name: str) -> None:
@@ -211,7 +213,10 @@ def _kill_worker(airflow, runner):
 
 
 def _kill_scheduler(airflow, runner):
-    airflow.processes.pop("scheduler").kill()
+    scheduler = airflow.processes.pop("scheduler")
+    # a worker's title lies over its environment, so that nobody knows it again when its parent is gone
+    airflow.workers.extend(each for each in scheduler.children() if "worker" in " ".join(_command(each)))
+    scheduler.kill()
     time.sleep(3)
     begun(airflow, "scheduler")
 
