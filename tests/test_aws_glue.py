@@ -31,6 +31,28 @@ from workbench import session
 table = session.catalog("aws-glue").load_table("race.t")
 print(json.dumps([[(row["writer"], row["n"]) for row in table.scan().to_arrow().to_pylist()], len(table.snapshots())]))
 """
+HYPHENS = """
+import os
+import boto3
+from workbench import identifiers, session
+from workbench.tables import commits, maintenance, snapshots
+boto3.client("glue").create_database(DatabaseInput={"Name": "my-db"})
+spark = session.start("aws-glue")
+spark.sql("CREATE NAMESPACE plain")
+print(sorted(row[0] for row in spark.sql("SHOW NAMESPACES").collect()))
+spark.sql("CREATE TABLE `my-db`.`my-table` (id INT)")
+spark.sql("INSERT INTO `my-db`.`my-table` VALUES (1)")
+print(snapshots.history(spark, "my-db.my-table").count(), maintenance.plan(spark, "my-db.my-table").notes)
+print(session.catalog("aws-glue").load_table(identifiers.parts("my-db.my-table")).scan().to_arrow().num_rows)
+own = {key: value for key, value in spark.sparkContext.getConf().getAll() if key.startswith("spark.sql.catalog.lake")}
+for key, value in own.items():
+    spark.conf.set(key.replace(".lake", ".strict"), value)
+spark.conf.set("spark.sql.catalog.strict.glue.skip-name-validation", "false")
+try:
+    commits.load(spark, "strict.my-db.my-table")
+except snapshots.TableNotFound as error:
+    print(error)
+"""
 
 
 def python(code, *arguments):
@@ -60,3 +82,15 @@ def test_the_doctor_finds_the_account_right(account):
     said = workbench("doctor", "--environment", "aws-glue")
     assert (said.returncode, "wrong" in said.stdout) == (0, False)
     assert f"ok     bucket {aws_stand_in.BUCKET} in {aws_stand_in.REGION}, which may be listed" in said.stdout
+
+
+@pytest.mark.proof("test_names.py has such names in a lake; what is Glue's own is which of them Iceberg asks for")
+def test_databases_with_a_hyphen(account):
+    process = python(HYPHENS)
+    assert process.communicate(timeout=300)[0].splitlines() == [
+        "['`my-db`', 'plain']",
+        "1 ()",
+        "1",
+        "no table strict.my-db.my-table; strict is Glue's catalog, and Iceberg asks it for names of small letters, digits "
+        "and _ only, which my-db is not: set spark.sql.catalog.strict.glue.skip-name-validation to true",
+    ]
