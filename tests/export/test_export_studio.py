@@ -107,6 +107,7 @@ def test_the_catalog_of_an_environment_with_values_of_its_variables(monkeypatch)
         "spark.sql.catalog.lake.warehouse": "s3://lake/warehouse",
         "spark.sql.catalog.lake.io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
         "spark.sql.catalog.lake.client.region": "YOUR-REGION",
+        "spark.sql.catalog.lake.glue.skip-name-validation": "true",
     }
     assert "constantsOnly" not in str(found.conf)  # a setting of Spark 4
     assert found.conf["spark.sql.ansi.enabled"] == "true"  # which Spark 4 has by default
