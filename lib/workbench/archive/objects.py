@@ -137,8 +137,8 @@ def state_of(storage_class, restore, access_tier=None):
     if isinstance(restore, dict):
         ongoing, until = restore.get("IsRestoreInProgress"), restore.get("RestoreExpiryDate")
     else:
-        told = dict(re.findall(r'([\w-]+)\s*=\s*"([^"]*)"', restore or ""))
-        ongoing, date = told.get("ongoing-request") == "true", told.get("expiry-date")
+        fields = dict(re.findall(r'([\w-]+)\s*=\s*"([^"]*)"', restore or ""))
+        ongoing, date = fields.get("ongoing-request") == "true", fields.get("expiry-date")
         until = parsedate_to_datetime(date) if date else None
     if ongoing:
         return RESTORING, None

@@ -59,11 +59,11 @@ class Orders:
         key = _ordered(cell.statements(_ANY), order)
         if key not in self._known:
             name = self.copies.of(_MODE, own_files=needs_own_files(cell))
-            one, other = _ordered(cell.statements(name), order)
-            self.spark.sql(one)
+            first, second = _ordered(cell.statements(name), order)
+            self.spark.sql(first)
             if key[0] not in self._early:
                 self._early[key[0]] = rows_of(self.spark, name)
-            self._known[key] = self._early[key[0]], self._late(name, other)
+            self._known[key] = self._early[key[0]], self._late(name, second)
             self.copies.drop(name)
         return self._known[key]
 

@@ -236,10 +236,10 @@ def _pruning(found, schema):
         if 0 < len(values) <= LISTED_VALUES:
             # Iceberg 1.11.0 fails on an IN of texts where a partition is null (apache/iceberg#17014), unless a
             # condition before it is false there
-            one = column.isNotNull() & column.isin(*each)
+            within = column.isNotNull() & column.isin(*each)
         else:
-            one = (column >= least) & (column <= greatest)
-        condition = one if condition is None else condition & one
+            within = (column >= least) & (column <= greatest)
+        condition = within if condition is None else condition & within
     return condition
 
 

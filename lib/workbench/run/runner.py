@@ -77,9 +77,8 @@ def run(job):
                 f"{path.stem}  {ended['status']} as {ended['run_id']}, which answers {job.request}: not run again"
             )
             job.tell(event="said", text=said)
-            new = (
-                [] if (records.folder(ended) / "report.html").is_file() else [ended]
-            )  # killed before it wrote one
+            # its runner may have been killed between its record and its report
+            new = [] if (records.folder(ended) / "report.html").is_file() else [ended]
         else:
             reason = reason or turn.refusal or (record["environment"] and _lacking(record["environment"]))
             ended = _refused(record, reason) if reason else _executed(job, path, record, given)

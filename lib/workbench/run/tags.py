@@ -1,9 +1,11 @@
 """Tags of cells: where papermill writes a run's values, and what would count in their place."""
 
+from nbformat import NotebookNode
+
 from workbench.run.notebook import Refused
 
 
-def sole_values(notebook, given):
+def sole_values(notebook: NotebookNode, given: dict) -> None:
     """Refuse a notebook in which other values than those of the record would be run with.
 
     papermill writes a run's values behind the first cell with the tag `parameters`, or in place of those of an

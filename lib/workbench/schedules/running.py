@@ -4,6 +4,7 @@ Exit codes are those of the runner: 0 passed, 1 failed, 2 refused, 3 timed out, 
 """
 
 import time
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 
 from workbench import locks, settings
@@ -70,7 +71,7 @@ def once(entry, start, *, attempt, notify):
 
 
 @contextmanager
-def turn(entries, name, *, say):
+def turn(entries: dict[str, schedules.Entry], name: str, *, say: Callable[[str], None]) -> Iterator[None]:
     """Hold the lock of an entry's chain, which is kept from starting over while its later entries still run.
 
     Where the entry waits, one start waits for the one under way; a third is refused like the second of others.

@@ -136,9 +136,8 @@ def entries(spark, loaded, *columns):
         told.add(field.name, T.StringType() if isinstance(field.dataType, texts) else field.dataType)
     if not by_core:
         return live.withColumn("partition", F.col("partition").cast(told))
-    known = spark.createDataFrame(
-        _partitions_by_core(spark, loaded, told), f"_path string, _at long, partition {told.simpleString()}"
-    )
+    columns_by_core = T.StructType().add("_path", "string").add("_at", "long").add("partition", told)
+    known = spark.createDataFrame(_partitions_by_core(spark, loaded, told), columns_by_core)
     offset = F.col("content_offset") if "content_offset" in kinds else F.lit(None)
     same = (F.col("file_path") == F.col("_path")) & offset.eqNullSafe(F.col("_at"))
     return live.drop("partition").join(known, same).drop("_path", "_at")
