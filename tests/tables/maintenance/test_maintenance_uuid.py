@@ -16,10 +16,10 @@ def tenants(spark, namespace):
     catalog = spark._jsparkSession.sessionState().catalogManager().catalog(named).icebergCatalog()
     fields = spark.sparkContext._gateway.new_array(types.NestedField, 3)
     fields[0] = types.NestedField.required(1, "id", types.LongType.get())
-    fields[1] = types.NestedField.optional(2, "tenant", types.UUIDType.get())
+    fields[1] = types.NestedField.optional(2, "tenant-id", types.UUIDType.get())
     fields[2] = types.NestedField.optional(3, "day", types.DateType.get())
     schema = java.Schema(fields)
-    spec = java.PartitionSpec.builderFor(schema).identity("tenant").identity("day").build()
+    spec = java.PartitionSpec.builderFor(schema).identity("tenant-id").identity("day").build()
     catalog.createTable(java.catalog.TableIdentifier.parse(f"{namespace}.tenants"), schema, spec)
     for n, tenant in enumerate([TENANTS[0]] * 4 + [TENANTS[1], None]):
         value = "NULL" if tenant is None else f"'{tenant}'"
@@ -59,6 +59,6 @@ def test_its_delete_files_are_left_with_a_sentence(spark, tenants):
         spark.sql(f"DELETE FROM {tenants} WHERE id = {n}")
     planned = maintenance.plan(spark, tenants, policy=POLICY)
     assert "rewrite_deletes" not in [action.name for action in planned.actions]
-    assert any("partition field tenant holds a UUID" in note for note in planned.notes), planned.notes
+    assert any("partition field tenant-id holds a UUID" in note for note in planned.notes), planned.notes
     maintenance.run(spark, planned)
     assert [row.id for row in spark.table(tenants).orderBy("id").collect()] == [*range(6), *range(13, 20)]
