@@ -46,8 +46,8 @@ lock: .venv/.build ## write the lock files again from pyproject.toml and locks/*
 	@echo "setup: jars and class-data archive"
 	@$(BIN)/workbench doctor --fix
 	@$(BIN)/workbench doctor --fix --environment s3 >/dev/null || $(BIN)/workbench doctor --environment s3
-	@$(BIN)/python -c "from workbench import jars; jars.fetch(jars.named('aws-sso'))"  # the rest of aws-glue's
-	@$(BIN)/python -c "from workbench import session; session.class_data_options(('iceberg', 'aws', 'aws-sso'))"
+	@$(BIN)/python -c "from workbench import jars; jars.fetch(jars.named('aws-sso', 'iceberg-glue60', 'aws-glue60'))"  # aws-glue's
+	@$(BIN)/python -c "from workbench import session; session.class_data_options(('iceberg-glue60', 'aws-glue60', 'aws-sso'))"
 	@$(BIN)/workbench local kafka --fetch >/dev/null
 	@touch $@
 

@@ -171,6 +171,8 @@ def test_a_table_bucket(aws, monkeypatch):
 def test_the_doctor_says_it(bucket):
     said = workbench("doctor", "--environment", "aws-glue")
     assert "ok     bucket mine in eu-central-1, which may be listed" in said.stdout
+    for release in ("1.12.0", "1.11.0"):  # ours, and that of the kernel like Glue's
+        assert f"ok     org.apache.iceberg:iceberg-aws-bundle:{release}" in said.stdout
     assert "hush" not in said.stdout + said.stderr
 
 

@@ -48,7 +48,7 @@ def test_pandas_3(monkeypatch):
 def test_a_spark_that_has_no_iceberg(monkeypatch, version):
     versions(monkeypatch, pyspark=version)
     finding = doctor.packages()[0]
-    fit = "Iceberg 1.11.0 is for Spark 4.1 and Iceberg 1.10.0 is for Spark 3.5"
+    fit = "Iceberg 1.12.0 is for Spark 4.1 and Iceberg 1.10.0 is for Spark 3.5"
     assert finding.wrong == f"PySpark {version} is installed, but {fit}"
     assert finding.remedy == "pip install 'pyspark==4.1.*'"
     with pytest.raises(ValueError, match="is for Spark 4.1"):

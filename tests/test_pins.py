@@ -60,11 +60,11 @@ def test_every_jar_has_its_checksum():
     }
     spark, aws = "org.apache.iceberg:iceberg-spark-runtime", "org.apache.iceberg:iceberg-aws-bundle"
     assert made_for == {
-        "4.1": [f"{spark}-4.1_2.13:1.11.0", f"{aws}:1.11.0"],
+        "4.1": [f"{spark}-4.1_2.13:1.12.0", f"{aws}:1.12.0"],
         "3.5": [f"{spark}-3.5_2.12:1.10.0", f"{aws}:1.10.0"],
     }
     assert {name for pair in table["pairs"].values() for name in pair.get("s3", ())} <= set(table["jars"])
-    assert {line: pair["iceberg"] for line, pair in table["pairs"].items()} == {"4.1": "1.11.0", "3.5": "1.10.0"}
+    assert {line: pair["iceberg"] for line, pair in table["pairs"].items()} == {"4.1": "1.12.0", "3.5": "1.10.0"}
 
 
 def test_no_file_names_an_address_of_a_registry_or_a_path_of_a_machine():

@@ -139,7 +139,7 @@ def said(python, code=CODE):
     return json.loads(done.stdout.splitlines()[-1])  # a JVM with log4j of its own says a word before it
 
 
-HERE = SAME | {"versions": ["4.1", "1.11.0"], "kinesis": "known"}
+HERE = SAME | {"versions": ["4.1", "1.12.0"], "kinesis": "known"}
 
 
 def test_on_the_spark_of_this_environment(spark, capsys):
@@ -239,8 +239,8 @@ def test_a_notebook_that_was_saved_in_the_kernel_of_an_engine_is_one_of_it(proje
 
 def test_a_name_of_a_jar_means_that_of_the_installed_spark(monkeypatch):
     assert [jars.path(name).name for name in ("iceberg", "aws")] == [
-        "org.apache.iceberg_iceberg-spark-runtime-4.1_2.13-1.11.0.jar",
-        "org.apache.iceberg_iceberg-aws-bundle-1.11.0.jar",
+        "org.apache.iceberg_iceberg-spark-runtime-4.1_2.13-1.12.0.jar",
+        "org.apache.iceberg_iceberg-aws-bundle-1.12.0.jar",
     ]
     monkeypatch.setattr(java, "_pyspark", lambda: "3.5.6")
     assert [jars.path(name).name for name in ("iceberg", "sqlite", "aws")] == [

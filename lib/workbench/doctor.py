@@ -37,11 +37,17 @@ def findings(*, environment="local", port=None):
         python(sys.version_info[:3]),
         java_runtime(),
         *packages(),
-        *(jar(name) for name in settings.environment(environment).jars),
+        *(jar(name) for name in (*settings.environment(environment).jars, *_of_glue(environment))),
         *stand_in(environment),
     ]
     found += [disk(settings.home()), memory(), *aws(environment)]
     return found + ([free_port(port)] if port is not None else [])
+
+
+def _of_glue(environment):
+    """Return the names of the jars that the kernel like Glue's has, where an environment's catalog is Glue's."""
+    glue = settings.environment(environment).catalog.type == "glue"
+    return java.pair()["glue"].values() if glue else ()
 
 
 def python(version):

@@ -127,11 +127,12 @@ def pair():
 
     Returns:
         {"spark": "4.1", "iceberg": release, "jars": {name in an environment: name in jars.toml}, "conf": {…},
-        "s3": [names of the jars of Spark's own file system for S3, where the kernel like Glue's has one]}.
+        "s3": [names of the jars of Spark's own file system for S3, where the kernel like Glue's has one],
+        "glue": {name in an environment: name in jars.toml, in that kernel, where it has other releases}}.
     """
     known = pairs()
     line = next((line for line in known if (_pyspark() or "").startswith(f"{line}.")), next(iter(known)))
-    return {"spark": line, "jars": {}, "conf": {}, "s3": []} | known[line]
+    return {"spark": line, "jars": {}, "conf": {}, "s3": [], "glue": {}} | known[line]
 
 
 def spark_home():

@@ -11,7 +11,7 @@ from export_cases import made
 from nbclient import NotebookClient
 
 from workbench import java
-from workbench.export import kernel, studio, trial, wheel
+from workbench.export import kernel, studio, trial, versions, wheel
 from workbench.run import record as records
 from workbench.run import runner
 from workbench.session import configuration
@@ -29,7 +29,8 @@ import workbench
 from workbench import session
 same = session.start("aws-glue") is spark
 print(json.dumps({
-    "library": workbench.__file__, "folder": os.getcwd(), "same": same, "partitions": spark.conf.get(
+    "library": workbench.__file__, "folder": os.getcwd(), "same": same,
+    "iceberg": spark._jvm.org.apache.iceberg.IcebergBuild.version(), "partitions": spark.conf.get(
         "spark.sql.shuffle.partitions"),
     "ours": sorted(name for name in os.environ if name.startswith("WORKBENCH_")),
     "others": [one for one in sys.path if os.path.isfile(os.path.join(one, "workbench", "__init__.py"))],
@@ -86,6 +87,7 @@ def test_a_notebook_sees_what_it_would_see_there(project, built, tmp_path_factor
     assert seen["library"].endswith("/site/workbench/__init__.py") and len(seen["others"]) == 1
     assert seen["folder"].endswith("/elsewhere") and not seen["folder"].startswith(str(project))
     assert (seen["same"], seen["partitions"]) == (True, "3")
+    assert seen["iceberg"] == versions.version("6.0").iceberg  # not that of our own sessions
     assert seen["ours"] == ["WORKBENCH_RUN_DIR", "WORKBENCH_SCRATCH"]
     assert said(ran[4]) == "idle_timeout: to no effect, the session runs already"
     assert said(ran[5]) == "['append', 'delete']"

@@ -81,5 +81,5 @@ def test_the_jars_of_an_environment_are_those_of_the_spark_that_runs(project, mo
     write_notebook(project / "notebooks" / "x.ipynb", "1 + 1", parameters='ENVIRONMENT: str = "local"')
     monkeypatch.setenv("XDG_CACHE_HOME", str(project / "empty"))
     _, reason = runner.planned(runner.Job("x"))
-    assert reason.startswith("org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.11.0 is missing")
+    assert reason.startswith("org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0 is missing")
     assert runner.planned(runner.Job("x", versions={"pyspark": "3.5.6"}))[1] is None

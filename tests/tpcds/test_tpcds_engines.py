@@ -149,7 +149,7 @@ def test_what_a_machine_lacks_is_said_with_what_to_do(profile, project, monkeypa
         "no jar 'sqliet' in jars.toml; it has iceberg, "
     )
     monkeypatch.setattr(jars, "problems", lambda table: dict.fromkeys(table, "corrupt"))
-    assert lacks(here).endswith(":1.11.0 is corrupt: workbench engines install mine")
+    assert lacks(here).endswith(":1.12.0 is corrupt: workbench engines install mine")
 
 
 def test_an_environment_counts_for_its_lock_file_only(project, tmp_path, monkeypatch):

@@ -52,7 +52,8 @@ def try_(
     from workbench.export import trial, versions, wheel
     from workbench.run import runner
 
-    python, there = with_spark(versions.version(version).spark)
+    glue = versions.version(version)
+    python, there = with_spark(glue.spark)
     target, built, session, findings = _written(notebook, version, params, environment, output, job=False)
     if asked := [text for text in _open(session) if text not in session.packages]:
         unset = [f"{name}=…" for name, value in session.variables.items() if "YOUR-" in value]
@@ -65,7 +66,7 @@ def try_(
     if built is None:
         raise ValueError(f"the library is no checkout, so {wheel.name()} cannot be built, and the kernel needs it")
     with trial.installed(built, python), progress.shown() as tell:
-        job = runner.Job(str(target.resolve()), versions=there, tell=progress.named(target.stem, tell))
+        job = runner.Job(str(target.resolve()), versions=there | {"iceberg": glue.iceberg}, tell=progress.named(target.stem, tell))
         record = runner.run(job)
     if as_json:
         print(json.dumps(record, ensure_ascii=False))

@@ -133,6 +133,7 @@ def begin(asked):
         raise ValueError(f"Glue {named.name} has Spark {named.spark}; this kernel's is {here}")
     _packages(asked.get("additional_python_modules", ""))
     names = tuple(jar for one in asked.get("--datalake-formats", "").split(",") for jar in FORMATS.get(one, ()))
+    names = tuple(java.pair()["glue"].get(name, name) for name in names)
     names += tuple(java.pair()["s3"])
     jars.require(
         jars.named(*names), fetch_by=FETCHED_BY.get(here, "workbench doctor --fix --environment aws-glue")
