@@ -1,8 +1,10 @@
-"""What Spark 3.5 says in another way than Spark 4, or cannot: the one place that knows of it.
+"""What Spark 3.5 says in another way than Spark 4, or cannot, and which Iceberg a session has.
 
-Each function asks for what it needs and not for a version, and takes Spark 4's own way where there is one.
+Each function asks for what it needs and not for a version, and takes Spark 4's own way where there is one. Where
+releases of Iceberg act unlike each other under the same call, `iceberg_before` says so.
 """
 
+import re
 from functools import partial
 
 
@@ -19,6 +21,17 @@ def need(spark, feature, *, since):
     """
     if tuple(map(int, spark.version.split(".")[:2])) < tuple(map(int, since.split("."))):
         raise ValueError(f"{feature} came with Spark {since}, and this session is Spark {spark.version}")
+
+
+def iceberg(spark) -> str:
+    """Return the release of Iceberg that a session has, `1.12.0`."""
+    return spark._jvm.org.apache.iceberg.IcebergBuild.version()
+
+
+def iceberg_before(spark, release: str) -> bool:
+    """Say whether a session's Iceberg is older than a release, `1.12`; a build without numbers is not."""
+    numbers = re.match(r"(\d+)\.(\d+)", iceberg(spark))
+    return numbers is not None and tuple(map(int, numbers.groups())) < tuple(map(int, release.split(".")))
 
 
 def settings(spark):

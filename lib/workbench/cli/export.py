@@ -66,7 +66,11 @@ def try_(
     if built is None:
         raise ValueError(f"the library is no checkout, so {wheel.name()} cannot be built, and the kernel needs it")
     with trial.installed(built, python), progress.shown() as tell:
-        job = runner.Job(str(target.resolve()), versions=there | {"iceberg": glue.iceberg}, tell=progress.named(target.stem, tell))
+        job = runner.Job(
+            str(target.resolve()),
+            versions=there | {"iceberg": glue.iceberg},
+            tell=progress.named(target.stem, tell),
+        )
         record = runner.run(job)
     if as_json:
         print(json.dumps(record, ensure_ascii=False))

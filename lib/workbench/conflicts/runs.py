@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from workbench import arguments, show
+from workbench import arguments, releases, show
 from workbench.conflicts.cells import Cell
 from workbench.conflicts.copies import check, copies
 from workbench.conflicts.orders import Orders, needs_own_files, rows_of
@@ -50,7 +50,7 @@ def versions(spark):
         ValueError: it is no classic session.
     """
     commits.classic(spark)
-    return {"spark": spark.version, "iceberg": spark._jvm.org.apache.iceberg.IcebergBuild.version()}
+    return {"spark": spark.version, "iceberg": releases.iceberg(spark)}
 
 
 def run(spark, cells, *, namespace="conflicts", catalog=None):

@@ -234,8 +234,8 @@ def _pruning(found, schema):
         kind, column = schema[name].dataType.typeName(), F.col(identifiers.column(name))
         least, greatest, *each = [_literal(kind, value) for value in (low, high, *values)]
         if 0 < len(values) <= LISTED_VALUES:
-            # Iceberg 1.11.0 fails on an IN of texts where a partition is null, unless a condition before it is false
-            # there (apache/iceberg#17014, mended in 1.12.0)
+            # Iceberg 1.11.0 fails on an IN of texts where a partition is null, unless a condition before it is
+            # false there (apache/iceberg#17014, mended in 1.12.0)
             within = column.isNotNull() & column.isin(*each)
         else:
             within = (column >= least) & (column <= greatest)

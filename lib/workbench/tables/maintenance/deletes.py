@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from workbench import releases
 from workbench.tables import commits
 from workbench.tables.maintenance import groups, metadata
 
@@ -54,8 +55,8 @@ def found(spark, loaded, policy):
     lost = (F.col("d.file_format") == "PUFFIN") & F.col("there").isNull()
     if apply_everywhere(spark, loaded):
         older = lost = F.lit(False)
-    elif len(loaded.specs()) == 1 and loaded.spec().isUnpartitioned():
-        older = F.lit(False)  # Iceberg's action passes over such tables: each run would do nothing
+    elif releases.iceberg_before(spark, "1.12") and len(loaded.specs()) == 1 and loaded.spec().isUnpartitioned():
+        older = F.lit(False)  # its action passes over such tables: each run would do nothing
     rows = gone.select(
         "d.content",
         "d.file_format",
@@ -73,8 +74,8 @@ def found(spark, loaded, policy):
 def apply_everywhere(spark, loaded):
     """Say whether a table that was partitioned later has deletes by equality from before: they apply to all files.
 
-    Iceberg 1.11's own removal looks for what they apply to among files without partitions alone, takes them for
-    dangling, and the deleted rows come back.
+    The own removal of Iceberg before 1.12 looks for what they apply to among files without partitions alone, takes
+    them for dangling, and the deleted rows come back.
     """
     specs = dict(loaded.specs()).items()
     plain = [number for number, spec in specs if spec.isUnpartitioned()]

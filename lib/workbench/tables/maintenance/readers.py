@@ -4,12 +4,11 @@ import json
 import re
 from pathlib import Path
 
-from workbench import arguments
+from workbench import arguments, releases
 from workbench.tables import commits
 from workbench.tables.maintenance import limits, metadata
 
 _EMPTY = -1  # Iceberg's offset of a table without a snapshot
-_BY_TABLE = r"(0|1\.\d|1\.10)\."  # releases that write a stream's first offset by the FileIO of the table
 
 
 def stream_checkpoint(spark, table, *, stream, disk):
@@ -41,11 +40,11 @@ def stream_checkpoint(spark, table, *, stream, disk):
     above = re.fullmatch(r"(.+[^/:])/+[^/]+/*", loaded.location())  # a table bucket has nothing above its table
     if above and _reached(spark, beside := f"{above[1]}/{own}"):
         return beside
-    release = spark._jvm.org.apache.iceberg.IcebergBuild.version()
-    if re.match(_BY_TABLE, release):
+    if releases.iceberg_before(spark, "1.11"):  # it writes a stream's first offset by the FileIO of the table
         raise ValueError(
-            f"Iceberg {release} writes a stream's first offset to the storage of {table}, and Spark has no file "
-            f"system for {loaded.location()}: it needs one, such as S3A of hadoop-aws, or Iceberg 1.11"
+            f"Iceberg {releases.iceberg(spark)} writes a stream's first offset to the storage of {table}, "
+            f"and Spark has no file system for {loaded.location()}: it needs one, such as S3A of hadoop-aws, "
+            "or Iceberg 1.11"
         )
     return (Path(disk).absolute() / own).as_uri()
 
