@@ -1,5 +1,7 @@
 """Keys and partitions over the whole range of their types: histories hold what the source holds."""
 
+import re
+
 import pytest
 
 from workbench import history
@@ -79,3 +81,43 @@ def test_a_key_twice_is_named_whatever_it_holds(spark, namespace, kind, value, s
     with pytest.raises(history.KeyTwice) as error:
         history.build(spark, source, f"{namespace}.target", key="value")
     assert f"has two rows with value = {shown} after one commit" in str(error.value)
+
+
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_history_goes_on_when_a_double_key_was_corrected(spark, namespace, begun):
+    """By the name of the commit that the message says; a compaction between changes nothing."""
+    source, target = made(spark, f"{namespace}.source", "STRING", ["'a'", "'b'"]), f"{namespace}.target"
+    if begun:
+        history.build(spark, source, target, key="value")
+    spark.sql(f"INSERT INTO {source} VALUES ('a', 7, 7), ('c', 2, 1)")
+    wrong = snapshot(spark, source)
+    spark.sql(f"UPDATE {source} SET v = 2 WHERE value = 'c'")
+    still = snapshot(spark, source)
+    spark.sql(f"CALL system.rewrite_data_files(table => '{source}', options => map('rewrite-all', 'true'))")
+    packed = snapshot(spark, source)
+    twice = f"value = a after one commit, snapshot {wrong}; .*Correct it by a commit, then build with together="
+    with pytest.raises(history.KeyTwice, match=twice + re.escape(f"[{wrong}, {still}, {packed}]")):
+        history.build(spark, source, target, key="value")
+    with pytest.raises(ValueError, match=f"snapshot {packed} is to be taken together with the commit after it"):
+        history.build(spark, source, target, key="value", together=[wrong, still])
+    spark.sql(f"DELETE FROM {source} WHERE n = 7")
+    with pytest.raises(
+        history.KeyTwice, match=f"commit, snapshot {still}; .*A later commit has corrected it"
+    ) as error:
+        history.build(spark, source, target, key="value", together=[wrong])
+    assert f"together=[{wrong}, {still}, {packed}]" in str(error.value)
+    with pytest.raises(history.HistoryExpired, match=f"{source} has no snapshot 5"):
+        history.build(spark, source, target, key="value", together=[5])
+    with pytest.raises(ValueError, match="it sees each commit apart, and some are to be taken together"):
+        history.build(spark, source, target, key="value", together=[wrong, still], back_end="changelog view")
+    assert history.build(spark, source, target, key="value", together=[wrong, still]).commits == 2 - begun
+    spark.sql(f"UPDATE {source} SET v = 3 WHERE value = 'a'")
+    assert history.build(spark, source, target, key="value", together=[wrong, still]).commits == 1
+    rows = spark.table(target).select("value", "version", "is_current", "v", "change_ordinal").collect()
+    assert sorted(map(tuple, rows)) == [
+        ("a", 1, False, 1, 0), ("a", 2, True, 3, 2), ("b", 1, True, 1, 0), ("c", 1, True, 2, 1),
+    ]  # fmt: skip
+
+
+def snapshot(spark, table):
+    return spark.sql(f"SELECT snapshot_id FROM {table}.refs WHERE name = 'main'").first()[0]

@@ -9,7 +9,8 @@ from datetime import UTC, datetime
 
 from workbench import identifiers
 from workbench.history import advance, targets
-from workbench.history.advance import Built, KeyTwice, NullKey
+from workbench.history.advance import Built, NullKey
+from workbench.history.doubles import KeyTwice
 from workbench.history.positions import OtherSource
 from workbench.tables import changes, commits
 from workbench.tables.changes import HistoryExpired
@@ -20,7 +21,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def build(spark, source, target, *, key, back_end="auto", truncated=False):
+def build(spark, source, target, *, key, back_end="auto", truncated=False, together=()):
     """Bring a history table up to date with its source, by one commit.
 
     The target gets the source's columns and: valid_from (timestamp: time of the commit that brought the version),
@@ -37,14 +38,18 @@ def build(spark, source, target, *, key, back_end="auto", truncated=False):
         back_end: how changes are found, as in `changes.between`.
         truncated: for a first build of a source whose oldest snapshots were expired: start with the oldest state
             that is left. Its rows then seem to begin there.
+        together: ids of the source's snapshots that left a key twice and were corrected by a later commit: each is
+            taken as one commit with the next that changes rows, at whose time and number their changes stand. Ids
+            that the target has passed say nothing, as long as the source has them.
 
     Returns:
         Built.
 
     Raises:
-        HistoryExpired: commits that the target has not seen are no longer there.
+        HistoryExpired: commits that the target has not seen are no longer there, or `together` names one that is
+            not the source's.
         OtherSource: the target was built from another table.
-        KeyTwice: a commit left two rows of one key.
+        KeyTwice: a commit left two rows of one key; the message names it and how to go on.
         NullKey: a row has no key.
         MainMoved: somebody else made or changed the target meanwhile; nothing was published. Run it again.
         ValueError: names, columns, key or back-end are not right, or columns were dropped, renamed or retyped.
@@ -57,7 +62,7 @@ def build(spark, source, target, *, key, back_end="auto", truncated=False):
     changes.check_columns(source, schema, list(key))
     if taken := [name for name in schema.names if name.lower() in targets.COLUMNS]:
         raise ValueError(f"{source} has a column {taken[0]}, which the history adds")
-    return advance.run(spark, source, table, schema, target, key, back_end, truncated)
+    return advance.run(spark, source, table, schema, target, key, back_end, truncated, tuple(together))
 
 
 def as_of(spark, target, when):

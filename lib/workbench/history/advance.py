@@ -2,9 +2,10 @@
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
 from workbench import identifiers
-from workbench.history import positions, publish, targets, versions
+from workbench.history import doubles, positions, publish, targets, versions
 from workbench.history.targets import COLUMNS
 from workbench.tables import changes, commits
 from workbench.tables.changes import compare, ranges
@@ -13,10 +14,6 @@ from workbench.tables.changes import compare, ranges
 COMMITS_A_QUERY = 64
 # values of a partition column that are listed to prune files; with more only their bounds are
 LISTED_VALUES = 64
-
-
-class KeyTwice(ValueError):
-    """A commit left two rows of one key; the message names it."""
 
 
 class NullKey(ValueError):
@@ -36,7 +33,7 @@ class Built:
     snapshot_id: int | None
 
 
-def run(spark, source, table, schema, target, key, back_end, truncated):
+def run(spark, source, table, schema, target, key, back_end, truncated, together):
     """Do what `history.build` says, its arguments checked."""
     goal = targets.load(spark, target)
     before, at, base = None, None, None
@@ -47,7 +44,8 @@ def run(spark, source, table, schema, target, key, back_end, truncated):
         base = goal.currentSnapshot().snapshotId() if goal.currentSnapshot() is not None else None
     if before is not None:
         positions.same(spark, before, source, table, key)
-    found = ranges.resolve(spark, source, before.snapshot if before else None, None, truncated=truncated)
+    start = before.snapshot if before else None
+    found = ranges.resolve(spark, source, start, None, truncated=truncated, together=together)
     mine = positions.owned(positions.REF, targets.full_name(spark, target))
     if not found.steps:
         if before is not None:  # a build that was killed behind its commit left this to do
@@ -60,14 +58,15 @@ def run(spark, source, table, schema, target, key, back_end, truncated):
         positions.keep(spark, target, at)
     after, times = advanced(spark, found, source, table, key, before)
     positions.keep(spark, source, after.snapshot, prefix=mine)
-    with _named(source, key), _reading() as releases:
-        rows = events(spark, source, key, found, times, before, back_end, truncated, releases)
+    twice = partial(doubles.error, spark, source, found, schema, key)
+    with _named(source, key, twice), _reading() as releases:
+        rows = events(spark, source, key, found, times, before, back_end, truncated, together, releases)
         lives = versions.lives(rows, key)
         if goal is None:
             publish.create(spark, target, selected(versions.new(lives, key), schema), table, after)
             snapshot = commits.head(commits.load(spark, target))
         else:
-            write = onto(spark, target, goal, lives.localCheckpoint(), schema, key, before is None)
+            write = onto(spark, target, goal, lives.localCheckpoint(), schema, key, before is None, twice)
             snapshot = publish.commit(spark, target, base, write, after)
     positions.keep(spark, target, snapshot, alone=True)
     positions.keep(spark, source, after.snapshot, prefix=mine, alone=True)
@@ -86,7 +85,7 @@ def advanced(spark, found, source, table, key, before):
     return positions.Position(source, uuid, last, commits, millis, key, positions.fields(spark, table)), times
 
 
-def events(spark, source, key, found, times, before, back_end, truncated, releases):
+def events(spark, source, key, found, times, before, back_end, truncated, together, releases):
     """Return the changes of a range, `versions.events`; what forgets their files is added to `releases`."""
     start, ordinal, frames, done = before.snapshot if before else None, before.commits if before else 0, [], 0
     several = len(found.steps) > COMMITS_A_QUERY
@@ -102,6 +101,7 @@ def events(spark, source, key, found, times, before, back_end, truncated, releas
                 end=steps[-1].snapshot_id,
                 back_end=back_end,
                 truncated=truncated and start is None,
+                together=together,
             )
             releases.append(release)
             now = versions.events(changed, key, ordinal + done, times[done : done + count])
@@ -119,8 +119,8 @@ def selected(rows, schema):
     return rows.select(*[identifiers.column(name) for name in [*schema.names, *COLUMNS]])
 
 
-def onto(spark, target, goal, lives, schema, key, empty):
-    """Return the writer of versions that follow those there are.
+def onto(spark, target, goal, lives, schema, key, empty, twice):
+    """Return the writer of versions that follow those there are; `twice` makes the error of a key.
 
     Raises:
         KeyTwice: a key that lives was inserted.
@@ -133,7 +133,7 @@ def onto(spark, target, goal, lives, schema, key, empty):
     keys = [identifiers.column(name) for name in key]
     starts = lives.where("_first AND change_type = 'insert'")
     (count, bounds), (began, started) = _bounds(lives, goal, schema, key)
-    base = [_returning(spark, target, starts, began, started, schema, key)] if began else []
+    base = [_returning(spark, target, starts, began, started, schema, key, twice)] if began else []
     if not count:
         return _appender(selected(versions.new(lives, key, base[0] if base else None), schema))
     ended = _ended(spark, target, versions.ends(lives), count, bounds, key)
@@ -181,7 +181,7 @@ def _or_null(schema, name, key):
     return F.col(identifiers.column(name)) if name in key else F.lit(None).cast(schema[name].dataType).alias(name)
 
 
-def _returning(spark, target, starts, count, bounds, schema, key):
+def _returning(spark, target, starts, count, bounds, schema, key, twice):
     """Return the keys that begin with an insert and had versions before, with `_base`, the number of the last."""
     from pyspark.sql import functions as F
 
@@ -190,8 +190,8 @@ def _returning(spark, target, starts, count, bounds, schema, key):
     there = compare.only(there.where(bounds) if bounds is not None else there, starts.select(*keys), count, key)
     found = there.groupBy(*keys).agg(F.max("version").alias("_base"), F.bool_or("is_current").alias("_lives"))
     found = found.localCheckpoint()
-    if twice := found.where("_lives").limit(1).collect():
-        raise KeyTwice(_twice(key, [twice[0][name] for name in key]))
+    if living := found.where("_lives").select(*compare.shown(schema, key)).limit(1).collect():
+        raise twice(list(living[0]))
     return found.select(*keys, "_base")
 
 
@@ -270,23 +270,17 @@ def _reading():
 
 
 @contextmanager
-def _named(source, key):
-    """Turn the errors that frames raise on purpose into exceptions with a sentence."""
+def _named(source, key, twice):
+    """Turn the errors that frames raise on purpose into exceptions with a sentence; `twice` makes one of a key."""
     try:
         yield
     except (ValueError, commits.MainMoved, commits.BranchMoved, commits.OutcomeUnknown):
         raise
     except Exception as error:
         if (values := compare.raised_by(error, versions.TWICE)) is not None:
-            raise KeyTwice(_twice(key, values, source)) from error
+            raise twice(values) from error
         if "Cannot compute updates because there are multiple rows with the same identifier" in str(error):
-            raise KeyTwice(_twice(("a key",), (), source)) from error
+            raise twice() from error
         if compare.raised_by(error, versions.NULL) is not None:
             raise NullKey(f"{source} has a row with a null in its key ({', '.join(key)})") from error
         raise
-
-
-def _twice(key, values, source="the source"):
-    """Say that a key is there twice; without values the columns are said alone."""
-    which = ", ".join(key) + (f" = {', '.join(map(str, values))}" if values else "")
-    return f"{source} has two rows with {which} after one commit; a history needs keys that name one row"

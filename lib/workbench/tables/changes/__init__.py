@@ -84,11 +84,23 @@ def back_ends(spark, table, *, start=None, end=None, net=False):
 
 
 def tracked(
-    spark, table, *, key, start, end, back_end, net=False, before_images=True, compared=True, truncated=False
+    spark,
+    table,
+    *,
+    key,
+    start,
+    end,
+    back_end,
+    net=False,
+    before_images=True,
+    compared=True,
+    truncated=False,
+    together=(),
 ):
     """Return (what `between` returns, the function that forgets what its frame reads): for one that runs it once.
 
-    With `truncated` a beginning that was expired is replaced by the oldest state that is left, as if inserted.
+    With `truncated` a beginning that was expired is replaced by the oldest state that is left, as if inserted. The
+    snapshots of `together` are taken as one commit with the next that changes rows.
     """
     name = identifiers.quoted(table)
     key = [key] if isinstance(key, str) else list(key)
@@ -98,7 +110,7 @@ def tracked(
         raise ValueError(
             "rows that are not compared have no before-images: compared=False needs before_images=False"
         )
-    found = ranges.resolve(spark, table, start, end, truncated=truncated)
+    found = ranges.resolve(spark, table, start, end, truncated=truncated, together=together)
     schema = spark.table(name).schema
     check_columns(table, schema, key)
     allowed = _allowed(found, schema, net)
@@ -143,6 +155,8 @@ def _allowed(found, schema, net):
 
 def _why(found, schema, net, back_end):
     """Return why a range does not allow a back-end; empty when it does."""
+    if found.together and back_end != "snapshot diff":
+        return "it sees each commit apart, and some are to be taken together"
     if back_end == "row lineage":
         version = found.table.operations().current().formatVersion()
         if version < 3:

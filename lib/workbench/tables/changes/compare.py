@@ -143,14 +143,22 @@ def raised(mark, schema, key):
     """
     from pyspark.sql import functions as F
 
+    # JSON says itself where it ends, whatever brackets and line breaks a key has
+    values = F.to_json(F.array(*shown(schema, key)))
+    return F.raise_error(F.concat(F.lit(mark), values, F.lit(f" of ({', '.join(key)})")))
+
+
+def shown(schema, key):
+    """Return the columns of a key as texts for an error."""
+    from pyspark.sql import functions as F
+
     values = []
     for name in key:
         column = F.col(identifiers.column(name))
         binary = schema[name].dataType.typeName() == "binary"
         text = F.concat(F.lit("X'"), F.hex(column), F.lit("'")) if binary else column.cast("string")
         values.append(F.coalesce(F.left(text, F.lit(SHOWN_CHARACTERS)), F.lit("null")))
-    # JSON says itself where it ends, whatever brackets and line breaks a key has
-    return F.raise_error(F.concat(F.lit(mark), F.to_json(F.array(*values)), F.lit(f" of ({', '.join(key)})")))
+    return values
 
 
 def raised_by(error, mark):

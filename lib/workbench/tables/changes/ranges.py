@@ -39,6 +39,7 @@ class Range:
         snapshots: Java snapshots of the steps.
         steps: one a snapshot.
         truncated: whether the first step stands for all that came before it: its whole state is new.
+        together: ids of snapshots that are no steps: the next step stands for them, too.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Range:
     snapshots: tuple = field(repr=False)
     steps: tuple[Step, ...]
     truncated: bool = False
+    together: tuple[int, ...] = ()
 
 
 def ancestry(table):
@@ -59,7 +61,7 @@ def ancestry(table):
     return found[::-1], not found or found[-1].parentId() is None
 
 
-def resolve(spark, name, start, end, *, truncated=False):
+def resolve(spark, name, start, end, *, truncated=False, together=()):
     """Return the range between two bounds, as `changes.between` describes them.
 
     Args:
@@ -68,10 +70,13 @@ def resolve(spark, name, start, end, *, truncated=False):
         start: exclusive bound.
         end: inclusive bound.
         truncated: if the beginning was expired, begin with the oldest state that is left.
+        together: ids of snapshots that are no steps of their own: the next commit that changes rows stands for
+            them, too. Those outside the range say nothing.
 
     Raises:
-        HistoryExpired: a bound is no ancestor of main.
-        ValueError: the end lies before the start, or a bound is of another type.
+        HistoryExpired: a bound, or one of `together`, is no ancestor of main.
+        ValueError: the end lies before the start, a bound is of another type, or no commit of the range comes
+            after one of `together`.
     """
     table = commits.load(spark, name)
     line, whole = ancestry(table)
@@ -81,9 +86,17 @@ def resolve(spark, name, start, end, *, truncated=False):
     last = _position(name, table, line, whole, end, missing=len(line) - 1)
     if last < first:
         raise ValueError(f"{name}: the range ends before it starts: from {start} to {end}")
-    chosen, steps, ordinal = line[first + 1 : last + 1], [], 0
-    for snapshot in chosen:
+    for wanted in together:
+        _snapshot(name, table, line, wanted)
+    chosen, steps, folded, ordinal, waiting = [], [], [], 0, None
+    for snapshot in line[first + 1 : last + 1]:
         replaces = snapshot.operation() == "replace" and not (cut and not steps)
+        if snapshot.snapshotId() in together or (waiting is not None and replaces):
+            waiting = snapshot.snapshotId()
+            folded.append(waiting)
+            continue
+        waiting = None
+        chosen.append(snapshot)
         steps.append(
             Step(
                 snapshot.snapshotId(),
@@ -93,7 +106,13 @@ def resolve(spark, name, start, end, *, truncated=False):
             )
         )
         ordinal += not replaces
-    return Range(name, table, line[first] if first >= 0 else None, tuple(chosen), tuple(steps), cut)
+    if waiting is not None:
+        raise ValueError(
+            f"{name}: snapshot {waiting} is to be taken together with the commit after it that changes rows, "
+            "and there is none yet"
+        )
+    start = line[first] if first >= 0 else None
+    return Range(name, table, start, tuple(chosen), tuple(steps), cut, tuple(folded))
 
 
 def _position(name, table, line, whole, bound, *, missing):

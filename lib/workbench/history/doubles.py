@@ -1,0 +1,54 @@
+"""A key that a commit left twice: which states of the source have it so, and how a history goes on behind them."""
+
+import operator
+from functools import reduce
+
+from workbench import identifiers
+from workbench.tables.changes import compare
+from workbench.tables.changes.ranges import Range
+
+STATES_READ = 50  # of the source, at most, to say which have the key twice
+
+
+class KeyTwice(ValueError):
+    """A commit left two rows of one key; the message names it, the commit, and how to go on."""
+
+
+def error(
+    spark, source: str, commits: Range, schema, key: tuple[str, ...], values: list[str] | None = None
+) -> KeyTwice:
+    """Return what to raise where a key is there twice.
+
+    Args:
+        spark: the session.
+        source: name of the table.
+        commits: the range that is built.
+        schema: of the source.
+        key: columns that name a row.
+        values: of the key that is there twice, as `compare.shown` gives them; None where they are not known.
+    """
+    which = f"{', '.join(key)} = {', '.join(values)}" if values else "a key"
+    twice, corrected = _states(spark, source, commits, schema, key, values) if values else ([], False)
+    said = f"{source} has two rows with {which} after one commit"
+    said += f", snapshot {twice[0]}" if twice else ""
+    said += "; a history needs keys that name one row"
+    if twice:
+        ids = [*commits.together, *twice]
+        behind = "A later commit has corrected it: build" if corrected else "Correct it by a commit, then build"
+        said += f". {behind} with together={ids}, and they are taken as one with the commit after them"
+    return KeyTwice(said)
+
+
+def _states(spark, source, commits, schema, key, values):
+    """Return (ids of the first states in a row with the key twice, whether a state after them has it once)."""
+    twice = []
+    for step in commits.steps[:STATES_READ]:
+        rows = spark.sql(f"SELECT * FROM {identifiers.quoted(source)} VERSION AS OF {step.snapshot_id}")
+        if not set(key) <= set(rows.columns):  # named in another way then
+            continue
+        same = [column == value for column, value in zip(compare.shown(schema, key), values, strict=True)]
+        if rows.where(reduce(operator.and_, same)).limit(2).count() > 1:
+            twice.append(step.snapshot_id)
+        elif twice:
+            return twice, True
+    return twice, False
