@@ -10,11 +10,14 @@ from datetime import UTC, datetime
 from functools import reduce
 
 from workbench import identifiers
-from workbench.streams import aggregates, chunks, positions, publish, shards, tables
+from workbench.streams import aggregates, chunks, nulls, positions, publish, shards, tables
 from workbench.tables import commits, snapshots
 
 SCHEMA = f"{chunks.DEAD}, stream_arn STRING, stream_created TIMESTAMP, schema_version STRING, run_id STRING"
-LACKING = ("raw", "raw_bytes", "raw_sha256", "partition_key")  # null where a record has no value or no key
+LACKING = (  # null where a record has no value, key or usable time, for a topic, and before a replay
+    "raw", "raw_bytes", "raw_sha256", nulls.KEY, nulls.TIME, aggregates.COLUMN, "stream_created", "replay",
+    "replay_table", "replayed",
+)  # fmt: skip
 # rows from before there was the last column have a null there. A hash passes over nulls, so a replay that was
 # begun without the column finds its commits by the same name
 KEY = ("stream_arn", "stream_created", "shard_id", "sequence_number", aggregates.COLUMN)
@@ -54,7 +57,7 @@ def make(spark, table, schema=SCHEMA, what="table of dead letters"):
     for name in missing:
         _add(spark, table, name, want[name])
     for one in columns:
-        if one.name in LACKING and not one.nullable:
+        if one.name in LACKING and one.name in want and not one.nullable:
             spark.sql(f"ALTER TABLE {identifiers.quoted(table)} ALTER COLUMN {one.name} DROP NOT NULL")
 
 
