@@ -19,7 +19,6 @@ from workbench.streams.reading import Records
 CALL = 10_000  # records an answer holds at most
 CALL_SECONDS = 15.0
 IDLE_SECONDS = 60.0  # without a record and without the end of the partition
-NO_TIME = -1  # RecordBatch.NO_TIMESTAMP of Kafka
 _MILLIS = range(-62_135_596_800_000, 253_402_300_800_000)  # of the years 1 to 9999
 OURS = ("auto.offset.reset", "bootstrap.servers", "enable.auto.commit", "enable.partition.eof", "group.id")
 
@@ -209,19 +208,18 @@ def _taken(topic, made, task, progress, following):
 
 
 def _records(messages):
-    stamps = [_millis(one) for one in messages]
     return Records(
         [one.value() for one in messages],
         [str(one.offset()) for one in messages],
         [None if one.key() is None else one.key().decode("utf-8", "replace") for one in messages],
-        [None if millis is None else millis / 1000 for millis in stamps],
+        [None if millis is None else millis / 1000 for millis in map(_millis, messages)],
     )
 
 
 def _millis(message):
-    """Return a message's time; None where it has none that a timestamp holds."""
+    """Return a message's time; None where it has none (-1) or one that no timestamp holds."""
     kind, millis = message.timestamp()
-    return millis if kind and millis != NO_TIME and millis in _MILLIS else None
+    return millis if kind and millis != -1 and millis in _MILLIS else None
 
 
 def settings(config):
