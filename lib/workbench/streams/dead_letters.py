@@ -6,12 +6,17 @@ written twice.
 """
 
 import operator
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import reduce
+from typing import TYPE_CHECKING
 
 from workbench import identifiers
 from workbench.streams import aggregates, chunks, nulls, positions, publish, shards, tables
 from workbench.tables import commits, snapshots
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column
 
 SCHEMA = f"{chunks.DEAD}, stream_arn STRING, stream_created TIMESTAMP, schema_version STRING, run_id STRING"
 LACKING = (  # null where a record has no value, key or usable time, for a topic, and before a replay
@@ -134,7 +139,9 @@ def origin(stream, run_id, version):
     }
 
 
-def same_record(one, other, names=KEY):
+def same_record(
+    one: "Callable[[str], Column]", other: "Callable[[str], Column]", names: Sequence[str] = KEY
+) -> "Column":
     """Return the condition that two rows are of one record; a topic has no time of its making.
 
     Args:
@@ -145,7 +152,7 @@ def same_record(one, other, names=KEY):
     return reduce(operator.and_, [known(name, one(name)).eqNullSafe(known(name, other(name))) for name in names])
 
 
-def known(name, column):
+def known(name: str, column: "Column") -> "Column":
     """Return a column of KEY as it would be of a row that is written now: without a place it came alone."""
     from pyspark.sql import functions as F
 
