@@ -83,6 +83,12 @@ def test_a_namespace_is_one_part_or_more():
         identifiers.parts("a b", least=1)
 
 
+def test_a_column_that_spark_would_name_otherwise_goes_into_no_sql():
+    assert identifiers.in_sql("a.`b") == "`a.``b`" and identifiers.in_sql("$1 {a}") == "`$1 {a}`"
+    with pytest.raises(ValueError, match=r"the column '\${spark.app.name}' holds \${, from which on Spark puts"):
+        identifiers.in_sql("${spark.app.name}")
+
+
 # what SQL gives a meaning to, and letters of several alphabets and planes
 _CHARACTERS = st.one_of(
     st.sampled_from(list("`.'\"\\$-_;/* (){}=,:@aA1ß漢é\u0301𝒳\n\u2028\ud800")), st.characters()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench import secrets, settings
+from workbench import secrets, session, settings
 
 REST = {"description": "d", "catalog": {"type": "rest", "uri": "http://127.0.0.1:8181"}}
 
@@ -54,6 +54,28 @@ def test_wrong_keys_and_values_are_refused_by_name(change, sentence):
         parse(**change)
     assert str(caught.value).startswith("x.yml: ")
     assert sentence in str(caught.value)
+
+
+def test_settings_are_the_texts_that_stand_in_the_file(tmp_path):
+    """YAML made 5.1 of 5.10, and Spark was told of another version than the file names."""
+    path, written = (
+        tmp_path / "texts.yml",
+        {"a.version": "5.10", "a.size": "1e3", "a.mode": "0644", "a.at": "1:30"},
+    )
+    written |= {"a.word": "yes", "a.flag": "TRUE", "a.number": "1_000", "a.quoted": "5.10"}
+    block = "".join(f"    {key}: {value}\n" for key, value in written.items() if key != "a.quoted")
+    block += "    a.quoted: '5.10'\n"
+    path.write_text(
+        "description: d\ncatalog:\n  type: rest\n  uri: http://x\n"
+        f"  properties:\n{block}spark:\n  shuffle_partitions: 3\n  conf:\n{block}"
+        f"kafka:\n  bootstrap: b:9092\n  config:\n{block}"
+    )
+    env = settings.environment(str(path))
+    assert (env.spark.conf, env.catalog.properties, env.kafka.config) == (written, written, written)
+    assert env.spark.shuffle_partitions == 3
+    told = session.spark_conf(env)
+    assert {key: told[key] for key in written} == written
+    assert {key: told[f"spark.sql.catalog.lake.{key}"] for key in written} == written
 
 
 @pytest.mark.parametrize(

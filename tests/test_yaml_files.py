@@ -121,3 +121,33 @@ def test_the_type_of_what_is_written(text, value):
         return
     found = yaml_files.read_text(f"A: {text}\n", "x.yml")["A"]
     assert (found, type(found)) == (value, type(value))
+
+
+AS_WRITTEN = [
+    "5.10", "1e3", "1.50e+3", "010", "0x1F", "0b11", "1:30", "190:20:30", "yes", "on", "NO", "y", "True", "TRUE",
+    "+7", "1_000", "1.5e+400", ".5", "1.", "-.Inf", ".nan", "=", "<<", "2026-01-31", "2026-02-30",
+    "12345678901234567890123456789.10", "abc",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", AS_WRITTEN)
+def test_the_values_of_a_mapping_of_texts_are_what_stands_there(text):
+    file = f"a: {{b: {{c: {text}, d: '{text}'}}, e: 1.50}}\n"
+    assert yaml_files.read_text(file, "x.yml", texts=("a.b", "no.where")) == {
+        "a": {"b": {"c": text, "d": text}, "e": 1.5}
+    }
+
+
+def test_a_mapping_of_texts_is_as_strict_as_any():
+    for file, sentence in (
+        ("a: {b: 1, b: 2}\n", "b stands twice"), ("a: {b: *c}\n", "aliases are not accepted"),
+        ("a: {b: !!binary aGk=}\n", "!!binary is not accepted"), ("a: {b: [1, 010]}\n", "010 is no decimal number"),
+        ("a: {<<: {b: 1}}\n", "constructor"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=sentence):
+            yaml_files.read_text(file, "x.yml", texts=("a",))
+    for file in ("", "- 1\n", "a: 1\n", "a:\n", "1: {b: 2}\n"):
+        assert yaml_files.read_text(file, "x.yml", texts=("a", "a.b")) == yaml_files.read_text(file, "x.yml")
+    assert yaml_files.read_text("a: {b: , c: ~, d: null, e: ''}", "x.yml", texts=("a",)) == {
+        "a": {"b": None, "c": None, "d": None, "e": ""}
+    }

@@ -170,5 +170,23 @@ def literal(text: str) -> str:
 
 
 def column(name: str) -> str:
-    """Return the name of a column quoted for Spark, as it is: also one with dots, spaces or backticks in it."""
+    """Return the name of a column quoted for Spark, as it is: also one with dots, spaces or backticks in it.
+
+    For frames. Into text that Spark parses as SQL goes `in_sql`.
+    """
     return "`" + name.replace("`", "``") + "`"
+
+
+def in_sql(name: str) -> str:
+    """Return the name of a column quoted for text that Spark parses as SQL.
+
+    Raises:
+        ValueError: it holds `${`, from which on Spark puts a variable into the text, so that another column, or
+            none, would be named.
+    """
+    if "${" in name:
+        raise ValueError(
+            f"the column {name!r} holds ${{, from which on Spark puts a variable into every statement, quoted or "
+            "not; give it another name"
+        )
+    return column(name)

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from workbench import secrets, yaml_files
 
+TEXTS = ("spark.conf", "catalog.properties", "kafka.config")  # whose values are texts to those who read them
 # what a person reads in every address of a bucket or a cluster: no secret, though a variable may hold it
 SHOWN = {"warehouse", "master", "client.region", "rest.signing-region"}
 
@@ -169,7 +170,7 @@ def environment(name):
         looked = ", ".join(str(folder) for folder in places())
         there = f"there are {', '.join(known)} (looked in {looked})"
         raise ValueError(f"no environment {name!r}{_nearest(str(name), known)}; {there}")
-    return parse(yaml_files.read(path), path)
+    return parse(yaml_files.read(path, texts=TEXTS), path)
 
 
 def parse(values, path):

@@ -7,17 +7,22 @@ from pathlib import Path
 import yaml
 
 
-def read(path):
-    """Read a YAML file by the safe loader; duplicate keys and syntax errors are refused with the line."""
+def read(path, *, texts=()):
+    """Read a YAML file by the safe loader; duplicate keys and syntax errors are refused with the line.
+
+    Args:
+        path: the file.
+        texts: as of `read_text`.
+    """
     try:
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or error  # what an OSError says has the path once more
         raise ValueError(f"{path} cannot be read: {why}") from None
-    return read_text(text, path)
+    return read_text(text, path, texts=texts)
 
 
-def read_text(text, origin):
+def read_text(text, origin, *, texts=()):
     """Read YAML text by the safe loader.
 
     Refused, with the line, are duplicate keys, syntax errors, aliases (a few lines of them fill the memory),
@@ -26,9 +31,16 @@ def read_text(text, origin):
     first would be false), and the types that only YAML has (!!binary, !!set, !!omap, !!pairs). A date or a time is
     the text that stands in the file, wherever it stands, as it is for papermill: no other type, and not written
     anew.
+
+    Args:
+        text: the YAML.
+        origin: where it stands, for what is said of it.
+        texts: keys of mappings whose values are texts, with dots between (`spark.conf`): what stands there is
+            taken letter by letter, also where YAML makes a number or a boolean of it (5.10 is not 5.1, and 010 is
+            not refused).
     """
     try:
-        return yaml.load(text, Loader=_Strict)
+        return yaml.load(text, Loader=lambda stream: _Strict(stream, texts))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
@@ -40,12 +52,34 @@ def read_text(text, origin):
 class _Strict(yaml.SafeLoader):
     """The safe loader, made to refuse what it would silently change or blow up."""
 
+    def __init__(self, stream, texts=()):
+        super().__init__(stream)
+        self.texts = [path.split(".") for path in texts]
+
+    def get_single_node(self):
+        node = super().get_single_node()
+        for path in self.texts:
+            _keep_texts(node, path)
+        return node
+
     def compose_node(self, parent, index):
         if self.check_event(yaml.events.AliasEvent):
             raise yaml.constructor.ConstructorError(
                 None, None, "aliases are not accepted", self.peek_event().start_mark
             )
         return super().compose_node(parent, index)
+
+
+REWRITTEN = {f"tag:yaml.org,2002:{kind}" for kind in ("int", "float", "bool", "timestamp", "value", "merge")}
+
+
+def _keep_texts(node, path):
+    """Let the values of a mapping be the texts that they are; nothing is done where there is no such mapping."""
+    for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
+        if path and key.value == path[0]:
+            _keep_texts(value, path[1:])
+        elif not path and isinstance(value, yaml.ScalarNode) and value.tag in REWRITTEN:
+            value.tag = yaml.resolver.BaseResolver.DEFAULT_SCALAR_TAG
 
 
 def _unique(loader, node, deep=False):

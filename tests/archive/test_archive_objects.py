@@ -39,6 +39,57 @@ def test_state(storage_class, restore, tier, expected):
     assert objects.state_of(storage_class, restore, tier) == expected
 
 
+@pytest.mark.parametrize(
+    "told",
+    [
+        "Fri, 09 Jan 2026 00:00:00 GMT",  # RFC 1123, as the header of Amazon S3
+        "Fri, 9 Jan 2026 01:00:00 +0100",
+        "Friday, 09-Jan-26 00:00:00 GMT",  # RFC 850
+        "Fri Jan  9 00:00:00 2026",  # asctime
+        "2026-01-09T00:00:00Z",  # ISO 8601, as RestoreExpiryDate of Amazon S3
+        "2026-01-09T00:00:00.000Z",
+        "2026-01-09T02:00:00+02:00",
+        "2026-01-09 00:00:00",
+        "20260109T000000Z",
+        "2026-01-09",
+        " 2026-01-09T00:00:00Z ",
+        datetime(2026, 1, 9),
+        datetime(2026, 1, 9, tzinfo=UTC),
+    ],
+)
+def test_a_copy_goes_at_a_time_that_is_written_in_some_form(told):
+    if isinstance(told, str):
+        header = f'ongoing-request="false", expiry-date="{told}"'
+        assert objects.state_of("GLACIER", header) == ("restored", UNTIL)
+    row = {"IsRestoreInProgress": False, "RestoreExpiryDate": told}
+    assert objects.state_of("GLACIER", row) == ("restored", UNTIL)
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        "soon", "1767916800", "Fri, 31 Feb 2026 00:00:00 GMT", "Fri, 09 Jan 2026 00:00:00 CEST", "2026-13-09T00:00:00Z",
+        "9999-12-31T23:59:59-01:00",
+    ],
+)  # fmt: skip
+def test_a_time_that_is_none_is_named_and_stops_nothing(told):
+    header = f'ongoing-request="false", expiry-date="{told}"'
+    head = {
+        "ContentLength": 1, "StorageClass": "GLACIER", "Restore": header, "LastModified": UNTIL, "ETag": '"e"',
+    }  # fmt: skip
+    with pytest.warns(
+        UserWarning, match="s3://attic/a is restored, and until when is not known: .*expected a time"
+    ):
+        found = objects.from_head("s3://attic/a", head)
+    assert (found.state, found.restored_until, found.readable) == ("restored", None, True)
+    row = {"Key": "a", "Size": 1, "StorageClass": "GLACIER", "LastModified": UNTIL, "ETag": '"e"'}
+    with pytest.warns(UserWarning, match="s3://attic/a is restored"):
+        found = objects.from_listing(
+            "attic", row | {"RestoreStatus": {"IsRestoreInProgress": False, "RestoreExpiryDate": told}}
+        )
+    assert (found.state, found.restored_until) == ("restored", None)
+
+
 STATES = [
     made("standard", "STANDARD", "active"),
     made("instant", "GLACIER_IR", "active"),

@@ -288,3 +288,13 @@ def test_prices_are_a_file_of_ones_own(tmp_path):
     own.write_text(shipped.read_text(encoding="utf-8").replace("2026-06-05", "2026-07-01"), encoding="utf-8")
     for path in (own, str(own)):
         assert archive.plan([made("a")], prices=path, now=NOW).prices_date == "2026-07-01"
+
+
+def test_a_copy_of_which_nobody_knows_when_it_goes_is_told_and_not_prolonged():
+    known, unknown = made("known", state="restored", until_hours=1), made("unknown", state="restored")
+    found = archive.plan([unknown, known, made("archived")], now=NOW)
+    assert (found.readable, found.expiring) == (2, (unknown, known))
+    assert [(one.object.uri[11:], one.action) for one in found.steps] == [
+        ("archived", "restore"), ("known", "prolong"),
+    ]  # fmt: skip
+    assert archive.plan([unknown], now=NOW).query == "works"

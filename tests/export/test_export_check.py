@@ -111,18 +111,14 @@ LOST = "the exported notebook begins its session before this cell"
 OVERTAKEN = [
     ("%glue_version 5.1", "differs", f"%glue_version 5.1: {LOST}, with %glue_version 6.0, so it is lost; give --version 5.1"),
     ("%glue_version 4.0", "differs", "so it is lost; leave it out (6.0 and 5.1 are known)"),
-    ("%connections my-warehouse", "differs", f"%connections my-warehouse: {LOST}, so it is lost; put it into the first cell"),
-    ("%worker_type G.8X", "differs", f"{LOST}, with %worker_type G.1X, so it is lost"),
-    ("%number_of_workers 20", "differs", "with %number_of_workers 2, so it is lost"),
-    ("%idle_timeout 2880", "differs", "with %idle_timeout 10, so it is lost"),
-    ("%extra_jars s3://b/x.jar", "differs", "%extra_jars s3://b/x.jar: "),
-    ("%spark_conf spark.a=1", "differs", "%spark_conf spark.a=1: "),
-    ("%streaming", "differs", f"%streaming: {LOST}"),
+    ("%worker_type huge", "differs", f"{LOST}, with %worker_type G.1X, so it is lost"),
+    ("%number_of_workers 1", "differs", "with %number_of_workers 2, so it is lost"),
+    ("%idle_timeout ten", "differs", "with %idle_timeout 10, so it is lost"),
+    ("%spark_conf nothing", "differs", "%spark_conf nothing: "),
     ("%%tags\n{'a': 'b'}", "differs", f"%%tags: {LOST}"),
-    ('%%configure\n{"--conf": "spark.a=1"}', "differs", f"%%configure --conf: {LOST}, with a %%configure of its own"),
-    ("%%configure\n{'--extra-jars': 's3://b/x.jar'}", "differs", "%%configure --extra-jars: "),
+    ('%%configure\n{"--conf": "nothing"}', "differs", f"%%configure --conf: {LOST}, with a %%configure of its own"),
+    ('%%configure\n{"glue_version": "5.1"}', "differs", "%%configure glue_version: "),
     ("%%configure\n{", "differs", f"%%configure: {LOST}"),
-    ('%%configure\n{"--datalake-formats": "iceberg,hudi"}', "cannot run", "%%configure --datalake-formats hudi: "),
 ]  # fmt: skip
 
 
@@ -145,18 +141,21 @@ def test_a_magic_that_the_export_overtakes_is_told_where_it_stands(magic, grade,
     "magic",
     ["%glue_version 6.0", "%glue_version '6.0'", "%worker_type G.1X", "%number_of_workers 2", "%idle_timeout 10", "%etl",
      "%additional_python_modules duckdb==1.5.5", "%extra_py_files s3://b/rules.py", "%%configure\n{}", "%status",
-     '%%configure\n{"--datalake-formats": "iceberg"}'],
+     '%%configure\n{"--datalake-formats": "iceberg"}', "%connections my-warehouse", "%worker_type G.8X", "%streaming",
+     "%number_of_workers 20", "%idle_timeout 2880", "%extra_jars s3://b/x.jar", "%spark_conf spark.a=1",
+     '%%configure\n{"--conf": "spark.a=1 --conf spark.b=2"}', "%%configure\n{'--extra-jars': 's3://b/x.jar'}",
+     '%%configure\n{"--datalake-formats": "iceberg,hudi", "worker_type": "G.2X", "glue_version": "6.0"}'],
 )  # fmt: skip
-def test_a_magic_that_asks_for_what_the_export_writes_loses_nothing(magic):
+def test_a_magic_that_the_export_takes_over_or_writes_itself_loses_nothing(magic):
     assert [one for one in checked(made(magic, *CLEAN)) if one.rule == "magic"] == []
 
 
 def test_several_arguments_are_several_findings_and_an_exported_notebook_is_none():
-    notebook = made('%worker_type G.4X\n%%configure\n{"--conf": "a=1", "--datalake-formats": "delta"}', *CLEAN)
+    notebook = made('%worker_type huge\n%%configure\n{"--conf": "a", "idle_timeout": "x"}', *CLEAN)
     assert [(one.line, one.what) for one in checked(notebook) if one.rule == "magic"] == [
-        (1, "%worker_type G.4X"),
-        (2, "%%configure --datalake-formats delta"),  # cannot run comes first
+        (1, "%worker_type huge"),
         (2, "%%configure --conf"),
+        (2, "%%configure idle_timeout"),
     ]
     written = export.variant(made(*CLEAN), session(made(*CLEAN)))
     assert [one for one in checked(written) if one.rule == "magic"] == []

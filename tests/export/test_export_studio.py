@@ -38,6 +38,40 @@ def test_each_of_our_notebooks_is_the_same_but_for_magics_and_parameters(name, v
     assert new == old.replace(old.splitlines()[0].split('"')[1], "aws-glue", 1)
 
 
+def test_the_session_is_the_one_that_the_notebooks_own_magics_would_have_begun():
+    """Later ones overtake earlier ones, as they do in the kernel; what comes behind code is no word on it."""
+    notebook = made(
+        "%worker_type G.4X\n%idle_timeout 5\n%connections one\n%streaming",
+        '%%configure\n{"--conf": "spark.a=1 --conf spark.b=x=y", "--datalake-formats": "hudi", "--job-language": "python",'
+        ' "number_of_workers": 5, "--additional-python-modules": "boltons==25.0"}',
+        "# later\n%worker_type G.2X\n%connections one,two\n%etl\n%spark_conf spark.a=2\n%extra_jars s3://b/x.jar",
+        "x = 1",
+        "%idle_timeout 99\n%profile late",
+        parameters=None,
+    )
+    found = session(notebook)
+    assert (found.worker, found.workers, found.formats) == ("G.2X", 5, ("iceberg", "hudi"))
+    first, second = export.variant(notebook, found).cells[:2]
+    assert [line for line in first.source.splitlines() if line.startswith("%")] == [
+        "%glue_version 6.0", "%idle_timeout 5", "%worker_type G.2X", "%number_of_workers 5",
+        f"%additional_python_modules {','.join(found.packages)}", "%connections one,two", "%etl",
+        "%extra_jars s3://b/x.jar",
+    ]  # fmt: skip
+    assert "# until %stop_session, or 5 minutes after the last cell" in first.source
+    assert found.packages[-1] == "boltons==25.0"
+    ((configure,), _) = magics.split(second.source)
+    arguments = ast.literal_eval(configure.value)
+    assert (arguments["--datalake-formats"], arguments["--job-language"]) == ("iceberg,hudi", "python")
+    conf = arguments["--conf"].split(" --conf ")
+    assert conf[0].startswith("spark.sql.extensions=") and conf[-2:] == ["spark.a=2", "spark.b=x=y"]
+    again = session(export.variant(notebook, found))  # an export of the export is the same
+    assert (again.line_magics(), again.arguments()) == (found.line_magics(), found.arguments())
+    script = export.script(notebook, found, declared=[], name="mine")
+    assert "\n# Connections: one,two\n" in script and "\n# Worker type, number of workers: G.2X, 5\n" in script
+    asked = session(notebook, worker="G.8X", workers=3)  # who exports has the last word
+    assert (asked.worker, asked.workers) == ("G.8X", 3)
+
+
 def test_the_magics_cells_word_for_word():
     notebook = made("import duckdb\n", parameters='ENVIRONMENT: str = "local"')
     first, second, third = export.variant(notebook, session(notebook, version="6.0")).cells[:3]

@@ -216,6 +216,13 @@ def test_keys_and_partitions_with_odd_names(spark, namespace, target, name):
     assert sorted(tuple(row)[:2] for row in history.current(spark, target).collect()) == [("x", 1), ("y", 0)]
 
 
+def test_a_column_that_spark_would_name_otherwise_is_refused(spark, namespace, target):
+    rows = spark.createDataFrame([], "id BIGINT, `${spark.app.name}` STRING")
+    rows.writeTo(f"{namespace}.dollar").using("iceberg").create()
+    with pytest.raises(ValueError, match=r"the column '\${spark.app.name}' holds \${, from which on Spark puts a"):
+        history.build(spark, f"{namespace}.dollar", target, key="id")
+
+
 @pytest.mark.proof("test_nothing_but_compaction builds by both spellings, and its source has one tag")
 def test_a_target_by_two_spellings_leaves_one_tag_on_the_source(spark, source, target):
     history.build(spark, source, target, key="id")

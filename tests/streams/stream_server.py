@@ -12,9 +12,24 @@ import pytest
 from botocore.config import Config
 
 from workbench.local import kinesis
-from workbench.streams import sources
+from workbench.streams import publish, sources
 
 REGION = "us-east-1"
+
+
+@contextlib.contextmanager
+def dying_at_rows(table):
+    """What is run here is stopped where it would write the first rows of the table: its dead letters are there."""
+    real = publish.append
+
+    def append(spark, place, *rest):
+        if place.table == table:
+            raise KeyboardInterrupt
+        return real(spark, place, *rest)
+
+    with pytest.MonkeyPatch.context() as patch, pytest.raises(KeyboardInterrupt):
+        patch.setattr(publish, "append", append)
+        yield
 
 
 @functools.cache  # imported, a fixture for a session would be one a file, and its servers would run side by side

@@ -6,7 +6,7 @@ import signal
 
 import pytest
 from aggregate_cases import aggregate, sealed
-from stream_server import server, stream
+from stream_server import dying_at_rows, server, stream
 from test_ingest import ids, ingest
 from test_kills import RECORDS, SCHEMA, WAIT_SECONDS, begun, found, watch
 
@@ -53,7 +53,7 @@ def made_before(spark, name, schema):
     assert "sub_sequence_number" not in spark.table(name).columns
 
 
-def test_each_record_is_once_a_row_or_a_dead_letter(spark, stream, table, monkeypatch):
+def test_each_record_is_once_a_row_or_a_dead_letter(spark, stream, table):
     """Stopped between dead letters, whose table is of an earlier version, and rows; then run to the end."""
     letters = f"{table}_dead"
     made_before(spark, letters, dead_letters.SCHEMA)
@@ -61,19 +61,10 @@ def test_each_record_is_once_a_row_or_a_dead_letter(spark, stream, table, monkey
     send(stream, range(100))
     stream.send([0], record=lambda n: aggregate((line(101), 0), (line(102), 5), (line(103), 0)))
     stream.send([0], record=lambda n: sealed(b"\x1a\xff"))
-    real = publish.append
-
-    def die_at_rows(spark, place, *rest):
-        if place.table == table:
-            raise KeyboardInterrupt
-        return real(spark, place, *rest)
-
-    monkeypatch.setattr(publish, "append", die_at_rows)
     options = {"dead_letters": letters, "lineage": LINEAGE}
-    with pytest.raises(KeyboardInterrupt):
+    with dying_at_rows(table):
         ingest(spark, table, stream, max_records_per_batch=60, **options)
     assert len(rows(spark, letters, "reason")) > 3 and ids(spark, table) == []
-    monkeypatch.setattr(publish, "append", real)
     done = ingest(spark, table, stream, max_records_per_batch=80, **options)
     assert (done.records, done.good, done.dead, done.caught_up) == (104, 92, 12, True)
     assert ids(spark, table) == [n for n in range(100) if n % 10] + [101, 103]

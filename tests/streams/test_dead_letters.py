@@ -4,7 +4,7 @@ import hashlib
 
 import pytest
 from conftest import PROVE
-from stream_server import server, stream
+from stream_server import dying_at_rows, server, stream
 from test_ingest import CLEAN, PARSE, files_twice, ids, ingest, refs, table
 
 from workbench import streams
@@ -62,20 +62,11 @@ def test_raw_bytes_are_capped_and_the_hash_is_of_all(spark, stream, table, lette
 
 
 @pytest.mark.proof("test_killed_in_a_window_and_run_again of topics kills a process in this window")
-def test_stopped_between_dead_letters_and_rows_nothing_comes_twice(spark, stream, table, letters, monkeypatch):
+def test_stopped_between_dead_letters_and_rows_nothing_comes_twice(spark, stream, table, letters):
     stream.send(range(30), record=bad)
-    real = publish.append
-
-    def die_at_rows(spark, place, *rest):
-        if place.table == table:
-            raise KeyboardInterrupt
-        return real(spark, place, *rest)
-
-    monkeypatch.setattr(publish, "append", die_at_rows)
-    with pytest.raises(KeyboardInterrupt):
+    with dying_at_rows(table):
         ingest(spark, table, stream, dead_letters=letters)
     assert len(dead(spark, letters)) == 10 and ids(spark, table) == []
-    monkeypatch.setattr(publish, "append", real)
     stream.send(range(30, 60), record=bad)  # the next run's first batch is another one than the stopped run's
     done = ingest(spark, table, stream, dead_letters=letters, max_records_per_batch=16)
     assert (done.records, done.good, done.dead) == (60, 40, 20)

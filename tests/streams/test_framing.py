@@ -59,6 +59,72 @@ def test_ids_that_are_none(number):
         streams.Avro(schema("long"), writers={number: schema("long")}).fields()
 
 
+# share/test/data/schema-tests.txt of apache/avro: schema, fingerprint as a signed long
+FINGERPRINTS = [
+    ('"null"', 7195948357588979594), ('{"type":"boolean"}', -6970731678124411036), ('"int"', 8247732601305521295),
+    ('{"type":"long"}', -3434872931120570953), ('"float"', 5583340709985441680), ('"double"', -8181574048448539266),
+    ('"bytes"', 5746618253357095269), ('"string"', -8142146995180207161), ("[  ]", -1241056759729112623),
+    ('[ "int"  ]', -5232228896498058493), ('[ "int" , {"type":"boolean"} ]', 5392556393470105090),
+    ('{"fields":[], "type":"record", "name":"foo"}', -4824392279771201922),
+    ('{"fields":[], "type":"record", "name":"foo", "namespace":"x.y"}', 5916914534497305771),
+    ('{"fields":[], "type":"record", "name":"a.b.foo", "namespace":"x.y"}', -4616218487480524110),
+    ('{"fields":[], "type":"record", "name":"foo", "doc":"foo", "aliases":["foo","bar"]}', -4824392279771201922),
+    ('{"fields":[{"type":{"type":"boolean"}, "name":"f1"}], "type":"record", "name":"foo"}', 7843277075252814651),
+    ('{"fields":[{"type":"boolean", "aliases":[], "name":"f1", "default":true}, {"order":"descending","name":"f2",'
+     '"doc":"Hello","type":"int"}], "type":"record", "name":"foo"}', -4860222112080293046),
+    ('{"type":"enum", "name":"foo", "symbols":["A1"]}', -6342190197741309591),
+    ('{"namespace":"x.y.z", "type":"enum", "name":"foo", "doc":"foo bar", "symbols":["A1", "A2"]}',
+     -4448647247586288245),
+    ('{"name":"foo","type":"fixed","size":15}', 1756455273707447556),
+    ('{"namespace":"x.y.z", "type":"fixed", "name":"foo", "doc":"foo bar", "size":32}', -3064184465700546786),
+    ('{ "items":{"type":"null"}, "type":"array"}', -589620603366471059),
+    ('{ "values":"string", "type":"map"}', -8732877298790414990),
+    ('{"name":"PigValue","type":"record","fields":[{"name":"value", "type":["null", "int", "long", "PigValue"]}]}',
+     -1759257747318642341),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "number"), FINGERPRINTS)
+def test_fingerprints_are_those_of_avros_own_tests(text, number):
+    assert framing.fingerprint(text) == number.to_bytes(8, "little", signed=True).hex()
+
+
+def single(text, data):
+    return b"\xc3\x01" + bytes.fromhex(framing.fingerprint(text)) + data
+
+
+def test_avro_of_single_objects():
+    """A wrong fingerprint is another schema's, and the record no row of this one."""
+    text, other = schema("long"), schema("string")
+    records = [
+        single(text, zigzag(5)), single(other, zigzag(5)), zigzag(5), confluent(7, zigzag(5)), b"", single(text, b""),
+        single(text, b"")[:9], single(text, zigzag(6) + b"x"), single(schema("int"), zigzag(7)), b"\xc3\x02" + b"0" * 9,
+    ]  # fmt: skip
+    found = streams.Avro(text, framing="single_object").parser()(records)
+    rows, dead = outcome(found)
+    assert rows == [5]
+    assert dead == [
+        (1, "unknown_schema"), (2, "not_framed"), (3, "not_framed"), (4, "not_framed"), (5, "empty"),
+        (6, "not_framed"), (7, "more_than_one"), (8, "unknown_schema"), (9, "not_framed"),
+    ]  # fmt: skip
+    own, wrong = framing.fingerprint(text), framing.fingerprint(other)
+    assert found.dead[0][2] == f"no schema {wrong} was given; there are {own}"
+    assert found.dead[1][2] == "the record does not begin with the bytes C3 01 and the fingerprint of a schema"
+    older = {framing.fingerprint(schema("int")): schema("int"), 7: schema("int")}
+    rows, dead = outcome(streams.Avro(text, framing="single_object", writers=older).parser()(records))
+    assert rows == [5, 5, 7] and [place for place, _ in dead] == [1, 2, 4, 5, 6, 7, 9]
+    rows, dead = outcome(streams.Avro(text, writers=older).parser()(records))  # not its own
+    assert rows == [5, 7]
+
+
+def test_what_cannot_be_said_of_single_objects():
+    with pytest.raises(ValueError, match="framing is 'glue', expected single_object or None; those of registries"):
+        streams.Avro(schema("long"), framing="glue")
+    wrong = framing.fingerprint(schema("int"))
+    with pytest.raises(ValueError, match=f"{wrong} is not the fingerprint of its writer's schema, which is "):
+        streams.Avro(schema("long"), writers={wrong: schema("long")}).fields()
+
+
 def test_a_value_that_would_be_too_large_is_not_unpacked(monkeypatch):
     monkeypatch.setattr(framing, "LARGEST", 1000)
     record = glue(ONE, zlib.compress(b"\x00" * 1_000_000), 5)

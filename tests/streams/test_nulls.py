@@ -5,11 +5,11 @@ import hashlib
 import pyarrow as pa
 import pytest
 from delivery_cases import rows
-from topic_server import broker, topic
+from topic_server import Made, broker, topic
 
 from workbench import streams
 from workbench.data import employees
-from workbench.streams import dead_letters, nulls
+from workbench.streams import dead_letters, nulls, tables
 from workbench.streams.parsing import Parsed
 from workbench.streams.reading import Records
 
@@ -77,6 +77,32 @@ def test_what_is_put_aside():
     }  # fmt: skip
 
 
+def test_a_record_without_a_time_is_put_aside_where_its_column_is_required():
+    records = Records([b"x", b"x", None], ["0", "1", "2"], ["", "k", None], [None, 0.0, None])
+    assert nulls.aside(records, tombstones=True) == {}
+    message = (
+        "the record has no time of the years 1 to 9999, and column 'approximate_arrival_timestamp' is required"
+    )
+    assert nulls.aside(records, timed=True) == {
+        0: ("null_in_required", message),
+        2: ("tombstone", "the record has no value (null), which says that its key is deleted"),
+    }
+    assert set(nulls.aside(records, timed=True, keyless="dead", tombstones=True)) == {0, 2}
+
+
+@pytest.mark.parametrize("required", [(), (nulls.KEY,), (nulls.TIME,), (nulls.KEY, nulls.TIME)])
+def test_what_a_table_requires_of_a_record(spark, made, required):
+    columns = {nulls.KEY: "STRING", nulls.TIME: "TIMESTAMP", "id": "BIGINT"}
+    told = [f"{one} {kind}{' NOT NULL' if one in required else ''}" for one, kind in columns.items()]
+    table = made(f"events_{len(required)}_{len(required[:1] and required[0])}", ", ".join(told))
+    both, timed = (nulls.KEY, nulls.TIME), nulls.TIME in required
+    keyless = [("dead" if letters else "empty") if nulls.KEY in required else "null" for letters in (True, False)]
+    assert tables.lacking(spark, table, both, True) == {"keyless": keyless[0], "timed": timed}
+    assert tables.lacking(spark, table, both, False) == {"keyless": keyless[1], "timed": timed}
+    assert tables.lacking(spark, table, (nulls.TIME,), True) == {"keyless": "null", "timed": timed}
+    assert tables.lacking(spark, table, ("offset",), True) == {}
+
+
 # ---- into one table
 
 
@@ -125,6 +151,32 @@ def test_a_column_that_is_required_takes_no_null_key_and_stops_no_run(spark, mad
         assert rows(spark, table, "id", "partition_key")[-1] == (4, None)
 
 
+NANOSECONDS = 1_767_225_600_123_000_000
+
+
+@pytest.fixture
+def any_time(broker, request):
+    """A topic that takes a time in whatever unit; brokers before Kafka 3.6 had no others."""
+    name = f"any-time-{request.node.name}".replace("_", "-")
+    return Made(broker, name, **{"retention.ms": "-1", "message.timestamp.after.max.ms": str(2**63 - 1)})
+
+
+def test_a_column_that_is_required_takes_no_record_without_a_time_and_stops_no_run(spark, made, any_time):
+    topic = any_time
+    columns = "id BIGINT, text STRING, approximate_arrival_timestamp TIMESTAMP NOT NULL"
+    table, lineage = made("events", columns), ("approximate_arrival_timestamp",)
+    when = 1_767_225_600_123
+    for number, stamp in ((1, when), (2, NANOSECONDS), (3, -1), (4, when)):
+        topic.send([0], record=lambda n, number=number: one(number), timestamp=stamp)
+    done = ingest(spark, table, topic, lineage=lineage)
+    assert (done.good, done.dead) == (2, 2) and [row[0] for row in rows(spark, table, "id")] == [1, 4]
+    dead = rows(spark, f"{table}_dead", "sequence_number", "reason", "message", "approximate_arrival_timestamp")
+    message = (
+        "the record has no time of the years 1 to 9999, and column 'approximate_arrival_timestamp' is required"
+    )
+    assert dead == [(offset, "null_in_required", message, None) for offset in ("1", "2")]
+
+
 def test_a_column_that_is_renamed_under_a_run_is_a_sentence(spark, made, topic):
     table = made("events", "id BIGINT, text STRING, partition_key STRING, offset BIGINT")
     send(topic, ("k", one(1)))
@@ -137,7 +189,7 @@ def test_a_column_that_is_renamed_under_a_run_is_a_sentence(spark, made, topic):
         ingest(spark, table, topic, on_batch=renamed, until_caught_up=False, max_batches=2)
 
 
-def test_a_table_of_dead_letters_with_required_columns_goes_on(spark, made, topic):
+def test_a_table_of_dead_letters_with_required_columns_goes_on(spark, made, any_time):
     table, names = (
         made("events", "id BIGINT, text STRING, partition_key STRING, offset BIGINT"),
         dead_letters.LACKING,
@@ -146,9 +198,10 @@ def test_a_table_of_dead_letters_with_required_columns_goes_on(spark, made, topi
         f"{one} NOT NULL" if one.split()[0] in names else one for one in dead_letters.SCHEMA.split(", ")
     )
     made("events_dead", columns)
-    send(topic, (None, None))
-    assert ingest(spark, table, topic).dead == 1
-    assert rows(spark, f"{table}_dead", "reason", *names) == [("tombstone", None, None, None, None)]
+    any_time.send([0], key=lambda n: None, record=lambda n: None, timestamp=NANOSECONDS)
+    assert ingest(spark, table, any_time).dead == 1
+    names = [one for one in names if not one.startswith("replay")]
+    assert rows(spark, f"{table}_dead", "reason", *names) == [("tombstone", *[None] * len(names))]
 
 
 # ---- into several tables
@@ -269,6 +322,21 @@ def test_a_record_without_a_key_names_no_row_and_fills_no_required_column(spark,
     spark.sql(f"ALTER TABLE {lake}.events ALTER COLUMN partition_key DROP NOT NULL")
     assert replay(spark, lake, topic).left == {"null_in_key": 2}
     assert rows(spark, f"{lake}.events", "id", "partition_key") == [(2, None), (3, "")]
+
+
+@pytest.mark.proof(
+    "test_a_column_that_is_required_takes_no_record_without_a_time_and_stops_no_run shows it for an ingest"
+)
+def test_a_record_without_a_time_fills_no_required_column_of_a_delivery(spark, made, namespace, any_time):
+    table = made("events", "id BIGINT, approximate_arrival_timestamp TIMESTAMP NOT NULL")
+    any_time.send([0], record=lambda n: one(1), timestamp=NANOSECONDS)
+    any_time.send([0], record=lambda n: one(2))
+    given = {"source": any_time.source(), "parse": PARSE, "tables": {
+        table: streams.Target(lineage=("approximate_arrival_timestamp",))}}  # fmt: skip
+    done = streams.deliver(spark, errors=f"{namespace}.errors", **given)
+    assert done.errors == 1 and rows(spark, table, "id") == [(2,)]
+    assert [one[:2] for one in errors(spark, namespace)] == [("0", "null_in_required")]
+    assert streams.replay(spark, f"{namespace}.errors", **given).left == {"null_in_required": 1}
 
 
 def test_keys_that_are_no_utf8_do_not_name_one_row_together(spark, lake, topic):

@@ -58,7 +58,7 @@ def test_what_a_record_says_of_itself(topic):
 
 
 def test_a_time_in_another_unit_is_none():
-    """A producer that gave nanoseconds stopped the stream for good: no timestamp holds them."""
+    """A producer that gave nanoseconds stopped the stream for good: no timestamp holds them. -1 is Kafka's own word for none."""
 
     def message(millis):
         return SimpleNamespace(
@@ -69,8 +69,8 @@ def test_a_time_in_another_unit_is_none():
         )
 
     nanos, micros, last = 1_767_225_600_123_000_000, 1_767_225_600_123_000, 253_402_300_799_999
-    found = topics._records([message(one) for one in (nanos, micros, last, 0, -(2**62))])
-    assert found.arrived == [None, None, last / 1000, 0, None]
+    found = topics._records([message(one) for one in (nanos, micros, last, 0, -(2**62), -1, -2)])
+    assert found.arrived == [None, None, last / 1000, 0, None, None, -0.002]
 
 
 def test_a_value_and_a_key_that_are_not_there_are_not_empty(topic):

@@ -62,6 +62,14 @@ ROLES = [
 ]  # fmt: skip
 
 
+def test_a_column_that_spark_would_name_otherwise_is_refused(spark, shared):
+    rows = spark.createDataFrame([(1, 1, "a")], "id BIGINT, seq BIGINT, `${spark.app.name}` STRING")
+    rows.limit(0).writeTo(f"{shared}.dollar").using("iceberg").create()
+    with pytest.raises(ValueError, match=r"the column '\${spark.app.name}' holds \${, from which on Spark puts a"):
+        upserts.merge(spark, f"{shared}.dollar", rows, key="id", sequence="seq")
+    spark.sql(f"DROP TABLE {shared}.dollar")
+
+
 @pytest.mark.parametrize(("options", "why"), ROLES)
 def test_a_merge_of_wrong_roles_is_refused(spark, table, updates, options, why):
     refused(lambda: upserts.merge(spark, table, updates, **(OPTIONS | options)), why)

@@ -1,8 +1,9 @@
 """What is known of one object in S3, and what a reader of a directory does with it. Values and pure functions."""
 
 import re
+import warnings
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
 ACTIVE, ARCHIVED, RESTORING, RESTORED = "active", "archived", "restoring", "restored"
@@ -41,7 +42,7 @@ class Object:
         modified: when it was put; UTC.
         etag: of its content.
         version_id: of the bucket's versions; None where it keeps none.
-        restored_until: when the copy goes; None where there is none.
+        restored_until: when the copy goes; None where there is none, or where what the store says is no time.
         access_tier: ARCHIVE_ACCESS or DEEP_ARCHIVE_ACCESS for an archived object of Intelligent-Tiering.
         kind: `object`, or for a table's file `data`, `position deletes`, `equality deletes`, `metadata`.
     """
@@ -125,7 +126,7 @@ def decide(mode, found):
 
 
 def state_of(storage_class, restore, access_tier=None):
-    """Return (state, restored_until) from what S3 says.
+    """Return (state, restored_until) from what S3 says; restored until None is until nobody knows when.
 
     Args:
         storage_class: as S3 says it.
@@ -138,11 +139,45 @@ def state_of(storage_class, restore, access_tier=None):
         ongoing, until = restore.get("IsRestoreInProgress"), restore.get("RestoreExpiryDate")
     else:
         fields = dict(re.findall(r'([\w-]+)\s*=\s*"([^"]*)"', restore or ""))
-        ongoing, date = fields.get("ongoing-request") == "true", fields.get("expiry-date")
-        until = parsedate_to_datetime(date) if date else None
+        ongoing, until = fields.get("ongoing-request") == "true", fields.get("expiry-date")
     if ongoing:
         return RESTORING, None
-    return (RESTORED, until) if until else (ARCHIVED, None)
+    return (RESTORED, time_of(until)) if until else (ARCHIVED, None)
+
+
+def time_of(told):
+    """Return a store's word for a time, in UTC where it names no zone; None where it is none.
+
+    Amazon S3 writes RFC 1123 in headers and ISO 8601 in listings, others either in both; HTTP (RFC 9110, 5.6.7)
+    has two older forms, of RFC 850 and of asctime.
+
+    Args:
+        told: text, or a datetime as boto3 gives it.
+    """
+    made = told if isinstance(told, datetime) else None
+    for read in (datetime.fromisoformat, parsedate_to_datetime) if made is None else ():
+        try:
+            made = read(str(told).strip())
+            break
+        except (ValueError, TypeError, OverflowError):
+            continue
+    if made is None or (made.tzinfo is None and re.search("[A-Za-z]$", str(told).strip())):  # a zone not known
+        return None
+    try:
+        return made.replace(tzinfo=UTC) if made.tzinfo is None else made.astimezone(UTC)
+    except OverflowError:  # of a zone that leads out of the years there are
+        return None
+
+
+def _told(found, restore):
+    """Return an Object; one whose copy goes at no time that can be read is named in a warning."""
+    if found.state == RESTORED and found.restored_until is None:
+        warnings.warn(
+            f"{found.uri} is restored, and until when is not known: the store says {restore}; expected a time as "
+            "Fri, 09 Jan 2026 00:00:00 GMT or 2026-01-09T00:00:00Z",
+            stacklevel=2,
+        )
+    return found
 
 
 def from_head(uri, head, *, kind="object"):
@@ -150,10 +185,10 @@ def from_head(uri, head, *, kind="object"):
     storage_class, tier = head.get("StorageClass", "STANDARD"), head.get("ArchiveStatus")
     state, until = state_of(storage_class, head.get("Restore"), tier)
     version = head.get("VersionId")
-    return Object(
+    return _told(Object(
         uri, head["ContentLength"], storage_class, state, head["LastModified"], head["ETag"].strip('"'),
         version if version != "null" else None, until, tier, kind,
-    )  # fmt: skip
+    ), head.get("Restore"))  # fmt: skip
 
 
 def from_listing(bucket, row):
@@ -161,7 +196,7 @@ def from_listing(bucket, row):
     storage_class = row.get("StorageClass") or "STANDARD"
     state, until = state_of(storage_class, row.get("RestoreStatus"))
     version = row.get("VersionId")
-    return Object(
+    return _told(Object(
         f"s3://{bucket}/{row['Key']}", row["Size"], storage_class, state, row["LastModified"],
         row["ETag"].strip('"'), version if version != "null" else None, until,
-    )  # fmt: skip
+    ), row.get("RestoreStatus"))  # fmt: skip

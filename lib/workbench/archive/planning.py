@@ -84,7 +84,8 @@ class Plan:
         waiting: objects whose restore is under way.
         query: what a query does now: `works`, `waits` (all that is missing is under way), `fails`.
         expiring: restored objects whose copy goes before all is there and read, or before `days` from now are
-            over, of which the former have a step where anything is still to come and the days lengthen them; and
+            over, of which the former have a step where anything is still to come and the days lengthen them; those
+            of which nobody knows when it goes, which have no step; and
             objects under way that, if somebody asked for them by the slowest tier, come only when copies of this
             plan are about to go.
         minimum_storage: MinimumStorage of all objects looked at.
@@ -135,7 +136,9 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
     groups, restored, waiting, readable = defaultdict(list), [], [], 0
     young, early = 0, Decimal(0)
     for one in _some(_once(found)):
-        gone = one.state == RESTORED and one.restored_until <= now  # since the look
+        gone = (
+            one.state == RESTORED and one.restored_until is not None and one.restored_until <= now
+        )  # since the look
         readable += one.readable and not gone
         left = costs.minimum_days(prices, one.storage_class) - (now - one.modified) / timedelta(days=1)
         if left > 0:
@@ -154,10 +157,10 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
     asked_hours = max((offer.hours for offer in taken), default=0.0)
     hours = max([asked_hours, *slow.values()])
     together = now + timedelta(hours=hours + margin_hours)
-    soon = [one for one in restored if one.restored_until < together] if groups or waiting else []
-    prolong = [one for one in soon if one.restored_until < lives_until(now, days)]
+    soon = [one for one in restored if _goes_by(one, together)] if groups or waiting else []
+    prolong = [one for one in soon if _goes_by(one, lives_until(now, days))]
     wanted_until = max(together, now + timedelta(days=days))
-    going = [one for one in restored if one.restored_until < wanted_until]
+    going = [one for one in restored if one.restored_until is None or one.restored_until < wanted_until]
     first = _first_copy(taken, prolong)
     _refuse_short(first, days, asked_hours, margin_hours)
     late = [one for one in waiting if _gone_first(first, days, slow[one.archived_as], margin_hours)]
@@ -175,6 +178,11 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
         query=FAILS if groups else WAITS if waiting else WORKS, expiring=(*going, *late),
         minimum_storage=MinimumStorage(young, early), prices_date=prices.date.isoformat(), made_at=now,
     )  # fmt: skip
+
+
+def _goes_by(one: Object, then: datetime) -> bool:
+    """Say whether a copy goes before a time; of one whose end is not known nothing is asked."""
+    return one.restored_until is not None and one.restored_until < then
 
 
 def lives_until(now: datetime, days: int) -> datetime:

@@ -10,6 +10,7 @@
 Glue itself was never reached: what it is stands in glue.toml, with sources. The parts:
 
     magics      which lines of a cell the Glue kernel takes for itself
+    asking      what a notebook's own magics ask a session for
     versions    what a version of Glue brings and lacks, from glue.toml
     cells       code cells as a check reads them: names resolved, branches that parameters exclude left out
     findings    one sentence for each thing that differs

@@ -12,6 +12,10 @@ RESERVED = (
     "JOB_ID", "JOB_NAME", "JOB_RUN_ID", "RedshiftTempDir", "SECURITY_CONFIGURATION", "TempDir", "conf", "debug",
     "endpoint", "h", "help", "mode", "scriptLocation",
 )  # fmt: skip
+OF_JOBS = {  # magics that a job has in another place
+    "connections": "Connections", "iam_role": "IAM role", "security_config": "Security configuration",
+    "timeout": "Job timeout, minutes", "extra_jars": "--extra-jars",
+}  # fmt: skip
 READ = '''
 import json
 import math
@@ -105,6 +109,7 @@ def _settings(session):
     return {
         "Glue version": session.glue.name,
         "Worker type, number of workers": f"{session.worker}, {session.workers}",
+        **{told: session.lines[name] for name, told in OF_JOBS.items() if name in session.lines},
         "--additional-python-modules": ",".join(session.packages),
         **session.arguments(),
     }

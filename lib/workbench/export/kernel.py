@@ -19,13 +19,12 @@ from ipykernel.kernelapp import IPKernelApp
 
 import workbench
 from workbench import jars, java, scratch
-from workbench.export import magics, versions, wheel
+from workbench.export import asking, magics, versions, wheel
 from workbench.session import class_data_options, configuration, launch
 
 SITE = "WORKBENCH_GLUE_SITE"  # the folder where the wheel is unpacked
 KEPT = ("WORKBENCH_RUN_ID", "WORKBENCH_RUN_DIR", scratch.VARIABLE)
 RECORD = "magics.json"
-WHOLE = {"idle_timeout": 1, "timeout": 1, "number_of_workers": 2}  # minutes, minutes, the driver's included
 FETCHED_BY = {"3.5": "workbench engines install spark35"}  # Spark to what fetches the jars of its kernel
 FORMATS = {"iceberg": ("iceberg", "aws", "aws-sso")}  # what --datalake-formats puts on the class path
 
@@ -90,8 +89,8 @@ def checked(name, value):
     Raises:
         ValueError: it is no value of that magic.
     """
-    if name in WHOLE and not (value.isdigit() and int(value) >= WHOLE[name]):
-        raise ValueError(f"%{name} takes a whole number from {WHOLE[name]} on; found {value!r}")
+    if name in asking.WHOLE and not (value.isdigit() and int(value) >= asking.WHOLE[name]):
+        raise ValueError(f"%{name} takes a whole number from {asking.WHOLE[name]} on; found {value!r}")
     if name == "glue_version":
         versions.version(value)
     if name == "worker_type":

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import metadata
 
+from workbench.export import asking, magics, versions
 from workbench.export import cells as code
-from workbench.export import magics, versions
 from workbench.export.findings import CANNOT_RUN, DIFFERS, Finding
 from workbench.export.versions import table
 
@@ -33,18 +33,14 @@ def misplaced(cells):
         if cell.nodes is None:
             why = "neither Python nor a magic that the kernel takes"
             yield Finding(cell.number, 1, "magic", CANNOT_RUN, "the cell", why, "write it in Python")
-        begun = begun or _begins(cell)
-
-
-def _begins(cell):
-    """Say whether a cell has code, for which the kernel begins the session."""
-    return cell.nodes is None or len(cell.nodes) > 1
+        begun = begun or asking.begins(cell)
 
 
 def overtaken(cells: list[code.Cell], written: dict[str, str]) -> Iterator[Finding]:
     """Yield a finding for each magic that would set the session and is lost, as an export begins it before.
 
-    Nothing is lost where the export writes the same value, or takes the value over. Of magics that come too late
+    Nothing is lost where the export writes the same value, or takes the value over, which it does with all but
+    another version, magics of a whole cell, and values that the kernel would refuse. Of magics that come too late
     in the notebook itself `misplaced` tells, and of all magics where an exported notebook is checked.
 
     Args:
@@ -53,16 +49,24 @@ def overtaken(cells: list[code.Cell], written: dict[str, str]) -> Iterator[Findi
     """
     if any(cell.exported for cell in cells):
         return
+    taken = asking.asked(cells)
     for cell in cells:
         for magic in cell.magics:
-            if not magic.at_top or magic.name not in magics.SESSION or magic.name in (*magics.TAKEN_OVER, "etl"):
+            if not magic.at_top or magic.name not in magics.SESSION or magic.name in magics.TAKEN_OVER:
                 continue
             if magic.name == "configure":
-                yield from _unconfigured(cell, magic)
-            elif written.get(magic.name) != magic.value.strip("'\""):
+                yield from _unconfigured(cell, magic, taken, written)
+            elif not _has(magic.name, magic.value.strip("'\""), taken, written):
                 yield _overtaken(cell, magic, written)
-        if _begins(cell):
+        if asking.begins(cell):
             return
+
+
+def _has(name, value, taken, written):
+    """Say whether the exported notebook has the value of a magic, or a later one of the same name."""
+    if name == "spark_conf":
+        return bool(taken.conf)
+    return name in taken.lines or written.get(name) == value
 
 
 def _overtaken(cell, magic, written):
@@ -81,23 +85,15 @@ def _overtaken(cell, magic, written):
     return Finding(cell.number, magic.line, "magic", DIFFERS, text, why, instead)
 
 
-def _unconfigured(cell, magic):
+def _unconfigured(cell, magic, taken, written):
     """Yield a finding for each argument of %%configure that the exported notebook does not have."""
-    try:
-        asked = ast.literal_eval(magic.value)  # as the published kernel reads it
-        asked = {str(name): value for name, value in asked.items()}
-    except (ValueError, SyntaxError, AttributeError, MemoryError, RecursionError):
-        asked = {"": None}
+    asked = asking.configured(magic.value)
     why = "the exported notebook begins its session before this cell, with a %%configure of its own, so it is lost"
-    for name, value in asked.items():
-        grade, instead = DIFFERS, "put it into the second cell of the file that is written"
-        if name == "--datalake-formats":
-            others = {one.strip() for one in str(value).split(",")} - {"iceberg", ""}
-            if not others:
-                continue
-            grade = CANNOT_RUN
-            name, instead = f"{name} {','.join(sorted(others))}", f"{instead}, with the settings that it needs"
-        yield Finding(cell.number, magic.line, "magic", grade, f"%%configure {name}".strip(), why, instead)
+    instead = "put it into the second cell of the file that is written"
+    for name, value in ({"": None} if asked is None else asked).items():
+        if name in taken.taken or (name in written and written[name] == str(value)):
+            continue
+        yield Finding(cell.number, magic.line, "magic", DIFFERS, f"%%configure {name}".strip(), why, instead)
 
 
 def imports(cells, glue, folders=()):

@@ -3,11 +3,11 @@
 import json
 import os
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from workbench import costs, java, settings
+from workbench.export import asking, homes, magics, rules, versions, wheel
 from workbench.export import cells as code
-from workbench.export import homes, magics, rules, versions, wheel
 from workbench.session import configuration
 
 IDLE_MINUTES = 10  # Glue's own default is 2880: two days are paid for when nobody ends the session
@@ -28,6 +28,9 @@ class Session:
         conf: Spark's settings, name to text.
         variables: environment variables that the environment's file refers to, name to value.
         files: modules and zips on S3 that the notebook's own magics put on the path.
+        lines: magics with one value beside version, workers and packages, name to value.
+        formats: of tables.
+        more: further arguments, name to text.
     """
 
     glue: versions.Glue
@@ -37,6 +40,9 @@ class Session:
     conf: dict
     variables: dict
     files: tuple = ()
+    lines: dict = field(default_factory=lambda: {"idle_timeout": str(IDLE_MINUTES)})
+    formats: tuple = ("iceberg",)
+    more: dict = field(default_factory=dict)
 
     def price(self):
         """Return what an hour costs, in words."""
@@ -52,22 +58,26 @@ class Session:
         """Return the arguments of a session or a job that are no settings of their own, name to text."""
         pairs = [f"{name}={value}" for name, value in self.conf.items()]
         files = {"--extra-py-files": ",".join(self.files)} if self.files else {}
-        return {"--datalake-formats": "iceberg", **files, "--conf": " --conf ".join(pairs)}
+        formats = {asking.FORMATS: ",".join(self.formats)}
+        return {**formats, **files, **self.more, asking.CONF: " --conf ".join(pairs)}
 
     def line_magics(self):
         """Return the text of the first cell: line magics, with the price above them."""
+        idle, lines = self.lines["idle_timeout"], dict(self.lines)
+        own = {
+            "glue_version": self.glue.name,
+            "idle_timeout": lines.pop("idle_timeout"),
+            "worker_type": self.worker,
+        }
+        own |= {"number_of_workers": self.workers, "additional_python_modules": ",".join(self.packages)} | lines
         engines = f"Spark {self.glue.spark}, Iceberg {self.glue.iceberg}, Python {self.glue.python}"
         return "\n".join(
             (
                 f"# Glue {self.glue.name}: {engines}",
                 f"# {self.price()}",
-                f"# until %stop_session, or {IDLE_MINUTES} minutes after the last cell",
+                f"# until %stop_session, or {idle} minutes after the last cell",
                 f"# Before you start: aws s3 cp {wheel.name()} {self.packages[0]}",
-                f"%glue_version {self.glue.name}",
-                f"%idle_timeout {IDLE_MINUTES}",
-                f"%worker_type {self.worker}",
-                f"%number_of_workers {self.workers}",
-                f"%additional_python_modules {','.join(self.packages)}",
+                *(f"%{name} {value}".rstrip() for name, value in own.items()),
             )
         )
 
@@ -86,7 +96,7 @@ class Session:
         )
 
 
-def session(notebook, values, *, version="6.0", environment=None, place=PLACE, worker=WORKER, workers=WORKERS):
+def session(notebook, values, *, version="6.0", environment=None, place=PLACE, worker=None, workers=None):
     """Return how a session for a notebook is started.
 
     Args:
@@ -95,8 +105,8 @@ def session(notebook, values, *, version="6.0", environment=None, place=PLACE, w
         version: of Glue.
         environment: settings.Environment, or None for a notebook without one.
         place: folder on S3 where the wheel will be.
-        worker: type of the workers.
-        workers: how many.
+        worker: type of the workers; that of the notebook's own magics by default, or G.1X.
+        workers: how many; likewise, or 2.
 
     Returns:
         Session. Values of variables that are not set here are texts that begin with YOUR-.
@@ -109,12 +119,23 @@ def session(notebook, values, *, version="6.0", environment=None, place=PLACE, w
     glue, cells = versions.version(version), code.read(notebook, values)
     lacking = [module for _, module, _ in rules.missing(cells, code.imported(cells), glue)]
     pins = sorted({found for module in lacking if (found := rules.pin(module)) and module not in glue.removed})
+    taken = asking.asked(cells)
+    lines = {"idle_timeout": str(IDLE_MINUTES)} | taken.lines
+    worker, workers = (
+        worker or lines.get("worker_type", WORKER),
+        workers or int(lines.get("number_of_workers", WORKERS)),
+    )
     versions.dpus(worker)
     ours = (f"{place.rstrip('/')}/{wheel.name()}", *pins)
-    own, files = (_own(cells, name) for name in ("additional_python_modules", "extra_py_files"))
+    own, files = (_own(cells, taken, name) for name in magics.TAKEN_OVER)
     there = magics.requirements([magics.Magic(1, "additional_python_modules", ",".join(ours), True)])
     packages = (*ours, *(text for name, text in own.items() if name not in there))
-    return Session(glue, worker, workers, packages, *_catalog(environment, glue), tuple(files.values()))
+    conf, variables = _catalog(environment, glue)
+    return Session(
+        glue, worker, workers, packages, conf | taken.conf, variables, tuple(files.values()),
+        {name: value for name, value in lines.items() if name not in ("worker_type", "number_of_workers")},
+        tuple(dict.fromkeys(("iceberg", *taken.formats))), taken.arguments,
+    )  # fmt: skip
 
 
 def defaults(glue: versions.Glue) -> dict[str, str]:
@@ -123,9 +144,10 @@ def defaults(glue: versions.Glue) -> dict[str, str]:
     return {"glue_version": glue.name, "idle_timeout": str(IDLE_MINUTES), **workers}
 
 
-def _own(cells, name):
+def _own(cells, taken, name):
     """Return what magics of the notebook ask for by a name: what it is called to its text."""
-    return magics.requirements([one for cell in cells for one in cell.magics if one.at_top and one.name == name])
+    lines = [one for cell in cells for one in cell.magics if one.at_top]
+    return magics.requirements([one for one in (*lines, *taken.requirements) if one.name == name])
 
 
 def _catalog(env, glue):

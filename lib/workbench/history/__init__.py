@@ -60,6 +60,8 @@ def build(spark, source, target, *, key, back_end="auto", truncated=False, toget
     table = commits.load(spark, source)
     schema = spark.table(name).schema
     changes.check_columns(source, schema, list(key))
+    for name in schema.names:
+        identifiers.in_sql(name)  # a merge parses the names that it fills once more
     if taken := [name for name in schema.names if name.lower() in targets.COLUMNS]:
         raise ValueError(f"{source} has a column {taken[0]}, which the history adds")
     return advance.run(spark, source, table, schema, target, key, back_end, truncated, tuple(together))

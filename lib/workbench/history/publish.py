@@ -101,7 +101,7 @@ def merge(rows, names, key, bounds):
         same = same & (F.col(identifiers.column(name)) == F.col(ours[name]))
     if bounds is not None:
         same = same & bounds
-    values = {identifiers.column(name): F.col(alias) for name, alias in ours.items()}
+    values = {identifiers.in_sql(name): F.col(alias) for name, alias in ours.items()}
 
     def write(table):
         merging = releases.merge_into(staged, table, same)

@@ -37,11 +37,22 @@ class Avro:
             framing, UUIDs as text of AWS Glue's, whose values may be compressed. Empty for records that were
             written with `schema` itself and begin with nothing.
         version: the schema's own, kept with each dead letter.
+        framing: `single_object` where records are in Avro's own single-object encoding: C3 01 and the fingerprint
+            of the writer's schema, which is `schema` or one of `writers`, there by its fingerprint
+            (`streams.framing.fingerprint`). It goes beside the ids of registries.
     """
 
     schema: str
     writers: dict[int | str, str] = field(default_factory=dict)
     version: str = "1"
+    framing: str | None = None
+
+    def __post_init__(self):
+        if self.framing not in (None, framing.SINGLE_OBJECT):
+            raise ValueError(
+                f"framing is {self.framing!r}, expected {framing.SINGLE_OBJECT} or None; those of registries go "
+                "by the ids of writers"
+            )
 
     def fields(self):
         """Return the columns as a StructType.
@@ -55,15 +66,20 @@ class Avro:
         found = StructType.fromJson(_struct(reader, ()))
         schemas.refuse_twice(found.names, f"the Avro record {reader['name']}")
         for number, one in self.writers.items():
-            framing.of_id(number)
+            kind = framing.of_id(number)
             _parsed(one)
+            if kind == framing.SINGLE_OBJECT and (own := framing.fingerprint(one)) != number:
+                raise ValueError(f"{number} is not the fingerprint of its writer's schema, which is {own}")
         if self.writers:
             avro_resolution.check_defaults(reader)
         return found
 
     def parser(self):
         """Return the Parser, which goes to Spark's workers."""
-        return Parser(self.fields().jsonValue(), self.schema, dict(self.writers))
+        fields, writers = self.fields().jsonValue(), dict(self.writers)
+        if self.framing:
+            writers |= {framing.fingerprint(self.schema): self.schema}
+        return Parser(fields, self.schema, writers)
 
 
 @dataclass

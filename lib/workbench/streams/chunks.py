@@ -36,6 +36,7 @@ class Reading:
         lineage: names of the source's lineage that the rows get too, RAW for the record itself, and nulls.COLUMN.
         raw_bytes: how much of a dead record is kept.
         keyless: what the key of a record without one becomes, one of nulls.KEYLESS.
+        timed: whether a record without a time is a dead letter.
         tombstones: whether a record without a value becomes a row, of nulls, and no dead letter.
     """
 
@@ -45,6 +46,7 @@ class Reading:
     lineage: tuple
     raw_bytes: int = RAW_BYTES
     keyless: str = "null"
+    timed: bool = False
     tombstones: bool = False
 
     def __call__(self, batches):
@@ -86,7 +88,7 @@ class Reading:
         yield {"shard": task.shard, "status": json.dumps(told)}
 
     def _chunk(self, task, records):
-        aside = nulls.aside(records, keyless=self.keyless, tombstones=self.tombstones)
+        aside = nulls.aside(records, keyless=self.keyless, timed=self.timed, tombstones=self.tombstones)
         parsed = nulls.parsed(self.parser, records.data, aside)
         count, good, dead = len(records), len(parsed.good), len(parsed.dead)
         return {
@@ -180,7 +182,8 @@ class Unpacking:
 def frame(spark, source, tasks, parser, lineage, raw_bytes=RAW_BYTES, **lacking):
     """Return the frame of chunks of some tasks, one Spark task each; lazy, and reads anew each time it runs.
 
-    `lacking` says what becomes of records without a key or a value: keyless and tombstones, as of Reading.
+    `lacking` says what becomes of records without a key, a time or a value: keyless, timed and tombstones, as of
+    Reading.
     """
     numbers = spark.range(0, len(tasks), 1, max(1, len(tasks)))
     return numbers.mapInArrow(Reading(source, tasks, parser, tuple(lineage), raw_bytes, **lacking), SCHEMA)

@@ -6,15 +6,23 @@ written twice.
 """
 
 import operator
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from functools import reduce
+from typing import TYPE_CHECKING
 
 from workbench import identifiers
-from workbench.streams import aggregates, chunks, positions, publish, shards, tables
+from workbench.streams import aggregates, chunks, nulls, positions, publish, shards, tables
 from workbench.tables import commits, snapshots
 
+if TYPE_CHECKING:
+    from pyspark.sql import Column
+
 SCHEMA = f"{chunks.DEAD}, stream_arn STRING, stream_created TIMESTAMP, schema_version STRING, run_id STRING"
-LACKING = ("raw", "raw_bytes", "raw_sha256", "partition_key")  # null where a record has no value or no key
+LACKING = (  # null where a record has no value, key or usable time, for a topic, and before a replay
+    "raw", "raw_bytes", "raw_sha256", nulls.KEY, nulls.TIME, aggregates.COLUMN, "stream_created", "replay",
+    "replay_table", "replayed",
+)  # fmt: skip
 # rows from before there was the last column have a null there. A hash passes over nulls, so a replay that was
 # begun without the column finds its commits by the same name
 KEY = ("stream_arn", "stream_created", "shard_id", "sequence_number", aggregates.COLUMN)
@@ -54,7 +62,7 @@ def make(spark, table, schema=SCHEMA, what="table of dead letters"):
     for name in missing:
         _add(spark, table, name, want[name])
     for one in columns:
-        if one.name in LACKING and not one.nullable:
+        if one.name in LACKING and one.name in want and not one.nullable:
             spark.sql(f"ALTER TABLE {identifiers.quoted(table)} ALTER COLUMN {one.name} DROP NOT NULL")
 
 
@@ -131,7 +139,9 @@ def origin(stream, run_id, version):
     }
 
 
-def same_record(one, other, names=KEY):
+def same_record(
+    one: "Callable[[str], Column]", other: "Callable[[str], Column]", names: Sequence[str] = KEY
+) -> "Column":
     """Return the condition that two rows are of one record; a topic has no time of its making.
 
     Args:
@@ -142,7 +152,7 @@ def same_record(one, other, names=KEY):
     return reduce(operator.and_, [known(name, one(name)).eqNullSafe(known(name, other(name))) for name in names])
 
 
-def known(name, column):
+def known(name: str, column: "Column") -> "Column":
     """Return a column of KEY as it would be of a row that is written now: without a place it came alone."""
     from pyspark.sql import functions as F
 

@@ -6,10 +6,16 @@ positions is in one of them.
 
 import hashlib
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from workbench import identifiers, releases
-from workbench.streams import aggregates, chunks, dead_letters, publish, routes, tables
+from workbench.streams import aggregates, chunks, dead_letters, publish, routes, sources, tables
 from workbench.tables import commits
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from workbench.streams.topics import Topic
 
 SCHEMA = f"{dead_letters.SCHEMA}, replay STRING, replay_table STRING, replayed BOOLEAN"
 WHOLE = 2**31 - 1  # of a record is kept
@@ -50,7 +56,7 @@ class Apart:
             }  # fmt: skip
 
 
-def take_apart(spark, table, source):
+def take_apart(spark: "SparkSession", table: str, source: "sources.Source | Topic") -> None:
     """Put the records within into the place of errors that are aggregates, in one commit.
 
     Such are of a version that did not read aggregates: of one that does, no error lacks its place in an aggregate.
@@ -78,7 +84,15 @@ def take_apart(spark, table, source):
     commits.retrying(spark, table, merging.merge, conditional=True)
 
 
-def rows(dead, found, source, stream, *, run_id, version):
+def rows(
+    dead: "DataFrame",
+    found: "DataFrame",
+    source: "sources.Source | Topic",
+    stream: sources.Stream,
+    *,
+    run_id: str,
+    version: str,
+) -> "DataFrame":
     """Return the error store's rows of a batch; lazy.
 
     Args:

@@ -1,9 +1,11 @@
-"""What a schema registry's serializer puts before a value: which schema it was written with.
+"""What stands before a value: which schema it was written with, by a registry's id or by Avro's own fingerprint.
 
 Source: Confluent's wire format; AWSSchemaRegistryConstants, MessageIndexFinder and ProtobufWireFormatEncoder of
-awslabs/aws-glue-schema-registry.
+awslabs/aws-glue-schema-registry; avro.apache.org, Specification 1.12, Single object encoding.
 """
 
+import json
+import re
 import uuid
 import zlib
 from typing import Any
@@ -12,41 +14,64 @@ from workbench.streams import varints
 from workbench.streams.types import Bad
 
 CONFLUENT, GLUE = "confluent", "glue"
-FRAMINGS = (CONFLUENT, GLUE)
-BEGIN = {CONFLUENT: 0, GLUE: 3}  # the first byte
-HEADER = {CONFLUENT: 5, GLUE: 18}  # that byte and four of an id; that byte, one of compression, and a UUID
+FRAMINGS = (CONFLUENT, GLUE)  # of registries
+SINGLE_OBJECT = "single_object"  # of Avro alone
+BEGIN = {CONFLUENT: b"\x00", GLUE: b"\x03", SINGLE_OBJECT: b"\xc3\x01"}
+# that byte and four of an id; that byte, one of compression, and a UUID; two bytes and eight of a fingerprint
+HEADER = {CONFLUENT: 5, GLUE: 18, SINGLE_OBJECT: 10}
 PLAIN, ZLIB = 0, 5
 LARGEST = 2**28  # bytes of a value that came compressed
-NAMED = {CONFLUENT: "a zero and the id of a schema", GLUE: "the byte 3, a compression and the UUID of a schema"}
+NAMED = {
+    CONFLUENT: "a zero and the id of a schema", GLUE: "the byte 3, a compression and the UUID of a schema",
+    SINGLE_OBJECT: "the bytes C3 01 and the fingerprint of a schema",
+}  # fmt: skip
+FINGERPRINT = re.compile("[0-9a-f]{16}")
 
 
 def of_id(number: Any) -> str:
-    """Return the framing whose schemas have such an id: whole numbers are Confluent's, UUIDs are Glue's.
+    """Return the framing whose schemas have such an id.
+
+    Whole numbers are Confluent's, UUIDs are Glue's, sixteen hexadecimal digits fingerprints of single objects.
 
     Raises:
         ValueError: it is neither.
     """
     if type(number) is int and 0 <= number < 2**32:
         return CONFLUENT
+    if isinstance(number, str) and FINGERPRINT.fullmatch(number):
+        return SINGLE_OBJECT
     try:
         if str(uuid.UUID(number)) == number:
             return GLUE
     except (ValueError, TypeError, AttributeError):
         pass
     raise ValueError(
-        f"{number!r} is not the id of a writer's schema: a whole number of 32 bits (Confluent), or a UUID as "
-        "text, in lower case and with dashes (Glue)"
+        f"{number!r} is not the id of a writer's schema: a whole number of 32 bits (Confluent), a UUID as "
+        "text, in lower case and with dashes (Glue), or a fingerprint as 16 hexadecimal digits (single objects)"
     )
+
+
+def fingerprint(schema: str) -> str:
+    """Return the CRC-64-AVRO fingerprint of an Avro schema's canonical form: the bytes of a header, hexadecimal.
+
+    Args:
+        schema: JSON text of a schema that was looked at before.
+    """
+    from fastavro import schema as fast
+
+    return fast.fingerprint(fast.to_parsing_canonical_form(json.loads(schema)), "CRC-64-AVRO")
 
 
 def opened(raw: bytes, framings: tuple[str, ...]) -> tuple[int | str, bytes]:
     """Return (id of the schema, what follows) of a record in one of some framings; or raise Bad."""
-    framing = next((one for one in framings if raw[:1] == bytes([BEGIN[one]])), None)
+    framing = next((one for one in framings if raw.startswith(BEGIN[one])), None)
     if framing is None or len(raw) < HEADER[framing]:
         raise Bad("not_framed", f"the record does not begin with {', or '.join(NAMED[one] for one in framings)}")
     body = raw[HEADER[framing] :]
     if framing == CONFLUENT:
         return int.from_bytes(raw[1:5], "big"), body
+    if framing == SINGLE_OBJECT:
+        return raw[2:10].hex(), body
     if raw[1] not in (PLAIN, ZLIB):
         raise Bad("not_framed", f"the compression is {raw[1]}, expected {PLAIN} (none) or {ZLIB} (zlib)")
     return str(uuid.UUID(bytes=raw[2:18])), _inflated(body) if raw[1] == ZLIB else body

@@ -147,8 +147,8 @@ class Run:
             return self._told(read, after, written, begun, looked)
 
     def _frame(self, tasks):
-        keyless = tables.keyless(self.spark, self.table, self.lineage, bool(self.letters))
-        return chunks.frame(self.spark, self.source, tasks, self.parser, self._lineage(), keyless=keyless)
+        lacking = tables.lacking(self.spark, self.table, self.lineage, bool(self.letters))
+        return chunks.frame(self.spark, self.source, tasks, self.parser, self._lineage(), **lacking)
 
     def _commit(self, frame, read, after):
         """Commit dead letters, then rows and positions; returns (what was read, how many rows were added)."""

@@ -1,4 +1,4 @@
-"""What a record of Kafka may lack, its value or its key, and what becomes of it: null is not empty.
+"""What a record of Kafka may lack, its value, its key or its time, and what becomes of it: null is not empty.
 
 A record without a value is a tombstone: compaction of a topic keeps it as the sign that its key is deleted. No
 parser sees one: what it takes are bytes, and to a caller's own an empty value may well be a record.
@@ -7,27 +7,37 @@ parser sees one: what it takes are bytes, and to a caller's own an empty value m
 from workbench.streams.parsing import Parsed
 
 KEY = "partition_key"  # the lineage column that takes a record's key
+TIME = "approximate_arrival_timestamp"  # the one that takes its time
+MAY_LACK = {KEY: "the record has no key", TIME: "the record has no time of the years 1 to 9999"}
 TOMBSTONE = "tombstone"  # a dead record's reason
 COLUMN = "_tombstone"  # of rows on their way: whether the record is one
 KEYLESS = ("null", "dead", "empty")  # what the key of a record without one becomes
 
 
-def aside(records, *, keyless="null", tombstones=False):
+def aside(records, *, keyless="null", timed=False, tombstones=False):
     """Return what cannot become a row, for want of a value or a key or because of what its source says of it.
 
     Args:
         records: reading.Records.
         keyless: one of KEYLESS; with `dead` a record without a key is a dead letter.
+        timed: whether a record without a time is a dead letter.
         tombstones: whether a record without a value becomes a row all the same, of nulls.
 
     Returns:
         dict, place to (reason, message).
     """
     found = {}
-    if keyless == "dead" and None in records.key:
-        said = ("null_in_required", f"the record has no key, and column {KEY!r} is required")
-        found = {n: said for n, one in enumerate(records.key) if one is None}
+    if timed:
+        found |= _without(TIME, records.arrived)
+    if keyless == "dead":
+        found |= _without(KEY, records.key)
     return (found if tombstones else found | stones(records.data)) | records.wrong
+
+
+def _without(column, values):
+    """Return what is said of the values of a required column that are null, as `aside`."""
+    said = ("null_in_required", f"{MAY_LACK[column]}, and column {column!r} is required")
+    return {n: said for n, one in enumerate(values) if one is None} if None in values else {}
 
 
 def stones(data):

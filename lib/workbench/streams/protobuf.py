@@ -161,7 +161,7 @@ def _value(made, raw):
         raise Bad("not_utf8", f"a text is not UTF-8: {error.reason}") from None
     except Exception as error:  # a DecodeError; whatever else a library meets, it is this record's
         for name in framing.FRAMINGS:  # no message begins so: there is no field 0
-            if raw[0] == framing.BEGIN[name] and len(raw) >= framing.HEADER[name]:
+            if raw.startswith(framing.BEGIN[name]) and len(raw) >= framing.HEADER[name]:
                 raise Bad("not_protobuf", f"{error}; it begins as with framing={name!r}") from None
         text = "UTF-8" in str(error)  # all that the library says of a text in proto3
         raise Bad("not_utf8" if text else "not_protobuf", str(error) or f"{error!r}") from None

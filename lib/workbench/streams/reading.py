@@ -24,7 +24,7 @@ class Records:
         data: bytes; None for a record of Kafka without a value, which is not an empty one.
         sequence: sequence numbers, decimal text; those that came in one aggregate have the same.
         key: partition keys; None for a record of Kafka without one.
-        arrived: approximate time of arrival, seconds since 1970.
+        arrived: approximate time of arrival, seconds since 1970; None for a record of Kafka without a usable one.
         within: place of each in the aggregate that it came in, 0 for one that came alone; None where all did.
         wrong: place in these lists to (reason, message), of records that become no rows whatever their bytes say.
     """
@@ -32,7 +32,7 @@ class Records:
     data: list[bytes | None]
     sequence: list[str]
     key: list[str | None]
-    arrived: list[float]
+    arrived: list[float | None]
     within: list[int] | None = None
     wrong: dict[int, tuple[str, str]] = field(default_factory=dict)
 

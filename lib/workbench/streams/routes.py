@@ -286,8 +286,8 @@ def _wrong(name, target, plan, stone):
     for one in plan.columns[name]:
         if not one.nullable and one.name in there:
             yield "null_in_required", f"field {one.name!r} is null, and required in {name}", null(one.name)
-        elif not one.nullable and one.name == nulls.KEY and one.name in target.lineage:
-            text = f"the record has no key, and column {one.name!r} is required in {name}"
+        elif not one.nullable and one.name in nulls.MAY_LACK and one.name in target.lineage:
+            text = f"{nulls.MAY_LACK[one.name]}, and column {one.name!r} is required in {name}"
             yield "null_in_required", text, null(one.name)
 
 

@@ -49,11 +49,12 @@ def checked(spark, table, parse, source, lineage, record_key):
     return schema
 
 
-def keyless(spark, table, lineage, letters):
-    """Return what the key of a record without one becomes in a table: one of nulls.KEYLESS.
+def lacking(spark, table, lineage, letters):
+    """Return what becomes of records without a key or a time in a table: keyless and timed, as of chunks.Reading.
 
-    Null, where the column allows it. A column that is required makes the record a dead letter; where the run has
-    no table for those it takes an empty text, as it did before the two were told apart, and no run stops for it.
+    Null, where the column allows it. A column that is required makes the record a dead letter. For a key where the
+    run has no table of those it is an empty text, as it was before the two were told apart, and no run stops for
+    it; for a time there is no such value.
 
     Args:
         spark: session.
@@ -61,13 +62,14 @@ def keyless(spark, table, lineage, letters):
         lineage: the lineage columns that the table takes.
         letters: whether the run has a table of dead letters.
     """
-    if nulls.KEY not in lineage:
-        return "null"
+    if not set(nulls.MAY_LACK).intersection(lineage):
+        return {}
     commits.load(spark, table)  # its columns may have changed since the last batch
-    columns = spark.table(identifiers.quoted(table)).schema
-    if nulls.KEY not in columns.names or columns[nulls.KEY].nullable:  # what is missing is said by `checked`
-        return "null"
-    return "dead" if letters else "empty"
+    have = {one.name: one.nullable for one in spark.table(identifiers.quoted(table)).schema}
+    # what is missing is said by `checked`
+    required = {name for name in nulls.MAY_LACK if name in lineage and not have.get(name, True)}
+    keyless = "null" if nulls.KEY not in required else "dead" if letters else "empty"
+    return {"keyless": keyless, "timed": nulls.TIME in required}
 
 
 def refuse_wap(spark):

@@ -28,7 +28,7 @@ class Topic:
     """A Kafka topic as a consumer sees it. It joins no consumer group: how far it was read is in the table alone.
 
     A record's time is its producer's; one that is not of the years 1 to 9999, because it is in another unit than
-    milliseconds, is null.
+    milliseconds, is null, and so is -1, by which Kafka says that there is none.
 
     Attributes:
         topic: its name.
@@ -200,20 +200,26 @@ def _taken(topic, made, task, progress, following):
             _, high = made.get_watermark_offsets(
                 TopicPartition(topic.topic, int(task.shard)), timeout=CALL_SECONDS, cached=True
             )
-            arrived = found[-1].timestamp()[1]
-            progress.behind_millis = max(1, sources.now_millis() - arrived) if high > following else 0
+            arrived = _millis(found[-1])
+            age = 0 if arrived is None else sources.now_millis() - arrived
+            progress.behind_millis = max(1, age) if high > following else 0
     if ended:
         progress.behind_millis = 0
 
 
 def _records(messages):
-    stamps = [one.timestamp() for one in messages]
     return Records(
         [one.value() for one in messages],
         [str(one.offset()) for one in messages],
         [None if one.key() is None else one.key().decode("utf-8", "replace") for one in messages],
-        [millis / 1000 if kind and millis in _MILLIS else None for kind, millis in stamps],
+        [None if millis is None else millis / 1000 for millis in map(_millis, messages)],
     )
+
+
+def _millis(message):
+    """Return a message's time; None where it has none (-1) or one that no timestamp holds."""
+    kind, millis = message.timestamp()
+    return millis if kind and millis != -1 and millis in _MILLIS else None
 
 
 def settings(config):

@@ -81,7 +81,7 @@ def engine(name):
         close = settings.nearest(str(name), known)
         hint = f" (did you mean {close}?)" if close else ""
         raise ValueError(f"no engine {name!r}{hint}; there are {', '.join(known)}")
-    values = yaml_files.read(known[name])
+    values = yaml_files.read(known[name], texts=("conf",))
     try:
         found = Engine(**({"name": known[name].stem} | values))
     except ValidationError as error:

@@ -7,7 +7,7 @@ from doctor_cases import LATER, POLICY, diagnose
 
 from workbench.data import sick
 from workbench.tables import commits, doctor, maintenance
-from workbench.tables.doctor import pointers, trials
+from workbench.tables.doctor import looking, pointers, trials
 from workbench.tables.snapshots import TableNotFound
 
 FOUND = doctor.Diagnosis("a.b", "", None, LATER, POLICY, ())
@@ -166,3 +166,11 @@ def test_a_folder_of_metadata_that_is_gone_is_said(spark, namespace, tmp_path):
     spark.sql(f"CREATE TABLE {name} (id BIGINT) USING iceberg")
     seen = pointers.look(spark, name, location=f"{tmp_path}/gone/00001-a.metadata.json")
     assert (seen.damage, seen.versions, seen.offered) == ("the file is gone", (), None)
+
+
+def test_statements_that_name_a_dollar_run_without_variables(spark):
+    assert looking.run_as_written("a", "b") == ("a", "b")
+    before = spark.conf.get("spark.sql.variable.substitute")
+    found = [spark.sql(one) for one in looking.run_as_written("SELECT 1 AS `${spark.app.name}`")]
+    assert (len(found), found[1].columns) == (3, ["${spark.app.name}"])
+    assert spark.conf.get("spark.sql.variable.substitute") == before

@@ -1,5 +1,7 @@
 """The fast way: the same rows and statistics as Iceberg's own rewrite, one commit, and Spark where it is unusual."""
 
+from datetime import date
+
 import pyarrow as pa
 import pytest
 from conftest import ENVIRONMENT, PROVE
@@ -184,6 +186,20 @@ def test_unusual_tables_go_through_spark_and_the_reason_is_told(spark, table, ki
     (done,) = maintenance.run(spark, plan(spark, table, "compact_data"))
     assert (done.fast, done.files, done.files_after, done.said) == (0, 5, 1, (f"through Spark: {why}",))
     assert digest(spark, table) == before
+
+
+@pytest.mark.proof("the column `col-ümn 1` of the tests of the fast way shows a name in another spelling")
+def test_names_that_files_have_in_another_spelling_are_taken(spark, table):
+    """Iceberg writes a_x2Eb into a file for a.b: the same column, and not another one than the table has."""
+    made(spark, table, columns="id BIGINT, `a.b` STRING, `c``d` DOUBLE, `1 e` DATE")
+    values = "id, 'x', IF(id = 3, double('NaN'), 0.5D), date_add(DATE '2026-01-01', int(id))"
+    spark.sql(f"INSERT INTO {table} SELECT {values} FROM range(0, 5, 1, 5)")
+    rows = [(n, "x", float("nan") if n == 3 else 0.5, date(2026, 1, 1 + n)) for n in range(5)]
+    chosen = plan(spark, table, "compact_data").actions[0].groups
+    done, why = arrow.rewrite(spark, table, chosen, policy(), tries=1)
+    assert (done and (done.files, done.files_after), why) == ((5, 1), None)
+    spark.sql(f"REFRESH TABLE {table}")
+    assert sorted(map(str, map(tuple, spark.table(table).collect()))) == list(map(str, rows))
 
 
 TWO_COLUMNS = "id BIGINT, v STRING"

@@ -4,6 +4,7 @@ from datetime import timedelta
 
 from workbench import identifiers
 from workbench.tables import commits
+from workbench.tables.doctor import looking
 from workbench.tables.doctor.findings import LOW, MIDDLE, Finding, count, size
 from workbench.tables.maintenance import expiry, manifests, metadata
 
@@ -116,10 +117,12 @@ def dangling_refs(look):
         LOW,
         "; ".join(said[:5]) + (f"; and {len(said) - 5} more" if len(said) > 5 else ""),
         "drop those that nobody needs, then expire snapshots; or give them a maximum age",
-        statements=tuple(
-            f"ALTER TABLE {look.name()} DROP {kind.upper()} {identifiers.column(name)}"
-            for _, _, names in found
-            for kind, name in names
+        statements=looking.run_as_written(
+            *(
+                f"ALTER TABLE {look.name()} DROP {kind.upper()} {identifiers.column(name)}"
+                for _, _, names in found
+                for kind, name in names
+            )
         ),
     )
 

@@ -2,7 +2,7 @@
 
 import statistics
 
-from workbench.tables.doctor import transforms
+from workbench.tables.doctor import looking, transforms
 from workbench.tables.doctor.findings import HIGH, LOW, MIDDLE, Finding, count, size
 from workbench.tables.maintenance import deletes, groups
 
@@ -86,7 +86,7 @@ def partitioning(look):
         what + why,
         f"{transforms.said(proposed, field, wanted, others)}, then rewrite the data: "
         f"{_brings(look, own, field, transforms.applied(proposed, field, values))}",
-        statements=(transforms.statement(look.name(), field, proposed),),
+        statements=looking.run_as_written(transforms.statement(look.name(), field, proposed)),
     )
 
 
@@ -133,7 +133,9 @@ def skewed_partitions(look):
         f"the median of {count(len(own), 'partition')}",
         "divide it further, by a bucket of a column that queries ask by or by a finer time; if its value means "
         "unknown, find out why so many rows have none",
-        statements=(transforms.divided(look.name(), look.fields(), look.columns, most, look.policy),),
+        statements=looking.run_as_written(
+            transforms.divided(look.name(), look.fields(), look.columns, most, look.policy)
+        ),
     )
 
 

@@ -105,6 +105,14 @@ def quoted(schema, name):
     return ".".join(identifiers.column(part) for part in ([name] if whole else name.split(".")))
 
 
+def run_as_written(*statements: str) -> tuple[str, ...]:
+    """Return statements so that Spark runs them as they are: without its variables where a name holds `${`."""
+    if not any("${" in one for one in statements):
+        return statements
+    setting = "spark.sql.variable.substitute"
+    return f"SET {setting} = false", *statements, f"RESET {setting}"
+
+
 def procedures(spark, table):
     """Return the schema of procedures of a table's catalog, quoted for a statement."""
     return f"{identifiers.column(commits.identified(spark, table).catalog().name())}.system"

@@ -6,15 +6,21 @@ all. So what is looked at is a handle that stands still, and what commits is one
 
 import json
 import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 from workbench import identifiers
 from workbench.tables import commits
+
+if TYPE_CHECKING:
+    from py4j.java_gateway import JavaObject
+    from pyspark.sql import Column, DataFrame, Row, SparkSession
 
 FILES = (".metadata.json", ".metadata.json.gz")  # how a metadata file's name ends
 _SCHEME = r"^[A-Za-z][A-Za-z0-9+.-]*:(//[^/]*)?"
 
 
-def own(spark, table):
+def own(spark: "SparkSession", table: str) -> "JavaObject":
     """Return Iceberg's handle of a table at its newest state, that no other thread of the session is given.
 
     Raises:
@@ -28,7 +34,7 @@ def own(spark, table):
     return loaded
 
 
-def still(spark, loaded):
+def still(spark: "SparkSession", loaded: "JavaObject") -> "JavaObject":
     """Return a handle of the state that a table has now: it is never refreshed, and commits nothing."""
     return _of(spark, loaded, loaded.operations().current())
 
@@ -38,7 +44,7 @@ def _of(spark, loaded, state):
     return iceberg.BaseTable(iceberg.StaticTableOperations(state, loaded.io()), loaded.name())
 
 
-def frame(spark, loaded, kind):
+def frame(spark: "SparkSession", loaded: "JavaObject", kind: str) -> "DataFrame":
     """Return a metadata table as a DataFrame; lazy, reads metadata only.
 
     Args:
@@ -53,7 +59,7 @@ def frame(spark, loaded, kind):
     return DataFrame(iceberg.spark.SparkTableUtil.loadMetadataTable(spark._jsparkSession, loaded, of), spark)
 
 
-def without(spark, loaded, snapshot_ids):
+def without(spark: "SparkSession", loaded: "JavaObject", snapshot_ids: Iterable[int]) -> "JavaObject":
     """Return a table as it would be without some snapshots, for `frame`; nothing is written."""
     iceberg = spark._jvm.org.apache.iceberg
     gone = spark._jvm.java.util.HashSet()
@@ -63,7 +69,7 @@ def without(spark, loaded, snapshot_ids):
     return _of(spark, loaded, left)
 
 
-def known(spark, loaded):
+def known(spark: "SparkSession", loaded: "JavaObject") -> "DataFrame":
     """Return a frame of all files of all snapshots, refs and metadata versions of a state, by location (`at`)."""
     found = frame(spark, loaded, "ALL_FILES").selectExpr("file_path AS at")
     for kind, column in (
@@ -76,14 +82,14 @@ def known(spark, loaded):
     return found.union(texts(spark, [*more, loaded.operations().current().metadataFileLocation()]))
 
 
-def texts(spark, values):
+def texts(spark: "SparkSession", values: Iterable[str]) -> "DataFrame":
     """Return a frame of texts (`at`); from pandas by Arrow, which starts no Python worker."""
     import pandas as pd
 
     return spark.createDataFrame(pd.DataFrame({"at": pd.Series(list(values), dtype=object)}), "at STRING")
 
 
-def listed(io, folder):
+def listed(io: "JavaObject", folder: str) -> dict[str, int]:
     """Return {location: bytes} of all that lies below a folder, as a table's file IO lists it."""
     found, each = {}, io.listPrefix(folder.rstrip("/") + "/").iterator()
     while each.hasNext():
@@ -92,7 +98,7 @@ def listed(io, folder):
     return found
 
 
-def path(location):
+def path(location: "str | Column") -> "str | Column":
     """Return a location, a text or a Column, without scheme and host: one file under two schemes is one file."""
     if isinstance(location, str):
         return re.sub("/+", "/", re.sub(_SCHEME, "", location))
@@ -101,13 +107,13 @@ def path(location):
     return F.regexp_replace(F.regexp_replace(location, _SCHEME, ""), "/+", "/")
 
 
-def number(location):
+def number(location: str) -> int | None:
     """Return the number that a metadata file's name begins with (`00003-…`, `v3.…`); None without."""
     found = re.match(r"v?(\d+)[-.]", location.rpartition("/")[2])
     return int(found[1]) if found else None
 
 
-def entries(spark, loaded, *columns):
+def entries(spark: "SparkSession", loaded: "JavaObject", *columns: "str | Column") -> "DataFrame":
     """Return the live entries of a table's current snapshot: its data and delete files.
 
     Args:
@@ -143,7 +149,7 @@ def entries(spark, loaded, *columns):
     return live.drop("partition").join(known, same).drop("_path", "_at")
 
 
-def uuid_field(loaded):
+def uuid_field(loaded: "JavaObject") -> str | None:
     """Return the name of a partition field that holds a UUID, of any of a table's specs; None without.
 
     Iceberg's metadata tables on Spark end in an error when they show such a value (apache/iceberg#13703), and with
@@ -184,7 +190,7 @@ def _partitions_by_core(spark, loaded, told):
     return rows
 
 
-def partition_of(row):
+def partition_of(row: "Row | None") -> str:
     """Return a partition as JSON text with its fields in a stable order; `{}` for none."""
     values = {} if row is None else row.asDict()
     return json.dumps({name: _plain(values[name]) for name in sorted(values)}, ensure_ascii=False)
@@ -195,13 +201,13 @@ def _plain(value):
     return value if value is None or isinstance(value, bool | int | str) else f"{type(value).__name__} {value}"
 
 
-def refs(loaded):
+def refs(loaded: "JavaObject") -> "dict[str, JavaObject]":
     """Return {name: Java ref} of a loaded table, sorted by name."""
     there = loaded.refs()
     return {name: there[name] for name in sorted(there)}
 
 
-def lineage(spark, loaded):
+def lineage(spark: "SparkSession", loaded: "JavaObject") -> dict[int, dict[str, Any]]:
     """Return {snapshot id: snapshot as a dict}, oldest sequence number first."""
     known = sorted(
         commits.snapshots_of(spark, loaded), key=lambda one: (one.get("sequence-number", 0), one["timestamp-ms"])
@@ -209,7 +215,7 @@ def lineage(spark, loaded):
     return {one["snapshot-id"]: one for one in known}
 
 
-def ancestors(known, snapshot_id):
+def ancestors(known: dict[int, dict[str, Any]], snapshot_id: int | None) -> list[int]:
     """Return a snapshot and its ancestors as far as they are known, newest first."""
     line = []
     while snapshot_id in known:

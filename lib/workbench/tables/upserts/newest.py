@@ -52,7 +52,7 @@ def write(rows, shape):
     same = reduce(operator.and_, [table(name) == source(name) for name in shape.key])
     there, new = _sequence(shape, table), _sequence(shape, source)
     newer = (there < new) | ((there == new) & (_tie(shape, table) < _tie(shape, source)))
-    values = {identifiers.column(name): source(name) for name in shape.columns}
+    values = {identifiers.in_sql(name): source(name) for name in shape.columns}
     merging = releases.merge_into(rows, identifiers.quoted(shape.table), same)
     merging.whenMatched(newer).update(values).whenNotMatched().insert(values).merge()
 

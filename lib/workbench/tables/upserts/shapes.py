@@ -108,6 +108,8 @@ def _check_frame(updates):
 
 
 def _check_columns(shape):
+    for name in shape.columns:
+        identifiers.in_sql(name)  # a merge parses the names that it fills once more
     named = [*shape.key, *shape.sequence, *([shape.deleted] if shape.deleted else [])]
     if unknown := [name for name in named if name not in shape.columns]:
         raise ValueError(f"{shape.table} has no column {unknown[0]}; it has {', '.join(shape.columns)}")
