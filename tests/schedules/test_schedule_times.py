@@ -191,6 +191,7 @@ CHANGES = ["2026-03-08", "2026-03-29", "2026-04-05", "2026-10-04", "2026-10-25",
 
 @example("7", "2", "Europe/Berlin", "UTC", "2026-03-29", 0, 0)  # jumped over: at 03:00, which is no slot of :07
 @example("0", "2", "Australia/Lord_Howe", "Asia/Kathmandu", "2026-10-04", 59, 2)
+@example("30", "2", "Europe/Berlin", "UTC", "2026-10-25", 0, 0)  # the second 02:30, an hour behind the first
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(minute=minutes, hour=hours, zone=st.sampled_from(ZONES), daemon=st.sampled_from(ZONES),
        day=st.sampled_from(CHANGES), seconds=st.integers(0, 59), minutes_late=st.integers(0, 2))  # fmt: skip

@@ -167,7 +167,7 @@ def test_bounds_by_time_follow_the_order_of_commits(spark, namespace):
     table = make(spark, f"{namespace}.t", "v3 copy-on-write")
     for n in range(4):
         spark.sql(f"INSERT INTO {table} VALUES ({n}, 'a', {n})")
-    base = 1_760_000_000_000
+    base = 1_024_003  # milliseconds of 1970, where a float of the same time lies before it
     clock = [0, 5000, 2000, 9000]  # the third writer's clock was behind
     set_times(spark, table, {one: base + at for one, at in zip(ids(spark, table), clock, strict=True)})
 

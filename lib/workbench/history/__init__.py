@@ -5,7 +5,7 @@ target says in its own snapshots how far it is, so a build that was killed at an
 docs/history.md for what is guaranteed and what it costs.
 """
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from workbench import identifiers
 from workbench.history import advance, targets
@@ -19,6 +19,8 @@ from workbench.tables.commits import MainMoved
 __all__ = [
     "Built", "HistoryExpired", "KeyTwice", "MainMoved", "NullKey", "OtherSource", "as_of", "build", "current",
 ]  # fmt: skip
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def build(spark, source, target, *, key, back_end="auto", truncated=False, together=()):
@@ -86,10 +88,17 @@ def as_of(spark, target, when):
 
     if not isinstance(when, datetime):
         raise ValueError(f"a datetime is needed, not {when!r}")
-    micros = round((when if when.tzinfo else when.replace(tzinfo=UTC)).timestamp() * 1_000_000)
-    moment = F.timestamp_micros(F.lit(micros))
+    moment = _literal(when)
     open_or_later = F.col("valid_to").isNull() | (F.col("valid_to") > moment)
     return _versions(spark, target).where((F.col("valid_from") <= moment) & open_or_later)
+
+
+def _literal(when):
+    """Return the Column of a datetime: PySpark's own is days off before 1582."""
+    from pyspark.sql import functions as F
+
+    micros = ((when if when.tzinfo else when.replace(tzinfo=UTC)) - _EPOCH) // timedelta(microseconds=1)
+    return F.timestamp_micros(F.lit(micros))
 
 
 def current(spark, target):

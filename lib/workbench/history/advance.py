@@ -2,6 +2,7 @@
 
 from contextlib import contextmanager
 from dataclasses import dataclass
+from decimal import Context
 from functools import partial
 
 from workbench import identifiers
@@ -255,6 +256,8 @@ def _literal(kind, value):
     from pyspark.sql import functions as F
 
     make = {"date": F.date_from_unix_date, "timestamp": F.timestamp_micros}.get(kind, lambda same: same)
+    if kind == "decimal":  # PySpark collects 1E-38 as 1.0E-38, and takes no literal of 39 digits
+        value = value.normalize(Context(prec=38))
     return make(F.lit(value))
 
 

@@ -1,11 +1,15 @@
 """When an entry runs: cron expressions that every cron reads the same way, time zones, the next times.
 
 Cron programs differ in what they accept and in how they read it. Accepted is what their manuals agree on, the rest
-is refused with the reason. Times are computed by cronsim, which follows Debian's cron: a job with a fixed hour
-that the clock jumps over in spring runs once right after, and in autumn once, not twice.
+is refused with the reason. The days and hours of an expression are computed by cronsim, on a clock that is never
+changed. What a change of clocks does to them is as in Debian's cron, and is computed here: a job with a fixed time
+that the clock jumps over in spring runs once right after, and in autumn once, not twice; one with * for the minute
+or the hour comes whenever the clock on the wall fits.
 """
 
+import math
 import re
+from bisect import bisect_left
 from datetime import UTC, datetime, timedelta
 from itertools import islice
 from pathlib import Path
@@ -27,6 +31,7 @@ DAY_OF_WEEK = 4  # index in FIELDS
 SATURDAY, SUNDAY_TOO = 6, 7
 OTHER_ZONES = re.compile(r"(posix|right)/.*|posixrules|localtime|Factory")  # files beside IANA's own zones
 QUARTER = 15  # minutes: the offsets of all time zones in use differ by multiples of it
+MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 
 
 def require(expression):
@@ -152,15 +157,66 @@ def following(expression, time_zone, after, *, count):
     Raises:
         StopIteration: the expression never comes.
     """
-    from cronsim import CronSim, CronSimError
-
+    starred = any(field.startswith("*") for field in expression.split()[:2])
+    clock, after = zone(time_zone), after.astimezone(UTC)
     try:
-        found = list(islice(CronSim(expression, after.astimezone(zone(time_zone))), count))
-    except CronSimError:  # a day that no month has; the fields themselves were looked at before
+        found = list(islice((_starred if starred else _fixed)(expression, clock, after), count))
+    except OverflowError:  # Python has no year 10000
         found = []
     if len(found) < count:
         raise StopIteration
-    return found
+    return [one.astimezone(clock) for one in found]
+
+
+def _walls(expression, after):
+    """Yield the times of an expression behind another one, all of them without a zone."""
+    from cronsim import CronSim, CronSimError
+
+    try:
+        yield from CronSim(expression, after)
+    except CronSimError:  # a day that no month has; the fields themselves were looked at before
+        return
+
+
+def _fixed(expression, clock, after):
+    """Yield the times in UTC of an expression with a fixed minute and hour: each of the wall clock's once."""
+    last = after
+    for wall in _walls(expression, after.astimezone(clock).replace(tzinfo=None)):
+        moment, later = (wall.replace(tzinfo=clock, fold=fold).astimezone(UTC) for fold in (0, 1))
+        if later < moment:  # it is jumped over, by a change of clocks between the two
+            moment = _change(clock, later.astimezone(clock).utcoffset(), later, moment)
+        if moment > last:  # or it was before: asked in an hour that comes twice, or jumped over with another one
+            yield moment
+            last = moment
+
+
+def _starred(expression, clock, after):
+    """Yield the times in UTC of an expression with a * for the minute or hour: whenever the wall clock fits."""
+    offset = after.astimezone(clock).utcoffset()
+    while True:
+        wall = next(_walls(expression, (after + offset).replace(tzinfo=None)), None)
+        if wall is None:
+            return
+        moment = wall.replace(tzinfo=UTC) - offset
+        if change := _change(clock, offset, after, moment):  # until there it never fitted
+            after, offset = change - MINUTE, change.astimezone(clock).utcoffset()
+        else:
+            yield (after := moment)
+
+
+def _change(clock, offset, after, until):
+    """Return the first minute behind `after`, `until` among them, that has another offset; None without."""
+    while after < until:
+        day = min(after + DAY, until)
+        if day.astimezone(clock).utcoffset() != offset:
+            break
+        after = day
+    else:
+        return None
+    minutes = range(1, math.ceil((day - after) / MINUTE) + 1)
+    start = after.replace(second=0, microsecond=0)
+    place = bisect_left(minutes, True, key=lambda n: (start + n * MINUTE).astimezone(clock).utcoffset() != offset)
+    return start + minutes[place] * MINUTE
 
 
 def due(expression, time_zone, at):

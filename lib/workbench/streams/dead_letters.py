@@ -7,7 +7,6 @@ written twice.
 
 import operator
 from collections.abc import Callable, Sequence
-from datetime import UTC, datetime
 from functools import reduce
 from typing import TYPE_CHECKING
 
@@ -130,10 +129,9 @@ def origin(stream, run_id, version):
     from pyspark.sql import functions as F
 
     dated = isinstance(stream.created, int)
-    created = datetime.fromtimestamp(stream.created / 1000, UTC) if dated else None
     return {
         "stream_arn": F.lit(stream.arn if dated else f"{stream.arn}/{stream.created}"),
-        "stream_created": F.lit(created).cast("timestamp"),
+        "stream_created": F.timestamp_millis(F.lit(stream.created if dated else None).cast("bigint")),
         "schema_version": F.lit(version),
         "run_id": F.lit(run_id),
     }

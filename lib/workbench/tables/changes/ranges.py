@@ -1,9 +1,11 @@
 """A range of snapshots on main: where it starts and ends, and every commit between."""
 
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from workbench.tables import commits
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class HistoryExpired(ValueError):
@@ -124,7 +126,8 @@ def _position(name, table, line, whole, bound, *, missing):
     if bound is None:
         place = missing
     else:
-        millis = (bound if bound.tzinfo else bound.replace(tzinfo=UTC)).timestamp() * 1000
+        # whole ones: as a float, many a time of 2038 would lie before the commit that was made at it
+        millis = ((bound if bound.tzinfo else bound.replace(tzinfo=UTC)) - _EPOCH) // timedelta(milliseconds=1)
         _stood_on(name, table, line, bound, millis)
         place = max((n for n, one in enumerate(line) if one.timestampMillis() <= millis), default=-1)
     if place == -1 and not whole:
