@@ -38,15 +38,15 @@ lock: .venv/.build ## write the lock files again from pyproject.toml and locks/*
 	@$(COMPILE) --all-extras pyproject.toml -o locks/project.lock
 
 .venv/.java: .venv/.packages locks/java.lock
-	@$(BIN)/python -c 'from workbench import java; java.find()' 2>/dev/null || \
+	@$(BIN)/python -c 'from workbench._base import java; java.find()' 2>/dev/null || \
 	  { echo "setup: no Java 17 or 21 here, installing one by pip"; $(UV) pip install --quiet --require-hashes -r locks/java.lock; }
 	@touch $@
 
-.venv/.ready: .venv/.java lib/workbench/jars.toml
+.venv/.ready: .venv/.java lib/workbench/_base/jars.toml
 	@echo "setup: jars and class-data archive"
 	@$(BIN)/workbench doctor --fix
 	@$(BIN)/workbench doctor --fix --environment s3 >/dev/null || $(BIN)/workbench doctor --environment s3
-	@$(BIN)/python -c "from workbench import jars; jars.fetch(jars.named('aws-sso', 'iceberg-glue60', 'aws-glue60'))"  # aws-glue's
+	@$(BIN)/python -c "from workbench._base import jars; jars.fetch(jars.named('aws-sso', 'iceberg-glue60', 'aws-glue60'))"  # aws-glue's
 	@$(BIN)/python -c "from workbench import session; session.class_data_options(('iceberg-glue60', 'aws-glue60', 'aws-sso'))"
 	@$(BIN)/workbench local kafka --fetch >/dev/null
 	@touch $@
@@ -68,11 +68,11 @@ check: setup ## lint, format, every notebook once, each promise once: what CI ru
 	@$(BIN)/ruff check lib tests notebooks
 	@$(BIN)/ruff format --check lib tests
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --nbval --nbval-current-env --nbval-sanitize-with tests/nbval_sanitize.cfg notebooks tests
-	@PYTHONPATH=tests $(BIN)/python -m proof --count
+	@PYTHONPATH=tests $(BIN)/python -m prove --count
 
 .PHONY: prove
 prove: setup ## everything, in parts, those that do not hold; PART=names or patterns, CHANGED=1 what is out of date, LIST=1 what is proved
-	@PYTHONPATH=tests $(BIN)/python -m proof $(foreach name,$(PART),'$(name)') $(if $(CHANGED),--changed) $(if $(LIST),--list)
+	@PYTHONPATH=tests $(BIN)/python -m prove $(foreach name,$(PART),'$(name)') $(if $(CHANGED),--changed) $(if $(LIST),--list)
 
 # What a part of the proof needs that is not in .venv; parts name these targets.
 .PHONY: spark35
@@ -129,7 +129,7 @@ bench-wap: setup ## the gate's cost over a direct append, into docs/evidence; RO
 
 .PHONY: bench-kinesis
 bench-kinesis: setup .workbench/kinesis-local/.ready ## records a second of the local Kinesis server against kinesis-local, into docs/evidence
-	@PYTHONPATH=tests:tests/local/kinesis $(BIN)/python -m bench.kinesis
+	@PYTHONPATH=tests:tests/workbench_standins/kinesis $(BIN)/python -m bench.kinesis
 
 .PHONY: bench-history
 bench-history: setup ## changes and SCD type 2 against create_changelog_view, into docs/evidence; ROWS=n

@@ -13,8 +13,8 @@ import urllib.request
 from contextlib import contextmanager
 from pathlib import Path
 
-from workbench import children
-from workbench.local import ports
+from workbench._base import children
+from workbench_standins import ports
 
 ROOT = Path(__file__).resolve().parents[1]
 PYTHON = ROOT / ".workbench" / "ministack" / "venv" / "bin" / "python"

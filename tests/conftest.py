@@ -194,7 +194,7 @@ def account(monkeypatch):
 @pytest.fixture
 def taken_meanwhile(monkeypatch):
     """Let the first choice of ports give one to somebody else before it is bound; returns the list of choices."""
-    from workbench.local import ports
+    from workbench_standins import ports
 
     whole, tried = ports.choose, []
     with socket.create_server(("127.0.0.1", 0)) as taken:

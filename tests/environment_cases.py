@@ -11,9 +11,10 @@ import pyarrow as pa
 import pytest
 from conftest import ENVIRONMENT
 
-from workbench import conflicts, session
-from workbench.local import proxy
+from workbench import session
 from workbench.tables import commits, maintenance
+from workbench_proofs import conflicts
+from workbench_standins import proxy
 
 
 @pytest.fixture

@@ -29,8 +29,8 @@ import aws_stand_in
 import nbformat
 import yaml
 
-from workbench import yaml_files
-from workbench.local import cluster
+from workbench._base import yaml_files
+from workbench_standins import cluster
 
 ROOT = Path(__file__).resolve().parents[1]
 EVIDENCE = ROOT / "docs" / "evidence" / "matrix.json"

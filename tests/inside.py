@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from workbench import cli
+from workbench_ops import cli
 
 
 def command(monkeypatch, capsys):

@@ -34,7 +34,7 @@ print(json.dumps([[(row["writer"], row["n"]) for row in table.scan().to_arrow().
 HYPHENS = """
 import os
 import boto3
-from workbench import identifiers, session
+from workbench._base import identifiers; from workbench import session
 from workbench.tables import commits, maintenance, snapshots
 boto3.client("glue").create_database(DatabaseInput={"Name": "my-db"})
 spark = session.start("aws-glue")

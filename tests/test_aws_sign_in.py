@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from workbench import java, settings
+from workbench._base import files, settings
 
 PROFILE = """
 [profile me]
@@ -26,7 +26,7 @@ sso_registration_scopes = sso:account:access
 """
 STARTS = {
     "session": 'from workbench import session; spark = session.start("aws-glue")',
-    "kernel like Glue's": 'from workbench.export import kernel; spark = kernel.begin({"--datalake-formats": "iceberg"})',
+    "kernel like Glue's": 'from workbench_ops.export import kernel; spark = kernel.begin({"--datalake-formats": "iceberg"})',
 }
 SIGNED_IN = """
 credentials = spark._jvm.software.amazon.awssdk.auth.credentials
@@ -68,7 +68,7 @@ def signed_in(tmp_path, monkeypatch):
     token = {"accessToken": "signed-in", "expiresAt": "2099-01-01T00:00:00Z", "region": "eu-central-1"}
     name = hashlib.sha1(b"mine").hexdigest()
     (tmp_path / ".aws" / "sso" / "cache" / f"{name}.json").write_text(json.dumps(token))
-    given = {"HOME": tmp_path, "XDG_CACHE_HOME": java.cache().parent, "AWS_PROFILE": "me"}
+    given = {"HOME": tmp_path, "XDG_CACHE_HOME": files.cache().parent, "AWS_PROFILE": "me"}
     given |= {"AWS_EC2_METADATA_DISABLED": "true"}  # else it is asked, too, and there is nobody to answer
     given |= {"WORKBENCH_WAREHOUSE": "s3://mine/warehouse", "WORKBENCH_REGION": "eu-central-1"}
     for variable in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL"):

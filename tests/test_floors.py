@@ -1,94 +1,157 @@
-"""The walls of the house: imports go downwards only, top modules do not know each other, import does nothing."""
+"""The walls of the house: which package imports which, floors within `workbench`, and nothing happens at import."""
 
 import ast
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-LIB = Path(__file__).resolve().parents[1] / "lib" / "workbench"
-GROUND = {
-    "arguments",
-    "settings",
-    "yaml_files",
-    "secrets",
-    "hardware",
-    "jars",
-    "java",
-    "children",
-    "daemon",
-    "scratch",
-    "lake",
-    "locks",
-    "identifiers",
-    "releases",
-    "show",
-    "plots",
-    "checks",
-    "results",
-    "costs",
+ROOT = Path(__file__).resolve().parents[1]
+LIB = ROOT / "lib"
+# what each package may import of the others, and the modules through which alone
+WALLS = {
+    "workbench": {"workbench_standins": {"workbench/session/services.py"}},
+    "workbench_standins": {"workbench._base": None},
+    "workbench_ops": {"workbench": None, "workbench_standins": None},
+    "workbench_proofs": {"workbench": None, "workbench_standins": None},
 }
-MIDDLE = {"account", "session", "data", "tables", "local"}
-ALLOWED_ASIDE = {
-    ("session", "local"), ("jars", "java"), ("settings", "secrets"), ("settings", "yaml_files"),
-    ("scratch", "settings"),
-    ("results", "identifiers"), ("results", "arguments"), ("checks", "results"), ("checks", "show"),
-    ("plots", "show"), ("show", "identifiers"), ("show", "releases"),
-}  # fmt: skip
+# within `workbench`: rooms of a floor import those below, and of their own floor what stands here
+FLOORS = (
+    {"_base", "daemon", "verdicts"},
+    {"show", "plots", "checks", "results", "costs"},
+    {"session", "data", "tables", "engines"},
+    {"wap", "quality", "history", "streams", "archive"},
+)
+ALLOWED_ASIDE = {("checks", "results"), ("checks", "show"), ("plots", "show")}
+PUBLIC = ("notebooks", "docs", "README.md")
 
 
-def room(path):
-    """The first part of a module's name under workbench: run/report.py is in the room run."""
-    return path.relative_to(LIB).parts[0].removesuffix(".py")
-
-
-def floor(name):
-    return 0 if name in GROUND else 1 if name in MIDDLE else 2
-
-
-def arrows(path):
-    """The rooms that a module imports, functions' own imports included."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text())):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "workbench":
-            parts = node.module.split(".")[1:]
-            found |= {parts[0]} if parts else {alias.name for alias in node.names}
+def imported(path):
+    """The dotted names that a module imports, functions' own imports included."""
+    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("workbench"):
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Import):
-            found |= {a.name.split(".")[1] for a in node.names if a.name.startswith("workbench.")}
-    return found - {room(path)}
+            yield from (alias.name for alias in node.names if alias.name.startswith("workbench"))
+
+
+def within(name, package):
+    return name == package or name.startswith(f"{package}.")
 
 
 def wrong_arrows(lib=LIB):
+    """Imports that a wall or a floor forbids."""
     for path in sorted(lib.rglob("*.py")):
-        here = room(path)
-        if here in ("cli", "__init__"):  # the command knows every capability
-            continue
-        for there in arrows(path):
-            down = floor(there) < floor(here)
-            if not down and (here, there) not in ALLOWED_ASIDE:
-                yield f"{path.relative_to(lib)} imports {there}"
+        relative = path.relative_to(lib)
+        for name in imported(path):
+            if not (
+                through_door(relative, name)
+                if name.split(".")[0] != relative.parts[0]
+                else downwards(relative, name)
+            ):
+                yield f"{relative} imports {name}"
 
 
-def test_imports_go_downwards_only():
+def through_door(path, name):
+    allowed = WALLS[path.parts[0]]
+    return any(
+        within(name, package) and (doors is None or str(path) in doors) for package, doors in allowed.items()
+    )
+
+
+def downwards(path, name):
+    if path.parts[0] != "workbench" or len(path.parts) == 1:
+        return True
+    here, there = path.parts[1].removesuffix(".py"), name.split(".")[1] if "." in name else "__init__"
+    if there in (here, "__init__", "__version__", "__file__"):
+        return True
+    floors = [next((n for n, rooms in enumerate(FLOORS) if room in rooms), None) for room in (here, there)]
+    assert None not in floors, f"{path} or what it imports, {name}, is on no floor"
+    return floors[1] < floors[0] or (here, there) in ALLOWED_ASIDE
+
+
+def test_imports_go_through_doors_and_downwards():
     assert list(wrong_arrows()) == []
 
 
-def test_a_wrong_arrow_is_seen(tmp_path, monkeypatch):
-    monkeypatch.setattr(sys.modules[__name__], "LIB", tmp_path)
-    (tmp_path / "quality.py").write_text("def f():\n    from workbench import wap\n")
-    (tmp_path / "show.py").write_text("import workbench.session\n")
-    assert list(wrong_arrows(tmp_path)) == ["quality.py imports wap", "show.py imports session"]
+@pytest.mark.parametrize(
+    ("path", "code", "said"),
+    [
+        ("workbench/quality/x.py", "def f():\n    from workbench import wap\n", "workbench.wap"),
+        ("workbench/show.py", "import workbench.session\n", "workbench.session"),
+        ("workbench/session/x.py", "from workbench_standins import s3\n", "workbench_standins.s3"),
+        ("workbench/streams/x.py", "from workbench_proofs import x\n", "workbench_proofs.x"),
+        ("workbench_standins/x.py", "from workbench import tables\n", "workbench.tables"),
+        ("workbench_ops/x.py", "from workbench_proofs import tpcds\n", "workbench_proofs.tpcds"),
+        ("workbench_proofs/x.py", "from workbench_ops.run import record\n", "workbench_ops.run.record"),
+    ],
+)
+def test_a_wrong_arrow_is_seen(tmp_path, path, code, said):
+    (tmp_path / path).parent.mkdir(parents=True)
+    (tmp_path / path).write_text(code)
+    assert list(wrong_arrows(tmp_path)) == [f"{path} imports {said}"]
+
+
+def circles(lib=LIB):
+    """Modules that import each other at their tops, which only their order of loading would keep from failing."""
+    files = {
+        ".".join(path.relative_to(lib).with_suffix("").parts).removesuffix(".__init__"): path
+        for path in lib.rglob("*.py")
+    }
+    leads = {}
+    for name, path in files.items():
+        tops = [
+            node for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.ImportFrom)
+        ]
+        names = {f"{node.module}.{alias.name}" for node in tops for alias in node.names}
+        leads[name] = {one if one in files else one.rpartition(".")[0] for one in names} & set(files) - {name}
+    while free := {name for name, others in leads.items() if not others & set(leads)}:
+        leads = {name: others for name, others in leads.items() if name not in free}
+    return sorted(leads)
+
+
+def test_no_module_needs_itself():
+    assert circles() == []
+
+
+def test_a_circle_is_seen(tmp_path):
+    for name, other in (("a", "b"), ("b", "c"), ("c", "a"), ("d", "a")):
+        (tmp_path / f"{name}.py").write_text(f"from {other} import x\n")
+    assert circles(tmp_path) == ["a", "b", "c", "d"]
+
+
+def test_no_notebook_or_page_looks_behind_the_door():
+    """`_base` is the library's own."""
+    behind = re.compile(r"workbench\._base|from workbench import [^\n]*\b_base\b")
+    seen = []
+    for place in PUBLIC:
+        paths = (
+            [ROOT / place]
+            if (ROOT / place).is_file()
+            else [*(ROOT / place).glob("*.ipynb"), *(ROOT / place).glob("*.md")]
+        )
+        for path in paths:
+            text = path.read_text(encoding="utf-8")
+            if path.suffix == ".ipynb":
+                text = "\n".join("".join(cell["source"]) for cell in json.loads(text)["cells"])
+            seen += [f"{path.name}: {match[0]}" for match in behind.finditer(text)]
+    assert seen == []
 
 
 def test_run_starts_no_spark():
-    for path in (LIB / "run").glob("*.py"):
-        assert not {"session", "tables", "data"} & arrows(path), path.name
+    for path in (LIB / "workbench_ops" / "run").glob("*.py"):
+        rooms = {name.split(".")[1] for name in imported(path) if name.startswith("workbench.")}
+        assert not {"tables", "data"} & rooms, path.name
+        assert not [
+            name for name in imported(path) if within(name, "workbench.session") and "services" not in name
+        ], path.name
 
 
 MODULES = sorted(
-    ".".join(("workbench", *path.relative_to(LIB).with_suffix("").parts)).removesuffix(".__init__")
-    for path in LIB.rglob("*.py")
+    ".".join(path.relative_to(LIB).with_suffix("").parts).removesuffix(".__init__") for path in LIB.rglob("*.py")
 )
 
 
@@ -104,7 +167,7 @@ def test_nothing_happens_at_import(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-GENERATED = [*(LIB / "quality" / "dqdl").glob("DataQuality*.py")]  # by ANTLR
+GENERATED = [*(LIB / "workbench" / "quality" / "dqdl").glob("DataQuality*.py")]  # by ANTLR
 WRITTEN = sorted(set(LIB.rglob("*.py")) - set(GENERATED))
 
 

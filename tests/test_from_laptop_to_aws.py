@@ -35,7 +35,7 @@ def test_the_section_begins_with_whose_account_it_is_and_the_rest_are_commands_o
 
 
 @pytest.mark.proof(
-    "test_account.py, test_policy_command.py, test_runner.py and tests/export call the same commands without an account"
+    "test_account.py, test_policy_command.py, test_runner.py and tests/workbench_ops/export call the same commands without an account"
 )
 def test_every_line_does_what_it_says(account, monkeypatch):
     assert "AWS_PROFILE" not in os.environ

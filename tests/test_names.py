@@ -7,11 +7,13 @@ from conftest import ENVIRONMENT, own_namespace
 from pyspark.sql import functions as F
 from typer.testing import CliRunner
 
-from workbench import checks, conflicts, history, identifiers, quality, results, session, show, wap
-from workbench.cli import app
+from workbench import checks, history, quality, results, session, show, wap
+from workbench._base import identifiers
 from workbench.data import sick
 from workbench.streams import dead_letters
 from workbench.tables import changes, commits, doctor, reads, snapshots, upserts
+from workbench_ops.cli import app
+from workbench_proofs import conflicts
 
 TABLE, SQL = "my-db.my-tâble", "`my-db`.`my-tâble`"
 COLUMN, BRANCH = "col-ümn 1", "fix-1"

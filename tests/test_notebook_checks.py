@@ -11,7 +11,7 @@ import yaml
 from conftest import PROVE, ROOT, write_notebook
 
 from workbench import results
-from workbench.run import refresh as refreshing
+from workbench_ops.run import refresh as refreshing
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 SAMPLES = [path for path in NOTEBOOKS if path.stem[:2] in ("00", "01")]

@@ -12,8 +12,8 @@ import yaml
 from conftest import ROOT, execute
 
 from workbench import session
-from workbench.run import notebook as notebooks
-from workbench.run import refresh as refreshing
+from workbench_ops.run import notebook as notebooks
+from workbench_ops.run import refresh as refreshing
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 each = pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
@@ -221,7 +221,7 @@ def test_values_that_make_its_sentences_untrue_are_refused_before_the_session(va
         (
             "22_race_writers",
             {"REPEAT": 0},
-            "REPEAT is 0: what no cell has done cannot be read",
+            "repeat is 0: what no cell has done cannot be read",
         ),
         (
             "22_race_writers",

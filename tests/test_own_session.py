@@ -8,14 +8,14 @@ import sys
 
 from conftest import PROVE, ROOT
 
-from workbench import jars, java
+from workbench._base import jars, java
 from workbench.session import launch
 
 USE = """
 import json
 from datetime import UTC, datetime
 
-from workbench import history, quality, session, tpcds, wap
+from workbench import history, quality, session, wap; from workbench_proofs import tpcds
 from workbench.tables import changes
 
 spark.sql("CREATE NAMESPACE shop")

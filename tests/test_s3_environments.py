@@ -10,8 +10,9 @@ import pytest
 from conftest import PROVE, ROOT
 from waiting import until
 
-from workbench import session, settings
-from workbench.local import stand_ins
+from workbench import session
+from workbench._base import settings
+from workbench.session import services as stand_ins
 
 # a few of the gate's tests, each of which is run with a local catalog, too
 GATE = (
@@ -45,7 +46,7 @@ LONG = pytest.mark.proof(
 @pytest.mark.parametrize("environment", [pytest.param("s3", marks=LONG), "rest"])
 def test_tables_and_the_gate(project, environment):
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/environment_cases.py", "tests/test_wap.py",
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "tests/environment_cases.py", "tests/workbench/test_wap.py",
          "-k", f"environment_cases or {GATE}"],
         cwd=ROOT, env=os.environ | {"WORKBENCH_TEST_ENVIRONMENT": environment}, capture_output=True, text=True, check=False,
     )  # fmt: skip
@@ -89,7 +90,7 @@ def test_nothing_runs_on_after_a_kill(project):
 
 def test_the_keys_are_references_to_variables(monkeypatch, tmp_path):
     """Settings of a session hold no key: what Spark gets is resolved inside it."""
-    from workbench.local.s3 import Server
+    from workbench_standins.s3 import Server
 
     server = Server("http://127.0.0.1:1", "http://127.0.0.1:2", tmp_path, "the-key", "the-secret")
     stand_ins.hand_on("scratch", server)

@@ -9,11 +9,13 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from workbench import history, identifiers
+from workbench import history
+from workbench._base import identifiers
 from workbench.history import advance
 from workbench.quality import comparisons
 from workbench.quality.rules import Condition
-from workbench.streams import dead_letters, keys
+from workbench.streams import dead_letters
+from workbench.streams.records import keys
 from workbench.tables.maintenance import metadata
 
 BERLIN, EAST = ZoneInfo("Europe/Berlin"), timezone(timedelta(hours=14))

@@ -1,57 +1,17 @@
 """Checks that can fail: what must hold, found against expected, and the run fails when it does not."""
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass, field
 from datetime import date
 from decimal import Decimal
-from typing import Any
 
 from workbench import results, show
+from workbench.verdicts import Verdict
+
+__all__ = ["CheckFailed", "Verdict", "require"]
 
 
 class CheckFailed(AssertionError):
     """A check did not hold; the message names it, what was found and what was expected."""
-
-
-@dataclass(frozen=True)
-class Verdict:
-    """What an audit says of a set of rows; what asks for one (the gate) need not know who gave it.
-
-    Attributes:
-        passed: whether the rows may go on.
-        rules: the text that was applied; its checksum becomes part of the evidence.
-        figures: name to number or text, what was measured on the way.
-        reasons: why it failed, one sentence each; empty when it passed.
-        quarantined: DataFrame of the rows that must not go on, with the rules that each failed; None when the
-            audit does not tell rows apart.
-
-    Raises:
-        ValueError: one of them is of another kind; it is refused here because the gate would notice too late.
-    """
-
-    passed: bool
-    rules: str
-    figures: Mapping[str, int | float | Decimal | str] = field(default_factory=dict)
-    reasons: tuple[str, ...] = ()
-    quarantined: Any = None
-
-    def __post_init__(self):
-        if not isinstance(self.passed, bool):
-            raise ValueError(f"a Verdict's passed is True or False, not {self.passed!r}")
-        if not isinstance(self.rules, str) or not self.rules.strip():
-            raise ValueError("a Verdict's rules is the text that was applied; it is empty or no text")
-        if not isinstance(self.figures, Mapping):
-            raise ValueError(f"a Verdict's figures are numbers or texts by name, not {self.figures!r}")
-        for name, value in self.figures.items():
-            if not isinstance(name, str) or not isinstance(value, int | float | Decimal | str):
-                raise ValueError(f"a Verdict's figures are numbers or texts by name, not {name!r}: {value!r}")
-        if not isinstance(self.reasons, list | tuple) or not all(isinstance(one, str) for one in self.reasons):
-            raise ValueError(f"a Verdict's reasons are a tuple of sentences, not {self.reasons!r}")
-        if self.quarantined is not None and not hasattr(self.quarantined, "writeTo"):
-            raise ValueError(
-                f"a Verdict's quarantined is a DataFrame of the refused rows, not {self.quarantined!r}"[:300]
-            )
 
 
 def require(name, found, expected, *, tolerance=0):

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 
-from workbench import arguments, identifiers
+from workbench._base import arguments, identifiers
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 STATES = ("_equal", "_agree", "_refused", "_reproduced", "_unchanged_on_failure")

@@ -6,7 +6,7 @@ import re
 import sys
 from decimal import Decimal
 
-from workbench import identifiers, releases
+from workbench._base import identifiers, releases
 
 # What differs from run to run in a message: ids, uuids, addresses of objects, places of files, times of commits.
 VARYING = (

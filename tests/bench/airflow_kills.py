@@ -20,7 +20,7 @@ import psutil
 from conftest import write_notebook
 from waiting import until
 
-from workbench import children
+from workbench._base import children
 
 DAG = "workbench_counted"
 SCHEDULES = """

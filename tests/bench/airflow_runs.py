@@ -24,7 +24,7 @@ from urllib.parse import quote
 import nbformat
 
 from bench import airflow_kills, airflow_picture, evidence
-from workbench.schedules import times
+from workbench_ops.schedules import times
 
 ROOT = Path(__file__).resolve().parents[2]
 AIRFLOW = ROOT / ".workbench" / "airflow" / "venv" / "bin"

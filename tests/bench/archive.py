@@ -11,7 +11,7 @@ import tracemalloc
 from bench import evidence
 from workbench import archive
 from workbench.archive import objects
-from workbench.local import archive as local
+from workbench_standins import archive as local
 
 LISTED, HEADED, LATENCY_S, WORKERS, GOAL = 100_000, 5_000, 0.03, 64, 10
 

@@ -13,8 +13,10 @@ import time
 from dataclasses import asdict, fields
 
 from bench import evidence
-from workbench import conflicts, session, settings, show
-from workbench.conflicts import kept, outcomes
+from workbench import session, show
+from workbench._base import settings
+from workbench_proofs import conflicts
+from workbench_proofs.conflicts import kept, outcomes
 
 ONE_IN = 10
 LEFT_OUT = {  # environment: what cannot be there, and the word by which its refusal is known

@@ -1,4 +1,4 @@
-"""Our DQDL against deequ's own engine on Spark 3.5: every case of tests/quality/deequ_cases.yml, both answers kept.
+"""Our DQDL against deequ's own engine on Spark 3.5: every case of tests/workbench/quality/deequ_cases.yml, both answers kept.
 
 Fails when a case differs without an explanation, and when an explained one does not differ. deequ runs in an
 environment of its own (`make compare-deequ` makes it); `timed` lets a benchmark time it there.
@@ -22,10 +22,10 @@ from pathlib import Path
 import yaml
 
 from bench import deequ_engine, evidence
-from workbench import jars, java
+from workbench._base import jars, java
 
 ROOT = Path(__file__).resolve().parents[2]
-CASES = ROOT / "tests" / "quality" / "deequ_cases.yml"
+CASES = ROOT / "tests" / "workbench" / "quality" / "deequ_cases.yml"
 JARS = Path(__file__).with_name("deequ_jars.toml")
 PYTHON = ROOT / ".workbench" / "deequ" / "venv" / "bin" / "python"
 ASPECTS = ("outcome", "rows", "metrics")

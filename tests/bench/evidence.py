@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from workbench import session
-from workbench.run import record as records
+from workbench_ops.run import record as records
 
 FOLDER = Path(__file__).resolve().parents[2] / "docs" / "evidence"
 

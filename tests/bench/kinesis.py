@@ -20,7 +20,7 @@ import psutil
 from kinesis_clients import client
 
 from bench import evidence
-from workbench.local import kinesis
+from workbench_standins import kinesis
 
 CALL, SHARDS, GOAL = 500, 4, 20
 RECORDS = [(f"key-{n:05d}", hashlib.sha256(b"%d" % n).hexdigest().encode() * 3) for n in range(2_500)]

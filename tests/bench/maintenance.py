@@ -16,7 +16,8 @@ import threading
 import time
 
 from bench import evidence, maintenance_layout, sessions
-from workbench import identifiers, session
+from workbench import session
+from workbench._base import identifiers
 from workbench.tables import commits, maintenance
 
 COLUMNS = "id BIGINT, name STRING, qty INT, a DOUBLE, note STRING, flag BOOLEAN, updated_at TIMESTAMP"

@@ -10,9 +10,11 @@ import time
 
 from digests import digest
 
-from workbench import identifiers, java, session, settings, tpcds
+from workbench import session
+from workbench._base import files, identifiers, settings
 from workbench.tables import commits, maintenance
-from workbench.tpcds import figures, layouts, measuring
+from workbench_proofs import tpcds
+from workbench_proofs.tpcds import figures, layouts, measuring
 
 ENVIRONMENT, ENGINE = "lake", "spark41"
 POLICY = maintenance.Policy(
@@ -66,7 +68,7 @@ def taken(data, spaces, file):
             continue
         spark = spark or session.start(ENVIRONMENT)
         steps[name] = work(spark)
-        with java.replacing(file) as new:
+        with files.replacing(file) as new:
             new.write_text(json.dumps(steps))
         print(f"{name}: {steps[name]}", flush=True)
     if spark is not None:

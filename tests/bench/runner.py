@@ -55,7 +55,7 @@ def main(rounds=5):
 LEDGER_ROW = """
 import sys, time
 from pathlib import Path
-from workbench.run import ledger, record
+from workbench_ops.run import ledger, record
 ledger.load()  # as during a run, while the notebook is still busy
 one = record.finish(record.new(Path(sys.argv[1])), "passed", seconds=1.0)
 record.write(one)

@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench import evidence, sessions
-from workbench.run import record as records
+from workbench_ops.run import record as records
 
 PARTS = ("data", "history", "changes", "commits", "requests", "memory")
 TIMES = (1, 4, 16)

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from bench import sizing_commits
-from workbench.local import proxy
+from workbench_standins import proxy
 
 _running = {}
 

@@ -23,7 +23,7 @@ print(session.start("lake").table("bench.t").count())
 PLAIN = """
 import os
 from pyspark.sql import SparkSession
-from workbench import jars
+from workbench._base import jars
 lake = os.environ["WORKBENCH_HOME"] + "/.workbench/lake"
 jars = ",".join(str(jars.path(name)) for name in ("iceberg", "sqlite"))
 spark = (

@@ -23,8 +23,9 @@ import workers
 
 from bench import evidence
 from workbench import session, streams
-from workbench.local import kinesis
-from workbench.streams import plain, sending
+from workbench.streams import sending
+from workbench_proofs import plain
+from workbench_standins import kinesis
 
 REGION, SHARDS, TASKS = "us-east-1", 4, 2
 PARSE = streams.Json("id BIGINT NOT NULL, room STRING, temperature DOUBLE, day DATE")

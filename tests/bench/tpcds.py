@@ -18,10 +18,12 @@ from datetime import UTC, datetime
 
 from bench import evidence, tpcds_goals, tpcds_levers, tpcds_plans
 from bench.tpcds_goals import BASELINE, BOUND, TUNED
-from workbench import java, locks, session, settings
-from workbench import tpcds as derived
-from workbench.tpcds import choices, engines, kept_units, layouts, measuring, processes
-from workbench.tpcds.kept_units import Unit
+from workbench import session
+from workbench._base import files, locks, settings
+from workbench.engines import profiles as engines
+from workbench_proofs import tpcds as derived
+from workbench_proofs.tpcds import choices, kept_units, layouts, measuring, processes
+from workbench_proofs.tpcds.kept_units import Unit
 
 ENVIRONMENT = "lake"
 LAYOUTS = {BASELINE: derived.LAYOUTS, TUNED: derived.LAYOUTS, "sail": ("flat", "ours"), BOUND: ("flat", "ours")}
@@ -195,7 +197,7 @@ def loaded(data, folder, wanted, *, trial=False):
             "bytes": sum(one.bytes for one in tables),
         }
         folder.mkdir(parents=True, exist_ok=True)
-        with java.replacing(path) as new:
+        with files.replacing(path) as new:
             new.write_text(json.dumps(loads, indent=1) + "\n")
         print(f"loaded {layout}: {loads[layout]}", flush=True)
     session.stop(spark)  # the engines have the machine to themselves

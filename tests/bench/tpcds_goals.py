@@ -6,9 +6,9 @@ Nothing here measures. All ratios are over queries that were verified on both si
 import statistics
 from dataclasses import dataclass
 
-from workbench import tpcds as derived
-from workbench.tpcds import figures, measuring
-from workbench.tpcds.runs import UNHEARD, Result
+from workbench_proofs import tpcds as derived
+from workbench_proofs.tpcds import figures, measuring
+from workbench_proofs.tpcds.runs import UNHEARD, Result
 
 BASELINE, TUNED, BOUND = "baseline", "spark41", "duckdb"
 # goal to (at least or at most, value); the names are those of the issue

@@ -1,8 +1,9 @@
 """The levers of the tuned profile, one at a time: settings taken back or added, class data, and how tables lie."""
 
 from bench.tpcds_goals import TUNED
-from workbench import tpcds as derived
-from workbench.tpcds import engines, measuring
+from workbench.engines import profiles as engines
+from workbench_proofs import tpcds as derived
+from workbench_proofs.tpcds import measuring
 
 SETTINGS = {
     "shuffle_200": {"spark.sql.shuffle.partitions": 200},

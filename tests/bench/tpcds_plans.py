@@ -1,8 +1,9 @@
 """The ten queries that are slowest against DuckDB: what each engine took, what was read, and Spark's plan as a tree."""
 
 from bench.tpcds_goals import BOUND, TUNED, last, rows
-from workbench import tpcds as derived
-from workbench.tpcds import engines, figures
+from workbench.engines import profiles as engines
+from workbench_proofs import tpcds as derived
+from workbench_proofs.tpcds import figures
 
 WORST, LINES = 10, 150
 

@@ -10,9 +10,10 @@ import pytest
 import yaml
 from conftest import ROOT, execute
 
-from workbench import checks, results, scratch
+from workbench import checks, results
+from workbench._base import scratch
 from workbench.data import nyc
-from workbench.run import notebook as notebooks
+from workbench_ops.run import notebook as notebooks
 
 NOTEBOOKS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 IN_THE_CHECK = ("00_template", "01_first_table")

@@ -22,9 +22,11 @@ import commits_child
 import commits_processes as processes
 from bench import evidence
 
-from workbench import session, settings
-from workbench.local import proxy, s3, stand_ins
+from workbench import session
+from workbench._base import settings
+from workbench.session import services as stand_ins
 from workbench.tables import commits
+from workbench_standins import proxy, s3
 
 WRITERS, LOST_SHARE, SEED = 4, 0.05, 1
 GIVES_UP_MS = 5_000

@@ -17,7 +17,7 @@ from bench import evidence
 
 from workbench import session
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tables" / "maintenance"))
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workbench" / "tables" / "maintenance"))
 import maintenance_histories as histories
 import maintenance_kills as kills
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 
 import boto3
 
-from workbench.local import kafka, kinesis
-from workbench.local.kafka import node
-from workbench.streams import kills, sending
+from workbench.streams import sending
+from workbench_proofs import kills
+from workbench_standins import kafka, kinesis
+from workbench_standins.kafka import node
 
 REGION, RECORDS, STEPS, WAIT_SECONDS = "us-east-1", 6_000, 6, 60
 

@@ -7,7 +7,7 @@ of Kinesis, or of Kafka.
 Each round is a stream with a random number of shards, a random plan of splits and merges between its records, bad
 records among them, and a table. A child ingests and is killed, again and again, until one lives to the end. Then every
 record has to be there once: good ones in the table, as PyIceberg reads it, bad ones in the dead letters. A kill in a
-window counts only with the evidence of `workbench.streams.kills`. The plain variant goes through the same kills. What
+window counts only with the evidence of `workbench_proofs.kills`. The plain variant goes through the same kills. What
 is there for the same versions is kept: started again, the proof goes on.
 """
 
@@ -24,7 +24,7 @@ from bench import evidence
 
 from soak import sources
 from workbench import session
-from workbench.streams import kills
+from workbench_proofs import kills
 
 SCHEMA = "id BIGINT NOT NULL, text STRING"
 RECORDS, KILLS_A_ROUND = sources.RECORDS, 7

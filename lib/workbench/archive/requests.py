@@ -9,7 +9,7 @@ from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 
-from workbench import locks
+from workbench._base import locks
 
 PLANNED, ASKING, ASKED, READY, FAILED = "planned", "asking", "asked", "ready", "failed"
 OPEN = (PLANNED, ASKING, ASKED)

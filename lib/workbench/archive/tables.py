@@ -7,7 +7,7 @@ metadata file twenty times, for more than a minute. So metadata is looked at by 
 
 import re
 
-from workbench import identifiers
+from workbench._base import identifiers
 from workbench.archive import listing
 from workbench.archive.objects import MetadataArchived, counted, split
 from workbench.tables import commits

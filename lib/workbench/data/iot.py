@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from workbench import identifiers
+from workbench._base import identifiers
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

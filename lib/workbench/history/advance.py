@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from decimal import Context
 from functools import partial
 
-from workbench import identifiers
+from workbench._base import identifiers
 from workbench.history import doubles, positions, publish, targets, versions
 from workbench.history.targets import COLUMNS
 from workbench.tables import changes, commits

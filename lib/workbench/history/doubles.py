@@ -3,7 +3,7 @@
 import operator
 from functools import reduce
 
-from workbench import identifiers
+from workbench._base import identifiers
 from workbench.tables.changes import compare
 from workbench.tables.changes.ranges import Range
 

@@ -3,7 +3,7 @@
 import uuid
 from contextlib import contextmanager
 
-from workbench import identifiers, releases
+from workbench._base import identifiers, releases
 from workbench.history import positions
 from workbench.tables import commits
 

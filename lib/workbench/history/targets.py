@@ -1,6 +1,6 @@
 """The table that a history is written to: its columns, and what is added when the source gets more."""
 
-from workbench import identifiers
+from workbench._base import identifiers
 from workbench.tables import commits, snapshots
 
 COLUMNS = {

@@ -1,6 +1,6 @@
 """From changes to versions: the lives of keys, cut into intervals."""
 
-from workbench import identifiers
+from workbench._base import identifiers
 from workbench.tables.changes import compare
 
 TWICE, NULL = compare.TWICE, "NULL_KEY"

@@ -16,7 +16,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any
 
-from workbench import checks
+from workbench import verdicts
 from workbench.quality import evaluation, syntax
 from workbench.quality.frames import distinguished, shown
 from workbench.quality.syntax import parse
@@ -110,9 +110,9 @@ class Result:
         """Return it as what a gate asks for.
 
         Returns:
-            checks.Verdict; its figures are rules_evaluated, rules_failed and the metrics. A metric that two rules
-            measured differently (under different filters) is followed by the rule in brackets; NaN and infinity,
-            which JSON cannot say, are texts.
+            verdicts.Verdict; its figures are rules_evaluated, rules_failed and the metrics. A metric that two
+            rules measured differently (under different filters) is followed by the rule in brackets; NaN and
+            infinity, which JSON cannot say, are texts.
         """
         figures = {"rules_evaluated": self.rules_evaluated, "rules_failed": self.rules_failed}
         measured = {}
@@ -123,7 +123,7 @@ class Result:
             figures[name] = value if math.isfinite(value) else shown(value)
         reasons = tuple(f"{one.rule}: {one.reason}".replace("\n", " ") for one in self.outcomes if not one.passed)
         quarantined = self.quarantined if self.tells_rows_apart else None
-        return checks.Verdict(self.passed, self.ruleset, figures, reasons, quarantined)
+        return verdicts.Verdict(self.passed, self.ruleset, figures, reasons, quarantined)
 
 
 def evaluate(spark, df, ruleset, *, references=None, now=None, composite="COLUMN"):

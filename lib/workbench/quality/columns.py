@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from workbench import releases
+from workbench._base import releases
 from workbench.quality.comparisons import RANGES, check_bounds, holds, met
 from workbench.quality.frames import Bound, Judged, over_rows, unmet
 from workbench.quality.syntax import name

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from typing import Any
 
-from workbench import identifiers
+from workbench._base import identifiers
 
 NO_ROWS = "There were no rows to evaluate"
 

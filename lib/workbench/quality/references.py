@@ -2,7 +2,7 @@
 
 import re
 
-from workbench import releases
+from workbench._base import releases
 from workbench.quality.comparisons import met
 from workbench.quality.frames import Bound, Judged, first_line, named, over_rows, unmet
 from workbench.quality.syntax import name

@@ -3,7 +3,7 @@
 import threading
 from contextlib import contextmanager
 
-from workbench import identifiers
+from workbench._base import identifiers
 from workbench.quality import operands
 from workbench.quality.comparisons import met
 from workbench.quality.frames import Bound, Judged, first_line, named, over_rows, unmet

@@ -5,17 +5,18 @@ The parts: configuration (Spark's settings), classes (class-data archives), laun
 
 import logging
 
-from workbench import jars, lake, secrets, settings
-from workbench.hardware import memory_bytes as machine_memory_bytes
-from workbench.local import stand_ins
+from workbench._base import jars, lake, secrets, settings
+from workbench._base.hardware import memory_bytes as machine_memory_bytes
+from workbench._base.scratch import enter as scratch_folder
 from workbench.session import configuration, launch
+from workbench.session import services as stand_ins
 from workbench.session.classes import build_archive, class_data_options
 from workbench.session.configuration import driver_memory, lake_folder, spark_conf
 from workbench.session.launch import stop
 
 __all__ = [
     "broker", "build_archive", "catalog", "class_data_options", "driver_memory", "lake_folder",
-    "machine_memory_bytes", "s3_client", "spark_conf", "stand_in", "start", "stop",
+    "machine_memory_bytes", "s3_client", "scratch_folder", "spark_conf", "stand_in", "start", "stop",
 ]  # fmt: skip
 
 
@@ -100,8 +101,8 @@ def stand_in(environment="local"):
     """Return the running stand-in that an environment names, started when it is not there.
 
     Returns:
-        workbench.local.archive.Store or workbench.local.s3.Server, which lives as long as this process and serves
-        those it starts too; None where the environment names no stand-in: there the service is the real one, and
+        workbench_standins.archive.Store or workbench_standins.s3.Server, which lives as long as this process and
+        serves those it starts too; None where the environment names none: there the service is the real one, and
         so is its clock.
     """
     return stand_ins.of(settings.environment(environment))
@@ -111,7 +112,7 @@ def broker(environment="local"):
     """Return the Kafka broker of an environment: one on this machine, or the cluster it names.
 
     Returns:
-        workbench.local.kafka.Broker: one on this machine is started when it is not there, lives as long as this
+        workbench_standins.kafka.Broker: one on this machine is started when it is not there, lives as long as this
         process and serves those it starts too.
 
     Raises:

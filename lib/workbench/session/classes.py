@@ -4,7 +4,7 @@ import os
 import subprocess
 import sys
 
-from workbench import jars, java, scratch, settings
+from workbench._base import files, jars, java, scratch, settings
 from workbench.session import launch
 from workbench.session.configuration import spark_conf
 
@@ -34,11 +34,11 @@ def build_archive(names):
         Path of the archive; an empty file says that the JVM wrote none. Two processes that build it do no harm:
         the file is put in place in one step. On a machine too busy, subprocess.TimeoutExpired: nothing is left.
     """
-    from workbench import children  # every session imports this module, and builds none
+    from workbench._base import children  # every session imports this module, and builds none
 
     archive = jars.class_data_archive(names)
     _dump_base_archive()
-    with java.replacing(archive) as new:
+    with files.replacing(archive) as new:
         new.unlink()
         code = "import sys; from workbench.session import classes; classes.train(sys.argv[1], sys.argv[2:])"
         quiet = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.DEVNULL)

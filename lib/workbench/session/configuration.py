@@ -5,8 +5,8 @@ import sys
 import zipfile
 from pathlib import Path
 
-from workbench import hardware, jars, java, lake, scratch, secrets, settings
-from workbench.local import stand_ins
+from workbench._base import files, hardware, jars, java, lake, scratch, secrets, settings
+from workbench.session import services as stand_ins
 
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
 LOCAL_FILES = {"spark.hadoop.fs.file.impl": "com.globalmentor.apache.hadoop.fs.BareLocalFileSystem"}
@@ -81,7 +81,7 @@ def library(folder):
     made = folder / "workbench.zip"
     if not made.is_file():
         root = Path(__file__).resolve().parents[1]
-        with java.replacing(made) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive:
+        with files.replacing(made) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc"):
                 archive.write(path, path.relative_to(root.parent))
     return made

@@ -7,7 +7,7 @@ import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from workbench import java, scratch
+from workbench._base import java, scratch
 
 # The JVM lives for seconds, not hours: the first compiler alone, no counters in a shared file. With one compiler
 # Java keeps 48 MB for compiled code; a stream of some minutes fills them, and then nothing more is compiled.
@@ -50,7 +50,7 @@ def log_options():
     if recording := os.environ.get("WORKBENCH_AWS_CALLS"):
         configs.append("log4j2-calls.properties")
         places.append(f"-Dworkbench.calls={Path(recording) / 'java'}")
-    files = ",".join(f"file:{Path(__file__).parents[1] / name}" for name in configs)
+    files = ",".join(f"file:{Path(__file__).with_name(name)}" for name in configs)
     return [f"-Dlog4j2.configurationFile={files}", *places]
 
 

@@ -9,8 +9,8 @@ awslabs/amazon-kinesis-client.
 import hashlib
 from collections.abc import Iterator
 
-from workbench.streams import varints
-from workbench.streams.types import Bad
+from workbench.streams.records import varints
+from workbench.streams.records.types import Bad
 
 MAGIC = b"\xf3\x89\x9a\xc2"  # no beginning of a text: it is not UTF-8
 DIGEST = 16

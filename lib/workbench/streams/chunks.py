@@ -9,7 +9,9 @@ import hashlib
 import json
 from dataclasses import dataclass
 
-from workbench.streams import aggregates, nulls, reading, shards, sources
+from workbench.streams import aggregates
+from workbench.streams.readers import reading, shards, sources
+from workbench.streams.records import nulls
 
 SCHEMA = (
     "shard STRING, first STRING, last STRING, records BIGINT, good BIGINT, dead BIGINT, dropped BIGINT, "

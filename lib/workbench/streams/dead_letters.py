@@ -10,8 +10,10 @@ from collections.abc import Callable, Sequence
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from workbench import identifiers
-from workbench.streams import aggregates, chunks, nulls, positions, publish, shards, tables
+from workbench._base import identifiers
+from workbench.streams import aggregates, chunks, positions, publish, tables
+from workbench.streams.readers import shards
+from workbench.streams.records import nulls
 from workbench.tables import commits, snapshots
 
 if TYPE_CHECKING:

@@ -9,20 +9,10 @@ import secrets
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from workbench import identifiers
-from workbench.streams import (
-    batches,
-    chunks,
-    errors,
-    loop,
-    nulls,
-    positions,
-    publish,
-    routes,
-    shards,
-    sources,
-    tables,
-)
+from workbench._base import identifiers
+from workbench.streams import batches, chunks, errors, loop, positions, publish, routes, tables
+from workbench.streams.readers import shards, sources
+from workbench.streams.records import nulls
 from workbench.tables import commits, upserts
 
 _DIGITS = 60  # a sequence number of Kinesis has 56

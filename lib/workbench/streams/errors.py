@@ -8,14 +8,15 @@ import hashlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from workbench import identifiers, releases
-from workbench.streams import aggregates, chunks, dead_letters, publish, routes, sources, tables
+from workbench._base import identifiers, releases
+from workbench.streams import aggregates, chunks, dead_letters, publish, routes, tables
+from workbench.streams.readers import sources
 from workbench.tables import commits
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from workbench.streams.topics import Topic
+    from workbench.streams.readers.topics import Topic
 
 SCHEMA = f"{dead_letters.SCHEMA}, replay STRING, replay_table STRING, replayed BOOLEAN"
 WHOLE = 2**31 - 1  # of a record is kept

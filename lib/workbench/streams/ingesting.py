@@ -2,7 +2,8 @@
 
 import secrets
 
-from workbench.streams import batches, keys, loop, tables
+from workbench.streams import batches, loop, tables
+from workbench.streams.records import keys
 
 
 def ingest(

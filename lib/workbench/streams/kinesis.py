@@ -24,8 +24,9 @@ once. A batch read (`spark.read`) gives what is there from the starting position
 from dataclasses import asdict, replace
 from datetime import datetime
 
-from workbench import releases
-from workbench.streams import aggregates, reading, reports, shards, sources
+from workbench._base import releases
+from workbench.streams import aggregates
+from workbench.streams.readers import reading, reports, shards, sources
 
 SCHEMA = (
     "data BINARY, stream STRING, shard_id STRING, sequence_number STRING, partition_key STRING, "

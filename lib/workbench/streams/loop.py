@@ -4,8 +4,9 @@ import secrets
 import time
 from dataclasses import replace
 
-from workbench.streams import batches, chunks, dead_letters, positions, publish, shards, sources, tables
+from workbench.streams import batches, chunks, dead_letters, positions, publish, tables
 from workbench.streams.batches import Ingested
+from workbench.streams.readers import shards, sources
 from workbench.tables import commits
 
 TRIES = 3  # of a batch whose rows were not those that its positions were taken from

@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from workbench.streams import shards
+from workbench.streams.readers import shards
 from workbench.tables import commits
 
 PREFIX = "streams."

@@ -13,7 +13,7 @@ import json
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from workbench import identifiers
+from workbench._base import identifiers
 from workbench.streams import positions
 from workbench.tables import commits
 

@@ -9,9 +9,11 @@ import hashlib
 import secrets
 from dataclasses import dataclass
 
-from workbench import identifiers, releases
-from workbench.streams import aggregates, dead_letters, loop, nulls, publish, routes, sources
+from workbench._base import identifiers, releases
+from workbench.streams import aggregates, dead_letters, loop, publish, routes
 from workbench.streams import errors as store
+from workbench.streams.readers import sources
+from workbench.streams.records import nulls
 from workbench.tables import commits, upserts
 
 

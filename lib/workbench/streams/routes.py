@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass, field
 
-from workbench import identifiers
-from workbench.streams import chunks, nulls, sources, tables
+from workbench._base import identifiers
+from workbench.streams import chunks, tables
+from workbench.streams.readers import sources
+from workbench.streams.records import nulls
 from workbench.tables import commits, upserts
 
 ROUTE, REASON, MESSAGE, OPERATION = "_route", "_reason", "_message", "_operation"

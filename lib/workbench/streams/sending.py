@@ -84,7 +84,7 @@ def produce(topic, records, *, patience_seconds=60.0):
         ModuleNotFoundError: confluent-kafka is not installed.
         TimeoutError: records were not taken; the message has the first error.
     """
-    from workbench.streams import topics
+    from workbench.streams.readers import topics
 
     producer, refused, count = topics.producer(topic, patience_seconds), [], 0
 

@@ -1,7 +1,7 @@
 """The table that takes the rows: whether the schema fits, and rows in its columns."""
 
-from workbench import identifiers
-from workbench.streams import keys, nulls
+from workbench._base import identifiers
+from workbench.streams.records import keys, nulls
 from workbench.tables import commits
 
 

@@ -2,7 +2,7 @@
 
 import re
 
-from workbench import identifiers
+from workbench._base import identifiers
 from workbench.tables import reads
 
 

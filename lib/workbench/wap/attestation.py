@@ -9,7 +9,8 @@ import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from workbench import checks, identifiers
+from workbench import verdicts
+from workbench._base import identifiers
 from workbench.tables import commits
 from workbench.wap import branches
 
@@ -41,12 +42,12 @@ class Attested:
     """What an audit of a stage came to.
 
     Attributes:
-        verdict: the audit's checks.Verdict.
+        verdict: the audit's verdicts.Verdict.
         audited_snapshot_id: the snapshot it was about.
         evidence_snapshot_id: its child that carries the evidence; None where the audit failed.
     """
 
-    verdict: checks.Verdict
+    verdict: verdicts.Verdict
     audited_snapshot_id: int
     evidence_snapshot_id: int | None
 
@@ -61,7 +62,7 @@ def attest(spark, stage, *, audit):
     Args:
         spark: classic session whose catalog holds the table.
         stage: Stage from `staging`.
-        audit: function of a DataFrame that returns a checks.Verdict.
+        audit: function of a DataFrame that returns a verdicts.Verdict.
 
     Returns:
         Attested. After a failed audit the branch ends in the audited snapshot, and cannot be published.
@@ -111,8 +112,8 @@ def read(spark, table, snapshot_id):
 def judged(audit, df):
     """Return the audit's verdict; anything that is none is an error."""
     verdict = audit(df)
-    if not isinstance(verdict, checks.Verdict):
-        raise ValueError(f"audit has to return a checks.Verdict; it returned {verdict!r}"[:300])
+    if not isinstance(verdict, verdicts.Verdict):
+        raise ValueError(f"audit has to return a verdicts.Verdict; it returned {verdict!r}"[:300])
     return verdict
 
 

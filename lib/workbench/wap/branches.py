@@ -9,7 +9,7 @@ import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from workbench import identifiers
+from workbench._base import identifiers
 from workbench.tables import commits
 
 # wap_<UTC second>_<as much of the id as fits>_<checksum of id>_<host>p<process>_<chance>: lower case letters,

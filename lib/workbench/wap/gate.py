@@ -3,7 +3,7 @@
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from workbench import checks
+from workbench import verdicts
 from workbench.tables import commits
 from workbench.wap import attestation, branches
 from workbench.wap import quarantine as quarantines
@@ -17,7 +17,7 @@ class Outcome:
 
     Attributes:
         published: whether the rows are on main.
-        verdict: the last audit's checks.Verdict.
+        verdict: the last audit's verdicts.Verdict.
         attempts: how often the write was called: 1, and one more each time main moved.
         run_id: the caller's id, or the one made for the run.
         branch: the last branch; gone.
@@ -30,7 +30,7 @@ class Outcome:
     """
 
     published: bool
-    verdict: checks.Verdict
+    verdict: verdicts.Verdict
     attempts: int
     run_id: str
     branch: str
@@ -70,7 +70,7 @@ def run(
         table: `namespace.name` or `catalog.namespace.name`; may be without a snapshot.
         write: function of a Stage that writes to `stage.table`, in one commit or several. Called once an attempt,
             so what it computes from the table's rows it has to read then, from `stage.table`.
-        audit: function of a DataFrame that returns a checks.Verdict.
+        audit: function of a DataFrame that returns a verdicts.Verdict.
         id: the run's own name, a date say; it is published once. Remembered as long as main's history is.
         quarantine: table that takes the quarantined rows of a failed audit, made when missing: their columns with
             wap_run_id, wap_branch (string) and wap_snapshot_id (long), the audited snapshot.

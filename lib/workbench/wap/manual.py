@@ -2,7 +2,7 @@
 
 from contextlib import contextmanager
 
-from workbench import identifiers
+from workbench._base import identifiers
 from workbench.tables import commits
 from workbench.wap import attestation, branches, gate
 

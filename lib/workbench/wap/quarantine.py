@@ -1,6 +1,6 @@
 """The quarantine: rows that an audit refused, each with the run and the snapshot it was refused in."""
 
-from workbench import identifiers
+from workbench._base import identifiers
 from workbench.tables import commits, snapshots
 from workbench.wap import attestation, branches
 

@@ -11,7 +11,7 @@ import tempfile
 import zipfile
 from pathlib import Path
 
-from workbench import jars, java
+from workbench._base import jars, java
 
 GENERATOR = ("antlr", "antlr-runtime", "antlr3-runtime", "stringtemplate", "treelayout", "icu4j")
 GRAMMAR = ("CommonLexerRules.g4", "DataQualityDefinitionLanguage.g4")

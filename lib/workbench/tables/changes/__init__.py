@@ -6,7 +6,7 @@ lineage*: as difference, but format 3 says itself which rows of a rewritten file
 compared to find out. See docs/history.md.
 """
 
-from workbench import identifiers
+from workbench._base import identifiers
 from workbench.tables import commits
 from workbench.tables.changes import compare, files, lineage, ranges, sources
 from workbench.tables.changes.ranges import HistoryExpired

@@ -4,7 +4,7 @@ import json
 import operator
 from functools import reduce
 
-from workbench import identifiers
+from workbench._base import identifiers
 
 # a frame of keys up to this size goes to every task instead of shuffling what it filters
 BROADCAST_ROWS = 500_000

@@ -1,6 +1,6 @@
 """The rows that steps removed and added, as few as metadata and a comparison by keys allow."""
 
-from workbench import identifiers
+from workbench._base import identifiers
 from workbench.tables.changes import compare, lineage
 
 

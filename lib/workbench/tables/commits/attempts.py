@@ -5,7 +5,7 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from workbench import arguments
+from workbench._base import arguments
 from workbench.tables.commits.errors import (
     CONFLICT,
     CONNECTION,

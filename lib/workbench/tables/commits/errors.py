@@ -2,7 +2,7 @@
 
 import re
 
-from workbench import arguments
+from workbench._base import arguments
 
 CONFLICT = "conflict"  # another commit came first; nothing of this one is in the table
 VALIDATION = "validation"  # the data changed under the commit; the statement itself has to run again

@@ -2,7 +2,7 @@
 
 import json
 
-from workbench import identifiers, releases
+from workbench._base import identifiers, releases
 from workbench.tables import snapshots
 from workbench.tables.commits.errors import VALIDATION, causes, first_line, kind
 

@@ -7,7 +7,7 @@ found any more.
 import uuid
 from numbers import Integral
 
-from workbench import arguments
+from workbench._base import arguments
 from workbench.tables.commits.loading import classic, load, snapshots_of
 
 KEY = "workbench.commit-id"

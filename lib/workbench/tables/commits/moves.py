@@ -2,7 +2,7 @@
 
 import uuid
 
-from workbench import arguments
+from workbench._base import arguments
 from workbench.tables.commits.attempts import attempt
 from workbench.tables.commits.errors import BranchMoved, MainMoved, OutcomeUnknown
 from workbench.tables.commits.loading import columns_of, descends, head, load

@@ -1,6 +1,6 @@
 """Table properties for many small writers. The values were measured: docs/commits.md, `make bench-commits`."""
 
-from workbench import arguments, identifiers
+from workbench._base import arguments, identifiers
 from workbench.tables.commits.attempts import attempt
 from workbench.tables.commits.loading import load
 

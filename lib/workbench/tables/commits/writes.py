@@ -3,7 +3,7 @@
 import time
 from dataclasses import replace
 
-from workbench import arguments, identifiers
+from workbench._base import arguments, identifiers
 from workbench.tables.commits import marks, places
 from workbench.tables.commits.attempts import Attempt, attempt, check
 from workbench.tables.commits.errors import (

@@ -1,6 +1,6 @@
 """What the owner's queries ask a table by: columns in their filters."""
 
-from workbench import arguments
+from workbench._base import arguments
 from workbench.tables import commits, reads
 
 

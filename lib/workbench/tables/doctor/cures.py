@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from workbench import arguments
+from workbench._base import arguments
 from workbench.tables import commits, maintenance
 from workbench.tables.doctor import looking, pointers
 from workbench.tables.doctor.findings import CAUSES, Diagnosis

@@ -1,6 +1,6 @@
 """What hurts a table, found in its metadata."""
 
-from workbench import arguments
+from workbench._base import arguments
 from workbench.tables import commits
 from workbench.tables.doctor import growth, layout, looking, order
 from workbench.tables.doctor.findings import SEVERITIES, Diagnosis

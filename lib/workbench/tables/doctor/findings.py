@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from workbench import arguments
+from workbench._base import arguments
 from workbench.tables.maintenance import Policy
 
 HIGH, MIDDLE, LOW = "high", "middle", "low"

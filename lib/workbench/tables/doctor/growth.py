@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from workbench import identifiers
+from workbench._base import identifiers
 from workbench.tables import commits
 from workbench.tables.doctor import looking
 from workbench.tables.doctor.findings import LOW, MIDDLE, Finding, count, size

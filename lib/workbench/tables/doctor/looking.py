@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from workbench import identifiers
+from workbench._base import identifiers
 from workbench.tables import commits
 from workbench.tables.doctor.thresholds import Thresholds
 from workbench.tables.maintenance import Policy, groups, metadata

@@ -2,7 +2,7 @@
 
 import bisect
 
-from workbench import identifiers
+from workbench._base import identifiers
 from workbench.tables.doctor import looking
 from workbench.tables.doctor.findings import MIDDLE, Finding, count, size
 from workbench.tables.maintenance import groups, metadata

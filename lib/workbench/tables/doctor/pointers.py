@@ -6,7 +6,7 @@ A data file is never deleted and no metadata file is written: restoring points t
 import re
 from dataclasses import dataclass, replace
 
-from workbench import arguments
+from workbench._base import arguments
 from workbench.tables import commits, snapshots
 from workbench.tables.doctor import versions
 from workbench.tables.doctor.versions import Version

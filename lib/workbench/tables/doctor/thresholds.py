@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, fields
 
-from workbench import arguments
+from workbench._base import arguments
 
 MIB = 1024 * 1024
 _LEAST = {"partitions": 1, "skew_members": 2, "overlap_files": 1}  # no median of none, no mean of no others

@@ -4,7 +4,7 @@ import math
 import re
 from datetime import date, timedelta
 
-from workbench import identifiers
+from workbench._base import identifiers
 
 DROP = "drop"
 _TIMES = ("timestamp", "timestamptz", "timestamp_ns", "timestamptz_ns")

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from workbench import arguments, identifiers
+from workbench._base import arguments, identifiers
 from workbench.tables import commits, reads
 from workbench.tables.doctor import asking, cures, diagnosing
 from workbench.tables.maintenance import limits, metadata

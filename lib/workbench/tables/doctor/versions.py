@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from workbench import releases
+from workbench._base import releases
 from workbench.tables import commits, snapshots
 from workbench.tables.maintenance import metadata
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from workbench import releases
+from workbench._base import releases
 from workbench.tables import commits
 from workbench.tables.maintenance import groups, metadata
 

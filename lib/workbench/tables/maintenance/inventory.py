@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from workbench import arguments
+from workbench._base import arguments
 from workbench.tables import commits
 from workbench.tables.maintenance import metadata
 

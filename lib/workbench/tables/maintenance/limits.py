@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from numbers import Integral, Real
 
-from workbench import arguments
+from workbench._base import arguments
 
 _INT = 2**31 - 1  # Java's: Iceberg refuses a larger count in the middle of a run
 

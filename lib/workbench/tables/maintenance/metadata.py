@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from workbench import identifiers
+from workbench._base import identifiers
 from workbench.tables import commits
 
 if TYPE_CHECKING:

@@ -2,7 +2,7 @@
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
 
-from workbench import arguments, settings, yaml_files
+from workbench._base import arguments, strict, yaml_files
 
 MIB = 1024 * 1024
 _DAYS = 36_500  # at most: a date that far back can be told
@@ -129,7 +129,7 @@ def _problem(error):
     where = [str(part) for part in error["loc"]]
     if error["type"] == "extra_forbidden":
         block = Limits if where[0] == "limits" else Policy
-        near = settings.nearest(where[-1], list(block.model_fields))
+        near = strict.nearest(where[-1], list(block.model_fields))
         meant = f" (did you mean {near}?)" if near else ""
         return f"{'.'.join(where)} is not a setting{meant}; there are {', '.join(block.model_fields)}"
     found = f", found {error['input']!r}" if isinstance(error.get("input"), str | int | float) else ""

@@ -4,7 +4,8 @@ import math
 from decimal import Decimal
 from numbers import Real
 
-from workbench import arguments, costs
+from workbench import costs
+from workbench._base import arguments
 from workbench.tables.maintenance import planning
 
 

@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from workbench import arguments, releases
+from workbench._base import arguments, releases
 from workbench.tables import commits
 from workbench.tables.maintenance import limits, metadata
 

@@ -3,7 +3,7 @@
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
-from workbench import identifiers
+from workbench._base import identifiers
 from workbench.tables import commits
 from workbench.tables.maintenance import (
     arrow,

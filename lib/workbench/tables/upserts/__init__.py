@@ -11,7 +11,7 @@ text of the row as JSON, so that two updates that claim the same sequence end al
 from contextlib import contextmanager
 from dataclasses import replace
 
-from workbench import arguments, identifiers
+from workbench._base import arguments, identifiers
 from workbench.tables import commits
 from workbench.tables.upserts import newest, shapes
 from workbench.tables.upserts.shapes import KINDS, OPERATIONS

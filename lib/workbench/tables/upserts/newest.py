@@ -4,7 +4,7 @@ import operator
 from contextlib import contextmanager
 from functools import reduce
 
-from workbench import identifiers, releases
+from workbench._base import identifiers, releases
 from workbench.tables.upserts.shapes import KINDS
 
 # texts that differ wherever the values do, in every session

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from workbench import arguments, identifiers
+from workbench._base import arguments, identifiers
 from workbench.tables import commits
 
 KINDS = ("upsert", "delete")  # of operations

@@ -1,0 +1,247 @@
+"""Environments: where a run happens, read from `params/environments/*.yml`, typed.
+
+An environment names the catalog, the Spark settings and the jars. Unknown keys are refused with the nearest
+valid one. A secret stands in it as a reference only, resolved when a session starts.
+"""
+
+import os
+from contextlib import suppress
+from importlib import resources
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from workbench._base import secrets, yaml_files
+from workbench._base.strict import Strict, nearest
+
+TEXTS = ("spark.conf", "catalog.properties", "kafka.config")  # whose values are texts to those who read them
+# what a person reads in every address of a bucket or a cluster: no secret, though a variable may hold it
+SHOWN = {"warehouse", "master", "client.region", "rest.signing-region"}
+
+
+class Embedded(Strict):
+    """SQLite catalog and local files in one folder, shared by Spark and PyIceberg."""
+
+    type: Literal["embedded"]
+    name: str = Field("lake", pattern=r"^[a-z][a-z0-9_]*$")
+    folder: str = "scratch"
+    properties: dict[str, str] = Field(default_factory=dict)
+
+
+class Remote(Strict):
+    """A catalog that is already there: REST, Glue, Hive, or a database by JDBC."""
+
+    type: Literal["rest", "glue", "hive", "jdbc"]
+    name: str = Field("lake", pattern=r"^[a-z][a-z0-9_]*$")
+    uri: str | None = None
+    warehouse: str | None = None
+    properties: dict[str, str] = Field(default_factory=dict)
+
+
+class Spark(Strict):
+    """Spark's size and further settings; `auto` is read off the machine."""
+
+    master: str = "local[2]"
+    shuffle_partitions: int = Field(2, ge=1)
+    driver_memory: str = Field("auto", pattern=r"^(auto|\d+[mg])$")
+    lifetime: Literal["short", "long"] = "short"
+    conf: dict[str, str | int | float | bool] = Field(default_factory=dict)
+
+
+class Kafka(Strict):
+    """A Kafka cluster that is already there: addresses, and settings of librdkafka by which it is reached."""
+
+    bootstrap: str = Field(min_length=1)
+    config: dict[str, str] = Field(default_factory=dict)
+
+
+class Environment(Strict):
+    """One file of `params/environments`."""
+
+    name: str
+    description: str
+    catalog: Annotated[Embedded | Remote, Field(discriminator="type")]
+    spark: Spark = Spark()
+    jars: tuple[str, ...] = ("iceberg", "sqlite", "local-files")
+    stand_in: Literal["archive", "s3", "rest"] | None = None
+    folder: str = "scratch"
+    kafka: Literal["stand_in"] | Kafka | None = None
+
+    @model_validator(mode="after")
+    def _stand_in_and_catalog_agree(self):
+        cat, throw_away = self.catalog, getattr(self.catalog, "folder", None) == "scratch"
+        if self.stand_in == "archive" and not throw_away:
+            raise ValueError(
+                "the stand-in archive keeps its objects in memory, so its catalog is embedded, "
+                "with the folder scratch"
+            )
+        if self.stand_in == "s3" and not throw_away:
+            raise ValueError("the stand-in s3 holds an embedded catalog in its own folder: name none")
+        if self.stand_in == "rest" and (cat.type != "rest" or cat.uri or cat.warehouse):
+            raise ValueError("the stand-in rest is a catalog of type rest with its own uri and warehouse")
+        if Path(self.folder).is_absolute() or ".." in Path(self.folder).parts:
+            raise ValueError("folder is a path below home, or scratch")
+        if self.folder != "scratch" and self.stand_in not in ("s3", "rest"):
+            raise ValueError("folder is that of the stand-ins s3 and rest; an embedded catalog has its own")
+        if cat.type in ("rest", "hive", "jdbc") and not cat.uri and self.stand_in != "rest":
+            raise ValueError(f"a catalog of type {cat.type} needs a uri")
+        return self
+
+    @model_validator(mode="after")
+    def _secrets_are_references(self):
+        for where, block in (
+            ("catalog.properties", self.catalog.properties),
+            ("spark.conf", self.spark.conf),
+            ("catalog", {key: getattr(self.catalog, key, None) or "" for key in ("uri", "warehouse")}),
+            ("spark", {"master": self.spark.master}),
+            ("kafka.config", getattr(self.kafka, "config", {})),
+        ):
+            for key, value in block.items():
+                if found := secrets.kind(key, str(value)):
+                    instead = "write a reference instead: env:NAME or ssm:/path"
+                    raise ValueError(f"{where}.{key} holds {found}; {instead}")
+        return self
+
+
+def home():
+    """Return the folder that holds `params/`, `runs/` and `.workbench/`.
+
+    `$WORKBENCH_HOME`, else the nearest folder upwards from here with `params/environments`, else the checkout
+    this package was installed from, else the working folder.
+    """
+    if named := os.environ.get("WORKBENCH_HOME"):
+        return Path(named).resolve()
+    here = Path.cwd()
+    for folder in (here, *here.parents, Path(__file__).resolve().parents[3]):
+        if (folder / "params" / "environments").is_dir():
+            return folder
+    return here
+
+
+def places():
+    """Return the folders in which environments are looked up, first come first served."""
+    found = []
+    if named := os.environ.get("WORKBENCH_PARAMS"):
+        found.append(Path(named) / "environments")
+    if named := os.environ.get("WORKBENCH_HOME"):
+        found.append(Path(named) / "params" / "environments")
+    here = Path.cwd()
+    found += [folder / "params" / "environments" for folder in (here, *here.parents)]
+    builtin = Path(str(resources.files("workbench"))) / "environments"
+    found.append(builtin if builtin.is_dir() else Path(__file__).resolve().parents[3] / "params/environments")
+    return list(dict.fromkeys(folder for folder in found if folder.is_dir()))  # in a clone the last is here, too
+
+
+def environments():
+    """Return the environments there are: name to file, sorted by name."""
+    found = {}
+    for folder in reversed(places()):
+        found |= {path.stem: path for path in folder.glob("*.yml")}
+    return dict(sorted(found.items()))
+
+
+def environment(name):
+    """Read an environment.
+
+    Args:
+        name: a name (`local`), or the path of a .yml file.
+
+    Returns:
+        Environment.
+
+    Raises:
+        ValueError: there is no such environment, or its file is wrong; the message says which key.
+    """
+    known = environments()
+    if str(name).endswith((".yml", ".yaml")):
+        path = Path(name)
+        if not path.is_file():
+            raise ValueError(f"no environment file {name}; the named ones are {', '.join(known)}")
+    elif name in known:
+        path = known[name]
+    else:
+        looked = ", ".join(str(folder) for folder in places())
+        there = f"there are {', '.join(known)} (looked in {looked})"
+        raise ValueError(f"no environment {name!r}{_near(str(name), known)}; {there}")
+    return parse(yaml_files.read(path, texts=TEXTS), path)
+
+
+def parse(values, path):
+    """Turn the values of an environment file into an Environment; errors name the file and the key."""
+    if not isinstance(values, dict):
+        raise ValueError(f"{path}: expected keys and values, found {type(values).__name__}")
+    try:
+        return Environment(**({"name": Path(path).stem} | values))
+    except ValidationError as error:
+        raise ValueError(f"{path}: " + "; ".join(_problem(e, values) for e in error.errors())) from None
+
+
+def references(name):
+    """Return the references (`env:NAME`, `ssm:/path`) in an environment, each once, sorted.
+
+    Args:
+        name: an environment; None, and one that is gone or wrong, have none.
+    """
+    return sorted({value for _, value in _references(name)})
+
+
+def secret_values(name):
+    """Return the values that an environment's references stand for, as far as they can be resolved.
+
+    Args:
+        name: an environment; None, and one that is gone or wrong, have none.
+    """
+    found = []
+    for reference in sorted({value for key, value in _references(name) if key not in SHOWN}):
+        with suppress(ValueError):
+            found.append(secrets.resolve(reference))
+    return found
+
+
+def catalog_references(env):
+    """Return what in an environment's catalog is no value but a reference: its setting to the reference."""
+    found = {key: getattr(env.catalog, key, None) for key in ("uri", "warehouse")} | env.catalog.properties
+    return {key: value for key, value in found.items() if value and secrets.REFERENCE.fullmatch(value)}
+
+
+def _references(name):
+    """Return (setting, reference) of all references in an environment."""
+    try:
+        env = environment(name) if name else None
+    except ValueError:
+        env = None
+    if env is None:
+        return []
+    others = [("master", env.spark.master), *env.spark.conf.items(), *getattr(env.kafka, "config", {}).items()]
+    told = [(key, value) for key, value in others if isinstance(value, str) and secrets.REFERENCE.fullmatch(value)]
+    return [*catalog_references(env).items(), *told]
+
+
+def _near(name, valid):
+    close = nearest(name, valid)
+    return f" (did you mean {close}?)" if close else ""
+
+
+def _problem(error, values):
+    where = [str(part) for part in error["loc"] if part not in ("embedded", "rest", "remote")]
+    where = [w for w in where if not (w in ("glue", "hive", "jdbc") and where[0] == "catalog" and w != where[-1])]
+    key = ".".join(where) or "file"
+    if error["type"].startswith("union_tag"):
+        kinds = "embedded, rest, glue, hive, jdbc"
+        found = (values.get("catalog") or {}).get("type")
+        lost = "; a Hadoop catalog loses rows when two write" if found == "hadoop" else ""
+        return f"catalog.type is one of {kinds}, found {found!r}{lost}"
+    if error["type"] == "extra_forbidden":
+        valid = _fields(where[:-1], values)
+        return f"{key} is not a setting{_near(where[-1], valid)}; it has {', '.join(valid)}"
+    return f"{key}: {error['msg'].removeprefix('Value error, ')}" + (
+        f", found {error['input']!r}" if isinstance(error.get("input"), str | int | float) else ""
+    )
+
+
+def _fields(where, values):
+    if where[:1] == ["catalog"]:
+        kind = (values.get("catalog") or {}).get("type")
+        return list((Embedded if kind == "embedded" else Remote).model_fields)
+    return list((Spark if where[:1] == ["spark"] else Environment).model_fields)

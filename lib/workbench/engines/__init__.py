@@ -1,0 +1,1 @@
+"""Engines: profiles of Sparks and other readers, their kernels, and how they are installed."""

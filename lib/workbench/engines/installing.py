@@ -1,0 +1,68 @@
+"""What a profile needs, fetched: an environment of its own from a lock file with hashes, its jars, its kernel."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import workbench
+from workbench._base import files, jars, java
+from workbench.engines import profiles
+
+
+def install(engine):
+    """Make a profile ready to run; what is there and right stays.
+
+    Args:
+        engine: Engine.
+
+    Raises:
+        ValueError: a package, a build or a jar cannot be had, or the packages belong into our own environment.
+    """
+    if engine.own_environment and not profiles.installed(engine):
+        _make(engine)
+    jars.fetch(jars.named(*profiles.jars_of(engine)))
+    if engine.kernel:
+        _kernel(engine)
+    if wrong := profiles.lacks(engine):
+        raise ValueError(f"engine {engine.name} still cannot run: {wrong}")
+
+
+def _make(engine):
+    """Make the environment; the note that it is whole comes last, so that a killed installation is done again."""
+    folder = profiles.folder(engine)
+    shutil.rmtree(folder, ignore_errors=True)
+    _run([sys.executable, "-m", "venv", str(folder)], engine)
+    pip = [str(profiles.python(engine)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
+    _run([*pip, "--require-hashes", "-r", str(profiles.lock("build"))], engine)
+    # PySpark comes as a source, built by what was just installed: nothing unpinned is fetched for it
+    _run([*pip, "--require-hashes", "--no-build-isolation", "-r", str(profiles.lock(engine.name))], engine)
+    (folder / "lock.sha256").write_text(profiles.stamp(engine))
+
+
+def _kernel(engine):
+    """Link the library into the environment, and tell Jupyter of the kernel: in our environment, not at home."""
+    for package in Path(workbench.__file__).resolve().parents[1].glob("workbench*/__init__.py"):
+        link = profiles.packages_folder(engine) / package.parent.name
+        link.unlink(missing_ok=True)
+        link.symlink_to(package.parent)
+    spec = {
+        "argv": [str(profiles.python(engine)), "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        "display_name": engine.description.partition(", a kernel")[0],
+        "language": "python",
+        "env": {"JAVA_HOME": str(java.find().parent.parent)},  # by pip it is in our environment only
+    }
+    with files.replacing(profiles.kernel_file(engine)) as new:
+        new.write_text(json.dumps(spec, indent=1), encoding="utf-8")
+    # made when it is missing: here, and not in the first cell of the first notebook
+    archive = "from workbench import session; session.class_data_options(('iceberg', 'sqlite'))"
+    _run([str(profiles.python(engine)), "-c", archive], engine, os.environ | spec["env"])
+
+
+def _run(command, engine, env=None):
+    said = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False, env=env)
+    if said.returncode:
+        last = [line for line in said.stderr.splitlines() if line.strip()][-3:]
+        raise ValueError(f"the environment of {engine.name} could not be made: {' '.join(last)[:600]}")

@@ -1,0 +1,224 @@
+"""The engines that are compared: one profile each in params/engines/*.yml, typed, unknown keys refused.
+
+A profile names what makes it this engine. Where that is not here it is skipped by name, never run as another.
+"""
+
+import hashlib
+import importlib.metadata
+import json
+import re
+import sys
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError, model_validator
+
+from workbench._base import jars, java, settings, strict, yaml_files
+
+# params/engines/choices.yml says which profile takes which query, choices_sf0.1.yml at that scale factor; see
+# tpcds.choices
+CHOICES = "choices"
+PACKAGE = {"spark": "pyspark", "sail": "pysail", "duckdb": "duckdb"}  # family to what it is made of
+
+
+class Engine(strict.Strict):
+    """One profile.
+
+    Attributes:
+        name: of its file.
+        description: one line.
+        family: whose code it is; engines of one family are no second opinion on each other.
+        decimals: how it drops the decimals that it has no room for.
+        own_environment: it has Python packages of its own, from locks/<name>.lock.
+        kernel: notebooks can be run on it, in a kernel of its name; only with own_environment.
+        packages: Python packages and the versions that make it this engine.
+        jars: names in jars.toml.
+        class_data: it starts from the archive of classes that sessions here have; only without own_environment.
+        conf: Spark settings.
+    """
+
+    name: str = Field(pattern=r"^[a-z][a-z0-9_]*$")
+    description: str
+    family: Literal["spark", "sail", "duckdb"]
+    decimals: Literal["rounded", "cut"] = "rounded"
+    own_environment: bool = False
+    kernel: bool = False
+    packages: dict[str, str] = Field(min_length=1)
+    jars: tuple[str, ...] = ()
+    class_data: bool = True
+    conf: dict[str, str | int | float | bool] = Field(default={})
+
+    @model_validator(mode="after")
+    def _whole(self):
+        """Refuse what could not run, or would run as something else than it says."""
+        if (needed := PACKAGE[self.family]) not in self.packages:
+            raise ValueError(f"packages name no {needed}, which makes an engine of the family {self.family}")
+        if self.family == "duckdb" and self.conf:
+            raise ValueError("conf: an engine of the family duckdb takes no settings")
+        if self.family == "spark" and not any(name.startswith("iceberg") for name in self.jars):
+            raise ValueError("jars name no iceberg, so it could not read the tables")
+        if self.kernel and not self.own_environment:
+            raise ValueError("kernel: only an engine with an environment of its own (own_environment) has one")
+        return self
+
+
+def names():
+    """Return the profiles there are: name to file, sorted."""
+    found = {}
+    for folder in reversed(settings.places()):
+        found |= {path.stem: path for path in (folder.parent / "engines").glob("*.yml")}
+    return {name: found[name] for name in sorted(found) if name.partition("_")[0] != CHOICES}
+
+
+def engine(name):
+    """Read a profile.
+
+    Raises:
+        ValueError: there is none of that name, or its file is wrong; the message says which key.
+    """
+    known = names()
+    if name not in known:
+        close = strict.nearest(str(name), known)
+        hint = f" (did you mean {close}?)" if close else ""
+        raise ValueError(f"no engine {name!r}{hint}; there are {', '.join(known)}")
+    values = yaml_files.read(known[name], texts=("conf",))
+    try:
+        found = Engine(**({"name": known[name].stem} | values))
+    except ValidationError as error:
+        raise ValueError(f"{known[name]}: " + "; ".join(_problem(e) for e in error.errors())) from None
+    except TypeError:
+        raise ValueError(f"{known[name]}: expected keys and values, found {type(values).__name__}") from None
+    if found.name != known[name].stem:  # it would be asked for by that name, and be another one
+        raise ValueError(f"{known[name]}: name is {found.name}; a profile has the name of its file")
+    return found
+
+
+def require(engine):
+    """Refuse a profile that is not what is installed beside us.
+
+    Raises:
+        ValueError: a package is missing or of another version.
+    """
+    for package, wanted in engine.packages.items():
+        if (there := _version(package)) != wanted:
+            raise ValueError(
+                f"engine {engine.name} is {package} {wanted}, here is {there}: it needs a process of its own"
+            )
+
+
+def lacks(engine):
+    """Say what this machine lacks to run a profile in a process, and what to do; None when it can run."""
+    if engine.own_environment:
+        if not installed(engine):
+            return f"its environment is not there: workbench engines install {engine.name}"
+        for package, wanted in engine.packages.items():
+            if (there := _locked(engine, package)) != wanted:
+                return f"it is {package} {wanted}, its environment has {there}, from {engine.name}.lock"
+    else:
+        for package, wanted in engine.packages.items():
+            if (there := _version(package)) != wanted:
+                return f"it is {package} {wanted}, here is {there}"
+    try:
+        for coordinate, wrong in jars.problems(jars.named(*jars_of(engine))).items():
+            return f"{coordinate} is {wrong}: workbench engines install {engine.name}"
+        if engine.family == "spark":
+            java.find()
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def jars_of(engine):
+    """Return the names of a profile's jars, and of those that notebooks in its kernel may need beside them."""
+    line = engine.packages["pyspark"].rpartition(".")[0] if engine.kernel else None
+    pair = java.pairs().get(line, {})
+    return tuple(dict.fromkeys((*engine.jars, *pair.get("jars", {}).values(), *pair.get("s3", ()))))
+
+
+def folder(engine):
+    """Return the folder of a profile's own environment, whether it is there or not.
+
+    It is the folder itself and no link to it: archives of classes are known by the paths in them.
+    """
+    return (settings.home() / ".workbench" / "engines" / engine.name).resolve()
+
+
+def python(engine):
+    """Return the interpreter that runs a profile; None for ours."""
+    return folder(engine) / "bin" / "python" if engine.own_environment else None
+
+
+def packages_folder(engine):
+    """Return the folder of the packages in a profile's own environment, which is there."""
+    return next(folder(engine).glob("lib/python*/site-packages"))
+
+
+def kernel_file(engine):
+    """Return the file by which Jupyter in our environment knows the kernel of a profile."""
+    return Path(sys.prefix) / "share" / "jupyter" / "kernels" / engine.name / "kernel.json"
+
+
+def lacks_kernel(engine):
+    """Say what lacks to run a notebook in the kernel of a profile, and what to do; None when it can be."""
+    try:
+        there = json.loads(kernel_file(engine).read_text(encoding="utf-8"))["argv"][0] == str(python(engine))
+    except (OSError, ValueError, KeyError, IndexError):
+        there = False
+    return lacks(engine) or (
+        None if there else f"its kernel is not there: workbench engines install {engine.name}"
+    )
+
+
+def versions(engine):
+    """Return the versions in a profile's own environment: package to text, and Iceberg's."""
+    found = importlib.metadata.distributions(path=[str(packages_folder(engine))])
+    line = engine.packages["pyspark"].rpartition(".")[0]
+    return {one.name: one.version for one in found} | {"iceberg": java.pairs()[line]["iceberg"]}
+
+
+def lock(name):
+    """Return the lock file of a name: the checkout's, else the one in the wheel.
+
+    Raises:
+        ValueError: there is none.
+    """
+    here = Path(__file__).resolve()
+    places = (here.parents[3] / "locks", here.parents[1] / "engines")
+    if found := next((place / f"{name}.lock" for place in places if (place / f"{name}.lock").is_file()), None):
+        return found
+    raise ValueError(f"there is no lock file {name}.lock, from which an environment could be made")
+
+
+def installed(engine):
+    """Say whether a profile's own environment is there, and made from the lock file as it is now."""
+    note = folder(engine) / "lock.sha256"
+    return note.is_file() and note.read_text() == stamp(engine)
+
+
+def stamp(engine):
+    """Return what an environment is known by: the SHA-256 of its lock file."""
+    return hashlib.sha256(lock(engine.name).read_bytes()).hexdigest()
+
+
+def _locked(engine, package):
+    """Return the version of a package by the lock file that an environment was made from."""
+    pins = lock(engine.name).read_text(encoding="utf-8")
+    found = re.search(rf"^{re.escape(package)}==(\S+)", pins, re.MULTILINE)
+    return found[1] if found else "none"
+
+
+def _version(package):
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "none"
+
+
+def _problem(error):
+    key = ".".join(str(part) for part in error["loc"])
+    if error["type"] == "extra_forbidden":
+        close = strict.nearest(key, Engine.model_fields)
+        hint = f" (did you mean {close}?)" if close else ""
+        return f"{key} is not a setting{hint}; it has {', '.join(Engine.model_fields)}"
+    told = error["msg"].removeprefix("Value error, ")
+    return f"{key}: {told}" if key else told

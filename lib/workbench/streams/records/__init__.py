@@ -1,0 +1,1 @@
+"""What a record holds: JSON, Avro and Protobuf, read into rows or refused with a reason."""

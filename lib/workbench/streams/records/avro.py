@@ -1,0 +1,219 @@
+"""Avro records against their schema: the schema gives the columns, and what it does not describe is a reason.
+
+Source of the type mapping: avro.apache.org, Specification 1.12.
+"""
+
+import json
+import struct
+from dataclasses import dataclass, field
+
+from workbench.streams import aggregates
+from workbench.streams.records import avro_logical, avro_resolution, framing, schemas
+from workbench.streams.records.parsing import MESSAGE_LENGTH, Parsed, batch
+from workbench.streams.records.types import Bad
+
+PLAIN = {
+    "boolean": "boolean", "int": "integer", "long": "long", "float": "float", "double": "double",
+    "bytes": "binary", "string": "string", "enum": "string", "fixed": "binary",
+}  # fmt: skip
+LOGICAL = {
+    "date": "date", "timestamp-millis": "timestamp", "timestamp-micros": "timestamp",
+    "local-timestamp-millis": "timestamp_ntz", "local-timestamp-micros": "timestamp_ntz", "uuid": "string",
+}  # fmt: skip
+DIGITS = 38  # of a decimal
+
+
+@dataclass(frozen=True)
+class Avro:
+    """How Avro records, one value each, become rows: a record's fields are the columns.
+
+    A union with null is a column that may be null; other unions are refused, as is what Spark has no type for
+    (`time-millis`, `duration`). Decimals, dates and timestamps are those of the logical types of `schema`: it says
+    what a value means, whether or not the schema that it was written with says so too.
+
+    Attributes:
+        schema: the Avro schema of a record, JSON text: what the rows have.
+        writers: schemas by which records were written, schema id to JSON text: each record begins with the id of
+            its writer's schema and is resolved to `schema`, as Avro says. Whole numbers are ids of Confluent's
+            framing, UUIDs as text of AWS Glue's, whose values may be compressed. Empty for records that were
+            written with `schema` itself and begin with nothing.
+        version: the schema's own, kept with each dead letter.
+        framing: `single_object` where records are in Avro's own single-object encoding: C3 01 and the fingerprint
+            of the writer's schema, which is `schema` or one of `writers`, there by its fingerprint
+            (`streams.framing.fingerprint`). It goes beside the ids of registries.
+    """
+
+    schema: str
+    writers: dict[int | str, str] = field(default_factory=dict)
+    version: str = "1"
+    framing: str | None = None
+
+    def __post_init__(self):
+        if self.framing not in (None, framing.SINGLE_OBJECT):
+            raise ValueError(
+                f"framing is {self.framing!r}, expected {framing.SINGLE_OBJECT} or None; those of registries go "
+                "by the ids of writers"
+            )
+
+    def fields(self):
+        """Return the columns as a StructType.
+
+        Raises:
+            ValueError: the schema is none, is not of a record, or has a type that Spark has not; an id is none.
+        """
+        from pyspark.sql.types import StructType
+
+        reader = _parsed(self.schema)
+        found = StructType.fromJson(_struct(reader, ()))
+        schemas.refuse_twice(found.names, f"the Avro record {reader['name']}")
+        for number, one in self.writers.items():
+            kind = framing.of_id(number)
+            _parsed(one)
+            if kind == framing.SINGLE_OBJECT and (own := framing.fingerprint(one)) != number:
+                raise ValueError(f"{number} is not the fingerprint of its writer's schema, which is {own}")
+        if self.writers:
+            avro_resolution.check_defaults(reader)
+        return found
+
+    def parser(self):
+        """Return the Parser, which goes to Spark's workers."""
+        fields, writers = self.fields().jsonValue(), dict(self.writers)
+        if self.framing:
+            writers |= {framing.fingerprint(self.schema): self.schema}
+        return Parser(fields, self.schema, writers)
+
+
+@dataclass
+class Parser:
+    """Parses chunks of records; what it needs for it is made in the worker, on first use.
+
+    Attributes:
+        struct: the columns, Spark's JSON form.
+        schema: the reader's schema, JSON text.
+        writers: schema id to JSON text.
+    """
+
+    struct: dict
+    schema: str
+    writers: dict
+    _made: tuple | None = field(default=None, repr=False)
+
+    def __getstate__(self):
+        return {"struct": self.struct, "schema": self.schema, "writers": self.writers, "_made": None}
+
+    def __call__(self, data: list[bytes]) -> Parsed:
+        """Parse a list of bytes."""
+        if self._made is None:
+            reader = _parsed(self.schema)
+            writers = {number: _parsed(text) for number, text in self.writers.items()} or {None: reader}
+            read = {number: (avro_resolution.reader_of(one, reader), one) for number, one in writers.items()}
+            framings = tuple(dict.fromkeys(map(framing.of_id, self.writers)))
+            self._made = read, framings, schemas.arrow_schema(self.struct)
+        read, framings, arrow = self._made
+        rows, good, dead = [], [], []
+        for place, raw in enumerate(data):
+            try:
+                found = _value(raw, read, framings)
+            except Exception as error:
+                reason, message = aggregates.reason(raw) or _reason(error)
+                dead.append((place, reason, message[:MESSAGE_LENGTH]))
+            else:
+                rows.append([found[name] for name in arrow.names])
+                good.append(place)
+        return batch(rows, good, dead, arrow, ())
+
+
+def _reason(error):
+    """Return (reason, message) of a record that could not be read; whatever was met, it is this record's."""
+    if isinstance(error, Bad):
+        return error.reason, str(error)
+    if isinstance(error, RecursionError):
+        return "too_deep", "values are nested too deeply"
+    return "not_avro", f"{error!r}"
+
+
+def _value(raw, read, framings):
+    """Return a record's fields; `read` has a reader for each id of a writer's schema, or one for None."""
+    number, body = None, raw
+    if framings:
+        number, body = framing.opened(raw, framings)
+        if number not in read:
+            raise Bad("unknown_schema", f"no schema {number} was given; there are {', '.join(map(str, read))}")
+    value_at, writer = read[number]
+    if not body and writer.get("fields"):
+        raise Bad("empty", "the record is empty")
+    try:
+        found, end = value_at(body, 0)
+    except (IndexError, struct.error):
+        raise Bad("not_avro", "the record ends before its value does") from None
+    if left := len(body) - end:
+        raise Bad("more_than_one", f"{left} bytes follow the value")
+    return found
+
+
+def _parsed(text):
+    import fastavro
+
+    try:
+        found = fastavro.parse_schema(json.loads(text), expand=True)
+    except fastavro.schema.UnknownType as error:
+        raise ValueError(f"the text is no Avro schema: there is no type {error}") from None
+    except Exception as error:  # of fastavro also AssertionError and OverflowError, of nested types RecursionError
+        raise ValueError(f"the text is no Avro schema: {error}") from None
+    if not isinstance(found, dict) or found.get("type") != "record":
+        raise ValueError("the Avro schema is not that of a record, whose fields would be the columns")
+    return found
+
+
+def _struct(record, above):
+    """Return a record in Spark's JSON form of a struct."""
+    name = record["name"]
+    if not record["fields"]:
+        raise ValueError(f"the Avro record {name} has no fields")
+    fields = []
+    for one in record["fields"]:
+        if not isinstance(one["name"], str):
+            raise ValueError(f"the text is no Avro schema: the name of a field is {one['name']!r}")
+        kind, nullable = _type(one["type"], one["name"], (*above, name))
+        fields.append({"name": one["name"], "type": kind, "nullable": nullable, "metadata": {}})
+    return {"type": "struct", "fields": fields}
+
+
+def _type(kind, path, above):
+    """Return (type in Spark's JSON form, whether it may be null)."""
+    if isinstance(kind, list):
+        others = [one for one in kind if one != "null"]
+        if len(others) != 1 or len(others) == len(kind):
+            raise ValueError(f"{path} is a union of {len(others)} types; a column has one, with null or without")
+        return _type(others[0], path, above)[0], True
+    made = kind if isinstance(kind, dict) else {"type": kind}
+    name, given = made["type"], made.get("logicalType")
+    if isinstance(given, str) and given in avro_logical.BASES:  # of any other Avro says to ignore it
+        return _logical(made, given, path), False
+    if name == "record":
+        return _struct(made, above), False
+    if name in ("array", "map"):
+        inner, nullable = _type(made["items" if name == "array" else "values"], f"{path}.element", above)
+        if name == "array":
+            return {"type": "array", "elementType": inner, "containsNull": nullable}, False
+        return {"type": "map", "keyType": "string", "valueType": inner, "valueContainsNull": nullable}, False
+    if name in above:
+        raise ValueError(f"the Avro record {name} holds itself, and a table's columns end somewhere")
+    if name not in PLAIN:
+        raise ValueError(f"{path} is of the type {name}, which a column cannot have")
+    return PLAIN[name], False
+
+
+def _logical(kind, name, path):
+    """Return the type of a logical type in Spark's JSON form."""
+    if name not in ("decimal", *LOGICAL):
+        raise ValueError(f"{path} is of the logical type {name}, which Spark has not")
+    if avro_logical.logical(kind) != name:
+        size = ", ".join(f"{key} {kind[key]}" for key in ("size", "precision", "scale") if key in kind)
+        base = f"{kind['type']} ({size})" if size else kind["type"]
+        raise ValueError(f"{path} is called {name}, which is not a logical type of {base} in Avro")
+    if name != "decimal":
+        return LOGICAL[name]
+    if kind["precision"] > DIGITS:
+        raise ValueError(f"{path} is a decimal of {kind['precision']} digits; Spark has {DIGITS} at most")
+    return f"decimal({kind['precision']},{kind.get('scale', 0)})"

@@ -1,0 +1,208 @@
+"""The command `workbench`: run notebooks, read what ran, keep them in form, find out what is wrong."""
+
+import json
+import shutil
+import sys
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from workbench_ops.cli.doctor import doctor
+from workbench_ops.cli.engines import engines
+from workbench_ops.cli.export import export
+from workbench_ops.cli.ingest import ingest
+from workbench_ops.cli.local import local
+from workbench_ops.cli.maintain import maintain
+from workbench_ops.cli.policies import policies
+from workbench_ops.cli.run import run
+from workbench_ops.cli.schedule import schedule
+
+app = typer.Typer(
+    help="Parameterised Iceberg notebooks, run headless with a verdict that can fail.",
+    no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False,
+)  # fmt: skip
+app.add_typer(local, name="local")
+app.add_typer(engines, name="engines")
+app.add_typer(export, name="export")
+app.add_typer(doctor, name="doctor")
+app.add_typer(schedule, name="schedule")
+app.command()(run)
+Notebook = Annotated[str | None, typer.Argument(help="name in notebooks/, or path of any notebook")]
+
+
+def main():
+    """Run the command; a refusal is one sentence on stderr and exit code 2, never a traceback."""
+    try:
+        app(standalone_mode=True)
+    except UnicodeError as error:
+        print(f"workbench: a text could not be written or read: {error}", file=sys.stderr)
+        sys.exit(1)
+    except ValueError as error:
+        print(f"workbench: {error}", file=sys.stderr)
+        sys.exit(2)
+    except ModuleNotFoundError as error:
+        needed = "pip install 'iceberg-workbench[notebooks,catalog,streams,s3,kafka]'"
+        print(f"workbench: {error.name} is not installed, this command needs it: {needed}", file=sys.stderr)
+        sys.exit(2)
+    except ChildProcessError as error:
+        print(f"workbench: {error}", file=sys.stderr)
+        sys.exit(1)
+    except OSError as error:
+        print(f"workbench: {error.strerror}: {error.filename}", file=sys.stderr)
+        sys.exit(1)
+
+
+@app.command()
+def params(notebook: Annotated[str, typer.Argument(help="name in notebooks/ or path")]):
+    """List the parameters of a notebook: name, type, default, help; and its params files."""
+    from workbench._base import settings
+    from workbench_ops.run import notebook as notebooks
+
+    path = notebooks.find(notebook)
+    declared = notebooks.parameters(notebooks.read(path)).values()
+    columns(
+        [
+            ("PARAMETER", "TYPE", "DEFAULT", ""),
+            *((p.name, p.type or "any", repr(p.default), p.help) for p in declared),
+        ]
+    )
+    files = sorted((settings.home() / "params" / path.stem).glob("*.yml"))
+    for file in files:
+        print(f"file  {file.relative_to(settings.home())}")
+
+
+@app.command()
+def runs(
+    notebook: Annotated[str | None, typer.Option(help="only this notebook")] = None,
+    status: Annotated[str | None, typer.Option(help="only runs that ended so: passed, failed, refused …")] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="DATE", help="only runs from this ISO date on (UTC)")
+    ] = None,
+    show: Annotated[str | None, typer.Option(metavar="RUN_ID", help="print one run's record")] = None,
+    prune: Annotated[
+        bool, typer.Option("--prune", help="delete files of old runs; the ledger keeps its rows")
+    ] = False,
+    older_than_days: Annotated[float | None, typer.Option(min=0, help="with --prune: how old")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="with --prune: do not ask")] = False,
+):
+    """List the runs there were, newest first, from the ledger."""
+    from workbench_ops.run import ledger, runner
+    from workbench_ops.run import record as records
+
+    if status and status not in records.EXIT_CODES:
+        raise ValueError(f"no status {status!r}; there are {', '.join(records.EXIT_CODES)}")
+    runner.recover()
+    ledger.sync()
+    if prune:
+        return _prune(older_than_days, yes)
+    if show:
+        return print(json.dumps(_one(show), indent=1, ensure_ascii=False, default=str))
+    found = ledger.rows(notebook=notebook, status=status, since=since)
+    lines = [("RUN", "NOTEBOOK", "STATUS", "STARTED (UTC)", "SECONDS", "ENVIRONMENT", "REASON")]
+    for row in found:
+        started = f"{row['started_at']:%Y-%m-%d %H:%M:%S}"
+        seconds = f"{row['seconds']:.1f}" if row["seconds"] is not None else ""
+        lines.append(
+            (row["run_id"], row["notebook"], row["status"], started, seconds, row["environment"] or "",
+             (row["reason"] or "")[:80])
+        )  # fmt: skip
+    columns(lines)
+
+
+@app.command()
+def report(
+    run: Annotated[
+        str | None, typer.Argument(help="a run, or a notebook; left out: each notebook's newest")
+    ] = None,
+):
+    """Write reports and the index again, and print where they are."""
+    from workbench._base import secrets
+    from workbench_ops.pages import report as pages
+    from workbench_ops.run import publishing
+    from workbench_ops.run import record as records
+
+    everything = records.every()
+    newest = {record["notebook"]: record for record in everything}
+    wanted = [r for r in (*everything, *newest.values()) if not run or run in (r["run_id"], r["notebook"])][-1:]
+    wanted = wanted if run else list(newest.values())
+    if run and not wanted:
+        raise ValueError(f"no run {run} in {records.runs_folder()}")
+    for record in wanted:
+        earlier = pages.previous(everything, record)
+        page = pages.write(records.folder(record), record, previous=earlier, redact=secrets.redact)
+        print(f"{record['notebook']:28} {record['status']:12} {from_here(page)}")
+    publishing.write_index()
+    print(f"index  {from_here(records.runs_folder() / 'index.html')}")
+
+
+@app.command()
+def refresh(
+    names: Annotated[list[str] | None, typer.Argument(help="notebooks; left out: all of them")] = None,
+):
+    """Execute notebooks in a fresh kernel and store their outputs in normal form."""
+    from workbench_ops.run import notebook as notebooks
+    from workbench_ops.run import refresh as refreshing
+
+    for path in [notebooks.find(name) for name in names or []] or notebooks.every():
+        print(f"{path.stem:28} {'changed' if refreshing.refresh(path) else 'the same'}", flush=True)
+
+
+@app.command()
+def new(name: Annotated[str, typer.Argument(help="two digits and words: 25_find_duplicates")]):
+    """Start a notebook from the template."""
+    from workbench_ops.run import refresh as refreshing
+
+    path = refreshing.create(name)
+    print(f"{from_here(path)}: edit it in JupyterLab, then `workbench refresh {name}`")
+
+
+app.command()(ingest)
+app.command()(maintain)
+app.command()(policies)
+
+
+def _prune(days, yes):
+    from workbench_ops.run import publishing
+    from workbench_ops.run import record as records
+
+    if days is None:
+        raise ValueError("--prune needs --older-than-days N")
+    before = datetime.now(UTC) - timedelta(days=days)
+    old = [
+        r for r in records.every() if r["status"] != "running" and datetime.fromisoformat(r["started_at"]) < before
+    ]
+    if not old:
+        return print(f"no runs older than {days:g} days")
+    if not yes and not typer.confirm(f"Delete the files of {len(old)} runs older than {days:g} days?"):
+        raise typer.Exit(1)
+    for record in old:
+        shutil.rmtree(records.folder(record))
+    publishing.write_index()
+    print(f"deleted the files of {len(old)} runs; the ledger keeps its rows")
+
+
+def _one(run_id):
+    from workbench_ops.run import ledger
+    from workbench_ops.run import record as records
+
+    for record in records.every():
+        if record["run_id"] == run_id:
+            return record
+    if rows := ledger.rows(run_id=run_id):  # its files were pruned
+        return rows[0]
+    raise ValueError(f"no run {run_id}; `workbench runs` lists them")
+
+
+def columns(lines):
+    """Print rows of texts in columns."""
+    widths = [max(len(str(line[i])) for line in lines) for i in range(len(lines[0]))]
+    for line in lines:
+        print("  ".join(str(value).ljust(width) for value, width in zip(line, widths, strict=True)).rstrip())
+
+
+def from_here(path):
+    """Return a path as people type it: from the working folder where it lies in there."""
+    path, here = Path(path), Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

@@ -1,0 +1,122 @@
+"""`workbench ingest`: a stream or a topic into a table, each record once; prints its figures as JSON.
+
+Exit codes: 0 done · 1 stopped by what it found (another writer, lost records, too many bad ones) · 2 refused.
+An interrupt (SIGINT, SIGTERM, SIGHUP) ends it behind the batch that is under way, a second one at once.
+"""
+
+import json
+import os
+import signal
+import sys
+from dataclasses import asdict
+from typing import Annotated, Literal
+
+import typer
+
+Start = Literal["trim_horizon", "latest"]
+Unknown = Literal["ignore", "dead"]
+
+
+def ingest(
+    table: Annotated[str, typer.Argument(help="namespace.name, there already")],
+    schema: Annotated[str, typer.Option(help="Spark DDL of the JSON records")],
+    stream: Annotated[str | None, typer.Option(metavar="NAME", help="of Kinesis")] = None,
+    topic: Annotated[str | None, typer.Option(metavar="NAME", help="of Kafka")] = None,
+    environment: Annotated[str, typer.Option(help="file in params/environments")] = "lake",
+    region: Annotated[str | None, typer.Option(help="of the stream")] = None,
+    endpoint: Annotated[str | None, typer.Option(help="address of another endpoint than the region's")] = None,
+    bootstrap: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="address of a Kafka broker")] = None,
+    kafka_config: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="of librdkafka; more than one goes")
+    ] = None,
+    start: Annotated[Start, typer.Option(help="where the first run begins")] = "trim_horizon",
+    unknown: Annotated[Unknown, typer.Option(help="what becomes of fields without a column")] = "ignore",
+    dead_letters: Annotated[str | None, typer.Option(metavar="TABLE", help="for records that are no rows")] = None,
+    max_bad_share: Annotated[float, typer.Option(help="of a batch; with more the run stops")] = 1.0,
+    max_records_per_batch: Annotated[int, typer.Option(help="a micro-batch")] = 100_000,
+    record_key: Annotated[str | None, typer.Option(metavar="COLUMNS", help="comma-separated")] = None,
+    lineage: Annotated[str, typer.Option(metavar="COLUMNS", help="comma-separated")] = "",
+    accept_data_loss: Annotated[
+        bool, typer.Option("--accept-data-loss", help="go on where records were trimmed unread, and record it")
+    ] = False,
+    forever: Annotated[bool, typer.Option("--forever", help="go on when everything was read")] = False,
+):
+    """Bring a Kinesis stream or a Kafka topic of JSON records into a table, each record once."""
+    from py4j.protocol import Py4JError
+
+    from workbench import session, streams
+    from workbench.tables import commits
+
+    source = _source(
+        stream, topic, region, endpoint, bootstrap, kafka_config or [],
+        start=start, max_records_per_batch=max_records_per_batch, fail_on_data_loss=not accept_data_loss,
+    )  # fmt: skip
+    parse = streams.Json(schema, unknown=unknown)
+    try:
+        spark = session.start(environment)
+        # executors elsewhere read the stream as whoever starts this does
+        aws = {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
+        spark.sparkContext.environment |= aws
+        done = streams.ingest(
+            spark,
+            table,
+            source=source,
+            parse=parse,
+            dead_letters=dead_letters,
+            max_bad_share=max_bad_share,
+            record_key=streams.RecordKey(tuple(record_key.split(","))) if record_key else None,
+            lineage=tuple(filter(None, lineage.split(","))),
+            until_caught_up=not forever,
+            stop=asked_to_stop(),
+            on_batch=lambda batch: print(streams.line(batch), file=sys.stderr, flush=True),
+        )
+    except RuntimeError as error:
+        print(f"workbench: {error}", file=sys.stderr)
+        raise typer.Exit(1) from None
+    except Exception as error:
+        if isinstance(error, ValueError):  # the command says it
+            raise
+        if not commits.causes(error) and not isinstance(error, (Py4JError, ConnectionError)):
+            raise
+        said = commits.errors.first_line(error)
+        print(f"workbench: Spark or the catalog failed: {said}\nNothing is lost: run it again", file=sys.stderr)
+        raise typer.Exit(1) from None
+    print(json.dumps(asdict(done)))
+
+
+def _source(stream, topic, region, endpoint, bootstrap, kafka_config, **common):
+    from workbench import streams
+
+    if (stream is None) == (topic is None):
+        raise ValueError("say --stream, of Kinesis, or --topic, of Kafka")
+    if stream:
+        if bootstrap or kafka_config:
+            raise ValueError("--bootstrap and --kafka-config go with --topic")
+        return streams.Source(stream, region=region, endpoint=endpoint, **common)
+    if not bootstrap or region or endpoint:
+        raise ValueError(
+            "--topic needs --bootstrap, the address of a broker; --region and --endpoint are Kinesis'"
+        )
+    if wrong := [one for one in kafka_config if "=" not in one]:
+        raise ValueError(f"--kafka-config is NAME=VALUE, not {wrong[0]!r}")
+    config = dict(one.split("=", 1) for one in kafka_config)
+    return streams.Topic(topic, bootstrap, config=config, **common)
+
+
+def asked_to_stop():
+    """Return a function that says whether this process was asked to end; asked twice, it ends without a word more.
+
+    Nothing is lost by either: what is not committed is read again. Python's own way, an exception in the middle of
+    a call to the JVM, would end in that call's traceback.
+    """
+    asked = []
+
+    def ask(number, _):
+        if asked:
+            os._exit(128 + number)  # the JVM ends with its input
+        asked.append(number)
+        print("workbench: ends behind this batch; once more ends it now", file=sys.stderr, flush=True)
+
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, ask)
+    return lambda: bool(asked)

@@ -1,0 +1,63 @@
+"""`workbench local`: stand-ins that run until they are interrupted."""
+
+from typing import Annotated
+
+import typer
+
+local = typer.Typer(help="Stand-ins that run on this machine, on loopback only.", no_args_is_help=True)
+
+
+@local.command("kinesis")
+def local_kinesis(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="port on 127.0.0.1; 0 takes a free one")] = 4567,
+    faults: Annotated[str | None, typer.Option(metavar="FILE", help="fault script, see docs/kinesis.md")] = None,
+    limits: Annotated[bool, typer.Option(help="throttle and refuse as the service does")] = True,
+):
+    """Serve Kinesis on this machine until interrupted."""
+    from workbench_standins import kinesis
+
+    kinesis.serve_forever(
+        port=port,
+        limits=None if limits else kinesis.UNLIMITED,
+        faults=faults or (),
+        ready=lambda endpoint: print(f"Kinesis on {endpoint}; Ctrl-C ends it", flush=True),
+    )
+
+
+@local.command("s3")
+def local_s3(
+    folder: Annotated[str | None, typer.Option(help="where the data stay; left out: nowhere")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="S3's on 127.0.0.1; 0: a free one")] = 8333,
+    catalog_port: Annotated[int, typer.Option(min=0, max=65535, help="the catalog's")] = 8181,
+    faults: Annotated[str | None, typer.Option(metavar="FILE", help="proxy script, docs/proxy.md")] = None,
+):
+    """Serve S3 and an Iceberg REST catalog on this machine until interrupted."""
+    from workbench_standins.s3 import command
+
+    command.serve(folder, port=port, catalog_port=catalog_port, faults=faults)
+
+
+@local.command("cluster")
+def local_cluster(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="the master's on 127.0.0.1; 0: a free one")] = 7077,
+    workers: Annotated[int, typer.Option(min=1, max=16, help="how many")] = 2,
+    cores: Annotated[int, typer.Option(min=1, max=64, help="tasks that a worker runs at once for a session")] = 1,
+    memory: Annotated[str, typer.Option(help="of a worker for a session, such as 1g")] = "1g",
+    applications: Annotated[int, typer.Option(min=1, max=16, help="sessions that may run side by side")] = 2,
+):
+    """Serve a standalone Spark cluster on this machine until interrupted."""
+    from workbench_standins.cluster import command
+
+    command.serve(port=port, workers=workers, cores=cores, memory=memory, applications=applications)
+
+
+@local.command("kafka")
+def local_kafka(
+    folder: Annotated[str | None, typer.Option(help="where the data stay; left out: nowhere")] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="port on 127.0.0.1; 0 takes a free one")] = 9092,
+    fetch: Annotated[bool, typer.Option("--fetch", help="only fetch the broker's jars")] = False,
+):
+    """Serve Kafka on this machine until interrupted."""
+    from workbench_standins.kafka import command
+
+    command.fetch() if fetch else command.serve(folder, port=port)

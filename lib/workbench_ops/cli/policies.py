@@ -1,0 +1,122 @@
+"""`workbench policies`: what a notebook may do in AWS, found out by running it."""
+
+import json
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+def policies(
+    notebook: Annotated[str, typer.Argument(help="name in notebooks/, or path of any notebook")],
+    environment: Annotated[str | None, typer.Option(help="value for ENVIRONMENT, such as aws-glue")] = None,
+    params: Annotated[str | None, typer.Option(metavar="FILE", help="flat YAML file: names and values")] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="one parameter")
+    ] = None,
+    runs: Annotated[
+        int, typer.Option(min=1, max=9, help="times to run it: from the second on it finds what it left")
+    ] = 2,
+    timeout: Annotated[float | None, typer.Option(min=0.1, help="seconds each run may take")] = None,
+    output: Annotated[str | None, typer.Option(metavar="FILE", help="left out: standard output")] = None,
+):
+    """Run a notebook and print the least-privilege IAM policy of the AWS calls it made.
+
+    It really runs, with your rights, and writes what it writes. What is printed allows the calls that were seen,
+    by name, without a wildcard action. It is not enforced here, and AWS has not judged it: attaching it and
+    trying the notebook under it is yours.
+
+    Exit 0 printed, 1 a call has no known action (named; the policy lacks it), there was none, or the run failed, 2
+    refused, 3 and 4 as `workbench run`.
+    """
+    from workbench_ops import policies as recording
+    from workbench_ops.cli import progress
+    from workbench_ops.cli.engines import kernel_of
+    from workbench_ops.run import notebook as notebooks
+    from workbench_ops.run import runner
+
+    path = notebooks.find(notebook)
+    given = str(path), params, tuple(overrides or ()), environment, timeout
+    job = runner.Job(*given, **kernel_of(path))
+    env = _recordable(runner, job)
+    if output and not (Path(output).resolve().parent.is_dir() and not Path(output).is_dir()):
+        raise ValueError(f"{output} cannot be written: its folder is not there, or it is one")  # before the runs
+    calls = set()
+    for _ in range(runs):
+        with recording.recorded() as seen, progress.shown() as tell:
+            record = runner.run(replace(job, tell=progress.named(path.stem, tell)))
+        calls |= seen
+        if record["status"] != "passed" or not _to_aws(seen):  # what calls nothing will call nothing again
+            break
+    if record["status"] != "passed":
+        _say("the run did not pass, so its calls are not all of them: there is no policy")
+        raise typer.Exit(record["exit_code"])
+    raise typer.Exit(_written(calls, env, _candidates(record), output))
+
+
+def _recordable(runner, job):
+    """Return the environment of a job whose calls can all be recorded, or None where it names none."""
+    from workbench._base import secrets, settings
+
+    planned, refusal = runner.planned(job)
+    if refusal:
+        raise ValueError(refusal)
+    env = settings.environment(planned["environment"]) if planned["environment"] else None
+    if env and not str(secrets.resolve(env.spark.master)).startswith("local"):
+        raise ValueError(f"{env.name} has Spark on other machines, whose calls to AWS are not seen from here")
+    return env
+
+
+def _candidates(record):
+    """Return the words of a run that may be names: its notebook with outputs, its parameters."""
+    from workbench_ops import policies as recording
+    from workbench_ops.run import record as records
+
+    executed = records.folder(record) / "notebook.ipynb"
+    return recording.words(executed.read_text(encoding="utf-8"), json.dumps(record["parameters"]))
+
+
+def _to_aws(calls):
+    from workbench_ops import policies as recording
+
+    places = recording.endpoints()
+    return {call for call in calls if recording.to_aws(call, places)}
+
+
+def _written(calls, env, candidates, output):
+    """Print or write the policy and say what it lacks; returns the exit code."""
+    from workbench._base import secrets
+    from workbench_ops import account
+    from workbench_ops import policies as recording
+
+    ours = _to_aws(calls)
+    if others := sorted({call.host for call in calls - ours}):
+        _say(f"left out are calls that did not go to AWS: {', '.join(others)}")
+    if not ours:
+        _say("nothing was called in AWS, so there is nothing to allow; is it --environment aws-glue?")
+        return 1
+    known = {}
+    if env and (address := getattr(env.catalog, "warehouse", None)):  # an embedded catalog has none
+        known["warehouse"] = secrets.resolve(address)
+    if region := next((call.region for call in sorted(ours, key=str) if call.region), None):
+        known["region"] = region
+    if env and (number := account.number(env)):
+        known["account"] = number
+    made = recording.policy(ours, candidates=candidates, **known)
+    if wrong := recording.faults(made.document):
+        _say(f"the policy is not printed, for it is too wide: {'; '.join(wrong)}")
+        return 1
+    text = json.dumps(made.document, indent=2, ensure_ascii=False)
+    if made.document["Statement"]:
+        Path(output).write_text(f"{text}\n", encoding="utf-8") if output else print(text)
+    for note in made.notes:
+        _say(f"note: {note}")
+    for lacking in made.missing:
+        _say(f"the policy lacks {lacking}")
+    return 1 if made.missing or not made.document["Statement"] else 0
+
+
+def _say(text):
+    print(f"workbench: {text}", file=sys.stderr, flush=True)

@@ -1,0 +1,176 @@
+"""How runs go on: lines that are kept up to date on a terminal, plain ones elsewhere, and the verdicts."""
+
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+REFRESHES_A_SECOND = 2
+
+
+@dataclass
+class Running:
+    """A run that goes on, as its line shows it; `begin` is of time.monotonic."""
+
+    name: str
+    usual_seconds: float | None = None
+    begin: float = field(default_factory=time.monotonic)
+    cell: str = "starting"
+    heading: str = ""
+
+
+@dataclass
+class Several:
+    """Runs that belong together: how many at once, name to usual seconds, and the verdicts so far."""
+
+    at_once: int
+    usual_seconds: Mapping[str, float | None]
+    verdicts: dict[str, str] = field(default_factory=dict)
+
+
+@contextmanager
+def shown(several: Several | None = None) -> Iterator[Callable[..., None]]:
+    """Show how runs go on, on standard error.
+
+    On a terminal each run that goes on has a line, cut where it is too long, and verdicts scroll by above.
+    Elsewhere there are plain lines only: one when a run of several starts, and its verdict.
+
+    Args:
+        several: what is known of all of them; None for a single run.
+
+    Yields:
+        Function that takes a run's name and its events, as `batch.run` tells them.
+    """
+    from rich.console import Console
+    from rich.live import Live
+
+    terminal = sys.stderr.isatty()
+    console = Console(stderr=True, highlight=False, markup=False, emoji=False, force_terminal=terminal)
+    if not terminal or console.is_dumb_terminal:
+        yield lambda name, event, **facts: _plain(several, name, event, facts)
+        return
+    running: dict[str, Running] = {}
+    moving = Live(
+        console=console, get_renderable=lambda: _cut(lines(list(running.values()), several, time.monotonic())),
+        refresh_per_second=REFRESHES_A_SECOND, transient=True,
+    )  # fmt: skip
+    with moving:
+        yield lambda name, event, **facts: _updated(moving, running, several, name, event, facts)
+
+
+def named(name: str, tell: Callable[..., None]) -> Callable[..., None]:
+    """Return what a single run tells its events to: `tell` without the name."""
+    return lambda event, **facts: tell(name, event, **facts)
+
+
+def lines(running: list[Running], several: Several | None, now: float) -> list[str]:
+    """Return what a person sees of the runs that go on, a line each, and one for all of several.
+
+    Args:
+        running: in the order of their lines.
+        several: as for `shown`.
+        now: of time.monotonic.
+    """
+    width = max((len(run.name) for run in running), default=0)
+    shown = [
+        "  ".join(
+            part
+            for part in (
+                run.name.ljust(width), run.cell, f"{now - run.begin:.0f} s", _rest(run, now), run.heading,
+            )
+            if part
+        )
+        for run in running
+    ]  # fmt: skip
+    return shown + ([_whole(running, several, now)] if several else [])
+
+
+def verdict(record: dict) -> str:
+    """Return the lines that tell how a run ended: its verdict, the failing cell, where the report is."""
+    from workbench_ops.cli import from_here
+    from workbench_ops.run import record as records
+
+    text = f"{record['notebook']}  {record['status']}  {record['seconds']:.1f} s"
+    if record["reason"]:
+        text += f"  {record['reason']}"
+    if cell := record["failing_cell"]:
+        where = cell.get("line") or cell["first_line"]
+        text += f"\n  cell {cell['number']}: {where}\n  {cell['error']}: {cell['message'].strip()[:500]}"
+    if record.get("kept_lake"):
+        text += f"\n  the throw-away lake is kept: {from_here(record['kept_lake'])}"
+    page = records.folder(record) / "report.html"
+    return f"{text}\n  {from_here(page)}" if page.is_file() else text
+
+
+def _rest(run, now):
+    """Say how long a run may still take, empty where nobody knows."""
+    if run.usual_seconds is None:
+        return ""
+    rest = run.usual_seconds - (now - run.begin)
+    return f"{_about(rest)} left" if rest > 0 else f"longer than the usual {run.usual_seconds:.0f} s"
+
+
+def _whole(running, several, now):
+    """Say how far several runs are; the rest is that of all, shared out, and never less than the longest one's."""
+    count, verdicts = len(several.usual_seconds), list(several.verdicts.values())
+    text = f"{len(verdicts)} of {count} have ended"
+    if wrong := len(verdicts) - verdicts.count("passed"):
+        text += f", {wrong} without passing"
+    so_far = {run.name: now - run.begin for run in running}
+    rests = [
+        None if seconds is None else max(seconds - so_far.get(name, 0), 0)
+        for name, seconds in several.usual_seconds.items()
+        if name not in several.verdicts
+    ]
+    if None in rests or not any(rests):  # not known, or all of them are over their usual time
+        return text
+    return f"{text}, {_about(max(max(rests), sum(rests) / several.at_once))} left"
+
+
+def _about(seconds):
+    return f"about {max(round(seconds / 5) * 5, 5)} s" if seconds < 90 else f"about {round(seconds / 60)} min"
+
+
+def _plain(several, name, event, facts):
+    """Print a line when a run of several starts, and what is to be read when one has ended."""
+    if event == "start" and several:
+        print(f"{name}  started", file=sys.stderr, flush=True)
+    elif text := _readable(name, event, facts):
+        print(text, file=sys.stderr, flush=True)
+
+
+def _readable(name, event, facts):
+    """Return what an event leaves to be read, empty where it is about the lines only."""
+    if event == "end":
+        return verdict(facts["record"])
+    if event == "unrecorded":
+        return f"{name}  ended before anything was recorded"
+    return facts["text"] if event == "said" else ""
+
+
+def _updated(moving, running, several, name, event, facts):
+    """Change the lines of a terminal as an event tells, and print what stays above them."""
+    from rich.text import Text
+
+    run = running.setdefault(name, Running(name, several.usual_seconds[name] if several else None))
+    if event == "begin":
+        run.usual_seconds = facts["usual_seconds"]
+    elif event == "stop":
+        run.cell, run.heading, run.usual_seconds = "stopping", "", None
+    elif event == "cell":
+        run.cell, run.heading = f"cell {facts['number']} of {facts['of']}", facts["heading"]
+    elif event in ("end", "unrecorded"):
+        del running[name]
+        if several:
+            several.verdicts[name] = facts["record"]["status"] if event == "end" else event
+    if text := _readable(name, event, facts):
+        moving.console.print(Text(text), soft_wrap=True)
+    moving.refresh()
+
+
+def _cut(texts):
+    from rich.console import Group
+    from rich.text import Text
+
+    return Group(*(Text(text, no_wrap=True, overflow="ellipsis") for text in texts))

@@ -1,0 +1,104 @@
+"""`workbench run`: a notebook headless, or all of them side by side."""
+
+import json
+from typing import Annotated
+
+import typer
+
+
+def run(
+    notebook: Annotated[
+        str | None, typer.Argument(help="name in notebooks/ or path; left out: all of them, side by side")
+    ] = None,
+    params: Annotated[str | None, typer.Option(metavar="FILE", help="flat YAML file: names and values")] = None,
+    overrides: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="one parameter")
+    ] = None,
+    environment: Annotated[str | None, typer.Option(help="value for ENVIRONMENT")] = None,
+    engine: Annotated[
+        str | None, typer.Option(help="another Spark with a kernel of its own: see `workbench engines`")
+    ] = None,
+    timeout: Annotated[float | None, typer.Option(min=0.1, help="seconds each run may take")] = None,
+    keep: Annotated[bool, typer.Option("--keep", help="keep the throw-away lake")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="print the run record as JSON on the last line")] = False,
+    on_failure: Annotated[
+        str | None, typer.Option(metavar="COMMAND", help="called with the record's path")
+    ] = None,
+    jobs: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="of all notebooks, how many run at once; left out: what fits the machine"),
+    ] = None,
+):
+    """Run a notebook headless (exit 0 passed, 1 failed, 2 refused, 3 timed out, 4 died, 143 interrupted).
+
+    Without a name all notebooks run, as many at once as cores and memory allow.
+    Then the exit code is that of the first one, by name, that did not pass.
+    """
+    from workbench_ops.cli.engines import kernel_of
+    from workbench_ops.run import runner
+
+    if notebook is None and (params or overrides):
+        raise ValueError("--params and --set belong to one notebook; name it")
+    if notebook is not None and jobs is not None:
+        raise ValueError(f"--jobs is for all notebooks, and {notebook} runs alone; leave one of them out")
+    if jobs is not None and jobs < 1:
+        raise ValueError(f"--jobs takes a number of notebooks of at least 1, found {jobs}")
+    values = params, tuple(overrides or ()), environment, timeout, keep, on_failure
+    asked = [
+        runner.Job(path, *values, **kernel_of(path, engine)) for path in ([notebook] if notebook else _every())
+    ]
+    raise typer.Exit(_alone(asked[0], as_json) if notebook else _side_by_side(asked, jobs, as_json))
+
+
+def _every():
+    from workbench_ops.run import notebook as notebooks
+
+    if not (paths := [str(path) for path in notebooks.every()]):
+        raise ValueError("there are no notebooks here; name one, or start in a project's folder")
+    return paths
+
+
+def _alone(job, as_json):
+    """Run one notebook in this process; returns the exit code."""
+    from dataclasses import replace
+    from pathlib import Path
+
+    from workbench_ops.cli import progress
+    from workbench_ops.run import runner
+
+    with progress.shown() as tell:
+        record = runner.run(replace(job, tell=progress.named(Path(job.notebook).stem, tell)))
+    if as_json:
+        print(json.dumps(record, ensure_ascii=False))
+    return record["exit_code"]
+
+
+def _side_by_side(jobs, at_once, as_json):
+    """Run notebooks side by side and print a table of them; returns the exit code."""
+    from workbench_ops.cli import progress
+    from workbench_ops.run import batch
+
+    seconds, at_once = batch.usual_seconds(jobs), at_once or batch.fitting()
+    with progress.shown(progress.Several(at_once, seconds)) as tell:
+        endings = batch.run(jobs, at_once=at_once, usual_seconds=seconds, tell=tell)
+    _summary(endings)
+    if as_json:
+        print(json.dumps([ending.record for ending in endings if ending.record], ensure_ascii=False))
+    return next((ending.exit_code for ending in endings if ending.exit_code), 0)
+
+
+def _summary(endings):
+    from workbench_ops.cli import columns, from_here
+    from workbench_ops.run import record as records
+    from workbench_ops.run.member import NOT_STARTED
+
+    rows = [("NOTEBOOK", "VERDICT", "SECONDS", "REPORT")]
+    for ending in endings:
+        if record := ending.record:
+            page = from_here(records.folder(record) / "report.html")
+            rows.append((ending.notebook, record["status"], f"{record['seconds']:.1f}", page))
+        else:
+            why = "not started" if ending.exit_code == NOT_STARTED else "not recorded"
+            rows.append((ending.notebook, why, "", ""))
+    columns(rows)
+    print(f"\nall runs: {from_here(records.runs_folder() / 'index.html')}")

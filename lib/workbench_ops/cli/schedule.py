@@ -1,0 +1,218 @@
+"""`workbench schedule`: check `params/schedules.yml`, run an entry of it, write what cron and Airflow take."""
+
+import shlex
+import shutil
+import sys
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+schedule = typer.Typer(help="When notebooks run: params/schedules.yml by cron or Airflow.", no_args_is_help=True)
+Output = Annotated[
+    Path | None, typer.Option(metavar="FILE", help="write it there instead of printing it", resolve_path=True)
+]
+CRON_PATH = "/usr/bin:/bin"  # what a crontab without a PATH has
+
+
+@schedule.command()
+def check(
+    now: Annotated[
+        str | None, typer.Option(metavar="TIME", help="as if it were this UTC time: 2026-01-31T02:15")
+    ] = None,
+):
+    """Validate every entry and print the next three times it would run (exit 2: something is wrong)."""
+    from workbench_ops import schedules
+    from workbench_ops.cli import columns
+    from workbench_ops.schedules import place, times
+
+    entries, begin = schedules.read(), _moment(now) if now else datetime.now(UTC)
+    records = _validated(entries)
+    lines = [("ENTRY", "NOTEBOOK", "ENVIRONMENT", "NEXT TIMES")]
+    for name, entry in entries.items():
+        when = f"after {', '.join(entry.after)}"
+        if entry.cron:
+            following = times.following(entry.cron, entry.time_zone, begin, count=3)
+            when = ", ".join(f"{one:%Y-%m-%d %H:%M}" for one in following) + f" ({entry.time_zone})"
+        lines.append((name, records[name]["notebook"], records[name]["environment"] or "", when))
+    columns(lines)
+    for name in entries:
+        if needed := place.needed(records[name]["environment"]):
+            print(f"{name}: the scheduler's own environment must have {', '.join(needed)}")
+
+
+@schedule.command()
+def run(
+    name: Annotated[str, typer.Argument(help="an entry of params/schedules.yml")],
+    attempt: Annotated[
+        int | None,
+        typer.Option("--try", min=1, help="this entry alone, once: whoever calls counts tries and follows up"),
+    ] = None,
+    request: Annotated[
+        str | None,
+        typer.Option(
+            help="with --try: whose tries these are; one that an earlier try has run already is not run again"
+        ),
+    ] = None,
+    due: Annotated[
+        str | None,
+        typer.Option(metavar="TIME", help="only if it is due at this wake-up of cron (UTC); else exit 0"),
+    ] = None,
+):
+    """Run an entry, its tries and what comes after it, as cron does; the exit code is that of `workbench run`."""
+    from workbench_ops import schedules
+    from workbench_ops.schedules import entries as named
+    from workbench_ops.schedules import place, running, times
+
+    if request and not attempt:
+        raise ValueError("--request says whose tries these are, and needs --try")
+    entries = schedules.read()
+    entry = named.one(entries, name)
+    place.enter()  # paths in the file are relative to it, wherever this is called
+    if due and (not entry.cron or not times.due(entry.cron, entry.time_zone, _moment(due))):
+        raise typer.Exit(0)
+    if attempt:
+        start = partial(_start, request=request)
+        raise typer.Exit(running.once(entry, start, attempt=attempt, notify=_notify))
+    with running.turn(entries, name, say=_say):
+        raise typer.Exit(running.run(entries, name, _start, notify=_notify, say=_say))
+
+
+@schedule.command()
+def cron(
+    output: Output = None,
+    logrotate: Annotated[
+        bool, typer.Option("--logrotate", help="the logs' logrotate configuration instead")
+    ] = False,
+    cron_zone: Annotated[
+        str | None, typer.Option(metavar="ZONE", help="time zone of the cron daemon; this machine's by default")
+    ] = None,
+):
+    """Print a crontab: a line for each entry that has a time, safe for every cron program."""
+    from workbench_ops import schedules
+    from workbench_ops.schedules import crontab, place, times
+
+    if logrotate:
+        return _written(crontab.logrotate(place.here()), output)
+    daemon = (cron_zone, times.zone(cron_zone)) if cron_zone else times.machine_zone()
+    entries = schedules.read()
+    _validated(entries)
+    _written(crontab.text(entries, place.here(), daemon=daemon), output)
+
+
+@schedule.command()
+def airflow(output: Output = None):
+    """Print a DAG file for Airflow 2.11 or 3: a DAG for each entry that has a time."""
+    from workbench_ops import schedules
+    from workbench_ops.schedules import airflow as dags
+    from workbench_ops.schedules import place
+
+    entries = schedules.read()
+    _validated(entries)
+    _written(dags.text(entries, place.here()), output)
+
+
+def _validated(entries):
+    """Return each entry's record of a run that is not started; a ValueError tells all that is wrong at once."""
+    from workbench_ops.run import runner
+    from workbench_ops.schedules import place
+
+    place.enter()
+    found, wrong, jobs = {}, [], {}
+    for name, entry in entries.items():
+        try:
+            record, reason = runner.planned(_job(entry))
+        except ValueError as refusal:
+            record, reason = None, str(refusal)
+        if reason := reason or _lacking(entry.on_failure):
+            wrong.append(f"{name}: {reason}")
+            continue
+        found[name] = record
+        job = (record["notebook_path"], record["params_file"], record["environment"])
+        if (other := jobs.setdefault(job, name)) != name:
+            wrong.append(f"{name}: it is the same job as {other}: notebook, params file and environment")
+    if wrong:
+        raise ValueError("; ".join(wrong))
+    return found
+
+
+def _lacking(command):
+    """Say what a failure's command lacks, or None; its program is found as cron would find it."""
+    program = shlex.split(command)[0] if command else None
+    if program is None or shutil.which(program, path=CRON_PATH):
+        return None
+    if Path(program).is_file():
+        return f"on_failure: {program} may not be executed: chmod +x {program}"
+    where = "in the project's folder" if "/" in program else f"in {CRON_PATH}, which is cron's PATH"
+    return f"on_failure: no program {program} {where}"
+
+
+def _job(entry, tell=None, request=None):
+    from workbench_ops.cli.engines import kernel_of
+    from workbench_ops.run import runner
+
+    values = {
+        "params_file": entry.params,
+        "environment": entry.environment,
+        "timeout_seconds": entry.timeout_seconds,
+        "request": request,
+        "wait": entry.while_running == "wait",
+    }
+    return runner.Job(entry.notebook, **values, **kernel_of(entry.notebook), **({"tell": tell} if tell else {}))
+
+
+def _start(entry, request=None):
+    """Run an entry once, or take what an earlier try of the request came to; returns (exit code, record).
+
+    The last line printed is the path of the run's report.
+    """
+    from workbench_ops.cli import progress
+    from workbench_ops.run import record as records
+    from workbench_ops.run import runner
+
+    try:
+        with progress.shown() as tell:
+            ended = runner.run(_job(entry, progress.named(entry.name, tell), request))
+    except ValueError as refusal:  # so early that there is no record
+        _say(str(refusal))
+        return records.EXIT_CODES["refused"], None
+    except OSError as error:  # a full disk, say: neither is there a record, and whoever waits is to be told
+        _say(f"{entry.name} could not be run: {error}")
+        return records.EXIT_CODES["failed"], None
+    print(records.folder(ended) / "report.html", flush=True)
+    return ended["exit_code"], ended
+
+
+def _notify(entry, ended):
+    """Call the entry's command: with the record's path, or without where no record could be written."""
+    from workbench_ops.run import runner
+
+    if entry.on_failure:
+        runner.notify(entry.on_failure, ended, name="on_failure")
+
+
+def _say(sentence):
+    print(f"workbench: {sentence}", file=sys.stderr, flush=True)
+
+
+def _moment(text):
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        found = None
+    if found is None or not 1970 < found.year < 9999:  # beyond, another time zone's is in no year
+        raise ValueError(f"{text!r} is no time like 2026-01-31T02:15")
+    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _written(text, output):
+    if output is None:
+        print(text, end="")
+        return
+    output.parent.mkdir(parents=True, exist_ok=True)
+    new = output.with_name(f".{output.name}.new")  # a scheduler may read the file at any moment
+    new.write_text(text, encoding="utf-8")
+    new.replace(output)
+    _say(f"wrote {output}")

@@ -1,0 +1,74 @@
+"""The Glue Studio variant of a notebook: magics first, Glue's session found, parameters put in, outputs gone."""
+
+import ast
+import copy
+
+from workbench_ops.export import cells as code
+from workbench_ops.export import magics
+
+KERNEL = {"kernelspec": {"display_name": "Glue PySpark", "language": "python", "name": "glue_pyspark"}}
+LANGUAGE = {
+    "language_info": {
+        "codemirror_mode": {"name": "python", "version": 3}, "file_extension": ".py", "mimetype": "text/x-python",
+        "name": "Python_Glue_Session", "pygments_lexer": "python3",
+    }
+}  # fmt: skip
+
+
+def variant(notebook, session, given=None):
+    """Return the Glue Studio variant of a notebook.
+
+    Args:
+        notebook: NotebookNode; it stays as it is.
+        session: sessions.Session.
+        given: parameters of the run, name to value, where they are not the defaults.
+
+    Returns:
+        NotebookNode: three cells of ours (line magics, %%configure, Glue's session), tagged `glue`; then all cells
+        of the notebook, of which only the parameters cell has other text. No outputs, no counts.
+    """
+    import nbformat  # here: a kernel like Glue's has none of the tools for notebooks
+
+    found = nbformat.v4.new_notebook(metadata=KERNEL | LANGUAGE)
+    texts = (session.line_magics(), session.configure_magic(), session.begin())
+    for number, text in enumerate(texts, 1):
+        tags = {"tags": [code.EXPORTED]}
+        found.cells.append(nbformat.v4.new_code_cell(text, id=f"glue-{number}", metadata=tags))
+    notebook = copy.deepcopy(notebook)
+    own = code.parameters_cell(notebook)
+    for number, cell in enumerate(notebook.cells, 1):
+        cell.setdefault("id", f"cell-{number}")  # before format 4.5 there are none
+        if cell.cell_type == "code":
+            cell.outputs, cell.execution_count = [], None
+        if cell is own:
+            cell.source = with_values(cell.source, given or {})
+        found.cells.append(cell)
+    found.nbformat_minor = max(found.nbformat_minor, notebook.nbformat_minor)
+    nbformat.validate(found)
+    return found
+
+
+def with_values(source, given):
+    """Return the text of a parameters cell in which the given names have other literals; all else stays."""
+    return with_texts(source, {name: literal(value) for name, value in given.items()})
+
+
+def with_texts(source, texts):
+    """Return the text of a parameters cell in which the given names have other expressions; all else stays."""
+    lines = magics.lines_of(source)
+    for node in reversed(ast.parse(source).body):
+        target = getattr(node, "target", None) or (getattr(node, "targets", None) or [None])[0]
+        if isinstance(target, ast.Name) and target.id in texts:
+            old = node.value
+            first, last = lines[old.lineno - 1].encode(), lines[old.end_lineno - 1].encode()  # columns count bytes
+            text = first[: old.col_offset].decode() + texts[target.id] + last[old.end_col_offset :].decode()
+            lines[old.lineno - 1 : old.end_lineno] = [text]
+    return "\n".join(lines)
+
+
+def literal(value):
+    """Return a value as Python text, texts in double quotes as the house writes them."""
+    text = repr(value)
+    if isinstance(value, str) and text[0] == "'" and '"' not in text:
+        return f'"{text[1:-1]}"'.replace("\\'", "'")
+    return text

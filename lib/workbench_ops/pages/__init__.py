@@ -1,0 +1,1 @@
+"""What a run leaves to be read in a browser."""

@@ -1,0 +1,266 @@
+"""The pages people read: a report of each run, and an index of all of them.
+
+Notebooks and records hold text from data, from parameters and from other people's code, and a report is
+opened by whoever gets the link. So nothing in a page can run or fetch: jinja2 escapes every value, nh3 lets
+only an allow-list of HTML through, and the content security policy refuses scripts and remote addresses once
+more. What nh3 returns is not rewritten: that could open what it closed.
+"""
+
+import json
+import statistics
+from collections import Counter, defaultdict
+from collections.abc import Callable
+from datetime import UTC, datetime
+from importlib import resources
+from pathlib import Path
+from urllib.parse import quote
+
+import jinja2
+from markupsafe import Markup
+from pygments.formatters import HtmlFormatter
+
+from workbench._base import files
+from workbench_ops.pages import markup
+from workbench_ops.run import notebook as notebooks
+
+POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+VERDICTS = {  # status: word, tone, sign (colour is never the only difference)
+    "passed": ("Passed", "good", "✓"),
+    "failed": ("Failed", "bad", "✗"),
+    "timed_out": ("Timed out", "bad", "✗"),
+    "died": ("Kernel died", "bad", "✗"),
+    "refused": ("Refused", "warn", "!"),
+    "interrupted": ("Interrupted", "warn", "!"),
+    "running": ("Running", "busy", "…"),
+}
+
+
+def write(
+    run_dir: Path, record: dict, *, previous: dict | None = None, redact: Callable[[str], str] = lambda t: t
+) -> Path:
+    """Write the report of one run to `report.html` in its folder.
+
+    A missing, half-executed or damaged `notebook.ipynb` is said in a sentence and never raises: the verdict
+    comes from the record alone. The page is replaced in one step, so a reader never sees half of it.
+
+    Args:
+        run_dir: folder of the run.
+        record: its run record; any key may be missing.
+        previous: record of the run whose facts are compared with this one's.
+        redact: removes secrets from a text; every text passes through it first.
+
+    Returns:
+        Path of the page.
+    """
+    run_dir = Path(run_dir)
+    record = markup.cleaned(record, redact)
+    earlier = None if previous is None else markup.cleaned(previous, redact)
+    page = _page(
+        "report.html.j2",
+        r=record,
+        verdict=_verdict(record),
+        failing=record.get("failing_cell"),
+        checks=[_check(check) for check in record.get("checks") or []],
+        facts=_facts(record, earlier),
+        previous=earlier,
+        previous_link=earlier and _link(run_dir.parent, earlier.get("run_id"), up="../"),
+        notebook=markup.notebook(run_dir / "notebook.ipynb", record, redact),
+        other_values=_other_values(run_dir / "notebook.ipynb", record.get("parameters") or {}),
+    )
+    return _replace(run_dir / "report.html", page)
+
+
+def _other_values(path, parameters):
+    """Return the parameters that are not the notebook's defaults, for which its prose was written, as text."""
+    import nbformat
+
+    try:
+        declared = notebooks.parameters(nbformat.read(path, 4))
+    except Exception:  # a damaged notebook is said elsewhere, and must not cost the page
+        return []
+    given = {name: value for name, value in parameters.items() if name in declared and name != "ENVIRONMENT"}
+    other = {name: value for name, value in given.items() if _exact(value) != _exact(declared[name].default)}
+    return [f"{name} = {_text(value)}" for name, value in other.items()]
+
+
+def write_index(runs_dir: Path, records: list[dict]) -> Path:
+    """Write `index.html`, a table of all runs, newest first.
+
+    Args:
+        runs_dir: folder that holds `<notebook>/<run id>/`.
+        records: run records in any order, free of secrets as the runner wrote them.
+
+    Returns:
+        Path of the page.
+    """
+    runs_dir = Path(runs_dir)
+    rows, jobs = [], defaultdict(list)
+    for record in sorted((markup.cleaned(record, str) for record in records), key=_order):
+        # what `previous` would search for is kept at hand, as an index may list thousands of runs
+        earlier = jobs[_job(record)]
+        rows.append(_row(runs_dir, record, earlier))
+        earlier.append(record)
+    counts = Counter(row["verdict"][0].lower() for row in rows)
+    page = _page(
+        "index.html.j2",
+        rows=rows[::-1],
+        counts=[
+            ("passed", counts.pop("passed", 0)),
+            ("failed", counts.pop("failed", 0)),
+            *sorted(counts.items()),
+        ],
+        notebooks=len({row["notebook"] for row in rows}),
+    )
+    return _replace(runs_dir / "index.html", page)
+
+
+def same_job(a: dict, b: dict) -> bool:
+    """Tell whether two records are of the same notebook, parameters and environment."""
+    return _job(a) == _job(b)
+
+
+def previous(records: list[dict], record: dict) -> dict | None:
+    """Find the latest run of the same job that started before `record`, whatever its verdict, or None."""
+    earlier = [other for other in records if same_job(other, record) and _order(other) < _order(record)]
+    return max(earlier, key=_order, default=None)
+
+
+def _job(record):
+    return _exact([record.get("notebook"), record.get("parameters") or {}, record.get("environment")])
+
+
+def _order(record):
+    return _time(record.get("started_at")) or datetime.min.replace(tzinfo=UTC), str(record.get("run_id"))
+
+
+def _exact(value):
+    """Write a value so that two are equal only when their types are: 1, 1.0, true and "1" all differ."""
+    return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
+
+
+def _text(value):
+    return value if isinstance(value, str) else "—" if value is None else _exact(value)
+
+
+def _check(check):
+    expected, found = _told_apart(check.get("expected"), check.get("found"))
+    return {
+        "name": check.get("name"),
+        "expected": expected,
+        "found": found,
+        "passed": check.get("passed") is True,
+    }
+
+
+def _told_apart(a, b):
+    """Two values as text; quoted when only their types differ, so that the reader sees why 5 is not "5"."""
+    if _text(a) == _text(b) and _exact(a) != _exact(b):
+        return _exact(a), _exact(b)
+    return _text(a), _text(b)
+
+
+def _facts(record, earlier):
+    """Compare recorded facts with those of an earlier run, in the order recorded, missing ones last."""
+    now, before = record.get("results") or {}, (earlier or {}).get("results") or {}
+    rows = []
+    for name in [*now, *(name for name in before if name not in now)]:
+        this, that = _told_apart(now.get(name), before.get(name))
+        if name not in now or name not in before:
+            change = "missing" if name not in now else "new"
+        else:
+            change = "same" if _exact(now[name]) == _exact(before[name]) else "changed"
+        rows.append({"name": name, "this": this, "previous": that, "change": change})
+    return rows
+
+
+def _row(runs_dir, record, earlier):
+    last = earlier[-1] if earlier else {}
+    return {
+        "verdict": _verdict(record),
+        "notebook": _text(record.get("notebook")),
+        "environment": record.get("environment"),
+        "parameters": [(name, _text(value)) for name, value in (record.get("parameters") or {}).items()],
+        "started": record.get("started_at"),
+        "seconds": record.get("seconds"),
+        "ratio": _ratio(record, earlier),
+        "failing": record.get("failing_cell"),
+        "reason": record.get("reason"),
+        "link": _link(runs_dir, record.get("notebook"), record.get("run_id")),
+        "previous_link": _link(runs_dir, last.get("notebook"), last.get("run_id")),
+        "previous_started": last.get("started_at"),
+    }
+
+
+def _ratio(record, earlier):
+    """Compare a run's duration with the earlier passed runs of its job, in words."""
+    passed = [r["seconds"] for r in earlier if r.get("status") == "passed" and r.get("seconds")]
+    if not earlier:
+        return "first run"
+    if not passed:
+        return "none passed before"
+    if not record.get("seconds"):
+        return ""
+    return f"{record['seconds'] / statistics.median(passed):.1f}x median of {len(passed)}"
+
+
+def _link(folder, *parts, up=""):
+    """Relative address of a report below `folder`; None when it was pruned or a name is no plain name."""
+    names = [str(part) for part in parts]
+    if not all(parts) or any(name in (".", "..") or "/" in name for name in names):
+        return None
+    if not folder.joinpath(*names, "report.html").is_file():
+        return None
+    return up + "/".join(quote(name, safe="") for name in [*names, "report.html"])
+
+
+def _verdict(record):
+    status = record.get("status")
+    return VERDICTS.get(status, (_text(status) if status else "Unknown", "none", "?"))
+
+
+def _time(text):
+    """An ISO time as a datetime in UTC; None when it is missing or none."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except (TypeError, ValueError):
+        return None
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def _moment(text):
+    moment = _time(text)
+    return f"{moment:%Y-%m-%d %H:%M:%S} UTC" if moment else _text(text)
+
+
+def _duration(seconds):
+    if not isinstance(seconds, int | float):
+        return "—"
+    if seconds < 60:
+        return f"{seconds:.1f} s"
+    minutes, rest = divmod(round(seconds), 60)
+    return f"{minutes} min {rest:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
+
+
+def _page(template, **values):
+    folder = resources.files(__package__) / "templates"
+    env = jinja2.Environment(
+        loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text("utf-8")),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    env.filters |= {"text": _text, "moment": _moment, "duration": _duration}
+    css = (folder / "style.css").read_text("utf-8").replace("/* code: light */", _code_css("default"))
+    css = css.replace("/* code: dark */", _code_css("github-dark"))
+    return env.get_template(template).render(policy=POLICY, css=Markup(css), **values)
+
+
+def _code_css(style):
+    rules = HtmlFormatter(style=style, nobackground=True).get_style_defs(".code").splitlines()
+    return "\n".join(rule for rule in rules if rule.startswith(".code "))
+
+
+def _replace(path, page):
+    with files.replacing(path) as new:
+        new.write_text(page, encoding="utf-8")
+    return path

@@ -1,0 +1,161 @@
+"""The ledger: one row a run in the Iceberg table `workbench.runs` of the embedded lake, written by PyIceberg.
+
+The run.json files are the truth: `sync` adds the rows that are missing. Rows are small and come one at a time, so
+the table rewrites itself into one file now and then and drops what nothing refers to any more.
+"""
+
+import json
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+
+from filelock import FileLock
+
+from workbench._base import lake, settings
+from workbench_ops.run import record as records
+
+TABLE = ("workbench", "runs")
+FILES_BEFORE_REWRITE = 40
+
+
+def load() -> None:
+    """Import what `sync` needs, which takes a second or two: meanwhile a notebook is still busy."""
+    with suppress(ModuleNotFoundError):  # sync says so
+        import pyiceberg.catalog.sql
+        import pyiceberg.io.pyarrow  # noqa: F401
+
+
+def sync():
+    """Add the finished runs that the ledger lacks; safe when many runners do it at once.
+
+    Returns:
+        int, rows added.
+    """
+    finished = [r for r in records.every() if r.get("status") not in (None, "running")]
+    with _turn():
+        table = _table()
+        known = set(table.scan(selected_fields=("run_id",)).to_arrow()["run_id"].to_pylist())
+        missing = [_row(r) for r in finished if r["run_id"] not in known]
+        if missing:
+            import pyarrow as pa
+
+            table.append(pa.Table.from_pylist(missing, schema=_schema()))
+            _keep_small(table)
+    return len(missing)
+
+
+def rows(*, notebook=None, status=None, since=None, run_id=None):
+    """Read the ledger.
+
+    Args:
+        notebook: only runs of this notebook.
+        status: only runs that ended so.
+        since: only runs started at or after this ISO date or time (UTC).
+        run_id: only this run.
+
+    Returns:
+        list of dicts, one a run, newest first, with the columns of the table.
+
+    Raises:
+        ValueError: `since` is no ISO date or time.
+    """
+    from pyiceberg.expressions import AlwaysTrue, And, EqualTo, GreaterThanOrEqual
+
+    wanted = AlwaysTrue()
+    for column, value in (("notebook", notebook), ("status", status), ("run_id", run_id)):
+        wanted = And(wanted, EqualTo(column, value)) if value is not None else wanted
+    if since is not None:
+        wanted = And(wanted, GreaterThanOrEqual("started_at", _time(since).isoformat()))
+    with _turn():  # a rewrite removes files; nobody reads while it does
+        found = _table().scan(row_filter=wanted).to_arrow().to_pylist()
+    return sorted(found, key=lambda row: (row["started_at"], row["run_id"]), reverse=True)
+
+
+def _schema():
+    import pyarrow as pa
+
+    texts = ("run_id", "notebook", "status", "reason", "environment", "params_file", "notebook_sha256")
+    fields = [pa.field(name, pa.string()) for name in texts]
+    fields += [
+        pa.field("started_at", pa.timestamp("us", tz="UTC")),
+        pa.field("finished_at", pa.timestamp("us", tz="UTC")),
+    ]
+    fields += [pa.field("seconds", pa.float64()), pa.field("failing_cell", pa.int32())]
+    fields += [pa.field(name, pa.string()) for name in ("parameters", "results", "measurements", "versions")]
+    return pa.schema(fields)
+
+
+def _row(record):
+    cell = record.get("failing_cell") or {}
+    row = {
+        name: record.get(name) for name in ("run_id", "notebook", "status", "reason", "environment", "params_file")
+    }
+    row = {name: value if value is None else str(value) for name, value in row.items()}
+    row |= {"notebook_sha256": record.get("notebook_sha256"), "seconds": record.get("seconds")}
+    row |= {name: _time(record.get(name)) for name in ("started_at", "finished_at")}
+    row |= {"failing_cell": cell.get("number")}
+    blocks = ("parameters", "results", "measurements", "versions")
+    return row | {name: json.dumps(record.get(name) or {}, sort_keys=True) for name in blocks}
+
+
+def _time(text):
+    if not text:
+        return None
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not an ISO date or time, such as 2026-01-31") from None
+    from datetime import UTC
+
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def _turn():
+    folder = settings.home() / ".workbench"
+    folder.mkdir(parents=True, exist_ok=True)
+    return FileLock(folder / "ledger.lock", timeout=60)
+
+
+def _table():
+    from pyiceberg.catalog import load_catalog
+    from pyiceberg.exceptions import NoSuchTableError
+
+    folder = settings.home() / ".workbench" / "lake"
+    lake.make(folder)
+    catalog = load_catalog("lake", **lake.pyiceberg_properties(folder))
+    try:
+        return catalog.load_table(TABLE)
+    except NoSuchTableError:
+        catalog.create_namespace_if_not_exists(TABLE[0])
+        properties = {
+            "write.metadata.delete-after-commit.enabled": "true",
+            "write.metadata.previous-versions-max": "5",
+        }
+        return catalog.create_table_if_not_exists(TABLE, schema=_schema(), properties=properties)
+
+
+def _keep_small(table):
+    """Rewrite into one file when many small ones came together, then drop what is no longer referred to."""
+    if table.inspect.files().num_rows < FILES_BEFORE_REWRITE:
+        return
+    table.overwrite(table.scan().to_arrow())
+    table.refresh()
+    current = table.current_snapshot().snapshot_id
+    old = [s.snapshot_id for s in table.snapshots() if s.snapshot_id != current]
+    table.maintenance.expire_snapshots().by_ids(old).commit()
+    table.refresh()
+    _remove_unreferenced(table)
+
+
+def _remove_unreferenced(table):
+    """Delete files that neither the current metadata nor its snapshots name (PyIceberg's expiry leaves them)."""
+    live = {table.metadata_location, *(entry.metadata_file for entry in table.metadata.metadata_log)}
+    for snapshot in table.snapshots():
+        live.add(snapshot.manifest_list)
+        for manifest in snapshot.manifests(table.io):
+            live.add(manifest.manifest_path)
+            live |= {entry.data_file.file_path for entry in manifest.fetch_manifest_entry(table.io)}
+    names = {Path(location.removeprefix("file://")).name for location in live}
+    for path in Path(table.location().removeprefix("file://")).rglob("*"):
+        if path.is_file() and path.name not in names and path.name != "version-hint.text":
+            path.unlink()

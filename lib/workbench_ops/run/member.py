@@ -1,0 +1,60 @@
+"""The process in which one notebook of a batch runs: the runner as it is, telling its events, a JSON line each.
+
+A process of its own, because a run's throw-away lake, its clock and the signals that stop it belong to a process.
+"""
+
+import argparse
+import json
+import os
+import signal
+import sys
+from contextlib import suppress
+
+from workbench_ops.run import processes, watch
+
+NOT_STARTED = 143  # the exit code of a stop before anything could be recorded
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run a notebook; the last event holds its record.
+
+    A signal stops the run and has it recorded. Before the run has begun there is nothing to record, and once it
+    has ended the report is still written. The death of the batch is such a signal, too.
+    """
+    parser = argparse.ArgumentParser()
+    for name in ("job", "events", "lifeline"):
+        parser.add_argument(f"--{name}", required=True)
+    given = parser.parse_args(arguments)
+    state = {"begun": False}
+
+    def stop(number, frame):
+        if not state["begun"]:
+            sys.exit(NOT_STARTED)
+
+    events = os.fdopen(int(given.events), "wb")
+
+    def tell(event, **facts):
+        state["begun"] |= event == "begin"
+        with suppress(BrokenPipeError):  # a batch that is gone needs no answer
+            events.write(json.dumps({"event": event, **facts}).encode() + b"\n")
+            events.flush()
+
+    with watch.handling(stop):
+        processes.when_cut(int(given.lifeline), lambda: os.kill(os.getpid(), signal.SIGTERM))
+        sys.exit(_run(json.loads(given.job), tell))
+
+
+def _run(job, tell):
+    """Run a job and return the exit code of what cannot even be recorded, else 0: the record has it."""
+    from workbench_ops.run import runner
+
+    try:
+        runner.run(runner.Job(**job, tell=tell))
+    except (ValueError, OSError) as error:
+        print(f"workbench: {error}", file=sys.stderr, flush=True)
+        return 2 if isinstance(error, ValueError) else 1
+    return 0
+
+
+if __name__ == "__main__":
+    main()

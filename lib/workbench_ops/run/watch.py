@@ -1,0 +1,184 @@
+"""A process that tells events, followed from outside: its events, its time, the signals that stop us."""
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import BinaryIO, NamedTuple
+
+from workbench._base import settings
+from workbench_ops.run import processes
+
+STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+class Interrupted(Exception):
+    """The runner was told to stop; holds the number of the signal."""
+
+
+class Child(NamedTuple):
+    """A process of ours that tells events: it ends when our end of its lifeline closes."""
+
+    process: subprocess.Popen
+    events: int
+    lifeline: int
+
+
+def start(path, folder, record, given):
+    """Start the process that executes a notebook, a Child."""
+    tag = {
+        processes.TAG: record["run_id"],
+        "WORKBENCH_RUN_DIR": str(folder),
+        "WORKBENCH_HOME": str(settings.home()),
+    }
+    options = {"input": path, "output": folder / "notebook.ipynb", "cwd": path.parent}
+    options |= {"parameters": json.dumps(given), "environment": record["environment"] or ""}
+    options |= {"kernel": record["engine"] or ""}
+    with (folder / "log.txt").open("wb") as log:
+        return spawned("workbench_ops.run.child", options, env=os.environ | tag, output=log)
+
+
+def spawned(module: str, options: Mapping[str, object], *, env: Mapping[str, str], output: BinaryIO) -> Child:
+    """Start a module of ours as a process that tells events and does not outlive us.
+
+    Args:
+        module: full name; it takes the options, and beside them `--events` and `--lifeline`, file descriptors.
+        options: of its command line, name to value.
+        env: its environment.
+        output: file that takes what it prints.
+    """
+    events, write_end = os.pipe()
+    lifeline, ours = os.pipe()
+    options = {**options, "events": write_end, "lifeline": lifeline}
+    command = [sys.executable, "-m", module]
+    command += [part for name, value in options.items() for part in (f"--{name}", str(value))]
+    process = subprocess.Popen(
+        command, env=env, stdin=subprocess.DEVNULL, stdout=output, stderr=output,
+        pass_fds=(write_end, lifeline), start_new_session=True,
+    )  # fmt: skip
+    os.close(write_end)
+    os.close(lifeline)
+    return Child(process, events, ours)
+
+
+def follow(child, job, where, started):
+    """Follow the child's events until it ends or its time is over; return status, reason, failing_cell."""
+    process, events, lifeline = child
+    verdict = None
+    try:
+        for line in _lines_of(events, deadline=job.timeout_seconds and started + job.timeout_seconds):
+            event = json.loads(line)
+            if event.pop("event") == "end":
+                verdict = event
+            else:
+                where.update(event)
+                job.tell(event="cell", seconds=time.monotonic() - started, **event)
+    except TimeoutError:
+        reason = f"not done after {job.timeout_seconds:g} seconds"
+        return {"status": "timed_out", "reason": reason, "error": "Timeout"}
+    finally:
+        if verdict is None:
+            below = processes.below(process.pid)
+            process.kill()
+            processes.kill(below)
+        code = process.wait()
+        os.close(events)
+        os.close(lifeline)
+    if verdict is None:
+        how = f"by {signal.Signals(-code).name}" if code < 0 else f"with code {code}, see log.txt"
+        return {"status": "died", "reason": f"the executing process ended {how}", "error": "Died"}
+    return verdict
+
+
+def _lines_of(pipe, *, deadline):
+    """Yield the lines that come through one pipe until it closes; TimeoutError at the deadline."""
+    with selectors.DefaultSelector() as selector:
+        selector.register(pipe, selectors.EVENT_READ)
+        for _, line in lines(selector, deadline=deadline):
+            if line is not None:
+                yield line
+
+
+def lines(
+    selector: selectors.BaseSelector, *, deadline: float | None = None
+) -> Iterator[tuple[object, bytes | None]]:
+    """Yield the lines that come through pipes, until all of them are closed.
+
+    Args:
+        selector: where the pipes are registered, each with data that names it; more may come meanwhile.
+        deadline: of time.monotonic, or None.
+
+    Yields:
+        (data, line) without its end, and (data, None) when a pipe closes.
+
+    Raises:
+        TimeoutError: the deadline has come.
+    """
+    unfinished = defaultdict(bytes)
+    while selector.get_map():
+        left_seconds = deadline - time.monotonic() if deadline else None
+        if (left_seconds is not None and left_seconds <= 0) or not (ready := selector.select(left_seconds)):
+            raise TimeoutError
+        for key, _ in ready:
+            part = os.read(key.fd, 65536)
+            if not part:
+                selector.unregister(key.fd)
+                unfinished.pop(key.fd, None)  # the number will be another pipe's
+                yield key.data, None
+                continue
+            *whole, unfinished[key.fd] = (unfinished[key.fd] + part).split(b"\n")
+            for line in whole:
+                yield key.data, line
+
+
+@contextmanager
+def signals():
+    """Turn SIGTERM, SIGINT and SIGHUP into Interrupted, where this is the main thread."""
+
+    def stop(number, frame):
+        for other in STOPS:
+            signal.signal(other, signal.SIG_IGN)
+        raise Interrupted(number)
+
+    with handling(stop):
+        yield
+
+
+@contextmanager
+def stop_requests() -> Iterator[int]:
+    """Give the read end of a pipe that tells of SIGTERM, SIGINT and SIGHUP: a line each, the signal's number.
+
+    For who has several processes to look after: nothing is interrupted half-way.
+    """
+    read_end, write_end = os.pipe()
+    try:
+        with handling(lambda number, frame: os.write(write_end, b"%d\n" % number)):
+            yield read_end
+    finally:
+        os.close(read_end)
+        os.close(write_end)
+
+
+@contextmanager
+def handling(handler: Callable[[int, object], object]) -> Iterator[None]:
+    """Let a handler take the signals that stop us, where this is the main thread.
+
+    One that whoever started us has ignored stays so: nohup does that with SIGHUP.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    asked = [number for number in STOPS if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, handler) for number in asked}
+    try:
+        yield
+    finally:
+        for number, earlier in before.items():
+            signal.signal(number, earlier)

@@ -1,0 +1,142 @@
+"""The DAG file that Airflow takes: a DAG for each entry with a time, with a task for it and for each that follows.
+
+A DAG has one schedule, its own history, its own pause switch and one run at a time, which is what people look
+for in Airflow; what runs after something else belongs to the same DAG, as a task with its own log and tries. Each
+task is `workbench schedule run` in the project's own Python environment; Airflow's needs neither Spark nor more.
+"""
+
+import json
+import shlex
+from datetime import UTC, datetime
+from pathlib import Path
+from string import Template
+
+from workbench_ops.schedules import entries as schedules
+from workbench_ops.schedules import running
+
+GRACE_SECONDS = 120  # the runner ends a run that is too slow and records it; Airflow only ends a runner that hangs
+START = datetime(2026, 1, 1, tzinfo=UTC)  # fixed, so that the text is; nothing is caught up
+
+TRY = '--try "$AIRFLOW_CTX_TRY_NUMBER" --request "$WORKBENCH_REQUEST"'
+
+HEAD = Template('''\
+"""DAGs of the schedules in $source, written by `workbench schedule airflow`; change that file instead.
+
+Airflow 2.11 and 3. A refused run (exit code 2), one that was too slow (3) and one that was stopped (143) fail and
+are not tried again: they need a person. A failure (1) and a dead kernel (4) are, as often as the entry says.
+"""
+
+from datetime import datetime, timedelta, timezone
+
+try:
+    from airflow.sdk import DAG
+    from airflow.sdk.exceptions import AirflowFailException, AirflowSkipException
+except ImportError:  # Airflow 2 and the first of 3
+    from airflow import DAG
+    from airflow.exceptions import AirflowFailException, AirflowSkipException
+try:
+    from airflow.providers.standard.operators.bash import BashOperator
+except ImportError:  # Airflow 2 without the standard provider
+    from airflow.operators.bash import BashOperator
+from airflow.timetables.trigger import CronTriggerTimetable
+
+FINAL = $final
+
+
+class WorkbenchRun(BashOperator):
+    """`workbench schedule run` of one entry; its last line of output, kept as XCom, is the path of the report."""
+
+    template_fields = ()  # paths are taken as they are, braces included
+
+    def execute(self, context):
+        task = context["ti"]
+        # A try that was killed may have left its run behind: the next one, of the same request, takes that run's
+        # verdict. A person who clears a task asks anew; Airflow raises max_tries then.
+        request = f"{task.dag_id}/{task.run_id}/{task.max_tries - self.retries}"
+        self.env = {**self.env, "WORKBENCH_REQUEST": request}
+        try:
+            return super().execute(context)
+        except AirflowSkipException as ended:  # how BashOperator tells an exit code from others
+            raise AirflowFailException(f"{ended} Not skipped, but failed, and not tried again.") from ended
+
+
+def run(name, *, timeout_seconds, retries, retry_wait_seconds, doc_md):
+    return WorkbenchRun(
+        task_id=name,
+        bash_command=$command,
+        env=$variables,
+        append_env=True,
+        cwd=$home,
+        skip_on_exit_code=FINAL,
+        execution_timeout=timedelta(seconds=timeout_seconds + $grace),
+        retries=retries,
+        retry_delay=timedelta(seconds=retry_wait_seconds),
+        doc_md=doc_md,
+    )
+
+''')
+
+
+def text(entries, place):
+    """Return a Python file with a DAG `workbench_<entry>` for each entry that has a time.
+
+    Args:
+        entries: what `entries.read` returned.
+        place: Place of the project.
+
+    Returns:
+        text, the same for the same arguments: it has no date and no secret (references stay references).
+    """
+    head = HEAD.substitute(
+        source=schedules.FILE,
+        final=repr(running.FINAL),
+        command=f"{shlex.quote(place.command)!r} + f' schedule run {{name}} {TRY}'",
+        variables=repr(place.variables),
+        home=repr(place.home),
+        grace=GRACE_SECONDS,
+    )
+    return "\n".join([head, *(_dag(entries, name, place) for name, entry in entries.items() if entry.cron)])
+
+
+def _dag(entries, name, place):
+    entry, names = entries[name], schedules.chain(entries, name)
+    start = f"datetime({START.year}, {START.month}, {START.day}, tzinfo=timezone.utc)"
+    lines = [
+        "with DAG(",
+        f"    dag_id={'workbench_' + name!r},",
+        f"    schedule=CronTriggerTimetable({entry.cron!r}, timezone={entry.time_zone!r}),",
+        f"    start_date={start},",
+        "    catchup=False,",
+        "    max_active_runs=1,",
+        "    tags=['workbench'],",
+        "):",
+        "    tasks = {}",
+    ]
+    for each in names:
+        one = entries[each]
+        lines += [
+            f"    tasks[{each!r}] = run(",
+            f"        {each!r},",
+            f"        timeout_seconds={one.timeout_seconds!r},",
+            f"        retries={one.retries!r},",
+            f"        retry_wait_seconds={one.retry_wait_seconds!r},",
+            f"        doc_md={_page(one, place)!r},",
+            "    )",
+        ]
+    lines += [f"    tasks[{before!r}] >> tasks[{each!r}]" for each in names for before in entries[each].after]
+    return "\n".join([*lines, ""])
+
+
+def _page(entry, place):
+    """Markdown of a task: what it runs and where its report is; values in code blocks, where nothing is markup."""
+    told = {"notebook": entry.notebook, "params": entry.params, "environment": entry.environment}
+    index = str(Path(place.home) / "runs" / "index.html")
+    what = json.dumps({key: value for key, value in told.items() if value}, indent=1, ensure_ascii=False)
+    return f"A notebook run:\n\n{_fenced(what)}\n\nAll reports, the newest first:\n\n{_fenced(index)}\n"
+
+
+def _fenced(value):
+    fence = "```"
+    while fence in value:
+        fence += "`"
+    return f"{fence}\n{value}\n{fence}"

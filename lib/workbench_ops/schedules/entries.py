@@ -1,0 +1,191 @@
+"""The entries of `params/schedules.yml`, typed; what is wrong with them is said before anything is scheduled."""
+
+import re
+import shlex
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    StringConstraints,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
+
+from workbench._base import secrets, settings, strict, yaml_files
+from workbench_ops.schedules import times
+
+NAME = r"^[a-z][a-z0-9_]{0,59}$"  # it stands in crontabs, file names and DAG ids: nothing there needs quoting
+FILE = "params/schedules.yml"
+Line = Annotated[str, StringConstraints(min_length=1, max_length=4000, pattern=r"^[^\x00-\x1f\x7f]+$")]
+Names = Annotated[tuple[str, ...], BeforeValidator(lambda v: (v,) if isinstance(v, str) else v)]
+
+
+class Entry(BaseModel):
+    """One scheduled run: a notebook, its values, and either a time (`cron`) or what it follows (`after`)."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    name: str
+    notebook: Line
+    params: Line | None = None
+    environment: Line | None = None
+    cron: Line | None = None
+    time_zone: str = "UTC"
+    after: Annotated[Names, Field(strict=False)] = ()
+    timeout_seconds: Annotated[float, Field(ge=1, le=7 * 86400)] = 3600
+    retries: Annotated[int, Field(ge=0, le=10)] = 0
+    retry_wait_seconds: Annotated[float, Field(ge=0, le=86400)] = 60
+    while_running: Literal["refuse", "wait"] = "refuse"
+    on_failure: Line | None = None
+
+    @field_validator("on_failure")
+    @classmethod
+    def _a_command(cls, command):
+        if command is None:
+            return None
+        try:
+            words = shlex.split(command)
+        except ValueError as error:
+            raise ValueError(f"no command line: {str(error).lower()}") from None
+        if not words:
+            raise ValueError("a command line has a program")
+        if found := secrets.kind("on_failure", command):
+            raise ValueError(f"it holds {found}; let the command read it from where secrets are")
+        return command
+
+    @model_validator(mode="after")
+    def _a_time_or_a_predecessor(self):
+        if bool(self.cron) == bool(self.after):
+            found = "both" if self.cron else "neither"
+            raise ValueError(
+                f"an entry has cron (it begins at a time) or after (it follows others), found {found}"
+            )
+        if len(set(self.after)) < len(self.after):
+            raise ValueError(f"after names an entry twice: {', '.join(self.after)}")
+        if self.after and "time_zone" in self.model_fields_set:
+            raise ValueError("time_zone is that of cron; what follows others has none of its own")
+        if self.cron:
+            times.zone(self.time_zone)
+            times.require(self.cron)
+        return self
+
+
+def path():
+    """Return the file of this project's schedules, there or not."""
+    return settings.home() / FILE
+
+
+def read(file=None):
+    """Read the schedules.
+
+    Args:
+        file: the YAML file; the project's own by default.
+
+    Returns:
+        dict, name to Entry, in the order of the file; empty where the file is empty.
+
+    Raises:
+        ValueError: the file is missing or wrong; the message names the entry, the key and what is expected.
+    """
+    file = file or path()
+    if not Path(file).is_file():
+        raise ValueError(f"no schedules {file}; docs/schedules.md has one to begin with")
+    found = yaml_files.read(file)
+    if found is None:
+        return {}
+    if not isinstance(found, dict):
+        raise ValueError(f"{file}: expected names of entries, found a {type(found).__name__}")
+    entries = {name: _entry(name, values, file) for name, values in found.items()}
+    try:
+        roots(entries)
+    except ValueError as error:
+        raise ValueError(f"{file}: {error}") from None
+    return entries
+
+
+def one(entries, name):
+    """Return the entry of that name; a ValueError names the nearest one and those there are."""
+    if name in entries:
+        return entries[name]
+    close = strict.nearest(str(name), entries)
+    meant = f" (did you mean {close}?)" if close else ""
+    raise ValueError(f"no entry {name!r} in {FILE}{meant}; it has {', '.join(entries) or 'none'}")
+
+
+def roots(entries):
+    """Return for each entry the one with a time that it follows, over however many others (itself if it has one).
+
+    Raises:
+        ValueError: a predecessor is unknown, entries follow each other in a circle, or an entry follows two that
+            begin at times of their own (whose end would it wait for?).
+    """
+    found = {}
+
+    def visit(name, way):
+        if name in found:
+            return found[name]
+        if name in way:
+            raise ValueError(f"{name} follows itself: {' after '.join((*way[way.index(name) :], name))}")
+        if name not in entries:
+            close = strict.nearest(str(name), entries)
+            meant = f" (did you mean {close}?)" if close else ""
+            raise ValueError(f"{way[-1]}: after names {name!r}, which is no entry{meant}")
+        entry = entries[name]
+        first = {name} if entry.cron else {visit(before, (*way, name)) for before in entry.after}
+        if len(first) > 1:
+            raise ValueError(
+                f"{name} follows entries with times of their own: {', '.join(sorted(first))}; name one"
+            )
+        found[name] = first.pop()
+        return found[name]
+
+    return {name: visit(name, ()) for name in entries}
+
+
+def chain(entries, name):
+    """Return the names of an entry and of all that follow it, each behind those that it follows."""
+    inside = {name}
+    while more := {other for other in entries if inside & set(entries[other].after)} - inside:
+        inside |= more
+    ordered = [name]
+    while len(ordered) < len(inside):
+        ordered.append(
+            next(
+                other
+                for other in entries
+                if other in inside - set(ordered) and inside & set(entries[other].after) <= set(ordered)
+            )
+        )
+    return ordered
+
+
+def _entry(name, values, file):
+    if not isinstance(name, str) or not re.fullmatch(NAME, name):
+        raise ValueError(f"{file}: {name!r} is no name of an entry: small letters, digits, _, at most 60")
+    if not isinstance(values, dict):
+        raise ValueError(f"{file}: {name}: expected keys and values, found {secrets.redact(repr(values))}")
+    try:
+        return Entry(name=name, **{str(key): value for key, value in values.items()})
+    except (ValidationError, TypeError) as error:
+        problems = error.errors() if isinstance(error, ValidationError) else []
+        told = "; ".join(_problem(problem) for problem in problems) or "the name of an entry is its key"
+        raise ValueError(f"{file}: {name}: {told}") from None
+
+
+def _problem(problem):
+    key = ".".join(str(part) for part in problem["loc"])
+    if problem["type"] == "extra_forbidden":
+        valid = [field for field in Entry.model_fields if field != "name"]
+        close = strict.nearest(key, valid)
+        return f"{key} is no key{f' (did you mean {close}?)' if close else ''}; there are {', '.join(valid)}"
+    said = problem["msg"].removeprefix("Value error, ")
+    if problem["type"] == "string_pattern_mismatch":
+        said = "expected one line without control characters"
+    shown = isinstance(problem["input"], str | int | float) and not secrets.kind(key, problem["input"])
+    found = f", found {problem['input']!r}" if shown else ""
+    return f"{key}: {said}{found}" if key else said

@@ -1,0 +1,95 @@
+"""One entry run as a scheduler would: its tries, then what comes after it, and one exit code.
+
+Exit codes are those of the runner: 0 passed, 1 failed, 2 refused, 3 timed out, 4 the kernel died, 143 interrupted.
+"""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+
+from workbench._base import locks, settings
+from workbench_ops.schedules import entries as schedules
+
+INTERRUPTED = 143
+# Tried again is what may end otherwise: a failure may be a network's, a death the memory's. A refusal repeats
+# itself until somebody changes something, a slow run would hold up the next one, a stopped one was meant to stop.
+RETRIED = (1, 4)
+FINAL = (2, 3, INTERRUPTED)
+FOREVER = -1  # seconds, as filelock has it: what is waited for has a timeout of its own
+
+
+def folder():
+    """Return the folder of this project's schedules: logs and locks."""
+    return settings.home() / ".workbench" / "schedules"
+
+
+def run(entries, name, start, *, notify, say, wait=time.sleep):
+    """Run an entry, and then those that follow it; one whose predecessor did not pass is not started.
+
+    Args:
+        entries: what `entries.read` returned.
+        name: of the entry.
+        start: called with an Entry, runs it once and returns (exit code, what `notify` takes).
+        notify: called with an Entry and what `start` returned second, when an entry failed for good.
+        say: called with sentences.
+        wait: called with seconds between two tries.
+
+    Returns:
+        int, 0 or the exit code of the first entry that did not pass.
+    """
+    codes = {}
+    for each in schedules.chain(entries, name):
+        entry = entries[each]
+        if behind := [before for before in entry.after if codes.get(before)]:
+            say(f"{each} is not started: {', '.join(behind)} did not pass")
+            codes[each] = codes[behind[0]]
+            continue
+        for attempt in range(1, entry.retries + 2):
+            codes[each] = once(entry, start, attempt=attempt, notify=notify)
+            if codes[each] not in RETRIED or attempt > entry.retries:
+                break
+            say(f"{each} ended with {codes[each]}, try {attempt + 1} of {entry.retries + 1} follows")
+            wait(entry.retry_wait_seconds)
+        if codes[each] == INTERRUPTED:
+            break
+    return next((code for code in codes.values() if code), 0)
+
+
+def once(entry, start, *, attempt, notify):
+    """Run one try of an entry, and notify when it failed for good; returns the exit code.
+
+    Args:
+        entry: what to run.
+        start: as for `run`.
+        attempt: which try this is, from 1; a scheduler that counts tries itself says it.
+        notify: as for `run`.
+    """
+    code, left = start(entry)
+    if code and (code not in RETRIED or attempt > entry.retries):
+        notify(entry, left)
+    return code
+
+
+@contextmanager
+def turn(entries: dict[str, schedules.Entry], name: str, *, say: Callable[[str], None]) -> Iterator[None]:
+    """Hold the lock of an entry's chain, which is kept from starting over while its later entries still run.
+
+    Where the entry waits, one start waits for the one under way; a third is refused like the second of others.
+
+    Raises:
+        ValueError: the chain is running, or one waits for it already.
+    """
+    first, waits = schedules.roots(entries)[name], entries[name].while_running == "wait"
+    running = f"{first}, or what follows it, is still running"
+    with ExitStack() as held:
+        try:
+            held.enter_context(locks.held(folder() / f"{first}.lock", f"{running}; this start is refused"))
+        except ValueError:
+            if not waits:
+                raise
+            with locks.held(
+                folder() / f"{first}.next.lock", f"{running}, and another start waits; this one is refused"
+            ):
+                say(f"{running}; {name} waits for its end")
+                held.enter_context(locks.held(folder() / f"{first}.lock", running, seconds=FOREVER))
+        yield

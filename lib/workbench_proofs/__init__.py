@@ -1,0 +1,1 @@
+"""Proofs: races of two writers, the TPC-DS derived benchmark, kills of a stream."""

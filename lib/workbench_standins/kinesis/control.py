@@ -1,0 +1,181 @@
+"""Operations on streams: make, delete, describe, list, keep longer or shorter. Each is (store, asked, region)."""
+
+from workbench_standins.kinesis import request, tokens
+from workbench_standins.kinesis.refusal import Refused, constraint, invalid
+from workbench_standins.kinesis.request import FILTERS
+from workbench_standins.kinesis.sequence import shard_id
+from workbench_standins.kinesis.store import ACCOUNT
+
+TOKEN_LIFE_MILLIS = 300_000
+RETENTION_HOURS = 24, 8760  # shortest, longest
+MODES = "PROVISIONED", "ON_DEMAND"
+
+
+def create_stream(store, asked, region):
+    """Make a stream; four shards for an on-demand one, which then never scales by itself here."""
+    name, mode = asked["StreamName"], (asked.get("StreamModeDetails") or {}).get("StreamMode", "PROVISIONED")
+    if mode not in MODES:
+        raise constraint(
+            "streamModeDetails.streamMode", mode, f"Member must satisfy enum value set: {list(MODES)}"
+        )
+    if name in store.streams(region):
+        raise Refused("ResourceInUseException", f"Stream {name} under account {ACCOUNT} already exists.")
+    shards = asked.get("ShardCount") or (4 if mode == "ON_DEMAND" else None)
+    if shards is None:
+        raise invalid("ShardCount must be specified for a stream in PROVISIONED mode.")
+    store.need_room(region, shards)
+    stream = store.add(name, region, mode=mode, shards=shards)
+    if asked.get("MaxRecordSizeInKiB") is not None:
+        stream.record_bytes = asked["MaxRecordSizeInKiB"] * 1024
+    return {}
+
+
+def delete_stream(store, asked, region):
+    """Delete a stream and its records; one that is being deleted already is left to it."""
+    stream = store.stream(asked, region)
+    if stream.status != "DELETING":
+        store.remove(stream, region)
+    return {}
+
+
+def describe_stream(store, asked, region):
+    """Describe a stream with its shards, closed ones too, oldest first."""
+    stream = store.stream(asked, region)
+    after = asked.get("ExclusiveStartShardId") or ""
+    shards = [shard for shard in stream.shards.values() if shard.id > after]
+    given = shards[: asked.get("Limit") or 100]
+    more = {"Shards": [shard.description() for shard in given], "HasMoreShards": len(given) < len(shards)}
+    return {"StreamDescription": stream.summary() | more}
+
+
+def describe_stream_summary(store, asked, region):
+    """Describe a stream without its shards."""
+    stream = store.stream(asked, region)
+    more = {
+        "OpenShardCount": len(stream.route()[1]),
+        "ConsumerCount": 0,
+        "MaxRecordSizeInKiB": stream.max_record_kib(),
+    }
+    return {"StreamDescriptionSummary": stream.summary() | more}
+
+
+def list_streams(store, asked, region):
+    """List the streams by name."""
+    found = store.streams(region)
+    after = asked.get("NextToken") or asked.get("ExclusiveStartStreamName") or ""
+    names = [name for name in found if name > after]
+    given = names[: asked.get("Limit") or 100]
+    keys = ("StreamName", "StreamARN", "StreamStatus", "StreamModeDetails", "StreamCreationTimestamp")
+    summaries = [{key: value for key, value in found[name].summary().items() if key in keys} for name in given]
+    answer = {"StreamNames": given, "HasMoreStreams": len(given) < len(names), "StreamSummaries": summaries}
+    return answer | ({"NextToken": given[-1]} if len(given) < len(names) else {})
+
+
+def list_shards(store, asked, region):
+    """List the shards that are not expired, oldest first; a filter and five-minute page tokens are understood."""
+    millis = store.clock.millis()
+    if asked.get("NextToken") is not None:
+        stream, after, kind, moment = _next_page(store, asked, millis)
+    else:
+        stream, after = store.stream(asked, region), asked.get("ExclusiveStartShardId") or ""
+        made, wanted = stream.created_millis / 1000, asked.get("StreamCreationTimestamp")
+        if wanted is not None and wanted not in (made, int(made)):  # boto3 sends whole seconds
+            raise Refused(
+                "ResourceNotFoundException", f"Stream {stream.name} under account {ACCOUNT} was made at {made}."
+            )
+        kind, moment, later = _filter(stream, asked.get("ShardFilter") or {}, millis)
+        after = max(after, later)
+    shards = [s for s in stream.shards.values() if s.id > after and _passes(s, kind, moment)]
+    given = shards[: asked.get("MaxResults") or 1000]
+    answer = {"Shards": [shard.description() for shard in given]}
+    if len(given) < len(shards):
+        answer["NextToken"] = tokens.seal(
+            tokens.PAGE,
+            store.key,
+            millis=millis,
+            incarnation=stream.incarnation,
+            shard=given[-1].index,
+            position=FILTERS.index(kind) << 56 | moment,
+        )
+    return answer
+
+
+def _next_page(store, asked, millis):
+    if not asked.keys().isdisjoint(("StreamName", "ShardFilter", "ExclusiveStartShardId")):
+        raise invalid(
+            "NextToken cannot be provided together with StreamName, ShardFilter or ExclusiveStartShardId."
+        )
+    try:
+        issued, incarnation, index, position = tokens.unseal(tokens.PAGE, store.key, asked["NextToken"])
+    except ValueError:
+        raise invalid("NextToken is invalid.") from None
+    if millis - issued > TOKEN_LIFE_MILLIS:
+        raise Refused("ExpiredNextTokenException", "The pagination token passed to the operation is expired.")
+    stream = store.incarnation(incarnation)
+    if stream is None:
+        raise Refused(
+            "ResourceNotFoundException", f"The stream of this NextToken under account {ACCOUNT} is gone."
+        )
+    return stream, shard_id(index), FILTERS[position >> 56], position & (1 << 56) - 1
+
+
+def _filter(stream, wanted, millis):
+    """Return (kind, moment in milliseconds, the shard id to start behind) of a ShardFilter."""
+    kind = wanted.get("Type", "FROM_TRIM_HORIZON")
+    if kind not in FILTERS:
+        raise constraint("shardFilter.type", kind, f"Member must satisfy enum value set: {list(FILTERS)}")
+    if kind == "AFTER_SHARD_ID":
+        if not isinstance(wanted.get("ShardId"), str):
+            raise invalid("ShardId must be specified with the filter AFTER_SHARD_ID.")
+        return kind, 0, wanted["ShardId"]
+    opened = [shard.opened_millis for shard in stream.shards.values()]
+    moment = max(stream.horizon(millis), min(opened, default=0))
+    if kind.endswith("TIMESTAMP"):
+        if wanted.get("Timestamp") is None:
+            raise invalid(f"Timestamp must be specified with the filter {kind}.")
+        moment = max(moment, round(request.moment("Timestamp", wanted["Timestamp"]) * 1000))
+    return kind, moment, ""
+
+
+def _passes(shard, kind, moment):
+    if kind in ("FROM_TRIM_HORIZON", "AFTER_SHARD_ID"):
+        return True
+    if kind == "AT_LATEST":
+        return shard.closed_millis is None
+    if shard.closed_millis is not None and shard.closed_millis <= moment:
+        return False
+    return kind == "FROM_TIMESTAMP" or shard.opened_millis <= moment
+
+
+def increase_retention(store, asked, region):
+    """Keep records longer; what is trimmed already stays gone."""
+    stream, hours = _retention(store, asked, region)
+    if hours < stream.retention_hours:
+        raise invalid(_not(stream, hours, "shorter", "DecreaseStreamRetentionPeriod"))
+    stream.retention_hours = hours
+    return {}
+
+
+def decrease_retention(store, asked, region):
+    """Keep records shorter; those that are older are trimmed at once."""
+    stream, hours = _retention(store, asked, region)
+    if hours > stream.retention_hours:
+        raise invalid(_not(stream, hours, "longer", "IncreaseStreamRetentionPeriod"))
+    stream.retention_hours = hours
+    stream.expire(store.clock.millis())
+    return {}
+
+
+def _retention(store, asked, region):
+    shortest, longest = RETENTION_HOURS
+    hours = asked["RetentionPeriodHours"]
+    if not shortest <= hours <= longest:
+        raise invalid(f"RetentionPeriodHours must be from {shortest} to {longest} hours; got {hours}.")
+    return store.idle(asked, region), hours
+
+
+def _not(stream, hours, comparison, other):
+    return (
+        f"Requested retention period ({hours} hours) for stream {stream.name} can not be {comparison} than "
+        f"existing retention period ({stream.retention_hours} hours). Use the {other} API."
+    )

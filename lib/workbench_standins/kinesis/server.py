@@ -1,0 +1,87 @@
+"""The service on HTTP, on loopback only. aiohttp is imported where it is needed: it is an extra."""
+
+import asyncio
+import threading
+from contextlib import asynccontextmanager, contextmanager
+
+from workbench_standins.ports import HOST
+
+BODY_BYTES = 32 * 1024 * 1024  # 10 MiB of records in base64, with room
+IDLE_SECONDS = 3600  # a client may think long between two calls on one connection
+
+
+@asynccontextmanager
+async def listening(service, port=0):
+    """Serve as long as the context is open; it gives the port. Port 0 takes a free one.
+
+    Raises:
+        ValueError: the port cannot be had.
+    """
+    from aiohttp import web
+
+    async def handle(http):
+        headers = http.headers
+        answer = service.answer(
+            headers.get("X-Amz-Target", ""), http.content_type, headers.get("Authorization", ""), await http.read()
+        )
+        if answer.seconds:
+            await asyncio.sleep(answer.seconds)
+        if answer.lost:
+            http.transport.close()  # what aiohttp then writes goes nowhere
+        return web.Response(
+            status=answer.status or 500, body=answer.body, content_type="application/x-amz-json-1.1"
+        )
+
+    application = web.Application(client_max_size=BODY_BYTES)
+    application.router.add_post("/", handle)
+    runner = web.AppRunner(application, access_log=None, keepalive_timeout=IDLE_SECONDS, shutdown_timeout=0.1)
+    await runner.setup()
+    try:
+        try:
+            await web.TCPSite(runner, HOST, port).start()
+        except OSError as error:
+            raise ValueError(f"port {port} of {HOST} cannot be had: {error.strerror}") from None
+        yield runner.addresses[0][1]
+    finally:
+        await runner.cleanup()
+
+
+@contextmanager
+def in_thread(service, port=0):
+    """Serve from a thread of this process; gives (port, function that runs service.control on that thread).
+
+    Raises:
+        ValueError: the port cannot be had.
+    """
+    started, found = threading.Event(), {}
+
+    async def run():
+        found["stop"], found["loop"] = asyncio.Event(), asyncio.get_running_loop()
+        async with listening(service, port) as found["port"]:
+            started.set()
+            await found["stop"].wait()
+
+    def work():
+        try:
+            asyncio.run(run())
+        except BaseException as error:
+            found["error"] = error
+        finally:
+            started.set()
+
+    async def control(name, arguments):
+        return service.control(name, arguments)
+
+    def ask(name, **arguments):
+        return asyncio.run_coroutine_threadsafe(control(name, arguments), found["loop"]).result()
+
+    thread = threading.Thread(target=work, name="kinesis", daemon=True)
+    thread.start()
+    started.wait()
+    if "error" in found:
+        raise found["error"]
+    try:
+        yield found["port"], ask
+    finally:
+        found["loop"].call_soon_threadsafe(found["stop"].set)
+        thread.join()

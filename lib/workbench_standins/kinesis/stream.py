@@ -1,0 +1,152 @@
+"""One stream: its shards, how they split and merge, and the state it is in."""
+
+from bisect import bisect_left
+from itertools import pairwise
+
+from workbench_standins.kinesis import sequence
+from workbench_standins.kinesis.limits import MIB
+from workbench_standins.kinesis.shard import Shard
+
+HOUR = 3_600_000  # milliseconds
+
+
+class Stream:
+    """A named set of shards whose open ones cover every hash key once.
+
+    What takes the service a while (making, resharding) is kept as an action with the moment at which it is due;
+    `settle` carries it out as if it had happened then, so nothing runs in the background.
+
+    Attributes:
+        incarnation: number of this stream in its store; one made again under the same name has another.
+        shards: id to shard, oldest first; expired ones are gone.
+        status: CREATING, ACTIVE, UPDATING or DELETING.
+        counter: what the next record's sequence number counts; one for all shards, so a shard's numbers have gaps.
+    """
+
+    def __init__(self, name, *, region, account, incarnation, millis, first_second, limits, mode="PROVISIONED"):
+        self.name, self.account, self.incarnation, self.mode = name, account, incarnation, mode
+        self.arn = f"arn:aws:kinesis:{region}:{account}:stream/{name}"
+        self.created_millis, self.first_second = millis, first_second
+        self.retention_hours = 24
+        self.limits, self.record_bytes = limits, limits.record_bytes
+        self.status, self.counter, self.scalings = "ACTIVE", 1, []
+        self.shards = {}
+        self._next_index = 0
+        self._due_millis = self._action = None
+        self._route = None
+
+    def open_shards(self):
+        """Return the open shards by their hash keys."""
+        found = [shard for shard in self.shards.values() if shard.closed_millis is None]
+        return sorted(found, key=lambda shard: shard.first_key)
+
+    def route(self):
+        """Return (last hash keys of the open shards, those shards), both sorted, to look a key up with bisect."""
+        if self._route is None:
+            found = self.open_shards()
+            self._route = [shard.last_key for shard in found], found
+        return self._route
+
+    def schedule(self, status, action, *, millis, delay_millis):
+        """Enter a state and note what ends it; a delay of 0 is carried out at once."""
+        self.status, self._due_millis, self._action = status, millis + delay_millis, action
+        self.settle(millis)
+
+    def settle(self, millis):
+        """Carry out what is due, and forget what is older than the retention period."""
+        if self._action is not None and millis >= self._due_millis:
+            action, due = self._action, self._due_millis
+            self._action = None
+            self.status = "ACTIVE"
+            action(due)
+        self.expire(millis)
+
+    def expire(self, millis):
+        """Trim records behind the horizon and drop the closed shards that were closed before it."""
+        horizon = self.horizon(millis)
+        for shard in list(self.shards.values()):
+            if shard.closed_millis is not None and shard.closed_millis < horizon:
+                del self.shards[shard.id]
+            else:
+                shard.trim(horizon)
+
+    def horizon(self, millis):
+        """Return the time before which records are gone."""
+        return max(0, millis - self.retention_hours * HOUR)
+
+    def populate(self, count, millis):
+        """Make the first shards, with hash keys cut evenly."""
+        for first, last in even_ranges(count):
+            self._add((first, last), millis)
+
+    def split(self, shard, key, millis):
+        """Close a shard; two children share its hash keys, the second from a key on."""
+        shard.close(millis)
+        self._add((shard.first_key, key - 1), millis, shard)
+        self._add((key, shard.last_key), millis, shard)
+
+    def merge(self, shard, adjacent, millis):
+        """Close two neighbours; a child covers both."""
+        shard.close(millis)
+        adjacent.close(millis)
+        keys = min(shard.first_key, adjacent.first_key), max(shard.last_key, adjacent.last_key)
+        self._add(keys, millis, shard, adjacent)
+
+    def rescale(self, count, millis):
+        """Split and merge until a number of shards cut the hash keys evenly; some live for this moment only."""
+        for first, last in even_ranges(count):
+            lasts, shards = self.route()
+            place = bisect_left(lasts, first)
+            if shards[place].first_key != first:
+                self.split(shards[place], first, millis)
+            lasts, shards = self.route()
+            place = bisect_left(lasts, last)
+            if shards[place].last_key != last:
+                self.split(shards[place], last + 1, millis)
+            while len(inside := [s for s in self.route()[1] if first <= s.first_key and s.last_key <= last]) > 1:
+                self.merge(inside[0], inside[1], millis)
+
+    def children(self, shard):
+        """Return the shards that were made from one, as GetRecords names them at its end."""
+        return [
+            {"ShardId": child.id, "ParentShards": list(child.parents), "HashKeyRange": child.key_range()}
+            for child in self.shards.values()
+            if shard.id in child.parents
+        ]
+
+    def summary(self):
+        """Return what DescribeStream and DescribeStreamSummary both say."""
+        return {
+            "StreamName": self.name,
+            "StreamARN": self.arn,
+            "StreamStatus": self.status,
+            "StreamModeDetails": {"StreamMode": self.mode},
+            "RetentionPeriodHours": self.retention_hours,
+            "StreamCreationTimestamp": self.created_millis / 1000,
+            "EnhancedMonitoring": [{"ShardLevelMetrics": []}],
+            "EncryptionType": "NONE",
+        }
+
+    def max_record_kib(self):
+        """Return the largest record in KiB, as DescribeStreamSummary gives it."""
+        return (self.record_bytes or MIB) // 1024
+
+    def _add(self, keys, millis, *parents):
+        second = max([millis // 1000, self.first_second, *(parent.created_second + 1 for parent in parents)])
+        shard = Shard(
+            self._next_index,
+            keys=keys,
+            millis=millis,
+            created_second=second,
+            parents=[parent.id for parent in parents],
+            limits=self.limits,
+        )
+        self.shards[shard.id] = shard
+        self._next_index += 1
+        self._route = None
+
+
+def even_ranges(count):
+    """Return (first, last) hash key of each of a number of even parts."""
+    cuts = [sequence.HASH_KEYS * n // count for n in range(count + 1)]
+    return [(first, following - 1) for first, following in pairwise(cuts)]

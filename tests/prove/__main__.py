@@ -1,0 +1,90 @@
+"""`make prove`: say what is proved, then prove what is not, a part after another; begun again, it goes on.
+
+python -m prove [PART …] [--changed] [--list] [--count]
+"""
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from prove import depends, parts, rows, running
+from workbench_ops.cli import columns
+
+NICENESS = 10  # beside a person's work
+
+
+def main(arguments: list[str] | None = None, root: Path = parts.ROOT) -> int:
+    """Prove what is asked for; returns 1 when a part failed."""
+    parser = argparse.ArgumentParser(prog="make prove")
+    parser.add_argument("parts", nargs="*", help="names or patterns (home-*): run, whatever is known of them")
+    parser.add_argument(
+        "--changed", action="store_true", help="only parts that were proved and are out of date, or failed"
+    )
+    parser.add_argument("--list", action="store_true", help="say what is proved, and run nothing")
+    parser.add_argument("--count", action="store_true", help="say in one line how many parts are out of date")
+    given = parser.parse_args(arguments)
+    table = parts.read(root)
+    states = rows.states(table.values(), depends.House(root), rows.read(root))
+    if given.count:
+        print(counted(states))
+        return 0
+    named = parts.named(table, given.parts)
+    wanted = [state for state in states if state.part.name in named] or due(states, changed=given.changed)
+    tell(wanted if named else states)
+    return 0 if given.list else prove(wanted, root)
+
+
+def due(states, *, changed: bool) -> list[rows.State]:
+    """Return the parts that do not hold; with `changed` only those that were proved once, or failed."""
+    return [state for state in states if state.state != rows.HOLDS and not (changed and state.state == rows.NEVER)]
+
+
+def counted(states) -> str:
+    """Return the line that `make check` ends with."""
+    numbers = {
+        name: sum(state.state == name for state in states) for name in (rows.OUT_OF_DATE, rows.FAILED, rows.NEVER)
+    }
+    said = ", ".join(f"{number} {name}" for name, number in numbers.items() if number) or "all of them hold"
+    return f"proof: {len(states)} parts, {said} (make prove)"
+
+
+def tell(states) -> None:
+    """Print what is known of each part, and how long those that do not hold took last time."""
+    lines = [("PART", "STATE", "PROVED", "SECONDS", "WHY")]
+    for state in states:
+        row = state.row or {}
+        lines.append((state.part.name, state.state, row.get("date", ""), row.get("seconds", ""), state.why))
+    columns(lines)
+    again = [state for state in states if state.state != rows.HOLDS]
+    minutes = sum((state.row or {}).get("seconds", 0) for state in again) / 60
+    unknown = sum(state.row is None for state in again)
+    print(f"\n{len(states) - len(again)} of {len(states)} parts hold; the others took {minutes:.0f} minutes last time"
+          + (f", {unknown} of them were never measured" if unknown else ""), flush=True)  # fmt: skip
+
+
+def prove(wanted: list[rows.State], root: Path = parts.ROOT) -> int:
+    """Run parts one after another and keep a row of each; returns 1 when one failed or could not be kept."""
+    os.nice(NICENESS)
+    failed = 0
+    for number, state in enumerate(wanted, 1):
+        name = state.part.name
+        log = root / ".workbench" / "proof" / f"{name}.log"
+        last = f"{state.row['seconds']} s last time, " if state.row else ""
+        print(f"{number} of {len(wanted)}  {name}: {state.part.what} ({last}{log.relative_to(root)})", flush=True)
+        row = running.run(state, log, root)
+        now, contents = rows.current(state.part, depends.House(root))
+        if now != state.digest:
+            print(f"  not kept: its files changed while it ran: {rows.why(state.contents, contents)}", flush=True)
+            failed += 1
+            continue
+        rows.keep(row, root)
+        failed += row["verdict"] != "passed"
+        where = "" if row["verdict"] == "passed" else f"  see {log.relative_to(root)}"
+        tests = f"{row['passed']} passed, {row['failed']} failed, {row['skipped']} skipped"
+        print(f"  {row['verdict']}: {tests}, {row['seconds']} s{where}", flush=True)
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,152 @@
+"""`make prove`: what is known, what is run, what is kept, also when it is killed in the middle."""
+
+import os
+import subprocess
+import sys
+from collections import Counter
+
+import pytest
+from conftest import ROOT
+from waiting import until
+
+from prove import __main__ as command
+from prove import depends, parts, rows, running
+
+TABLE = """
+first: {what: the first promise, tests: [tests/test_first.py]}
+second: {what: the second promise, tests: [tests/test_second.py]}
+third: {what: the third promise, programs: [third 3], env: {THIRD: x}}
+"""
+RAN = 'from pathlib import Path\ndef test_it():\n    with Path("ran").open("a") as file: file.write("{}\\n")\n'
+FILES = {
+    "tests/prove/parts.yml": TABLE,
+    "tests/conftest.py": "",
+    "tests/test_first.py": RAN.format("first"),
+    "tests/test_second.py": "import time\nimport pytest\nfrom pathlib import Path\ndef test_waits():\n"
+    '    Path("waiting").touch()\n    while not Path("go").exists(): time.sleep(0.05)\n'
+    '@pytest.mark.skip("no chromium")\ndef test_page(): pass\n',
+    "tests/third.py": 'import os, sys\nsys.exit(0 if (sys.argv[1], os.environ["THIRD"], os.environ["WORKBENCH_PROVE"])'
+    ' == ("3", "x", "1") else 1)\n',
+    "lib/workbench/__init__.py": "",
+    "lib/workbench/_base/jars.toml": "",
+    "locks/project.lock": "",
+    "docs/evidence/.keep": "",
+}
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    """A project of three parts, whose tests and programs are quick."""
+    for name, text in FILES.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(running, "WORKERS", ())
+    monkeypatch.setattr(os, "nice", lambda by: None)
+    return tmp_path
+
+
+def states(root):
+    return {s.part.name: s for s in rows.states(parts.read(root).values(), depends.House(root), rows.read(root))}
+
+
+def known(root):
+    return {name: state.state for name, state in states(root).items()}
+
+
+MAIN = "import sys; from pathlib import Path; from prove.__main__ import main; main([], Path(sys.argv[1]))"
+
+
+def test_killed_in_the_middle_it_goes_on_with_what_is_missing(project):
+    env = os.environ | {"PYTHONPATH": str(ROOT / "tests")}
+    process = subprocess.Popen([sys.executable, "-c", MAIN, project], env=env, stdout=subprocess.DEVNULL)
+    try:
+        until(lambda: (project / "waiting").exists() or process.poll() is not None, "the second part")
+        assert process.poll() is None
+    finally:
+        process.kill()
+        process.wait()
+    assert known(project) == {"first": rows.HOLDS, "second": rows.NEVER, "third": rows.NEVER}
+    (project / "go").touch()
+    assert command.main([], project) == 0
+    assert set(known(project).values()) == {rows.HOLDS}
+    assert (project / "ran").read_text() == "first\n"
+    row = rows.read(project)["second"]
+    assert (row["passed"], row["skipped"], row["waiting"]) == (1, 1, {"no chromium": 1})
+    assert row["machine"]["cores"] and row["versions"]["pyspark"] and row["seconds"] >= 0
+
+
+def test_what_changed_is_out_of_date_and_says_why(project, capsys):
+    (project / "go").touch()
+    assert command.main([], project) == 0
+    (project / "tests/test_first.py").write_text(FILES["tests/test_first.py"] + "x = 1\n")
+    (project / "tests/prove/parts.yml").write_text(TABLE.replace("third 3", "third 4"))
+    found = states(project)
+    assert {name: (state.state, state.why) for name, state in found.items()} == {
+        "first": (rows.OUT_OF_DATE, "tests/test_first.py changed"),
+        "second": (rows.HOLDS, ""),
+        "third": (rows.OUT_OF_DATE, "it runs something else"),
+    }
+    assert command.counted(list(found.values())) == "proof: 3 parts, 2 out of date (make prove)"
+    assert command.main(["--changed", "--list"], project) == 0
+    assert "1 of 3 parts hold" in capsys.readouterr().out
+    assert command.main(["--changed"], project) == 1  # the third one fails with another number
+    assert known(project) == {"first": rows.HOLDS, "second": rows.HOLDS, "third": rows.FAILED}
+    assert "third 4 ended with 1" in rows.read(project)["third"]["verdict"]
+
+
+def test_a_failure_is_kept_and_does_not_stop_the_others(project):
+    (project / "go").touch()
+    (project / "tests/test_first.py").write_text("def test_it(): assert 1 == 2\n")
+    assert command.main([], project) == 1
+    assert known(project) == {"first": rows.FAILED, "second": rows.HOLDS, "third": rows.HOLDS}
+    assert rows.read(project)["first"]["verdict"] == "tests.test_first::test_it"
+
+
+def test_what_changed_while_it_ran_is_not_kept(project, capsys):
+    (project / "tests/test_first.py").write_text(
+        "from pathlib import Path\ndef test_it(): Path(__file__).with_name('conftest.py').write_text('x = 1')\n"
+    )
+    assert command.main(["first"], project) == 1
+    assert rows.read(project) == {}
+    assert "not kept: its files changed while it ran: tests/conftest.py changed" in capsys.readouterr().out
+
+
+def test_no_test_is_no_proof(project):
+    (project / "tests/test_first.py").write_text("x = 1\n")
+    assert command.main(["first"], project) == 1
+    assert rows.read(project)["first"]["verdict"] == "no test was run"
+
+
+def test_parts_are_named_by_patterns(project):
+    table = parts.read(project)
+    assert parts.named(table, ["*ir*"]) == {"first", "third"}
+    with pytest.raises(ValueError, match=r"frist is not a part of the proof \(did you mean first\?\)"):
+        parts.named(table, ["frist"])
+
+
+@pytest.mark.parametrize(
+    ("entry", "sentence"),
+    [
+        ("{what: x, test: [a]}", "test is not a key of a part"),
+        ("{what: x, tests: a}", "tests must be a list, found 'a'"),
+        ("{what: x}", "has tests or programs"),
+        ("{tests: [a]}", "says what it proves"),
+        ("{what: x, tests: [a], each: notebook}", "stands in the name"),
+    ],
+)
+def test_a_wrong_entry_is_refused(project, entry, sentence):
+    (project / "tests/prove/parts.yml").write_text(f"first: {entry}\n")
+    with pytest.raises(ValueError, match=sentence):
+        parts.read(project)
+
+
+def test_failures_and_errors_of_a_report_are_counted(tmp_path):
+    report = tmp_path / "report.xml"
+    report.write_text(
+        '<testsuites><testsuite><testcase classname="a" name="b"/><testcase classname="a" name="c"><failure/></testcase>'
+        '<testcase classname="a" name="d"><error/></testcase><testcase classname="a" name="e"><skipped message="why"/>'
+        "</testcase></testsuite></testsuites>"
+    )
+    counts, waiting = Counter(), Counter()
+    assert running.count(report, counts, waiting) == ["a::c", "a::d"]
+    assert (counts, waiting) == ({"passed": 1, "failed": 2, "skipped": 1}, {"why": 1})

@@ -1,0 +1,125 @@
+"""What makes a part out of date: a line of code that it reaches, and nothing else."""
+
+import shutil
+import subprocess
+
+import pytest
+from conftest import ROOT
+
+from prove import depends, parts
+
+
+@pytest.fixture(scope="module")
+def copy(tmp_path_factory):
+    """The project's files in a folder of the test's own, and the parts' checksums there."""
+    root = tmp_path_factory.mktemp("house")
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "lib", "tests", "notebooks", "params", "locks", "docs/*.md"],
+        cwd=ROOT, capture_output=True, text=True, check=True,
+    ).stdout.splitlines()  # fmt: skip
+    for name in filter(lambda name: (ROOT / name).is_file(), listed):
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, root / name)
+    return root, digests(root)
+
+
+def digests(root):
+    house = depends.House(root)
+    return {
+        name: depends.digest(depends.contents(house, depends.files(house, **part.reach())), part.runs())
+        for name, part in parts.read(root).items()
+    }
+
+
+@pytest.fixture
+def changed(copy):
+    """A function that changes a file and returns the parts that are out of date; the file is put back."""
+    root, before = copy
+    kept = {}
+
+    def change(name, old, new):
+        path = root / name
+        kept[path] = path.read_text(encoding="utf-8")
+        assert old in kept[path]
+        path.write_text(kept[path].replace(old, new, 1), encoding="utf-8")
+        now = digests(root)
+        return {part for part in now if now[part] != before[part]}
+
+    yield change
+    for path, text in kept.items():
+        path.write_text(text, encoding="utf-8")
+
+
+STREAMS = {
+    "streams", "streams-kinesis-kills", "streams-kafka-kills", "export", "releases", "cluster",
+    "checks-of-notebooks", "kafka", "literals", "names", "proof",  # they run or name notebooks that ingest
+    *(f"{kind}-{name}" for kind in ("values", "faults") for name in
+      ("10_ingest_stream", "11_survive_kills", "12_ingest_kafka")),
+    *(f"home-{name}" for name in ("s3", "rest", "aws-glue", "cluster", "glue-6.0", "glue-5.1", "spark-3.5")),
+}  # fmt: skip
+
+
+def test_a_line_of_streams_is_seen_by_what_reaches_it_and_nothing_else(changed):
+    assert changed("lib/workbench/streams/loop.py", "begun, 3)", "begun, 4)") == STREAMS
+
+
+def test_a_line_that_nearly_everything_stands_on(changed):
+    every = set(parts.read())
+    assert len(changed("lib/workbench/_base/identifiers.py", "\nimport re\n", "\nimport re as re\n")) > 0.7 * len(
+        every
+    )
+
+
+def test_a_lock_is_in_every_part(changed):
+    assert changed("locks/project.lock", "pyspark==", "pyspark==0") == set(parts.read())
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("docs/streams.md", "\n", "\n<!-- a comment -->\n"),
+        ("lib/workbench/streams/loop.py", '"""', '"""Another word. '),
+        ("lib/workbench/streams/loop.py", "import", "# a comment\n\nimport"),
+        ("notebooks/10_ingest_stream.ipynb", "# Ingest", "# Take in"),
+    ],
+)
+def test_what_is_read_by_people_alone_makes_nothing_out_of_date(changed, name, old, new):
+    assert changed(name, old, new) == set()
+
+
+def test_a_fault_is_its_notebooks_own(changed):
+    assert changed("tests/faults/10_ingest_stream.yml", "new:", "new: \n#") == {"faults-10_ingest_stream"}
+
+
+def test_a_text_that_is_code_and_a_module_that_is_named_are_followed(tmp_path):
+    for name, text in {
+        "tests/conftest.py": "",
+        "tests/test_a.py": 'CODE = """\nfrom workbench import deep\n"""\nARGS = ["-m", "workbench.named"]\n',
+        "lib/workbench/__init__.py": "",
+        "lib/workbench/deep.py": 'def f():\n    """See workbench.unread."""\n    from workbench.inner import x\n',
+        "lib/workbench/named.py": "import os\n",
+        "lib/workbench/inner.py": "x = 1\n",
+        "lib/workbench/unread.py": "",
+        "lib/workbench/_base/jars.toml": "",
+        "locks/project.lock": "",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    reached = depends.files(depends.House(tmp_path), tests=["tests/test_a.py"])
+    assert {name for name in reached if name.startswith("lib")} == {
+        f"lib/workbench/{name}" for name in ("__init__.py", "deep.py", "named.py", "inner.py", "_base/jars.toml")
+    }
+
+
+@pytest.mark.parametrize(
+    ("reach", "sentence"),
+    [
+        ({"tests": ["tests/test_nothing.py"]}, "names tests tests/test_nothing.py, which does not exist"),
+        ({"programs": ["soak.nothing"]}, "names module soak.nothing, which does not exist"),
+        ({"notebooks": ["99_nothing"]}, "names notebook 99_nothing, which does not exist"),
+        ({"reads": ["params/nothing.yml"]}, "names file params/nothing.yml, which does not exist"),
+    ],
+)
+def test_what_does_not_exist_is_refused(reach, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        depends.files(depends.House(ROOT), **reach)

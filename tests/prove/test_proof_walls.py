@@ -1,0 +1,93 @@
+"""Nothing is left that nobody ever runs: each test belongs to a part, and what the check leaves out has a witness."""
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+from conftest import ROOT
+
+from prove import depends, parts
+
+TESTS = sorted((ROOT / "tests").rglob("test_*.py"))
+SLOW = ROOT / "tests" / "slow.yml"
+SLOW_SECONDS, MOST_SLOW = 3, 121  # as many as the slowest machine so far counted; 60 are to be enough
+
+
+def covered(table, root=ROOT):
+    """The test files that a part runs."""
+    paths = [root / name for part in table.values() for name in part.tests]
+    return {file for path in paths for file in ([path] if path.is_file() else path.rglob("test_*.py"))}
+
+
+def test_every_test_belongs_to_a_part():
+    assert set(TESTS) - covered(parts.read()) == set()
+
+
+def test_one_that_belongs_to_none_is_seen():
+    table = parts.read()
+    table = {name: part for name, part in table.items() if "tests/workbench/test_wap.py" not in part.tests}
+    assert set(TESTS) - covered(table) == {ROOT / "tests" / "workbench" / "test_wap.py"}
+
+
+def witnesses(source):
+    """The arguments of each mark `proof` in a module."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.proof":
+            yield node.args
+
+
+@pytest.mark.parametrize("path", TESTS, ids=lambda path: path.stem)
+def test_what_the_check_leaves_out_says_what_shows_it_there(path):
+    for arguments in witnesses(path.read_text(encoding="utf-8")):
+        assert len(arguments) == 1
+        assert not isinstance(arguments[0], ast.Constant) or len(arguments[0].value.split()) >= 4
+
+
+def test_no_test_is_skipped_because_it_is_long():
+    """A mark `proof` does that, with a sentence; a variable of a file's own is seen by no table."""
+    own = {ROOT / "tests" / "conftest.py", *Path(__file__).parent.glob("*.py")}
+    named = {
+        path for path in (ROOT / "tests").rglob("*.py") if "WORKBENCH_PROVE" in path.read_text(encoding="utf-8")
+    }
+    assert named - own == set()
+
+
+def test_every_file_beside_the_code_is_in_a_part():
+    house, table = depends.House(ROOT), parts.read()
+    reached = set().union(*(depends.files(house, **part.reach()) for part in table.values()))
+    assert {str(path.relative_to(ROOT)) for path in depends.data_files(ROOT)} - reached == set()
+
+
+def slow_problems(listed, measured):
+    """What is wrong with the list of slow tests, given the seconds that tests took in the check."""
+    yield from (f"{name} took {seconds} s and is not listed" for name, seconds in measured.items()
+                if seconds > SLOW_SECONDS and name not in listed)  # fmt: skip
+    yield from (f"{name} is listed and no slow test" for name in listed if measured.get(name, 0) <= SLOW_SECONDS)
+    yield from (f"{name} has no reason" for name, reason in listed.items() if len(str(reason).split()) < 4)
+    if len(listed) > MOST_SLOW:
+        yield f"{len(listed)} slow tests are listed, at most {MOST_SLOW}"
+
+
+def moved_to_the_proof(name):
+    """Whether a test that was measured in the check is marked `proof` as a whole since."""
+    path, _, test = name.partition("::")
+    for node in ast.walk(ast.parse((ROOT / path).read_text(encoding="utf-8"))):
+        if isinstance(node, ast.FunctionDef) and node.name == test.partition("[")[0]:
+            return any(ast.unparse(mark).startswith("pytest.mark.proof(") for mark in node.decorator_list)
+    return True  # renamed or gone
+
+
+def test_a_slow_test_of_the_check_is_listed_with_its_reason():
+    evidence = json.loads((ROOT / "docs" / "evidence" / "check.json").read_text(encoding="utf-8"))
+    measured = {name: s for name, s in evidence["slow_tests"].items() if not moved_to_the_proof(name)}
+    assert list(slow_problems(yaml.safe_load(SLOW.read_text(encoding="utf-8")), measured)) == []
+
+
+def test_a_slow_test_that_is_not_listed_is_seen():
+    listed = {"a": "it starts a process of its own", "b": "it starts a process of its own", "c": "slow"}
+    measured = {"a": 4.0, "c": 9.0, "d": 3.1, "e": 2.9}
+    assert list(slow_problems(listed, measured)) == [
+        "d took 3.1 s and is not listed", "b is listed and no slow test", "c has no reason",
+    ]  # fmt: skip

@@ -1,0 +1,130 @@
+"""`workbench maintain` without a session: what is refused before one, exit codes, and which sentences are for a person."""
+
+import importlib
+import re
+
+import pytest
+from conftest import workbench
+from py4j.protocol import Py4JNetworkError
+from typer.testing import CliRunner
+
+from workbench import session
+from workbench.tables import maintenance
+from workbench.tables.maintenance import Done
+from workbench_ops.cli import app
+
+COMMAND = importlib.import_module("workbench_ops.cli.maintain")  # the package has the function by that name
+
+
+def call(*arguments):
+    """Return the exit code; a refusal comes through."""
+    said = CliRunner().invoke(app, ["maintain", *map(str, arguments)])
+    if said.exception and not isinstance(said.exception, SystemExit):
+        raise said.exception
+    return said.exit_code
+
+
+@pytest.fixture
+def policy(tmp_path):
+    def written(text):
+        path = tmp_path / "policy.yml"
+        path.write_text(text)
+        return ("--policy", path)
+
+    return written
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text", "why"),
+    [
+        (["a.b"], "keep_snapshot: 1\n", "keep_snapshot is not a setting (did you mean keep_snapshots?)"),
+        (["a.b"], "limits: {max_commits: 0}\n", "limits.max_commits: "),
+        (["a.b", "c"], "", "'c' is not a table name"),
+        (["a.b", "c.d", "a.b"], "", "a.b stands twice"),
+        (["a.b", "c.d", "--mark", "5"], "", "--mark belongs to one table; name that one alone"),
+        (["a.b"], "orphans_older_than_days: 0.5\n", "orphans_older_than_days is 0.5, and this command takes 1 or more"),
+    ],
+)  # fmt: skip
+def test_what_is_refused_before_a_session(policy, monkeypatch, arguments, text, why):
+    monkeypatch.setattr(session, "start", lambda environment: pytest.fail("a session was started"))
+    with pytest.raises(ValueError, match=re.escape(why)):
+        call(*arguments, *policy(text))
+
+
+def test_no_orphans_are_meant_where_the_policy_has_none(policy, monkeypatch):
+    """Then their age is no reason to refuse."""
+    monkeypatch.setattr(session, "start", lambda environment: None)
+    monkeypatch.setattr(COMMAND, "_one", lambda spark, name, *rest: {"a.b": 0, "c.d": 2, "e.f": 1}[name])
+    text = "actions: [compact_data]\norphans_older_than_days: 0.5\n"
+    together = (["a.b"], ["a.b", "e.f"], ["a.b", "c.d", "e.f"])
+    assert [call(*names, *policy(text)) for names in together] == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (ConnectionRefusedError("nobody is there"), 2, "workbench: a.b cannot be looked at: nobody is there\n"),
+        (Py4JNetworkError("Java is gone"), 2, "workbench: a.b cannot be looked at: Java is gone\n"),
+        (TypeError("a defect"), 1, "\nTypeError: a defect\n"),
+    ],
+    ids=["connection", "java", "defect"],
+)
+def test_what_is_told_without_a_traceback(policy, monkeypatch, error, code, said):
+    def fail(spark, table, **more):
+        raise error
+
+    monkeypatch.setattr(session, "start", lambda environment: None)
+    monkeypatch.setattr(maintenance, "plan", fail)
+    told = CliRunner().invoke(app, ["maintain", "a.b", *map(str, policy(""))])
+    assert told.exit_code == code and said in told.output
+    assert ("Traceback" in told.output) == (code == 1)
+
+
+def test_a_refusal_is_one_sentence_and_no_traceback(policy, tmp_path):
+    _, path = policy("")
+    absent = tmp_path / "not.yml"
+    for arguments, why in (
+        (("a.b", "--policy", absent), f"workbench: {absent} cannot be read: No such file "),
+        (("a.b", "--policy", path, "--environment", "laek"), "workbench: no environment 'laek' (did you mean"),
+    ):
+        said = workbench("maintain", *arguments, cwd=tmp_path)
+        assert (said.returncode, said.stdout) == (2, "") and said.stderr.startswith(why), said.stderr
+        assert said.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("sentence", "files", "code"),
+    [
+        ("not begun: max_minutes is reached", 0, 0),
+        ("max_commits is reached: 3 partitions are left", 5, 0),
+        ("max_bytes is reached: 7 files were left as they are", 5, 0),
+        ("max_bytes left room for a part of partition {\"v\": 1}", 5, 0),
+        ("max_bytes leaves no room for the table's files", 5, 0),
+        ("max_bytes leaves no room for the table's files", 0, 1),
+        ("through Spark: the table has delete files", 5, 0),
+        ("5 snapshots went, 6 manifests and manifest lists with them", 5, 0),
+        ("3 older snapshots stay, needed from reader on", 0, 0),
+        ("1 older snapshot stays, needed from snapshot 5 on", 0, 0),
+        ("column `a.b` is not counted: Iceberg finds none by a name with a dot or backtick", 0, 0),
+        ("no distinct values are counted: the table has no column of a plain type", 0, 0),
+        ("4 files were left as they are: other commits changed them each of 5 times", 5, 1),
+        ("left as they are: CommitFailedException: max_commits is reached: x", 0, 1),
+        ("nothing is removed: another table's metadata lies below", 0, 1),
+        ("a sentence of tomorrow", 5, 1),
+    ],
+)  # fmt: skip
+def test_which_sentences_are_for_a_person(capsys, sentence, files, code):
+    assert COMMAND._noted(sentence, Done("compact_data", files)) == code
+    tag = "left   compact_data: " if code else "note   compact_data: "
+    assert capsys.readouterr().out.startswith(tag + sentence)
+
+
+def test_orphans_that_the_minutes_left(capsys):
+    done = Done("remove_orphans", 1, orphans=("a", "b", "c"))
+    assert COMMAND._say_done(done, True) == 0
+    assert capsys.readouterr().out == (
+        "done   remove_orphans: 3 orphans found, 1 deleted\n"
+        "note   remove_orphans: max_minutes is reached: 2 orphans left, or known to the table by now\n"
+    )
+    refused = Done("remove_orphans", said=("nothing is removed: another table's metadata lies below",))
+    assert COMMAND._say_done(refused, True) == 1
