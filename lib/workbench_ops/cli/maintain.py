@@ -1,6 +1,5 @@
 """`workbench maintain`: tables kept healthy by their policy file, for whoever runs it every night."""
 
-import re
 import sys
 import traceback
 from datetime import UTC, datetime
@@ -10,13 +9,6 @@ import typer
 
 from workbench_ops.cli.doctor import doubt_of
 
-# What is said of an action although nothing was left that a person has to see. A limit is the owner's own: what it
-# leaves is the next run's. Any other sentence, one that is not known here among them, is somebody's to read.
-_LIMIT = re.compile(r"(not begun: )?max_(bytes|minutes|commits) (is reached|left room for|leaves no room for)")
-_KNOWN = re.compile(
-    r"through Spark: |\d+ snapshots went, |\d+ older snapshots? stays?, needed from "
-    r"|column .* is not counted: |no distinct values are counted: "
-)
 _SHOWN = 10  # orphans that are named
 
 
@@ -79,7 +71,7 @@ def _one(spark, name, rules, marks, plan, remove_orphans):
         # such as a catalog that nobody answers for
         return _refused(f"{name} cannot be looked at: {commits.errors.first_line(error)}")
     _say(f"{name}: {', '.join(one.name for one in planned.actions) or 'nothing to do'}")
-    code = max([0, *(_noted(note) for note in planned.notes)])
+    code = max([0, *(_noted(remark) for remark in planned.remarks)])
     if plan:
         for action in planned.actions:
             _say_planned(action)
@@ -127,17 +119,20 @@ def _say_done(done, remove_orphans):
     parts += [f"{done.bytes_read:,} bytes read"] if done.bytes_read else []
     parts += [_count(done.commits, "commit"), _count(done.tries, "try", "tries")]
     _say(f"done   {done.name}: {', '.join(parts)}")
-    return max([0, *(_noted(sentence, done) for sentence in done.said)])
+    return max([0, *(_noted(remark, done) for remark in done.remarks)])
 
 
 def _say_orphans(done, remove_orphans):
+    from workbench.tables import maintenance
+
     found, left = len(done.orphans), len(done.orphans) - done.files
     _say(f"done   {done.name}: {_count(found, 'orphan')} found, {done.files:,} deleted")
-    told = [sentence for sentence in done.said if "say remove_orphans=True" not in sentence]  # Python's word
+    remarks = [remark for remark in done.remarks if remark.kind != "asked"]  # that is the option's own word
     if remove_orphans and left:
-        told.append(f"max_minutes is reached: {_count(left, 'orphan')} left, or known to the table by now")
+        still = f"max_minutes is reached: {_count(left, 'orphan')} left, or known to the table by now"
+        remarks.append(maintenance.Remark(still, "limited"))
     if remove_orphans or not found:
-        return max([0, *(_noted(sentence, done) for sentence in told)])
+        return max([0, *(_noted(remark, done) for remark in remarks)])
     for location in done.orphans[:_SHOWN]:
         _say(f"       {location}")
     if found > _SHOWN:
@@ -146,14 +141,14 @@ def _say_orphans(done, remove_orphans):
     return 1
 
 
-def _noted(sentence, done=None):
-    """Print a sentence on what was not done; returns the exit code: 1 where a person has to see to it."""
-    limit, about = _LIMIT.match(sentence), f"{done.name}: " if done else ""
-    never = limit and limit[3] == "leaves no room for" and not done.files
+def _noted(remark, done=None):
+    """Print a remark; returns the exit code: 1 where a person has to see to it. A limit is the owner's own."""
+    about, text = f"{done.name}: " if done else "", remark.text
+    never = remark.too_small and not done.files
     if never:
-        sentence += "; the next run will have no more, so the limit has to be raised"
-    harmless = not never and (limit or _KNOWN.match(sentence))
-    _say(f"{'note' if harmless else 'left'}   {about}{sentence}")
+        text += "; the next run will have no more, so the limit has to be raised"
+    harmless = not never and remark.kind in ("fact", "limited")
+    _say(f"{'note' if harmless else 'left'}   {about}{text}")
     return 0 if harmless else 1
 
 

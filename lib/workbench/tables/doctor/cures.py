@@ -15,6 +15,7 @@ OWNERS = (
     "unsorted_files",
     "dangling_refs",
 )
+UNDONE = ("limited", "undone")  # what maintenance remarks on and a person may want to know
 _PARTITIONING = ("too_many_partitions", "wrong_partition_transform")
 
 
@@ -76,7 +77,7 @@ def cure(spark, diagnosis, *, agreed=(), marks=(), properties=True, now=None, tr
         commits.set_profile(spark, diagnosis.table, properties=given)
     done = _maintained(spark, diagnosis, wanted, marks, now or diagnosis.now, tries, most)
     left = [f"{one.cause}: {one.advice}" for one in diagnosis.findings if one.by == "owner" and one not in wanted]
-    left += [f"{one.name}: {sentence}" for one in done for sentence in one.said if "left" in sentence]
+    left += [f"{one.name}: {remark.text}" for one in done for remark in one.remarks if remark.kind in UNDONE]
     return Cured(done, tuple(given.items()), ran, tuple(left))
 
 

@@ -14,6 +14,7 @@ The parts:
     planning     what would be done: a value and its table
     price        what a plan costs
     running      what was planned, done within limits
+    remarks      what a plan or a run remarks on: a sentence, and what it is
     limits       what bounds a run, and which arguments say nothing
     groups       which data files are worth rewriting
     compaction   their rewrite by Iceberg's action on Spark
@@ -36,9 +37,10 @@ from workbench.tables.maintenance.planning import Action, Planned, only, plan, t
 from workbench.tables.maintenance.policy import ACTIONS, Limits, Policy, read_policy
 from workbench.tables.maintenance.price import usd
 from workbench.tables.maintenance.readers import stream_checkpoint, stream_marks
+from workbench.tables.maintenance.remarks import Remark
 from workbench.tables.maintenance.running import Done, run
 
 __all__ = [
-    "ACTIONS", "Action", "Done", "Inventory", "Limits", "Planned", "Policy", "inventory", "only", "plan",
-    "read_policy", "run", "stream_checkpoint", "stream_marks", "told", "usd",
+    "ACTIONS", "Action", "Done", "Inventory", "Limits", "Planned", "Policy", "Remark", "inventory", "only",
+    "plan", "read_policy", "run", "stream_checkpoint", "stream_marks", "told", "usd",
 ]  # fmt: skip

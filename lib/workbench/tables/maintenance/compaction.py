@@ -9,6 +9,7 @@ from workbench.tables import commits
 from workbench.tables.commits import marks
 from workbench.tables.maintenance import deletes, metadata
 from workbench.tables.maintenance import groups as sizes
+from workbench.tables.maintenance.remarks import Remark, limited, undone
 
 _AGAIN = (commits.CONFLICT, commits.VALIDATION)
 _LITERALS = ("string", "int", "long", "date", "boolean")
@@ -27,7 +28,7 @@ class Rewritten:
         commits: snapshots.
         tries: how often it was begun.
         skipped: data files left as they are, because others changed the table under it each time.
-        said: sentences.
+        remarks: on what was left, Remark.
     """
 
     files: int = 0
@@ -36,7 +37,7 @@ class Rewritten:
     commits: int = 0
     tries: int = 0
     skipped: int = 0
-    said: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
 
 
 def by_spark(spark, table, groups, policy, *, tries=5, max_commits=None, max_files=None, sleep=time.sleep):
@@ -58,13 +59,13 @@ def by_spark(spark, table, groups, policy, *, tries=5, max_commits=None, max_fil
     Returns:
         Rewritten.
     """
-    mark, files, after, size, skipped, begun, said = uuid.uuid4().hex, 0, 0, 0, 0, 0, ()
+    mark, files, after, size, skipped, begun, remarks = uuid.uuid4().hex, 0, 0, 0, 0, 0, ()
     for tried in range(1, tries + 1):
         left = max_commits if max_commits is None else max_commits - _made(spark, table, mark)
         room = max_files if max_files is None else max_files - files
         if left == 0 or (files and room is not None and room < 2):
             full = "max_commits" if left == 0 else "max_bytes"
-            said = (f"{full} is reached: {skipped} files were left as they are",)
+            remarks = (limited(f"{full} is reached: {skipped} files were left as they are"),)
             break
         options, drops = _options(spark, policy, left, room), left is None and _drops(spark, table, groups, policy)
         try:
@@ -79,7 +80,8 @@ def by_spark(spark, table, groups, policy, *, tries=5, max_commits=None, max_fil
         except Exception as error:
             if not isinstance(error, commits.OutcomeUnknown) and commits.kind(error) not in _AGAIN:
                 raise
-            skipped, said = sum(one.files for one in groups), (f"left as they are: {_first_line(error)}",)
+            skipped = sum(one.files for one in groups)
+            remarks = (undone(f"left as they are: {_first_line(error)}"),)
             begun += tries
             break
         done, begun = attempt.value, begun + attempt.tries
@@ -88,9 +90,10 @@ def by_spark(spark, table, groups, policy, *, tries=5, max_commits=None, max_fil
             break
         if tried < tries:
             sleep(min(0.1 * 2**tried, 10))
-    if skipped and not said:
-        said = (f"{skipped} files were left as they are: other commits changed them each of {tries} times",)
-    return Rewritten(files, after, size, _made(spark, table, mark), begun, skipped, said)
+    if skipped and not remarks:
+        why = f"other commits changed them each of {tries} times"
+        remarks = (undone(f"{skipped} files were left as they are: {why}"),)
+    return Rewritten(files, after, size, _made(spark, table, mark), begun, skipped, remarks)
 
 
 def _made(spark, table, mark):

@@ -8,6 +8,7 @@ from workbench.tables import commits
 from workbench.tables.maintenance import deletes, expiry, groups, limits, manifests, metadata, statistics
 from workbench.tables.maintenance.groups import Group
 from workbench.tables.maintenance.policy import Policy, or_default
+from workbench.tables.maintenance.remarks import Remark, fact, texts, undone
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ class Planned:
         policy: Policy.
         marks: snapshot ids and names of refs that readers need.
         actions: in the order in which they run; only those for which there is something to do.
-        notes: sentences on what is not done, and why.
+        remarks: what is not done, and why, Remark.
     """
 
     table: str
@@ -61,7 +62,12 @@ class Planned:
     policy: Policy
     marks: tuple
     actions: tuple[Action, ...]
-    notes: tuple[str, ...]
+    remarks: tuple[Remark, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The sentences of the remarks."""
+        return texts(self.remarks)
 
 
 def plan(spark, table, *, policy=None, marks=(), now=None):
@@ -107,7 +113,7 @@ def plan(spark, table, *, policy=None, marks=(), now=None):
         policy=policy,
         marks=marks,
         actions=tuple(one for one, _ in found if one is not None),
-        notes=tuple(note for _, notes in found for note in notes),
+        remarks=tuple(remark for _, remarks in found for remark in remarks),
     )
 
 
@@ -176,25 +182,26 @@ def _manifests(spark, loaded, policy, marks, now):
 
 def _expiry(spark, loaded, policy, marks, now):
     found = expiry.expirable(spark, loaded, policy, marks=marks, now=now)
-    notes = []
+    remarks = []
     if found.refused:
-        notes.append(f"no snapshot is expired: {found.refused}")
+        remarks.append(undone(f"no snapshot is expired: {found.refused}"))
     if found.held:
-        notes.append(f"{_count(found.held, 'older snapshot', 'stay')}, needed from {found.by} on")
+        remarks.append(fact(f"{_count(found.held, 'older snapshot', 'stay')}, needed from {found.by} on"))
     if not found.snapshots:
-        return None, notes
+        return None, remarks
     files, size = expiry.freed(spark, loaded, found.snapshots)
     many = len(found.snapshots)
     breaks = (f"{_count(many, 'snapshot')} can no longer be read, compared or gone back to",)
     breaks += tuple(f"{name} goes: its maximum age is over" for name in found.drops)
     what = f"{_count(many, 'snapshot', 'go')}, and {_count(files, 'data or delete file')} that only they needed"
     action = Action("expire_snapshots", what, files, bytes_freed=size, breaks=breaks, snapshots=found.snapshots)
-    return action, notes
+    return action, remarks
 
 
 def _orphans(spark, loaded, policy, marks, now):
     if (loaded.properties().get("gc.enabled") or "true").lower() == "false":
-        return None, ("no orphan is looked for: the table has gc.enabled false, its files may belong to others",)
+        why = "the table has gc.enabled false, its files may belong to others"
+        return None, (undone(f"no orphan is looked for: {why}"),)
     what = (
         f"files below {loaded.location()} that no snapshot knows and that are older than "
         f"{policy.orphans_older_than_days:g} days are found, and removed when told so"
@@ -207,14 +214,15 @@ def _statistics(spark, loaded, policy, marks, now):
     there = {one.snapshotId() for one in loaded.statisticsFiles()}
     if snapshot is None or snapshot.snapshotId() in there:
         return None, ()
-    counted, left = statistics.columns(loaded)
-    notes = [f"column {name} is not counted: Iceberg finds none by a name with a dot or backtick" for name in left]
+    counted, uncounted = statistics.columns(loaded)
+    why = "Iceberg finds none by a name with a dot or backtick"
+    remarks = [fact(f"column {name} is not counted: {why}") for name in uncounted]
     if not counted:
-        return None, (*notes, "no distinct values are counted: the table has no column of a plain type")
+        return None, (*remarks, fact("no distinct values are counted: the table has no column of a plain type"))
     size = int((snapshot.summary() or {}).get("total-files-size") or 0)
     files = int((snapshot.summary() or {}).get("total-data-files") or 0)
     what = f"distinct values of each column are counted; reads {_count(files, 'data file')}"
-    return Action("compute_statistics", what, files, files, size), notes
+    return Action("compute_statistics", what, files, files, size), remarks
 
 
 def _count(many, noun, verb=None):

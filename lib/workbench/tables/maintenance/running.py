@@ -18,6 +18,7 @@ from workbench.tables.maintenance import (
     planning,
     statistics,
 )
+from workbench.tables.maintenance.remarks import Remark, asked, fact, limited, texts, undone
 
 _BATCH_BYTES, _BATCH_GROUPS = 1024**3, 100
 
@@ -33,7 +34,7 @@ class Done:
         bytes_read: of data files that were rewritten.
         commits: how many.
         tries: how often something was begun; more than commits says that others were in the way.
-        said: sentences on what was left and why.
+        remarks: what was left and why, Remark.
         orphans: locations found, of orphan removal.
         fast: how many of the replaced files went the fast way.
     """
@@ -44,9 +45,14 @@ class Done:
     bytes_read: int = 0
     commits: int = 0
     tries: int = 0
-    said: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     orphans: tuple[str, ...] = ()
     fast: int = 0
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """The sentences of the remarks."""
+        return texts(self.remarks)
 
 
 def run(
@@ -109,7 +115,7 @@ def run(
     for action in planned.actions:
         full = left.nothing()
         if full and not (full == "max_bytes" and action.name != "compact_data"):
-            found.append(Done(action.name, said=(f"not begun: {full} is reached",)))
+            found.append(Done(action.name, remarks=(limited(f"not begun: {full} is reached"),)))
             continue
         with _carried(found):
             found.append(_STEPS[action.name](spark, planned, action, left, options))
@@ -138,7 +144,7 @@ def _compact(spark, planned, action, left, options):
         waiting = [now.get((one.partition, one.spec_id), one) for one in waiting]
     while waiting:
         if full := left.nothing():
-            return _saying(done, f"{full} is reached: {len(waiting)} partitions are left")
+            return _remarking(done, limited(f"{full} is reached: {len(waiting)} partitions are left"))
         batch = first_batch(waiting, left.bytes)
         whole = batch and (seen is None or compaction.told(seen, batch))
         with _carried([done] if done.commits else []):
@@ -179,9 +185,9 @@ def _batch(spark, planned, batch, left, tries):
     if policy.fast:
         done, why = arrow.rewrite(spark, table, batch, policy, tries=tries)
         if why is None:
-            return _compacted(done, done.said, fast=done.files)
+            return _compacted(done, done.remarks, fast=done.files)
     done = compaction.by_spark(spark, table, batch, policy, tries=tries, max_commits=left.commits)
-    return _compacted(done, (*done.said, f"through Spark: {why}"))
+    return _compacted(done, (*done.remarks, fact(f"through Spark: {why}")))
 
 
 def _in_part(spark, planned, group, others, left, tries):
@@ -191,16 +197,17 @@ def _in_part(spark, planned, group, others, left, tries):
     """
     files = left.bytes // max(one.largest for one in (group, *others))
     if files < 2:
-        return Done("compact_data", said=(f"max_bytes leaves no room for {_name(group)}",))
+        remark = limited(f"max_bytes leaves no room for {_name(group)}", too_small=True)
+        return Done("compact_data", remarks=(remark,))
     done = compaction.by_spark(
         spark, planned.table, [group], planned.policy, tries=tries, max_commits=left.commits, max_files=files
     )
-    return _compacted(done, (*done.said, f"max_bytes left room for a part of {_name(group)}"))
+    return _compacted(done, (*done.remarks, limited(f"max_bytes left room for a part of {_name(group)}")))
 
 
-def _compacted(done, said, fast=0):
+def _compacted(done, remarks, fast=0):
     return Done(
-        "compact_data", done.files, done.files_after, done.bytes, done.commits, done.tries, said, fast=fast
+        "compact_data", done.files, done.files_after, done.bytes, done.commits, done.tries, remarks, fast=fast
     )
 
 
@@ -213,11 +220,11 @@ def _sum(done, part):
         name: getattr(done, name) + getattr(part, name)
         for name in ("files", "files_after", "bytes_read", "commits", "tries", "fast")
     }
-    return replace(done, said=tuple(dict.fromkeys((*done.said, *part.said))), **added)
+    return replace(done, remarks=tuple(dict.fromkeys((*done.remarks, *part.remarks))), **added)
 
 
-def _saying(done, sentence):
-    return replace(done, said=(*done.said, sentence))
+def _remarking(done, remark):
+    return replace(done, remarks=(*done.remarks, remark))
 
 
 def _rewritten(name, rewrite):
@@ -228,7 +235,7 @@ def _rewritten(name, rewrite):
         refused = commits.kind(error) in (commits.CONFLICT, commits.VALIDATION)
         if not refused and not isinstance(error, commits.OutcomeUnknown):
             raise
-        return Done(name, said=(f"left as they are: {commits.errors.first_line(error)}",))
+        return Done(name, remarks=(undone(f"left as they are: {commits.errors.first_line(error)}"),))
     return Done(name, before, after, commits=made, tries=attempt.tries)
 
 
@@ -248,7 +255,7 @@ def _expire(spark, planned, action, left, options):
             found, content, lists = expiry.expire(spark, planned.table, planned.policy, **given)
             break
         except ValueError as error:  # a mark is gone
-            return Done(action.name, said=(f"nothing is expired: {error}",))
+            return Done(action.name, remarks=(undone(f"nothing is expired: {error}"),))
         except Exception as error:
             # others expired the same, which Iceberg calls an illegal argument, or missing when it comes to files;
             # or somebody named a snapshot that was to go. A fresh look says what is left to do
@@ -259,11 +266,11 @@ def _expire(spark, planned, action, left, options):
                 raise
             refused = commits.errors.first_line(error)
     else:
-        return Done(action.name, tries=tries, said=(f"nothing is expired: {refused}",))
-    said = (f"{len(found.snapshots)} snapshots went, {lists} manifests and manifest lists with them",)
+        return Done(action.name, tries=tries, remarks=(undone(f"nothing is expired: {refused}"),))
+    remark = fact(f"{len(found.snapshots)} snapshots went, {lists} manifests and manifest lists with them")
     if found.refused:
-        said = (f"nothing is expired: {found.refused}",)
-    return Done(action.name, content, commits=int(bool(found.snapshots)), tries=tries, said=said)
+        remark = undone(f"nothing is expired: {found.refused}")
+    return Done(action.name, content, commits=int(bool(found.snapshots)), tries=tries, remarks=(remark,))
 
 
 def _orphans(spark, planned, action, left, options):
@@ -271,9 +278,10 @@ def _orphans(spark, planned, action, left, options):
     try:
         found = orphans.find(spark, planned.table, policy, now=options["now"], no_commit_under_way=under_way)
     except orphans.Ambiguous as error:
-        return Done(action.name, said=(f"nothing is removed: {error}",))
+        return Done(action.name, remarks=(undone(f"nothing is removed: {error}"),))
     if not options["remove_orphans"]:
-        return Done(action.name, said=(f"{len(found)} orphans are found; say remove_orphans=True",), orphans=found)
+        remark = asked(f"{len(found)} orphans are found; say remove_orphans=True")
+        return Done(action.name, remarks=(remark,), orphans=found)
     deleted = orphans.remove(spark, planned.table, found, go_on=lambda: left.nothing() != "max_minutes")
     return Done(action.name, deleted, orphans=found)
 

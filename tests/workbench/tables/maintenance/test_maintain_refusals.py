@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from workbench import session
 from workbench.tables import maintenance
-from workbench.tables.maintenance import Done
+from workbench.tables.maintenance import Done, Remark
 from workbench_ops.cli import app
 
 COMMAND = importlib.import_module("workbench_ops.cli.maintain")  # the package has the function by that name
@@ -93,30 +93,21 @@ def test_a_refusal_is_one_sentence_and_no_traceback(policy, tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("sentence", "files", "code"),
+    ("remark", "files", "code"),
     [
-        ("not begun: max_minutes is reached", 0, 0),
-        ("max_commits is reached: 3 partitions are left", 5, 0),
-        ("max_bytes is reached: 7 files were left as they are", 5, 0),
-        ("max_bytes left room for a part of partition {\"v\": 1}", 5, 0),
-        ("max_bytes leaves no room for the table's files", 5, 0),
-        ("max_bytes leaves no room for the table's files", 0, 1),
-        ("through Spark: the table has delete files", 5, 0),
-        ("5 snapshots went, 6 manifests and manifest lists with them", 5, 0),
-        ("3 older snapshots stay, needed from reader on", 0, 0),
-        ("1 older snapshot stays, needed from snapshot 5 on", 0, 0),
-        ("column `a.b` is not counted: Iceberg finds none by a name with a dot or backtick", 0, 0),
-        ("no distinct values are counted: the table has no column of a plain type", 0, 0),
-        ("4 files were left as they are: other commits changed them each of 5 times", 5, 1),
-        ("left as they are: CommitFailedException: max_commits is reached: x", 0, 1),
-        ("nothing is removed: another table's metadata lies below", 0, 1),
-        ("a sentence of tomorrow", 5, 1),
+        (Remark("max_minutes is reached", "limited"), 0, 0),
+        (Remark("max_bytes leaves no room for the table's files", "limited", too_small=True), 5, 0),
+        (Remark("max_bytes leaves no room for the table's files", "limited", too_small=True), 0, 1),
+        (Remark("through Spark: the table has delete files", "fact"), 5, 0),
+        (Remark("4 files were left as they are: other commits changed them each of 5 times", "undone"), 5, 1),
+        (Remark("left as they are: CommitFailedException: max_commits is reached: x", "undone"), 0, 1),
+        (Remark("a kind of tomorrow", "new"), 5, 1),
     ],
 )  # fmt: skip
-def test_which_sentences_are_for_a_person(capsys, sentence, files, code):
-    assert COMMAND._noted(sentence, Done("compact_data", files)) == code
+def test_which_remarks_are_for_a_person(capsys, remark, files, code):
+    assert COMMAND._noted(remark, Done("compact_data", files)) == code
     tag = "left   compact_data: " if code else "note   compact_data: "
-    assert capsys.readouterr().out.startswith(tag + sentence)
+    assert capsys.readouterr().out.startswith(tag + remark.text)
 
 
 def test_orphans_that_the_minutes_left(capsys):
@@ -126,5 +117,6 @@ def test_orphans_that_the_minutes_left(capsys):
         "done   remove_orphans: 3 orphans found, 1 deleted\n"
         "note   remove_orphans: max_minutes is reached: 2 orphans left, or known to the table by now\n"
     )
-    refused = Done("remove_orphans", said=("nothing is removed: another table's metadata lies below",))
+    why = Remark("nothing is removed: another table's metadata lies below", "undone")
+    refused = Done("remove_orphans", remarks=(why,))
     assert COMMAND._say_done(refused, True) == 1
