@@ -6,6 +6,10 @@ releases of Iceberg act unlike each other under the same call, `iceberg_before` 
 
 import re
 from functools import partial
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def need(spark, feature, *, since):
@@ -23,12 +27,12 @@ def need(spark, feature, *, since):
         raise ValueError(f"{feature} came with Spark {since}, and this session is Spark {spark.version}")
 
 
-def iceberg(spark) -> str:
+def iceberg(spark: "SparkSession") -> str:
     """Return the release of Iceberg that a session has, `1.12.0`."""
     return spark._jvm.org.apache.iceberg.IcebergBuild.version()
 
 
-def iceberg_before(spark, release: str) -> bool:
+def iceberg_before(spark: "SparkSession", release: str) -> bool:
     """Say whether a session's Iceberg is older than a release, `1.12`; a build without numbers is not."""
     numbers = re.match(r"(\d+)\.(\d+)", iceberg(spark))
     return numbers is not None and tuple(map(int, numbers.groups())) < tuple(map(int, release.split(".")))

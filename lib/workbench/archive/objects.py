@@ -154,17 +154,17 @@ def time_of(told):
     Args:
         told: text, or a datetime as boto3 gives it.
     """
-    made = told if isinstance(told, datetime) else None
-    for read in (datetime.fromisoformat, parsedate_to_datetime) if made is None else ():
+    moment = told if isinstance(told, datetime) else None
+    for read in (datetime.fromisoformat, parsedate_to_datetime) if moment is None else ():
         try:
-            made = read(str(told).strip())
+            moment = read(str(told).strip())
             break
         except (ValueError, TypeError, OverflowError):
             continue
-    if made is None or (made.tzinfo is None and re.search("[A-Za-z]$", str(told).strip())):  # a zone not known
+    if moment is None or (moment.tzinfo is None and re.search("[A-Za-z]$", str(told).strip())):  # a zone not known
         return None
     try:
-        return made.replace(tzinfo=UTC) if made.tzinfo is None else made.astimezone(UTC)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
     except OverflowError:  # of a zone that leads out of the years there are
         return None
 

@@ -2,10 +2,15 @@
 
 import operator
 from functools import reduce
+from typing import TYPE_CHECKING
 
 from workbench._base import identifiers
 from workbench.tables.changes import compare
 from workbench.tables.changes.ranges import Range
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+    from pyspark.sql.types import StructType
 
 STATES_READ = 50  # of the source, at most, to say which have the key twice
 
@@ -15,7 +20,12 @@ class KeyTwice(ValueError):
 
 
 def error(
-    spark, source: str, commits: Range, schema, key: tuple[str, ...], values: list[str] | None = None
+    spark: "SparkSession",
+    source: str,
+    commits: Range,
+    schema: "StructType",
+    key: tuple[str, ...],
+    values: list[str] | None = None,
 ) -> KeyTwice:
     """Return what to raise where a key is there twice.
 
@@ -29,14 +39,14 @@ def error(
     """
     which = f"{', '.join(key)} = {', '.join(values)}" if values else "a key"
     twice, corrected = _states(spark, source, commits, schema, key, values) if values else ([], False)
-    said = f"{source} has two rows with {which} after one commit"
-    said += f", snapshot {twice[0]}" if twice else ""
-    said += "; a history needs keys that name one row"
+    message = f"{source} has two rows with {which} after one commit"
+    message += f", snapshot {twice[0]}" if twice else ""
+    message += "; a history needs keys that name one row"
     if twice:
         ids = [*commits.together, *twice]
-        behind = "A later commit has corrected it: build" if corrected else "Correct it by a commit, then build"
-        said += f". {behind} with together={ids}, and they are taken as one with the commit after them"
-    return KeyTwice(said)
+        advice = "A later commit has corrected it: build" if corrected else "Correct it by a commit, then build"
+        message += f". {advice} with together={ids}, and they are taken as one with the commit after them"
+    return KeyTwice(message)
 
 
 def _states(spark, source, commits, schema, key, values):

@@ -65,7 +65,7 @@ def lacking(spark, table, lineage, letters):
     if not set(nulls.MAY_LACK).intersection(lineage):
         return {}
     commits.load(spark, table)  # its columns may have changed since the last batch
-    have = {one.name: one.nullable for one in spark.table(identifiers.quoted(table)).schema}
+    have = {field.name: field.nullable for field in spark.table(identifiers.quoted(table)).schema}
     # what is missing is said by `checked`
     required = {name for name in nulls.MAY_LACK if name in lineage and not have.get(name, True)}
     keyless = "null" if nulls.KEY not in required else "dead" if letters else "empty"

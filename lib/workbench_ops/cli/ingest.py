@@ -8,6 +8,7 @@ import json
 import os
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import asdict
 from typing import Annotated, Literal
 
@@ -40,7 +41,7 @@ def ingest(
         bool, typer.Option("--accept-data-loss", help="go on where records were trimmed unread, and record it")
     ] = False,
     forever: Annotated[bool, typer.Option("--forever", help="go on when everything was read")] = False,
-):
+) -> None:
     """Bring a Kinesis stream or a Kafka topic of JSON records into a table, each record once."""
     from py4j.protocol import Py4JError
 
@@ -78,8 +79,8 @@ def ingest(
             raise
         if not commits.causes(error) and not isinstance(error, (Py4JError, ConnectionError)):
             raise
-        said = commits.errors.first_line(error)
-        print(f"workbench: Spark or the catalog failed: {said}\nNothing is lost: run it again", file=sys.stderr)
+        reason = commits.errors.first_line(error)
+        print(f"workbench: Spark or the catalog failed: {reason}\nNothing is lost: run it again", file=sys.stderr)
         raise typer.Exit(1) from None
     print(json.dumps(asdict(done)))
 
@@ -97,13 +98,13 @@ def _source(stream, topic, region, endpoint, bootstrap, kafka_config, **common):
         raise ValueError(
             "--topic needs --bootstrap, the address of a broker; --region and --endpoint are Kinesis'"
         )
-    if wrong := [one for one in kafka_config if "=" not in one]:
+    if wrong := [setting for setting in kafka_config if "=" not in setting]:
         raise ValueError(f"--kafka-config is NAME=VALUE, not {wrong[0]!r}")
-    config = dict(one.split("=", 1) for one in kafka_config)
+    config = dict(setting.split("=", 1) for setting in kafka_config)
     return streams.Topic(topic, bootstrap, config=config, **common)
 
 
-def asked_to_stop():
+def asked_to_stop() -> Callable[[], bool]:
     """Return a function that says whether this process was asked to end; asked twice, it ends without a word more.
 
     Nothing is lost by either: what is not committed is read again. Python's own way, an exception in the middle of

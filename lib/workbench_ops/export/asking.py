@@ -42,19 +42,19 @@ def asked(cells: list[code.Cell]) -> Asked:
     The version is the export's own, which the wheel and the check are for. Values that the kernel would refuse are
     not taken, nor are magics of a whole cell but %%configure.
     """
-    found = Asked()
+    request = Asked()
     for cell in cells:
         for magic in cell.magics:
             if not magic.at_top:
                 continue
             if magic.name == "configure":
                 for name, value in (configured(magic.value) or {}).items():
-                    _argument(found, name, value)
+                    _argument(request, name, value)
             elif not magic.whole_cell:
-                _line(found, magic.name, magic.value.strip("'\""))
+                _line(request, magic.name, magic.value.strip("'\""))
         if begins(cell):
             break
-    return found
+    return request
 
 
 def begins(cell: code.Cell) -> bool:
@@ -70,16 +70,16 @@ def configured(text: str) -> dict[str, Any] | None:
         return None
 
 
-def _line(found, name, value):
+def _line(request, name, value):
     """Take a magic with one value; returns whether it was taken."""
     if name == "spark_conf":
-        return _conf(found, value)
+        return _conf(request, value)
     if name not in magics.SESSION or name in (*magics.TAKEN_OVER, "glue_version") or not _good(name, value):
         return False
     if name in ("etl", "streaming"):  # one or the other
-        found.lines.pop("etl" if name == "streaming" else "streaming", None)
-    found.lines.pop(name, None)
-    found.lines[name] = value
+        request.lines.pop("etl" if name == "streaming" else "streaming", None)
+    request.lines.pop(name, None)
+    request.lines[name] = value
     return True
 
 
@@ -94,29 +94,29 @@ def _good(name, value):
     return value.isprintable()
 
 
-def _argument(found, name, value):
+def _argument(request, name, value):
     """Take an argument of %%configure: a magic by its name, or an argument of the session."""
     text = value if isinstance(value, str) else json.dumps(value)
     if name in PACKAGES:
-        found.requirements.append(magics.Magic(1, PACKAGES[name], text, True))
+        request.requirements.append(magics.Magic(1, PACKAGES[name], text, True))
     elif name == CONF:
-        if not _conf(found, text):
+        if not _conf(request, text):
             return
     elif name == FORMATS:
-        new = [one for one in map(str.strip, text.split(",")) if one and one not in found.formats]
-        found.formats.extend(new)
+        new = [form for form in map(str.strip, text.split(",")) if form and form not in request.formats]
+        request.formats.extend(new)
     elif not name.startswith("--"):
-        if not _line(found, name, text):
+        if not _line(request, name, text):
             return
     else:
-        found.arguments[name] = text
-    found.taken.add(name)
+        request.arguments[name] = text
+    request.taken.add(name)
 
 
-def _conf(found, text):
+def _conf(request, text):
     """Take settings as `a=1 --conf b=2`; returns whether they are such."""
-    pairs = [one.partition("=") for one in re.split(r"\s+--conf\s+", text.strip())]
+    pairs = [pair.partition("=") for pair in re.split(r"\s+--conf\s+", text.strip())]
     if not all(name.strip() and equal for name, equal, _ in pairs):
         return False
-    found.conf.update({name.strip(): value for name, _, value in pairs})
+    request.conf.update({name.strip(): value for name, _, value in pairs})
     return True

@@ -88,8 +88,8 @@ def resolve(spark, name, start, end, *, truncated=False, together=()):
     last = _position(name, table, line, whole, end, missing=len(line) - 1)
     if last < first:
         raise ValueError(f"{name}: the range ends before it starts: from {start} to {end}")
-    for wanted in together:
-        _snapshot(name, table, line, wanted)
+    for snapshot_id in together:
+        _snapshot(name, table, line, snapshot_id)
     chosen, steps, folded, ordinal, waiting = [], [], [], 0, None
     for snapshot in line[first + 1 : last + 1]:
         replaces = snapshot.operation() == "replace" and not (cut and not steps)

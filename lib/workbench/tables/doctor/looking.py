@@ -107,7 +107,7 @@ def quoted(schema, name):
 
 def run_as_written(*statements: str) -> tuple[str, ...]:
     """Return statements so that Spark runs them as they are: without its variables where a name holds `${`."""
-    if not any("${" in one for one in statements):
+    if not any("${" in statement for statement in statements):
         return statements
     setting = "spark.sql.variable.substitute"
     return f"SET {setting} = false", *statements, f"RESET {setting}"
