@@ -68,6 +68,8 @@ def downwards(path, name):
     here, there = path.parts[1].removesuffix(".py"), name.split(".")[1] if "." in name else "__init__"
     if there in (here, "__init__", "__version__", "__file__"):
         return True
+    if here == "__init__":
+        return there == "_base"
     floors = [next((n for n, rooms in enumerate(FLOORS) if room in rooms), None) for room in (here, there)]
     assert None not in floors, f"{path} or what it imports, {name}, is on no floor"
     return floors[1] < floors[0] or (here, there) in ALLOWED_ASIDE

@@ -31,7 +31,11 @@ Within this package imports go downwards only, and on the first floor nobody imp
                               Java and jars, the embedded lake, scratch folders, differences of Spark's releases
                    daemon     Spark's Python daemon, without the archives that cost each task time
 
-Nothing happens at import: no session, no environment read, no output.
+Nothing happens at import: no session, no environment read, no output. The names of version 0.1 can be imported.
 """
 
+from workbench._base import moved
+
 __version__ = "0.1.0"
+
+moved.install()

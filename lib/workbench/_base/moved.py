@@ -1,0 +1,77 @@
+"""Names that modules had in version 0.1: imported, they are the modules of today, and say so once.
+
+Goes with version 0.3.
+"""
+
+import importlib
+import sys
+import warnings
+from importlib.abc import Loader, MetaPathFinder
+from importlib.machinery import ModuleSpec
+from importlib.util import spec_from_loader
+from types import ModuleType
+
+# a name stands for what lies below it, too; the longest that fits decides
+MOVED = {
+    "workbench.conflicts": "workbench_proofs.conflicts",
+    "workbench.tpcds": "workbench_proofs.tpcds",
+    "workbench.tpcds.engines": "workbench.engines.profiles",
+    "workbench.tpcds.installing": "workbench.engines.installing",
+    "workbench.streams.kills": "workbench_proofs.kills",
+    "workbench.streams.plain": "workbench_proofs.plain",
+    "workbench.local": "workbench_standins",
+    "workbench.local.stand_ins": "workbench.session.services",
+    "workbench.doctor": "workbench_ops.machine",
+    "workbench.run.report": "workbench_ops.pages.report",
+    "workbench.run.markup": "workbench_ops.pages.markup",
+    **{f"workbench.{name}": f"workbench_ops.{name}" for name in
+       ("account", "cli", "export", "policies", "run", "schedules")},
+    **{f"workbench.{name}": f"workbench._base.{name}" for name in
+       ("arguments", "children", "hardware", "identifiers", "jars", "java", "lake", "locks", "releases", "scratch",
+        "secrets", "settings", "yaml_files")},
+    **{f"workbench.streams.{name}": f"workbench.streams.readers.{name}" for name in
+       ("backlog", "reading", "reports", "shards", "sources", "topics")},
+    **{f"workbench.streams.{name}": f"workbench.streams.records.{name}" for name in
+       ("avro", "avro_logical", "avro_resolution", "avro_values", "framing", "keys", "nulls", "parsing",
+        "proposals", "protobuf", "protobuf_fields", "schemas", "types", "varints")},
+}  # fmt: skip
+
+
+class Finder(MetaPathFinder, Loader):
+    """Finds the old names; before others, who would load the files of a moved package once more under them."""
+
+    def __init__(self) -> None:
+        self.specs: dict[str, ModuleSpec | None] = {}
+
+    def find_spec(self, fullname: str, path=None, target=None) -> ModuleSpec | None:
+        """Return a spec for an old name, None for any other."""
+        return spec_from_loader(fullname, self) if now(fullname) else None
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        """Return the module of today, with a FutureWarning."""
+        name = now(spec.name)
+        warnings.warn(
+            f"{spec.name} is now {name}; the old name goes with version 0.3", FutureWarning, stacklevel=2
+        )
+        module = importlib.import_module(name)
+        self.specs[spec.name] = module.__spec__
+        return module
+
+    def exec_module(self, module: ModuleType) -> None:
+        """Leave the module as it is: the import system has given it the old name's spec."""
+        module.__spec__ = self.specs.pop(module.__spec__.name)
+
+
+def now(name: str) -> str | None:
+    """Return the name of today of a module; None where it did not move."""
+    parts = name.split(".")
+    for many in range(len(parts), 1, -1):
+        if (old := ".".join(parts[:many])) in MOVED:
+            return ".".join([MOVED[old], *parts[many:]])
+    return None
+
+
+def install() -> None:
+    """Let the old names be imported; once a process."""
+    if not any(isinstance(finder, Finder) for finder in sys.meta_path):
+        sys.meta_path.insert(0, Finder())
