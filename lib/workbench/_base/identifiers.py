@@ -28,34 +28,34 @@ def parts(table: str, *, least: int = 2) -> tuple[str, ...]:
     Raises:
         ValueError: the text is not such a name, or Iceberg or Spark could not keep one of its parts apart.
     """
-    found = _read(str(table))
+    pieces = _read(str(table))
     what = "a table name" if least > 1 else "the name of a namespace"
-    if found is None or len(found) < least:
+    if pieces is None or len(pieces) < least:
         expected = (
             "namespace.name or catalog.namespace.name" if least > 1 else "one part or more, divided by dots,"
         )
         raise ValueError(f"{table!r} is not {what}; expected {expected}{_EXPECTED}")
-    if len(found) > MOST_PARTS:
-        raise ValueError(f"{table!r} is not {what}: it has {len(found)} parts, at most {MOST_PARTS} are taken")
-    for number, part in enumerate(found, 1):
-        selects = number == len(found) > least > 1 and part.startswith(SELECTORS)
+    if len(pieces) > MOST_PARTS:
+        raise ValueError(f"{table!r} is not {what}: it has {len(pieces)} parts, at most {MOST_PARTS} are taken")
+    for number, part in enumerate(pieces, 1):
+        selects = number == len(pieces) > least > 1 and part.startswith(SELECTORS)
         if wrong := _wrong(part, dots=selects):
             raise ValueError(f"{table!r} is not {what}: its part {part!r} {wrong}")
-    return tuple(found)
+    return tuple(pieces)
 
 
 def _read(text):
     """Return the parts of a text as they are written; None where it is not parts divided by dots."""
-    found, place = [], 0
+    pieces, place = [], 0
     while True:
         piece = _PIECE.match(text, place)
         quoted, bare = piece.groups()
-        found.append(quoted.replace("``", "`") if quoted is not None else bare)
+        pieces.append(quoted.replace("``", "`") if quoted is not None else bare)
         place = piece.end()
-        if not found[-1] or (quoted is None and not all(map(_goes_bare, bare))):
+        if not pieces[-1] or (quoted is None and not all(map(_goes_bare, bare))):
             return None
         if place == len(text):
-            return found
+            return pieces
         if text[place] != ".":
             return None
         place += 1
@@ -70,7 +70,7 @@ def _wrong(part, *, dots):
     """Say why a part or the name of a branch cannot be taken, whatever it is quoted by; None when it can."""
     if len(part) > MOST_CHARACTERS:
         return f"has {len(part)} characters, at most {MOST_CHARACTERS} are taken"
-    if odd := next((one for one in part if not one.isprintable()), None):
+    if odd := next((character for character in part if not character.isprintable()), None):
         return f"has a character that is not printed, {odd!r}"
     if "${" in part:
         return "holds ${, from which on Spark puts a variable into every statement, quoted or not"

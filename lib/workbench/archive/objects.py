@@ -145,7 +145,7 @@ def state_of(storage_class, restore, access_tier=None):
     return (RESTORED, time_of(until)) if until else (ARCHIVED, None)
 
 
-def time_of(told):
+def time_of(told: str | datetime | None) -> datetime | None:
     """Return a store's word for a time, in UTC where it names no zone; None where it is none.
 
     Amazon S3 writes RFC 1123 in headers and ISO 8601 in listings, others either in both; HTTP (RFC 9110, 5.6.7)

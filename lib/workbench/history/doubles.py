@@ -52,12 +52,13 @@ def error(
 def _states(spark, source, commits, schema, key, values):
     """Return (ids of the first states in a row with the key twice, whether a state after them has it once)."""
     twice = []
+    equal = [column == value for column, value in zip(compare.shown(schema, key), values, strict=True)]
+    same = reduce(operator.and_, equal)
     for step in commits.steps[:STATES_READ]:
         rows = spark.sql(f"SELECT * FROM {identifiers.quoted(source)} VERSION AS OF {step.snapshot_id}")
         if not set(key) <= set(rows.columns):  # named in another way then
             continue
-        same = [column == value for column, value in zip(compare.shown(schema, key), values, strict=True)]
-        if rows.where(reduce(operator.and_, same)).limit(2).count() > 1:
+        if rows.where(same).limit(2).count() > 1:
             twice.append(step.snapshot_id)
         elif twice:
             return twice, True

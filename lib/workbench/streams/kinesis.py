@@ -21,6 +21,7 @@ With a sink that is not idempotent the delivery is at least once, as always with
 once. A batch read (`spark.read`) gives what is there from the starting position to the present end.
 """
 
+from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
 
@@ -109,7 +110,7 @@ def parse(options):
     return source, given.get("positionspath")
 
 
-def numbered(options):
+def numbered(options: Mapping[str, str]) -> bool:
     """Say whether Spark's options ask for the place of each record in its aggregate; raises as `parse`."""
     return _flag({key.lower(): value for key, value in dict(options).items()}, "subSequenceNumber", "false")
 

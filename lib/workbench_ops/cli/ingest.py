@@ -74,9 +74,9 @@ def ingest(
     except RuntimeError as error:
         print(f"workbench: {error}", file=sys.stderr)
         raise typer.Exit(1) from None
+    except ValueError:  # the command says it
+        raise
     except Exception as error:
-        if isinstance(error, ValueError):  # the command says it
-            raise
         if not commits.causes(error) and not isinstance(error, (Py4JError, ConnectionError)):
             raise
         reason = commits.errors.first_line(error)

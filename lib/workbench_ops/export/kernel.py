@@ -125,15 +125,15 @@ def begin(asked):
     Raises:
         ValueError: this kernel has not what was asked for: version, packages, wheel; or nothing names Iceberg.
     """
-    here = java.pair()["spark"]
+    pair = java.pair()
+    here = pair["spark"]
     if not (named := versions.version(asked.get("glue_version", versions.names()[0]))).spark.startswith(
         here + "."
     ):
         raise ValueError(f"Glue {named.name} has Spark {named.spark}; this kernel's is {here}")
     _packages(asked.get("additional_python_modules", ""))
     names = tuple(jar for one in asked.get("--datalake-formats", "").split(",") for jar in FORMATS.get(one, ()))
-    names = tuple(java.pair()["glue"].get(name, name) for name in names)
-    names += tuple(java.pair()["s3"])
+    names = (*(pair["glue"].get(name, name) for name in names), *pair["s3"])
     jars.require(
         jars.named(*names), fetch_by=FETCHED_BY.get(here, "workbench doctor --fix --environment aws-glue")
     )
