@@ -44,6 +44,15 @@ def test_only_the_same_facts_and_listed_failures_are_right(row, base, skip, expe
     assert (said, sentence in why) == (expected, True), why
 
 
+def test_a_home_is_judged_by_its_own_rows():
+    passed = {"notebook": "00_template", "environment": "local", "status": "passed"}
+    same = passed | {"environment": "s3", "verdict": "same"}
+    old = passed | {"environment": "rest", "verdict": "wrong"}
+    codes = {home: matrix.exit_code([passed, same, old], home) for home in (None, "s3", "rest")}
+    assert codes == {None: 1, "s3": 0, "rest": 1}
+    assert matrix.exit_code([passed | {"status": "failed"}, same]) == 1
+
+
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
