@@ -120,6 +120,10 @@ compare-deequ: setup .workbench/deequ/.packages ## our DQDL against deequ's own 
 bench-wap: setup ## the gate's cost over a direct append, into docs/evidence; ROWS=n
 	@PYTHONPATH=tests $(BIN)/python -m bench.wap $(ROWS)
 
+.PHONY: bench-publication
+bench-publication: setup ## how often a publication asks a REST catalog for its table, into docs/evidence
+	@PYTHONPATH=tests $(BIN)/python -m bench.publication
+
 # npm's kinesis-local, for comparison only: it is never started but by its own handle and bound to loopback
 .workbench/kinesis-local/.ready:
 	@mkdir -p $(@D)

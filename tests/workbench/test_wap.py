@@ -495,7 +495,7 @@ def test_the_audit_reads_the_staged_snapshot_and_not_the_branch(spark, table):
 
 
 def test_a_commit_between_the_look_and_the_evidence(spark, table, monkeypatch):
-    """The evidence is appended to whatever the branch is then; its parent tells."""
+    """The evidence is bound to the branch as it was looked at: it is refused, and the next look tells."""
     real, stages, late = commits.head, [], []
 
     def head_then_foreign(loaded, branch="main"):
@@ -510,7 +510,7 @@ def test_a_commit_between_the_look_and_the_evidence(spark, table, monkeypatch):
             late.append(f"INSERT INTO {stage.table} VALUES (5000, 0)")
 
     monkeypatch.setattr(commits, "head", head_then_foreign)
-    with pytest.raises(wap.BranchMoved, match="its evidence is about snapshot .*, but stands on"):
+    with pytest.raises(wap.BranchMoved, match="is at snapshot .*, but .* was audited"):
         wap.run(spark, table, write=insert(spark, (3, 30)), audit=audit, on_step=on_step)
     assert not late and rows(spark, table) == [(1, 10), (2, 20)]
 

@@ -41,7 +41,7 @@ def run(spark, source, table, schema, target, key, back_end, truncated, together
     if goal is not None:
         if goal.uuid() == table.uuid():
             raise ValueError(f"{source} cannot be its own history")
-        before, at = positions.read(target, goal)
+        before, at = positions.read(spark, target, goal)
         base = goal.currentSnapshot().snapshotId() if goal.currentSnapshot() is not None else None
     if before is not None:
         positions.same(spark, before, source, table, key)
@@ -50,27 +50,27 @@ def run(spark, source, table, schema, target, key, back_end, truncated, together
     mine = positions.owned(positions.REF, targets.full_name(spark, target))
     if not found.steps:
         if before is not None:  # a build that was killed behind its commit left this to do
-            positions.keep(spark, target, at, alone=True)
-            positions.keep(spark, source, before.snapshot, prefix=mine, alone=True)
+            if at is not None:
+                positions.keep(spark, target, at, alone=True, known=True)
+            positions.keep(spark, source, before.snapshot, prefix=mine, alone=True, known=True)
         return Built(0, before.snapshot if before else None)
     if goal is not None:
         targets.fit(spark, target, goal, schema, table, before)
-    if before is not None:
-        positions.keep(spark, target, at)
+    if at is not None:
+        positions.keep(spark, target, at, known=True)
     after, times = advanced(spark, found, source, table, key, before)
-    positions.keep(spark, source, after.snapshot, prefix=mine)
+    positions.keep(spark, source, after.snapshot, prefix=mine, known=True)
     twice = partial(doubles.error, spark, source, found, schema, key)
     with _named(source, key, twice), _reading() as releases:
         rows = events(spark, source, key, found, times, before, back_end, truncated, together, releases)
         lives = versions.lives(rows, key)
         if goal is None:
             publish.create(spark, target, selected(versions.new(lives, key), schema), table, after)
-            snapshot = commits.head(commits.load(spark, target))
+            positions.keep(spark, target, commits.head(commits.load(spark, target)))
         else:
             write = onto(spark, target, goal, lives.localCheckpoint(), schema, key, before is None, twice)
-            snapshot = publish.commit(spark, target, base, write, after)
-    positions.keep(spark, target, snapshot, alone=True)
-    positions.keep(spark, source, after.snapshot, prefix=mine, alone=True)
+            publish.commit(spark, target, base, write, after)
+    positions.keep(spark, source, after.snapshot, prefix=mine, alone=True, known=True)
     return Built(after.commits - (before.commits if before else 0), after.snapshot)
 
 

@@ -5,13 +5,12 @@ import json
 import re
 from dataclasses import dataclass
 
-from workbench.tables import commits
+from workbench.tables import commits, publication
 from workbench.tables.changes import ranges
 
 PREFIX = "history."
 REF = "history_"
 BRANCH = re.compile(r"history_[0-9a-f]{32}")
-_FOR_EVER = 2**63 - 1
 
 
 class OtherSource(ValueError):
@@ -53,24 +52,25 @@ class Position:
         }
 
 
-def read(name, table):
-    """Return the position of main's newest snapshot that has one, and that snapshot's id; (None, None) if none.
+def read(spark, name, table):
+    """Return the newest position in main's history, and the id of its snapshot; (None, None) if none.
 
-    Maintenance writes snapshots without positions and may expire those with one; then the tag that `keep` set is
-    still there.
+    Maintenance writes snapshots without positions and may expire those with one: then older metadata files
+    have it, or the tag that `keep` set. The id is None where the snapshot itself is gone.
 
     Raises:
         ValueError: the table holds rows but no position: they were not written by `build`.
     """
+    position, snapshot = publication.positions.newest(spark, table, _parse)
+    if position is not None:
+        kept = table.snapshot(snapshot.snapshotId()) is not None
+        return position, snapshot.snapshotId() if kept else None
     line, whole = ranges.ancestry(table)
-    for snapshot in reversed(line):
-        if (found := _parse(snapshot)) is not None:
-            return found, snapshot.snapshotId()
     if not whole:
-        tagged = [table.snapshot(snapshot) for _, snapshot in _refs(table, REF, "TAG")]
-        known = [one for one in tagged if _parse(one) and one.sequenceNumber() <= line[-1].sequenceNumber()]
+        tagged = [table.snapshot(kept) for kept in publication.positions.tags(table, REF).values()]
+        known = [tag for tag in tagged if _parse(tag) and tag.sequenceNumber() <= line[-1].sequenceNumber()]
         if known:
-            newest = max(known, key=lambda one: one.sequenceNumber())
+            newest = max(known, key=lambda tag: tag.sequenceNumber())
             return _parse(newest), newest.snapshotId()
     if line and line[-1].summary().get("total-records") != "0":
         raise ValueError(
@@ -128,7 +128,7 @@ def owned(prefix, owner):
     return f"{prefix}{hashlib.sha256(owner.encode()).hexdigest()[:8]}_"
 
 
-def keep(spark, name, snapshot, *, prefix=REF, alone=False):
+def keep(spark, name, snapshot, *, prefix=REF, alone=False, known=False):
     """Keep a snapshot from expiry by a tag, in one commit.
 
     Args:
@@ -137,37 +137,27 @@ def keep(spark, name, snapshot, *, prefix=REF, alone=False):
         snapshot: id to keep.
         prefix: of the tag's name; the snapshot's id follows.
         alone: drop the other tags of builds with this prefix, and branches of builds that did not publish.
+        known: whether the table was looked at just now.
     """
-    tag = f"{prefix}{snapshot}"
 
-    def commit():
-        table = commits.load(spark, name)
-        manager, before = table.manageSnapshots(), dict(_refs(table, prefix, "TAG"))
-        # whatever else has such a name is the user's own
-        stale = [ref for ref, at in before.items() if ref != tag and ref == f"{prefix}{at}"] if alone else []
-        branches = [ref for ref, _ in _refs(table, prefix, "BRANCH") if alone and BRANCH.fullmatch(ref)]
-        if tag not in before:
-            manager = manager.createTag(tag, snapshot).setMaxRefAgeMs(tag, _FOR_EVER)
-        for ref in stale:
-            manager = manager.removeTag(ref)
-        for ref in branches:
-            manager = manager.removeBranch(ref)
-        if stale or branches or tag not in before:
-            manager.commit()
+    def decide(at):
+        refs = tagged(at, snapshot, prefix=prefix, alone=alone)
+        return refs if refs.tags or refs.removed else None
 
     def landed():
-        return tag if tag in dict(_refs(commits.load(spark, name), prefix, "TAG")) else None
+        tags = publication.positions.tags(commits.load(spark, name), prefix)
+        return snapshot if f"{prefix}{snapshot}" in tags else None
 
-    commits.attempt(commit, landed=landed, conditional=True)
+    commits.change(spark, name, decide, landed=landed, known=known)
 
 
-def _refs(table, prefix, kind):
-    refs = table.refs()
-    return [
-        (ref, refs[ref].snapshotId())
-        for ref in list(refs)
-        if ref.startswith(prefix) and refs[ref].type().name() == kind
-    ]
+def tagged(loaded, snapshot, *, prefix=REF, alone=True):
+    """Return the refs that keep a snapshot from expiry, as `keep` has them."""
+    tag, tags = f"{prefix}{snapshot}", publication.positions.tags(loaded, prefix)
+    # whatever else has such a name is the user's own
+    stale = [name for name, at in tags.items() if name != tag and name == f"{prefix}{at}"] if alone else []
+    left = [name for name in publication.positions.branches(loaded, prefix) if alone and BRANCH.fullmatch(name)]
+    return commits.Refs(tags={} if tag in tags else {tag: snapshot}, removed=(*stale, *left))
 
 
 def _parse(snapshot):

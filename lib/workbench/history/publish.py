@@ -5,7 +5,7 @@ from contextlib import contextmanager
 
 from workbench._base import identifiers, releases
 from workbench.history import positions
-from workbench.tables import commits
+from workbench.tables import commits, publication
 
 
 def create(spark, target, rows, source, position):
@@ -28,7 +28,7 @@ def create(spark, target, rows, source, position):
 
 
 def commit(spark, target, base, write, position):
-    """Write on a branch of the snapshot that the position was read from, then move main to it.
+    """Write on a branch of the snapshot that the position was read from, then move main to it, with its tag.
 
     Args:
         spark: the session.
@@ -44,28 +44,23 @@ def commit(spark, target, base, write, position):
         MainMoved: main is no longer at `base`.
     """
     branch = f"{positions.REF}{uuid.uuid4().hex}"
-    name = identifiers.on_branch(target, branch)
+
+    def check(at):
+        if (main := commits.head(at)) != base:
+            raise commits.MainMoved(target, base, main)
+
     with _first(target, base):
-        _begin(spark, target, base, branch)
+        publication.stage(spark, target, branch, check=check, known=True)
+        name = identifiers.on_branch(target, branch)
         commits.with_properties(spark, position.properties(), lambda: write(name))
-        loaded = commits.load(spark, target)
-        if (snapshot := commits.head(loaded, branch)) is None:  # dropped by a build that was faster
-            raise commits.MainMoved(target, base, commits.head(loaded))
-        commits.fast_forward(spark, target, to=snapshot, expected=base, branch=branch)
+        written = commits.load(spark, target)
+        if (snapshot := commits.head(written, branch)) is None:  # dropped by a build that was faster
+            raise commits.MainMoved(target, base, commits.head(written))
+        commits.fast_forward(
+            spark, target, to=snapshot, expected=base, branch=branch, known=True,
+            refs=lambda at: positions.tagged(at, snapshot),
+        )  # fmt: skip
     return snapshot
-
-
-def _begin(spark, target, base, branch):
-    """Make a branch at a snapshot of the target, or an empty one where it has none."""
-
-    def make():
-        manager = commits.load(spark, target).manageSnapshots()
-        (manager.createBranch(branch, base) if base else manager.createBranch(branch)).commit()
-
-    def made():
-        return branch if branch in list(commits.load(spark, target).refs()) else None
-
-    commits.attempt(make, landed=made, conditional=True, first_wait_s=0.05)
 
 
 @contextmanager

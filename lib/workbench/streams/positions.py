@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from workbench.streams.readers import shards
-from workbench.tables import commits
+from workbench.tables import commits, publication
 
 PREFIX = "streams."
 POSITIONS, BATCH = PREFIX + "positions", PREFIX + "batch"
@@ -74,64 +74,28 @@ def mark(stream):
 def find(spark, loaded, stream):
     """Return the newest position of a stream in main's history; None when there is none.
 
-    The newest publication has the stream's only tag, which counts where main descends from it. Where maintenance
-    has cut the line between the two, the metadata files from before say how it went; a tag that is merely older
-    proves nothing, for main may have been rolled back behind it before the line was cut.
+    The newest publication has the stream's only tag, which counts where main descends from it.
 
     Args:
         spark: session.
         loaded: Java handle of the table.
         stream: Stream.
     """
-    main = commits.head(loaded)
-    if main is None:
-        return None
-    for snapshot_id in tagged(loaded, stream).values():
-        if commits.descends(spark, loaded, main, snapshot_id):
-            one = loaded.snapshot(snapshot_id)
-            return Found(_parse(one, stream), snapshot_id, one.timestampMillis())
-    for one in _line(spark, loaded, main):
-        if (found := _parse(one, stream)) is not None:
-            return Found(found, one.snapshotId(), one.timestampMillis())
-    return None
+    at, snapshot = publication.positions.newest(
+        spark, loaded, lambda snapshot: _parse(snapshot, stream), tagged=tagged(loaded, stream).values()
+    )
+    return None if at is None else Found(at, snapshot.snapshotId(), snapshot.timestampMillis())
 
 
 def tagged(loaded, stream):
     """Return a stream's tags, name to the id of the snapshot it keeps; the newest publication has the only one."""
-    refs = loaded.refs()
-    mine = [one for one in list(refs) if one.startswith(ref(stream)) and refs[one].isTag()]
-    return {one: refs[one].snapshotId() for one in mine}
+    return publication.positions.tags(loaded, ref(stream))
 
 
 def rolled_back(spark, loaded, stream):
     """Say whether main does not descend from a stream's newest publication, which has its tag."""
     main = commits.head(loaded)
     return any(not commits.descends(spark, loaded, main, one) for one in tagged(loaded, stream).values())
-
-
-def _line(spark, loaded, snapshot_id):
-    """Yield a snapshot and its ancestors, expired ones too as long as a metadata file is there that has them."""
-    known = [loaded.operations().current()]
-    older = [one.file() for one in known[0].previousFiles()]
-    while snapshot_id is not None:
-        found = next((one.snapshot(snapshot_id) for one in known if one.snapshot(snapshot_id)), None)
-        if found is not None:
-            yield found
-            snapshot_id = found.parentId()
-        elif older:
-            known += _metadata(spark, loaded, older.pop())
-        else:
-            return
-
-
-def _metadata(spark, loaded, file):
-    """Return a metadata file in a list, which is empty when the file was deleted."""
-    try:
-        return [spark._jvm.org.apache.iceberg.TableMetadataParser.read(loaded.io(), file)]
-    except Exception as error:
-        if not any(name.endswith("NotFoundException") for name in commits.causes(error)):
-            raise
-        return []
 
 
 def _parse(snapshot, stream):

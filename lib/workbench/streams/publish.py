@@ -15,11 +15,9 @@ from dataclasses import dataclass
 
 from workbench._base import identifiers
 from workbench.streams import positions
-from workbench.tables import commits
+from workbench.tables import commits, publication
 
-_FOR_EVER = 2**63 - 1
-# of a commit that does not take long: enough for a table to which others commit all the time
-PATIENCE = {"conditional": True, "tries": 30, "first_wait_s": 0.05, "longest_wait_s": 2}
+TRIES = 30  # of a commit that does not take long: enough for a table to which others commit all the time
 
 
 @dataclass(frozen=True)
@@ -50,18 +48,10 @@ def stage(spark, place, expected):
         PositionsLost: it has none any more.
     """
 
-    def commit():
-        loaded = commits.load(spark, place.table)
-        manager = loaded.manageSnapshots()
+    def check(loaded):
         _refuse_moved(spark, loaded, place, expected)
-        main, mine = commits.head(loaded), commits.head(loaded, place.branch)
-        if mine is None:
-            manager.createBranch(place.branch, main).setMaxRefAgeMs(place.branch, _FOR_EVER).commit()
-        elif mine != main:
-            manager.replaceBranch(place.branch, main).commit()
-        return main
 
-    return commits.attempt(commit, landed=lambda: None, **PATIENCE).value
+    return publication.stage(spark, place.table, place.branch, check=check, tries=TRIES).base_snapshot_id
 
 
 @contextmanager
@@ -113,27 +103,16 @@ def publish(spark, place, staged, base, expected):
         OutcomeUnknown: main may have been moved or not.
     """
 
-    def landed():
-        loaded = commits.load(spark, place.table)
-        main = commits.head(loaded)
-        return staged if main is not None and commits.descends(spark, loaded, main, staged) else None
+    def check(loaded):
+        _refuse_moved(spark, loaded, place, expected)
 
-    def commit():
-        loaded = commits.load(spark, place.table)
-        # bound to the metadata of this moment, so a commit that succeeds began from exactly what is checked here
-        manager = loaded.manageSnapshots()
-        if (main := commits.head(loaded)) != base:
-            if landed() is not None:  # an earlier try whose answer was lost
-                return staged
-            _refuse_moved(spark, loaded, place, expected)
-            raise commits.MainMoved(place.table, base, main)
-        if commits.head(loaded, place.branch) != staged:
-            raise _another(place, "its branch was moved")
-        manager = manager.fastForwardBranch("main", place.branch)
-        _tagged(manager, loaded, place, staged).commit()
-        return staged
-
-    commits.attempt(commit, landed=landed, **PATIENCE)
+    try:
+        commits.fast_forward(
+            spark, place.table, to=staged, expected=base, branch=place.branch, tries=TRIES, check=check,
+            refs=lambda loaded: _tagged(loaded, place, staged), known=True,
+        )  # fmt: skip
+    except commits.BranchMoved as error:
+        raise _another(place, "its branch was moved") from error
 
 
 def publish_or_carry(spark, place, staged, base, expected, summary):
@@ -169,25 +148,15 @@ def note(spark, place, expected, summary, *, mark=False, carried=None):
         found = positions.find(spark, commits.load(spark, place.table), place.stream)
         return found.snapshot_id if found and _told(summary) == found.shards else None
 
-    def commit():
-        transaction = commits.load(spark, place.table).newTransaction()
-        table = transaction.table()
-        _refuse_moved(spark, table, place, expected)
-        update = transaction.newFastAppend()
-        for file in _files(table, place, carried) if carried else ():
-            update = update.appendFile(file)
-        for key, value in summary.items():
-            update = update.set(key, value)
-        update.commit()
-        new = table.currentSnapshot().snapshotId()
-        if mark:
-            transaction.updateProperties().set(*positions.mark(place.stream)).commit()
-        # a transaction that moves a ref is refused when anything was committed since it began, and so is this one
-        _tagged(transaction.manageSnapshots(), table, place, new).commit()
-        transaction.commitTransaction()
-        return new
+    def decide(loaded):
+        _refuse_moved(spark, loaded, place, expected)
+        files = _files(loaded, place, carried) if carried else ()
+        properties = dict([positions.mark(place.stream)]) if mark else {}
+        return publication.Append(
+            summary, files, properties=properties, refs=lambda snapshot: _tagged(loaded, place, snapshot)
+        )
 
-    return commits.attempt(commit, landed=landed, **PATIENCE).value
+    return publication.append(spark, place.table, decide, landed=landed, tries=TRIES)
 
 
 def _files(loaded, place, snapshot_id):
@@ -199,23 +168,15 @@ def _files(loaded, place, snapshot_id):
 
 def drop(spark, place):
     """Drop the run's branch where there is one."""
-
-    def commit():
-        loaded = commits.load(spark, place.table)
-        manager = loaded.manageSnapshots()
-        if commits.head(loaded, place.branch) is not None:
-            manager.removeBranch(place.branch).commit()
-
-    commits.attempt(commit, landed=lambda: None, **PATIENCE)
+    publication.drop(spark, place.table, place.branch, known=True, tries=TRIES)
 
 
-def _tagged(manager, loaded, place, snapshot):
-    """Add to a change of refs: the tag, and the removal of older tags and of other runs' branches."""
+def _tagged(loaded, place, snapshot):
+    """Return the refs of a publication: its tag, and the removal of older tags and of other runs' branches."""
     refs, prefix = loaded.refs(), positions.ref(place.stream)
     tag = f"{prefix}{snapshot}"
-    for one in [one for one in list(refs) if one.startswith(prefix) and one not in (tag, place.branch)]:
-        manager = manager.removeTag(one) if refs[one].isTag() else manager.removeBranch(one)
-    return manager.createTag(tag, snapshot).setMaxRefAgeMs(tag, _FOR_EVER)
+    removed = [name for name in list(refs) if name.startswith(prefix) and name not in (tag, place.branch)]
+    return commits.Refs(tags={tag: snapshot}, removed=tuple(removed))
 
 
 def _refuse_moved(spark, loaded, place, expected):

@@ -14,7 +14,7 @@ from workbench.streams import aggregates, dead_letters, loop, publish, routes
 from workbench.streams import errors as store
 from workbench.streams.readers import sources
 from workbench.streams.records import nulls
-from workbench.tables import commits, upserts
+from workbench.tables import commits, publication, upserts
 
 
 def _key(source):
@@ -223,32 +223,22 @@ def _append(spark, table, rows, id):
     def landed():
         return commits.marks.find(spark, table, id)
 
-    def begin():
-        commits.load(spark, table).manageSnapshots().createBranch(branch).commit()
+    def decide(loaded):
+        if landed() is not None:
+            raise ValueError(f"another process has committed {id} to {table}")
+        refs = commits.Refs(removed=tuple(publication.positions.branches(loaded, prefix)))
+        snapshot = loaded.snapshot(commits.head(loaded, branch))
+        files = list(snapshot.addedDataFiles(loaded.io()))
+        return publication.Append({commits.marks.KEY: id}, files, refs=lambda _: refs)
 
-    def commit():
-        transaction = commits.load(spark, table).newTransaction()
-        loaded = transaction.table()
-        refs = [one for one in list(loaded.refs()) if one.startswith(prefix)]
-        if landed() is None:
-            append = transaction.newFastAppend()
-            for file in list(loaded.snapshot(commits.head(loaded, branch)).addedDataFiles(loaded.io())):
-                append = append.appendFile(file)
-            append.set(commits.marks.KEY, id).commit()
-        # a transaction that moves a ref is refused when anything was committed since it began
-        manager = transaction.manageSnapshots()
-        for one in refs:
-            manager = manager.removeBranch(one)
-        manager.commit()
-        transaction.commitTransaction()
-
-    commits.attempt(begin, landed=lambda: None, conditional=True)
+    publication.stage(spark, table, branch)
     try:
         rows.writeTo(identifiers.on_branch(table, branch)).append()
-        commits.attempt(commit, landed=landed, **publish.PATIENCE)
+        publication.append(spark, table, decide, landed=landed, tries=publish.TRIES)
     except Exception:
         if landed() is None:
             raise
+        publication.drop(spark, table, branch)
 
 
 def _refuse_others(found, count, table, name):

@@ -10,13 +10,11 @@ class OtherRows(RuntimeError):
 
 
 def checked(spark, table, parse, source, lineage, record_key):
-    """Return the table's schema after a look at what shall go into it.
+    """Return the table's schema, as the session knows it, after a look at what shall go into it.
 
     Raises:
-        TableNotFound: no such table.
         ValueError: it has other columns, or the session writes to a branch of its own.
     """
-    commits.load(spark, table)
     refuse_wap(spark)
     if unknown := sorted(set(lineage) - set(source.lineage)):
         raise ValueError(f"lineage has {unknown[0]}; a record has {', '.join(source.lineage)}")

@@ -3,6 +3,7 @@
 snapshots    looking at it is safe
 reads        what a query opens and reads of it
 commits      retries, unknown outcomes
+publication  rows written to a branch, and main moved to them in one commit
 upserts      updates by key, the newest wins
 changes      what changed between two snapshots
 maintenance  what would be done to keep it healthy, and doing it

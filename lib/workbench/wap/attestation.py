@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 
 from workbench import verdicts
 from workbench._base import identifiers
-from workbench.tables import commits
+from workbench.tables import commits, publication
 from workbench.wap import branches
 
 PREFIX = "wap."  # never wap.id: that key is Iceberg's own
@@ -73,7 +73,7 @@ def attest(spark, stage, *, audit):
         ValueError: the audit returned something else than a Verdict.
     """
     withdraw(spark, stage)
-    audited = branches.staged(spark, stage)
+    audited = branches.staged(stage, commits.load(spark, stage.of))
     verdict = judged(audit, read(spark, stage.of, audited))
     if verdict.passed:
         return Attested(verdict, audited, commit(spark, stage, audited, verdict))
@@ -84,24 +84,16 @@ def attest(spark, stage, *, audit):
 def withdraw(spark, stage):
     """Take the evidence off the end of a stage's branch, so that it cannot be published."""
 
-    def ends():
-        loaded = commits.load(spark, stage.of)
-        manager = loaded.manageSnapshots()  # bound to this moment: any change meanwhile makes Iceberg refuse it
+    def decide(loaded):
         top = at = commits.head(loaded, stage.branch)
         while at not in (None, stage.root_snapshot_id) and flaw(loaded, at) is None:
             at = loaded.snapshot(at).parentId()
-        return manager, top, at
+        return commits.Refs(branches={stage.branch: at}) if at != top else None
 
-    def rewind():
-        manager, top, at = ends()
-        if at != top:
-            manager.replaceBranch(stage.branch, at).commit()
+    def landed():
+        return True if decide(commits.load(spark, stage.of)) is None else None
 
-    def gone():
-        _, top, at = ends()
-        return True if at == top else None
-
-    commits.attempt(rewind, landed=gone, conditional=True, tries=10, first_wait_s=0.05, longest_wait_s=2)
+    commits.change(spark, stage.of, decide, landed=landed)
 
 
 def read(spark, table, snapshot_id):
@@ -117,8 +109,15 @@ def judged(audit, df):
     return verdict
 
 
-def commit(spark, stage, audited, verdict):
+def commit(spark, stage, audited, verdict, transaction=None):
     """Commit the evidence of a passed audit on the stage's branch; return its snapshot id.
+
+    Args:
+        spark: classic session.
+        stage: Stage.
+        audited: id of the snapshot that was audited.
+        verdict: the audit's, passed.
+        transaction: `publication.begun` when the snapshot was found; saves a look at the table.
 
     Raises:
         BranchMoved: the branch is not at the audited snapshot, or was not when the evidence landed.
@@ -133,34 +132,20 @@ def commit(spark, stage, audited, verdict):
         FIGURES: json.dumps({name: str(value) for name, value in verdict.figures.items()}, sort_keys=True),
     }
 
-    def append():
-        loaded = commits.load(spark, stage.of)
+    def decide(loaded):
         if (top := commits.head(loaded, stage.branch)) != audited:
-            if landed() is not None:  # an earlier try whose answer was lost
-                return
             raise commits.BranchMoved(
                 f"branch {stage.branch} of {stage.of} is at snapshot {top}, but {audited} was audited: somebody "
                 "else committed to it or dropped it, and what was not audited is not published"
             )
-        update = loaded.newFastAppend().toBranch(stage.branch)
-        for key, value in summary.items():
-            update = update.set(key, value)
-        update.commit()
+        return publication.Append(summary, branch=stage.branch)
 
     def landed():
         loaded = commits.load(spark, stage.of)
         top = commits.head(loaded, stage.branch)
-        return top if top is not None and top != audited and not flaw(loaded, top) else None
+        return top if top is not None and top != audited and not flaw(loaded, top, summary) else None
 
-    commits.attempt(append, landed=landed, conditional=True, tries=5)  # a second one has another parent
-    loaded = commits.load(spark, stage.of)
-    top = commits.head(loaded, stage.branch)
-    if wrong := ("the branch is gone" if top is None else flaw(loaded, top, summary)):
-        raise commits.BranchMoved(
-            f"branch {stage.branch} of {stage.of} does not end in the evidence of snapshot {audited}: {wrong}; "
-            "somebody else committed to it, and what was not audited is not published"
-        )
-    return top
+    return publication.append(spark, stage.of, decide, landed=landed, transaction=transaction, tries=5)
 
 
 def flaw(loaded, snapshot_id, expected=None):

@@ -7,10 +7,10 @@ import platform
 import re
 import secrets
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 from workbench._base import identifiers
-from workbench.tables import commits
+from workbench.tables import commits, publication
 
 # wap_<UTC second>_<as much of the id as fits>_<checksum of id>_<host>p<process>_<chance>: lower case letters,
 # digits and underscores, so that the branch can be named in SQL without quotes
@@ -62,37 +62,34 @@ def fresh_name(run_id):
     )
 
 
-def create(spark, table, branch, *, run_id, attempt, retain_days):
+def create(spark, table, branch, *, run_id, attempt, retain_days, known=False):
     """Make a branch at main's snapshot, or an empty one where main has none; return its Stage.
 
     The branch expires by itself after `retain_days`; until then `expire_snapshots` keeps every snapshot of it,
     which publishing needs to follow it back to main.
+
+    Raises:
+        AlreadyStaged: a branch or tag of that name is there.
     """
-    base = commits.head(commits.load(spark, table))
-    at = "" if base is None else f"AS OF VERSION {base} "
-    statement = (
-        f"ALTER TABLE {identifiers.quoted(table)} CREATE BRANCH {identifiers.column(branch)} {at}"
-        f"RETAIN {retain_days} DAYS WITH SNAPSHOT RETENTION {retain_days} DAYS"
-    )
-    made = commits.attempt(
-        lambda: spark.sql(statement),
-        landed=lambda: commits.head(commits.load(spark, table), branch),
-        conditional=True,  # a second CREATE BRANCH of the name is refused
-        tries=10,
-    )
-    root = made.value if made.found else commits.head(commits.load(spark, table), branch)
-    return Stage(table, branch, run_id, attempt, base, root)
+
+    def check(at):
+        refuse_taken(at, table, branch)
+
+    days = timedelta(days=retain_days) // timedelta(milliseconds=1)
+    ages = {"branch_age_ms": days, "snapshot_age_ms": days}
+    staged = publication.stage(spark, table, branch, check=check, known=known, **ages)
+    return Stage(table, branch, run_id, attempt, staged.base_snapshot_id, staged.root_snapshot_id)
 
 
-def drop(spark, table, branch):
+def refuse_taken(loaded, table, branch):
+    """Refuse a name that a branch or tag of a loaded table has: AlreadyStaged."""
+    if loaded.refs().get(branch) is not None:
+        raise AlreadyStaged(f"{table} has a branch or tag {branch} already; publish it, drop it, or name another")
+
+
+def drop(spark, table, branch, *, known=False):
     """Drop a branch where there is one."""
-    statement = f"ALTER TABLE {identifiers.quoted(table)} DROP BRANCH IF EXISTS {identifiers.column(branch)}"
-
-    def gone():
-        return True if commits.head(commits.load(spark, table), branch) is None else None
-
-    if not gone():
-        commits.attempt(lambda: spark.sql(statement), landed=gone, conditional=True, tries=10)
+    publication.drop(spark, table, branch, known=known)
 
 
 def held(branch):
@@ -101,14 +98,17 @@ def held(branch):
     return lambda: _open.discard(branch)
 
 
-def staged(spark, stage):
+def staged(stage, loaded):
     """Return the snapshot id that a write left on its branch.
+
+    Args:
+        stage: Stage.
+        loaded: the table after the write.
 
     Raises:
         NothingStaged: no snapshot was added, or those added changed no file.
         BranchMoved: the branch is gone, or no longer descends from where it was made.
     """
-    loaded = commits.load(spark, stage.of)
     top = at = commits.head(loaded, stage.branch)
     if top is None:
         raise commits.BranchMoved(f"branch {stage.branch} of {stage.of} is gone; it was made by this run")
@@ -188,7 +188,11 @@ def sweep(spark, table, *, older_than_hours):
         ValueError: the table is none, or older_than_hours is no number of hours.
     """
     check_hours("older_than_hours", older_than_hours)
-    loaded = commits.load(spark, table)
+    return drop_dead(spark, table, commits.load(spark, table), older_than_hours)
+
+
+def drop_dead(spark, table, loaded, older_than_hours):
+    """Drop the branches that dead runs of the gate left on a loaded table; return their names, oldest first."""
     now, dropped = datetime.now(UTC), []
     for branch in _gates(loaded):
         idle_hours = (now - _last_used(loaded, branch)).total_seconds() / 3600

@@ -4,7 +4,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from workbench import verdicts
-from workbench.tables import commits
+from workbench.tables import commits, publication
 from workbench.wap import attestation, branches
 from workbench.wap import quarantine as quarantines
 
@@ -103,11 +103,12 @@ def run(
         quarantines.check(spark, quarantine, table, loaded)
     if id is not None:
         swept = _settle(spark, table, loaded, id, quarantine, takeover)
-    swept += branches.sweep(spark, table, older_than_hours=sweep_after_hours)
+    swept += branches.drop_dead(spark, table, loaded, sweep_after_hours)
     step = on_step or (lambda name, stage: None)
     for attempt in range(1, rebases + 2):
         try:
-            outcome = _once(spark, table, write, audit, step, (id, attempt, retain_days, quarantine))
+            options = (id, attempt, retain_days, quarantine)
+            outcome = _once(spark, table, write, audit, step, options)
         except commits.MainMoved as moved:
             if attempt > rebases:
                 note = f" during attempt {attempt}, the last of {rebases + 1}; nothing of this run is on main"
@@ -125,19 +126,22 @@ def _once(spark, table, write, audit, step, options):
     id, attempt, retain_days, quarantine = options
     with _branch(spark, table, id, attempt, retain_days, step) as stage:
         if id is not None:  # what is published from here on moves main, and this run comes by here again
-            _refuse_published(spark, table, commits.load(spark, table), id)
+            _refuse_published(spark, table, commits.load(spark, table, fresh=False), id)
         write(stage)
         step("written", stage)
-        audited = branches.staged(spark, stage)
-        columns = commits.columns_of(commits.load(spark, table), audited)  # those that the audit sees
+        transaction = publication.begun(spark, table)
+        audited = branches.staged(stage, transaction.table())
+        columns = commits.columns_of(transaction.table(), audited)  # those that the audit sees
         verdict = attestation.judged(audit, attestation.read(spark, table, audited))
         step("audited", stage)
         published, rows = None, 0
         if verdict.passed:
-            published = attestation.commit(spark, stage, audited, verdict)
+            published = attestation.commit(spark, stage, audited, verdict, transaction)
             step("attested", stage)
-            base = stage.base_snapshot_id
-            commits.fast_forward(spark, table, to=published, expected=base, branch=stage.branch, columns=columns)
+            commits.fast_forward(
+                spark, table, to=published, expected=stage.base_snapshot_id, branch=stage.branch,
+                columns=columns, known=True,
+            )  # fmt: skip
             step("published", stage)
         elif quarantine is not None and verdict.quarantined is not None:
             try:
@@ -168,7 +172,7 @@ def _branch(spark, table, id, attempt, retain_days, step):
     try:
         try:
             stage = branches.create(
-                spark, table, name, run_id=id or name, attempt=attempt, retain_days=retain_days
+                spark, table, name, run_id=id or name, attempt=attempt, retain_days=retain_days, known=attempt == 1
             )
             step("branched", stage)
             yield stage
@@ -178,7 +182,7 @@ def _branch(spark, table, id, attempt, retain_days, step):
             except Exception as failed:  # what went wrong first is what the caller has to know
                 error.add_note(f"branch {name} could not be dropped and is left to sweep: {failed}")
             raise
-        branches.drop(spark, table, name)
+        branches.drop(spark, table, name, known=True)  # where the publication has not dropped it
         step("dropped", stage)
     finally:
         release()
@@ -199,7 +203,7 @@ def _settle(spark, table, loaded, id, quarantine, takeover):
         if quarantine is not None:
             quarantines.forget(spark, quarantine, top, id)
         branches.drop(spark, table, branch)
-    _refuse_published(spark, table, commits.load(spark, table), id)
+    _refuse_published(spark, table, commits.load(spark, table) if left else loaded, id)
     return tuple(left)
 
 

@@ -46,10 +46,7 @@ def staging(spark, table, *, branch, retain_days=7, enable=False):
     _refuse_branch(branch)
     if isinstance(retain_days, bool) or not isinstance(retain_days, int) or retain_days < 1:
         raise ValueError(f"retain_days is a whole number from 1, not {retain_days!r}")
-    if loaded.refs().get(branch) is not None:
-        raise branches.AlreadyStaged(
-            f"{table} has a branch or tag {branch} already; publish it, drop it, or name another"
-        )
+    branches.refuse_taken(loaded, table, branch)
     if (loaded.properties().get(ENABLED) or "").lower() != "true":
         if not enable:
             raise ValueError(

@@ -166,6 +166,7 @@ def test_commits_whose_answers_are_lost_are_found(spark, stream, table, monkeypa
     stream.send(range(20), record=lambda n: b"bad" if n == 3 else {"id": n})
     with monkeypatch.context() as broken:
         broken.setattr(commits, "attempt", unanswered)
+        broken.setattr(commits.moves, "attempt", unanswered)
         if moved:
             broken.setattr(publish, "publish", others_first)
         done = ingest(spark, table, stream, dead_letters=letters)

@@ -14,7 +14,7 @@ The parts:
     marks        a commit's own name in the table's history
     places       which tables a thread's commits went to
     writes       a user's own write, found again by its mark
-    moves        main moved to a branch's head
+    moves        branches and tags changed in one commit, main moved to a branch's head among them
     profiles     table properties for many small writers
 
 What was measured, and what each error means: docs/commits.md.
@@ -48,13 +48,13 @@ from workbench.tables.commits.loading import (
     snapshots_of,
 )
 from workbench.tables.commits.marks import with_properties
-from workbench.tables.commits.moves import fast_forward
+from workbench.tables.commits.moves import FOR_EVER, Refs, change, fast_forward
 from workbench.tables.commits.profiles import PROFILE, set_profile
 from workbench.tables.commits.writes import retrying
 
 __all__ = [
-    "CONFLICT", "CONNECTION", "OTHER", "PROFILE", "UNKNOWN", "VALIDATION", "Attempt", "BranchMoved", "MainMoved",
-    "OutcomeUnknown", "PartlyCommitted", "WrongTable", "attempt", "causes", "classic", "columns_of", "descends",
-    "fast_forward", "forget", "head", "identified", "kind", "load", "marks", "missing_file", "retrying",
-    "set_profile", "snapshots_of", "with_properties",
+    "CONFLICT", "CONNECTION", "FOR_EVER", "OTHER", "PROFILE", "UNKNOWN", "VALIDATION", "Attempt", "BranchMoved",
+    "MainMoved", "OutcomeUnknown", "PartlyCommitted", "Refs", "WrongTable", "attempt", "causes", "change",
+    "classic", "columns_of", "descends", "fast_forward", "forget", "head", "identified", "kind", "load", "marks",
+    "missing_file", "retrying", "set_profile", "snapshots_of", "with_properties",
 ]  # fmt: skip

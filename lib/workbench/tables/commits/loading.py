@@ -7,10 +7,17 @@ from workbench.tables import snapshots
 from workbench.tables.commits.errors import VALIDATION, causes, first_line, kind
 
 _UNREADABLE = "org.apache.iceberg.exceptions.RuntimeIOException"
+_GONE = "org.apache.iceberg.exceptions.NoSuchTableException"
 
 
-def load(spark, table):
+def load(spark, table, *, fresh=True):
     """Return Iceberg's own table object at the newest metadata, past every cache of the session.
+
+    Args:
+        spark: classic session whose catalog holds the table.
+        table: `namespace.name` or `catalog.namespace.name`.
+        fresh: False takes what the session remembers, where the caller has looked just now; a commit that begins
+            from an older state is refused.
 
     Raises:
         TableNotFound: no such table.
@@ -19,6 +26,26 @@ def load(spark, table):
     """
     from py4j.java_gateway import is_instance_of
 
+    loaded = _opened(spark, table)
+    metadata = is_instance_of(spark.sparkContext._gateway, loaded, "org.apache.iceberg.BaseMetadataTable")
+    *of, last = identifiers.parts(table)
+    selects = last.startswith(("branch_", "tag_", "snapshot_id_", "at_timestamp_"))
+    if metadata or (selects and not loaded.name().lower().endswith(f".{last}".lower())):
+        raise ValueError(f"{table} is a part of the table {identifiers.spelled(of)}; name that one")
+    if not fresh:
+        return loaded
+    try:
+        loaded.refresh()
+    except Exception as error:
+        if not {"java.lang.IllegalStateException", _GONE} & set(causes(error)):
+            raise
+        forget(spark, table)  # another process has dropped the table, and may have made one of that name
+        return _opened(spark, table)
+    return loaded
+
+
+def _opened(spark, table):
+    """Return Iceberg's table object, as the session remembers it."""
     quoted = identifiers.quoted(table)
     classic(spark)
     # a Python thread has a Java thread of its own, in which no session is active and no catalog known
@@ -26,13 +53,13 @@ def load(spark, table):
     spark3 = spark._jvm.org.apache.iceberg.spark.Spark3Util
     try:
         try:
-            loaded = spark3.loadIcebergTable(spark._jsparkSession, quoted)
+            return spark3.loadIcebergTable(spark._jsparkSession, quoted)
         except Exception as error:
             if _UNREADABLE in causes(error):  # Iceberg has read that file 20 times, in a minute and a half
                 raise
             # what the session remembers of a table that another process renamed, dropped or made again is no table
             forget(spark, table)
-            loaded = spark3.loadIcebergTable(spark._jsparkSession, quoted)
+            return spark3.loadIcebergTable(spark._jsparkSession, quoted)
     except Exception as error:
         if _UNREADABLE in causes(error):  # nor is the file read 20 times more to ask whether there is a table
             raise ValueError(
@@ -42,19 +69,6 @@ def load(spark, table):
         if kind(error) != VALIDATION and not snapshots.exists(spark, table):  # t.branch_x where t has no x
             snapshots.current(spark, table)  # says which tables there are
         raise ValueError(f"{table} is no Iceberg table: {first_line(error)}") from error
-    metadata = is_instance_of(spark.sparkContext._gateway, loaded, "org.apache.iceberg.BaseMetadataTable")
-    *of, last = identifiers.parts(table)
-    selects = last.startswith(("branch_", "tag_", "snapshot_id_", "at_timestamp_"))
-    if metadata or (selects and not loaded.name().lower().endswith(f".{last}".lower())):
-        raise ValueError(f"{table} is a part of the table {identifiers.spelled(of)}; name that one")
-    try:
-        loaded.refresh()
-    except Exception as error:
-        if "java.lang.IllegalStateException" not in causes(error):
-            raise
-        forget(spark, table)  # another process has dropped the table and made one of that name
-        return spark3.loadIcebergTable(spark._jsparkSession, quoted)
-    return loaded
 
 
 def identified(spark, table):

@@ -1,29 +1,157 @@
-"""Main moved to a branch's head, in one commit that is bound to what both were."""
+"""A table's branches and tags changed in one commit that is bound to what they were; main moved to a branch.
 
-import uuid
+Iceberg's own `manageSnapshots` loads the table twice to change a ref, and its procedures once more. Here the new
+metadata is built from that which was looked at, and the catalog takes it only where that is still the table's: one
+request for the look, one for the commit.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 from workbench._base import arguments
-from workbench.tables.commits.attempts import attempt
+from workbench.tables.commits.attempts import Attempt, attempt
 from workbench.tables.commits.errors import BranchMoved, MainMoved, OutcomeUnknown
 from workbench.tables.commits.loading import columns_of, descends, head, load
 
+FOR_EVER = 2**63 - 1  # milliseconds
 
-def fast_forward(spark, table, *, to, expected, branch, tries=10, columns=None):
-    """Move main to the head of a branch and drop the branch, in one commit, if nothing moved meanwhile.
+
+@dataclass(frozen=True)
+class Refs:
+    """What one commit makes of a table's branches and tags; what is not named stays.
+
+    Attributes:
+        main: id of main's next snapshot; None leaves main where it is.
+        branches: name to the snapshot id that the branch is made at, or moved to.
+        branch_age_ms: milliseconds after which these branches expire; None leaves it as it is.
+        snapshot_age_ms: milliseconds for which their snapshots are kept; None leaves it as it is.
+        tags: name to the snapshot id that is kept from expiry for ever.
+        removed: names of branches and tags that go; one that is not there is passed over.
+        unmoved: names of branches among the removed that must be where they were looked at.
+    """
+
+    main: int | None = None
+    branches: Mapping[str, int] = field(default_factory=dict)
+    branch_age_ms: int | None = None
+    snapshot_age_ms: int | None = None
+    tags: Mapping[str, int] = field(default_factory=dict)
+    removed: tuple[str, ...] = ()
+    unmoved: tuple[str, ...] = ()
+
+
+def with_refs(spark: Any, metadata: Any, refs: Refs) -> Any:
+    """Return a table's metadata with its branches and tags changed, both Iceberg's own; nothing is committed."""
+    iceberg = spark._jvm.org.apache.iceberg
+    there, builder, reference = metadata.refs(), iceberg.TableMetadata.buildFrom(metadata), iceberg.SnapshotRef
+    moved = dict(refs.branches) | ({"main": refs.main} if refs.main is not None else {})
+    for name, snapshot_id in moved.items():
+        old = there.get(name)
+        new = reference.branchBuilder(snapshot_id) if old is None else reference.builderFrom(old, snapshot_id)
+        if name in refs.branches and refs.branch_age_ms is not None:
+            new = new.maxRefAgeMs(refs.branch_age_ms)
+        if name in refs.branches and refs.snapshot_age_ms is not None:
+            new = new.maxSnapshotAgeMs(refs.snapshot_age_ms)
+        builder = builder.setRef(name, new.build())
+    for name, snapshot_id in refs.tags.items():
+        builder = builder.setRef(name, reference.tagBuilder(snapshot_id).maxRefAgeMs(FOR_EVER).build())
+    for name in refs.unmoved:
+        # a REST catalog is asked to compare the refs that are set, and not those that are removed
+        age = (there[name].maxRefAgeMs() or FOR_EVER) - 1
+        builder = builder.setRef(name, reference.builderFrom(there[name]).maxRefAgeMs(age).build())
+    for name in refs.removed:
+        builder = builder.removeRef(name)
+    return builder.build()
+
+
+def change(
+    spark: Any,
+    table: str,
+    decide: Callable[[Any], Refs | None],
+    *,
+    landed: Callable[[], Any],
+    known: bool = False,
+    tries: int = 10,
+) -> Attempt:
+    """Change a table's branches and tags in one commit that is bound to the metadata they were decided on.
+
+    Args:
+        spark: classic session whose catalog holds the table.
+        table: `namespace.name` or `catalog.namespace.name`.
+        decide: function of a loaded table that returns the Refs to commit, or None where there is nothing to do;
+            called again from a fresh look where the table was changed meanwhile. What it raises ends it.
+        landed: function without arguments that looks whether the change has taken effect, as `attempt` has it.
+        known: whether the caller has looked at the table just now; the first look is then at what the session
+            remembers of it.
+        tries: how often at most.
+
+    Returns:
+        Attempt; its value is the Refs, or what `landed` returned.
+
+    Raises:
+        OutcomeUnknown: the change may have been made or not.
+    """
+    begun = 0
+
+    def commit():
+        nonlocal begun
+        begun += 1
+        remembered = known and begun == 1
+        try:
+            return _commit(spark, load(spark, table, fresh=not remembered), decide)
+        except (ValueError, RuntimeError):
+            if remembered:  # what it was decided on may be old
+                return _commit(spark, load(spark, table), decide)
+            if begun > 1 and (value := landed()) is not None:  # an earlier try's, whose answer was lost
+                return value
+            raise
+
+    return attempt(commit, landed=landed, conditional=True, tries=tries, first_wait_s=0.05, longest_wait_s=2)
+
+
+def _commit(spark, loaded, decide):
+    operations = loaded.operations()
+    # first of all: where another thread refreshes the table meanwhile, this base is old and the commit is refused
+    base = operations.current()
+    refs = decide(loaded)
+    if refs is not None:
+        operations.commit(base, with_refs(spark, base, refs))
+    return refs
+
+
+def fast_forward(
+    spark: Any,
+    table: str,
+    *,
+    to: int,
+    expected: int | None,
+    branch: str,
+    tries: int = 10,
+    columns: Mapping | None = None,
+    known: bool = False,
+    check: Callable[[Any], None] | None = None,
+    refs: Callable[[Any], Refs] | None = None,
+) -> Attempt:
+    """Move main to the head of a branch, if nothing moved meanwhile, and drop the branch, in one commit.
 
     Iceberg's procedure `fast_forward` publishes whatever the branch points to, also if main was rolled back under
     it. Here the commit is bound to a state in which main was `expected` and the branch at `to`; any change between
-    makes Iceberg refuse it (*Table metadata refresh is required*), and it is tried again from a fresh look.
+    makes the catalog refuse it, and it is tried again from a fresh look.
 
     Args:
         spark: classic session whose catalog holds the table.
         table: `namespace.name` or `catalog.namespace.name`.
         to: snapshot id, the branch's head and main's next snapshot; descends from `expected`.
         expected: snapshot id main has now; None when it has none yet.
-        branch: its name; gone afterwards.
+        branch: its name; gone afterwards, unless `refs` keeps it.
         tries: how often at most.
         columns: `columns_of` when the rows were written; one of them that was dropped or replaced since is
             refused like a main that moved.
+        known: whether the caller has looked at the table just now; the first look is then at what the session
+            remembers of it.
+        check: function of a loaded table whose main is not `expected`; raises to say more than MainMoved does.
+        refs: function of a loaded table that returns what else the commit changes, as Refs without `main`; without
+            one, the branch is removed.
 
     Returns:
         Attempt, its value the snapshot id `to`. Main has been read again: it is this snapshot or descends from it.
@@ -41,38 +169,33 @@ def fast_forward(spark, table, *, to, expected, branch, tries=10, columns=None):
     arguments.whole("tries", tries, 1, "a thing is begun at least once")
     if columns is not None:
         arguments.kind("columns", columns, dict, "what commits.columns_of returns, or None")
+    last = None
 
-    def landed():
-        loaded = load(spark, table)
-        main = head(loaded)
-        return to if main is not None and descends(spark, loaded, main, to) else None
+    def published(at):
+        main = head(at)
+        return to if main is not None and descends(spark, at, main, to) else None
 
-    def commit():
-        loaded = load(spark, table)
-        # bound to the metadata of this moment, so a commit that succeeds began from exactly what is checked here
-        manager = loaded.manageSnapshots()
-        if (main := head(loaded)) != expected:
+    def decide(at):
+        nonlocal last
+        last = at
+        if (main := head(at)) != expected:
+            if published(at):  # by an earlier try whose answer was lost
+                return None
+            if check is not None:
+                check(at)
             raise MainMoved(table, expected, main)
-        if lost := sorted(set((columns or {}).items()) - set(columns_of(loaded).items())):
+        if lost := sorted(set((columns or {}).items()) - set(columns_of(at).items())):
             raise MainMoved(table, expected, main, f": its column {lost[0][0]} was dropped or replaced meanwhile")
-        if (found := head(loaded, branch)) != to:
-            raise BranchMoved(f"branch {branch} of {table} is at snapshot {found}, not at {to}")
-        if expected is not None and not descends(spark, loaded, to, expected):
+        if (top := head(at, branch)) != to:
+            raise BranchMoved(f"branch {branch} of {table} is at snapshot {top}, not at {to}")
+        if expected is not None and not descends(spark, at, to, expected):
             raise ValueError(f"snapshot {to} of {table} does not descend from main's, {expected}")
-        tag = f"{branch}_{uuid.uuid4().hex[:8]}"  # seen by nobody: made and removed within the commit
-        manager.createTag(tag, to).fastForwardBranch("main", tag).removeTag(tag).removeBranch(branch).commit()
-        return to
+        others = Refs(removed=(branch,)) if refs is None else refs(at)
+        return replace(others, main=to, unmoved=(branch,) if branch in others.removed else ())
 
-    def known():
-        try:
-            return commit()
-        except (MainMoved, BranchMoved):
-            if value := landed():  # an earlier try whose answer was lost
-                return value
-            raise
-
-    done = attempt(known, landed=landed, conditional=True, tries=tries, first_wait_s=0.05, longest_wait_s=2)
-    if landed() is None:
+    done = change(spark, table, decide, landed=lambda: published(load(spark, table)), known=known, tries=tries)
+    # the catalog's answer to the commit is the table's newest metadata
+    if published(last) is None and published(load(spark, table)) is None:
         main = head(load(spark, table))
         raise OutcomeUnknown(f"the catalog acknowledged main of {table} at snapshot {to}, but main is now {main}")
-    return done
+    return replace(done, value=to)

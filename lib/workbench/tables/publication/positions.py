@@ -1,0 +1,75 @@
+"""Where a publisher stands in a table: what the newest of its snapshots in main's history says."""
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+from workbench.tables import commits
+
+
+def newest(spark: Any, loaded: Any, parse: Callable[[Any], Any], *, tagged: Iterable[int] = ()) -> tuple[Any, Any]:
+    """Return the newest position in main's history, and its snapshot; (None, None) where there is none.
+
+    Where maintenance has cut main's history, the metadata files from before say how it went on; a tag that is
+    merely older proves nothing, for main may have been rolled back behind it before the history was cut.
+
+    Args:
+        spark: the session.
+        loaded: Iceberg's own table object.
+        parse: function of a snapshot that returns the position in its summary, or None.
+        tagged: ids of snapshots of which the newest position is one, if main descends from it.
+
+    Returns:
+        The position and Iceberg's snapshot.
+    """
+    main = commits.head(loaded)
+    if main is None:
+        return None, None
+    for snapshot_id in tagged:
+        if commits.descends(spark, loaded, main, snapshot_id):
+            snapshot = loaded.snapshot(snapshot_id)
+            if (position := parse(snapshot)) is not None:
+                return position, snapshot
+    for snapshot in line(spark, loaded, main):
+        if (position := parse(snapshot)) is not None:
+            return position, snapshot
+    return None, None
+
+
+def line(spark: Any, loaded: Any, snapshot_id: int | None) -> Iterator[Any]:
+    """Yield a snapshot and its ancestors, expired ones too as long as a metadata file is there that has them."""
+    known = [loaded.operations().current()]
+    older = [entry.file() for entry in known[0].previousFiles()]
+    while snapshot_id is not None:
+        snapshot = next((found for metadata in known if (found := metadata.snapshot(snapshot_id))), None)
+        if snapshot is not None:
+            yield snapshot
+            snapshot_id = snapshot.parentId()
+        elif older:
+            known += _metadata(spark, loaded, older.pop())
+        else:
+            return
+
+
+def _metadata(spark, loaded, file):
+    """Return a metadata file in a list, which is empty when the file was deleted."""
+    try:
+        return [spark._jvm.org.apache.iceberg.TableMetadataParser.read(loaded.io(), file)]
+    except Exception as error:
+        if not any(name.endswith("NotFoundException") for name in commits.causes(error)):
+            raise
+        return []
+
+
+def tags(loaded: Any, prefix: str) -> dict[str, int]:
+    """Return the tags whose names begin with a prefix, name to the id of the snapshot that each keeps."""
+    return {name: ref.snapshotId() for name, ref in _refs(loaded, prefix) if ref.isTag()}
+
+
+def branches(loaded: Any, prefix: str) -> dict[str, int]:
+    """Return the branches whose names begin with a prefix, name to the id of the snapshot that each is at."""
+    return {name: ref.snapshotId() for name, ref in _refs(loaded, prefix) if ref.isBranch()}
+
+
+def _refs(loaded, prefix):
+    refs = loaded.refs()
+    return [(name, refs[name]) for name in list(refs) if name.startswith(prefix)]
