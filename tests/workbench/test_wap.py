@@ -8,7 +8,7 @@ from contextlib import ExitStack
 
 import pytest
 import wap_processes as processes
-from conftest import PROVE, own_namespace
+from conftest import ENVIRONMENT, PROVE, own_namespace
 from wap_processes import ancestry, refs, rows
 
 from workbench import wap
@@ -936,7 +936,11 @@ def test_killed_between_two_steps_and_run_again(spark, killed, step, kind):
 def test_two_auditors_in_two_processes(spark, namespace, tmp_path):
     rounds = 5 if PROVE else 1
     attempts = processes.two_auditors(spark, f"{namespace}.t", tmp_path, rounds=rounds)
-    assert attempts == [[1, 2]] * rounds
+    if ENVIRONMENT == "rest":
+        # the server refuses what Spark commits to one branch behind a commit to the other: that is an attempt, too
+        assert all([1, 2] <= pair and pair[1] <= 6 for pair in attempts), attempts
+    else:
+        assert attempts == [[1, 2]] * rounds
     assert processes.found(spark, f"{namespace}.t") == processes.expected(rounds)
 
 

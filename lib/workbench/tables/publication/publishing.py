@@ -142,7 +142,12 @@ def append(
         now, known, tried = known, None, tried + 1
         try:
             return _append(spark, begun(spark, table) if now is None else now, decide)
-        except (ValueError, RuntimeError):
+        except Exception as error:
+            if now is not None and commits.kind(error) not in (commits.UNKNOWN, commits.CONNECTION):
+                # what the caller looked at is old: some REST catalogs then say that the request is invalid
+                return _append(spark, begun(spark, table), decide)
+            if not isinstance(error, ValueError | RuntimeError):
+                raise
             if tried > 1 and (value := landed()) is not None:  # an earlier try's, whose answer was lost
                 return value
             raise
