@@ -27,6 +27,8 @@ class Form:
         table: its table in the file.
         columns: name to type as SQLite has it.
         key: columns that name a unit; each is NOT NULL.
+        outlives_power: whether rows are on the disk when they are put. Else they outlive a kill, but a power cut
+            may take the last ones: enough where a unit can be done again, and waits for the disk add up.
     """
 
     name: str
@@ -34,6 +36,7 @@ class Form:
     table: str
     columns: dict[str, str]
     key: tuple[str, ...]
+    outlives_power: bool = True
 
     def statement(self) -> str:
         """Return the statement that makes the table."""
@@ -48,7 +51,7 @@ class Worklist:
         self.database, self.path, self.form = database, path, form
 
     def put(self, rows: Iterable[dict]) -> None:
-        """Write whole rows, all or none; they are on the disk when this returns. A unit keeps the place it has.
+        """Write whole rows, all or none; no kill after this returns takes them. A unit keeps the place it has.
 
         Args:
             rows: column to value; a column that is left out is null.
@@ -127,7 +130,7 @@ def opened(
                 objects = _described(database)
                 _refuse_another(path, form, objects)  # a kill's half transaction is undone by now
                 database.execute("PRAGMA journal_mode = WAL")
-                database.execute("PRAGMA synchronous = FULL")
+                database.execute(f"PRAGMA synchronous = {'FULL' if form.outlives_power else 'NORMAL'}")
             if not objects:
                 units.put(earlier())  # with its table: a kill leaves no list without them
             yield units

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import closing
+from dataclasses import replace
 
 import pytest
 from conftest import PROVE
@@ -112,10 +113,11 @@ with worklist.opened(sys.argv[1], ERRANDS) as errands:
 """
 
 
-@pytest.mark.parametrize("rounds", [1, 2, 7])
-def test_a_kill_leaves_all_rows_of_a_put_or_none(tmp_path, rounds):
+@pytest.mark.parametrize(("rounds", "outlives_power"), [(1, True), (2, True), (7, True), (7, False)])
+def test_a_kill_leaves_all_rows_of_a_put_or_none(tmp_path, rounds, outlives_power):
     path = tmp_path / "errands.db"
-    with child(ROUNDS, path) as process:
+    form = f"from dataclasses import replace; ERRANDS = replace(ERRANDS, outlives_power={outlives_power})\n"
+    with child(form + ROUNDS, path) as process:
         put = [int(process.stdout.readline()) for _ in range(rounds)]
         process.kill()
         put += [int(line) for line in process.stdout]
@@ -322,6 +324,14 @@ def test_a_list_that_another_program_writes_is_said(tmp_path, monkeypatch):
         other.rollback()
         errands.put([errand("bread")])
     assert rows_of(path) == [errand("bread")]
+
+
+@pytest.mark.parametrize(("outlives_power", "synchronous"), [(True, 2), (False, 1)])
+def test_rows_that_a_power_cut_must_not_take_wait_for_the_disk(tmp_path, outlives_power, synchronous):
+    """As https://www.sqlite.org/pragma.html#pragma_synchronous numbers FULL and NORMAL."""
+    form = replace(ERRANDS, outlives_power=outlives_power)
+    with worklist.opened(tmp_path / "errands.db", form) as errands:
+        assert errands.database.execute("PRAGMA synchronous").fetchone() == (synchronous,)
 
 
 def test_a_defect_of_the_caller_shows_itself_as_one(tmp_path):
