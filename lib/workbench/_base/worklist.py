@@ -38,10 +38,11 @@ class Form:
     key: tuple[str, ...]
     outlives_power: bool = True
 
-    def statement(self) -> str:
-        """Return the statement that makes the table."""
+    @property
+    def definition(self) -> str:
+        """The table as SQLite keeps it behind CREATE TABLE."""
         columns = ", ".join(f"{name} {kind}" for name, kind in self.columns.items())
-        return f"CREATE TABLE IF NOT EXISTS {self.table} ({columns}, PRIMARY KEY ({', '.join(self.key)}))"
+        return f"{self.table} ({columns}, PRIMARY KEY ({', '.join(self.key)}))"
 
 
 class Worklist:
@@ -98,7 +99,7 @@ class Worklist:
     def _change(self, statement, values):
         with _explained(self.path, self.form), self.database:
             self.database.execute("BEGIN IMMEDIATE")
-            self.database.execute(self.form.statement())
+            self.database.execute(f"CREATE TABLE IF NOT EXISTS {self.form.definition}")
             self.database.executemany(statement, values)
 
 
@@ -127,11 +128,10 @@ def opened(
         with closing(database):
             units = Worklist(database, path, form)
             with _explained(path, form):
-                objects = _described(database)
-                _refuse_another(path, form, objects)  # a kill's half transaction is undone by now
+                begun = _refuse_another(database, path, form)  # again: what a kill left is undone by now
                 database.execute("PRAGMA journal_mode = WAL")
                 database.execute(f"PRAGMA synchronous = {'FULL' if form.outlives_power else 'NORMAL'}")
-            if not objects:
+            if not begun:
                 units.put(earlier())  # with its table: a kill leaves no list without them
             yield units
 
@@ -160,39 +160,24 @@ def _refuse_foreign(path, form):
         return
     if not path.is_file():
         raise ValueError(f"{other} but a folder or a device")
-    _refuse_another(path, form, _looked_into(path, form))
-
-
-def _refuse_another(path, form, objects):
-    """Refuse a database that holds something else than an empty one, or one of this form, does."""
-    with closing(sqlite3.connect(":memory:")) as ours:
-        ours.execute(form.statement())
-        expected = _described(ours)
-    if objects and objects != expected:
-        names = sorted({name for _, name, *_ in objects})
-        raise ValueError(f"{path} is not a {form.name}: it is a database with {', '.join(names[:5])}")
-
-
-def _looked_into(path, form):
-    """Return what a file holds, as `_described` does; nothing is changed, and no file made beside it."""
     size = path.stat().st_size
     log, journal, lock = (Path(f"{path}{end}").exists() for end in ("-wal", "-journal", ".lock"))
     # A log is read with the file, by SQLite's rules of who may write. A journal is what a kill left in the making:
     # by the rules it is undone first, which is to write
-    rules = "mode=ro" if (log or lock) and not journal else "immutable=1"
-    address = f"{path.as_uri()}?{rules}"
+    address = f"{path.as_uri()}?{'mode=ro' if (log or lock) and not journal else 'immutable=1'}"
     with _explained(path, form), closing(sqlite3.connect(address, uri=True, timeout=BUSY_SECONDS)) as database:
-        objects = _described(database)
+        _refuse_another(database, path, form)
         pages = database.execute("PRAGMA page_count").fetchone()[0]
     if size and not pages:  # a few bytes, which SQLite would write over
-        raise ValueError(f"{path} is not a {form.name}: file is not a database")
-    return objects
+        raise ValueError(f"{other}: file is not a database")
 
 
-def _described(database):
-    """Return what a database holds: (kind, name, column, type, place in the key); nothing of an empty one."""
-    return database.execute(
-        "SELECT object.type, object.name, field.name, field.type, field.pk FROM sqlite_master AS object "
-        "LEFT JOIN pragma_table_info(object.name) AS field WHERE object.name NOT LIKE 'sqlite@_%' ESCAPE '@' "
-        "ORDER BY object.type, object.name, field.cid"
+def _refuse_another(database, path, form):
+    """Return whether a database holds this list; refuse one that holds anything else."""
+    objects = database.execute(
+        "SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite@_%' ESCAPE '@' ORDER BY name"
     ).fetchall()
+    if objects and objects != [(form.table, f"CREATE TABLE {form.definition}")]:
+        names = ", ".join([name for name, _ in objects][:5])
+        raise ValueError(f"{path} is not a {form.name}: it is a database with {names}")
+    return bool(objects)

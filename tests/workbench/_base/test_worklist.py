@@ -194,10 +194,10 @@ def test_rows_of_the_version_before_are_taken_over_once(tmp_path):
 
 OTHERS = {
     "another table": ["CREATE TABLE orders (id)"],
-    "another column": [ERRANDS.statement().replace("amount INTEGER", "price INTEGER")],
-    "another type": [ERRANDS.statement().replace("amount INTEGER", "amount TEXT")],
-    "another key": [ERRANDS.statement().replace("(shop, thing)", "(shop)")],
-    "a table more": [ERRANDS.statement(), "CREATE TABLE orders (id)"],
+    "another column": [f"CREATE TABLE {ERRANDS.definition}".replace("amount INTEGER", "price INTEGER")],
+    "another type": [f"CREATE TABLE {ERRANDS.definition}".replace("amount INTEGER", "amount TEXT")],
+    "another key": [f"CREATE TABLE {ERRANDS.definition}".replace("(shop, thing)", "(shop)")],
+    "a table more": [f"CREATE TABLE {ERRANDS.definition}", "CREATE TABLE orders (id)"],
 }
 
 
@@ -234,7 +234,7 @@ MANY = (
 
 def test_a_list_whose_maker_was_killed_is_made_anew(tmp_path):
     path = tmp_path / "errands.db"
-    killed_in_a_transaction(path, "BEGIN", ERRANDS.statement(), MANY)
+    killed_in_a_transaction(path, "BEGIN", f"CREATE TABLE {ERRANDS.definition}", MANY)
     path.with_name("errands.db.lock").touch()
     with worklist.opened(path, ERRANDS, earlier=lambda: [errand("bread")]) as errands:
         assert errands.rows() == [errand("bread")]
@@ -242,7 +242,7 @@ def test_a_list_whose_maker_was_killed_is_made_anew(tmp_path):
 
 def test_half_a_transaction_of_another_program_is_refused_and_left_as_it_is(tmp_path):
     path = tmp_path / "errands.db"
-    killed_in_a_transaction(path, "BEGIN", ERRANDS.statement().replace("amount", "price"), MANY)
+    killed_in_a_transaction(path, "BEGIN", f"CREATE TABLE {ERRANDS.definition}".replace("amount", "price"), MANY)
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
     with pytest.raises(ValueError, match="it is a database with errands"), worklist.opened(path, ERRANDS):
         pass
@@ -251,7 +251,7 @@ def test_half_a_transaction_of_another_program_is_refused_and_left_as_it_is(tmp_
 
 def test_another_program_that_was_killed_as_it_dropped_its_table_keeps_it(tmp_path):
     path = tmp_path / "errands.db"
-    theirs = ERRANDS.statement().replace("amount", "price")
+    theirs = f"CREATE TABLE {ERRANDS.definition}".replace("amount", "price")
     killed_in_a_transaction(path, theirs, MANY, "BEGIN", "DELETE FROM errands", "DROP TABLE errands")
     with pytest.raises(ValueError, match="it is a database with errands"), worklist.opened(path, ERRANDS):
         pass

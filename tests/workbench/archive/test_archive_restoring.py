@@ -663,10 +663,10 @@ def foreign_files(folder):
         "orders.db": ["CREATE TABLE orders (id)", "INSERT INTO orders VALUES (1)"],
         "wal.db": ["PRAGMA journal_mode = WAL", "CREATE TABLE orders (id)"],
         "other.db": ["CREATE TABLE requests (id, at)"],
-        "more.db": [requests.STATE_TABLE.statement(), "CREATE TABLE requests_old (id)"],
-        "keyless.db": [requests.STATE_TABLE.statement().replace("PRIMARY KEY", "UNIQUE")],
+        "more.db": [f"CREATE TABLE {requests.STATE_TABLE.definition}", "CREATE TABLE requests_old (id)"],
+        "keyless.db": [f"CREATE TABLE {requests.STATE_TABLE.definition}".replace("PRIMARY KEY", "UNIQUE")],
         "trigger.db": [
-            requests.STATE_TABLE.statement(),
+            f"CREATE TABLE {requests.STATE_TABLE.definition}",
             "CREATE TRIGGER t AFTER INSERT ON requests BEGIN DELETE FROM requests; END",
         ],
     }.items():
