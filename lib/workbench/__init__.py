@@ -28,7 +28,7 @@ Within this package imports go downwards only, and on the first floor nobody imp
     notebooks      show, plots, checks, results     what a notebook says
                    verdicts   what an audit says of a set of rows
                    costs/     what a service charges, from dated price files
-    ground         _base/     private: settings, identifiers, arguments, secrets, locks, files, child processes,
+    ground         _base/     private: settings, identifiers, arguments, secrets, locks, files, progress, children,
                               Java and jars, the embedded lake, scratch folders, differences of Spark's releases
                    daemon     Spark's Python daemon, without the archives that cost each task time
 

@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
 
-from workbench._base import arguments, identifiers
+from workbench._base import arguments, files, identifiers
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 STATES = ("_equal", "_agree", "_refused", "_reproduced", "_unchanged_on_failure")
@@ -145,10 +145,8 @@ def _add(block, values):
     else:
         names = {value["name"] for value in values}
         kept[block] = [old for old in kept[block] if old["name"] not in names] + values
-    path = Path(folder) / "results.json"
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(kept, indent=1), encoding="utf-8")
-    part.replace(path)
+    with files.replacing(Path(folder) / "results.json") as new:
+        new.write_text(json.dumps(kept, indent=1), encoding="utf-8")
 
 
 def _all(kind, values):

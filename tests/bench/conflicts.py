@@ -1,6 +1,6 @@
-"""The matrix of conflicts, resumable: a line a cell under .workbench/conflicts, and all of it in docs/evidence.
+"""The matrix of conflicts, resumable: a row a cell under .workbench/conflicts, and all of it in docs/evidence.
 
-A clone that has no such lines goes on from what is committed.
+A clone that has no such rows goes on from what is committed.
 
 `python -m bench.conflicts s3 copy-on-write,v3` runs what is missing, repeats one cell in ten, writes
 docs/evidence/conflicts.json (of another environment: conflicts_NAME.json) and says what is still missing. Cells that
@@ -39,8 +39,8 @@ def main(environment="s3", modes="", which="matrix"):
     asked = cells(modes=modes.split(",")) if modes else cells()
     wanted = [cell for cell in asked if cell not in out]
     stem = environment if which == "matrix" else f"{environment}_{which}"
-    file = settings.home() / ".workbench" / "conflicts" / f"{stem}.jsonl"
-    again = file.with_name(f"{stem}.again.jsonl")
+    file = settings.home() / ".workbench" / "conflicts" / f"{stem}.db"
+    again = file.with_name(f"{stem}.again.db")
     spark = session.start(environment)
     about = conflicts.versions(spark)
     unlike = begun(name, about, file, again)
@@ -61,10 +61,9 @@ def begun(name, about, file, again):
         return []
     there, results = kept.measured(evidence.FOLDER, name=name)
     repeated = set(there["repeated"])
-    for one in results if not file.is_file() else ():
-        kept.append(file, one)
-        if "/".join(kept.cell_of(one).key) in repeated:
-            kept.append(again, one)
+    if not kept.read(file):
+        kept.append(again, *(result for result in results if "/".join(kept.cell_of(result).key) in repeated))
+        kept.append(file, *results)
     same = about == {"spark": there["versions"]["pyspark"], "iceberg": there["versions"]["iceberg"]}
     return there["repeated_unlike"] if same else []
 
@@ -114,10 +113,11 @@ def urgency(cell):
 def run(spark, cells, file):
     """Run cells and keep each as soon as it is there."""
     begin = time.monotonic()
-    for number, result in enumerate(conflicts.run(spark, cells), 1):
-        kept.append(file, result)
-        if number % 10 == 0 or number == len(cells):
-            print(f"{number} of {len(cells)}  {(time.monotonic() - begin) / number:.1f} s a cell", flush=True)
+    with kept.keeping(file) as keep:
+        for number, result in enumerate(conflicts.run(spark, cells), 1):
+            keep(result)
+            if number % 10 == 0 or number == len(cells):
+                print(f"{number} of {len(cells)}  {(time.monotonic() - begin) / number:.1f} s a cell", flush=True)
 
 
 def write(environment, about, file, again, *, name, every, out, before=(), refused=()):

@@ -2,8 +2,8 @@
 
     python -m soak.maintenance [HISTORIES [KILLS_AT_RANDOM]]
 
-What was done is kept under .workbench, one line each; a run that was interrupted goes on with what is missing, and
-the lines of other versions, or of other code in a part of the proof, do not count.
+What was done is kept under .workbench, a row each; a run that was interrupted goes on with what is missing, and the
+rows of other versions, or of other code in a part of the proof, do not count.
 """
 
 import json
@@ -16,27 +16,35 @@ from pathlib import Path
 from bench import evidence
 
 from workbench import session
+from workbench._base import worklist
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "workbench" / "tables" / "maintenance"))
 import maintenance_histories as histories
 import maintenance_kills as kills
 
-KEPT = Path(__file__).resolve().parents[2] / ".workbench" / "soak_maintenance.jsonl"
+KEPT = Path(__file__).resolve().parents[2] / ".workbench" / "soak_maintenance.db"
+_KEY = ("what", "which", "made_from")
+ROUNDS = worklist.Form(
+    name="file of rounds", user="soak", table="rounds", key=_KEY, outlives_power=False,
+    columns=dict.fromkeys((*_KEY, "seen"), "TEXT NOT NULL"),
+)  # fmt: skip
 LONGEST_RUN_S = 12  # of the whole of maintenance on the small table, on a busy machine
 
 
 def main(count=200, random_kills=20):
     """Do what is missing, print as it goes, and keep the figures; the exit code says whether all held."""
-    spark, done = session.start("local"), kept()
+    spark = session.start("local")
     spark.sql("CREATE NAMESPACE IF NOT EXISTS soak")
     wanted = [("history", seed) for seed in range(count)]
     wanted += [("kill", point) for point in kills.POINTS] + [("random kill", seed) for seed in range(random_kills)]
-    for what, which in wanted:
-        if (what, str(which)) not in done:
-            begin = time.monotonic()
-            found = DO[what](spark, f"soak.{what[0]}_{abs(hash((what, which)))}", which)
-            done[what, str(which)] = found | {"seconds": round(time.monotonic() - begin, 1)}
-            keep(what, which, done[what, str(which)])
+    with opened() as rounds:
+        done = kept(rounds)
+        for what, which in wanted:
+            if (what, str(which)) not in done:
+                begin = time.monotonic()
+                found = DO[what](spark, f"soak.{what[0]}_{abs(hash((what, which)))}", which)
+                done[what, str(which)] = found | {"seconds": round(time.monotonic() - begin, 1)}
+                keep(rounds, what, which, done[what, str(which)])
     told = figures([done[what, str(which)] | {"what": what} for what, which in wanted])
     evidence.write(
         "maintenance_soak",
@@ -90,20 +98,31 @@ def random_kill(spark, table, seed):
     return {"wrong": [f"random kill {seed}: {line}" for line in wrong], "left": left}
 
 
-def kept():
+def opened():
+    """Open the rounds; those that the version before this one kept as lines are taken over."""
+    KEPT.parent.mkdir(exist_ok=True)
+    file = KEPT.with_suffix(".jsonl")
+    lines = file.read_text().split("\n")[:-1] if file.is_file() else []  # a kill may have cut off the last one
+    return worklist.opened(KEPT, ROUNDS, earlier=lambda: [row_of(**json.loads(line)) for line in lines])
+
+
+def row_of(what, which, seen, **made_from):
+    return {"what": what, "which": which, "made_from": json.dumps(made_from), "seen": json.dumps(seen)}
+
+
+def kept(rounds):
     """Return what is there for these versions: (what, which) to what was seen."""
-    lines = [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.is_file() else []
+    now = evidence.made_from().items()
     return {
-        (one["what"], one["which"]): one["seen"] for one in lines if evidence.made_from().items() <= one.items()
+        (row["what"], row["which"]): json.loads(row["seen"])
+        for row in rounds.rows()
+        if now <= json.loads(row["made_from"]).items()
     }
 
 
-def keep(what, which, seen):
+def keep(rounds, what, which, seen):
     print(f"{what} {which}: {seen}", flush=True)
-    KEPT.parent.mkdir(exist_ok=True)
-    line = {"what": what, "which": str(which), "seen": seen} | evidence.made_from()
-    with KEPT.open("a") as file:
-        file.write(json.dumps(line) + "\n")
+    rounds.put([row_of(what, str(which), seen, **evidence.made_from())])
 
 
 DO = {"history": history, "kill": kill, "random kill": random_kill}

@@ -135,40 +135,41 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
     _check_tiers(prices, tier)
     groups, restored, waiting, readable = defaultdict(list), [], [], 0
     young, early = 0, Decimal(0)
-    for one in _some(_once(found)):
+    for entry in _some(_once(found)):
         gone = (
-            one.state == RESTORED and one.restored_until is not None and one.restored_until <= now
+            entry.state == RESTORED and entry.restored_until is not None and entry.restored_until <= now
         )  # since the look
-        readable += one.readable and not gone
-        left = costs.minimum_days(prices, one.storage_class) - (now - one.modified) / timedelta(days=1)
-        if left > 0:
+        readable += entry.readable and not gone
+        billed_days = costs.minimum_days(prices, entry.storage_class) - (now - entry.modified) / timedelta(days=1)
+        if billed_days > 0:
             young += 1
-            early += costs.storage_usd(prices, one.storage_class, one.size, left)
-        if one.state == ARCHIVED or gone:
-            groups[one.archived_as].append(one)
-        elif one.state == RESTORING:
-            waiting.append(one)
-        elif one.state == RESTORED:
-            restored.append(one)
+            early += costs.storage_usd(prices, entry.storage_class, entry.size, billed_days)
+        if entry.state == ARCHIVED or gone:
+            groups[entry.archived_as].append(entry)
+        elif entry.state == RESTORING:
+            waiting.append(entry)
+        elif entry.state == RESTORED:
+            restored.append(entry)
     chosen = {name: _tier(prices, tier, name, objects) for name, objects in groups.items()}
     offers = tuple(_offers(prices, groups, chosen, days))
     taken = [offer for offer in offers if offer.chosen]
-    slow = {name: _slowest(prices, name) for name in {one.archived_as for one in waiting}}
+    slow = {name: _slowest(prices, name) for name in {entry.archived_as for entry in waiting}}
     asked_hours = max((offer.hours for offer in taken), default=0.0)
     hours = max([asked_hours, *slow.values()])
     together = now + timedelta(hours=hours + margin_hours)
-    soon = [one for one in restored if _goes_by(one, together)] if groups or waiting else []
-    prolong = [one for one in soon if _goes_by(one, lives_until(now, days))]
+    soon = [copy for copy in restored if _goes_by(copy, together)] if groups or waiting else []
+    prolong = [copy for copy in soon if _goes_by(copy, lives_until(now, days))]
     wanted_until = max(together, now + timedelta(days=days))
-    going = [one for one in restored if one.restored_until is None or one.restored_until < wanted_until]
+    going = [copy for copy in restored if copy.restored_until is None or copy.restored_until < wanted_until]
     first = _first_copy(taken, prolong)
     _refuse_short(first, days, asked_hours, margin_hours)
-    late = [one for one in waiting if _gone_first(first, days, slow[one.archived_as], margin_hours)]
+    late = [entry for entry in waiting if _gone_first(first, days, slow[entry.archived_as], margin_hours)]
     per = {offer.archived_as: offer.hours for offer in taken}
-    steps = [Step(one, RESTORE, chosen[name], per[name]) for name, objects in groups.items() for one in objects]
-    steps += [Step(one, PROLONG, None, 0.0) for one in prolong] + [Step(one, WAIT, None, 0.0) for one in waiting]
+    steps = [Step(entry, RESTORE, chosen[name], per[name]) for name in groups for entry in groups[name]]
+    steps += [Step(copy, PROLONG, None, 0.0) for copy in prolong]
+    steps += [Step(entry, WAIT, None, 0.0) for entry in waiting]
     more = costs.prolonging(
-        prices, objects=len(prolong), size=sum(one.size for one in prolong), days=days + TO_MIDNIGHT_DAYS
+        prices, objects=len(prolong), size=sum(copy.size for copy in prolong), days=days + TO_MIDNIGHT_DAYS
     )
     return Plan(
         steps=tuple(steps), days=days, objects=sum(offer.objects for offer in taken) + len(prolong),
@@ -180,9 +181,9 @@ def plan(found, *, tier="Standard", days=2, prices=None, now=None, margin_hours=
     )  # fmt: skip
 
 
-def _goes_by(one: Object, then: datetime) -> bool:
+def _goes_by(copy: Object, then: datetime) -> bool:
     """Say whether a copy goes before a time; of one whose end is not known nothing is asked."""
-    return one.restored_until is not None and one.restored_until < then
+    return copy.restored_until is not None and copy.restored_until < then
 
 
 def lives_until(now: datetime, days: int) -> datetime:
@@ -194,7 +195,7 @@ def lives_until(now: datetime, days: int) -> datetime:
 def _offers(prices, groups, chosen, days):
     for name, objects in sorted(groups.items()):
         copies = None if name.endswith("_ACCESS") else days + TO_MIDNIGHT_DAYS
-        size = sum(one.size for one in objects)
+        size = sum(entry.size for entry in objects)
         for tier in costs.tiers(prices, name):
             cost = costs.retrieval(prices, name, tier, objects=len(objects), size=size, days=copies)
             hours = round(cost.minutes[1] / 60, 2)
@@ -218,12 +219,12 @@ def _check_tiers(prices, tier):
     if not isinstance(tier, str | Mapping):
         raise ValueError(f"tier is a tier's name or a mapping of class to tier, not {tier!r}")
     every = {name: costs.tiers(prices, name) for name in prices.table["retrieval"]}
-    known = sorted({one for offered in every.values() for one in offered})
+    known = sorted(set().union(*every.values()))
     for name, wanted in tier.items() if isinstance(tier, Mapping) else [(None, tier)]:
         if name is not None and name not in every:
             raise ValueError(f"no class {name!r} has tiers; those that have are {', '.join(every)}")
         if wanted not in known:
-            meant = [one for one in known if one.lower() == str(wanted).lower()]
+            meant = [name for name in known if name.lower() == str(wanted).lower()]
             hint = f"; did you mean {meant[0]!r}?" if meant else ""
             raise ValueError(f"no tier {wanted!r}; there are {', '.join(known)}{hint}")
 
@@ -233,21 +234,21 @@ def _once(found):
     if isinstance(found, str | bytes) or not isinstance(found, Iterable):
         raise ValueError(f"found is the Objects of an inventory, not {found!r:.80}")
     seen = set()
-    for one in found:
-        if not isinstance(one, Object):
-            raise ValueError(f"found is the Objects of an inventory, and one of them is {one!r:.80}")
-        name = (one.bucket, one.key, one.version)
-        if name not in seen and not is_folder(one.uri, one.size):
+    for entry in found:
+        if not isinstance(entry, Object):
+            raise ValueError(f"found is the Objects of an inventory, and one of them is {entry!r:.80}")
+        name = (entry.bucket, entry.key, entry.version)
+        if name not in seen and not is_folder(entry.uri, entry.size):
             seen.add(name)
-            yield one
+            yield entry
 
 
 def _some(found):
     """Give all of them; none at all is a mistake, of which "works" would be a wrong answer."""
-    one = None
-    for one in found:
-        yield one
-    if one is None:
+    entry = None
+    for entry in found:
+        yield entry
+    if entry is None:
         raise ValueError(
             "there is no object to plan for: the address is mistyped, or the inventory, which gives its objects "
             "once, was read before; keep it as list(archive.inventory(…))"

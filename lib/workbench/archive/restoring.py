@@ -5,8 +5,10 @@ import sys
 import time
 from datetime import UTC, datetime, timedelta
 
-from workbench.archive import listing, requests
+from workbench._base import worklist
+from workbench.archive import listing
 from workbench.archive.planning import Plan
+from workbench.archive.requests import STATE_TABLE
 from workbench.archive.runs import Run
 
 UNKNOWN_HOURS = 48  # somebody else's restore: the slowest tier there is
@@ -52,6 +54,7 @@ def restore(
     Raises:
         ValueError: arguments do not go, another process has the state table open, or the file named is none: not
             one that this made. Nothing was asked then, and nothing changed in the file.
+        OSError: the state table cannot be read or written, as on a full disk. Run again, as after a kill.
         botocore.exceptions.ClientError: S3 refuses the caller as such (AccessDenied …): all of the first requests,
             or a look. An object that it denies among others stands in `failed`.
     """
@@ -63,7 +66,7 @@ def restore(
     _check(wait_hours, poll_s, longest_poll_s, tries)
     hours = _patience(plan, poll_s, longest_poll_s, tries) if wait_hours is None else wait_hours
     listing.check("auto", workers)
-    with requests.open_state(state) as table, listing.pool(s3, workers) as threads:
+    with worklist.opened(state, STATE_TABLE) as table, listing.pool(s3, workers) as threads:
         run = Run(plan, s3, table, threads, workers, now, progress or _bar)
         run.resume()
         end, pause = now() + timedelta(hours=hours), poll_s

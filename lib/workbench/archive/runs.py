@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 
 from workbench.archive import listing, looks, planning
 from workbench.archive.objects import split
-from workbench.archive.requests import ASKED, ASKING, FAILED, OPEN, PLANNED, READY, moment, text
+from workbench.archive.requests import ASKED, ASKING, FAILED, OPEN, PLANNED, READY, STATES, moment, text
 
 TRIED_AGAIN = (
     "GlacierExpeditedRetrievalNotAvailable",
@@ -67,8 +67,7 @@ class Run:
 
     def resume(self):
         """Take the plan into the state table, and settle what an earlier run left in it."""
-        held = {(row["uri"], row["version"]): row for row in self.table.rows(self.keys)}
-        asked = [row for row in held.values() if row["state"] in (ASKING, ASKED, READY)]
+        asked = self._rows(ASKING, ASKED, READY)
         self.resumed, changes = len(asked), {}
         for row, found in self._heads(asked):
             step = self._step(row)
@@ -93,16 +92,21 @@ class Run:
             "until": text(one.restored_until),
         }  # fmt: skip
 
+    def _rows(self, *states):
+        """Return the plan's rows, by address; with states, those that are in one of them."""
+        rows = {(row["uri"], row["version"]): row for row in self.table.rows(state=states or STATES)}
+        return [rows[key] for key in sorted(rows.keys() & self.keys)]
+
     def _step(self, row):
         return self.steps[row["uri"], row["version"]]
 
     def open(self):
         """Return the rows that are not settled."""
-        return self.table.rows(self.keys, *OPEN)
+        return self._rows(*OPEN)
 
     def ask(self, *, last):
         """Ask for what is planned, a bounded number at a time; each is looked at, and noted before it is sent."""
-        todo, size = self.table.rows(self.keys, PLANNED), BATCH * self.workers
+        todo, size = self._rows(PLANNED), BATCH * self.workers
         for batch in (todo[start : start + size] for start in range(0, len(todo), size)):
             needed = self._needed(batch)
             asking = [row | {"state": ASKING, "asked_at": text(self.now())} for row in needed]
@@ -119,7 +123,7 @@ class Run:
         seen = [(row, looks.before_asking(self._step(row), row, found, self.now())) for row, found in seen]
         settled = [(row, values) for row, values in seen if values is not None]
         self.counts["already"] += sum(values["state"] == ASKED for _, values in settled)
-        self.table.note(settled)
+        self.table.put(row | values for row, values in settled)
         return [row for row, values in seen if values is None]
 
     def _send(self, row):
@@ -163,7 +167,7 @@ class Run:
 
     def look(self):
         """Look at all that is under way, or may be, and note what is there."""
-        self._look(self.table.rows(self.keys, ASKING, ASKED))
+        self._look(self._rows(ASKING, ASKED))
         self._tell()
 
     def poll(self):
@@ -171,15 +175,15 @@ class Run:
 
         Objects asked together come together: thousands of looks an hour would tell no more than a few.
         """
-        rows = self.table.rows(self.keys, ASKED)
+        rows = self._rows(ASKED)
         step = -(-len(rows) // self.workers) or 1
-        changed = self._look(rows[self.polls % step :: step] + self.table.rows(self.keys, ASKING))
+        changed = self._look(rows[self.polls % step :: step] + self._rows(ASKING))
         self.polls += 1
         if changed or not rows:
             self.look()
 
     def _tell(self):
-        self.progress(len(self.table.rows(self.keys, READY)), len(self.keys))
+        self.progress(len(self._rows(READY)), len(self.keys))
 
     def _heads(self, rows):
         return list(zip(rows, self.threads.map(self._head, rows), strict=True))
@@ -201,12 +205,12 @@ class Run:
         """Look at rows and note what is there; returns how many are not under way any more."""
         seen = [(row, found) for row, found in self._heads(rows) if found is not UNSEEN]
         seen = [(row, looks.under_way(row, found, self.now())) for row, found in seen]
-        self.table.note(seen)
+        self.table.put(row | values for row, values in seen)
         return sum(values["state"] != ASKED for _, values in seen)
 
     def outcome(self):
         """Return what became of the plan."""
-        now, rows = self.now(), self.table.rows(self.keys)
+        now, rows = self.now(), self._rows()
         failed = [
             (row["uri"], row["why"] or "it was not asked for yet; run again")
             for row in rows

@@ -1,57 +1,64 @@
-"""Results kept in a file, a line of JSON each, so that a run that was stopped goes on where it was."""
+"""Results kept in a worklist, a row a cell and versions, so that a run that was stopped goes on where it was."""
 
 import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
 
 from workbench import results
-from workbench._base import arguments
+from workbench._base import arguments, worklist
 from workbench_proofs.conflicts.cells import COLUMNS, Cell
 from workbench_proofs.conflicts.runs import Result
 
 _FILE, _VERSIONS = "the path of a file of results", "what conflicts.versions returns, of spark and iceberg"
+_KEY = ("cell", "spark", "iceberg")
+_RESULTS = worklist.Form(
+    name="file of results", user="run", table="results", key=_KEY, outlives_power=False,
+    columns=dict.fromkeys((*_KEY, "result"), "TEXT NOT NULL"),
+)  # fmt: skip
+TURN_SECONDS = 60
 
 
-def read(path):
-    """Read the results of a file; what a kill left of a last line is passed over.
+def read(path: Path | str) -> list[Result]:
+    """Read the results of a file, or of the lines that a version before this one left beside it.
 
     Args:
-        path: file of lines of JSON; it need not be there.
+        path: SQLite file; neither it nor lines need be there.
 
     Returns:
-        list of Result, in the order in which they were written; a later one of the same cell and versions replaces
-        the earlier one.
+        In the order in which they were written first; a later one of the same cell and versions replaces the
+        earlier one.
 
     Raises:
-        ValueError: it is no path, or a line that is not the last holds no result.
+        ValueError: it is no path, or another file; or a line that is not the last holds no result.
+        OSError: it cannot be read.
     """
-    found, path = {}, Path(arguments.place("path", path, _FILE))
-    lines = path.read_text(encoding="utf-8").split("\n") if path.is_file() else []
-    for number, line in enumerate(lines[:-1], 1):
-        try:
-            one = Result(**json.loads(line))
-            found[cell_of(one).key, one.spark, one.iceberg] = one
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{path}: line {number} holds no result: {error}") from error
-    return list(found.values())
+    path = _path(path)
+    if not path.is_file() and not _lines(path).is_file():
+        return []
+    with _opened(path) as cells:
+        return [Result(**json.loads(row["result"])) for row in cells.rows()]
 
 
-def append(path, result):
-    """Write a result behind those that are there, a line of its own.
+def append(path: Path | str, *results: Result) -> None:
+    """Keep results behind those that are there, all or none.
 
     Raises:
-        ValueError: it is no path, or no Result.
+        ValueError: it is no path or another file, one is no Result, or another run keeps its results there.
+        OSError: they cannot be written.
     """
-    path = Path(arguments.place("path", path, _FILE))
-    arguments.kind("result", result, Result, "what conflicts.run gives")
+    with keeping(path) as keep:
+        keep(*results)
+
+
+@contextmanager
+def keeping(path: Path | str) -> Iterator[Callable[..., None]]:
+    """Give the function that keeps results, for a run that others must not run beside; errors as of `append`."""
+    path = _path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
-    with path.open("a+b") as file:
-        if file.tell():
-            file.seek(-1, 2)
-            if file.read(1) != b"\n":  # what a kill cut off
-                whole = path.read_bytes().rpartition(b"\n")
-                file.truncate(len(whole[0] + whole[1]))
-        file.write(json.dumps(asdict(result)).encode() + b"\n")
+    with _opened(path) as cells:
+        yield lambda *results: cells.put([_row(result) for result in results])
 
 
 def missing(cells, path, *, versions):
@@ -77,6 +84,35 @@ def cell_of(result):
         raise ValueError(f"result is {result!r}, expected what conflicts.run gives, or a dict of its fields")
     fields = result if isinstance(result, dict) else asdict(result)
     return Cell(*(fields[name] for name in COLUMNS))
+
+
+def _path(path):
+    return Path(arguments.place("path", path, _FILE))
+
+
+def _opened(path):
+    return worklist.opened(path, _RESULTS, seconds=TURN_SECONDS, earlier=lambda: _earlier(_lines(path)))
+
+
+def _lines(path):
+    """Return the file that the version before this one kept in the place of a file of results."""
+    return path.with_suffix(".jsonl")
+
+
+def _earlier(lines):
+    """Return the rows of such lines; what a kill left of the last one is passed over."""
+    texts = lines.read_text(encoding="utf-8").split("\n")[:-1] if lines.is_file() else []
+    for number, line in enumerate(texts, 1):
+        try:
+            yield _row(Result(**json.loads(line)))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{lines}: line {number} holds no result: {error}") from error
+
+
+def _row(result):
+    arguments.kind("result", result, Result, "what conflicts.run gives")
+    cell, fields = "/".join(cell_of(result).key), json.dumps(asdict(result))
+    return {"cell": cell, "spark": result.spark, "iceberg": result.iceberg, "result": fields}
 
 
 def measured(start=None, *, name="conflicts"):

@@ -77,7 +77,7 @@ def run(
         profiles: name to Engine, for those that are in no file of params/engines.
         queries: names; all 103 by default.
         file: where results are kept, so that a run that was stopped goes on; None keeps none. A unit that was
-            stopped is kept beside it (`kept_units.part`), and goes on in another process.
+            stopped is kept beside it (`units.part.db`), and goes on in another process.
         place: of kept verdicts; see runs.run.
         phases: `cold`, `warm` or both, in this order.
         cores: that each engine may use.
@@ -94,8 +94,8 @@ def run(
     queries = _once(tuple(names() if queries is None else queries), str)
     if not queries:
         raise ValueError("there is no query to measure")
-    with kept_units.alone(file):
-        kept, part, others, known = kept_units.read(file), kept_units.part(file), {}, {}
+    with kept_units.alone(file) as stopped:
+        kept, others, known = kept_units.read(file), {}, {}
         for unit in todo:
             engine = (profiles or {}).get(unit.engine) or engines.engine(unit.engine)
             about = _about(data, queries, engine, unit, phases, cores)
@@ -104,9 +104,9 @@ def run(
                 asked = [(phase, query) for phase in phases for query in queries]
                 with oracle.witness(data) as witness:  # it goes with the unit, and the memory that it has with it
                     options = {"place": place, "others": others, "ask": _remembering(witness, known)}
-                    kept[unit] = _measured(unit, engine, data, start, asked, about, part, **options)
+                    kept[unit] = _measured(unit, engine, data, start, asked, about, stopped, **options)
                 kept_units.write(file, kept)
-                kept_units.write(part, {one: of for one, of in kept_units.read(part).items() if one != unit})
+                kept_units.forget_half(stopped, unit)
             results = kept[unit]["results"]
             if engine.family != oracle.FAMILY:
                 _vouch(others, results)
@@ -176,23 +176,22 @@ def _opened(unit, engine, catalog, data, namespace, queries, cores):
         yield process
 
 
-def _measured(unit, engine, data, start, todo, about, part, **options):
+def _measured(unit, engine, data, start, todo, about, stopped, **options):
     """Return what is kept of a unit: each (phase, query) is asked, and its answer gets a verdict each time.
 
     An engine that dies or hangs has given no answer to a query: a wrong one. Another process takes the rest, also
     where a run was stopped in the middle.
     """
-    made, halves = kept_units.origin() | {"processes": 0}, kept_units.read(part)
-    half = halves.get(unit)
+    made, half = kept_units.origin() | {"processes": 0}, kept_units.halves(stopped).get(unit)
     going_on = _holds(half, about) and _place(half["made"]) == _place(made)
-    kept = halves[unit] = half if going_on else about | {"results": [], "made": made}
+    kept = half if going_on else about | {"results": [], "made": made}
     while left := todo[len(kept["results"]) :]:
         kept["made"]["processes"] += 1
         with start() as process:
             _warmed(engine, process, kept["results"])
             for phase, one in _asked(left, engine, process, data, **options):
                 kept["results"].append(dataclasses.replace(one, round=unit.round, phase=phase))
-                kept_units.write(part, halves)
+                kept_units.keep_half(stopped, unit, kept)
     return kept
 
 

@@ -1,9 +1,9 @@
 """The service on HTTP, on loopback only. aiohttp is imported where it is needed: it is an extra."""
 
 import asyncio
-import threading
 from contextlib import asynccontextmanager, contextmanager
 
+from workbench_standins import loops
 from workbench_standins.ports import HOST
 
 BODY_BYTES = 32 * 1024 * 1024  # 10 MiB of records in base64, with room
@@ -53,35 +53,5 @@ def in_thread(service, port=0):
     Raises:
         ValueError: the port cannot be had.
     """
-    started, found = threading.Event(), {}
-
-    async def run():
-        found["stop"], found["loop"] = asyncio.Event(), asyncio.get_running_loop()
-        async with listening(service, port) as found["port"]:
-            started.set()
-            await found["stop"].wait()
-
-    def work():
-        try:
-            asyncio.run(run())
-        except BaseException as error:
-            found["error"] = error
-        finally:
-            started.set()
-
-    async def control(name, arguments):
-        return service.control(name, arguments)
-
-    def ask(name, **arguments):
-        return asyncio.run_coroutine_threadsafe(control(name, arguments), found["loop"]).result()
-
-    thread = threading.Thread(target=work, name="kinesis", daemon=True)
-    thread.start()
-    started.wait()
-    if "error" in found:
-        raise found["error"]
-    try:
-        yield found["port"], ask
-    finally:
-        found["loop"].call_soon_threadsafe(found["stop"].set)
-        thread.join()
+    with loops.on_thread(lambda: listening(service, port), name="kinesis") as (chosen, call):
+        yield chosen, lambda name, **arguments: call(service.control, name, arguments)

@@ -1,13 +1,12 @@
 """The proxy on HTTP: a thread with a loop of its own, on loopback, a port for all clients and one for each."""
 
-import asyncio
 import socket
-import threading
 from collections import deque
-from contextlib import contextmanager
+from contextlib import asynccontextmanager
 
 from aiohttp import web
 
+from workbench_standins import loops
 from workbench_standins.ports import HOST
 from workbench_standins.proxy import relay
 from workbench_standins.proxy.arrivals import Arrival
@@ -38,8 +37,9 @@ class Server:
         """Return the address for a client, or for all."""
         return f"http://{HOST}:{self.ports[client]}"
 
-    async def run(self, ready, stop):
-        """Serve until the event `stop` is set; `ready` is called when it listens."""
+    @asynccontextmanager
+    async def listening(self):
+        """Serve as long as the context is open."""
 
         @web.middleware
         async def everything(request, handler):
@@ -56,8 +56,7 @@ class Server:
             try:
                 for one in self._sockets.values():
                     await web.SockSite(runner, one).start()
-                ready()
-                await stop.wait()
+                yield self
             finally:
                 self.plan.close()
                 await runner.cleanup()
@@ -95,43 +94,10 @@ def _sockets(clients, port):
     return found
 
 
-@contextmanager
 def in_thread(upstream, script, port):
     """Serve from a thread of this process; gives (Server, function that calls another on the loop).
 
     Raises:
         ValueError: the port cannot be had.
     """
-    found, started = {}, threading.Event()
-
-    async def run():
-        found["loop"], found["stop"] = asyncio.get_running_loop(), asyncio.Event()
-        found["server"] = Server(upstream, script, port)
-        await found["server"].run(started.set, found["stop"])
-
-    def work():
-        try:
-            asyncio.run(run())
-        except BaseException as error:
-            found["error"] = error
-        finally:
-            started.set()
-
-    async def called(function, arguments, options):
-        return function(*arguments, **options)
-
-    def ask(function, *arguments, **options):
-        if found["loop"].is_closed():  # what there is can still be looked at
-            return function(*arguments, **options)
-        return asyncio.run_coroutine_threadsafe(called(function, arguments, options), found["loop"]).result()
-
-    thread = threading.Thread(target=work, name="ordering proxy", daemon=True)
-    thread.start()
-    started.wait()
-    if "error" in found:
-        raise found["error"]
-    try:
-        yield found["server"], ask
-    finally:
-        found["loop"].call_soon_threadsafe(found["stop"].set)
-        thread.join()
+    return loops.on_thread(lambda: Server(upstream, script, port).listening(), name="ordering proxy")

@@ -663,10 +663,10 @@ def foreign_files(folder):
         "orders.db": ["CREATE TABLE orders (id)", "INSERT INTO orders VALUES (1)"],
         "wal.db": ["PRAGMA journal_mode = WAL", "CREATE TABLE orders (id)"],
         "other.db": ["CREATE TABLE requests (id, at)"],
-        "more.db": [requests._CREATE, "CREATE TABLE requests_old (id)"],
-        "keyless.db": [requests._CREATE.replace("PRIMARY KEY", "UNIQUE")],
+        "more.db": [f"CREATE TABLE {requests.STATE_TABLE.definition}", "CREATE TABLE requests_old (id)"],
+        "keyless.db": [f"CREATE TABLE {requests.STATE_TABLE.definition}".replace("PRIMARY KEY", "UNIQUE")],
         "trigger.db": [
-            requests._CREATE,
+            f"CREATE TABLE {requests.STATE_TABLE.definition}",
             "CREATE TRIGGER t AFTER INSERT ON requests BEGIN DELETE FROM requests; END",
         ],
     }.items():
@@ -708,7 +708,7 @@ def test_somebody_elses_file_is_refused_and_left_as_it_is(attic, tmp_path):
     sentences = foreign_files(folder)
     before, requested = held(folder), attic.store.requests()
     for name, sentence in sentences.items():
-        with pytest.raises(ValueError, match=f"{name} is no state table") as caught:
+        with pytest.raises(ValueError, match=f"{name} is not a state table") as caught:
             attic.restore(plan, state=folder / name)
         assert sentence in str(caught.value) and "\n" not in str(caught.value)
     after = held(folder)
@@ -741,10 +741,10 @@ def test_bad_arguments_are_refused_before_anything_is_asked(attic, tmp_path):
         ({"wait_hours": float("nan")}, "is a finite number, not nan"),
         ({"wait_hours": float("inf")}, "is a finite number, not inf"),
         ({"wait_hours": 1e9}, "wait_hours is 8760 at most"),
-        ({"state": tmp_path}, "is no state table"),
+        ({"state": tmp_path}, "is not a state table"),
         ({"workers": 1000}, "workers is a whole number"),
         ({"state": tmp_path / "nowhere" / "state.db"}, "the folder of the state table .* is not there"),
-        ({"state": broken}, "broken.db is no state table"),
+        ({"state": broken}, "broken.db is not a state table"),
     ]:
         with pytest.raises(ValueError, match=sentence):
             attic.restore(plan, **wrong)

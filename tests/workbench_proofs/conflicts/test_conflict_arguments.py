@@ -118,13 +118,12 @@ def test_a_generator_is_taken_for_a_list(tmp_path):
 
 
 def test_a_line_that_holds_no_result_is_said(tmp_path):
-    file = tmp_path / "matrix.jsonl"
-    kept.append(file, ONE)
-    good = file.read_text()
+    file, lines, good = tmp_path / "matrix.db", tmp_path / "matrix.jsonl", json.dumps(asdict(ONE)) + "\n"
     for bad in ("{", '"text"', '{"first": "append"}', json.dumps(asdict(ONE) | {"mode": "v4"})):
-        file.write_text(f"{good}{bad}\n{good}")
+        lines.write_text(f"{good}{bad}\n{good}")
         with pytest.raises(ValueError, match=r"matrix\.jsonl: line 2 holds no result: "):
             kept.read(file)
+    lines.unlink()
     refused(lambda: kept.append(file, asdict(ONE)), f"result is dict, {GIVEN}")
 
 

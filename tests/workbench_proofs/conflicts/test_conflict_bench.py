@@ -5,7 +5,7 @@ Cells are not raced here: what a race would give is planted.
 
 import json
 from collections import Counter
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 from bench import conflicts as bench
@@ -35,7 +35,7 @@ def races(tmp_path, monkeypatch):
     class Races:
         ran, other, stop, refuses = [], {}, None, {}
         folder = tmp_path / "docs" / "evidence"
-        file = tmp_path / ".workbench" / "conflicts" / "s3.jsonl"
+        file = tmp_path / ".workbench" / "conflicts" / "s3.db"
 
         def run(self, spark, cells):
             for cell in cells:
@@ -54,7 +54,7 @@ def races(tmp_path, monkeypatch):
             self.ran, self.stop = [], None
 
         def cloned(self):
-            """Forget the lines under home too, as a clone does."""
+            """Forget the rows under home too, as a clone does."""
             self.anew()
             for path in self.file.parent.iterdir():
                 path.unlink()
@@ -143,8 +143,7 @@ def test_a_repeated_cell_that_is_not_the_same_is_named_for_good(races, change):
 @pytest.mark.parametrize("version", [{"iceberg": "1.9.0"}, {"spark": "4.0.0"}])
 def test_cells_of_other_versions_do_not_count(races, version):
     older = version | {"outcome": "other_error"}
-    for cell in conflicts.cells(modes=["v3"]):
-        kept.append(races.file, result(cell, **older))
+    kept.append(races.file, *(result(cell, **older) for cell in conflicts.cells(modes=["v3"])))
     races.stop = 0
     with pytest.raises(KeyboardInterrupt):
         bench.main(modes="v3")
@@ -154,12 +153,26 @@ def test_cells_of_other_versions_do_not_count(races, version):
     assert len(races.ran) == 261 + 27 and races.told()["cells_measured"] == 261
 
 
+def test_cells_that_the_version_before_kept_are_not_run_again(races):
+    """It kept lines; what is committed is older than they, and does not count."""
+    cells = conflicts.cells(modes=["v3"])
+    bench.main(modes="v3")
+    races.cloned()
+    for name, some in (("s3.jsonl", cells), ("s3.again.jsonl", cells[::10])):
+        lines = [json.dumps(asdict(result(cell, rows=13))) + "\n" for cell in some]
+        races.file.with_name(name).write_text("".join(lines))
+    bench.main(modes="v3")
+    evidence_now = races.told()
+    assert (races.ran, evidence_now["cells_measured"], evidence_now["cells_repeated"]) == ([], 261, 27)
+    assert {dict(zip(evidence_now["columns"], row, strict=True))["rows"] for row in evidence_now["cells"]} == {13}
+
+
 @pytest.mark.parametrize("version", [{"iceberg": "1.9.0"}, {"spark": "4.0.0"}])
 def test_a_file_keeps_a_cell_of_each_version(tmp_path, version):
     both = [result(conflicts.cells()[0], **one) for one in ({}, version)]
     for one in both:
-        kept.append(tmp_path / "some.jsonl", one)
-    assert kept.read(tmp_path / "some.jsonl") == both
+        kept.append(tmp_path / "some.db", one)
+    assert kept.read(tmp_path / "some.db") == both
 
 
 def test_a_matrix_of_another_environment_is_not_asked():

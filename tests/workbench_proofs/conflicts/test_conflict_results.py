@@ -1,9 +1,11 @@
 """Results in a file that a stopped run goes on with, and as a table of which two versions are compared."""
 
 import json
+import shutil
 from dataclasses import asdict, replace
 
 import pytest
+from conftest import ROOT
 
 from workbench_proofs import conflicts
 from workbench_proofs.conflicts import Result, kept
@@ -15,7 +17,7 @@ ABOUT = {"spark": "4.1.4", "iceberg": "1.11.0"}
 
 
 def test_what_is_there_is_not_run_again(tmp_path):
-    file = tmp_path / "in" / "matrix.jsonl"
+    file = tmp_path / "in" / "matrix.db"
     cells = conflicts.cells(["append"], modes=["v3", "copy-on-write"], partitions=["same"])
     assert kept.missing(cells, file, versions=ABOUT) == cells
     kept.append(file, ONE)
@@ -23,18 +25,22 @@ def test_what_is_there_is_not_run_again(tmp_path):
     assert kept.missing(cells, file, versions=ABOUT | {"iceberg": "1.12.0"}) == cells
 
 
-def test_a_line_that_a_kill_cut_off_is_passed_over_and_replaced(tmp_path):
-    file = tmp_path / "matrix.jsonl"
-    kept.append(file, ONE)
-    with file.open("a") as end:
-        end.write('{"first": "mer')
-    assert kept.read(file) == [ONE]
-    kept.append(file, RED)
-    assert kept.read(file) == [ONE, RED]
+def test_lines_of_the_version_before_are_gone_on_with(tmp_path):
+    """A cell measured twice, one of another version, and a line that a kill cut off."""
+    shutil.copy(ROOT / "tests" / "earlier" / "matrix.jsonl", tmp_path)
+    file, newer = tmp_path / "matrix.db", replace(ONE, iceberg="1.12.0")
+    assert kept.read(file) == [ONE, RED, newer]
+    cells = conflicts.cells(["append", "merge"], modes=["v3"], partitions=["same"])
+    assert kept.missing(cells, file, versions=ABOUT) == [
+        cell for cell in cells if cell not in (kept.cell_of(ONE), kept.cell_of(RED))
+    ]
+    kept.append(file, replace(ONE, rows=13))
+    (tmp_path / "matrix.jsonl").unlink()
+    assert kept.read(file) == [replace(ONE, rows=13), RED, newer]
 
 
 def test_a_later_result_of_a_cell_replaces_the_earlier(tmp_path):
-    file = tmp_path / "matrix.jsonl"
+    file = tmp_path / "matrix.db"
     for one in (ONE, RED, replace(ONE, rows=13), replace(ONE, iceberg="1.12.0")):
         kept.append(file, one)
     assert [(one.first, one.rows, one.iceberg) for one in kept.read(file)] == [

@@ -3,9 +3,11 @@
 import dataclasses
 import json
 import os
+import shutil
 from contextlib import nullcontext
 
 import pytest
+from conftest import ROOT
 
 from workbench_proofs.tpcds import choices, figures, kept_units, layouts, measuring
 from workbench_proofs.tpcds.measuring import Unit
@@ -268,19 +270,61 @@ def test_a_unit_that_was_stopped_goes_on_with_the_next_query(tmp_path, monkeypat
     for told in (2, 3):
         with pytest.raises(Stopped):
             go()
-        ((unit, half),) = kept_units.read(tmp_path / "units.part.json").items()
+        ((unit, half),) = stopped_units(file).items()
         assert (unit, len(half["results"]), file.exists()) == (todo[0], told, False)
     ((_, found),) = go()
     every = [(phase, query) for phase in ("cold", "warm") for query in ("q1", "q2", "q3")]
     assert asked == every == [(one.phase, one.query) for one in found]
     assert kept_units.origins(file, todo)[0]["processes"] == 3
     assert warmed == ["q1", "q1"]  # by each process but the first
-    assert not (tmp_path / "units.part.json").exists()
-    (tmp_path / "units.part.json").write_text(
-        file.read_text()
-    )  # whole, and of other conditions: nothing of it counts
+    assert stopped_units(file) == {}
+    with kept_units.alone(file) as stopped:  # whole, and of other conditions: nothing of it counts
+        kept_units.keep_half(stopped, *next(iter(kept_units.read(file).items())))
     go(cores=3)
     assert asked == every * 2
+
+
+def stopped_units(file):
+    with kept_units.alone(file) as stopped:
+        return kept_units.halves(stopped)
+
+
+def test_units_of_the_version_before_are_gone_on_with(tmp_path, monkeypatch):
+    """One that was measured, and one that was stopped at the third of its four answers."""
+    earlier = {}
+    for name in ("units.json", "units.part.json"):
+        shutil.copy(ROOT / "tests" / "earlier" / name, tmp_path)
+        earlier |= kept_units.read(tmp_path / name)
+    data, todo, asked = type("Data", (), {"digest": "d", "scale": "1"})(), list(earlier), []
+    plant(monkeypatch)
+    # on the machine and by the rules that they were measured on and by, which a later version may not have
+    monkeypatch.setattr(kept_units, "origin", lambda: {**earlier[todo[0]]["made"], "processes": None})
+    monkeypatch.setattr(
+        measuring,
+        "_about",
+        lambda data, queries, engine, unit, *_: {key: earlier[unit][key] for key in ("conditions", "of")},
+    )
+
+    def answers(left, engine, *_, **__):
+        for phase, query in left:
+            asked.append((engine.name, phase, query))
+            yield phase, result(engine.name, query, 1.0)
+
+    monkeypatch.setattr(measuring, "_asked", answers)
+    file = tmp_path / "units.json"
+    (whole, first), (half, second) = measuring.run(
+        todo, None, data, {"flat": "n"}, queries=["q1", "q2"], file=file
+    )
+    assert asked == [("sail", "warm", "q1"), ("sail", "warm", "q2")]
+    assert ([whole, half], first, second[:2]) == (todo, earlier[todo[0]]["results"], earlier[todo[1]]["results"])
+    assert [(one.query, one.phase) for one in second] == [
+        ("q1", "cold"),
+        ("q2", "cold"),
+        ("q1", "warm"),
+        ("q2", "warm"),
+    ]
+    assert kept_units.read(file)[half]["made"]["processes"] == 2
+    assert sorted(path.suffix for path in tmp_path.iterdir() if path.stat().st_size) == [".db", ".json"]
 
 
 def test_a_unit_that_was_stopped_is_kept_while_another_is_measured(tmp_path, monkeypatch):
@@ -298,10 +342,10 @@ def test_a_unit_that_was_stopped_is_kept_while_another_is_measured(tmp_path, mon
     with pytest.raises(Stopped):
         list(measuring.run(todo[:1], None, data, {"flat": "n"}, queries=["q1"], file=file))
     list(measuring.run(todo[1:], None, data, {"flat": "n"}, queries=["q1"], file=file))
-    assert list(kept_units.read(kept_units.part(file))) == todo[:1]
+    assert list(stopped_units(file)) == todo[:1]
     list(measuring.run(todo, None, data, {"flat": "n"}, queries=["q1"], file=file))
     assert [of["made"]["processes"] for of in kept_units.read(file).values()] == [1, 2]
-    assert not kept_units.part(file).exists()
+    assert stopped_units(file) == {}
 
 
 @pytest.mark.parametrize("scale", ["1", "10"])
@@ -324,9 +368,10 @@ def test_the_rest_of_a_unit_is_not_judged_by_other_rules(tmp_path, monkeypatch):
     for rules in ("these", "others"):
         monkeypatch.setattr(kept_units.kept, "rules", lambda rules=rules: [rules])
         list(measuring.run(todo, None, data, {"flat": "n"}, queries=["q1"], file=file))
-        whole = json.loads(file.read_text())
-        whole[0]["results"].pop()
-        file.with_name("units.part.json").write_text(json.dumps(whole))
+        ((unit, half),) = kept_units.read(file).items()
+        half["results"].pop()
+        with kept_units.alone(file) as stopped:
+            kept_units.keep_half(stopped, unit, half)
         file.unlink()
     list(measuring.run(todo, None, data, {"flat": "n"}, queries=["q1"], file=file))
     (one,) = kept_units.origins(file, todo)
