@@ -11,6 +11,7 @@ from workbench.tables import commits
 from workbench.tables.commits import marks
 from workbench.tables.maintenance import bounds, compaction, groups, metadata, parquet, storage
 from workbench.tables.maintenance.compaction import Rewritten
+from workbench.tables.maintenance.results import Hindrance, Obstacle
 from workbench.tables.maintenance.storage import Unfit
 
 LARGEST = 512 * 1024 * 1024  # of a group: more is work for a cluster
@@ -33,7 +34,7 @@ def rewrite(spark, table, chosen, policy, *, tries, before_commit=lambda: None):
         before_commit: called when the new files are written; for tests.
 
     Returns:
-        (Rewritten, None), or (None, why it cannot be done this way).
+        (Rewritten, None), or (None, Obstacle) where it cannot be done this way.
     """
     mark = uuid.uuid4().hex
 
@@ -48,11 +49,12 @@ def rewrite(spark, table, chosen, policy, *, tries, before_commit=lambda: None):
     try:
         done = commits.attempt(once, landed=landed, conditional=True, again=_AGAIN, tries=tries)
     except Unfit as error:
-        return None, str(error)
+        return None, error.obstacle
     except Exception as error:
         if not isinstance(error, commits.OutcomeUnknown) and commits.kind(error) not in _AGAIN:
             raise
-        return None, f"the fast way was refused {tries} times: {commits.errors.first_line(error)}"
+        first = commits.errors.first_line(error)
+        return None, Obstacle(Hindrance.FAST_REFUSED, number=tries, error=first)
     files, after, size = done.value
     return Rewritten(files, after, size, int(bool(files)), done.tries), None
 
@@ -107,23 +109,21 @@ def check(loaded, chosen):
     version = loaded.operations().current().formatVersion()
     summary = loaded.currentSnapshot().summary() if loaded.currentSnapshot() is not None else {}
     if version != 2:
-        raise Unfit(
-            f"the table has format {version}" + (", whose row lineage would be lost" if version > 2 else "")
-        )
+        raise Unfit(Hindrance.FORMAT_VERSION, number=version)
     if summary.get("total-delete-files") != "0":
-        raise Unfit("the table has delete files")
+        raise Unfit(Hindrance.DELETE_FILES)
     if not loaded.sortOrder().isUnsorted():
-        raise Unfit("the table has a sort order")
+        raise Unfit(Hindrance.SORT_ORDER)
     if not loaded.spec().isUnpartitioned() and any(one.spec_id != loaded.spec().specId() for one in chosen):
         # the rows of one may belong to several partitions now
-        raise Unfit("some files have an older partitioning")
+        raise Unfit(Hindrance.OLDER_PARTITIONING)
     every = [field for spec in dict(loaded.specs()).values() for field in spec.fields()]
     if any(field.transform().toString() == "void" for field in every):
-        raise Unfit("a field was dropped from its partitioning")  # Iceberg cannot tell such files as JSON
+        raise Unfit(Hindrance.DROPPED_PARTITION_FIELD)  # Iceberg cannot tell such files as JSON
     if odd := compaction.not_told(loaded):
-        raise Unfit(f"it is partitioned by values of type {odd}")
+        raise Unfit(Hindrance.PARTITION_TYPE, name=odd)
     if any(one.bytes > LARGEST for one in chosen):
-        raise Unfit(f"a group is larger than {LARGEST // 1024**2} MB")
+        raise Unfit(Hindrance.LARGE_GROUP, number=LARGEST)
 
 
 def _parts(spark, seen, provider, chosen, policy):
@@ -146,9 +146,9 @@ def _parts(spark, seen, provider, chosen, policy):
             members.sort(key=lambda n: tasks.get(found[n]["task"]).file().dataSequenceNumber())
         sizes = [found[n]["file-size-in-bytes"] for n in members]
         if any(found[n]["file-format"].lower() != "parquet" for n in members):
-            raise Unfit("some of its files are not Parquet")
+            raise Unfit(Hindrance.FILE_FORMAT)
         if any(found[n].get("sort-order-id") for n in members):
-            raise Unfit("some of its files are sorted")
+            raise Unfit(Hindrance.SORTED_FILES)
         partition = tasks.get(found[members[0]]["task"]).file().partition()
         for run in parquet.evenly(sizes, count):
             name = f"{len(parts):05d}-{own}-fast.parquet"

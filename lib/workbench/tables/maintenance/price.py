@@ -6,7 +6,7 @@ from numbers import Real
 
 from workbench import costs
 from workbench._base import arguments
-from workbench.tables.maintenance import planning
+from workbench.tables.maintenance import results
 
 
 def usd(planned, listed, *, dpus, mb_per_second):
@@ -24,7 +24,7 @@ def usd(planned, listed, *, dpus, mb_per_second):
     Raises:
         ValueError: the plan or the prices are none, an amount is no number from 0, or the rate none above 0.
     """
-    planning.check(planned)
+    results.check(planned)
     arguments.kind("listed", listed, costs.Prices, 'what costs.prices("compute") returns')
     for name, value in (("dpus", dpus), ("mb_per_second", mb_per_second)):
         if isinstance(value, bool) or not isinstance(value, Real | Decimal):
