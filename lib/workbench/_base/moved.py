@@ -34,6 +34,10 @@ MOVED = {
     **{f"workbench.streams.{name}": f"workbench.streams.records.{name}" for name in
        ("avro", "avro_logical", "avro_resolution", "avro_values", "framing", "keys", "nulls", "parsing",
         "proposals", "protobuf", "protobuf_fields", "schemas", "types", "varints")},
+    # merged into another
+    **{f"workbench.local.kinesis.{old}": f"workbench_standins.kinesis.{now}" for old, now in
+       {"resharding": "control", "script": "faults", "shard": "stream"}.items()},
+    **{f"workbench.local.{name}.command": "workbench_standins.by_hand" for name in ("cluster", "kafka", "s3")},
 }  # fmt: skip
 
 
