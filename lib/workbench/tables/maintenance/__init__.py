@@ -11,8 +11,7 @@ writers, and again after a kill.
 The parts:
 
     policy       what may be done to a table, from a file
-    planning     what would be done
-    price        what a plan costs
+    planning     what would be done, and what it costs
     running      what was planned, done within limits
     results      what was planned and done, as values that a program decides by
     wording      their sentences, for who prints them
@@ -20,7 +19,6 @@ The parts:
     groups       which data files are worth rewriting
     compaction   their rewrite by Iceberg's action on Spark
     arrow        their rewrite without Spark, for small plain files
-    bounds       lowest and highest values, cut as Iceberg cuts them
     deletes      delete files: written together, or dropped where they apply to nothing
     manifests    manifests written together
     expiry       which snapshots may go, and who holds the others
@@ -34,9 +32,8 @@ For a table's owner: docs/maintenance.md.
 """
 
 from workbench.tables.maintenance.inventory import Inventory, inventory
-from workbench.tables.maintenance.planning import only, plan
+from workbench.tables.maintenance.planning import only, plan, usd
 from workbench.tables.maintenance.policy import ACTIONS, Limits, Policy, read_policy
-from workbench.tables.maintenance.price import usd
 from workbench.tables.maintenance.readers import stream_checkpoint, stream_marks
 from workbench.tables.maintenance.results import Action, Done, Hindrance, Obstacle, Planned, Reason, Remark
 from workbench.tables.maintenance.running import done_before, run

@@ -5,17 +5,20 @@ present ones. Whatever else there is goes to Spark, and the reason is told.
 """
 
 import json
+import re
 import uuid
 
 from workbench.tables import commits
 from workbench.tables.commits import marks
-from workbench.tables.maintenance import bounds, compaction, groups, metadata, parquet, storage
+from workbench.tables.maintenance import compaction, groups, metadata, parquet, storage
 from workbench.tables.maintenance.compaction import Rewritten
 from workbench.tables.maintenance.results import Hindrance, Obstacle
 from workbench.tables.maintenance.storage import Unfit
 
 LARGEST = 512 * 1024 * 1024  # of a group: more is work for a cluster
 _AGAIN = (commits.CONFLICT, commits.VALIDATION)
+_SURROGATES = range(0xD800, 0xE000)
+_LAST_CHARACTER = 0x10FFFF
 
 
 def rewrite(spark, table, chosen, policy, *, tries, before_commit=lambda: None):
@@ -251,7 +254,7 @@ def _replace_bounds(told, loaded, spans, config):
         kind, mode = loaded.schema().findType(number).toString(), _mode(loaded, config, number)
         if kind in ("float", "double") and mode.startswith("truncate"):  # numbers are never cut
             mode = "full"
-        found = bounds.kept(lowest, highest, mode, text=kind == "string")
+        found = kept_bounds(lowest, highest, mode, text=kind == "string")
         for which, bound in zip(("lower-bounds", "upper-bounds"), found, strict=True):
             there = told.get(which) or {"keys": [], "values": []}
             pairs = dict(zip(there["keys"], there["values"], strict=True))
@@ -275,3 +278,47 @@ def _told(spark, table, snapshot_id):
     return tuple(
         int(snapshot.get(one) or 0) for one in ("deleted-data-files", "added-data-files", "removed-files-size")
     )
+
+
+def kept_bounds(lowest, highest, mode, *, text):
+    """Return the bounds that Iceberg keeps of a column: (lower, upper), each bytes, or None for none.
+
+    The rules of its UnicodeUtil and BinaryUtil: a lower bound is cut; an upper one is cut and the last place that
+    can be made greater is made greater. A Parquet footer has no bounds that are longer than 4 KB: parquet-cpp, by
+    which PyArrow writes, leaves them out, and so does parquet-java. Iceberg's own writer has them from writing.
+
+    Args:
+        lowest: of the column's values, bytes.
+        highest: of them, bytes.
+        mode: the column's metrics mode, as Iceberg writes it: `none`, `counts`, `truncate(16)` or `full`.
+        text: whether they are texts, which are cut by characters.
+    """
+    if mode == "full":
+        return lowest, highest
+    if not (found := re.fullmatch(r"truncate\((\d+)\)", mode)):
+        return None, None
+    length = int(found[1])
+    if not text:
+        return lowest[:length], _greater(highest, length)
+    try:
+        lower, upper = lowest.decode()[:length], _greater_text(highest.decode(), length)
+    except UnicodeDecodeError:  # Spark takes any bytes for a text; without bounds nobody is misled
+        return None, None
+    return lower.encode(), None if upper is None else upper.encode()
+
+
+def _greater(value, length):
+    if len(value) <= length:
+        return value
+    cut = value[:length].rstrip(b"\xff")
+    return cut[:-1] + bytes([cut[-1] + 1]) if cut else None
+
+
+def _greater_text(value, length):
+    if len(value) <= length:
+        return value
+    cut = value[:length].rstrip(chr(_LAST_CHARACTER))
+    if not cut:
+        return None
+    following = ord(cut[-1]) + 1
+    return cut[:-1] + chr(_SURROGATES.stop if following in _SURROGATES else following)
