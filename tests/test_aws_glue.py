@@ -42,7 +42,7 @@ spark.sql("CREATE NAMESPACE plain")
 print(sorted(row[0] for row in spark.sql("SHOW NAMESPACES").collect()))
 spark.sql("CREATE TABLE `my-db`.`my-table` (id INT)")
 spark.sql("INSERT INTO `my-db`.`my-table` VALUES (1)")
-print(snapshots.history(spark, "my-db.my-table").count(), maintenance.plan(spark, "my-db.my-table").notes)
+print(snapshots.history(spark, "my-db.my-table").count(), maintenance.sentences(maintenance.plan(spark, "my-db.my-table")))
 print(session.catalog("aws-glue").load_table(identifiers.parts("my-db.my-table")).scan().to_arrow().num_rows)
 own = {key: value for key, value in spark.sparkContext.getConf().getAll() if key.startswith("spark.sql.catalog.lake")}
 for key, value in own.items():

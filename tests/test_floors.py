@@ -175,8 +175,8 @@ WRITTEN = sorted(set(LIB.rglob("*.py")) - set(GENERATED))
 
 @pytest.mark.parametrize("path", WRITTEN, ids=lambda p: str(p.relative_to(LIB)))
 def test_modules_and_functions_stay_small(path):
-    """200 lines and 30 a function are the smell; this is where it stinks."""
-    assert len(path.read_text().splitlines()) <= 320
+    """Less is better; a module of 400 lines can still be one thought, a larger one is several."""
+    assert len(path.read_text().splitlines()) <= 400
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.FunctionDef):
             body = node.body[1:] if ast.get_docstring(node) else node.body

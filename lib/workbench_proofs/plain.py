@@ -11,7 +11,6 @@ import os
 
 from workbench._base import identifiers
 from workbench.streams import kinesis, tables
-from workbench.streams.readers import backlog
 
 
 def append(spark, table, *, source, parse, checkpoint):
@@ -45,7 +44,7 @@ def append(spark, table, *, source, parse, checkpoint):
     def write(batch, number):
         batch.writeTo(identifiers.quoted(table)).append()
 
-    return backlog.drain(rows.writeStream.option("checkpointLocation", f"{checkpoint}/spark").foreachBatch(write))
+    return kinesis.drain(rows.writeStream.option("checkpointLocation", f"{checkpoint}/spark").foreachBatch(write))
 
 
 class Parsing:

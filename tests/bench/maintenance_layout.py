@@ -99,7 +99,7 @@ def mend(spark, data, space, table):
         "files_before": next(one.files for one in done if one.name == "compact_data"),
         "files": spark.table(f"{name}.data_files").count(),
         "rows_equal": digest(spark, quoted) == before,
-        "said": sorted({sentence for one in done for sentence in one.said}),
+        "said": sorted({sentence for one in done for sentence in maintenance.sentences(one)}),
     }
 
 

@@ -30,10 +30,19 @@ MOVED = {
        ("arguments", "children", "hardware", "identifiers", "jars", "java", "lake", "locks", "releases", "scratch",
         "secrets", "settings", "yaml_files")},
     **{f"workbench.streams.{name}": f"workbench.streams.readers.{name}" for name in
-       ("backlog", "reading", "reports", "shards", "sources", "topics")},
+       ("reading", "reports", "shards", "sources", "topics")},
     **{f"workbench.streams.{name}": f"workbench.streams.records.{name}" for name in
        ("avro", "avro_logical", "avro_resolution", "avro_values", "framing", "keys", "nulls", "parsing",
-        "proposals", "protobuf", "protobuf_fields", "schemas", "types", "varints")},
+        "proposals", "protobuf", "schemas", "types", "varints")},
+    # merged into another
+    "workbench.quality.failures": "workbench.quality.evaluation",
+    "workbench.streams.backlog": "workbench.streams.kinesis",
+    "workbench.streams.protobuf_fields": "workbench.streams.records.protobuf",
+    "workbench.tables.maintenance.bounds": "workbench.tables.maintenance.arrow",
+    "workbench.tables.maintenance.price": "workbench.tables.maintenance.planning",
+    **{f"workbench.local.kinesis.{old}": f"workbench_standins.kinesis.{now}" for old, now in
+       {"resharding": "control", "script": "faults", "shard": "stream"}.items()},
+    **{f"workbench.local.{name}.command": "workbench_standins.by_hand" for name in ("cluster", "kafka", "s3")},
 }  # fmt: skip
 
 

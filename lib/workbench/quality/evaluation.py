@@ -1,14 +1,19 @@
 """A ruleset on a frame: bound, measured in as few scans as there are questions, judged, and told row by row."""
 
+import re
+import threading
+from contextlib import contextmanager
 from operator import and_, or_
 
-from workbench.quality import columns, failures, keys, references, statements
+from workbench.quality import columns, keys, references, statements
 from workbench.quality.columns import percent
 from workbench.quality.comparisons import joined
-from workbench.quality.frames import NO_ROWS, Bound, Frame, Judged, distinguished
+from workbench.quality.frames import NO_ROWS, Bound, Frame, Judged, distinguished, first_line
 from workbench.quality.rules import Composite, leaves
 from workbench.quality.syntax import refusal
 
+# the SQLSTATE classes of what an expression makes of a row: bad values, functions of the user's, raise_error
+_OF_A_ROW = re.compile(r"\[[A-Z_.]+\].*? SQLSTATE: (?:22|38|39|P0)\w{3}")
 BINDERS = {
     "ColumnCount": columns.column_count,
     "ColumnDataType": columns.data_type,
@@ -45,7 +50,7 @@ def bind(spark, df, rules, references, now, composite):
     frame, problems, bound = Frame(spark, df, references, now), [], {}
     statement = any(leaf.type == "CustomSql" for rule in rules for leaf in leaves(rule))
     views = statements.views(df.sparkSession, {statements.PRIMARY: df, **references} if statement else {})
-    with views, failures.quiet():
+    with views, _quiet():
         for leaf in (leaf for rule in rules for leaf in leaves(rule)):
             try:
                 bound[leaf] = BINDERS[leaf.type](frame, leaf)
@@ -129,7 +134,7 @@ def measure(frame, rules, bound):
         ValueError: a filter or statement raised on a row (a division by zero, a bad cast); its rule is named.
     """
     needs = {key: need for one in bound for key, need in one.needs.items()}
-    with failures.quiet():
+    with _quiet():
         facts = _named(frame, lambda some: _scan(frame, some), list(zip(rules, bound, strict=True)))
         for key in (key for key in needs if key not in facts):
             asking = [(rule, one) for rule, one in zip(rules, bound, strict=True) if key in one.needs]
@@ -164,10 +169,10 @@ def _named(frame, run, pairs):
     try:
         return run(pairs)
     except (PySparkException, Py4JJavaError) as error:
-        said = failures.of_a_row(error)
+        said = _raised_on_a_row(error)
         if said is None or raises([]):  # no rule is to blame for a frame that cannot be read
             raise
-        if (guilty := failures.culprit(pairs, raises)) is None:
+        if (guilty := _culprit(pairs, raises)) is None:
             raise
         raise ValueError(f"{guilty[0].text}: Spark could not evaluate it on a row: {said}") from error
 
@@ -198,3 +203,52 @@ def mark(frame, rules, bound):
         F.when(failed, "Failed").otherwise("Passed").alias("DataQualityEvaluationResult"),
     )
     return marked.drop(*frame.helpers.values())
+
+
+@contextmanager
+def _quiet():
+    """Keep PySpark's loggers, for the block and this thread, from printing errors as JSON on stderr.
+
+    What Spark refuses inside the block becomes an error of ours that says the same; nobody needs it twice.
+    """
+    try:
+        from pyspark.logger import PySparkLogger
+    except ImportError:  # before PySpark 4 nothing was printed
+        yield
+        return
+    thread = threading.get_ident()
+
+    def of_others(record):
+        return record.thread != thread
+
+    loggers = [PySparkLogger.getLogger(f"{kind}QueryContextLogger") for kind in ("SQL", "DataFrame")]
+    for logger in loggers:
+        logger.addFilter(of_others)
+    try:
+        yield
+    finally:
+        for logger in loggers:
+            logger.removeFilter(of_others)
+
+
+def _raised_on_a_row(error):
+    """Return what an expression raised on a row, in a line; None for errors of the cluster or the storage.
+
+    It is read from the text: of a job with a shuffle PySpark leaves the error inside one that it does not know.
+    """
+    if type(error).__name__ == "PythonException":  # the user's own function
+        return first_line(error)
+    return found[0] if (found := _OF_A_ROW.search(str(error))) else None
+
+
+def _culprit(rules, raises):
+    """Return the first rule that raises when it is alone, None when none does, in as many tries as halvings.
+
+    Args:
+        rules: those that raised together.
+        raises: function of some of them: do they raise?
+    """
+    while len(rules) > 1:
+        half = rules[: len(rules) // 2]
+        rules = half if raises(half) else rules[len(half) :]
+    return rules[0] if rules and raises(rules) else None

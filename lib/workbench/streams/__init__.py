@@ -9,14 +9,14 @@ The parts:
     readers/                      where records come from
       sources, shards, reading    a stream, its shards and positions, one shard read
       topics                      the same of a Kafka topic
-      reports, backlog            what a reader tells Spark, a backlog read whole
+      reports                     what a reader tells Spark
     records/                      what a record holds
       parsing, types, schemas     strict JSON
       avro, protobuf, framing     the same of records with a schema of their own
       nulls, keys                 records of Kafka without a value or a key; what names a record
       proposals                   a schema from a sample
     aggregates                    records that the Kinesis Producer Library packed into one
-    kinesis                       `format("kinesis")` for any sink
+    kinesis                       `format("kinesis")` for any sink, and a backlog of it read whole
     chunks, tables                a micro-batch on its way to the table's rows
     positions, publish            exactly once
     dead_letters, batches         what could not become rows, what a batch did
@@ -32,9 +32,9 @@ from workbench.streams import kinesis
 from workbench.streams.batches import Batch, Ingested, line
 from workbench.streams.delivery import Delivered, deliver
 from workbench.streams.ingesting import ingest
+from workbench.streams.kinesis import drain
 from workbench.streams.loop import TooManyBad
 from workbench.streams.positions import AnotherWriter, PositionsLost
-from workbench.streams.readers.backlog import drain
 from workbench.streams.readers.shards import RecordsLost
 from workbench.streams.readers.sources import Source, StreamNotFound
 from workbench.streams.readers.topics import Topic

@@ -21,6 +21,7 @@ With a sink that is not idempotent the delivery is at least once, as always with
 once. A batch read (`spark.read`) gives what is there from the starting position to the present end.
 """
 
+import threading
 from collections.abc import Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
@@ -273,3 +274,38 @@ def columns(source, task, records, numbered=False):
         arrays.append(pa.array(records.places(), pa.int64()))
     schema = NUMBERED_SCHEMA if numbered else SCHEMA
     return pa.record_batch(arrays, names=[column.split()[0] for column in schema.split(", ")])
+
+
+def drain(writer, *, timeout_seconds=None):
+    """Run a streaming query until its source has nothing left; then stop it.
+
+    Args:
+        writer: DataStreamWriter, not started and without a trigger: `df.writeStream.option(…).foreachBatch(…)`.
+        timeout_seconds: stop after so long whatever is left: a stream that is always written to has no end.
+
+    Returns:
+        The stopped StreamingQuery; its `recentProgress` tells what was read. Whether the end was reached is
+        `query.drained`.
+
+    Raises:
+        pyspark.errors.StreamingQueryException: the query failed.
+    """
+    query = writer.trigger(processingTime="0 seconds").start()
+    over = threading.Event()
+
+    def end():
+        over.set()
+        query.stop()
+
+    timer = threading.Timer(timeout_seconds, end) if timeout_seconds is not None else None
+    try:
+        if timer:
+            timer.daemon = True
+            timer.start()
+        query.processAllAvailable()
+    finally:
+        if timer:
+            timer.cancel()
+        query.stop()
+    query.drained = not over.is_set()
+    return query

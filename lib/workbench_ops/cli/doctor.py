@@ -158,9 +158,11 @@ def _print_tried(number, one):
 
 
 def _print_cured(cured):
+    from workbench.tables import doctor
+
     for one in cured.done:
         print(f"done   {one.name}: {one.files:,} files became {one.files_after:,}, {one.commits} commits")
     for name, text in cured.properties:
         print(f"done   set {name} to {text}")
-    for sentence in cured.left:
+    for sentence in doctor.sentences(cured):
         print(f"left   {sentence}")

@@ -32,9 +32,9 @@ def local_s3(
     faults: Annotated[str | None, typer.Option(metavar="FILE", help="proxy script, docs/proxy.md")] = None,
 ):
     """Serve S3 and an Iceberg REST catalog on this machine until interrupted."""
-    from workbench_standins.s3 import command
+    from workbench_standins import by_hand
 
-    command.serve(folder, port=port, catalog_port=catalog_port, faults=faults)
+    by_hand.s3(folder, port=port, catalog_port=catalog_port, faults=faults)
 
 
 @local.command("cluster")
@@ -46,9 +46,9 @@ def local_cluster(
     applications: Annotated[int, typer.Option(min=1, max=16, help="sessions that may run side by side")] = 2,
 ):
     """Serve a standalone Spark cluster on this machine until interrupted."""
-    from workbench_standins.cluster import command
+    from workbench_standins import by_hand
 
-    command.serve(port=port, workers=workers, cores=cores, memory=memory, applications=applications)
+    by_hand.cluster(port=port, workers=workers, cores=cores, memory=memory, applications=applications)
 
 
 @local.command("kafka")
@@ -58,6 +58,6 @@ def local_kafka(
     fetch: Annotated[bool, typer.Option("--fetch", help="only fetch the broker's jars")] = False,
 ):
     """Serve Kafka on this machine until interrupted."""
-    from workbench_standins.kafka import command
+    from workbench_standins import by_hand
 
-    command.fetch() if fetch else command.serve(folder, port=port)
+    by_hand.fetch_kafka() if fetch else by_hand.kafka(folder, port=port)

@@ -84,53 +84,55 @@ def _one(spark, name, rules, marks, plan, remove_orphans):
 def _run(spark, planned, remove_orphans):
     """Run a plan and print what it did; returns the exit code."""
     from workbench.tables import commits, maintenance
+    from workbench.tables.maintenance import wording
 
     try:
         done = maintenance.run(spark, planned, remove_orphans=remove_orphans)
     except Exception as error:
-        before = getattr(error, "__notes__", ())
+        before = maintenance.done_before(error)
         if isinstance(error, ValueError) and not before:
             return _refused(error)
         if not _foreseen(error):
             return _broken(planned.table)
         _say(f"workbench: {planned.table} was left in the middle: {commits.errors.first_line(error)}", sys.stderr)
-        for note in before:
-            _say(f"       {note}", sys.stderr)
+        for action in before:
+            _say(f"       done before: {action.name}: {wording.figures(action)}", sys.stderr)
         return 1
     return max([0, *(_say_done(one, remove_orphans) for one in done)])
 
 
 def _say_planned(action):
-    _say(f"plan   {action.name}: {action.what}")
+    from workbench.tables.maintenance import wording
+
+    _say(f"plan   {action.name}: {wording.action(action)}")
     if action.files is not None:
         sizes = ((action.bytes_read, "read"), (action.bytes_written, "written"), (action.bytes_freed, "freed"))
-        told = ", ".join(f"{size:,} bytes {what}" for size, what in sizes if size) or "no bytes"
-        _say(f"       {_count(action.files, 'file')} before, {action.files_after:,} after; about {told}")
-    for sentence in action.breaks:
+        about = ", ".join(f"{size:,} bytes {what}" for size, what in sizes if size) or "no bytes"
+        before = wording.count(action.files, "file")
+        _say(f"       {before} before, {action.files_after:,} after; about {about}")
+    for sentence in wording.breaks(action):
         _say(f"       {sentence}")
 
 
 def _say_done(done, remove_orphans):
     """Print what an action did and what it left; returns the exit code."""
+    from workbench.tables.maintenance import wording
+
+    _say(f"done   {done.name}: {wording.figures(done)}")
     if done.name == "remove_orphans":
         return _say_orphans(done, remove_orphans)
-    expiry = done.name == "expire_snapshots"
-    parts = [f"{_count(done.files, 'file')} " + ("deleted" if expiry else f"before, {done.files_after:,} after")]
-    parts += [f"{done.bytes_read:,} bytes read"] if done.bytes_read else []
-    parts += [_count(done.commits, "commit"), _count(done.tries, "try", "tries")]
-    _say(f"done   {done.name}: {', '.join(parts)}")
+    if done.name == "expire_snapshots" and not done.remarks:
+        _say(f"note   {done.name}: {wording.gone(done)}")
     return max([0, *(_noted(remark, done) for remark in done.remarks)])
 
 
 def _say_orphans(done, remove_orphans):
-    from workbench.tables import maintenance
+    from workbench.tables.maintenance import Reason, Remark
 
     found, left = len(done.orphans), len(done.orphans) - done.files
-    _say(f"done   {done.name}: {_count(found, 'orphan')} found, {done.files:,} deleted")
     remarks = [remark for remark in done.remarks if remark.kind != "asked"]  # that is the option's own word
     if remove_orphans and left:
-        still = f"max_minutes is reached: {_count(left, 'orphan')} left, or known to the table by now"
-        remarks.append(maintenance.Remark(still, "limited"))
+        remarks.append(Remark(Reason.ORPHANS_LEFT, limit="max_minutes", count=left))
     if remove_orphans or not found:
         return max([0, *(_noted(remark, done) for remark in remarks)])
     for location in done.orphans[:_SHOWN]:
@@ -143,7 +145,9 @@ def _say_orphans(done, remove_orphans):
 
 def _noted(remark, done=None):
     """Print a remark; returns the exit code: 1 where a person has to see to it. A limit is the owner's own."""
-    about, text = f"{done.name}: " if done else "", remark.text
+    from workbench.tables.maintenance import wording
+
+    about, text = f"{done.name}: " if done else "", wording.sentence(remark)
     never = remark.too_small and not done.files
     if never:
         text += "; the next run will have no more, so the limit has to be raised"
@@ -172,10 +176,6 @@ def _broken(name):
     _say(f"workbench: {name}: an error that is not the table's or the catalog's", sys.stderr)
     _say(traceback.format_exc().rstrip(), sys.stderr)
     return 1
-
-
-def _count(many, one, several=None):
-    return f"{many:,} {one if many == 1 else several or f'{one}s'}"
 
 
 def _say(text, file=None):

@@ -5,11 +5,10 @@
         spark = session.start("cluster")
 
 Executors are processes of their own, which share no memory with the driver and, by the environment `cluster`, no
-disk: what works on it works where the executors are elsewhere. The parts:
+disk: what works on it works where the executors are elsewhere. By hand: `workbench local cluster`. The parts:
 
     node       master and workers: their command lines, and the question that says they are ready
     child      the process that starts them and ends them with its parent
-    command    `workbench local cluster`
 """
 
 from contextlib import contextmanager

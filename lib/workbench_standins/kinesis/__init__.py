@@ -8,9 +8,9 @@ It listens on 127.0.0.1 only, accepts any signature and keeps everything in memo
 What it does, where real Kinesis and other stand-ins differ, and the fault script: docs/kinesis.md. The parts:
 
     clock, limits, sequence, tokens, refusal, request    values of the protocol
-    shard, stream, store                                 what there is
-    control, resharding, writing, reading, operations    what can be done to it
-    faults, script                                       what shall go wrong
+    stream, store                                        what there is
+    control, writing, reading, operations                what can be done to it
+    faults                                               what shall go wrong
     service, server, child                               JSON, HTTP, a process of its own
 """
 

@@ -1,6 +1,6 @@
 """The table of operations, and a call of one."""
 
-from workbench_standins.kinesis import control, reading, request, resharding, writing
+from workbench_standins.kinesis import control, reading, request, writing
 from workbench_standins.kinesis.refusal import Refused, invalid
 
 OPERATIONS = {
@@ -12,9 +12,9 @@ OPERATIONS = {
     "ListShards": control.list_shards,
     "IncreaseStreamRetentionPeriod": control.increase_retention,
     "DecreaseStreamRetentionPeriod": control.decrease_retention,
-    "SplitShard": resharding.split_shard,
-    "MergeShards": resharding.merge_shards,
-    "UpdateShardCount": resharding.update_shard_count,
+    "SplitShard": control.split_shard,
+    "MergeShards": control.merge_shards,
+    "UpdateShardCount": control.update_shard_count,
     "PutRecord": writing.put_record,
     "PutRecords": writing.put_records,
     "GetShardIterator": reading.get_shard_iterator,

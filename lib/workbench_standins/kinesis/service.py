@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import asdict, dataclass
 
 from workbench_standins.kinesis import faults, operations, writing
+from workbench_standins.kinesis.faults import Hits, Script
 from workbench_standins.kinesis.refusal import Refused
-from workbench_standins.kinesis.script import Hits, Script
 
 MEDIA_TYPE = "application/x-amz-json-1.1"
 TARGET = "Kinesis_20131202."

@@ -13,7 +13,6 @@ Who can see what, what the REST catalog lacks, how to run it by hand: docs/s3.md
     folder     what a server keeps: keys, lock, data
     weed       SeaweedFS itself: flags, ports, the questions that say it is ready
     child      the process that starts it and ends it with its parent
-    command    `workbench local s3`
 """
 
 import importlib.metadata

@@ -43,7 +43,6 @@ def test_the_page_names_all_reasons_and_no_other():
         "nulls",
         "parsing",
         "protobuf",
-        "protobuf_fields",
         "routes",
         "types",
     )

@@ -9,7 +9,7 @@ from conftest import PROVE
 from stream_server import REGION, ids, server, stream
 
 from workbench.streams import kinesis
-from workbench.streams.readers import backlog, reports
+from workbench.streams.readers import reports
 
 ROWS = 60
 
@@ -69,7 +69,7 @@ def test_a_backlog_of_five_caps_is_drained_whole_and_a_restart_goes_on(spark, st
     stream.send(range(ROWS))
     stream.split(stream.shards()[0])
     stream.send(range(ROWS, 2 * ROWS))
-    query = backlog.drain(into(streamed(spark, stream, tmp_path, maxRecordsPerBatch="24"), tmp_path, table))
+    query = kinesis.drain(into(streamed(spark, stream, tmp_path, maxRecordsPerBatch="24"), tmp_path, table))
     assert query.drained
     assert sorted(ids(rows(spark, table))) == list(range(2 * ROWS))
     sizes = Counter(row.batch for row in rows(spark, table))
@@ -77,7 +77,7 @@ def test_a_backlog_of_five_caps_is_drained_whole_and_a_restart_goes_on(spark, st
     # nothing new: no batch; then the rest, through the same checkpoint
     before = len(list((tmp_path / "spark" / "commits").glob("[0-9]*")))
     stream.send(range(2 * ROWS, 2 * ROWS + 5))
-    backlog.drain(into(streamed(spark, stream, tmp_path, maxRecordsPerBatch="24"), tmp_path, table))
+    kinesis.drain(into(streamed(spark, stream, tmp_path, maxRecordsPerBatch="24"), tmp_path, table))
     assert sorted(ids(rows(spark, table))) == list(range(2 * ROWS + 5))
     assert len(list((tmp_path / "spark" / "commits").glob("[0-9]*"))) == before + 1
 
@@ -93,14 +93,14 @@ def test_available_now_alone_takes_one_batch_of_a_backlog(spark, stream, table, 
 def test_a_batch_that_was_not_committed_is_repeated_exactly(spark, stream, table, tmp_path):
     """The state a driver leaves that is killed between the sink's commit and Spark's: its last commit is missing."""
     stream.send(range(ROWS))
-    backlog.drain(into(streamed(spark, stream, tmp_path, maxRecordsPerBatch="40"), tmp_path, table))
+    kinesis.drain(into(streamed(spark, stream, tmp_path, maxRecordsPerBatch="40"), tmp_path, table))
     commits = sorted((tmp_path / "spark" / "commits").glob("[0-9]*"), key=lambda path: int(path.name))
     last = int(commits[-1].name)
     first = sorted(ids(rows(spark, table, f"batch = {last}")))
     commits[-1].unlink()
     (commits[-1].parent / f".{last}.crc").unlink(missing_ok=True)
     stream.send(range(ROWS, ROWS + 30))
-    backlog.drain(into(streamed(spark, stream, tmp_path, maxRecordsPerBatch="40"), tmp_path, table))
+    kinesis.drain(into(streamed(spark, stream, tmp_path, maxRecordsPerBatch="40"), tmp_path, table))
     found = sorted(ids(rows(spark, table, f"batch = {last}")))
     assert first and found == sorted(first * 2)  # a plain append doubles, and it doubles exactly this batch
     assert sorted(set(ids(rows(spark, table)))) == list(range(ROWS + 30))
@@ -143,11 +143,11 @@ def test_the_first_report_wins(tmp_path):
 def test_a_checkpoint_without_its_positions_is_told(spark, stream, table, tmp_path):
     stream.send(range(10))
     cap = "4" if PROVE else "20"
-    backlog.drain(into(streamed(spark, stream, tmp_path, maxRecordsPerBatch=cap), tmp_path, table))
+    kinesis.drain(into(streamed(spark, stream, tmp_path, maxRecordsPerBatch=cap), tmp_path, table))
     shutil.rmtree(tmp_path / "kinesis")
     stream.send(range(10, 12))
     with pytest.raises(Exception, match="do not belong together"):
-        backlog.drain(into(streamed(spark, stream, tmp_path), tmp_path, table))
+        kinesis.drain(into(streamed(spark, stream, tmp_path), tmp_path, table))
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from kinesis_clients import client
 
 from workbench_standins import kinesis
 from workbench_standins.kinesis import Fault, faults
-from workbench_standins.kinesis.script import Script
+from workbench_standins.kinesis.faults import Script
 
 
 @pytest.fixture(scope="module")

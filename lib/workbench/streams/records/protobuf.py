@@ -1,12 +1,15 @@
 """Protobuf records against their message type: its fields are the columns.
 
-Source of the type mapping and of presence: protobuf.dev, Language Guide (proto 3), Field Presence.
+Source of the type mapping and of presence: protobuf.dev, Language Guide (proto 3), Field Presence. Of fields that
+a type does not have, and of values that the library cannot read: Unknown Fields, Enum Behavior, Encoding.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 from workbench.streams import aggregates
-from workbench.streams.records import framing, protobuf_fields, schemas
+from workbench.streams.records import framing, schemas
 from workbench.streams.records.parsing import MESSAGE_LENGTH, UNKNOWN_FIELDS, Parsed, batch
 from workbench.streams.records.types import Bad
 
@@ -15,6 +18,7 @@ WRAPPED = {  # google.protobuf's messages around one value, which may be absent
     for name in ("Bool", "Int32", "Int64", "UInt32", "UInt64", "Float", "Double", "String", "Bytes")
 }
 TIMESTAMP = "google.protobuf.Timestamp"
+VARINT, LENGTH = 0, 2  # wire types
 NOT_READ = ("google.protobuf.Any", "google.protobuf.Struct", "google.protobuf.Value", "google.protobuf.ListValue")
 
 
@@ -116,12 +120,12 @@ class Parser:
         """Parse a list of bytes."""
         if self._made is None:
             self._made = self._make()
-        made, own, getters, strangers, arrow = self._made
+        made, own, getters, stranger_in, arrow = self._made
         rows, good, dead, unknown = [], [], [], []
         for place, raw in enumerate(data):
             try:
                 found = _value(made, self._unframed(raw, own) if self.framing else raw)
-                stranger = strangers(found)
+                stranger = stranger_in(found)
                 row = [get(found) for get in getters]
                 if stranger and self.strict:
                     raise Bad("unknown_field", f"field number {stranger[0]} is not in {stranger[1]}")
@@ -139,7 +143,7 @@ class Parser:
         kind = made.DESCRIPTOR
         own = framing.place_of(self.framing, kind) if self.framing else None
         getters = [_getter(one) for one in kind.fields]
-        return made, own, getters, protobuf_fields.strangers(kind), schemas.arrow_schema(self.struct)
+        return made, own, getters, _strangers(kind), schemas.arrow_schema(self.struct)
 
     def _unframed(self, raw, own):
         """Return the bytes of a framed message; raise Bad where it is another one of the file."""
@@ -174,9 +178,9 @@ def _value(made, raw):
 def _getter(one):
     """Return a function of a message that gives a field's value as Arrow takes it; it raises Bad."""
     name = one.name
-    if protobuf_fields.is_map(one):
+    if _is_map(one):
         value = _converter(one.message_type.fields_by_name["value"], name)
-        return lambda message: [(key, value(each)) for key, each in protobuf_fields.entries(message, name)]
+        return lambda message: [(key, value(each)) for key, each in _entries(message, name)]
     inner = _converter(one, name)
     if one.is_repeated:
         return lambda message: [inner(each) for each in getattr(message, name)]
@@ -200,7 +204,7 @@ def _converter(one, name):
 
         def text(value):
             if isinstance(value, bytes):
-                raise protobuf_fields.not_utf8(name, "the text")
+                raise _not_utf8(name, "the text")
             return value
 
         return text
@@ -257,7 +261,7 @@ def _struct(message, above):
 
 
 def _type(one, above):
-    if protobuf_fields.is_map(one):
+    if _is_map(one):
         key, value = (one.message_type.fields_by_name[part] for part in ("key", "value"))
         inner = _single(value, above)
         return {"type": "map", "keyType": _single(key, above), "valueType": inner, "valueContainsNull": False}
@@ -277,3 +281,77 @@ def _single(one, above):
         one.CPPTYPE_BOOL: "boolean", one.CPPTYPE_ENUM: "string",
         one.CPPTYPE_STRING: "binary" if one.type == one.TYPE_BYTES else "string",
     }[one.cpp_type]  # fmt: skip
+
+
+def _strangers(kind: Any) -> Callable:
+    """Return a function that finds a field which a message, or one in it, has and its type has not.
+
+    It returns (number, full name of the type), or None. The library also keeps values of known fields that it
+    cannot read among the unknown ones: their columns would be null or 0, so they raise Bad.
+    """
+    from google.protobuf.unknown_fields import UnknownFieldSet
+
+    inner = [(one.name, _parts(one), _strangers(_of(one))) for one in kind.fields if _of(one) is not None]
+    known = kind.fields_by_number
+
+    def find(message):
+        found = None
+        for one in UnknownFieldSet(message):
+            if one.field_number in known:
+                raise _lost(known[one.field_number], one)
+            found = found or (one.field_number, kind.full_name)
+        if found is None and kind.is_extendable:
+            more = next((one.number for one, _ in message.ListFields() if one.is_extension), None)
+            found = more and (more, kind.full_name)
+        for name, parts, within in inner:
+            for part in parts(message, name):
+                deeper = within(part)
+                found = found or deeper
+        return found
+
+    return find
+
+
+def _of(one):
+    """Return the message type of a field's values; None where they are plain ones."""
+    return one.message_type.fields_by_name["value"].message_type if _is_map(one) else one.message_type
+
+
+def _parts(one):
+    """Return a function of a message and a field's name that gives the messages in it."""
+    if _is_map(one):
+        return lambda message, name: [value for _, value in _entries(message, name)]
+    if one.is_repeated:
+        return getattr
+    return lambda message, name: (getattr(message, name),) if message.HasField(name) else ()
+
+
+def _lost(one, value):
+    """Return the Bad of a value that the library put aside although the message has its field."""
+    enum = one.message_type.fields_by_name["value"].enum_type if _is_map(one) else one.enum_type
+    where = f"field {one.name!r} of {one.containing_type.full_name}"
+    if _is_map(one) and value.wire_type == LENGTH:
+        if enum is not None and enum.is_closed:
+            return Bad("unknown_enum", f"field {one.name!r}: {enum.name} has no value for one of its entries")
+        return Bad("unknown_field", f"{where}: an entry has a field beside its key and value, and is lost with it")
+    if enum is not None and value.wire_type == VARINT:
+        return Bad("unknown_enum", f"field {one.name!r}: {enum.name} has no value {value.data}")
+    return Bad("wrong_type", f"{where} is there with wire type {value.wire_type}, which its type does not have")
+
+
+def _entries(message: Any, name: str) -> Any:
+    """Return the entries of a map; a key that is no text can be seen, but the library finds nothing by it."""
+    found = getattr(message, name)
+    if any(isinstance(key, bytes) for key in found):
+        raise _not_utf8(name, "a key")
+    return found.items()
+
+
+def _not_utf8(name: str, what: str) -> Bad:
+    """Return the Bad of a text that is none: proto2 takes any bytes, and gives such as they are."""
+    return Bad("not_utf8", f"field {name!r}: {what} is not UTF-8")
+
+
+def _is_map(one: Any) -> bool:
+    """Say whether a field is a map, which is a list of entries."""
+    return one.message_type is not None and one.message_type.GetOptions().map_entry

@@ -25,7 +25,7 @@ For a table's owner: docs/doctor.md.
 
 from workbench.tables.doctor import pointers
 from workbench.tables.doctor.asking import asked
-from workbench.tables.doctor.cures import OWNERS, Cured, cure
+from workbench.tables.doctor.cures import OWNERS, Cured, cure, sentences
 from workbench.tables.doctor.diagnosing import diagnose
 from workbench.tables.doctor.findings import CAUSES, Diagnosis, Finding, told
 from workbench.tables.doctor.thresholds import Thresholds
@@ -33,5 +33,5 @@ from workbench.tables.doctor.trials import Tried, trial
 
 __all__ = [
     "CAUSES", "OWNERS", "Cured", "Diagnosis", "Finding", "Thresholds", "Tried", "asked", "cure", "diagnose",
-    "pointers", "told", "trial",
+    "pointers", "sentences", "told", "trial",
 ]  # fmt: skip

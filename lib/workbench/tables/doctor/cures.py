@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from workbench._base import arguments
 from workbench.tables import commits, maintenance
 from workbench.tables.doctor import looking, pointers
-from workbench.tables.doctor.findings import CAUSES, Diagnosis
-from workbench.tables.maintenance import Done, expiry, limits, metadata
+from workbench.tables.doctor.findings import CAUSES, Diagnosis, Finding
+from workbench.tables.maintenance import Done, Remark, expiry, limits, metadata, wording
 
 OWNERS = (
     "too_many_partitions",
@@ -15,7 +15,7 @@ OWNERS = (
     "unsorted_files",
     "dangling_refs",
 )
-UNDONE = ("limited", "undone")  # what maintenance remarks on and a person may want to know
+_LEFT = ("limited", "undone")  # kinds of maintenance's remarks on what a person may want to know
 _PARTITIONING = ("too_many_partitions", "wrong_partition_transform")
 
 
@@ -27,13 +27,20 @@ class Cured:
         done: of maintenance, one an action.
         properties: (name, text) that were set.
         statements: that ran because the owner named their cause.
-        left: sentences: what the owner may decide, and what others were in the way of.
+        undecided: findings whose cure the owner may decide on, and has not.
     """
 
     done: tuple[Done, ...]
     properties: tuple[tuple[str, str], ...]
     statements: tuple[str, ...]
-    left: tuple[str, ...]
+    undecided: tuple[Finding, ...]
+
+    @property
+    def remarks(self) -> tuple[tuple[str, Remark], ...]:
+        """What maintenance left: (name of the action, Remark), of the kinds `limited` and `undone`."""
+        return tuple(
+            (action.name, remark) for action in self.done for remark in action.remarks if remark.kind in _LEFT
+        )
 
 
 def cure(spark, diagnosis, *, agreed=(), marks=(), properties=True, now=None, tries=5, **most):
@@ -76,9 +83,14 @@ def cure(spark, diagnosis, *, agreed=(), marks=(), properties=True, now=None, tr
     if given:
         commits.set_profile(spark, diagnosis.table, properties=given)
     done = _maintained(spark, diagnosis, wanted, marks, now or diagnosis.now, tries, most)
-    left = [f"{one.cause}: {one.advice}" for one in diagnosis.findings if one.by == "owner" and one not in wanted]
-    left += [f"{one.name}: {remark.text}" for one in done for remark in one.remarks if remark.kind in UNDONE]
-    return Cured(done, tuple(given.items()), ran, tuple(left))
+    undecided = tuple(finding for finding in diagnosis.findings if finding.by == "owner" and finding not in wanted)
+    return Cured(done, tuple(given.items()), ran, undecided)
+
+
+def sentences(cured: Cured) -> tuple[str, ...]:
+    """Return what a cure left: what the owner may decide, and what was in maintenance's way."""
+    advice = [f"{finding.cause}: {finding.advice}" for finding in cured.undecided]
+    return (*advice, *(f"{action}: {wording.sentence(remark)}" for action, remark in cured.remarks))
 
 
 def _refuse_limits(most, *, tries, properties, now):

@@ -108,11 +108,6 @@ def would_do(finding):
     return "; ".join((*finding.actions, *settings, *finding.statements))
 
 
-def count(many, noun):
-    """Return a number with its noun: `1 file`, `2 files`."""
-    return f"{many:,} {noun}{'' if many == 1 else 's'}"
-
-
 def size(many):
     """Return bytes as people say them."""
     for unit in ("bytes", "KB", "MB", "GB"):

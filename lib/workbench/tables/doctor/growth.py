@@ -5,8 +5,9 @@ from datetime import timedelta
 from workbench._base import identifiers
 from workbench.tables import commits
 from workbench.tables.doctor import looking
-from workbench.tables.doctor.findings import LOW, MIDDLE, Finding, count, size
+from workbench.tables.doctor.findings import LOW, MIDDLE, Finding, size
 from workbench.tables.maintenance import expiry, manifests, metadata
+from workbench.tables.maintenance.wording import count
 
 AFTER_COMMIT = "write.metadata.delete-after-commit.enabled"
 VERSIONS = "write.metadata.previous-versions-max"

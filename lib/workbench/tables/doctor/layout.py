@@ -3,8 +3,9 @@
 import statistics
 
 from workbench.tables.doctor import looking, transforms
-from workbench.tables.doctor.findings import HIGH, LOW, MIDDLE, Finding, count, size
+from workbench.tables.doctor.findings import HIGH, LOW, MIDDLE, Finding, size
 from workbench.tables.maintenance import deletes, groups
+from workbench.tables.maintenance.wording import count
 
 
 def small_files(look):

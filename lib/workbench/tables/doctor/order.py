@@ -4,8 +4,9 @@ import bisect
 
 from workbench._base import identifiers
 from workbench.tables.doctor import looking
-from workbench.tables.doctor.findings import MIDDLE, Finding, count, size
+from workbench.tables.doctor.findings import MIDDLE, Finding, size
 from workbench.tables.maintenance import groups, metadata
+from workbench.tables.maintenance.wording import count
 
 _ASKED = 1000  # files of a partition that are asked for
 

@@ -3,7 +3,7 @@
     policy = maintenance.read_policy("sales_orders.yml")
     planned = maintenance.plan(spark, "sales.orders", policy=policy, marks=[position_of_the_slowest_reader])
     show.rows(maintenance.told(planned))
-    maintenance.run(spark, planned, max_minutes=30)
+    done = maintenance.run(spark, planned, max_minutes=30)
 
 A plan reads metadata only and changes nothing. A run does what was planned and no more: within limits, beside
 writers, and again after a kill.
@@ -11,15 +11,14 @@ writers, and again after a kill.
 The parts:
 
     policy       what may be done to a table, from a file
-    planning     what would be done: a value and its table
-    price        what a plan costs
+    planning     what would be done, and what it costs
     running      what was planned, done within limits
-    remarks      what a plan or a run remarks on: a sentence, and what it is
+    results      what was planned and done, as values that a program decides by
+    wording      their sentences, for who prints them
     limits       what bounds a run, and which arguments say nothing
     groups       which data files are worth rewriting
     compaction   their rewrite by Iceberg's action on Spark
     arrow        their rewrite without Spark, for small plain files
-    bounds       lowest and highest values, cut as Iceberg cuts them
     deletes      delete files: written together, or dropped where they apply to nothing
     manifests    manifests written together
     expiry       which snapshots may go, and who holds the others
@@ -33,14 +32,15 @@ For a table's owner: docs/maintenance.md.
 """
 
 from workbench.tables.maintenance.inventory import Inventory, inventory
-from workbench.tables.maintenance.planning import Action, Planned, only, plan, told
+from workbench.tables.maintenance.planning import only, plan, usd
 from workbench.tables.maintenance.policy import ACTIONS, Limits, Policy, read_policy
-from workbench.tables.maintenance.price import usd
 from workbench.tables.maintenance.readers import stream_checkpoint, stream_marks
-from workbench.tables.maintenance.remarks import Remark
-from workbench.tables.maintenance.running import Done, run
+from workbench.tables.maintenance.results import Action, Done, Hindrance, Obstacle, Planned, Reason, Remark
+from workbench.tables.maintenance.running import done_before, run
+from workbench.tables.maintenance.wording import sentences, told
 
 __all__ = [
-    "ACTIONS", "Action", "Done", "Inventory", "Limits", "Planned", "Policy", "Remark", "inventory", "only",
-    "plan", "read_policy", "run", "stream_checkpoint", "stream_marks", "told", "usd",
+    "ACTIONS", "Action", "Done", "Hindrance", "Inventory", "Limits", "Obstacle", "Planned", "Policy", "Reason",
+    "Remark", "done_before", "inventory", "only", "plan", "read_policy", "run", "sentences", "stream_checkpoint",
+    "stream_marks", "told", "usd",
 ]  # fmt: skip

@@ -5,16 +5,20 @@ present ones. Whatever else there is goes to Spark, and the reason is told.
 """
 
 import json
+import re
 import uuid
 
 from workbench.tables import commits
 from workbench.tables.commits import marks
-from workbench.tables.maintenance import bounds, compaction, groups, metadata, parquet, storage
+from workbench.tables.maintenance import compaction, groups, metadata, parquet, storage
 from workbench.tables.maintenance.compaction import Rewritten
+from workbench.tables.maintenance.results import Hindrance, Obstacle
 from workbench.tables.maintenance.storage import Unfit
 
 LARGEST = 512 * 1024 * 1024  # of a group: more is work for a cluster
 _AGAIN = (commits.CONFLICT, commits.VALIDATION)
+_SURROGATES = range(0xD800, 0xE000)
+_LAST_CHARACTER = 0x10FFFF
 
 
 def rewrite(spark, table, chosen, policy, *, tries, before_commit=lambda: None):
@@ -33,7 +37,7 @@ def rewrite(spark, table, chosen, policy, *, tries, before_commit=lambda: None):
         before_commit: called when the new files are written; for tests.
 
     Returns:
-        (Rewritten, None), or (None, why it cannot be done this way).
+        (Rewritten, None), or (None, Obstacle) where it cannot be done this way.
     """
     mark = uuid.uuid4().hex
 
@@ -48,11 +52,12 @@ def rewrite(spark, table, chosen, policy, *, tries, before_commit=lambda: None):
     try:
         done = commits.attempt(once, landed=landed, conditional=True, again=_AGAIN, tries=tries)
     except Unfit as error:
-        return None, str(error)
+        return None, error.obstacle
     except Exception as error:
         if not isinstance(error, commits.OutcomeUnknown) and commits.kind(error) not in _AGAIN:
             raise
-        return None, f"the fast way was refused {tries} times: {commits.errors.first_line(error)}"
+        first = commits.errors.first_line(error)
+        return None, Obstacle(Hindrance.FAST_REFUSED, number=tries, error=first)
     files, after, size = done.value
     return Rewritten(files, after, size, int(bool(files)), done.tries), None
 
@@ -107,23 +112,21 @@ def check(loaded, chosen):
     version = loaded.operations().current().formatVersion()
     summary = loaded.currentSnapshot().summary() if loaded.currentSnapshot() is not None else {}
     if version != 2:
-        raise Unfit(
-            f"the table has format {version}" + (", whose row lineage would be lost" if version > 2 else "")
-        )
+        raise Unfit(Hindrance.FORMAT_VERSION, number=version)
     if summary.get("total-delete-files") != "0":
-        raise Unfit("the table has delete files")
+        raise Unfit(Hindrance.DELETE_FILES)
     if not loaded.sortOrder().isUnsorted():
-        raise Unfit("the table has a sort order")
+        raise Unfit(Hindrance.SORT_ORDER)
     if not loaded.spec().isUnpartitioned() and any(one.spec_id != loaded.spec().specId() for one in chosen):
         # the rows of one may belong to several partitions now
-        raise Unfit("some files have an older partitioning")
+        raise Unfit(Hindrance.OLDER_PARTITIONING)
     every = [field for spec in dict(loaded.specs()).values() for field in spec.fields()]
     if any(field.transform().toString() == "void" for field in every):
-        raise Unfit("a field was dropped from its partitioning")  # Iceberg cannot tell such files as JSON
+        raise Unfit(Hindrance.DROPPED_PARTITION_FIELD)  # Iceberg cannot tell such files as JSON
     if odd := compaction.not_told(loaded):
-        raise Unfit(f"it is partitioned by values of type {odd}")
+        raise Unfit(Hindrance.PARTITION_TYPE, name=odd)
     if any(one.bytes > LARGEST for one in chosen):
-        raise Unfit(f"a group is larger than {LARGEST // 1024**2} MB")
+        raise Unfit(Hindrance.LARGE_GROUP, number=LARGEST)
 
 
 def _parts(spark, seen, provider, chosen, policy):
@@ -146,9 +149,9 @@ def _parts(spark, seen, provider, chosen, policy):
             members.sort(key=lambda n: tasks.get(found[n]["task"]).file().dataSequenceNumber())
         sizes = [found[n]["file-size-in-bytes"] for n in members]
         if any(found[n]["file-format"].lower() != "parquet" for n in members):
-            raise Unfit("some of its files are not Parquet")
+            raise Unfit(Hindrance.FILE_FORMAT)
         if any(found[n].get("sort-order-id") for n in members):
-            raise Unfit("some of its files are sorted")
+            raise Unfit(Hindrance.SORTED_FILES)
         partition = tasks.get(found[members[0]]["task"]).file().partition()
         for run in parquet.evenly(sizes, count):
             name = f"{len(parts):05d}-{own}-fast.parquet"
@@ -251,7 +254,7 @@ def _replace_bounds(told, loaded, spans, config):
         kind, mode = loaded.schema().findType(number).toString(), _mode(loaded, config, number)
         if kind in ("float", "double") and mode.startswith("truncate"):  # numbers are never cut
             mode = "full"
-        found = bounds.kept(lowest, highest, mode, text=kind == "string")
+        found = kept_bounds(lowest, highest, mode, text=kind == "string")
         for which, bound in zip(("lower-bounds", "upper-bounds"), found, strict=True):
             there = told.get(which) or {"keys": [], "values": []}
             pairs = dict(zip(there["keys"], there["values"], strict=True))
@@ -275,3 +278,47 @@ def _told(spark, table, snapshot_id):
     return tuple(
         int(snapshot.get(one) or 0) for one in ("deleted-data-files", "added-data-files", "removed-files-size")
     )
+
+
+def kept_bounds(lowest, highest, mode, *, text):
+    """Return the bounds that Iceberg keeps of a column: (lower, upper), each bytes, or None for none.
+
+    The rules of its UnicodeUtil and BinaryUtil: a lower bound is cut; an upper one is cut and the last place that
+    can be made greater is made greater. A Parquet footer has no bounds that are longer than 4 KB: parquet-cpp, by
+    which PyArrow writes, leaves them out, and so does parquet-java. Iceberg's own writer has them from writing.
+
+    Args:
+        lowest: of the column's values, bytes.
+        highest: of them, bytes.
+        mode: the column's metrics mode, as Iceberg writes it: `none`, `counts`, `truncate(16)` or `full`.
+        text: whether they are texts, which are cut by characters.
+    """
+    if mode == "full":
+        return lowest, highest
+    if not (found := re.fullmatch(r"truncate\((\d+)\)", mode)):
+        return None, None
+    length = int(found[1])
+    if not text:
+        return lowest[:length], _greater(highest, length)
+    try:
+        lower, upper = lowest.decode()[:length], _greater_text(highest.decode(), length)
+    except UnicodeDecodeError:  # Spark takes any bytes for a text; without bounds nobody is misled
+        return None, None
+    return lower.encode(), None if upper is None else upper.encode()
+
+
+def _greater(value, length):
+    if len(value) <= length:
+        return value
+    cut = value[:length].rstrip(b"\xff")
+    return cut[:-1] + bytes([cut[-1] + 1]) if cut else None
+
+
+def _greater_text(value, length):
+    if len(value) <= length:
+        return value
+    cut = value[:length].rstrip(chr(_LAST_CHARACTER))
+    if not cut:
+        return None
+    following = ord(cut[-1]) + 1
+    return cut[:-1] + chr(_SURROGATES.stop if following in _SURROGATES else following)

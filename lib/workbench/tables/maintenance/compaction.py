@@ -9,7 +9,7 @@ from workbench.tables import commits
 from workbench.tables.commits import marks
 from workbench.tables.maintenance import deletes, metadata
 from workbench.tables.maintenance import groups as sizes
-from workbench.tables.maintenance.remarks import Remark, limited, undone
+from workbench.tables.maintenance.results import Reason, Remark
 
 _AGAIN = (commits.CONFLICT, commits.VALIDATION)
 _LITERALS = ("string", "int", "long", "date", "boolean")
@@ -28,7 +28,7 @@ class Rewritten:
         commits: snapshots.
         tries: how often it was begun.
         skipped: data files left as they are, because others changed the table under it each time.
-        remarks: on what was left, Remark.
+        remarks: on what was left.
     """
 
     files: int = 0
@@ -65,7 +65,7 @@ def by_spark(spark, table, groups, policy, *, tries=5, max_commits=None, max_fil
         room = max_files if max_files is None else max_files - files
         if left == 0 or (files and room is not None and room < 2):
             full = "max_commits" if left == 0 else "max_bytes"
-            remarks = (limited(f"{full} is reached: {skipped} files were left as they are"),)
+            remarks = (Remark(Reason.FILES_LEFT, limit=full, count=skipped),)
             break
         options, drops = _options(spark, policy, left, room), left is None and _drops(spark, table, groups, policy)
         try:
@@ -81,7 +81,7 @@ def by_spark(spark, table, groups, policy, *, tries=5, max_commits=None, max_fil
             if not isinstance(error, commits.OutcomeUnknown) and commits.kind(error) not in _AGAIN:
                 raise
             skipped = sum(one.files for one in groups)
-            remarks = (undone(f"left as they are: {_first_line(error)}"),)
+            remarks = (Remark(Reason.REWRITE_REFUSED, error=commits.errors.first_line(error)),)
             begun += tries
             break
         done, begun = attempt.value, begun + attempt.tries
@@ -91,8 +91,7 @@ def by_spark(spark, table, groups, policy, *, tries=5, max_commits=None, max_fil
         if tried < tries:
             sleep(min(0.1 * 2**tried, 10))
     if skipped and not remarks:
-        why = f"other commits changed them each of {tries} times"
-        remarks = (undone(f"{skipped} files were left as they are: {why}"),)
+        remarks = (Remark(Reason.FILES_CHANGED, count=skipped, tries=tries),)
     return Rewritten(files, after, size, _made(spark, table, mark), begun, skipped, remarks)
 
 
@@ -195,7 +194,3 @@ def _term(expressions, column, transform):
         return expressions.ref(column)
     make = getattr(expressions, name)
     return make(column, int(width)) if width else make(column)
-
-
-def _first_line(error):
-    return commits.errors.first_line(error)

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 from workbench.tables import commits
 from workbench.tables.maintenance import metadata
+from workbench.tables.maintenance.results import Hindrance, Obstacle
 
 MAX_AGE = "history.expire.max-ref-age-ms"
 
@@ -18,14 +19,14 @@ class Expiry:
         held: how many more would be old enough, but are needed by the marks.
         by: name of the oldest mark that holds some; None without.
         drops: names of refs whose maximum age is over: Iceberg drops them with any expiry.
-        refused: why nothing may be expired; None otherwise.
+        refused: why nothing may be expired; None where it may.
     """
 
     snapshots: tuple[int, ...]
     held: int
     by: str | None
     drops: tuple[str, ...]
-    refused: str | None
+    refused: Obstacle | None
 
 
 def marked(spark, loaded, marks):
@@ -184,17 +185,14 @@ def _over(loaded, ref, known, now):
 
 def _refused(loaded, refs, known, now, kept, lost):
     """Say why Iceberg would take more than it is told to; None where it would not."""
-    if (loaded.properties().get("gc.enabled") or "true").lower() == "false":
-        return "the table has gc.enabled false: its files may belong to others"
+    if metadata.gc_disabled(loaded):
+        return Obstacle(Hindrance.GC_DISABLED)
     if lost:
-        return f"{sorted(lost)[0]} is a reader's mark, and its maximum age is over: expiry would drop it"
+        return Obstacle(Hindrance.MARK_EXPIRES, name=min(lost))
     for name, ref in refs.items():
         if ref.isBranch() and (age := ref.maxSnapshotAgeMs()) is not None:
             line = metadata.ancestors(known, ref.snapshotId())[ref.minSnapshotsToKeep() or 1 :]
             old = {id for id in line if now.timestamp() * 1000 - known[id]["timestamp-ms"] > age}
             if old & kept:
-                return (
-                    f"branch {name} has a maximum snapshot age of its own, by which Iceberg would also expire "
-                    f"{len(old & kept)} that are needed: drop that setting"
-                )
+                return Obstacle(Hindrance.BRANCH_SNAPSHOT_AGE, name=name, number=len(old & kept))
     return None

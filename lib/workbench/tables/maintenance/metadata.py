@@ -149,6 +149,11 @@ def entries(spark: "SparkSession", loaded: "JavaObject", *columns: "str | Column
     return live.drop("partition").join(known, same).drop("_path", "_at")
 
 
+def gc_disabled(loaded: "JavaObject") -> bool:
+    """Say whether a table forbids that its files are deleted, for they may belong to others."""
+    return (loaded.properties().get("gc.enabled") or "true").lower() == "false"
+
+
 def uuid_field(loaded: "JavaObject") -> str | None:
     """Return the name of a partition field that holds a UUID, of any of a table's specs; None without.
 

@@ -7,7 +7,8 @@ metadata says.
 from datetime import UTC, datetime, timedelta
 
 from workbench.tables import commits
-from workbench.tables.maintenance import metadata
+from workbench.tables.maintenance import metadata, wording
+from workbench.tables.maintenance.results import Hindrance, Obstacle
 
 GUARD = timedelta(hours=24)
 _AT_ONCE = 500
@@ -16,7 +17,15 @@ _FEW = 100  # files whose ages are asked one by one: more is slower than to list
 
 
 class Ambiguous(ValueError):
-    """What is an orphan cannot be told, for files of another table may be among them; nothing was removed."""
+    """What is an orphan cannot be told, for files of another table may be among them; nothing was removed.
+
+    Attributes:
+        obstacle: what is in the way.
+    """
+
+    def __init__(self, obstacle: Obstacle) -> None:
+        super().__init__(wording.obstacle(obstacle))
+        self.obstacle = obstacle
 
 
 def check(policy, *, now, no_commit_under_way=False):
@@ -106,8 +115,8 @@ def _unknown(spark, loaded, before_millis):
     except Exception as error:
         if commits.kind(error) != commits.VALIDATION:
             raise
-        why = f"what is an orphan of {loaded.name()} cannot be told, nothing is removed"
-        raise Ambiguous(f"{why}: {commits.errors.first_line(error)}") from error
+        first = commits.errors.first_line(error)
+        raise Ambiguous(Obstacle(Hindrance.LISTING_REFUSED, name=loaded.name(), error=first)) from error
     return sorted(found.orphanFileLocations())
 
 
@@ -180,15 +189,12 @@ def _alone(spark, loaded, locations):
         uuid, logs[location] = _described(spark, loaded, location)
         folder = location.rpartition("/")[0]
         if uuid is None and metadata.path(folder) != own:
-            raise Ambiguous(
-                f"metadata that cannot be read lies below {loaded.location()}, in {folder}: its table's files may "
-                "be among what is taken for orphans. Nothing is removed"
-            )
-        if uuid not in (None, loaded.uuid().toString()):
-            raise Ambiguous(
-                f"another table's metadata lies below {loaded.location()}, in {folder}: its files would be taken "
-                "for orphans. Nothing is removed"
-            )
+            why = Hindrance.UNREADABLE_METADATA
+        elif uuid not in (None, loaded.uuid().toString()):
+            why = Hindrance.METADATA_OF_ANOTHER
+        else:
+            continue
+        raise Ambiguous(Obstacle(why, location=loaded.location(), folder=folder))
     _newest(loaded, logs)
 
 
@@ -211,10 +217,7 @@ def _newest(loaded, logs):
     for location in logs:
         forgotten = (number := metadata.number(location)) is not None and number < first
         if metadata.path(location) in named and not forgotten:
-            raise Ambiguous(
-                f"{location} was committed, and the metadata file that the catalog names does not know it: the "
-                "catalog came back from an old copy, or another one has the table too. Nothing is removed"
-            )
+            raise Ambiguous(Obstacle(Hindrance.UNKNOWN_COMMIT, location=location))
 
 
 def _described(spark, loaded, location):

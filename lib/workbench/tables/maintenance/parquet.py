@@ -7,6 +7,7 @@ from collections import deque
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
+from workbench.tables.maintenance.results import Hindrance
 from workbench.tables.maintenance.storage import Unfit
 
 _ID = b"PARQUET:field_id"
@@ -57,7 +58,7 @@ def schema(loaded, text):
     for one in loaded.schema().columns():
         kind = _arrow(one.type().toString())
         if kind is None:
-            raise Unfit(f"its column {one.name()} is of type {one.type().toString().partition('<')[0]}")
+            raise Unfit(Hindrance.COLUMN_TYPE, name=one.name(), kind=one.type().toString().partition("<")[0])
         nullable, number = one.isOptional(), str(one.fieldId()).encode()
         fields.append(pa.field(one.name(), kind, nullable, {_ID: number}))
     return pa.schema(fields, {b"iceberg.schema": text.encode()})
@@ -84,18 +85,18 @@ def options(properties):
         Unfit: they want something that is done by Iceberg's own writer only.
     """
     if (form := properties.get("write.format.default", "parquet").lower()) != "parquet":
-        raise Unfit(f"its files are written as {form}")
+        raise Unfit(Hindrance.WRITE_FORMAT, name=form)
     odd = [one for one in properties if one.startswith(("write.parquet.", "encryption.")) and one not in _KNOWN]
     if odd:
-        raise Unfit(f"it has the property {sorted(odd)[0]}, which only Iceberg's own writer knows")
+        raise Unfit(Hindrance.PROPERTY, name=min(odd))
     codec = properties.get("write.parquet.compression-codec", "zstd").lower()
     if codec not in _CODECS:
-        raise Unfit(f"its files are compressed by {codec}")
+        raise Unfit(Hindrance.CODEC, name=codec)
     level = properties.get("write.parquet.compression-level")
     if codec not in _LEVELS:  # Iceberg passes it by there
         level = None
     elif level not in (None, "null") and int(level) not in _LEVELS[codec]:
-        raise Unfit(f"its files are compressed by {codec} at level {level}")
+        raise Unfit(Hindrance.CODEC_LEVEL, name=codec, number=int(level))
     return {
         "compression": _CODECS[codec],
         "compression_level": int(level) if level not in (None, "null") else None,
@@ -207,7 +208,7 @@ def read(files, location, wanted):
     with pq.ParquetFile(path(location), filesystem=system) as file:
         there = file.schema_arrow
         if _columns(there) != _columns(wanted):
-            raise Unfit("some of its files were written with other columns than it has now")
+            raise Unfit(Hindrance.OTHER_COLUMNS)
         table = file.read(use_threads=False)
     # a writer tells which columns may be null by what it wrote; the table's own word counts
     return pa.Table.from_arrays(table.columns, schema=wanted.remove_metadata())

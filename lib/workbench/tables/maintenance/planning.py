@@ -1,73 +1,16 @@
 """What maintenance would do to a table, what it costs and what it would break: a value made of metadata."""
 
-from dataclasses import dataclass, replace
-from datetime import datetime
+import math
+from dataclasses import replace
+from decimal import Decimal
+from numbers import Real
 
+from workbench import costs
 from workbench._base import arguments, identifiers
 from workbench.tables import commits
-from workbench.tables.maintenance import deletes, expiry, groups, limits, manifests, metadata, statistics
-from workbench.tables.maintenance.groups import Group
-from workbench.tables.maintenance.policy import Policy, or_default
-from workbench.tables.maintenance.remarks import Remark, fact, texts, undone
-
-
-@dataclass(frozen=True)
-class Action:
-    """One thing that would be done.
-
-    Attributes:
-        name: of `policy.ACTIONS`.
-        what: a sentence.
-        files: files touched: rewritten, or deleted; None where only looking at the storage could tell.
-        files_after: how many there will be in their place.
-        bytes_read: to do it.
-        bytes_written: about; compression decides.
-        bytes_freed: of files that are deleted with it. A rewrite frees nothing until its old snapshots expire.
-        breaks: sentences on who would notice.
-        groups: of compaction.
-        snapshots: ids, of expiry.
-    """
-
-    name: str
-    what: str
-    files: int | None = 0
-    files_after: int = 0
-    bytes_read: int = 0
-    bytes_written: int = 0
-    bytes_freed: int = 0
-    breaks: tuple[str, ...] = ()
-    groups: tuple[Group, ...] = ()
-    snapshots: tuple[int, ...] = ()
-
-
-@dataclass(frozen=True)
-class Planned:
-    """What `run` will do.
-
-    Attributes:
-        table: its name.
-        uuid: the table's own id, which one made anew under the name does not have.
-        snapshot: main's when it was planned; None of an empty table.
-        now: when.
-        policy: Policy.
-        marks: snapshot ids and names of refs that readers need.
-        actions: in the order in which they run; only those for which there is something to do.
-        remarks: what is not done, and why, Remark.
-    """
-
-    table: str
-    uuid: str
-    snapshot: int | None
-    now: datetime
-    policy: Policy
-    marks: tuple
-    actions: tuple[Action, ...]
-    remarks: tuple[Remark, ...]
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """The sentences of the remarks."""
-        return texts(self.remarks)
+from workbench.tables.maintenance import deletes, expiry, groups, limits, manifests, metadata, results, statistics
+from workbench.tables.maintenance.policy import or_default
+from workbench.tables.maintenance.results import Action, Hindrance, Obstacle, Planned, Reason, Remark
 
 
 def plan(spark, table, *, policy=None, marks=(), now=None):
@@ -140,15 +83,8 @@ def _compaction(spark, loaded, policy, marks, now):
         return None, ()
     files, size = sum(one.files for one in found), sum(one.bytes for one in found)
     after = sum(one.files_after for one in found)
-    worn = sum(one.with_deletes for one in found)
-    what = f"{_count(files, 'data file')} of {_count(len(found), 'partition')} become about {after}"
-    if worn:
-        what += f"; {worn} of them lose their deleted rows"
     evolved = sum(one.files for one in found if one.spec_id != loaded.spec().specId())
-    if evolved:
-        what += f"; {evolved} take the table's present partitioning"
-    breaks = ("who reads changes from here on has to skip the snapshots of operation replace",)
-    return Action("compact_data", what, files, after, size, size, breaks=breaks, groups=found), ()
+    return Action("compact_data", files, after, size, size, groups=found, evolved=evolved), ()
 
 
 def _deletes(spark, loaded, policy, marks, now):
@@ -156,57 +92,44 @@ def _deletes(spark, loaded, policy, marks, now):
     if found is None:
         return None, ()
     if field := metadata.uuid_field(loaded):
-        return None, (
-            f"delete files are left as they are: partition field {field} holds a UUID, and Iceberg's actions for "
-            "delete files cannot read such a partition on Spark",
-        )
-    parts = []
-    if found.small:
-        parts.append(f"{_count(found.small, 'small delete file', 'become')} about {found.after}")
-    if found.dangling:
-        parts.append(f"{_count(found.dangling, 'dangling delete file', 'go')}")
-    return Action(
-        "rewrite_deletes", "; ".join(parts), found.small + found.dangling, found.after, found.bytes, found.bytes
-    ), ()  # fmt: skip
+        why = Obstacle(Hindrance.UUID_PARTITION, name=field)
+        return None, (Remark(Reason.DELETES_NOT_REWRITTEN, obstacle=why),)
+    files = found.small + found.dangling
+    action = Action("rewrite_deletes", files, found.after, found.bytes, found.bytes, dangling=found.dangling)
+    return action, ()
 
 
 def _manifests(spark, loaded, policy, marks, now):
     found = manifests.found(spark, loaded, policy)
     if found is None:
         return None, ()
-    what = f"{_count(found.files, 'manifest', 'become')} about {found.after}"
-    if not manifests.by_core(loaded):
-        what += ", ordered by partition"
-    return Action("rewrite_manifests", what, found.files, found.after, found.bytes, found.bytes), ()
+    ordered = not manifests.by_core(loaded)
+    return Action(
+        "rewrite_manifests", found.files, found.after, found.bytes, found.bytes, by_partition=ordered
+    ), ()  # fmt: skip
 
 
 def _expiry(spark, loaded, policy, marks, now):
     found = expiry.expirable(spark, loaded, policy, marks=marks, now=now)
     remarks = []
     if found.refused:
-        remarks.append(undone(f"no snapshot is expired: {found.refused}"))
+        remarks.append(Remark(Reason.EXPIRY_NOT_PLANNED, obstacle=found.refused))
     if found.held:
-        remarks.append(fact(f"{_count(found.held, 'older snapshot', 'stay')}, needed from {found.by} on"))
+        remarks.append(Remark(Reason.SNAPSHOTS_HELD, count=found.held, name=found.by))
     if not found.snapshots:
         return None, remarks
     files, size = expiry.freed(spark, loaded, found.snapshots)
-    many = len(found.snapshots)
-    breaks = (f"{_count(many, 'snapshot')} can no longer be read, compared or gone back to",)
-    breaks += tuple(f"{name} goes: its maximum age is over" for name in found.drops)
-    what = f"{_count(many, 'snapshot', 'go')}, and {_count(files, 'data or delete file')} that only they needed"
-    action = Action("expire_snapshots", what, files, bytes_freed=size, breaks=breaks, snapshots=found.snapshots)
+    action = Action(
+        "expire_snapshots", files, bytes_freed=size, snapshots=found.snapshots, drops=found.drops
+    )  # fmt: skip
     return action, remarks
 
 
 def _orphans(spark, loaded, policy, marks, now):
-    if (loaded.properties().get("gc.enabled") or "true").lower() == "false":
-        why = "the table has gc.enabled false, its files may belong to others"
-        return None, (undone(f"no orphan is looked for: {why}"),)
-    what = (
-        f"files below {loaded.location()} that no snapshot knows and that are older than "
-        f"{policy.orphans_older_than_days:g} days are found, and removed when told so"
-    )
-    return Action("remove_orphans", what, files=None), ()
+    if metadata.gc_disabled(loaded):
+        return None, (Remark(Reason.ORPHANS_NOT_PLANNED, obstacle=Obstacle(Hindrance.GC_DISABLED)),)
+    days = policy.orphans_older_than_days
+    return Action("remove_orphans", files=None, location=loaded.location(), older_than_days=days), ()
 
 
 def _statistics(spark, loaded, policy, marks, now):
@@ -215,65 +138,50 @@ def _statistics(spark, loaded, policy, marks, now):
     if snapshot is None or snapshot.snapshotId() in there:
         return None, ()
     counted, uncounted = statistics.columns(loaded)
-    why = "Iceberg finds none by a name with a dot or backtick"
-    remarks = [fact(f"column {name} is not counted: {why}") for name in uncounted]
+    remarks = [Remark(Reason.COLUMN_NOT_COUNTED, name=name) for name in uncounted]
     if not counted:
-        return None, (*remarks, fact("no distinct values are counted: the table has no column of a plain type"))
+        return None, (*remarks, Remark(Reason.NO_COLUMN_COUNTED))
     size = int((snapshot.summary() or {}).get("total-files-size") or 0)
     files = int((snapshot.summary() or {}).get("total-data-files") or 0)
-    what = f"distinct values of each column are counted; reads {_count(files, 'data file')}"
-    return Action("compute_statistics", what, files, files, size), remarks
-
-
-def _count(many, noun, verb=None):
-    """Return a number with its noun, and with the verb that follows it: `1 snapshot goes`, `2 snapshots go`."""
-    if many != 1:
-        return f"{many} {noun}s{f' {verb}' if verb else ''}"
-    return f"1 {noun}{f' {verb}' if verb else ''}{'es' if verb == 'go' else 's' if verb else ''}"
-
-
-def check(planned):
-    """Refuse what is no plan.
-
-    Raises:
-        ValueError: with what it is.
-    """
-    arguments.kind("planned", planned, Planned, "what maintenance.plan returns")
-
-
-def told(planned):
-    """Return a plan as a pandas DataFrame, to be shown.
-
-    Returns:
-        One row an action and one a note, in their order: action, files_before, files_after (Int64), mb_read,
-        mb_written, mb_freed (float, MB of 2^20 bytes), what (string), breaks (string).
-
-    Raises:
-        ValueError: it is no plan.
-    """
-    import pandas as pd
-
-    check(planned)
-    mb = 1024 * 1024
-    rows = [
-        (one.name, one.files, one.files_after, one.bytes_read / mb, one.bytes_written / mb, one.bytes_freed / mb,
-         one.what, "; ".join(one.breaks))
-        for one in planned.actions
-    ]  # fmt: skip
-    rows += [("note", None, None, None, None, None, note, "") for note in planned.notes]
-    columns = ["action", "files_before", "files_after", "mb_read", "mb_written", "mb_freed", "what", "breaks"]
-    frame = pd.DataFrame(rows, columns=columns)
-    return frame.astype({"files_before": "Int64", "files_after": "Int64"})
+    return Action("compute_statistics", files, files, size), remarks
 
 
 def only(planned, *names):
     """Return a plan with some of its actions alone.
 
     Raises:
-        ValueError: it is no plan, or there is no such action in it.
+        ValueError: it is not a plan, or there is no such action in it.
     """
-    check(planned)
+    results.check(planned)
     there = [one.name for one in planned.actions]
     if wrong := [name for name in names if name not in there]:
         raise ValueError(f"{wrong[0]!r} is no action of this plan; it has {', '.join(there) or 'none'}")
     return replace(planned, actions=tuple(one for one in planned.actions if one.name in names))
+
+
+def usd(planned, listed, *, dpus, mb_per_second):
+    """Return what it would cost to do a plan as a managed Spark job of its own.
+
+    Args:
+        planned: Planned.
+        listed: costs.Prices of compute.
+        dpus: data processing units of the job.
+        mb_per_second: MB of 2^20 bytes that such a job reads and rewrites a second: measure it.
+
+    Returns:
+        Decimal, USD; also a plan of few bytes costs the shortest time that is billed. 0 when nothing is to do.
+
+    Raises:
+        ValueError: the plan or the prices are none, an amount is no number from 0, or the rate none above 0.
+    """
+    results.check(planned)
+    arguments.kind("listed", listed, costs.Prices, 'what costs.prices("compute") returns')
+    for name, value in (("dpus", dpus), ("mb_per_second", mb_per_second)):
+        if isinstance(value, bool) or not isinstance(value, Real | Decimal):
+            raise ValueError(f"{name} is {value!r}, expected a number")
+    if not 0 < mb_per_second < math.inf:
+        raise ValueError(f"mb_per_second is {mb_per_second}; a rate is above 0")
+    if not planned.actions:
+        return costs.glue_usd(listed, dpus=0, seconds=0)
+    size = sum(one.bytes_read for one in planned.actions) / 1024**2
+    return costs.glue_usd(listed, dpus=dpus, seconds=round(size / float(mb_per_second), 3))

@@ -1,6 +1,6 @@
 """What maintenance may do to a table: a policy, from a file that schedulers read."""
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import Field, ValidationError, field_validator
 
 from workbench._base import arguments, strict, yaml_files
 
@@ -17,10 +17,8 @@ ACTIONS = (
 )
 
 
-class Strict(BaseModel):
-    """A block of a policy: unknown keys are refused, values are not changed afterwards."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True)
+class Block(strict.Strict):
+    """A block of a policy, whose numbers are numbers."""
 
     @field_validator("*", mode="before")
     @classmethod
@@ -32,7 +30,7 @@ class Strict(BaseModel):
         return value
 
 
-class Limits(Strict):
+class Limits(Block):
     """How much one run may do; what is left over is the next run's. None is no limit.
 
     Attributes:
@@ -46,7 +44,7 @@ class Limits(Strict):
     max_commits: int | None = Field(None, ge=1, le=_INT)
 
 
-class Policy(Strict):
+class Policy(Block):
     """What maintenance may do to a table.
 
     Attributes:

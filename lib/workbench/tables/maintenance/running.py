@@ -1,7 +1,7 @@
 """What was planned, done: within limits, beside writers, and again after a kill."""
 
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from workbench._base import identifiers
 from workbench.tables import commits
@@ -15,44 +15,12 @@ from workbench.tables.maintenance import (
     manifests,
     metadata,
     orphans,
-    planning,
+    results,
     statistics,
 )
-from workbench.tables.maintenance.remarks import Remark, asked, fact, limited, texts, undone
+from workbench.tables.maintenance.results import Done, Hindrance, Obstacle, Reason, Remark
 
 _BATCH_BYTES, _BATCH_GROUPS = 1024**3, 100
-
-
-@dataclass(frozen=True)
-class Done:
-    """What one action did.
-
-    Attributes:
-        name: the action's.
-        files: files replaced or deleted.
-        files_after: files in their place.
-        bytes_read: of data files that were rewritten.
-        commits: how many.
-        tries: how often something was begun; more than commits says that others were in the way.
-        remarks: what was left and why, Remark.
-        orphans: locations found, of orphan removal.
-        fast: how many of the replaced files went the fast way.
-    """
-
-    name: str
-    files: int = 0
-    files_after: int = 0
-    bytes_read: int = 0
-    commits: int = 0
-    tries: int = 0
-    remarks: tuple[Remark, ...] = ()
-    orphans: tuple[str, ...] = ()
-    fast: int = 0
-
-    @property
-    def said(self) -> tuple[str, ...]:
-        """The sentences of the remarks."""
-        return texts(self.remarks)
 
 
 def run(
@@ -95,11 +63,12 @@ def run(
         TableNotFound: no such table.
         ValueError: an argument is wrong, a mark among them is not in the table, the table was made anew since it
             was planned, or the guard of orphans; nothing was done. What an action refuses later is said in its
-            Done. Any other error that comes then has what was done before it among its notes.
+            Done. Of any other error that comes then `done_before` returns what was done before it; its notes
+            have the same.
     """
     most = {"max_bytes": max_bytes, "max_minutes": max_minutes, "max_commits": max_commits}
     flags = {"remove_orphans": remove_orphans, "no_commit_under_way": no_commit_under_way}
-    planning.check(planned)
+    results.check(planned)
     limits.check(**most, **flags, tries=tries)
     policy, marks, now = planned.policy, limits.several(marks), limits.moment(now)
     loaded = metadata.still(spark, commits.load(spark, planned.table))
@@ -115,7 +84,7 @@ def run(
     for action in planned.actions:
         full = left.nothing()
         if full and not (full == "max_bytes" and action.name != "compact_data"):
-            found.append(Done(action.name, remarks=(limited(f"not begun: {full} is reached"),)))
+            found.append(Done(action.name, remarks=(Remark(Reason.ACTION_NOT_BEGUN, limit=full),)))
             continue
         with _carried(found):
             found.append(_STEPS[action.name](spark, planned, action, left, options))
@@ -126,13 +95,19 @@ def run(
 
 @contextmanager
 def _carried(done):
-    """Let an error tell what was done before it: nobody is given those results any more."""
+    """Let an error carry what was done before it: nobody is given those results any more."""
     try:
         yield
     except Exception as error:
-        for one in done:
-            error.add_note(f"done before: {one}")
+        error.maintenance_done = (*done, *done_before(error))
+        for action_done in done:
+            error.add_note(f"done before: {action_done}")
         raise
+
+
+def done_before(error: BaseException) -> tuple[Done, ...]:
+    """Return what a run had done when an error ended it: one Done an action, none where the run was refused."""
+    return getattr(error, "maintenance_done", ())
 
 
 def _compact(spark, planned, action, left, options):
@@ -144,7 +119,7 @@ def _compact(spark, planned, action, left, options):
         waiting = [now.get((one.partition, one.spec_id), one) for one in waiting]
     while waiting:
         if full := left.nothing():
-            return _remarking(done, limited(f"{full} is reached: {len(waiting)} partitions are left"))
+            return _remarking(done, Remark(Reason.PARTITIONS_LEFT, limit=full, count=len(waiting)))
         batch = first_batch(waiting, left.bytes)
         whole = batch and (seen is None or compaction.told(seen, batch))
         with _carried([done] if done.commits else []):
@@ -181,13 +156,13 @@ def first_batch(waiting, most):
 
 def _batch(spark, planned, batch, left, tries):
     """Compact some groups, the fast way where that is possible."""
-    table, policy, why = planned.table, planned.policy, "the policy says fast: false"
+    table, policy, why = planned.table, planned.policy, Obstacle(Hindrance.FAST_OFF)
     if policy.fast:
         done, why = arrow.rewrite(spark, table, batch, policy, tries=tries)
         if why is None:
             return _compacted(done, done.remarks, fast=done.files)
     done = compaction.by_spark(spark, table, batch, policy, tries=tries, max_commits=left.commits)
-    return _compacted(done, (*done.remarks, fact(f"through Spark: {why}")))
+    return _compacted(done, (*done.remarks, Remark(Reason.THROUGH_SPARK, obstacle=why)))
 
 
 def _in_part(spark, planned, group, others, left, tries):
@@ -197,22 +172,19 @@ def _in_part(spark, planned, group, others, left, tries):
     """
     files = left.bytes // max(one.largest for one in (group, *others))
     if files < 2:
-        remark = limited(f"max_bytes leaves no room for {_name(group)}", too_small=True)
+        remark = Remark(Reason.PARTITION_TOO_LARGE, limit="max_bytes", name=group.partition)
         return Done("compact_data", remarks=(remark,))
     done = compaction.by_spark(
         spark, planned.table, [group], planned.policy, tries=tries, max_commits=left.commits, max_files=files
     )
-    return _compacted(done, (*done.remarks, limited(f"max_bytes left room for a part of {_name(group)}")))
+    remark = Remark(Reason.PARTITION_IN_PART, limit="max_bytes", name=group.partition)
+    return _compacted(done, (*done.remarks, remark))
 
 
 def _compacted(done, remarks, fast=0):
     return Done(
         "compact_data", done.files, done.files_after, done.bytes, done.commits, done.tries, remarks, fast=fast
     )
-
-
-def _name(group):
-    return "the table's files" if group.partition == "{}" else f"partition {group.partition}"
 
 
 def _sum(done, part):
@@ -228,14 +200,14 @@ def _remarking(done, remark):
 
 
 def _rewritten(name, rewrite):
-    """Return what a function did that gives (Attempt, files, files after, commits); a last refusal is said."""
+    """Return what a function did that gives (Attempt, files, files after, commits); a last refusal is a remark."""
     try:
         attempt, before, after, made = rewrite()
     except Exception as error:
         refused = commits.kind(error) in (commits.CONFLICT, commits.VALIDATION)
         if not refused and not isinstance(error, commits.OutcomeUnknown):
             raise
-        return Done(name, remarks=(undone(f"left as they are: {commits.errors.first_line(error)}"),))
+        return Done(name, remarks=(Remark(Reason.REWRITE_REFUSED, error=commits.errors.first_line(error)),))
     return Done(name, before, after, commits=made, tries=attempt.tries)
 
 
@@ -252,10 +224,10 @@ def _expire(spark, planned, action, left, options):
     given = {"planned": frozenset(action.snapshots), "marks": options["marks"], "now": options["now"]}
     for tries in range(1, options["tries"] + 1):
         try:
-            found, content, lists = expiry.expire(spark, planned.table, planned.policy, **given)
+            found, content, metadata_files = expiry.expire(spark, planned.table, planned.policy, **given)
             break
         except ValueError as error:  # a mark is gone
-            return Done(action.name, remarks=(undone(f"nothing is expired: {error}"),))
+            return Done(action.name, remarks=(Remark(Reason.NOTHING_EXPIRED, error=str(error)),))
         except Exception as error:
             # others expired the same, which Iceberg calls an illegal argument, or missing when it comes to files;
             # or somebody named a snapshot that was to go. A fresh look says what is left to do
@@ -266,11 +238,17 @@ def _expire(spark, planned, action, left, options):
                 raise
             refused = commits.errors.first_line(error)
     else:
-        return Done(action.name, tries=tries, remarks=(undone(f"nothing is expired: {refused}"),))
-    remark = fact(f"{len(found.snapshots)} snapshots went, {lists} manifests and manifest lists with them")
+        return Done(action.name, tries=tries, remarks=(Remark(Reason.NOTHING_EXPIRED, error=refused),))
     if found.refused:
-        remark = undone(f"nothing is expired: {found.refused}")
-    return Done(action.name, content, commits=int(bool(found.snapshots)), tries=tries, remarks=(remark,))
+        return Done(action.name, tries=tries, remarks=(Remark(Reason.NOTHING_EXPIRED, obstacle=found.refused),))
+    return Done(
+        action.name,
+        content,
+        commits=int(bool(found.snapshots)),
+        tries=tries,
+        snapshots=found.snapshots,
+        metadata_files=metadata_files,
+    )
 
 
 def _orphans(spark, planned, action, left, options):
@@ -278,9 +256,9 @@ def _orphans(spark, planned, action, left, options):
     try:
         found = orphans.find(spark, planned.table, policy, now=options["now"], no_commit_under_way=under_way)
     except orphans.Ambiguous as error:
-        return Done(action.name, remarks=(undone(f"nothing is removed: {error}"),))
+        return Done(action.name, remarks=(Remark(Reason.NOTHING_REMOVED, obstacle=error.obstacle),))
     if not options["remove_orphans"]:
-        remark = asked(f"{len(found)} orphans are found; say remove_orphans=True")
+        remark = Remark(Reason.REMOVAL_NOT_AGREED, count=len(found))
         return Done(action.name, remarks=(remark,), orphans=found)
     deleted = orphans.remove(spark, planned.table, found, go_on=lambda: left.nothing() != "max_minutes")
     return Done(action.name, deleted, orphans=found)

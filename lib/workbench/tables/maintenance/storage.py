@@ -3,6 +3,9 @@
 import os
 import re
 
+from workbench.tables.maintenance import wording
+from workbench.tables.maintenance.results import Hindrance, Obstacle
+
 _S3 = {  # setting of Iceberg's S3FileIO: argument of PyArrow's file system
     "s3.access-key-id": "access_key",
     "s3.secret-access-key": "secret_key",
@@ -14,7 +17,15 @@ _S3_SAME = {"s3.endpoint", "s3.path-style-access", "s3.region"}
 
 
 class Unfit(ValueError):
-    """The fast way is not for this table or these files; the message says why."""
+    """The fast way is not for this table or these files.
+
+    Attributes:
+        obstacle: why.
+    """
+
+    def __init__(self, hindrance: Hindrance, **values: str | int | None) -> None:
+        self.obstacle = Obstacle(hindrance, **values)
+        super().__init__(wording.obstacle(self.obstacle))
 
 
 def opened(loaded):
@@ -29,11 +40,11 @@ def opened(loaded):
     if re.match(r"(file:)?/", location):
         return fs.LocalFileSystem(), _path("(?:file:)?/+", "/")
     if not location.startswith(("s3://", "s3a://")) or kind != "S3FileIO":
-        raise Unfit(f"its files are reached by {kind} at {location.partition(':')[0]}:")
+        raise Unfit(Hindrance.FILE_IO, name=kind, kind=location.partition(":")[0])
     settings = dict(loaded.io().properties())
     known = _S3.keys() | _S3_SAME
     if odd := [one for one in settings if one.startswith(("s3.", "client.")) and one not in known]:
-        raise Unfit(f"its storage has the setting {sorted(odd)[0]}, which only Iceberg's own writer knows")
+        raise Unfit(Hindrance.STORAGE_SETTING, name=min(odd))
     options = {argument: settings[name] for name, argument in _S3.items() if name in settings}
     # AWS's own tools, and so Iceberg, read these variables; Arrow does not
     named = os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
@@ -49,7 +60,7 @@ def _path(before, instead):
 
     def path(location):
         if not (found := re.match(before, location)):
-            raise Unfit(f"some of its files lie elsewhere, at {location.partition(':')[0]}:")
+            raise Unfit(Hindrance.FILES_ELSEWHERE, kind=location.partition(":")[0])
         return instead + location[found.end() :]
 
     return path

@@ -24,10 +24,10 @@ def test_what_was_planted_is_found_and_cured(spark, namespace, make):
         assert found == diagnose(spark, made.name)  # looking changes nothing
     plain = doctor.cure(spark, found)
     owners = [one.cause for one in found.findings if one.by == "owner"]
-    assert [one.partition(":")[0] for one in plain.left] == owners and plain.statements == ()
+    assert [one.partition(":")[0] for one in doctor.sentences(plain)] == owners and plain.statements == ()
     rest = diagnose(spark, made.name)
     assert list(rest.causes) == owners
-    assert len(doctor.cure(spark, rest, agreed=owners).left) == 0
+    assert doctor.cure(spark, rest, agreed=owners).undecided == ()
     assert digest(spark, made.name) == before
     assert diagnose(spark, made.name).causes == ()
 

@@ -12,7 +12,7 @@ from digests import digest
 from maintenance_cases import ALL, LATER, PLAIN, append, folder, ids, made, old, plan
 
 from workbench.tables import maintenance
-from workbench.tables.maintenance import metadata
+from workbench.tables.maintenance import metadata, wording
 
 CHILD = Path(__file__).with_name("maintenance_child.py")
 HOOKED = (
@@ -124,7 +124,7 @@ def begun_again(spark, table, mine, before):
     names = [one.name for one in mine.actions if one.name not in ("remove_orphans", "rewrite_manifests")]
     again = planned(spark, table, *names, fast=mine.policy.fast).actions if names else ()
     # what the run itself made obsolete was not in its plan, and is the next one's
-    wrong += [f"left to do: {one.what}" for one in again if one.name != "expire_snapshots"]
+    wrong += [f"left to do: {wording.action(one)}" for one in again if one.name != "expire_snapshots"]
     stay = {id for one in again for id in one.snapshots} & {id for one in mine.actions for id in one.snapshots}
     wrong += [f"not expired: {id}" for id in sorted(stay)]
     maintenance.run(spark, sweep(spark, table), now=LATER, remove_orphans=True, no_commit_under_way=True)

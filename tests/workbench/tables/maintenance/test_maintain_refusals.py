@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from workbench import session
 from workbench.tables import maintenance
-from workbench.tables.maintenance import Done, Remark
+from workbench.tables.maintenance import Done, Hindrance, Obstacle, Reason, Remark, wording
 from workbench_ops.cli import app
 
 COMMAND = importlib.import_module("workbench_ops.cli.maintain")  # the package has the function by that name
@@ -95,19 +95,22 @@ def test_a_refusal_is_one_sentence_and_no_traceback(policy, tmp_path):
 @pytest.mark.parametrize(
     ("remark", "files", "code"),
     [
-        (Remark("max_minutes is reached", "limited"), 0, 0),
-        (Remark("max_bytes leaves no room for the table's files", "limited", too_small=True), 5, 0),
-        (Remark("max_bytes leaves no room for the table's files", "limited", too_small=True), 0, 1),
-        (Remark("through Spark: the table has delete files", "fact"), 5, 0),
-        (Remark("4 files were left as they are: other commits changed them each of 5 times", "undone"), 5, 1),
-        (Remark("left as they are: CommitFailedException: max_commits is reached: x", "undone"), 0, 1),
-        (Remark("a kind of tomorrow", "new"), 5, 1),
+        (Remark(Reason.PARTITIONS_LEFT, limit="max_minutes", count=3), 0, 0),
+        (Remark(Reason.PARTITION_TOO_LARGE, limit="max_bytes", name="{}"), 5, 0),
+        (Remark(Reason.PARTITION_TOO_LARGE, limit="max_bytes", name="{}"), 0, 1),
+        (Remark(Reason.THROUGH_SPARK, obstacle=Obstacle(Hindrance.DELETE_FILES)), 5, 0),
+        (Remark(Reason.FILES_CHANGED, count=4, tries=5), 5, 1),
+        (Remark(Reason.REWRITE_REFUSED, error="CommitFailedException: max_commits is reached: x"), 0, 1),
     ],
 )  # fmt: skip
 def test_which_remarks_are_for_a_person(capsys, remark, files, code):
     assert COMMAND._noted(remark, Done("compact_data", files)) == code
     tag = "left   compact_data: " if code else "note   compact_data: "
-    assert capsys.readouterr().out.startswith(tag + remark.text)
+    assert capsys.readouterr().out.startswith(tag + wording.sentence(remark))
+
+
+def test_a_reason_that_nobody_has_ranged_is_for_a_person():
+    assert Remark("a reason of tomorrow").kind == "undone"
 
 
 def test_orphans_that_the_minutes_left(capsys):
@@ -117,6 +120,8 @@ def test_orphans_that_the_minutes_left(capsys):
         "done   remove_orphans: 3 orphans found, 1 deleted\n"
         "note   remove_orphans: max_minutes is reached: 2 orphans left, or known to the table by now\n"
     )
-    why = Remark("nothing is removed: another table's metadata lies below", "undone")
+    why = Remark(
+        Reason.NOTHING_REMOVED, obstacle=Obstacle(Hindrance.METADATA_OF_ANOTHER, location="a", folder="b")
+    )
     refused = Done("remove_orphans", remarks=(why,))
     assert COMMAND._say_done(refused, True) == 1

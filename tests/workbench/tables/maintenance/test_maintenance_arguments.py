@@ -10,7 +10,7 @@ from maintenance_cases import ALL, LATER, data_files, ids, made, plan, policy
 
 from workbench import costs
 from workbench.tables import maintenance
-from workbench.tables.maintenance import running
+from workbench.tables.maintenance import running, sentences
 from workbench.tables.snapshots import TableNotFound
 
 PLANNED = maintenance.Planned("a.b", "", None, LATER, policy(), (), (), ())
@@ -122,7 +122,9 @@ def test_a_mark_of_the_plan_that_is_gone_when_it_runs_lets_nothing_expire(spark,
     spark.sql(f"ALTER TABLE {table} DROP TAG reader")
     done = {one.name: one for one in maintenance.run(spark, planned, now=LATER)}
     assert done["compact_data"].files == 6 and set(known) < set(ids(spark, table))
-    assert done["expire_snapshots"].said[0].startswith("nothing is expired: 'reader' is neither a snapshot of")
+    assert sentences(done["expire_snapshots"])[0].startswith(
+        "nothing is expired: 'reader' is neither a snapshot of"
+    )
 
 
 @pytest.mark.proof("test_a_run_that_is_given_a_wrong_mark_does_nothing shows the same refusal when a plan is run")

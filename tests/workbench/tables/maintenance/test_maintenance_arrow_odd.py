@@ -8,7 +8,7 @@ from pyiceberg.expressions import IsNaN, NotNaN
 
 from workbench import session
 from workbench.tables import commits, maintenance
-from workbench.tables.maintenance import arrow, parquet, storage
+from workbench.tables.maintenance import arrow, parquet, sentences, storage
 
 
 @pytest.fixture
@@ -30,7 +30,7 @@ def test_large_files_beside_small_ones_are_left(spark, table):
     for n in range(5):
         append(spark, table, n)
     done = compacted(spark, table, target_file_bytes=100_000)
-    assert (done.fast, done.files_after, data_files(spark, table), done.said) == (5, 1, 2, ())
+    assert (done.fast, done.files_after, data_files(spark, table), sentences(done)) == (5, 1, 2, ())
 
 
 @pytest.mark.proof(
@@ -44,7 +44,7 @@ def test_partitions_that_are_no_plain_literals_go_through_spark_all_of_them(spar
         spark.sql(f"INSERT INTO {table} VALUES {rows}")
     done = compacted(spark, table)
     assert (done.files, done.files_after, done.fast) == (15, 3, 0)
-    assert done.said == ("through Spark: it is partitioned by values of type decimal(5, 2)",)
+    assert sentences(done) == ("through Spark: it is partitioned by values of type decimal(5, 2)",)
 
 
 @pytest.mark.proof(
@@ -61,10 +61,10 @@ def test_partition_fields_that_were_dropped(spark, table):
             append(spark, name, n)
     spark.sql(f"ALTER TABLE {void} SET TBLPROPERTIES ('format-version' = '2')")
     done = compacted(spark, table)
-    assert (done.fast, done.files_after, done.said) == (5, 1, ())
+    assert (done.fast, done.files_after, sentences(done)) == (5, 1, ())
     done = compacted(spark, void)
     assert (done.files, done.files_after) == (5, 1)
-    assert done.said == ("through Spark: a field was dropped from its partitioning",)
+    assert sentences(done) == ("through Spark: a field was dropped from its partitioning",)
 
 
 @pytest.mark.proof(
@@ -83,7 +83,7 @@ def test_files_from_before_the_partitioning_was_dropped_go_together_with_later_o
     before, (action,) = digest(spark, table), plan(spark, table, "compact_data").actions
     assert [(one.partition, one.files, one.spec_id < spec) for one in action.groups] == [("{}", 15, True)]
     (done,) = maintenance.run(spark, plan(spark, table, "compact_data"))
-    assert (done.fast, done.files, done.files_after, done.said) == (15, 15, 1, ())
+    assert (done.fast, done.files, done.files_after, sentences(done)) == (15, 15, 1, ())
     assert digest(spark, table) == before
     assert sorted(map(tuple, spark.sql(f"SELECT spec_id, record_count FROM {table}.data_files").collect())) == [
         (spec, 1),
@@ -239,4 +239,4 @@ def test_days_that_python_does_not_have(spark, table):
         '{"at_day": null}',
     ]
     done = compacted(spark, table)
-    assert (done.files, done.files_after, done.fast, done.said) == (15, 3, 15, ())
+    assert (done.files, done.files_after, done.fast, sentences(done)) == (15, 3, 15, ())

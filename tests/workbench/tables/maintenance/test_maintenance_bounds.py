@@ -2,7 +2,7 @@
 
 import pytest
 
-from workbench.tables.maintenance import bounds
+from workbench.tables.maintenance import arrow
 
 LAST = "\U0010ffff"  # after which there is no character
 
@@ -22,7 +22,7 @@ LAST = "\U0010ffff"  # after which there is no character
     ],
 )
 def test_texts_are_cut_by_characters(value, lower, upper):
-    found = bounds.kept(value.encode(), value.encode(), "truncate(4)", text=True)
+    found = arrow.kept_bounds(value.encode(), value.encode(), "truncate(4)", text=True)
     assert found == (lower.encode(), None if upper is None else upper.encode())
     assert found[0] <= value.encode() and (found[1] is None or value.encode() <= found[1])
 
@@ -37,12 +37,15 @@ def test_texts_are_cut_by_characters(value, lower, upper):
     ],
 )
 def test_bytes_are_cut_by_bytes(value, lower, upper):
-    assert bounds.kept(value, value, "truncate(4)", text=False) == (lower, upper)
+    assert arrow.kept_bounds(value, value, "truncate(4)", text=False) == (lower, upper)
 
 
 def test_a_column_that_has_no_bounds_or_whole_ones():
-    assert bounds.kept(b"abcde", b"x" * 9, "full", text=True) == (b"abcde", b"x" * 9)
-    assert bounds.kept(b"a" * 13, b"b" * 13, "truncate(12)", text=True) == (b"a" * 12, b"b" * 11 + b"c")
+    assert arrow.kept_bounds(b"abcde", b"x" * 9, "full", text=True) == (b"abcde", b"x" * 9)
+    assert arrow.kept_bounds(b"a" * 13, b"b" * 13, "truncate(12)", text=True) == (b"a" * 12, b"b" * 11 + b"c")
     for mode in ("none", "counts"):
-        assert bounds.kept(b"abcde", b"x" * 9, mode, text=True) == (None, None)
-    assert bounds.kept(b"a", b"\xc3", "truncate(4)", text=True) == (None, None)  # no text, though Spark took it
+        assert arrow.kept_bounds(b"abcde", b"x" * 9, mode, text=True) == (None, None)
+    assert arrow.kept_bounds(b"a", b"\xc3", "truncate(4)", text=True) == (
+        None,
+        None,
+    )  # no text, though Spark took it

@@ -6,7 +6,7 @@ from maintenance_cases import MERGE_ON_READ, append, data_files, made, plan
 
 from workbench._base import releases
 from workbench.tables import commits, maintenance
-from workbench.tables.maintenance import metadata
+from workbench.tables.maintenance import metadata, wording
 
 
 @pytest.fixture
@@ -51,7 +51,7 @@ def test_deletes_that_apply_to_all_partitions_stay(spark, table):
 
 
 def deletes_too():
-    return maintenance.Action("rewrite_deletes", "")
+    return maintenance.Action("rewrite_deletes")
 
 
 def test_deletes_that_apply_to_nothing_go(spark, table):
@@ -62,7 +62,7 @@ def test_deletes_that_apply_to_nothing_go(spark, table):
         f"CALL system.rewrite_data_files(table => '{table}', where => \"v = 'v0'\", options => map({options}))"
     )
     planned = plan(spark, table, "rewrite_deletes")
-    assert planned.actions[0].what == "1 dangling delete file goes"
+    assert wording.action(planned.actions[0]) == "1 dangling delete file goes"
     (done,) = maintenance.run(spark, planned)
     assert (done.files, digest(spark, table)[0], spark.table(f"{table}.delete_files").count()) == (1, 9, 0)
 
@@ -78,7 +78,7 @@ def test_deletes_of_a_table_without_partitions_are_planned_where_icebergs_action
     spark.sql(f"CALL system.rewrite_data_files(table => '{table}', options => map({options}))")
     assert spark.table(f"{table}.delete_files").count() == 1
     actions, takes_them = plan(spark, table, "rewrite_deletes").actions, not releases.iceberg_before(spark, "1.12")
-    assert [one.what for one in actions] == ["1 dangling delete file goes"] * takes_them
+    assert [wording.action(one) for one in actions] == ["1 dangling delete file goes"] * takes_them
     gone = spark._jvm.org.apache.iceberg.spark.actions.SparkActions.get(spark._jsparkSession)
     gone = gone.removeDanglingDeleteFiles(metadata.own(spark, table)).execute().removedDeleteFiles()
     assert (digest(spark, table)[0], len(list(gone))) == (9, takes_them)

@@ -21,7 +21,7 @@ from maintenance_cases import (
 )
 
 from workbench.tables import commits, maintenance
-from workbench.tables.maintenance import compaction, deletes, limits, orphans, running
+from workbench.tables.maintenance import compaction, deletes, limits, orphans, running, sentences, wording
 
 PLANNED = maintenance.Planned("a.b", "", None, LATER, policy(), (), (), ())
 NO_LIMIT = "a limit is 0 or more, and None is no limit"
@@ -98,13 +98,13 @@ def test_commits_of_all_actions_are_counted(spark, table, monkeypatch, how):
     planned, before = plan(spark, table, *ALL[:4]), digest(spark, table)
     done = bounded(spark, planned, how, max_commits=2)
     full = ("not begun: max_commits is reached",)
-    assert [(one.name, one.commits, one.said) for one in done] == [
+    assert [(one.name, one.commits, sentences(one)) for one in done] == [
         ("compact_data", 2, ("max_commits is reached: 1 partitions are left",)),
         ("rewrite_manifests", 0, full), ("expire_snapshots", 0, full),
     ]  # fmt: skip
     assert (len(ids(spark, table)), data_files(spark, table)) == (5 + 2, 5 + 1 + 1)
     done = bounded(spark, planned, how, max_commits=2)  # the partition that was left, and the manifests
-    assert [one.commits for one in done] == [1, 1, 0] and done[2].said == full
+    assert [one.commits for one in done] == [1, 1, 0] and sentences(done[2]) == full
     done = bounded(spark, planned, how, max_commits=2)
     assert done[2].commits == 1 and len(ids(spark, table)) == 5 + 3 + 1 - 4
     assert (digest(spark, table), data_files(spark, table)) == (before, 3)
@@ -138,7 +138,7 @@ def test_a_rewrite_that_is_begun_again_has_only_the_commits_that_are_left(spark,
     seen.clear()
     (done,) = maintenance.run(spark, plan(spark, table, "compact_data", fast=False), max_commits=1)
     assert (seen, done.commits, len(ids(spark, table))) == ([1], 1, 7 + 5 + 1)
-    assert done.said[0] == "max_commits is reached: 10 files were left as they are"
+    assert sentences(done)[0] == "max_commits is reached: 10 files were left as they are"
 
 
 @pytest.mark.proof("test_limits_hold_and_the_next_run_goes_on shows that a limit of commits holds, for data files")
@@ -154,7 +154,7 @@ def test_delete_files_take_one_commit_of_the_two_that_they_need(spark, table):
         "options => map('rewrite-all', 'true', 'remove-dangling-deletes', 'false'))"
     )
     planned, before = plan(spark, table, "rewrite_deletes"), digest(spark, table)
-    assert planned.actions[0].what == "5 small delete files become about 1; 1 dangling delete file goes"
+    assert wording.action(planned.actions[0]) == "5 small delete files become about 1; 1 dangling delete file goes"
     snapshots = len(ids(spark, table))
     left = []
     for _ in range(2):
@@ -275,7 +275,7 @@ def test_after_the_minutes_nothing_new_is_begun(spark, table, monkeypatch, how):
     monkeypatch.setattr(running, "_batch", batch)
     done = bounded(spark, plan(spark, table, *ALL[:4]), how, max_minutes=2)
     full = ("not begun: max_minutes is reached",)
-    assert [(one.name, one.files, one.said) for one in done] == [
+    assert [(one.name, one.files, sentences(one)) for one in done] == [
         ("compact_data", 10, ("max_minutes is reached: 1 partitions are left",)),
         ("rewrite_manifests", 0, full), ("expire_snapshots", 0, full),
     ]  # fmt: skip
@@ -309,7 +309,7 @@ def test_a_limit_of_nothing_is_nothing(spark, table, limit):
     """And not no limit."""
     made(spark, table, appends=5)
     (done,) = maintenance.run(spark, plan(spark, table, "compact_data"), **{limit: 0})
-    assert (done.said, data_files(spark, table)) == ((f"not begun: {limit} is reached",), 5)
+    assert (sentences(done), data_files(spark, table)) == ((f"not begun: {limit} is reached",), 5)
 
 
 @BY_POLICY

@@ -8,6 +8,7 @@ from maintenance_cases import ALL, BY_PARTITION, MERGE_ON_READ, append, ids, mad
 
 from workbench._base import releases
 from workbench.tables import maintenance
+from workbench.tables.maintenance import sentences
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def test_deletion_vectors_take_none_of_the_commits_that_are_left(spark, table):
     before = deleted_from(spark, table, 3)
     planned = plan(spark, table, *ALL[:3])
     done = maintenance.run(spark, planned, max_commits=2)
-    assert [(one.name, one.commits, one.said[1:]) for one in done] == [
+    assert [(one.name, one.commits, sentences(one)[1:]) for one in done] == [
         ("compact_data", 1, ()), ("rewrite_manifests", 1, ()),
     ]  # fmt: skip
     assert len(ids(spark, table)) - before == 2

@@ -9,7 +9,7 @@ from maintenance_cases import LATER, PLAIN, append, folder, made, old, plan, pol
 
 from workbench.tables import commits, maintenance
 from workbench.tables.doctor import versions
-from workbench.tables.maintenance import orphans
+from workbench.tables.maintenance import orphans, sentences
 
 
 @pytest.fixture
@@ -26,8 +26,9 @@ def refused(spark, table, why):
     """Why nothing is removed, and that nothing is: a run says it in its result, as of any other action."""
     planned = plan(spark, table, "remove_orphans")
     (done,) = maintenance.run(spark, planned, now=datetime.now(UTC), remove_orphans=True)
-    assert (done.files, done.orphans, len(done.said)) == (0, (), 1)
-    assert done.said[0].startswith("nothing is removed: ") and why in done.said[0]
+    (sentence,) = sentences(done)
+    assert (done.files, done.orphans) == (0, ())
+    assert sentence.startswith("nothing is removed: ") and why in sentence
 
 
 def all_old(place, *but):
@@ -76,7 +77,7 @@ def test_what_was_done_before_a_refused_removal_is_returned(spark, table):
         spark, table, "compact_data", "remove_orphans", now=datetime.now(UTC), options={"remove_orphans": True}
     )
     assert (done["compact_data"].files, done["compact_data"].commits) == (5, 1)
-    assert "another table's metadata lies below" in done["remove_orphans"].said[0]
+    assert "another table's metadata lies below" in sentences(done["remove_orphans"])[0]
     spark.sql(f"DROP TABLE {other}")
 
 
@@ -92,6 +93,8 @@ def test_an_error_carries_what_was_done_before_it(spark, table, monkeypatch):
     assert [one.partition(", bytes_read")[0] for one in told.value.__notes__] == [
         "done before: Done(name='compact_data', files=5, files_after=1"
     ]
+    (before,) = maintenance.done_before(told.value)
+    assert (before.name, before.files, before.files_after) == ("compact_data", 5, 1)
 
 
 @pytest.mark.proof(

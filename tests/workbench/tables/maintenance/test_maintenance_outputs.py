@@ -10,7 +10,7 @@ from maintenance_cases import LATER, append, made, plan, run
 from pyarrow import parquet
 
 from workbench.tables import commits, maintenance, snapshots
-from workbench.tables.maintenance import deletes, manifests, metadata
+from workbench.tables.maintenance import deletes, manifests, metadata, sentences
 
 MODES = ", ".join(f"'write.{one}.mode' = 'merge-on-read'" for one in ("delete", "update", "merge"))
 KINDS = {
@@ -233,7 +233,7 @@ def test_what_expiry_says_it_did(spark, table):
     lists = {at for at in gone if at.suffix == ".avro"}
     assert set(action.snapshots) == before.known.keys() - after.known.keys()
     assert (done.files, done.commits) == (len(content), 1)
-    assert done.said == (
+    assert sentences(done) == (
         f"{len(action.snapshots)} snapshots went, {len(lists)} manifests and manifest lists with them",
     )
     assert (action.files, action.bytes_freed) == (len(content), sum(size[at] for at in content))

@@ -6,7 +6,7 @@ import pytest
 from maintenance_cases import ALL, LATER, MERGE_ON_READ, PLAIN, ids, made, plan, run
 
 from workbench.tables import commits, maintenance
-from workbench.tables.maintenance import groups
+from workbench.tables.maintenance import groups, sentences, wording
 from workbench.tables.snapshots import TableNotFound
 
 
@@ -31,7 +31,7 @@ def test_a_table_of_small_files(spark, table):
         "remove_orphans": (None, 0),
         "compute_statistics": (6, 6),
     }
-    assert [one.what for one in planned.actions[:3]] == [
+    assert [wording.action(one) for one in planned.actions[:3]] == [
         "6 data files of 1 partition become about 1",
         "6 manifests become about 1, ordered by partition",
         "5 snapshots go, and 0 data or delete files that only they needed",
@@ -44,7 +44,7 @@ def test_a_table_of_small_files(spark, table):
 def test_a_healthy_table_needs_nothing(spark, table):
     made(spark, table, appends=1)
     planned = plan(spark, table, *ALL[:4])
-    assert (planned.actions, planned.notes) == ((), ())
+    assert (planned.actions, sentences(planned)) == ((), ())
     assert maintenance.run(spark, planned) == ()
 
 
@@ -66,7 +66,7 @@ def test_files_with_many_deleted_rows_are_rewritten_alone(spark, table):
     spark.sql(f"DELETE FROM {table} WHERE id < 4")
     (action,) = plan(spark, table, "compact_data", target_file_bytes=1).actions  # no file is small
     assert (action.files, action.groups[0].with_deletes) == (1, 1)
-    assert action.what.endswith("; 1 of them lose their deleted rows")
+    assert wording.action(action).endswith("; 1 of them lose their deleted rows")
     assert plan(spark, table, "compact_data", target_file_bytes=1, min_delete_ratio=0.5).actions == ()
 
 
@@ -78,7 +78,11 @@ def test_small_delete_files_are_written_together(spark, table):
     assert plan(spark, table, "rewrite_deletes").actions == ()  # one for each data file stays: nothing is won
     spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('write.delete.granularity' = 'partition')")
     (action,) = plan(spark, table, "rewrite_deletes").actions
-    assert (action.files, action.files_after, action.what) == (5, 1, "5 small delete files become about 1")
+    assert (action.files, action.files_after, wording.action(action)) == (
+        5,
+        1,
+        "5 small delete files become about 1",
+    )
 
 
 @pytest.mark.proof("test_deletes_that_apply_to_nothing_go shows it for deletes by equality")
@@ -88,7 +92,11 @@ def test_deletes_of_files_that_were_compacted_away_go(spark, table):
     assert plan(spark, table, "rewrite_deletes").actions == ()
     run(spark, table, "compact_data")
     (action,) = plan(spark, table, "rewrite_deletes").actions
-    assert (action.files, action.files_after, action.what) == (5, 0, "5 small delete files become about 0")
+    assert (action.files, action.files_after, wording.action(action)) == (
+        5,
+        0,
+        "5 small delete files become about 0",
+    )
     assert run(spark, table, "rewrite_deletes")["rewrite_deletes"].files_after == 0
     spark.sql(f"REFRESH TABLE {table}")
     assert spark.sql(f"SELECT * FROM {table}.delete_files").count() == 0 and spark.table(table).count() == 45
@@ -117,7 +125,9 @@ def test_marks_branches_and_tags_hold_what_comes_after_them(spark, table):
 
     def going(**more):
         planned = plan(spark, table, "expire_snapshots", **more)
-        return [known.index(one) for action in planned.actions for one in action.snapshots], list(planned.notes)
+        return [known.index(one) for action in planned.actions for one in action.snapshots], list(
+            sentences(planned)
+        )
 
     assert going() == ([0, 1, 2, 3, 4], [])
     assert going(keep_snapshots=3) == ([0, 1, 2], [])
@@ -144,10 +154,10 @@ def test_a_ref_that_would_be_dropped_is_said_and_refused_as_a_mark(spark, table)
     first = ids(spark, table)[0]
     spark.sql(f"ALTER TABLE {table} CREATE TAG short AS OF VERSION {first} RETAIN 1 DAYS")
     (action,) = plan(spark, table, "expire_snapshots", solitary_refs=["short"]).actions
-    assert action.breaks[1] == "short goes: its maximum age is over"
+    assert wording.breaks(action)[1] == "short goes: its maximum age is over"
     planned = plan(spark, table, "expire_snapshots", marks=["short"], solitary_refs=["short"])
     assert planned.actions == ()
-    assert "short is a reader's mark, and its maximum age is over" in planned.notes[0]
+    assert "short is a reader's mark, and its maximum age is over" in sentences(planned)[0]
 
 
 KEPT = pytest.mark.proof("the same test shows it for a branch that keeps two snapshots and is not solitary")
@@ -184,12 +194,12 @@ def test_the_maximum_age_of_all_refs_is_said_and_refused_as_that_of_one(spark, t
     known = ids(spark, table)
     spark.sql(f"ALTER TABLE {table} CREATE TAG reader AS OF VERSION {known[1]}")
     (action,) = plan(spark, table, "expire_snapshots").actions
-    assert action.breaks[1] == "reader goes: its maximum age is over"
+    assert wording.breaks(action)[1] == "reader goes: its maximum age is over"
     # by Iceberg's clock, whatever moment the ages are told by
     for now in (LATER, commits_time(spark, table)):
         planned = plan(spark, table, "expire_snapshots", marks=["reader"], now=now, snapshots_older_than_days=0)
         assert planned.actions == ()
-        assert "reader is a reader's mark, and its maximum age is over" in planned.notes[0]
+        assert "reader is a reader's mark, and its maximum age is over" in sentences(planned)[0]
     maintenance.run(spark, maintenance.Planned(**vars(planned) | {"actions": (action,)}), now=LATER)
     assert (ids(spark, table), [*commits.load(spark, table).refs()]) == (known, ["main", "reader"])
 
@@ -208,7 +218,7 @@ def test_a_branch_whose_own_rule_takes_more_refuses_expiry(spark, table):
     assert planned.actions == ()
     assert (
         "branch main has a maximum snapshot age of its own, by which Iceberg would also expire 2"
-        in planned.notes[0]
+        in sentences(planned)[0]
     )
 
 
@@ -266,7 +276,7 @@ def test_columns_that_cannot_be_counted_are_said(spark, table):
     spark.sql(f"INSERT INTO {table} VALUES (1, 'x', 'y', struct(2))")
     planned = plan(spark, table, "compute_statistics")
     why = "column {} is not counted: Iceberg finds none by a name with a dot or backtick"
-    assert planned.notes == (why.format("a.b"), why.format("c`d"))
+    assert sentences(planned) == (why.format("a.b"), why.format("c`d"))
     maintenance.run(spark, planned)
     (file,) = commits.load(spark, table).statisticsFiles()
     assert [list(one.fields()) for one in file.blobMetadata()] == [[1]]
@@ -274,4 +284,4 @@ def test_columns_that_cannot_be_counted_are_said(spark, table):
     spark.sql(f"INSERT INTO {table} VALUES ('x', 'y', struct(2))")
     planned = plan(spark, table, "compute_statistics")
     last = "no distinct values are counted: the table has no column of a plain type"
-    assert (planned.actions, planned.notes[2:]) == ((), (last,))
+    assert (planned.actions, sentences(planned)[2:]) == ((), (last,))

@@ -74,9 +74,7 @@ def planned(*actions):
 
 def test_a_plan_has_a_price():
     listed = costs.prices("compute")
-    rewrite = maintenance.Action(
-        "compact_data", "", 100, 1, bytes_read=6000 * 1024**2, bytes_written=6000 * 1024**2
-    )
+    rewrite = maintenance.Action("compact_data", 100, 1, bytes_read=6000 * 1024**2, bytes_written=6000 * 1024**2)
     found = maintenance.usd(planned(rewrite), listed, dpus=2, mb_per_second=20)
     assert found == costs.glue_usd(listed, dpus=2, seconds=300) > 0
     assert maintenance.usd(planned(), listed, dpus=2, mb_per_second=20) == 0

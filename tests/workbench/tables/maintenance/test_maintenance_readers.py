@@ -7,6 +7,7 @@ from digests import digest
 from maintenance_cases import LATER, MERGE_ON_READ, append, folder, ids, made, plan, run
 
 from workbench.tables import changes, maintenance
+from workbench.tables.maintenance import sentences
 
 
 @pytest.fixture
@@ -98,7 +99,7 @@ def test_a_late_tag_that_is_called_solitary_keeps_its_own_snapshot(spark, table)
     there = digest(spark, table, "VERSION AS OF 'late_1'")
     (done,) = maintenance.run(spark, planned, now=LATER)
     assert ids(spark, table) == [known[1], known[-1]] and digest(spark, table, "VERSION AS OF 'late_1'") == there
-    assert done.said[0].startswith("3 snapshots went")
+    assert sentences(done)[0].startswith("3 snapshots went")
 
 
 # streams

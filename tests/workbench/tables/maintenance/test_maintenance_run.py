@@ -25,7 +25,7 @@ from maintenance_cases import (
 )
 
 from workbench.tables import commits, maintenance
-from workbench.tables.maintenance import compaction, expiry
+from workbench.tables.maintenance import compaction, expiry, sentences
 
 NOW_OK = {"no_commit_under_way": True, "remove_orphans": True}
 
@@ -86,7 +86,7 @@ def test_limits_hold_and_the_next_run_goes_on(spark, table):
     (done,) = maintenance.run(spark, planned, max_commits=1)
     assert done.commits <= 1 and digest(spark, table) == before
     (done,) = maintenance.run(spark, planned, max_minutes=1e-9)
-    assert done.said == ("not begun: max_minutes is reached",)
+    assert sentences(done) == ("not begun: max_minutes is reached",)
     maintenance.run(spark, planned)
     assert data_files(spark, table) == 3 and digest(spark, table) == before
 
@@ -100,7 +100,7 @@ def test_a_group_larger_than_the_limit_is_rewritten_in_part(spark, table):
     assert (done.files, done.files_after) == (5, 1) and 0 < done.bytes_read <= limit
     assert digest(spark, table) == before and data_files(spark, table) == 4
     (done,) = maintenance.run(spark, planned, max_bytes=1)
-    assert (done.files, done.said) == (0, ("max_bytes leaves no room for the table's files",))
+    assert (done.files, sentences(done)) == (0, ("max_bytes leaves no room for the table's files",))
 
 
 def test_a_table_made_anew_is_refused(spark, table):
@@ -198,8 +198,8 @@ def test_an_expiry_that_is_refused_each_time_is_said(spark, table, monkeypatch):
 
     meanwhile(monkeypatch, tagged)
     (done,) = maintenance.run(spark, planned, now=LATER, tries=2)
-    assert (done.tries, done.commits) == (2, 0) and "Still referenced by refs: [reader2]" in done.said[0]
-    assert done.said[0].startswith("nothing is expired: ") and ids(spark, table) == known
+    assert (done.tries, done.commits) == (2, 0) and "Still referenced by refs: [reader2]" in sentences(done)[0]
+    assert sentences(done)[0].startswith("nothing is expired: ") and ids(spark, table) == known
 
 
 @pytest.mark.proof("test_a_tag_between_the_look_and_the_commit_of_expiry_holds is beside another, too")
@@ -211,7 +211,7 @@ def test_another_expiry_that_was_quicker_is_no_error(spark, table, monkeypatch):
     call = f"CALL system.expire_snapshots(table => '{table}', {older})"
     meanwhile(monkeypatch, lambda look: spark.newSession().sql(call).collect() if look == 1 else None)
     (done,) = maintenance.run(spark, planned, now=LATER)
-    assert (done.tries, done.commits) == (2, 0) and done.said[0].startswith("0 snapshots went, ")
+    assert (done.tries, done.commits) == (2, 0) and sentences(done)[0].startswith("0 snapshots went, ")
     assert ids(spark, table) == known[-1:]
 
 
@@ -242,7 +242,11 @@ def test_orphans_are_found_dry_and_then_removed(spark, table):
     before = digest(spark, table)
     (dry,) = maintenance.run(spark, plan(spark, table, "remove_orphans", now=now), now=now)
     assert [one.rpartition("/")[2] for one in dry.orphans] == ["orphan.parquet"]
-    assert (dry.files, dry.said, orphan.exists()) == (0, ("1 orphans are found; say remove_orphans=True",), True)
+    assert (dry.files, sentences(dry), orphan.exists()) == (
+        0,
+        ("1 orphans are found; say remove_orphans=True",),
+        True,
+    )
     (done,) = maintenance.run(spark, plan(spark, table, "remove_orphans", now=now), now=now, remove_orphans=True)
     assert (done.files, orphan.exists(), young.exists(), digest(spark, table)) == (1, False, True, before)
 
@@ -271,7 +275,7 @@ def test_another_table_below_refuses_the_removal(spark, table, namespace):
     for path in inside.rglob("*"):
         old(path)
     done = run(spark, table, "remove_orphans", now=datetime.now(UTC), options={"remove_orphans": True})
-    assert "another table's metadata lies below" in done["remove_orphans"].said[0]
+    assert "another table's metadata lies below" in sentences(done["remove_orphans"])[0]
     assert digest(spark, f"{namespace}.inner")[0] == 1
 
 
@@ -299,7 +303,7 @@ def test_metadata_elsewhere_that_nobody_can_read_refuses_the_removal(spark, tabl
     old(path)
     done = run(spark, table, "remove_orphans", now=datetime.now(UTC), options={"remove_orphans": True})
     assert re.search(
-        "metadata that cannot be read lies below .* in .*inside/metadata", done["remove_orphans"].said[0]
+        "metadata that cannot be read lies below .* in .*inside/metadata", sentences(done["remove_orphans"])[0]
     )
     assert path.exists()
 
@@ -333,7 +337,7 @@ def test_groups_that_are_refused_every_time_are_skipped_and_said(spark, table, m
     monkeypatch.setattr(compaction, "_once", lambda *_: raise_conflict(spark, table))
     monkeypatch.setattr(compaction.time, "sleep", lambda _: None)
     (done,) = maintenance.run(spark, plan(spark, table, "compact_data", fast=False), tries=2)
-    assert done.files == 0 and done.said[0].startswith(
+    assert done.files == 0 and sentences(done)[0].startswith(
         "left as they are: ValidationException: Missing required files"
     )
 

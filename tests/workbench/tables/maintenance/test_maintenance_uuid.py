@@ -3,6 +3,7 @@
 import pytest
 
 from workbench.tables import doctor, maintenance
+from workbench.tables.maintenance import sentences, wording
 
 TENANTS = ("00000000-0000-0000-0000-000000000001", "f0000000-0000-0000-0000-00000000000f")
 POLICY = maintenance.Policy(min_input_files=2, min_manifests=2, min_deletes_per_file=1)
@@ -40,7 +41,7 @@ def test_it_is_diagnosed_planned_and_maintained(spark, tenants):
     assert [(TENANTS[0] in group.partition, group.files) for group in actions["compact_data"].groups] == [
         (True, 4)
     ]
-    assert "ordered by partition" not in actions["rewrite_manifests"].what
+    assert "ordered by partition" not in wording.action(actions["rewrite_manifests"])
     done = {one.name: one for one in maintenance.run(spark, planned)}
     assert (done["compact_data"].files, done["compact_data"].files_after) == (4, 1)
     assert done["rewrite_manifests"].files_after == 1
@@ -59,6 +60,6 @@ def test_its_delete_files_are_left_with_a_sentence(spark, tenants):
         spark.sql(f"DELETE FROM {tenants} WHERE id = {n}")
     planned = maintenance.plan(spark, tenants, policy=POLICY)
     assert "rewrite_deletes" not in [action.name for action in planned.actions]
-    assert any("partition field tenant-id holds a UUID" in note for note in planned.notes), planned.notes
+    assert any("partition field tenant-id holds a UUID" in note for note in sentences(planned)), sentences(planned)
     maintenance.run(spark, planned)
     assert [row.id for row in spark.table(tenants).orderBy("id").collect()] == [*range(6), *range(13, 20)]
