@@ -88,20 +88,20 @@ def runs(
     yes: Annotated[bool, typer.Option("--yes", help="with --prune: do not ask")] = False,
 ):
     """List the runs there were, newest first, from the ledger."""
-    from workbench_ops.run import ledger, runner
+    from workbench_ops.run import ledger, publishing
     from workbench_ops.run import record as records
 
     if status and status not in records.EXIT_CODES:
         raise ValueError(f"no status {status!r}; there are {', '.join(records.EXIT_CODES)}")
-    runner.recover()
+    publishing.recover()
     ledger.sync()
     if prune:
         return _prune(older_than_days, yes)
     if show:
         return print(json.dumps(_one(show), indent=1, ensure_ascii=False, default=str))
-    found = ledger.rows(notebook=notebook, status=status, since=since)
+    records.every(on_damage=say)
     lines = [("RUN", "NOTEBOOK", "STATUS", "STARTED (UTC)", "SECONDS", "ENVIRONMENT", "REASON")]
-    for row in found:
+    for row in ledger.rows(notebook=notebook, status=status, since=since):
         started = f"{row['started_at']:%Y-%m-%d %H:%M:%S}"
         seconds = f"{row['seconds']:.1f}" if row["seconds"] is not None else ""
         lines.append(
@@ -123,16 +123,16 @@ def report(
     from workbench_ops.run import publishing
     from workbench_ops.run import record as records
 
-    everything = records.every()
-    newest = {record["notebook"]: record for record in everything}
-    wanted = [r for r in (*everything, *newest.values()) if not run or run in (r["run_id"], r["notebook"])][-1:]
+    everything = records.every(on_damage=say)
+    newest = {record.notebook: record for record in everything}
+    wanted = [r for r in (*everything, *newest.values()) if not run or run in (r.run_id, r.notebook)][-1:]
     wanted = wanted if run else list(newest.values())
     if run and not wanted:
         raise ValueError(f"no run {run} in {records.runs_folder()}")
     for record in wanted:
         earlier = pages.previous(everything, record)
         page = pages.write(records.folder(record), record, previous=earlier, redact=secrets.redact)
-        print(f"{record['notebook']:28} {record['status']:12} {from_here(page)}")
+        print(f"{record.notebook:28} {record.status:12} {from_here(page)}")
     publishing.write_index()
     print(f"index  {from_here(records.runs_folder() / 'index.html')}")
 
@@ -170,9 +170,7 @@ def _prune(days, yes):
     if days is None:
         raise ValueError("--prune needs --older-than-days N")
     before = datetime.now(UTC) - timedelta(days=days)
-    old = [
-        r for r in records.every() if r["status"] != "running" and datetime.fromisoformat(r["started_at"]) < before
-    ]
+    old = [record for record in records.every() if record.status != "running" and record.started < before]
     if not old:
         return print(f"no runs older than {days:g} days")
     if not yes and not typer.confirm(f"Delete the files of {len(old)} runs older than {days:g} days?"):
@@ -184,15 +182,21 @@ def _prune(days, yes):
 
 
 def _one(run_id):
+    """Return what is known of a run: its record, or its row of the ledger where its files were pruned."""
     from workbench_ops.run import ledger
     from workbench_ops.run import record as records
 
-    for record in records.every():
-        if record["run_id"] == run_id:
-            return record
-    if rows := ledger.rows(run_id=run_id):  # its files were pruned
+    for path in records.runs_folder().glob("*/*/run.json"):
+        if path.parent.name == run_id:
+            return records.document(records.read(path))
+    if rows := ledger.rows(run_id=run_id):
         return rows[0]
     raise ValueError(f"no run {run_id}; `workbench runs` lists them")
+
+
+def say(sentence):
+    """Print a sentence on standard error, as the command's own."""
+    print(f"workbench: {sentence}", file=sys.stderr, flush=True)
 
 
 def columns(lines):

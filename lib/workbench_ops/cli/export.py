@@ -50,7 +50,8 @@ def try_(
     from workbench_ops.cli import progress
     from workbench_ops.cli.engines import with_spark
     from workbench_ops.export import trial, versions, wheel
-    from workbench_ops.run import runner
+    from workbench_ops.run import preparing, runner
+    from workbench_ops.run import record as records
 
     glue = versions.version(version)
     python, there = with_spark(glue.spark)
@@ -66,15 +67,15 @@ def try_(
     if built is None:
         raise ValueError(f"the library is no checkout, so {wheel.name()} cannot be built, and the kernel needs it")
     with trial.installed(built, python), progress.shown() as tell:
-        job = runner.Job(
+        job = preparing.Job(
             str(target.resolve()),
             versions=there | {"iceberg": glue.iceberg},
             tell=progress.named(target.stem, tell),
         )
         record = runner.run(job)
     if as_json:
-        print(json.dumps(record, ensure_ascii=False))
-    raise typer.Exit(record["exit_code"])
+        print(json.dumps(records.document(record), ensure_ascii=False))
+    raise typer.Exit(record.exit_code)
 
 
 def _written(notebook, version, params, environment, output, *, job, place=None):

@@ -36,11 +36,12 @@ def policies(
     from workbench_ops.cli.engines import kernel_of
     from workbench_ops.run import notebook as notebooks
     from workbench_ops.run import runner
+    from workbench_ops.run.preparing import Job
 
     path = notebooks.find(notebook)
     given = str(path), params, tuple(overrides or ()), environment, timeout
-    job = runner.Job(*given, **kernel_of(path))
-    env = _recordable(runner, job)
+    job = Job(*given, **kernel_of(path))
+    env = _recordable(job)
     if output and not (Path(output).resolve().parent.is_dir() and not Path(output).is_dir()):
         raise ValueError(f"{output} cannot be written: its folder is not there, or it is one")  # before the runs
     calls = set()
@@ -48,22 +49,23 @@ def policies(
         with recording.recorded() as seen, progress.shown() as tell:
             record = runner.run(replace(job, tell=progress.named(path.stem, tell)))
         calls |= seen
-        if record["status"] != "passed" or not _to_aws(seen):  # what calls nothing will call nothing again
+        if record.status != "passed" or not _to_aws(seen):  # what calls nothing will call nothing again
             break
-    if record["status"] != "passed":
+    if record.status != "passed":
         _say("the run did not pass, so its calls are not all of them: there is no policy")
-        raise typer.Exit(record["exit_code"])
+        raise typer.Exit(record.exit_code)
     raise typer.Exit(_written(calls, env, _candidates(record), output))
 
 
-def _recordable(runner, job):
+def _recordable(job):
     """Return the environment of a job whose calls can all be recorded, or None where it names none."""
-    from workbench._base import secrets, settings
+    from workbench._base import secrets
+    from workbench_ops.run import preparing
 
-    planned, refusal = runner.planned(job)
-    if refusal:
-        raise ValueError(refusal)
-    env = settings.environment(planned["environment"]) if planned["environment"] else None
+    planned = preparing.planned(job)
+    if planned.refusal:
+        raise ValueError(planned.refusal)
+    env = planned.environment
     if env and not str(secrets.resolve(env.spark.master)).startswith("local"):
         raise ValueError(f"{env.name} has Spark on other machines, whose calls to AWS are not seen from here")
     return env
@@ -75,7 +77,7 @@ def _candidates(record):
     from workbench_ops.run import record as records
 
     executed = records.folder(record) / "notebook.ipynb"
-    return recording.words(executed.read_text(encoding="utf-8"), json.dumps(record["parameters"]))
+    return recording.words(executed.read_text(encoding="utf-8"), json.dumps(record.parameters))
 
 
 def _to_aws(calls):

@@ -29,17 +29,18 @@ def check(
     from workbench_ops.schedules import place, times
 
     entries, begin = schedules.read(), _moment(now) if now else datetime.now(UTC)
-    records = _validated(entries)
+    planned = _validated(entries)
     lines = [("ENTRY", "NOTEBOOK", "ENVIRONMENT", "NEXT TIMES")]
     for name, entry in entries.items():
         when = f"after {', '.join(entry.after)}"
         if entry.cron:
             following = times.following(entry.cron, entry.time_zone, begin, count=3)
             when = ", ".join(f"{one:%Y-%m-%d %H:%M}" for one in following) + f" ({entry.time_zone})"
-        lines.append((name, records[name]["notebook"], records[name]["environment"] or "", when))
+        record = planned[name].record
+        lines.append((name, record.notebook, record.environment or "", when))
     columns(lines)
     for name in entries:
-        if needed := place.needed(records[name]["environment"]):
+        if needed := place.needed(planned[name].environment):
             print(f"{name}: the scheduler's own environment must have {', '.join(needed)}")
 
 
@@ -115,27 +116,29 @@ def airflow(output: Output = None):
 
 
 def _validated(entries):
-    """Return each entry's record of a run that is not started; a ValueError tells all that is wrong at once."""
-    from workbench_ops.run import runner
+    """Return each entry's run, prepared and not started; a ValueError tells all that is wrong at once."""
+    from workbench_ops.run import preparing
     from workbench_ops.schedules import place
 
     place.enter()
-    found, wrong, jobs = {}, [], {}
+    planned, wrong, jobs = {}, [], {}
     for name, entry in entries.items():
         try:
-            record, reason = runner.planned(_job(entry))
-        except ValueError as refusal:
-            record, reason = None, str(refusal)
-        if reason := reason or _lacking(entry.on_failure):
-            wrong.append(f"{name}: {reason}")
+            prepared = preparing.planned(_job(entry))
+            refusal = prepared.refusal
+        except ValueError as error:
+            refusal = str(error)
+        if refusal := refusal or _lacking(entry.on_failure):
+            wrong.append(f"{name}: {refusal}")
             continue
-        found[name] = record
-        job = (record["notebook_path"], record["params_file"], record["environment"])
+        planned[name] = prepared
+        record = prepared.record
+        job = (record.notebook_path, record.params_file, record.environment)
         if (other := jobs.setdefault(job, name)) != name:
             wrong.append(f"{name}: it is the same job as {other}: notebook, params file and environment")
     if wrong:
         raise ValueError("; ".join(wrong))
-    return found
+    return planned
 
 
 def _lacking(command):
@@ -151,7 +154,7 @@ def _lacking(command):
 
 def _job(entry, tell=None, request=None):
     from workbench_ops.cli.engines import kernel_of
-    from workbench_ops.run import runner
+    from workbench_ops.run.preparing import Job
 
     values = {
         "params_file": entry.params,
@@ -160,7 +163,7 @@ def _job(entry, tell=None, request=None):
         "request": request,
         "wait": entry.while_running == "wait",
     }
-    return runner.Job(entry.notebook, **values, **kernel_of(entry.notebook), **({"tell": tell} if tell else {}))
+    return Job(entry.notebook, **values, **kernel_of(entry.notebook), **({"tell": tell} if tell else {}))
 
 
 def _start(entry, request=None):
@@ -182,15 +185,15 @@ def _start(entry, request=None):
         _say(f"{entry.name} could not be run: {error}")
         return records.EXIT_CODES["failed"], None
     print(records.folder(ended) / "report.html", flush=True)
-    return ended["exit_code"], ended
+    return ended.exit_code, ended
 
 
 def _notify(entry, ended):
     """Call the entry's command: with the record's path, or without where no record could be written."""
-    from workbench_ops.run import runner
+    from workbench_ops.run import publishing
 
     if entry.on_failure:
-        runner.notify(entry.on_failure, ended, name="on_failure")
+        publishing.notify(entry.on_failure, ended, name="on_failure")
 
 
 def _say(sentence):

@@ -15,6 +15,8 @@ from workbench._base import lake, settings
 from workbench_ops.run import record as records
 
 TABLE = ("workbench", "runs")
+TEXTS = ("run_id", "notebook", "status", "reason", "environment", "params_file", "notebook_sha256")
+BLOCKS = ("parameters", "results", "measurements", "versions")  # as JSON
 FILES_BEFORE_REWRITE = 40
 
 
@@ -31,11 +33,11 @@ def sync():
     Returns:
         int, rows added.
     """
-    finished = [r for r in records.every() if r.get("status") not in (None, "running")]
+    finished = [record for record in records.every() if record.status != "running"]
     with _turn():
         table = _table()
         known = set(table.scan(selected_fields=("run_id",)).to_arrow()["run_id"].to_pylist())
-        missing = [_row(r) for r in finished if r["run_id"] not in known]
+        missing = [_row(record) for record in finished if record.run_id not in known]
         if missing:
             import pyarrow as pa
 
@@ -74,28 +76,22 @@ def rows(*, notebook=None, status=None, since=None, run_id=None):
 def _schema():
     import pyarrow as pa
 
-    texts = ("run_id", "notebook", "status", "reason", "environment", "params_file", "notebook_sha256")
-    fields = [pa.field(name, pa.string()) for name in texts]
+    fields = [pa.field(name, pa.string()) for name in TEXTS]
     fields += [
         pa.field("started_at", pa.timestamp("us", tz="UTC")),
         pa.field("finished_at", pa.timestamp("us", tz="UTC")),
     ]
     fields += [pa.field("seconds", pa.float64()), pa.field("failing_cell", pa.int32())]
-    fields += [pa.field(name, pa.string()) for name in ("parameters", "results", "measurements", "versions")]
+    fields += [pa.field(name, pa.string()) for name in BLOCKS]
     return pa.schema(fields)
 
 
 def _row(record):
-    cell = record.get("failing_cell") or {}
-    row = {
-        name: record.get(name) for name in ("run_id", "notebook", "status", "reason", "environment", "params_file")
-    }
-    row = {name: value if value is None else str(value) for name, value in row.items()}
-    row |= {"notebook_sha256": record.get("notebook_sha256"), "seconds": record.get("seconds")}
-    row |= {name: _time(record.get(name)) for name in ("started_at", "finished_at")}
-    row |= {"failing_cell": cell.get("number")}
-    blocks = ("parameters", "results", "measurements", "versions")
-    return row | {name: json.dumps(record.get(name) or {}, sort_keys=True) for name in blocks}
+    cell = record.failing_cell
+    row = {name: getattr(record, name) for name in (*TEXTS, "seconds")}
+    row |= {"started_at": record.started, "finished_at": _time(record.finished_at)}
+    row |= {"failing_cell": cell and cell.number}
+    return row | {name: json.dumps(getattr(record, name), sort_keys=True) for name in BLOCKS}
 
 
 def _time(text):

@@ -15,6 +15,7 @@ from workbench.session import configuration
 from workbench_ops.export import kernel, studio, trial, versions, wheel
 from workbench_ops.run import record as records
 from workbench_ops.run import runner
+from workbench_ops.run.preparing import Job
 
 CONF = {
     "spark.sql.extensions": configuration.EXTENSIONS,
@@ -107,9 +108,9 @@ def test_it_is_run_as_any_notebook_is(project, built):
     nbformat.write(found, project / "exported.ipynb")
     before = os.environ.get("JUPYTER_PATH")
     with trial.installed(built):
-        record = runner.run(runner.Job(str(project / "exported.ipynb")))
-    assert (record["status"], record["failing_cell"]["number"]) == ("failed", 2)
-    assert record["failing_cell"]["message"] == "'no_such_thing' is no magic of the Glue kernel"
+        record = runner.run(Job(str(project / "exported.ipynb")))
+    assert (record.status, record.failing_cell.number) == ("failed", 2)
+    assert record.failing_cell.message == "'no_such_thing' is no magic of the Glue kernel"
     noted = json.loads((records.folder(record) / kernel.RECORD).read_text())
     assert [(one["cell"], one["magic"], one["value"]) for one in noted] == [
         (1, "glue_version", "6.0"), (2, "no_such_thing", "1"),

@@ -13,7 +13,8 @@ import inside
 import pytest
 
 from workbench._base import lake
-from workbench_ops.run import batch, ledger, runner
+from workbench_ops.run import batch, ledger, publishing
+from workbench_ops.run.preparing import Job
 
 LEFT = Path(__file__).with_name("version_0_1")
 LEDGER_PLACE = "file:///project/.workbench/lake"  # as its files name it: Iceberg's paths are absolute
@@ -103,7 +104,7 @@ def test_records_alone_make_a_ledger(earlier, command):
 
 
 def test_a_run_that_was_killed_is_found(earlier):
-    assert len(runner.recover()) == 1
+    assert len(publishing.recover()) == 1
     before = json.loads((LEFT / "slow-killed.json").read_text())
     path = earlier / "runs" / "slow" / before["run_id"] / "run.json"
     after = json.loads(path.read_text())
@@ -117,9 +118,9 @@ def test_a_run_that_was_killed_is_found(earlier):
 def test_the_usual_seconds_are_those_of_the_earlier_runs(earlier):
     passed = earlier / "runs" / "night" / "20261127T034945Z-e6c3f6" / "run.json"
     text = passed.read_text()
-    assert batch.usual_seconds([runner.Job("night")]) == {"night": None}  # with other values
+    assert batch.usual_seconds([Job("night")]) == {"night": None}  # with other values
     passed.write_text(text.replace('"ROWS": 5', '"ROWS": 3'))
-    assert batch.usual_seconds([runner.Job("night")]) == {"night": 27.5}
+    assert batch.usual_seconds([Job("night")]) == {"night": 27.5}
 
 
 def test_a_report_shows_what_they_say(earlier, command):
