@@ -49,7 +49,7 @@ def try_(
     from workbench_ops import export as exporting
     from workbench_ops.cli import progress
     from workbench_ops.cli.engines import with_spark
-    from workbench_ops.export import trial, versions, wheel
+    from workbench_ops.export import studio, versions, wheel
     from workbench_ops.run import preparing, runner
     from workbench_ops.run import record as records
 
@@ -66,7 +66,7 @@ def try_(
         raise typer.Exit(1)
     if built is None:
         raise ValueError(f"the library is no checkout, so {wheel.name()} cannot be built, and the kernel needs it")
-    with trial.installed(built, python), progress.shown() as tell:
+    with studio.installed(built, python), progress.shown() as tell:
         job = preparing.Job(
             str(target.resolve()),
             versions=there | {"iceberg": glue.iceberg},
@@ -95,7 +95,7 @@ def _written(notebook, version, params, environment, output, *, job, place=None)
     folder.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf-8")
     wheel = exporting.build(folder)
-    return target, wheel, session, _findings(path, found, version, declared, given)
+    return target, wheel, session, _findings(path, found, version, declared, given, env)
 
 
 @export.command("check")
@@ -132,13 +132,15 @@ def check(
     raise typer.Exit(1 if any(verdict == exporting.CANNOT_RUN for _, verdict, _ in told) else 0)
 
 
-def _findings(path, notebook, version, declared, given):
+def _findings(path, notebook, version, declared, given, environment=None):
     """Return what the check finds in a notebook; modules beside it and in the project's folder are its own."""
     from workbench._base import settings
     from workbench_ops import export as exporting
 
     own = (path.parent, settings.home())
-    return exporting.check(notebook, version=version, declared=declared, given=given, folders=own)
+    return exporting.check(
+        notebook, version=version, declared=declared, given=given, folders=own, environment=environment
+    )
 
 
 def _read(notebook, params, environment):
