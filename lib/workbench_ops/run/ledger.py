@@ -6,8 +6,9 @@ the table rewrites itself into one file now and then and drops what nothing refe
 
 import json
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock
 
@@ -27,11 +28,11 @@ def load() -> None:
         import pyiceberg.io.pyarrow  # noqa: F401
 
 
-def sync():
+def sync() -> int:
     """Add the finished runs that the ledger lacks; safe when many runners do it at once.
 
     Returns:
-        int, rows added.
+        How many rows were added.
     """
     finished = [record for record in records.every() if record.status != "running"]
     with _turn():
@@ -46,7 +47,9 @@ def sync():
     return len(missing)
 
 
-def rows(*, notebook=None, status=None, since=None, run_id=None):
+def rows(
+    *, notebook: str | None = None, status: str | None = None, since: str | None = None, run_id: str | None = None
+) -> list[dict[str, Any]]:
     """Read the ledger.
 
     Args:
@@ -56,21 +59,21 @@ def rows(*, notebook=None, status=None, since=None, run_id=None):
         run_id: only this run.
 
     Returns:
-        list of dicts, one a run, newest first, with the columns of the table.
+        One dict a run, newest first, with the columns of the table.
 
     Raises:
-        ValueError: `since` is no ISO date or time.
+        ValueError: `since` is not an ISO date or time.
     """
     from pyiceberg.expressions import AlwaysTrue, And, EqualTo, GreaterThanOrEqual
 
-    wanted = AlwaysTrue()
+    condition = AlwaysTrue()
     for column, value in (("notebook", notebook), ("status", status), ("run_id", run_id)):
-        wanted = And(wanted, EqualTo(column, value)) if value is not None else wanted
+        condition = And(condition, EqualTo(column, value)) if value is not None else condition
     if since is not None:
-        wanted = And(wanted, GreaterThanOrEqual("started_at", _time(since).isoformat()))
+        condition = And(condition, GreaterThanOrEqual("started_at", _time(since).isoformat()))
     with _turn():  # a rewrite removes files; nobody reads while it does
-        found = _table().scan(row_filter=wanted).to_arrow().to_pylist()
-    return sorted(found, key=lambda row: (row["started_at"], row["run_id"]), reverse=True)
+        rows = _table().scan(row_filter=condition).to_arrow().to_pylist()
+    return sorted(rows, key=lambda row: (row["started_at"], row["run_id"]), reverse=True)
 
 
 def _schema():
@@ -98,12 +101,10 @@ def _time(text):
     if not text:
         return None
     try:
-        found = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(f"{text!r} is not an ISO date or time, such as 2026-01-31") from None
-    from datetime import UTC
-
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _turn():

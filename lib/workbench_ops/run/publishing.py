@@ -109,11 +109,11 @@ def publish(ended: Sequence[Record], hidden: Mapping[str, Sequence[str]] | None 
     Returns:
         The records as they are then: the last one may have failed.
     """
-    everything, known = records.every(), hidden or {}
+    known = hidden or {}
     try:
         for record in ended:
             values = known[record.run_id] if record.run_id in known else settings.secret_values(record.environment)
-            earlier = report.previous(everything, record)
+            earlier = report.previous(records.every(record.notebook), record)
             clean_text = partial(secrets.redact, secrets=values)
             report.write(records.folder(record), record, previous=earlier, redact=clean_text)
         write_index()

@@ -1,5 +1,6 @@
 """The run record: what ran, with what, and how it ended; one `run.json` a run, written by the runner alone."""
 
+import glob
 import importlib.metadata
 import json
 import platform
@@ -210,17 +211,20 @@ def finish(record: Record, status: str, *, seconds: float, **values: Any) -> Rec
     return changed(record, **ended | values)
 
 
-def every(*, on_damage: Callable[[str], object] = lambda sentence: None) -> list[Record]:
+def every(
+    notebook: str | None = None, *, on_damage: Callable[[str], object] = lambda sentence: None
+) -> list[Record]:
     """Read all records there are, oldest first.
 
     Passed over are those that cannot be read: cut off by a full disk, of a newer version, changed by another
     program, or not where their run is, as a record names folders that are deleted and pages that are linked.
 
     Args:
-        on_damage: called with a sentence for each of these.
+        notebook: name of one, whose records alone are read; None for all.
+        on_damage: called with a sentence for each record that is passed over.
     """
     records = []
-    for path in runs_folder().glob("*/*/run.json"):
+    for path in runs_folder().glob(f"{glob.escape(notebook) if notebook else '*'}/*/run.json"):
         try:
             records.append(read(path))
         except ValueError as error:
@@ -236,28 +240,34 @@ def read(path: Path) -> Record:
             the folder of its own run; a sentence that names the file.
     """
     try:
-        values = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or "it is cut off, or not JSON"
-        raise ValueError(f"the run record {path} cannot be read: {why}") from None
-    if not isinstance(values, dict):
-        raise ValueError(
-            f"the run record {path} is damaged: expected keys and values, found a {type(values).__name__}"
-        )
-    version = values.get("version", VERSION)
-    if type(version) is int and version > VERSION:
-        raise ValueError(
-            f"the run record {path} has version {version}, and this library reads versions up to {VERSION}: "
-            "a newer iceberg-workbench wrote it; upgrade this one"
-        )
+        text = path.read_bytes()
+    except OSError as error:
+        raise ValueError(f"the run record {path} cannot be read: {error.strerror}") from None
     try:
-        record = Record.model_validate(values)
+        record = Record.model_validate_json(text)
     except ValidationError as error:
-        wrong = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors()[:3])
-        raise ValueError(f"the run record {path} is damaged: {wrong}") from None
+        raise ValueError(f"the run record {path} {_wrong(text, error)}") from None
     if (record.notebook, record.run_id) != (path.parent.parent.name, path.parent.name):
         raise ValueError(f"the run record {path} is of another run, {record.notebook}/{record.run_id}")
     return record
+
+
+def _wrong(text, error):
+    """Say what is wrong with the text of a record that the model refused."""
+    try:
+        values = json.loads(text)
+    except ValueError:
+        return "cannot be read: it is cut off, or not JSON"
+    if not isinstance(values, dict):
+        return f"is damaged: expected keys and values, found a {type(values).__name__}"
+    version = values.get("version")
+    if type(version) is int and version > VERSION:
+        return (
+            f"has version {version}, and this library reads versions up to {VERSION}: "
+            "a newer iceberg-workbench wrote it; upgrade this one"
+        )
+    problems = (f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in error.errors()[:3])
+    return f"is damaged: {'; '.join(problems)}"
 
 
 def lock(record: Record) -> FileLock:

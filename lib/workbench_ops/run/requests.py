@@ -86,7 +86,7 @@ def earlier(record: Record, waited_for: tuple[str, ...] = ()) -> Record | None:
         return None
     answers = [
         other
-        for other in records.every()
+        for other in records.every(record.notebook)
         if other.request == record.request and _asked(other) == _asked(record) and _answers(other, waited_for)
     ]
     return answers[-1] if answers else None

@@ -106,7 +106,7 @@ def _executed(prepared, hidden):
 
 def _tell_begin(prepared):
     job, notebook = prepared.job, prepared.notebook
-    usual = durations.usual_seconds(prepared.record, records.every(), notebook)
+    usual = durations.usual_seconds(prepared.record, records.every(prepared.record.notebook), notebook)
     job.tell(event="begin", run_id=prepared.record.run_id, usual_seconds=usual)
     if not job.kernel and not kernel.named(notebook):
         text = f"{prepared.path.stem}  names no kernel, and runs in {kernel.default(notebook)}"

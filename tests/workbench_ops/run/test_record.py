@@ -6,6 +6,8 @@ import sys
 
 import inside
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from workbench_ops.run import publishing
 from workbench_ops.run import record as records
@@ -125,6 +127,35 @@ def test_a_record_is_read_as_it_was_written(project):
     assert "kept_lake" not in records.document(ended)  # it has none
     without_line = records.changed(ended, failing_cell=records.FailingCell(number=2))
     assert "line" not in records.document(without_line)["failing_cell"]
+
+
+TEXTS = st.text(st.characters(codec="utf-8"), max_size=20)
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | TEXTS,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(TEXTS, inner, max_size=3),
+    max_leaves=8,
+)
+FACTS = st.dictionaries(TEXTS, VALUES, max_size=4)
+ROWS = st.fixed_dictionaries({"name": TEXTS, "found": VALUES, "expected": VALUES, "passed": st.booleans()})
+
+
+def text_of(document):
+    return json.dumps(document, sort_keys=True)
+
+
+@settings(max_examples=50)
+@given(reason=st.none() | TEXTS, facts=FACTS, parameters=FACTS, checks=st.lists(ROWS, max_size=3), line=TEXTS)
+def test_any_record_is_what_json_holds_of_it(reason, facts, parameters, checks, line):
+    """1, 1.0 and true stay what they are, and nothing is added or lost."""
+    cell = {"number": 1, "first_line": line, "error": "", "message": line, "line": line}
+    values = {"run_id": "a", "notebook": "x", "status": "failed", "started_at": "2026-11-01T16:05:01+00:00"}
+    values |= {"reason": reason, "results": facts, "parameters": parameters, "checks": checks}
+    document = records.document(records.Record(**values, failing_cell=cell))
+    again = records.document(records.Record.model_validate_json(json.dumps(document)))
+    values |= {"failing_cell": cell}
+    for known in (document, values):
+        assert text_of({name: again[name] for name in known}) == text_of(known)
+    assert set(again) == set(document)
 
 
 def test_every_verdict_has_an_exit_code(project):
