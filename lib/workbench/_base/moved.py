@@ -27,6 +27,7 @@ MOVED = {
     "workbench.run.tags": "workbench_ops.run.preparing",
     "workbench.export.checking": "workbench_ops.export",
     "workbench.export.trial": "workbench_ops.export.studio",
+    "workbench.policies.databases": "workbench_ops.policies.calls",
     **{f"workbench.{name}": f"workbench_ops.{name}" for name in
        ("account", "cli", "export", "policies", "run", "schedules")},
     **{f"workbench.{name}": f"workbench._base.{name}" for name in
