@@ -4,7 +4,6 @@ import json
 import shutil
 import sys
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,6 +15,7 @@ from workbench_ops.cli.ingest import ingest
 from workbench_ops.cli.local import local
 from workbench_ops.cli.maintain import maintain
 from workbench_ops.cli.policies import policies
+from workbench_ops.cli.printing import columns, from_here, say
 from workbench_ops.cli.run import run
 from workbench_ops.cli.schedule import schedule
 
@@ -37,20 +37,20 @@ def main():
     try:
         app(standalone_mode=True)
     except UnicodeError as error:
-        print(f"workbench: a text could not be written or read: {error}", file=sys.stderr)
+        say(f"a text could not be written or read: {error}")
         sys.exit(1)
     except ValueError as error:
-        print(f"workbench: {error}", file=sys.stderr)
+        say(error)
         sys.exit(2)
     except ModuleNotFoundError as error:
         needed = "pip install 'iceberg-workbench[notebooks,catalog,streams,s3,kafka]'"
-        print(f"workbench: {error.name} is not installed, this command needs it: {needed}", file=sys.stderr)
+        say(f"{error.name} is not installed, this command needs it: {needed}")
         sys.exit(2)
     except ChildProcessError as error:
-        print(f"workbench: {error}", file=sys.stderr)
+        say(error)
         sys.exit(1)
     except OSError as error:
-        print(f"workbench: {error.strerror}: {error.filename}", file=sys.stderr)
+        say(f"{error.strerror}: {error.filename}")
         sys.exit(1)
 
 
@@ -125,11 +125,10 @@ def report(
 
     everything = records.every(on_damage=say)
     newest = {record.notebook: record for record in everything}
-    wanted = [r for r in (*everything, *newest.values()) if not run or run in (r.run_id, r.notebook)][-1:]
-    wanted = wanted if run else list(newest.values())
-    if run and not wanted:
+    of_run = [r for r in (*everything, *newest.values()) if run in (r.run_id, r.notebook)][-1:]
+    if run and not of_run:
         raise ValueError(f"no run {run} in {records.runs_folder()}")
-    for record in wanted:
+    for record in of_run if run else newest.values():
         earlier = pages.previous(everything, record)
         page = pages.write(records.folder(record), record, previous=earlier, redact=secrets.redact)
         print(f"{record.notebook:28} {record.status:12} {from_here(page)}")
@@ -192,21 +191,3 @@ def _one(run_id):
     if rows := ledger.rows(run_id=run_id):
         return rows[0]
     raise ValueError(f"no run {run_id}; `workbench runs` lists them")
-
-
-def say(sentence):
-    """Print a sentence on standard error, as the command's own."""
-    print(f"workbench: {sentence}", file=sys.stderr, flush=True)
-
-
-def columns(lines):
-    """Print rows of texts in columns."""
-    widths = [max(len(str(line[i])) for line in lines) for i in range(len(lines[0]))]
-    for line in lines:
-        print("  ".join(str(value).ljust(width) for value, width in zip(line, widths, strict=True)).rstrip())
-
-
-def from_here(path):
-    """Return a path as people type it: from the working folder where it lies in there."""
-    path, here = Path(path), Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from workbench_ops.cli.printing import columns
+
 engines = typer.Typer(
     help="Engines of the TPC-DS derived benchmark, and for notebooks.", invoke_without_command=True
 )
@@ -16,7 +18,6 @@ def listed(context: typer.Context):
     if context.invoked_subcommand:
         return
     from workbench.engines import profiles
-    from workbench_ops.cli import columns
 
     lines = [("ENGINE", "DESCRIPTION", "CAN RUN")]
     for name in profiles.names():

@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from workbench_ops.cli.printing import from_here
+
 export = typer.Typer(help="Notebooks for AWS Glue, and what would be different there.", no_args_is_help=True)
 Version = Annotated[str, typer.Option(help="of Glue: 6.0 or 5.1")]
 Params = Annotated[str | None, typer.Option(metavar="FILE", help="flat YAML file: names and values")]
@@ -165,7 +167,6 @@ def _text(exporting, notebook, session, declared, given, name, job):
 def _next(target, wheel, session, findings, command, *, job):
     """Say what was written, where the wheel goes, what an hour costs, and what comes next."""
     from workbench_ops import export as exporting
-    from workbench_ops.cli import from_here
 
     print(f"wrote  {from_here(target)}")
     if wheel:

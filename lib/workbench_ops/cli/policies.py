@@ -1,12 +1,13 @@
 """`workbench policies`: what a notebook may do in AWS, found out by running it."""
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from workbench_ops.cli.printing import say
 
 
 def policies(
@@ -52,7 +53,7 @@ def policies(
         if record.status != "passed" or not _to_aws(seen):  # what calls nothing will call nothing again
             break
     if record.status != "passed":
-        _say("the run did not pass, so its calls are not all of them: there is no policy")
+        say("the run did not pass, so its calls are not all of them: there is no policy")
         raise typer.Exit(record.exit_code)
     raise typer.Exit(_written(calls, env, _candidates(record), output))
 
@@ -95,9 +96,9 @@ def _written(calls, env, candidates, output):
 
     ours = _to_aws(calls)
     if others := sorted({call.host for call in calls - ours}):
-        _say(f"left out are calls that did not go to AWS: {', '.join(others)}")
+        say(f"left out are calls that did not go to AWS: {', '.join(others)}")
     if not ours:
-        _say("nothing was called in AWS, so there is nothing to allow; is it --environment aws-glue?")
+        say("nothing was called in AWS, so there is nothing to allow; is it --environment aws-glue?")
         return 1
     known = {}
     if env and (address := getattr(env.catalog, "warehouse", None)):  # an embedded catalog has none
@@ -108,17 +109,13 @@ def _written(calls, env, candidates, output):
         known["account"] = number
     made = recording.policy(ours, candidates=candidates, **known)
     if wrong := recording.faults(made.document):
-        _say(f"the policy is not printed, for it is too wide: {'; '.join(wrong)}")
+        say(f"the policy is not printed, for it is too wide: {'; '.join(wrong)}")
         return 1
     text = json.dumps(made.document, indent=2, ensure_ascii=False)
     if made.document["Statement"]:
         Path(output).write_text(f"{text}\n", encoding="utf-8") if output else print(text)
     for note in made.notes:
-        _say(f"note: {note}")
+        say(f"note: {note}")
     for lacking in made.missing:
-        _say(f"the policy lacks {lacking}")
+        say(f"the policy lacks {lacking}")
     return 1 if made.missing or not made.document["Statement"] else 0
-
-
-def _say(text):
-    print(f"workbench: {text}", file=sys.stderr, flush=True)

@@ -7,6 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from workbench_ops.cli.printing import from_here
+
 if TYPE_CHECKING:  # at run time only a run loads what a record needs
     from workbench_ops.run.record import Record
 
@@ -92,7 +94,6 @@ def lines(running: list[Running], several: Several | None, now: float) -> list[s
 
 def verdict(record: "Record") -> str:
     """Return the lines that tell how a run ended: its verdict, the failing cell, where the report is."""
-    from workbench_ops.cli import from_here
     from workbench_ops.run import record as records
 
     text = f"{record.notebook}  {record.status}  {record.seconds:.1f} s"

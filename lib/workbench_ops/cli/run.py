@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from workbench_ops.cli.printing import columns, from_here
+
 
 def run(
     notebook: Annotated[
@@ -90,7 +92,6 @@ def _side_by_side(jobs, at_once, as_json):
 
 
 def _summary(endings):
-    from workbench_ops.cli import columns, from_here
     from workbench_ops.run import record as records
     from workbench_ops.run.member import NOT_STARTED
 

@@ -2,13 +2,14 @@
 
 import shlex
 import shutil
-import sys
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from workbench_ops.cli.printing import columns, say
 
 schedule = typer.Typer(help="When notebooks run: params/schedules.yml by cron or Airflow.", no_args_is_help=True)
 Output = Annotated[
@@ -25,7 +26,6 @@ def check(
 ):
     """Validate every entry and print the next three times it would run (exit 2: something is wrong)."""
     from workbench_ops import schedules
-    from workbench_ops.cli import columns
     from workbench_ops.schedules import place, times
 
     entries, begin = schedules.read(), _moment(now) if now else datetime.now(UTC)
@@ -77,8 +77,8 @@ def run(
     if attempt:
         start = partial(_start, request=request)
         raise typer.Exit(running.once(entry, start, attempt=attempt, notify=_notify))
-    with running.turn(entries, name, say=_say):
-        raise typer.Exit(running.run(entries, name, _start, notify=_notify, say=_say))
+    with running.turn(entries, name, say=say):
+        raise typer.Exit(running.run(entries, name, _start, notify=_notify, say=say))
 
 
 @schedule.command()
@@ -179,10 +179,10 @@ def _start(entry, request=None):
         with progress.shown() as tell:
             ended = runner.run(_job(entry, progress.named(entry.name, tell), request))
     except ValueError as refusal:  # so early that there is no record
-        _say(str(refusal))
+        say(str(refusal))
         return records.EXIT_CODES["refused"], None
     except OSError as error:  # a full disk, say: neither is there a record, and whoever waits is to be told
-        _say(f"{entry.name} could not be run: {error}")
+        say(f"{entry.name} could not be run: {error}")
         return records.EXIT_CODES["failed"], None
     print(records.folder(ended) / "report.html", flush=True)
     return ended.exit_code, ended
@@ -194,10 +194,6 @@ def _notify(entry, ended):
 
     if entry.on_failure:
         publishing.notify(entry.on_failure, ended, name="on_failure")
-
-
-def _say(sentence):
-    print(f"workbench: {sentence}", file=sys.stderr, flush=True)
 
 
 def _moment(text):
@@ -218,4 +214,4 @@ def _written(text, output):
     new = output.with_name(f".{output.name}.new")  # a scheduler may read the file at any moment
     new.write_text(text, encoding="utf-8")
     new.replace(output)
-    _say(f"wrote {output}")
+    say(f"wrote {output}")
