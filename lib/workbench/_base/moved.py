@@ -28,6 +28,7 @@ MOVED = {
     "workbench.export.checking": "workbench_ops.export",
     "workbench.export.trial": "workbench_ops.export.studio",
     "workbench.policies.databases": "workbench_ops.policies.calls",
+    "workbench.schedules.place": "workbench_ops.schedules.running",
     **{f"workbench.{name}": f"workbench_ops.{name}" for name in
        ("account", "cli", "export", "policies", "run", "schedules")},
     **{f"workbench.{name}": f"workbench._base.{name}" for name in

@@ -26,7 +26,7 @@ def check(
 ):
     """Validate every entry and print the next three times it would run (exit 2: something is wrong)."""
     from workbench_ops import schedules
-    from workbench_ops.schedules import place, times
+    from workbench_ops.schedules import running, times
 
     entries, begin = schedules.read(), _moment(now) if now else datetime.now(UTC)
     planned = _validated(entries)
@@ -40,7 +40,7 @@ def check(
         lines.append((name, record.notebook, record.environment or "", when))
     columns(lines)
     for name in entries:
-        if needed := place.needed(planned[name].environment):
+        if needed := running.needed(planned[name].environment):
             print(f"{name}: the scheduler's own environment must have {', '.join(needed)}")
 
 
@@ -65,13 +65,13 @@ def run(
     """Run an entry, its tries and what comes after it, as cron does; the exit code is that of `workbench run`."""
     from workbench_ops import schedules
     from workbench_ops.schedules import entries as named
-    from workbench_ops.schedules import place, running, times
+    from workbench_ops.schedules import running, times
 
     if request and not attempt:
         raise ValueError("--request says whose tries these are, and needs --try")
     entries = schedules.read()
     entry = named.one(entries, name)
-    place.enter()  # paths in the file are relative to it, wherever this is called
+    running.enter()  # paths in the file are relative to it, wherever this is called
     if due and (not entry.cron or not times.due(entry.cron, entry.time_zone, _moment(due))):
         raise typer.Exit(0)
     if attempt:
@@ -93,14 +93,14 @@ def cron(
 ):
     """Print a crontab: a line for each entry that has a time, safe for every cron program."""
     from workbench_ops import schedules
-    from workbench_ops.schedules import crontab, place, times
+    from workbench_ops.schedules import crontab, running, times
 
     if logrotate:
-        return _written(crontab.logrotate(place.here()), output)
+        return _written(crontab.logrotate(running.here()), output)
     daemon = (cron_zone, times.zone(cron_zone)) if cron_zone else times.machine_zone()
     entries = schedules.read()
     _validated(entries)
-    _written(crontab.text(entries, place.here(), daemon=daemon), output)
+    _written(crontab.text(entries, running.here(), daemon=daemon), output)
 
 
 @schedule.command()
@@ -108,19 +108,19 @@ def airflow(output: Output = None):
     """Print a DAG file for Airflow 2.11 or 3: a DAG for each entry that has a time."""
     from workbench_ops import schedules
     from workbench_ops.schedules import airflow as dags
-    from workbench_ops.schedules import place
+    from workbench_ops.schedules import running
 
     entries = schedules.read()
     _validated(entries)
-    _written(dags.text(entries, place.here()), output)
+    _written(dags.text(entries, running.here()), output)
 
 
 def _validated(entries):
     """Return each entry's run, prepared and not started; a ValueError tells all that is wrong at once."""
     from workbench_ops.run import preparing
-    from workbench_ops.schedules import place
+    from workbench_ops.schedules import running
 
-    place.enter()
+    running.enter()
     planned, wrong, jobs = {}, [], {}
     for name, entry in entries.items():
         try:
