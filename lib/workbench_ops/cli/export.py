@@ -48,15 +48,15 @@ def try_(
     as_json: Annotated[bool, typer.Option("--json", help="print the run record as JSON on the last line")] = False,
 ):
     """Export a notebook and run that very file here, in a kernel like Glue's (exit codes as `workbench run`)."""
+    from workbench.engines import profiles
     from workbench_ops import export as exporting
     from workbench_ops.cli import progress
-    from workbench_ops.cli.engines import with_spark
     from workbench_ops.export import studio, versions, wheel
     from workbench_ops.run import preparing, runner
     from workbench_ops.run import record as records
 
     glue = versions.version(version)
-    python, there = with_spark(glue.spark)
+    python, engine_versions = profiles.with_spark(glue.spark)
     target, built, session, findings = _written(notebook, version, params, environment, output, job=False)
     if asked := [text for text in _open(session) if text not in session.packages]:
         unset = [f"{name}=…" for name, value in session.variables.items() if "YOUR-" in value]
@@ -71,7 +71,7 @@ def try_(
     with studio.installed(built, python), progress.shown() as tell:
         job = preparing.Job(
             str(target.resolve()),
-            versions=there | {"iceberg": glue.iceberg},
+            versions=engine_versions | {"iceberg": glue.iceberg},
             tell=progress.named(target.stem, tell),
         )
         record = runner.run(job)

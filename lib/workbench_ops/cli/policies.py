@@ -34,10 +34,9 @@ def policies(
     """
     from workbench_ops import policies as recording
     from workbench_ops.cli import progress
-    from workbench_ops.cli.engines import kernel_of
     from workbench_ops.run import notebook as notebooks
     from workbench_ops.run import runner
-    from workbench_ops.run.preparing import Job
+    from workbench_ops.run.preparing import Job, kernel_of
 
     path = notebooks.find(notebook)
     given = str(path), params, tuple(overrides or ()), environment, timeout

@@ -36,8 +36,7 @@ def run(
     Without a name all notebooks run, as many at once as cores and memory allow.
     Then the exit code is that of the first one, by name, that did not pass.
     """
-    from workbench_ops.cli.engines import kernel_of
-    from workbench_ops.run.preparing import Job
+    from workbench_ops.run.preparing import Job, kernel_of
 
     if notebook is None and (params or overrides):
         raise ValueError("--params and --set belong to one notebook; name it")

@@ -153,8 +153,7 @@ def _lacking(command):
 
 
 def _job(entry, tell=None, request=None):
-    from workbench_ops.cli.engines import kernel_of
-    from workbench_ops.run.preparing import Job
+    from workbench_ops.run.preparing import Job, kernel_of
 
     values = {
         "params_file": entry.params,

@@ -12,6 +12,7 @@ from nbformat import NotebookNode
 from workbench._base import jars, secrets, settings
 from workbench.session import services
 from workbench_ops import account
+from workbench_ops.run import kernel as kernels
 from workbench_ops.run import notebook as notebooks
 from workbench_ops.run import record as records
 from workbench_ops.run import requests
@@ -71,6 +72,37 @@ class Prepared:
     refusal: str | None
     answer: Record | None = None
     waited: bool = False
+
+
+def kernel_of(notebook: Path | str, engine: str | None = None) -> dict[str, Any]:
+    """Return what a Job says of its notebook's kernel, `kernel` and `versions`; nothing where it is ours.
+
+    Args:
+        notebook: name in notebooks/, or path.
+        engine: in whose kernel it is to run; None for the one that the notebook names, as one does that was saved
+            in it.
+
+    Raises:
+        ValueError: the engine has no kernel, or lacks something.
+    """
+    if (name := engine or _engine_of(notebook)) is None:
+        return {}
+    from workbench.engines import profiles
+
+    return {"kernel": name, "versions": profiles.versions_in(name)}
+
+
+def _engine_of(notebook):
+    """Return the engine whose kernel a notebook names; None for ours, and for kernels that are no engine's."""
+    try:
+        own = kernels.named(notebooks.read(notebooks.find(notebook)))
+    except notebooks.Refused:  # the runner says what is wrong
+        return None
+    if own in (None, kernels.DEFAULT):
+        return None
+    from workbench.engines import profiles  # here: few runs need it
+
+    return own if own in profiles.names() and profiles.engine(own).kernel else None
 
 
 def planned(job: Job) -> Prepared:

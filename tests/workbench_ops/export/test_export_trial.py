@@ -7,7 +7,7 @@ import pytest
 from conftest import ROOT, workbench, write_notebook
 
 from workbench.engines import profiles as engines
-from workbench_ops.cli.engines import with_spark
+from workbench.engines.profiles import with_spark
 from workbench_ops.run import preparing
 
 SEEN = """
