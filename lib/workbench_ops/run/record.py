@@ -66,7 +66,7 @@ class Table(Strict):
     model_config = ConfigDict(strict=True, extra="allow")
 
     name: str
-    snapshot_id: int | None = None
+    snapshot_id: Any = None  # an int, where the notebook let `results.table` write it
 
 
 class Record(Strict):
