@@ -179,9 +179,17 @@ def folder(record: Record) -> Path:
 
 
 def redacted(record: Record, hidden: Iterable[str]) -> Record:
-    """Return a record in which `hidden` values, and what looks like a secret, are blanked out."""
-    values = secrets.redact(document(record), hidden)
-    return Record.model_validate(values | {name: getattr(record, name) for name in NAMED})
+    """Return a record in which `hidden` values, and what looks like a secret, are blanked out.
+
+    The names of its fields and what it is found by stay, whatever secret is spelled like them.
+    """
+
+    def clean(value):
+        if isinstance(value, Strict):
+            return type(value)(**{name: clean(item) for name, item in value})
+        return [clean(item) for item in value] if isinstance(value, list) else secrets.redact(value, hidden)
+
+    return Record(**{name: value if name in NAMED else clean(value) for name, value in record})
 
 
 def write(record: Record, *, hidden: Iterable[str] = ()) -> Path:

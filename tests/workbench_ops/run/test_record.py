@@ -103,6 +103,17 @@ def test_secrets_reach_neither_the_command_nor_the_parameters(project):
     assert "hunter2" not in text and "AKIA" not in text
 
 
+def test_a_secret_that_is_spelled_like_a_field_or_a_verdict_costs_no_record(project):
+    cell = records.FailingCell(number=1, message="no message")
+    checks = [{"name": "failed", "found": {"message": 1}, "passed": False, "message": "m"}]
+    record = records.finish(new(project), "failed", seconds=1.0, failing_cell=cell, checks=checks)
+    kept = records.read(records.write(record, hidden=["failed", "message", "number", "status", "run_id"]))
+    assert (kept.status, kept.run_id, kept.failing_cell.message) == ("failed", record.run_id, "no [secret]")
+    assert records.document(kept)["checks"] == [
+        {"name": "[secret]", "found": {"[secret]": 1}, "expected": None, "passed": False, "message": "m"}
+    ]
+
+
 def test_half_a_character_is_no_obstacle(project):
     records.write(new(project, parameters={"A": "\ud800"}))
     assert len(records.every()) == 1

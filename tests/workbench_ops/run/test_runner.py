@@ -281,7 +281,9 @@ def test_no_secret_reaches_what_a_run_leaves(project, monkeypatch, command):
     )
     write_notebook(
         project / "notebooks" / "job.ipynb",
-        "import os, sys\nprint(os.environ['CATALOG_CREDENTIAL'])\nprint('AKIA' + 'ABCDEFGHIJKLMNOP')",
+        # somebody saves the file half-way: the report must not give away what only the file says to be a secret
+        f"import os, sys\nopen({str(folder / 'own.yml')!r}, 'w').write('catalog: {{')\n"
+        "print(os.environ['CATALOG_CREDENTIAL'])\nprint('AKIA' + 'ABCDEFGHIJKLMNOP')",
         "from workbench import checks\ns = os.environ['CATALOG_CREDENTIAL']\nchecks.require(s, {s: s}, {s: s})",
         "os.write(2, os.environ['CATALOG_CREDENTIAL'].encode())\nraise ValueError(os.environ['CATALOG_CREDENTIAL'])",
         parameters='ENVIRONMENT: str = "own"',
@@ -296,6 +298,10 @@ def test_no_secret_reaches_what_a_run_leaves(project, monkeypatch, command):
     assert "[secret]" in (next((project / "runs" / "job").iterdir()) / "notebook.ipynb").read_text()
 
 
+@pytest.mark.proof(
+    "test_no_secret_reaches_what_a_run_leaves changes the file under a run, and "
+    "test_processes_of_a_run_have_the_environment_that_it_began_with has what its session is given"
+)
 def test_an_environment_is_read_once_for_a_whole_run(project, monkeypatch):
     """Five further times, by the runner, what executes the notebook, and its session: a file that was saved
     half-way in between left the secrets in the report.
