@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from prove import depends, parts, rows, running
-from workbench_ops.cli import columns
+from workbench_ops.cli.printing import columns
 
 NICENESS = 10  # beside a person's work
 

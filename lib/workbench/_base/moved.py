@@ -24,6 +24,11 @@ MOVED = {
     "workbench.doctor": "workbench_ops.machine",
     "workbench.run.report": "workbench_ops.pages.report",
     "workbench.run.markup": "workbench_ops.pages.markup",
+    "workbench.run.tags": "workbench_ops.run.preparing",
+    "workbench.export.checking": "workbench_ops.export",
+    "workbench.export.trial": "workbench_ops.export.studio",
+    "workbench.policies.databases": "workbench_ops.policies.calls",
+    "workbench.schedules.place": "workbench_ops.schedules.running",
     **{f"workbench.{name}": f"workbench_ops.{name}" for name in
        ("account", "cli", "export", "policies", "run", "schedules")},
     **{f"workbench.{name}": f"workbench._base.{name}" for name in

@@ -4,6 +4,7 @@ An environment names the catalog, the Spark settings and the jars. Unknown keys 
 valid one. A secret stands in it as a reference only, resolved when a session starts.
 """
 
+import json
 import os
 from contextlib import suppress
 from importlib import resources
@@ -16,6 +17,7 @@ from workbench._base import secrets, yaml_files
 from workbench._base.strict import Strict, nearest
 
 TEXTS = ("spark.conf", "catalog.properties", "kafka.config")  # whose values are texts to those who read them
+RUN_ENVIRONMENT = "WORKBENCH_RUN_ENVIRONMENT"  # what a run has read for the processes below it
 # what a person reads in every address of a bucket or a cluster: no secret, though a variable may hold it
 SHOWN = {"warehouse", "master", "client.region", "rest.signing-region"}
 
@@ -144,6 +146,8 @@ def environments():
 def environment(name):
     """Read an environment.
 
+    Within a run its own environment is the one that the run began with, whatever has become of the file since.
+
     Args:
         name: a name (`local`), or the path of a .yml file.
 
@@ -153,18 +157,51 @@ def environment(name):
     Raises:
         ValueError: there is no such environment, or its file is wrong; the message says which key.
     """
+    path = environment_file(name)
+    return _of_the_run(path) or parse(yaml_files.read(path, texts=TEXTS), path)
+
+
+def environment_file(name: str) -> Path:
+    """Return the file of an environment.
+
+    Args:
+        name: a name (`local`), or the path of a .yml file.
+
+    Raises:
+        ValueError: there is no such environment; the message lists those there are.
+    """
     known = environments()
     if str(name).endswith((".yml", ".yaml")):
-        path = Path(name)
-        if not path.is_file():
+        if not Path(name).is_file():
             raise ValueError(f"no environment file {name}; the named ones are {', '.join(known)}")
-    elif name in known:
-        path = known[name]
-    else:
-        looked = ", ".join(str(folder) for folder in places())
-        there = f"there are {', '.join(known)} (looked in {looked})"
-        raise ValueError(f"no environment {name!r}{_near(str(name), known)}; {there}")
-    return parse(yaml_files.read(path, texts=TEXTS), path)
+        return Path(name)
+    if name in known:
+        return known[name]
+    looked = ", ".join(str(folder) for folder in places())
+    there = f"there are {', '.join(known)} (looked in {looked})"
+    raise ValueError(f"no environment {name!r}{_near(str(name), known)}; {there}")
+
+
+def for_children(name: str, env: Environment) -> dict[str, str]:
+    """Return the variable by which the processes of a run have its environment without reading the file again.
+
+    Args:
+        name: by which the environment was found.
+        env: what `environment` returned for it. It holds references and no secrets.
+    """
+    file = str(environment_file(name).resolve())
+    return {RUN_ENVIRONMENT: json.dumps({"file": file, "environment": env.model_dump(mode="json")})}
+
+
+def _of_the_run(path):
+    """Return the environment in a file as the run above this process read it; None where it read another."""
+    if not (text := os.environ.get(RUN_ENVIRONMENT)):
+        return None
+    try:
+        handed_on = json.loads(text)
+        return Environment(**handed_on["environment"]) if handed_on["file"] == str(path.resolve()) else None
+    except (ValueError, LookupError, TypeError):  # of another version of this library: the file is still there
+        return None
 
 
 def parse(values, path):
@@ -177,26 +214,26 @@ def parse(values, path):
         raise ValueError(f"{path}: " + "; ".join(_problem(e, values) for e in error.errors())) from None
 
 
-def references(name):
+def references(environment: Environment | str | None) -> list[str]:
     """Return the references (`env:NAME`, `ssm:/path`) in an environment, each once, sorted.
 
     Args:
-        name: an environment; None, and one that is gone or wrong, have none.
+        environment: it, or its name; None, and the name of one that is gone or wrong, have none.
     """
-    return sorted({value for _, value in _references(name)})
+    return sorted({value for _, value in _references(environment)})
 
 
-def secret_values(name):
+def secret_values(environment: Environment | str | None) -> list[str]:
     """Return the values that an environment's references stand for, as far as they can be resolved.
 
     Args:
-        name: an environment; None, and one that is gone or wrong, have none.
+        environment: it, or its name; None, and the name of one that is gone or wrong, have none.
     """
-    found = []
-    for reference in sorted({value for key, value in _references(name) if key not in SHOWN}):
+    values = []
+    for reference in sorted({value for key, value in _references(environment) if key not in SHOWN}):
         with suppress(ValueError):
-            found.append(secrets.resolve(reference))
-    return found
+            values.append(secrets.resolve(reference))
+    return values
 
 
 def catalog_references(env):
@@ -205,12 +242,13 @@ def catalog_references(env):
     return {key: value for key, value in found.items() if value and secrets.REFERENCE.fullmatch(value)}
 
 
-def _references(name):
-    """Return (setting, reference) of all references in an environment."""
-    try:
-        env = environment(name) if name else None
-    except ValueError:
-        env = None
+def _references(env):
+    """Return (setting, reference) of all references in an environment, which is given or named."""
+    if not isinstance(env, Environment):
+        try:
+            env = environment(env) if env else None
+        except ValueError:
+            env = None
     if env is None:
         return []
     others = [("master", env.spark.master), *env.spark.conf.items(), *getattr(env.kafka, "config", {}).items()]

@@ -176,6 +176,47 @@ def versions(engine):
     return {one.name: one.version for one in found} | {"iceberg": java.pairs()[line]["iceberg"]}
 
 
+def versions_in(name: str) -> dict[str, str]:
+    """Return the versions in an engine's own environment, in whose kernel notebooks are to run.
+
+    Args:
+        name: of an engine.
+
+    Raises:
+        ValueError: there is none of that name, it has no kernel, or it lacks something.
+    """
+    profile = engine(name) if name in names() else None
+    if profile is None or not profile.kernel:
+        with_kernel = ", ".join(known.name for known in map(engine, names()) if known.kernel)
+        why = "which has no kernel" if profile else "which there is not"
+        raise ValueError(f"no notebook runs in engine {name}, {why}; with a kernel there are: {with_kernel}")
+    if wrong := lacks_kernel(profile):
+        raise ValueError(f"engine {name} cannot run: {wrong}")
+    return versions(profile)
+
+
+def with_spark(version: str) -> tuple[Path | str, dict[str, str]]:
+    """Return the interpreter whose environment has a Spark, and the versions there; none where it is ours.
+
+    Args:
+        version: of Spark; the first two numbers count.
+
+    Raises:
+        ValueError: neither this environment nor an engine with a kernel has it, or that engine lacks something.
+    """
+    line = ".".join(version.split(".")[:2])
+    if line == java.pair()["spark"]:
+        return sys.executable, {}
+    with_kernel = [profile for profile in map(engine, names()) if profile.kernel]
+    fitting = [profile for profile in with_kernel if profile.packages["pyspark"].startswith(f"{line}.")]
+    if not fitting:
+        raise ValueError(f"no engine here has Spark {line}, in whose kernel it would run")
+    profile = fitting[0]
+    if wrong := lacks(profile):
+        raise ValueError(f"Spark {line} is the engine {profile.name} here, and it cannot run: {wrong}")
+    return python(profile), versions(profile)
+
+
 def lock(name):
     """Return the lock file of a name: the checkout's, else the one in the wheel.
 

@@ -4,7 +4,6 @@ import json
 import shutil
 import sys
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -16,6 +15,7 @@ from workbench_ops.cli.ingest import ingest
 from workbench_ops.cli.local import local
 from workbench_ops.cli.maintain import maintain
 from workbench_ops.cli.policies import policies
+from workbench_ops.cli.printing import columns, from_here, say
 from workbench_ops.cli.run import run
 from workbench_ops.cli.schedule import schedule
 
@@ -37,20 +37,20 @@ def main():
     try:
         app(standalone_mode=True)
     except UnicodeError as error:
-        print(f"workbench: a text could not be written or read: {error}", file=sys.stderr)
+        say(f"a text could not be written or read: {error}")
         sys.exit(1)
     except ValueError as error:
-        print(f"workbench: {error}", file=sys.stderr)
+        say(error)
         sys.exit(2)
     except ModuleNotFoundError as error:
         needed = "pip install 'iceberg-workbench[notebooks,catalog,streams,s3,kafka]'"
-        print(f"workbench: {error.name} is not installed, this command needs it: {needed}", file=sys.stderr)
+        say(f"{error.name} is not installed, this command needs it: {needed}")
         sys.exit(2)
     except ChildProcessError as error:
-        print(f"workbench: {error}", file=sys.stderr)
+        say(error)
         sys.exit(1)
     except OSError as error:
-        print(f"workbench: {error.strerror}: {error.filename}", file=sys.stderr)
+        say(f"{error.strerror}: {error.filename}")
         sys.exit(1)
 
 
@@ -88,20 +88,20 @@ def runs(
     yes: Annotated[bool, typer.Option("--yes", help="with --prune: do not ask")] = False,
 ):
     """List the runs there were, newest first, from the ledger."""
-    from workbench_ops.run import ledger, runner
+    from workbench_ops.run import ledger, publishing
     from workbench_ops.run import record as records
 
     if status and status not in records.EXIT_CODES:
         raise ValueError(f"no status {status!r}; there are {', '.join(records.EXIT_CODES)}")
-    runner.recover()
+    publishing.recover()
     ledger.sync()
     if prune:
         return _prune(older_than_days, yes)
     if show:
         return print(json.dumps(_one(show), indent=1, ensure_ascii=False, default=str))
-    found = ledger.rows(notebook=notebook, status=status, since=since)
+    records.every(on_damage=say)
     lines = [("RUN", "NOTEBOOK", "STATUS", "STARTED (UTC)", "SECONDS", "ENVIRONMENT", "REASON")]
-    for row in found:
+    for row in ledger.rows(notebook=notebook, status=status, since=since):
         started = f"{row['started_at']:%Y-%m-%d %H:%M:%S}"
         seconds = f"{row['seconds']:.1f}" if row["seconds"] is not None else ""
         lines.append(
@@ -123,16 +123,15 @@ def report(
     from workbench_ops.run import publishing
     from workbench_ops.run import record as records
 
-    everything = records.every()
-    newest = {record["notebook"]: record for record in everything}
-    wanted = [r for r in (*everything, *newest.values()) if not run or run in (r["run_id"], r["notebook"])][-1:]
-    wanted = wanted if run else list(newest.values())
-    if run and not wanted:
+    everything = records.every(on_damage=say)
+    newest = {record.notebook: record for record in everything}
+    of_run = [r for r in (*everything, *newest.values()) if run in (r.run_id, r.notebook)][-1:]
+    if run and not of_run:
         raise ValueError(f"no run {run} in {records.runs_folder()}")
-    for record in wanted:
+    for record in of_run if run else newest.values():
         earlier = pages.previous(everything, record)
         page = pages.write(records.folder(record), record, previous=earlier, redact=secrets.redact)
-        print(f"{record['notebook']:28} {record['status']:12} {from_here(page)}")
+        print(f"{record.notebook:28} {record.status:12} {from_here(page)}")
     publishing.write_index()
     print(f"index  {from_here(records.runs_folder() / 'index.html')}")
 
@@ -170,9 +169,7 @@ def _prune(days, yes):
     if days is None:
         raise ValueError("--prune needs --older-than-days N")
     before = datetime.now(UTC) - timedelta(days=days)
-    old = [
-        r for r in records.every() if r["status"] != "running" and datetime.fromisoformat(r["started_at"]) < before
-    ]
+    old = [record for record in records.every() if record.status != "running" and record.started < before]
     if not old:
         return print(f"no runs older than {days:g} days")
     if not yes and not typer.confirm(f"Delete the files of {len(old)} runs older than {days:g} days?"):
@@ -184,25 +181,13 @@ def _prune(days, yes):
 
 
 def _one(run_id):
+    """Return what is known of a run: its record, or its row of the ledger where its files were pruned."""
     from workbench_ops.run import ledger
     from workbench_ops.run import record as records
 
-    for record in records.every():
-        if record["run_id"] == run_id:
-            return record
-    if rows := ledger.rows(run_id=run_id):  # its files were pruned
+    for path in records.runs_folder().glob("*/*/run.json"):
+        if path.parent.name == run_id:
+            return records.document(records.read(path))
+    if rows := ledger.rows(run_id=run_id):
         return rows[0]
     raise ValueError(f"no run {run_id}; `workbench runs` lists them")
-
-
-def columns(lines):
-    """Print rows of texts in columns."""
-    widths = [max(len(str(line[i])) for line in lines) for i in range(len(lines[0]))]
-    for line in lines:
-        print("  ".join(str(value).ljust(width) for value, width in zip(line, widths, strict=True)).rstrip())
-
-
-def from_here(path):
-    """Return a path as people type it: from the working folder where it lies in there."""
-    path, here = Path(path), Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

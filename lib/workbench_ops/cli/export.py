@@ -7,6 +7,8 @@ from typing import Annotated
 
 import typer
 
+from workbench_ops.cli.printing import from_here
+
 export = typer.Typer(help="Notebooks for AWS Glue, and what would be different there.", no_args_is_help=True)
 Version = Annotated[str, typer.Option(help="of Glue: 6.0 or 5.1")]
 Params = Annotated[str | None, typer.Option(metavar="FILE", help="flat YAML file: names and values")]
@@ -46,14 +48,15 @@ def try_(
     as_json: Annotated[bool, typer.Option("--json", help="print the run record as JSON on the last line")] = False,
 ):
     """Export a notebook and run that very file here, in a kernel like Glue's (exit codes as `workbench run`)."""
+    from workbench.engines import profiles
     from workbench_ops import export as exporting
     from workbench_ops.cli import progress
-    from workbench_ops.cli.engines import with_spark
-    from workbench_ops.export import trial, versions, wheel
-    from workbench_ops.run import runner
+    from workbench_ops.export import studio, versions, wheel
+    from workbench_ops.run import preparing, runner
+    from workbench_ops.run import record as records
 
     glue = versions.version(version)
-    python, there = with_spark(glue.spark)
+    python, engine_versions = profiles.with_spark(glue.spark)
     target, built, session, findings = _written(notebook, version, params, environment, output, job=False)
     if asked := [text for text in _open(session) if text not in session.packages]:
         unset = [f"{name}=…" for name, value in session.variables.items() if "YOUR-" in value]
@@ -65,16 +68,16 @@ def try_(
         raise typer.Exit(1)
     if built is None:
         raise ValueError(f"the library is no checkout, so {wheel.name()} cannot be built, and the kernel needs it")
-    with trial.installed(built, python), progress.shown() as tell:
-        job = runner.Job(
+    with studio.installed(built, python), progress.shown() as tell:
+        job = preparing.Job(
             str(target.resolve()),
-            versions=there | {"iceberg": glue.iceberg},
+            versions=engine_versions | {"iceberg": glue.iceberg},
             tell=progress.named(target.stem, tell),
         )
         record = runner.run(job)
     if as_json:
-        print(json.dumps(record, ensure_ascii=False))
-    raise typer.Exit(record["exit_code"])
+        print(json.dumps(records.document(record), ensure_ascii=False))
+    raise typer.Exit(record.exit_code)
 
 
 def _written(notebook, version, params, environment, output, *, job, place=None):
@@ -94,7 +97,7 @@ def _written(notebook, version, params, environment, output, *, job, place=None)
     folder.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf-8")
     wheel = exporting.build(folder)
-    return target, wheel, session, _findings(path, found, version, declared, given)
+    return target, wheel, session, _findings(path, found, version, declared, given, env)
 
 
 @export.command("check")
@@ -131,13 +134,15 @@ def check(
     raise typer.Exit(1 if any(verdict == exporting.CANNOT_RUN for _, verdict, _ in told) else 0)
 
 
-def _findings(path, notebook, version, declared, given):
+def _findings(path, notebook, version, declared, given, environment=None):
     """Return what the check finds in a notebook; modules beside it and in the project's folder are its own."""
     from workbench._base import settings
     from workbench_ops import export as exporting
 
     own = (path.parent, settings.home())
-    return exporting.check(notebook, version=version, declared=declared, given=given, folders=own)
+    return exporting.check(
+        notebook, version=version, declared=declared, given=given, folders=own, environment=environment
+    )
 
 
 def _read(notebook, params, environment):
@@ -162,7 +167,6 @@ def _text(exporting, notebook, session, declared, given, name, job):
 def _next(target, wheel, session, findings, command, *, job):
     """Say what was written, where the wheel goes, what an hour costs, and what comes next."""
     from workbench_ops import export as exporting
-    from workbench_ops.cli import from_here
 
     print(f"wrote  {from_here(target)}")
     if wheel:

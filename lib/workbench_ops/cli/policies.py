@@ -1,12 +1,13 @@
 """`workbench policies`: what a notebook may do in AWS, found out by running it."""
 
 import json
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from workbench_ops.cli.printing import say
 
 
 def policies(
@@ -33,14 +34,14 @@ def policies(
     """
     from workbench_ops import policies as recording
     from workbench_ops.cli import progress
-    from workbench_ops.cli.engines import kernel_of
     from workbench_ops.run import notebook as notebooks
     from workbench_ops.run import runner
+    from workbench_ops.run.preparing import Job, kernel_of
 
     path = notebooks.find(notebook)
     given = str(path), params, tuple(overrides or ()), environment, timeout
-    job = runner.Job(*given, **kernel_of(path))
-    env = _recordable(runner, job)
+    job = Job(*given, **kernel_of(path))
+    env = _recordable(job)
     if output and not (Path(output).resolve().parent.is_dir() and not Path(output).is_dir()):
         raise ValueError(f"{output} cannot be written: its folder is not there, or it is one")  # before the runs
     calls = set()
@@ -48,22 +49,23 @@ def policies(
         with recording.recorded() as seen, progress.shown() as tell:
             record = runner.run(replace(job, tell=progress.named(path.stem, tell)))
         calls |= seen
-        if record["status"] != "passed" or not _to_aws(seen):  # what calls nothing will call nothing again
+        if record.status != "passed" or not _to_aws(seen):  # what calls nothing will call nothing again
             break
-    if record["status"] != "passed":
-        _say("the run did not pass, so its calls are not all of them: there is no policy")
-        raise typer.Exit(record["exit_code"])
+    if record.status != "passed":
+        say("the run did not pass, so its calls are not all of them: there is no policy")
+        raise typer.Exit(record.exit_code)
     raise typer.Exit(_written(calls, env, _candidates(record), output))
 
 
-def _recordable(runner, job):
+def _recordable(job):
     """Return the environment of a job whose calls can all be recorded, or None where it names none."""
-    from workbench._base import secrets, settings
+    from workbench._base import secrets
+    from workbench_ops.run import preparing
 
-    planned, refusal = runner.planned(job)
-    if refusal:
-        raise ValueError(refusal)
-    env = settings.environment(planned["environment"]) if planned["environment"] else None
+    planned = preparing.planned(job)
+    if planned.refusal:
+        raise ValueError(planned.refusal)
+    env = planned.environment
     if env and not str(secrets.resolve(env.spark.master)).startswith("local"):
         raise ValueError(f"{env.name} has Spark on other machines, whose calls to AWS are not seen from here")
     return env
@@ -75,7 +77,7 @@ def _candidates(record):
     from workbench_ops.run import record as records
 
     executed = records.folder(record) / "notebook.ipynb"
-    return recording.words(executed.read_text(encoding="utf-8"), json.dumps(record["parameters"]))
+    return recording.words(executed.read_text(encoding="utf-8"), json.dumps(record.parameters))
 
 
 def _to_aws(calls):
@@ -93,9 +95,9 @@ def _written(calls, env, candidates, output):
 
     ours = _to_aws(calls)
     if others := sorted({call.host for call in calls - ours}):
-        _say(f"left out are calls that did not go to AWS: {', '.join(others)}")
+        say(f"left out are calls that did not go to AWS: {', '.join(others)}")
     if not ours:
-        _say("nothing was called in AWS, so there is nothing to allow; is it --environment aws-glue?")
+        say("nothing was called in AWS, so there is nothing to allow; is it --environment aws-glue?")
         return 1
     known = {}
     if env and (address := getattr(env.catalog, "warehouse", None)):  # an embedded catalog has none
@@ -106,17 +108,13 @@ def _written(calls, env, candidates, output):
         known["account"] = number
     made = recording.policy(ours, candidates=candidates, **known)
     if wrong := recording.faults(made.document):
-        _say(f"the policy is not printed, for it is too wide: {'; '.join(wrong)}")
+        say(f"the policy is not printed, for it is too wide: {'; '.join(wrong)}")
         return 1
     text = json.dumps(made.document, indent=2, ensure_ascii=False)
     if made.document["Statement"]:
         Path(output).write_text(f"{text}\n", encoding="utf-8") if output else print(text)
     for note in made.notes:
-        _say(f"note: {note}")
+        say(f"note: {note}")
     for lacking in made.missing:
-        _say(f"the policy lacks {lacking}")
+        say(f"the policy lacks {lacking}")
     return 1 if made.missing or not made.document["Statement"] else 0
-
-
-def _say(text):
-    print(f"workbench: {text}", file=sys.stderr, flush=True)

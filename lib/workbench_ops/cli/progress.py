@@ -5,6 +5,12 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from workbench_ops.cli.printing import from_here
+
+if TYPE_CHECKING:  # at run time only a run loads what a record needs
+    from workbench_ops.run.record import Record
 
 REFRESHES_A_SECOND = 2
 
@@ -86,19 +92,18 @@ def lines(running: list[Running], several: Several | None, now: float) -> list[s
     return shown + ([_whole(running, several, now)] if several else [])
 
 
-def verdict(record: dict) -> str:
+def verdict(record: "Record") -> str:
     """Return the lines that tell how a run ended: its verdict, the failing cell, where the report is."""
-    from workbench_ops.cli import from_here
     from workbench_ops.run import record as records
 
-    text = f"{record['notebook']}  {record['status']}  {record['seconds']:.1f} s"
-    if record["reason"]:
-        text += f"  {record['reason']}"
-    if cell := record["failing_cell"]:
-        where = cell.get("line") or cell["first_line"]
-        text += f"\n  cell {cell['number']}: {where}\n  {cell['error']}: {cell['message'].strip()[:500]}"
-    if record.get("kept_lake"):
-        text += f"\n  the throw-away lake is kept: {from_here(record['kept_lake'])}"
+    text = f"{record.notebook}  {record.status}  {record.seconds:.1f} s"
+    if record.reason:
+        text += f"  {record.reason}"
+    if cell := record.failing_cell:
+        where = cell.line or cell.first_line
+        text += f"\n  cell {cell.number}: {where}\n  {cell.error}: {cell.message.strip()[:500]}"
+    if record.kept_lake:
+        text += f"\n  the throw-away lake is kept: {from_here(record.kept_lake)}"
     page = records.folder(record) / "report.html"
     return f"{text}\n  {from_here(page)}" if page.is_file() else text
 
@@ -163,7 +168,7 @@ def _updated(moving, running, several, name, event, facts):
     elif event in ("end", "unrecorded"):
         del running[name]
         if several:
-            several.verdicts[name] = facts["record"]["status"] if event == "end" else event
+            several.verdicts[name] = facts["record"].status if event == "end" else event
     if text := _readable(name, event, facts):
         moving.console.print(Text(text), soft_wrap=True)
     moving.refresh()

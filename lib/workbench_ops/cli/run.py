@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from workbench_ops.cli.printing import columns, from_here
+
 
 def run(
     notebook: Annotated[
@@ -34,8 +36,7 @@ def run(
     Without a name all notebooks run, as many at once as cores and memory allow.
     Then the exit code is that of the first one, by name, that did not pass.
     """
-    from workbench_ops.cli.engines import kernel_of
-    from workbench_ops.run import runner
+    from workbench_ops.run.preparing import Job, kernel_of
 
     if notebook is None and (params or overrides):
         raise ValueError("--params and --set belong to one notebook; name it")
@@ -44,9 +45,8 @@ def run(
     if jobs is not None and jobs < 1:
         raise ValueError(f"--jobs takes a number of notebooks of at least 1, found {jobs}")
     values = params, tuple(overrides or ()), environment, timeout, keep, on_failure
-    asked = [
-        runner.Job(path, *values, **kernel_of(path, engine)) for path in ([notebook] if notebook else _every())
-    ]
+    paths = [notebook] if notebook else _every()
+    asked = [Job(path, *values, **kernel_of(path, engine)) for path in paths]
     raise typer.Exit(_alone(asked[0], as_json) if notebook else _side_by_side(asked, jobs, as_json))
 
 
@@ -64,31 +64,33 @@ def _alone(job, as_json):
     from pathlib import Path
 
     from workbench_ops.cli import progress
+    from workbench_ops.run import record as records
     from workbench_ops.run import runner
 
     with progress.shown() as tell:
         record = runner.run(replace(job, tell=progress.named(Path(job.notebook).stem, tell)))
     if as_json:
-        print(json.dumps(record, ensure_ascii=False))
-    return record["exit_code"]
+        print(json.dumps(records.document(record), ensure_ascii=False))
+    return record.exit_code
 
 
 def _side_by_side(jobs, at_once, as_json):
     """Run notebooks side by side and print a table of them; returns the exit code."""
     from workbench_ops.cli import progress
     from workbench_ops.run import batch
+    from workbench_ops.run import record as records
 
     seconds, at_once = batch.usual_seconds(jobs), at_once or batch.fitting()
     with progress.shown(progress.Several(at_once, seconds)) as tell:
         endings = batch.run(jobs, at_once=at_once, usual_seconds=seconds, tell=tell)
     _summary(endings)
     if as_json:
-        print(json.dumps([ending.record for ending in endings if ending.record], ensure_ascii=False))
+        documents = [records.document(ending.record) for ending in endings if ending.record]
+        print(json.dumps(documents, ensure_ascii=False))
     return next((ending.exit_code for ending in endings if ending.exit_code), 0)
 
 
 def _summary(endings):
-    from workbench_ops.cli import columns, from_here
     from workbench_ops.run import record as records
     from workbench_ops.run.member import NOT_STARTED
 
@@ -96,7 +98,7 @@ def _summary(endings):
     for ending in endings:
         if record := ending.record:
             page = from_here(records.folder(record) / "report.html")
-            rows.append((ending.notebook, record["status"], f"{record['seconds']:.1f}", page))
+            rows.append((ending.notebook, record.status, f"{record.seconds:.1f}", page))
         else:
             why = "not started" if ending.exit_code == NOT_STARTED else "not recorded"
             rows.append((ending.notebook, why, "", ""))

@@ -2,13 +2,14 @@
 
 import shlex
 import shutil
-import sys
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+from workbench_ops.cli.printing import columns, say
 
 schedule = typer.Typer(help="When notebooks run: params/schedules.yml by cron or Airflow.", no_args_is_help=True)
 Output = Annotated[
@@ -25,21 +26,21 @@ def check(
 ):
     """Validate every entry and print the next three times it would run (exit 2: something is wrong)."""
     from workbench_ops import schedules
-    from workbench_ops.cli import columns
-    from workbench_ops.schedules import place, times
+    from workbench_ops.schedules import running, times
 
     entries, begin = schedules.read(), _moment(now) if now else datetime.now(UTC)
-    records = _validated(entries)
+    planned = _validated(entries)
     lines = [("ENTRY", "NOTEBOOK", "ENVIRONMENT", "NEXT TIMES")]
     for name, entry in entries.items():
         when = f"after {', '.join(entry.after)}"
         if entry.cron:
             following = times.following(entry.cron, entry.time_zone, begin, count=3)
             when = ", ".join(f"{one:%Y-%m-%d %H:%M}" for one in following) + f" ({entry.time_zone})"
-        lines.append((name, records[name]["notebook"], records[name]["environment"] or "", when))
+        record = planned[name].record
+        lines.append((name, record.notebook, record.environment or "", when))
     columns(lines)
     for name in entries:
-        if needed := place.needed(records[name]["environment"]):
+        if needed := running.needed(planned[name].environment):
             print(f"{name}: the scheduler's own environment must have {', '.join(needed)}")
 
 
@@ -64,20 +65,20 @@ def run(
     """Run an entry, its tries and what comes after it, as cron does; the exit code is that of `workbench run`."""
     from workbench_ops import schedules
     from workbench_ops.schedules import entries as named
-    from workbench_ops.schedules import place, running, times
+    from workbench_ops.schedules import running, times
 
     if request and not attempt:
         raise ValueError("--request says whose tries these are, and needs --try")
     entries = schedules.read()
     entry = named.one(entries, name)
-    place.enter()  # paths in the file are relative to it, wherever this is called
+    running.enter()  # paths in the file are relative to it, wherever this is called
     if due and (not entry.cron or not times.due(entry.cron, entry.time_zone, _moment(due))):
         raise typer.Exit(0)
     if attempt:
         start = partial(_start, request=request)
         raise typer.Exit(running.once(entry, start, attempt=attempt, notify=_notify))
-    with running.turn(entries, name, say=_say):
-        raise typer.Exit(running.run(entries, name, _start, notify=_notify, say=_say))
+    with running.turn(entries, name, say=say):
+        raise typer.Exit(running.run(entries, name, _start, notify=_notify, say=say))
 
 
 @schedule.command()
@@ -92,14 +93,14 @@ def cron(
 ):
     """Print a crontab: a line for each entry that has a time, safe for every cron program."""
     from workbench_ops import schedules
-    from workbench_ops.schedules import crontab, place, times
+    from workbench_ops.schedules import crontab, running, times
 
     if logrotate:
-        return _written(crontab.logrotate(place.here()), output)
+        return _written(crontab.logrotate(running.here()), output)
     daemon = (cron_zone, times.zone(cron_zone)) if cron_zone else times.machine_zone()
     entries = schedules.read()
     _validated(entries)
-    _written(crontab.text(entries, place.here(), daemon=daemon), output)
+    _written(crontab.text(entries, running.here(), daemon=daemon), output)
 
 
 @schedule.command()
@@ -107,35 +108,37 @@ def airflow(output: Output = None):
     """Print a DAG file for Airflow 2.11 or 3: a DAG for each entry that has a time."""
     from workbench_ops import schedules
     from workbench_ops.schedules import airflow as dags
-    from workbench_ops.schedules import place
+    from workbench_ops.schedules import running
 
     entries = schedules.read()
     _validated(entries)
-    _written(dags.text(entries, place.here()), output)
+    _written(dags.text(entries, running.here()), output)
 
 
 def _validated(entries):
-    """Return each entry's record of a run that is not started; a ValueError tells all that is wrong at once."""
-    from workbench_ops.run import runner
-    from workbench_ops.schedules import place
+    """Return each entry's run, prepared and not started; a ValueError tells all that is wrong at once."""
+    from workbench_ops.run import preparing
+    from workbench_ops.schedules import running
 
-    place.enter()
-    found, wrong, jobs = {}, [], {}
+    running.enter()
+    planned, wrong, jobs = {}, [], {}
     for name, entry in entries.items():
         try:
-            record, reason = runner.planned(_job(entry))
-        except ValueError as refusal:
-            record, reason = None, str(refusal)
-        if reason := reason or _lacking(entry.on_failure):
-            wrong.append(f"{name}: {reason}")
+            prepared = preparing.planned(_job(entry))
+            refusal = prepared.refusal
+        except ValueError as error:
+            refusal = str(error)
+        if refusal := refusal or _lacking(entry.on_failure):
+            wrong.append(f"{name}: {refusal}")
             continue
-        found[name] = record
-        job = (record["notebook_path"], record["params_file"], record["environment"])
+        planned[name] = prepared
+        record = prepared.record
+        job = (record.notebook_path, record.params_file, record.environment)
         if (other := jobs.setdefault(job, name)) != name:
             wrong.append(f"{name}: it is the same job as {other}: notebook, params file and environment")
     if wrong:
         raise ValueError("; ".join(wrong))
-    return found
+    return planned
 
 
 def _lacking(command):
@@ -150,8 +153,7 @@ def _lacking(command):
 
 
 def _job(entry, tell=None, request=None):
-    from workbench_ops.cli.engines import kernel_of
-    from workbench_ops.run import runner
+    from workbench_ops.run.preparing import Job, kernel_of
 
     values = {
         "params_file": entry.params,
@@ -160,7 +162,7 @@ def _job(entry, tell=None, request=None):
         "request": request,
         "wait": entry.while_running == "wait",
     }
-    return runner.Job(entry.notebook, **values, **kernel_of(entry.notebook), **({"tell": tell} if tell else {}))
+    return Job(entry.notebook, **values, **kernel_of(entry.notebook), **({"tell": tell} if tell else {}))
 
 
 def _start(entry, request=None):
@@ -176,25 +178,21 @@ def _start(entry, request=None):
         with progress.shown() as tell:
             ended = runner.run(_job(entry, progress.named(entry.name, tell), request))
     except ValueError as refusal:  # so early that there is no record
-        _say(str(refusal))
+        say(str(refusal))
         return records.EXIT_CODES["refused"], None
     except OSError as error:  # a full disk, say: neither is there a record, and whoever waits is to be told
-        _say(f"{entry.name} could not be run: {error}")
+        say(f"{entry.name} could not be run: {error}")
         return records.EXIT_CODES["failed"], None
     print(records.folder(ended) / "report.html", flush=True)
-    return ended["exit_code"], ended
+    return ended.exit_code, ended
 
 
 def _notify(entry, ended):
     """Call the entry's command: with the record's path, or without where no record could be written."""
-    from workbench_ops.run import runner
+    from workbench_ops.run import publishing
 
     if entry.on_failure:
-        runner.notify(entry.on_failure, ended, name="on_failure")
-
-
-def _say(sentence):
-    print(f"workbench: {sentence}", file=sys.stderr, flush=True)
+        publishing.notify(entry.on_failure, ended, name="on_failure")
 
 
 def _moment(text):
@@ -215,4 +213,4 @@ def _written(text, output):
     new = output.with_name(f".{output.name}.new")  # a scheduler may read the file at any moment
     new.write_text(text, encoding="utf-8")
     new.replace(output)
-    _say(f"wrote {output}")
+    say(f"wrote {output}")

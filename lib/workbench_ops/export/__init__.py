@@ -17,18 +17,22 @@ Glue itself was never reached: what it is stands in glue.toml, with sources. The
     homes       rules on the environment
     places      rules on files, buckets, regions, addresses
     rules       rules on magics, imports, features, functions of ours, processes, plots
-    checking    all rules
     sessions    what a session is started with, and its price
-    studio      the notebook
+    studio      the notebook, and where it finds a kernel like Glue's on this machine
     jobs        the script
     wheel       the library as a wheel
     kernel      a kernel on this machine that takes a notebook as Glue's does
-    trial       where an exported notebook finds that kernel
 
 What it covers and what not: docs/export.md.
 """
 
-from workbench_ops.export.checking import check
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from workbench._base.settings import Environment
+from workbench_ops.export import cells as code
+from workbench_ops.export import homes, places, rules, sessions, versions, wheel
 from workbench_ops.export.findings import RUNS, Finding, verdict
 from workbench_ops.export.jobs import script
 from workbench_ops.export.sessions import PLACE, Session, session
@@ -36,7 +40,67 @@ from workbench_ops.export.studio import variant
 from workbench_ops.export.versions import CANNOT_RUN, DIFFERS, names
 from workbench_ops.export.wheel import build
 
+if TYPE_CHECKING:  # a kernel like Glue's has none of the tools for notebooks
+    from nbformat import NotebookNode
+
+    from workbench_ops.run.notebook import Parameter
+
 __all__ = [
     "CANNOT_RUN", "DIFFERS", "PLACE", "RUNS", "Finding", "Session", "build", "check", "names", "script", "session",
     "variant", "verdict",
 ]  # fmt: skip
+
+
+def check(
+    notebook: "NotebookNode",
+    *,
+    version: str = "6.0",
+    declared: "Iterable[Parameter]" = (),
+    given: Mapping[str, Any] | None = None,
+    shipped: Path | None = None,
+    folders: Iterable[Path] = (),
+    environment: Environment | None = None,
+) -> list[Finding]:
+    """Say what in a notebook would behave differently in AWS Glue. Nothing is executed.
+
+    Args:
+        notebook: as it was read.
+        version: of Glue, `6.0` or `5.1`.
+        declared: the notebook's parameters.
+        given: parameters of the run, name to value, where they are not the defaults.
+        shipped: folder of the environments that the wheel takes along; None for that of this library.
+        folders: where modules of one's own may be, such as the notebook's.
+        environment: the run's own, where it was read already.
+
+    Returns:
+        The findings by cell and line.
+
+    Raises:
+        ValueError: there is no such version.
+    """
+    glue = versions.version(version)
+    values = {parameter.name: parameter.default for parameter in declared} | dict(given or {})
+    cells = code.read(notebook, values)
+    names = code.imported(cells)
+    findings = [
+        *rules.misplaced(cells),
+        *rules.overtaken(cells, sessions.defaults(glue)),
+        *homes.environments(
+            cells,
+            names,
+            values,
+            glue=glue,
+            shipped=shipped or wheel.environments(),
+            environment=environment,
+        ),
+        *places.files(cells, names),
+        *places.buckets(cells),
+        *places.variables(cells, names),
+        *rules.imports(cells, glue, folders),
+        *rules.features(cells, names, glue),
+        *rules.library(cells, names),
+        *rules.processes(cells, names),
+        *rules.shell(cells, names),
+        *rules.plots(cells, names),
+    ]
+    return sorted(set(findings))

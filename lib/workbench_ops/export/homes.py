@@ -2,17 +2,29 @@
 
 import os
 import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from workbench._base import java, secrets, settings
 from workbench_ops.export import cells as code
 from workbench_ops.export.findings import CANNOT_RUN, DIFFERS, Finding
+from workbench_ops.export.versions import Glue
 
 ASKED = ("start", "catalog", "broker", "s3_client", "stand_in")
 LOOPBACK = ("127.0.0.1", "localhost", "::1", "0.0.0.0")
 
 
-def environments(cells, names, values, *, glue, shipped):
+def environments(
+    cells: list[code.Cell],
+    names: Mapping[str, str],
+    values: Mapping[str, Any],
+    *,
+    glue: Glue,
+    shipped: Path,
+    environment: settings.Environment | None = None,
+) -> Iterator[Finding]:
     """Yield a finding for each call of workbench.session that an environment does not allow in Glue.
 
     Args:
@@ -21,14 +33,16 @@ def environments(cells, names, values, *, glue, shipped):
         values: the run's parameters.
         glue: a Glue version.
         shipped: folder of the environments that the wheel takes along.
+        environment: the run's own, where it was read already.
     """
+    read = {values["ENVIRONMENT"]: environment} if environment else {}
     for cell, call, name in code.calls(cells, names):
         asked = name.removeprefix("workbench.session.")
         if asked == name or asked not in ASKED:
             continue
         given = [*call.args, *(word.value for word in call.keywords if word.arg == "environment")]
         wanted = code.value(given[0], values) if given else "local"
-        for grade, why, instead in _problems(asked, wanted, glue, shipped):
+        for grade, why, instead in _problems(asked, wanted, glue, shipped, read):
             yield Finding(cell.number, call.lineno, "environment", grade, f"session.{asked}", why, instead)
 
 
@@ -47,7 +61,7 @@ def local_only(env):
     return env.catalog.type == "embedded" or env.stand_in is not None
 
 
-def _problems(asked, wanted, glue, shipped):
+def _problems(asked, wanted, glue, shipped, read):
     lines = list(java.pairs())
     if asked == "start" and not glue.spark.startswith(tuple(f"{line}." for line in lines)):
         known = " and ".join(lines)
@@ -55,7 +69,7 @@ def _problems(asked, wanted, glue, shipped):
     if not isinstance(wanted, str):
         return
     try:
-        env = settings.environment(wanted)
+        env = read[wanted] = read.get(wanted) or settings.environment(wanted)
     except ValueError as error:
         yield CANNOT_RUN, str(error).partition(" (looked in")[0], "name one that there is by --environment"
         return

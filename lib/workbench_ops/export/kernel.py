@@ -2,7 +2,8 @@
 
 Not Glue: the session is Spark of this machine, started from what the magics ask for and nothing else. As there,
 cells are plain Python (no shell, no magics of IPython), they see the library as the wheel that the magics name and
-no checkout, the working folder is another one, and variables of the caller's project are unset. `trial` starts it.
+no checkout, the working folder is another one, and variables of the caller's project are unset.
+`studio.installed` lets Jupyter find it.
 """
 
 import ast

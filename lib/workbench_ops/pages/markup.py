@@ -8,6 +8,9 @@ import binascii
 import html
 import json
 import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 import mistune
 import nh3
@@ -15,6 +18,8 @@ from markupsafe import Markup
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
 from pygments.lexers import PythonLexer
+
+from workbench_ops.run.record import Record
 
 MAX_OUTPUT_CHARS = 200_000  # a browser on a phone still opens the page; notebook.ipynb has the rest
 
@@ -53,7 +58,7 @@ _markdown.renderer.register("inline_math", lambda _, text: f"<code>{html.escape(
 _markdown.renderer.register("block_math", lambda _, text: f"<pre>{html.escape(text)}</pre>")
 
 
-def notebook(path, record, redact):
+def notebook(path: Path, record: Record, redact: Callable[[str], str]) -> dict[str, Any]:
     """Render a run's notebook: its cells, its contents, and in `note` what is missing from it."""
     if not path.is_file():
         return {"cells": [], "contents": [], "note": "This run left no notebook."}
@@ -71,7 +76,7 @@ def notebook(path, record, redact):
     code = [cell for cell in cells if cell["source"].strip() and cell["type"] == "code"]
     ran = sum(cell["number"] is not None for cell in code)
     note = "" if ran == len(code) else f"{ran} of {len(code)} code cells were started; the others show no output."
-    failed = _failed(cells, record)
+    failed = _failed(cells, record, redact)
     if failed is not None:
         failed["failed"] = True
     return {"cells": cells, "contents": _contents(cells), "note": note, "failed": failed is not None}
@@ -189,12 +194,12 @@ def _contents(cells):
     ]
 
 
-def _failed(cells, record):
+def _failed(cells, record, redact):
     """The cell that stopped the run: the one that number, first line and an error output speak for most."""
-    if record.get("status") == "passed":
+    if record.status == "passed":
         return None
-    failing = record.get("failing_cell") or {}
-    number, first_line = failing.get("number"), (failing.get("first_line") or "").strip()
+    failing = record.failing_cell
+    number, first_line = (failing.number, _plain(failing.first_line, redact).strip()) if failing else (None, "")
     code = [cell for cell in cells if cell["type"] == "code"]
     evidence = [
         (number is not None and number in (cell["number"], position))

@@ -22,6 +22,7 @@ from pygments.formatters import HtmlFormatter
 from workbench._base import files
 from workbench_ops.pages import markup
 from workbench_ops.run import notebook as notebooks
+from workbench_ops.run.record import Record, document
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 VERDICTS = {  # status: word, tone, sign (colour is never the only difference)
@@ -36,7 +37,11 @@ VERDICTS = {  # status: word, tone, sign (colour is never the only difference)
 
 
 def write(
-    run_dir: Path, record: dict, *, previous: dict | None = None, redact: Callable[[str], str] = lambda t: t
+    run_dir: Path,
+    record: Record,
+    *,
+    previous: Record | None = None,
+    redact: Callable[[str], str] = lambda text: text,
 ) -> Path:
     """Write the report of one run to `report.html` in its folder.
 
@@ -45,7 +50,7 @@ def write(
 
     Args:
         run_dir: folder of the run.
-        record: its run record; any key may be missing.
+        record: its run record.
         previous: record of the run whose facts are compared with this one's.
         redact: removes secrets from a text; every text passes through it first.
 
@@ -53,19 +58,19 @@ def write(
         Path of the page.
     """
     run_dir = Path(run_dir)
-    record = markup.cleaned(record, redact)
-    earlier = None if previous is None else markup.cleaned(previous, redact)
+    shown = markup.cleaned(document(record), redact)
+    earlier = None if previous is None else markup.cleaned(document(previous), redact)
     page = _page(
         "report.html.j2",
-        r=record,
-        verdict=_verdict(record),
-        failing=record.get("failing_cell"),
-        checks=[_check(check) for check in record.get("checks") or []],
-        facts=_facts(record, earlier),
+        r=shown,
+        verdict=VERDICTS[record.status],
+        failing=shown["failing_cell"],
+        checks=[_check(check) for check in shown["checks"]],
+        facts=_facts(shown["results"], earlier["results"] if earlier else {}),
         previous=earlier,
-        previous_link=earlier and _link(run_dir.parent, earlier.get("run_id"), up="../"),
+        previous_link=previous and _link(run_dir.parent, previous.run_id, up="../"),
         notebook=markup.notebook(run_dir / "notebook.ipynb", record, redact),
-        other_values=_other_values(run_dir / "notebook.ipynb", record.get("parameters") or {}),
+        other_values=_other_values(run_dir / "notebook.ipynb", shown["parameters"]),
     )
     return _replace(run_dir / "report.html", page)
 
@@ -83,7 +88,7 @@ def _other_values(path, parameters):
     return [f"{name} = {_text(value)}" for name, value in other.items()]
 
 
-def write_index(runs_dir: Path, records: list[dict]) -> Path:
+def write_index(runs_dir: Path, records: list[Record]) -> Path:
     """Write `index.html`, a table of all runs, newest first.
 
     Args:
@@ -95,7 +100,7 @@ def write_index(runs_dir: Path, records: list[dict]) -> Path:
     """
     runs_dir = Path(runs_dir)
     rows, jobs = [], defaultdict(list)
-    for record in sorted((markup.cleaned(record, str) for record in records), key=_order):
+    for record in sorted(records, key=_order):
         # what `previous` would search for is kept at hand, as an index may list thousands of runs
         earlier = jobs[_job(record)]
         rows.append(_row(runs_dir, record, earlier))
@@ -114,23 +119,23 @@ def write_index(runs_dir: Path, records: list[dict]) -> Path:
     return _replace(runs_dir / "index.html", page)
 
 
-def same_job(a: dict, b: dict) -> bool:
-    """Tell whether two records are of the same notebook, parameters and environment."""
+def same_job(a: Record, b: Record) -> bool:
+    """Tell whether two records, or what else has their fields, are of one notebook, parameters and environment."""
     return _job(a) == _job(b)
 
 
-def previous(records: list[dict], record: dict) -> dict | None:
+def previous(records: list[Record], record: Record) -> Record | None:
     """Find the latest run of the same job that started before `record`, whatever its verdict, or None."""
     earlier = [other for other in records if same_job(other, record) and _order(other) < _order(record)]
     return max(earlier, key=_order, default=None)
 
 
 def _job(record):
-    return _exact([record.get("notebook"), record.get("parameters") or {}, record.get("environment")])
+    return _exact([record.notebook, record.parameters, record.environment])
 
 
 def _order(record):
-    return _time(record.get("started_at")) or datetime.min.replace(tzinfo=UTC), str(record.get("run_id"))
+    return record.started, record.run_id
 
 
 def _exact(value):
@@ -144,12 +149,7 @@ def _text(value):
 
 def _check(check):
     expected, found = _told_apart(check.get("expected"), check.get("found"))
-    return {
-        "name": check.get("name"),
-        "expected": expected,
-        "found": found,
-        "passed": check.get("passed") is True,
-    }
+    return {"name": check["name"], "expected": expected, "found": found, "passed": check["passed"]}
 
 
 def _told_apart(a, b):
@@ -159,9 +159,8 @@ def _told_apart(a, b):
     return _text(a), _text(b)
 
 
-def _facts(record, earlier):
+def _facts(now, before):
     """Compare recorded facts with those of an earlier run, in the order recorded, missing ones last."""
-    now, before = record.get("results") or {}, (earlier or {}).get("results") or {}
     rows = []
     for name in [*now, *(name for name in before if name not in now)]:
         this, that = _told_apart(now.get(name), before.get(name))
@@ -174,33 +173,34 @@ def _facts(record, earlier):
 
 
 def _row(runs_dir, record, earlier):
-    last = earlier[-1] if earlier else {}
+    shown = markup.cleaned(document(record), str)
+    last = earlier[-1] if earlier else None
     return {
-        "verdict": _verdict(record),
-        "notebook": _text(record.get("notebook")),
-        "environment": record.get("environment"),
-        "parameters": [(name, _text(value)) for name, value in (record.get("parameters") or {}).items()],
-        "started": record.get("started_at"),
-        "seconds": record.get("seconds"),
+        "verdict": VERDICTS[record.status],
+        "notebook": shown["notebook"],
+        "environment": shown["environment"],
+        "parameters": [(name, _text(value)) for name, value in shown["parameters"].items()],
+        "started": shown["started_at"],
+        "seconds": record.seconds,
         "ratio": _ratio(record, earlier),
-        "failing": record.get("failing_cell"),
-        "reason": record.get("reason"),
-        "link": _link(runs_dir, record.get("notebook"), record.get("run_id")),
-        "previous_link": _link(runs_dir, last.get("notebook"), last.get("run_id")),
-        "previous_started": last.get("started_at"),
+        "failing": shown["failing_cell"],
+        "reason": shown["reason"],
+        "link": _link(runs_dir, record.notebook, record.run_id),
+        "previous_link": last and _link(runs_dir, last.notebook, last.run_id),
+        "previous_started": last and last.started_at,
     }
 
 
 def _ratio(record, earlier):
     """Compare a run's duration with the earlier passed runs of its job, in words."""
-    passed = [r["seconds"] for r in earlier if r.get("status") == "passed" and r.get("seconds")]
+    passed = [other.seconds for other in earlier if other.status == "passed" and other.seconds]
     if not earlier:
         return "first run"
     if not passed:
         return "none passed before"
-    if not record.get("seconds"):
+    if not record.seconds:
         return ""
-    return f"{record['seconds'] / statistics.median(passed):.1f}x median of {len(passed)}"
+    return f"{record.seconds / statistics.median(passed):.1f}x median of {len(passed)}"
 
 
 def _link(folder, *parts, up=""):
@@ -213,23 +213,12 @@ def _link(folder, *parts, up=""):
     return up + "/".join(quote(name, safe="") for name in [*names, "report.html"])
 
 
-def _verdict(record):
-    status = record.get("status")
-    return VERDICTS.get(status, (_text(status) if status else "Unknown", "none", "?"))
-
-
-def _time(text):
-    """An ISO time as a datetime in UTC; None when it is missing or none."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except (TypeError, ValueError):
-        return None
-    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
-
-
 def _moment(text):
-    moment = _time(text)
-    return f"{moment:%Y-%m-%d %H:%M:%S} UTC" if moment else _text(text)
+    """Return an ISO time as people read it, in UTC; as it is where a part of it was blanked out as a secret."""
+    try:
+        return f"{datetime.fromisoformat(text).astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
+    except (TypeError, ValueError):
+        return _text(text)
 
 
 def _duration(seconds):

@@ -5,7 +5,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from workbench_ops.policies import actions, databases
+from workbench_ops.policies import actions
+from workbench_ops.policies.calls import databases
 
 ACCOUNT, REGION = "ACCOUNT_ID", "REGION"  # stand in the policy for what is not known
 PARTITIONS = (("cn-", "aws-cn"), ("us-gov-", "aws-us-gov"))
@@ -71,7 +72,7 @@ class _Making:
         place = urlsplit(warehouse or "")
         self.bucket, self.prefix = place.netloc, place.path.strip("/")
         self.account, self.region = account, region
-        self.databases, self.unknown = databases.used(calls, candidates)
+        self.databases, self.unknown = databases(calls, candidates)
         self.streams = sorted({name for call in calls for name in call.all("stream")})
         told = ((call.one("bucket"), _area(key, self._below(call.one("bucket")))) for call, key in _keys(calls))
         self.areas = defaultdict(set)

@@ -1,1 +1,12 @@
-"""A notebook run headless: its parameters, its execution, its record and its report."""
+"""A notebook run headless, in three stages: prepared, executed, published.
+
+preparing     what can be refused before work starts; the environment, read once for the whole run
+requests      whose turn a job is, and by which earlier run it is answered
+runner        the run: the process that executes the notebook, followed until its end
+child         that process; processes, kernel and watch: what it is made of
+publishing    the verdict and its record, the report, the index, the ledger
+record        run.json; ledger: the table of all of them
+batch         several runs side by side, each by a member
+durations     how long a run is likely to take
+notebook      a notebook as a job; refresh: one executed for its outputs
+"""

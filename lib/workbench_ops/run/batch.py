@@ -12,10 +12,12 @@ from pathlib import Path
 from typing import BinaryIO
 
 from workbench._base import hardware, scratch
-from workbench_ops.run import durations, ledger, publishing, runner, watch
+from workbench_ops.run import durations, ledger, preparing, publishing, watch
 from workbench_ops.run import notebook as notebooks
 from workbench_ops.run import record as records
 from workbench_ops.run.member import NOT_STARTED
+from workbench_ops.run.preparing import Job
+from workbench_ops.run.record import Record
 
 BESIDE_HEAP_BYTES = 3 << 30  # of a run, beside its driver's heap: JVM, kernel, Python workers, stand-ins
 STOP = "stop"
@@ -29,7 +31,7 @@ class Ending:
     """
 
     notebook: str
-    record: dict | None
+    record: Record | None
     exit_code: int
 
 
@@ -41,7 +43,7 @@ class _Member:
     child: watch.Child
     output: BinaryIO
     run_id: str | None = None
-    record: dict | None = None
+    record: Record | None = None
 
 
 def fitting() -> int:
@@ -50,7 +52,7 @@ def fitting() -> int:
     return max(min(hardware.cores(), hardware.memory_bytes() // run_bytes), 1)
 
 
-def usual_seconds(jobs: Sequence[runner.Job]) -> dict[str, float | None]:
+def usual_seconds(jobs: Sequence[Job]) -> dict[str, float | None]:
     """Return how long each job is likely to take: name of its notebook to seconds, None where it is not known.
 
     Raises:
@@ -66,13 +68,13 @@ def usual_seconds(jobs: Sequence[runner.Job]) -> dict[str, float | None]:
         except notebooks.Refused:  # its runner says so, and records it
             values = {}
         values |= {"ENVIRONMENT": job.environment} if job.environment else {}
-        planned = {"notebook": path.stem, "parameters": values, "environment": values.get("ENVIRONMENT")}
-        seconds[path.stem] = durations.usual_seconds(planned | {"engine": job.kernel}, history, notebook)
+        work = durations.Work(path.stem, values, values.get("ENVIRONMENT"), job.kernel)
+        seconds[path.stem] = durations.usual_seconds(work, history, notebook)
     return seconds
 
 
 def run(
-    jobs: Sequence[runner.Job],
+    jobs: Sequence[Job],
     *,
     at_once: int,
     usual_seconds: Mapping[str, float | None],
@@ -95,7 +97,7 @@ def run(
     Raises:
         Refused: nothing was started, because the runs folder cannot be written.
     """
-    runner.require_writable(records.runs_folder())
+    preparing.require_writable(records.runs_folder())
     threading.Thread(target=ledger.load, daemon=True).start()
     by_name = {Path(job.notebook).stem: job for job in jobs}
     waiting, members, endings = deque(durations.starting_order(usual_seconds)), [], {}
@@ -143,7 +145,7 @@ def _hear(member, line, tell):
     event = json.loads(line)
     kind = event.pop("event")
     if kind == "end":
-        member.record = event["record"]
+        member.record = Record(**event["record"])
         return
     member.run_id = event.get("run_id") or member.run_id
     tell(member.name, kind, **event)
@@ -159,13 +161,13 @@ def _ended(member, tell):
         if text := output.read().decode(errors="replace").strip():
             tell(member.name, "said", text=text)
     if member.record is None and member.run_id:
-        if dead := runner.recover():
+        if dead := publishing.recover():
             publishing.publish(dead)
-        member.record = next((r for r in records.every() if r["run_id"] == member.run_id), None)
+        member.record = next((r for r in records.every() if r.run_id == member.run_id), None)
     if member.record is None:
         stopped = code == NOT_STARTED or -code in watch.STOPS
         ending = Ending(member.name, None, NOT_STARTED if stopped else max(code, 1))
         tell(member.name, "unrecorded", exit_code=ending.exit_code)
         return ending
     tell(member.name, "end", record=member.record)
-    return Ending(member.name, member.record, member.record["exit_code"])
+    return Ending(member.name, member.record, member.record.exit_code)

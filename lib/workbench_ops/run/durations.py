@@ -3,10 +3,13 @@
 import re
 import statistics
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from nbformat import NotebookNode
 
 from workbench_ops.pages import report
+from workbench_ops.run.record import Record
 
 NEWEST = 5  # runs that count: what a notebook does changes
 UNIT_SECONDS = {"second": 1, "minute": 60, "hour": 3600, "s": 1, "sec": 1, "min": 60, "h": 3600}
@@ -17,11 +20,21 @@ NUMBERS = {word: number for number, word in enumerate(WORDS)} | TENS | OTHERS
 AMOUNT = re.compile(rf"([a-z-]+(?= )|[\d.]+) ?({'|'.join(UNIT_SECONDS)})s?\b(?: and a (half|quarter))?")
 
 
-def usual_seconds(planned: Mapping, records: Sequence[Mapping], notebook: NotebookNode) -> float | None:
+@dataclass(frozen=True)
+class Work:
+    """What a run is of: a notebook with its values, in an environment and an engine. A record says it, too."""
+
+    notebook: str
+    parameters: Mapping[str, Any]
+    environment: str | None
+    engine: str | None = None
+
+
+def usual_seconds(work: Work | Record, records: Sequence[Record], notebook: NotebookNode) -> float | None:
     """Return how long a run is likely to take.
 
     Args:
-        planned: its record, or of it `notebook`, `parameters`, `environment` and `engine`.
+        work: what it is of.
         records: the runs there were, oldest first.
         notebook: as `notebook.read` returned it.
 
@@ -30,12 +43,12 @@ def usual_seconds(planned: Mapping, records: Sequence[Mapping], notebook: Notebo
         it announces nothing.
     """
     seconds = [
-        record["seconds"]
+        record.seconds
         for record in records
-        if record["status"] == "passed"
-        and record["seconds"]
-        and record.get("engine") == planned.get("engine")
-        and report.same_job(record, planned)
+        if record.status == "passed"
+        and record.seconds
+        and record.engine == work.engine
+        and report.same_job(record, work)
     ]
     return statistics.median(seconds[-NEWEST:]) if seconds else announced_seconds(notebook)
 

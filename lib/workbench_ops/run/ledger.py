@@ -6,8 +6,9 @@ the table rewrites itself into one file now and then and drops what nothing refe
 
 import json
 from contextlib import suppress
-from datetime import datetime
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from filelock import FileLock
 
@@ -15,6 +16,8 @@ from workbench._base import lake, settings
 from workbench_ops.run import record as records
 
 TABLE = ("workbench", "runs")
+TEXTS = ("run_id", "notebook", "status", "reason", "environment", "params_file", "notebook_sha256")
+BLOCKS = ("parameters", "results", "measurements", "versions")  # as JSON
 FILES_BEFORE_REWRITE = 40
 
 
@@ -25,17 +28,17 @@ def load() -> None:
         import pyiceberg.io.pyarrow  # noqa: F401
 
 
-def sync():
+def sync() -> int:
     """Add the finished runs that the ledger lacks; safe when many runners do it at once.
 
     Returns:
-        int, rows added.
+        How many rows were added.
     """
-    finished = [r for r in records.every() if r.get("status") not in (None, "running")]
+    finished = [record for record in records.every() if record.status != "running"]
     with _turn():
         table = _table()
         known = set(table.scan(selected_fields=("run_id",)).to_arrow()["run_id"].to_pylist())
-        missing = [_row(r) for r in finished if r["run_id"] not in known]
+        missing = [_row(record) for record in finished if record.run_id not in known]
         if missing:
             import pyarrow as pa
 
@@ -44,7 +47,9 @@ def sync():
     return len(missing)
 
 
-def rows(*, notebook=None, status=None, since=None, run_id=None):
+def rows(
+    *, notebook: str | None = None, status: str | None = None, since: str | None = None, run_id: str | None = None
+) -> list[dict[str, Any]]:
     """Read the ledger.
 
     Args:
@@ -54,60 +59,52 @@ def rows(*, notebook=None, status=None, since=None, run_id=None):
         run_id: only this run.
 
     Returns:
-        list of dicts, one a run, newest first, with the columns of the table.
+        One dict a run, newest first, with the columns of the table.
 
     Raises:
-        ValueError: `since` is no ISO date or time.
+        ValueError: `since` is not an ISO date or time.
     """
     from pyiceberg.expressions import AlwaysTrue, And, EqualTo, GreaterThanOrEqual
 
-    wanted = AlwaysTrue()
+    condition = AlwaysTrue()
     for column, value in (("notebook", notebook), ("status", status), ("run_id", run_id)):
-        wanted = And(wanted, EqualTo(column, value)) if value is not None else wanted
+        condition = And(condition, EqualTo(column, value)) if value is not None else condition
     if since is not None:
-        wanted = And(wanted, GreaterThanOrEqual("started_at", _time(since).isoformat()))
+        condition = And(condition, GreaterThanOrEqual("started_at", _time(since).isoformat()))
     with _turn():  # a rewrite removes files; nobody reads while it does
-        found = _table().scan(row_filter=wanted).to_arrow().to_pylist()
-    return sorted(found, key=lambda row: (row["started_at"], row["run_id"]), reverse=True)
+        rows = _table().scan(row_filter=condition).to_arrow().to_pylist()
+    return sorted(rows, key=lambda row: (row["started_at"], row["run_id"]), reverse=True)
 
 
 def _schema():
     import pyarrow as pa
 
-    texts = ("run_id", "notebook", "status", "reason", "environment", "params_file", "notebook_sha256")
-    fields = [pa.field(name, pa.string()) for name in texts]
+    fields = [pa.field(name, pa.string()) for name in TEXTS]
     fields += [
         pa.field("started_at", pa.timestamp("us", tz="UTC")),
         pa.field("finished_at", pa.timestamp("us", tz="UTC")),
     ]
     fields += [pa.field("seconds", pa.float64()), pa.field("failing_cell", pa.int32())]
-    fields += [pa.field(name, pa.string()) for name in ("parameters", "results", "measurements", "versions")]
+    fields += [pa.field(name, pa.string()) for name in BLOCKS]
     return pa.schema(fields)
 
 
 def _row(record):
-    cell = record.get("failing_cell") or {}
-    row = {
-        name: record.get(name) for name in ("run_id", "notebook", "status", "reason", "environment", "params_file")
-    }
-    row = {name: value if value is None else str(value) for name, value in row.items()}
-    row |= {"notebook_sha256": record.get("notebook_sha256"), "seconds": record.get("seconds")}
-    row |= {name: _time(record.get(name)) for name in ("started_at", "finished_at")}
-    row |= {"failing_cell": cell.get("number")}
-    blocks = ("parameters", "results", "measurements", "versions")
-    return row | {name: json.dumps(record.get(name) or {}, sort_keys=True) for name in blocks}
+    cell = record.failing_cell
+    row = {name: getattr(record, name) for name in (*TEXTS, "seconds")}
+    row |= {"started_at": record.started, "finished_at": _time(record.finished_at)}
+    row |= {"failing_cell": cell and cell.number}
+    return row | {name: json.dumps(getattr(record, name), sort_keys=True) for name in BLOCKS}
 
 
 def _time(text):
     if not text:
         return None
     try:
-        found = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
         raise ValueError(f"{text!r} is not an ISO date or time, such as 2026-01-31") from None
-    from datetime import UTC
-
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _turn():

@@ -11,6 +11,7 @@ import sys
 from contextlib import suppress
 
 from workbench_ops.run import processes, watch
+from workbench_ops.run import record as records
 
 NOT_STARTED = 143  # the exit code of a stop before anything could be recorded
 
@@ -35,6 +36,8 @@ def main(arguments: list[str] | None = None) -> None:
 
     def tell(event, **facts):
         state["begun"] |= event == "begin"
+        if event == "end":
+            facts["record"] = records.document(facts["record"])
         with suppress(BrokenPipeError):  # a batch that is gone needs no answer
             events.write(json.dumps({"event": event, **facts}).encode() + b"\n")
             events.flush()
@@ -46,10 +49,10 @@ def main(arguments: list[str] | None = None) -> None:
 
 def _run(job, tell):
     """Run a job and return the exit code of what cannot even be recorded, else 0: the record has it."""
-    from workbench_ops.run import runner
+    from workbench_ops.run import preparing, runner
 
     try:
-        runner.run(runner.Job(**job, tell=tell))
+        runner.run(preparing.Job(**job, tell=tell))
     except (ValueError, OSError) as error:
         print(f"workbench: {error}", file=sys.stderr, flush=True)
         return 2 if isinstance(error, ValueError) else 1

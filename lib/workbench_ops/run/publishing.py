@@ -1,33 +1,128 @@
-"""What people read of runs that ended, written behind them: reports, the index, the ledger."""
+"""What is left of runs that ended: the verdict and its record, and what people read: reports, index, ledger."""
 
+import shlex
+import subprocess
 import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
+from typing import Any
 
-from workbench._base import locks, secrets, settings
+from filelock import Timeout
+
+from workbench import results
+from workbench._base import children, locks, secrets, settings
 from workbench_ops.pages import report
-from workbench_ops.run import ledger
+from workbench_ops.run import kernel, ledger, processes
 from workbench_ops.run import record as records
+from workbench_ops.run.record import Record
+from workbench_ops.run.watch import Outcome
 
 INDEX_SECONDS = 60  # to wait for other runners, of which each needs less than one
+NOTIFY_SECONDS = 120  # the rest of a chain, and what waits for our exit code, are held up for as long
 
 
-def publish(ended: list[dict]) -> None:
+def refused(record: Record, reason: str) -> Record:
+    """Record that a run was refused; returns its record."""
+    ended = records.finish(record, "refused", seconds=0.0, reason=reason)
+    records.write(ended)
+    return ended
+
+
+def verdict(record: Record, outcome: Outcome, cell: Mapping[str, Any], *, seconds: float) -> Record:
+    """Return the record of a run that was executed: how it ended, and what the notebook noted; nothing is written.
+
+    Args:
+        record: of the run while it was running.
+        outcome: how the process ended that executed the notebook.
+        cell: the last one that is known to have begun, as `watch.follow` tells it; empty before the first.
+        seconds: how long the run took.
+    """
+    status, reason, failing = outcome.status, outcome.reason, outcome.failing_cell
+    if failing is None and status != "passed" and cell:
+        number, first_line = cell["number"], cell["first_line"]
+        failing = records.FailingCell(
+            number=number, first_line=first_line, error=outcome.error or status, message=reason
+        )
+    noted = results.read(records.folder(record))
+    swallowed = [check["name"] for check in noted["checks"] if not check["passed"]]
+    if status == "passed" and swallowed:
+        status, reason = "failed", f"a check failed and the notebook went on: {', '.join(swallowed)}"
+    return records.finish(record, status, seconds=seconds, reason=reason, failing_cell=failing, **noted)
+
+
+def recover() -> list[Record]:
+    """Record runs that were killed from outside as interrupted, and end what they left behind.
+
+    A run is dead when it says *running* and nobody holds its lock, which the operating system lets go however
+    the runner ended. Its record is read again under the lock: it may have ended since all were read.
+
+    Returns:
+        The records that were put right.
+    """
+    dead = []
+    for record in records.every():
+        if record.status != "running":
+            continue
+        try:
+            with records.lock(record).acquire(timeout=0):
+                if not _still_running(record):
+                    continue
+                seconds = max((_last_sign(record) - record.started).total_seconds(), 0)
+                dead.append(records.finish(record, "interrupted", seconds=seconds, reason=records.KILLED))
+                records.write(dead[-1])
+        except Timeout:
+            continue
+    for record in dead:
+        processes.end(record.run_id)
+        kernel.remove(record.run_id)
+        clean(records.folder(record), settings.secret_values(record.environment), keep_log=True)
+    return dead
+
+
+def clean(folder: Path, hidden: Sequence[str], *, keep_log: bool) -> None:
+    """Blank out secrets in what the processes of a run wrote; nobody needs an empty log.
+
+    Args:
+        folder: of the run.
+        hidden: values that are blanked out, beside what looks like a secret.
+        keep_log: whether the log stays; nobody needs that of a passed run.
+    """
+    for path in (folder / "results.json", folder / "spark.log", folder / "log.txt"):
+        if not path.is_file():
+            continue
+        text = path.read_text(encoding="utf-8", errors="replace")
+        if path.name == "log.txt" and not (keep_log and text.strip()):
+            path.unlink()
+        elif (redacted := secrets.redact(text, hidden)) != text:
+            path.write_text(redacted, encoding="utf-8")
+
+
+def publish(ended: Sequence[Record], hidden: Mapping[str, Sequence[str]] | None = None) -> list[Record]:
     """Write reports and the index; what cannot be written is said in the last record.
 
     Args:
-        ended: records of runs that ended, as they lie in their folders; the last one is changed where it must be.
+        ended: records of runs that ended, as they are in their folders.
+        hidden: run id to the secret values of its environment, where they are known.
+
+    Returns:
+        The records as they are then: the last one may have failed.
     """
-    everything = records.every()
+    known = hidden or {}
     try:
         for record in ended:
-            earlier = report.previous(everything, record)
-            clean = partial(secrets.redact, secrets=settings.secret_values(record["environment"]))
-            report.write(records.folder(record), record, previous=earlier, redact=clean)
+            values = known[record.run_id] if record.run_id in known else settings.secret_values(record.environment)
+            earlier = report.previous(records.every(record.notebook), record)
+            clean_text = partial(secrets.redact, secrets=values)
+            report.write(records.folder(record), record, previous=earlier, redact=clean_text)
         write_index()
     except OSError as error:
-        last = ended[-1]
-        last.update(status="failed", exit_code=1, reason=f"the report could not be written: {error.strerror}")
+        reason = f"the report could not be written: {error.strerror}"
+        last = records.changed(ended[-1], status="failed", exit_code=records.EXIT_CODES["failed"], reason=reason)
         records.write(last)
+        return [*ended[:-1], last]
+    return list(ended)
 
 
 def write_ledger() -> None:
@@ -50,3 +145,37 @@ def write_index() -> None:
             report.write_index(folder, records.every())
     except ValueError as busy:
         print(f"workbench: the index could not be written, the next run does: {busy}", file=sys.stderr)
+
+
+def notify(command: str, record: Record | None = None, *, name: str = "--on-failure") -> None:
+    """Call the user's command when a run failed; what becomes of it changes no verdict.
+
+    Args:
+        command: a command line.
+        record: whose path is its last argument; None where there is none.
+        name: of the setting that the command is from, for what is said of it.
+    """
+    path = [] if record is None else [str(records.folder(record) / "run.json")]
+    try:
+        code = children.within([*shlex.split(command), *path], NOTIFY_SECONDS)
+    except (OSError, ValueError) as error:
+        print(f"workbench: {name} could not be called: {error}", file=sys.stderr)
+    except subprocess.TimeoutExpired:
+        print(f"workbench: {name} {command} was ended after {NOTIFY_SECONDS:g} seconds", file=sys.stderr)
+    else:
+        if code:
+            print(f"workbench: {name} {command} ended with {code}", file=sys.stderr)
+
+
+def _still_running(record):
+    """Say whether a record says *running* still, read again."""
+    try:
+        return records.read(records.folder(record) / "run.json").status == "running"
+    except ValueError:
+        return False
+
+
+def _last_sign(record):
+    """Return the moment at which a run last wrote into its folder."""
+    times = [path.stat().st_mtime for path in records.folder(record).iterdir()]
+    return datetime.fromtimestamp(max(times), UTC)

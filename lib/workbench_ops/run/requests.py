@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 from workbench._base import locks
 from workbench_ops.run import record as records
+from workbench_ops.run.record import Record
 
 POLL_SECONDS = 1  # between two looks at who holds a job's lock
 SAME = ("notebook_path", "notebook_sha256", "params_file", "parameters", "environment", "engine")
@@ -32,7 +33,7 @@ class Turn:
 
 
 @contextmanager
-def turn(record: dict, *, wait: bool, tell: Callable = lambda **event: None) -> Iterator[Turn]:
+def turn(record: Record, *, wait: bool, tell: Callable = lambda **event: None) -> Iterator[Turn]:
     """Hold a job's lock: its notebook, params file and environment have one run at a time.
 
     Args:
@@ -40,11 +41,11 @@ def turn(record: dict, *, wait: bool, tell: Callable = lambda **event: None) -> 
         wait: whether any other run is waited for, too.
         tell: called with the event `said` when it begins to wait.
     """
-    parts = [record["notebook_path"], record["params_file"] or "", record["environment"] or ""]
+    parts = [record.notebook_path, record.params_file or "", record.environment or ""]
     name = hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
     folder = records.runs_folder() / ".jobs"
     owner = folder / f"{name}.run"
-    job = f"{record['notebook']} with {record['params_file'] or 'no params file'} runs already in this environment"
+    job = f"{record.notebook} with {record.params_file or 'no params file'} runs already in this environment"
     waited_for, looks = [], 0
     with ExitStack() as living:
         while True:
@@ -55,7 +56,7 @@ def turn(record: dict, *, wait: bool, tell: Callable = lambda **event: None) -> 
                 break
             except ValueError as held:
                 run_id, request = _owner(owner)
-                ours = wait or (request is not None and request == record.get("request"))
+                ours = wait or (request is not None and request == record.request)
                 # who has just begun writes its name within a moment; until then there is the last one's, or none
                 if not ours and looks:
                     other = run_id or "one that begins just now"
@@ -64,12 +65,12 @@ def turn(record: dict, *, wait: bool, tell: Callable = lambda **event: None) -> 
                 looks += 1
                 if ours and run_id and run_id not in waited_for:
                     waited_for.append(run_id)
-                    tell(event="said", text=f"{record['notebook']}  waits for the run under way, {run_id}")
-        owner.write_text(json.dumps({"run_id": record["run_id"], "request": record.get("request")}))
+                    tell(event="said", text=f"{record.notebook}  waits for the run under way, {run_id}")
+        owner.write_text(json.dumps({"run_id": record.run_id, "request": record.request}))
         yield Turn(waited_for=tuple(waited_for))
 
 
-def earlier(record: dict, waited_for: tuple[str, ...] = ()) -> dict | None:
+def earlier(record: Record, waited_for: tuple[str, ...] = ()) -> Record | None:
     """Return the record of a run by which a request is answered; None where the job is to be run.
 
     Args:
@@ -81,20 +82,25 @@ def earlier(record: dict, waited_for: tuple[str, ...] = ()) -> dict | None:
         The record of the run that was waited for, or of one that passed; of the same request, notebook and
         parameters.
     """
-    if record.get("request") is None:
+    if record.request is None:
         return None
-    asked = _of(record)
-    same = [one for one in records.every() if one.get("request") == record["request"] and _of(one) == asked]
     answers = [
-        one for one in same
-        if one["status"] == "passed" or (one["run_id"] in waited_for and one["reason"] != records.KILLED)
-    ]  # fmt: skip
+        other
+        for other in records.every(record.notebook)
+        if other.request == record.request and _asked(other) == _asked(record) and _answers(other, waited_for)
+    ]
     return answers[-1] if answers else None
 
 
-def _of(record):
+def _answers(record, waited_for):
+    """Say whether the verdict of a run counts for who asks again."""
+    given = record.status != "running" and record.reason != records.KILLED
+    return record.status == "passed" or (record.run_id in waited_for and given)
+
+
+def _asked(record):
     """Return what two runs of one job have in common, as JSON holds it."""
-    return json.dumps([record.get(name) for name in SAME], sort_keys=True, default=str)
+    return json.dumps([getattr(record, name) for name in SAME], sort_keys=True, default=str)
 
 
 def _owner(path):

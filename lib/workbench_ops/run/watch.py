@@ -11,10 +11,11 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import BinaryIO, NamedTuple
+from dataclasses import dataclass
+from typing import Any, BinaryIO, NamedTuple
 
-from workbench._base import settings
 from workbench_ops.run import processes
+from workbench_ops.run.record import FailingCell
 
 STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
@@ -31,18 +32,21 @@ class Child(NamedTuple):
     lifeline: int
 
 
-def start(path, folder, record, given):
-    """Start the process that executes a notebook, a Child."""
-    tag = {
-        processes.TAG: record["run_id"],
-        "WORKBENCH_RUN_DIR": str(folder),
-        "WORKBENCH_HOME": str(settings.home()),
-    }
-    options = {"input": path, "output": folder / "notebook.ipynb", "cwd": path.parent}
-    options |= {"parameters": json.dumps(given), "environment": record["environment"] or ""}
-    options |= {"kernel": record["engine"] or ""}
-    with (folder / "log.txt").open("wb") as log:
-        return spawned("workbench_ops.run.child", options, env=os.environ | tag, output=log)
+@dataclass(frozen=True)
+class Outcome:
+    """How the process ended that executed a notebook.
+
+    Attributes:
+        status: of the run, a key of record.EXIT_CODES.
+        reason: sentence; None where it passed.
+        failing_cell: None where the process could not say.
+        error: what that of the cell under way is called then; empty for the status.
+    """
+
+    status: str
+    reason: str | None
+    failing_cell: FailingCell | None = None
+    error: str = ""
 
 
 def spawned(module: str, options: Mapping[str, object], *, env: Mapping[str, str], output: BinaryIO) -> Child:
@@ -68,33 +72,48 @@ def spawned(module: str, options: Mapping[str, object], *, env: Mapping[str, str
     return Child(process, events, ours)
 
 
-def follow(child, job, where, started):
-    """Follow the child's events until it ends or its time is over; return status, reason, failing_cell."""
+def follow(
+    child: Child,
+    *,
+    started: float,
+    timeout_seconds: float | None,
+    cell: dict[str, Any],
+    tell: Callable[..., None],
+) -> Outcome:
+    """Follow a process that executes a notebook until it ends or its time is over.
+
+    Args:
+        child: the process, `workbench_ops.run.child`.
+        started: of time.monotonic, when the run began.
+        timeout_seconds: how long the run may take; None for no limit.
+        cell: takes what is told of the cell under way: number, of, heading, first_line.
+        tell: called with the event `cell`, and these, for each cell that begins.
+    """
     process, events, lifeline = child
-    verdict = None
+    outcome = None
     try:
-        for line in _lines_of(events, deadline=job.timeout_seconds and started + job.timeout_seconds):
+        for line in _lines_of(events, deadline=timeout_seconds and started + timeout_seconds):
             event = json.loads(line)
             if event.pop("event") == "end":
-                verdict = event
+                failing = event.pop("failing_cell")
+                outcome = Outcome(**event, failing_cell=failing and FailingCell(**failing))
             else:
-                where.update(event)
-                job.tell(event="cell", seconds=time.monotonic() - started, **event)
+                cell.update(event)
+                tell(event="cell", seconds=time.monotonic() - started, **event)
     except TimeoutError:
-        reason = f"not done after {job.timeout_seconds:g} seconds"
-        return {"status": "timed_out", "reason": reason, "error": "Timeout"}
+        return Outcome("timed_out", f"not done after {timeout_seconds:g} seconds", error="Timeout")
     finally:
-        if verdict is None:
+        if outcome is None:
             below = processes.below(process.pid)
             process.kill()
             processes.kill(below)
         code = process.wait()
         os.close(events)
         os.close(lifeline)
-    if verdict is None:
+    if outcome is None:
         how = f"by {signal.Signals(-code).name}" if code < 0 else f"with code {code}, see log.txt"
-        return {"status": "died", "reason": f"the executing process ended {how}", "error": "Died"}
-    return verdict
+        return Outcome("died", f"the executing process ended {how}", error="Died")
+    return outcome
 
 
 def _lines_of(pipe, *, deadline):

@@ -1,13 +1,17 @@
-"""One entry run as a scheduler would: its tries, then what comes after it, and one exit code.
+"""One entry run as a scheduler would: in the project's folder, its tries, what comes after it, and one exit code.
 
 Exit codes are those of the runner: 0 passed, 1 failed, 2 refused, 3 timed out, 4 the kernel died, 143 interrupted.
 """
 
+import os
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 
-from workbench._base import locks, settings
+from workbench._base import java, locks, settings
 from workbench_ops.schedules import entries as schedules
 
 INTERRUPTED = 143
@@ -16,6 +20,53 @@ INTERRUPTED = 143
 RETRIED = (1, 4)
 FINAL = (2, 3, INTERRUPTED)
 FOREVER = -1  # seconds, as filelock has it: what is waited for has a timeout of its own
+# They decide what is found, and in whose account; none holds a secret
+PATHS = (
+    "WORKBENCH_HOME",
+    "WORKBENCH_PARAMS",
+    "JAVA_HOME",
+    "XDG_CACHE_HOME",
+    "AWS_CONFIG_FILE",
+    "AWS_SHARED_CREDENTIALS_FILE",
+)
+NAMES = ("AWS_PROFILE", "AWS_REGION", "AWS_DEFAULT_REGION")
+
+
+@dataclass(frozen=True)
+class Place:
+    """The project's folder, the absolute path of the command `workbench`, and variables to set: name to value."""
+
+    home: str
+    command: str
+    variables: dict[str, str]
+
+
+def here() -> Place:
+    """Return the Place of this project and this Python environment.
+
+    Raises:
+        ValueError: the command is not installed beside this Python.
+    """
+    command = Path(sys.executable).parent / "workbench"
+    if not command.is_file():
+        raise ValueError(f"the command workbench is not installed beside {sys.executable}; `make setup` does it")
+    home = settings.home().resolve()
+    variables = {name: os.environ[name] for name in (*PATHS, *NAMES) if os.environ.get(name)}
+    if found := java.on_path():  # a scheduler's PATH is another one
+        variables["JAVA_HOME"] = found
+    return Place(str(home), str(command), variables)
+
+
+def enter() -> None:
+    """Go to the project's folder, as a scheduler does; paths in variables stay those they were from here."""
+    home = settings.home()
+    os.environ |= {name: str(Path(os.environ[name]).absolute()) for name in PATHS if os.environ.get(name)}
+    os.chdir(home)
+
+
+def needed(environment: settings.Environment | None) -> list[str]:
+    """Return the names of variables that an environment refers to, sorted; the scheduler must set them."""
+    return [name.removeprefix("env:") for name in settings.references(environment) if name.startswith("env:")]
 
 
 def folder():

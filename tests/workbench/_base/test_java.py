@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from workbench._base import files, jars, java
-from workbench_ops.schedules import place
+from workbench_ops.schedules import running
 
 
 def fake_java(folder, version):
@@ -50,11 +50,11 @@ def test_the_home_of_a_java_on_the_path_is_what_it_says_itself(tmp_path, monkeyp
     monkeypatch.delenv("JAVA_HOME", raising=False)
     found = java.on_path()
     assert Path(found).samefile(real.parents[1])
-    assert place.here().variables["JAVA_HOME"] == found
+    assert running.here().variables["JAVA_HOME"] == found
     monkeypatch.setenv("JAVA_HOME", str(fake_java(tmp_path / "old", "11.0.1").parents[1]))
-    assert place.here().variables["JAVA_HOME"] == found  # it is too old, and not taken
+    assert running.here().variables["JAVA_HOME"] == found  # it is too old, and not taken
     monkeypatch.setenv("JAVA_HOME", found)
-    assert java.on_path() is None and place.here().variables["JAVA_HOME"] == found
+    assert java.on_path() is None and running.here().variables["JAVA_HOME"] == found
 
 
 def test_without_a_fitting_java_the_message_says_what_is_there(tmp_path, monkeypatch):

@@ -13,6 +13,7 @@ from workbench._base import jars, java, scratch
 from workbench.engines import profiles as engines
 from workbench_ops.run import record as records
 from workbench_ops.run import runner
+from workbench_ops.run.preparing import Job
 
 CODE = """
 import json
@@ -205,12 +206,12 @@ def test_a_notebook_runs_in_another_kernel_and_its_record_says_so(project, monke
     code = "import os\nfrom workbench import results\nresults.record(kernel=os.environ['IN'])"
     write_notebook(project / "notebooks" / "x.ipynb", code)
     there = {"pyspark": "3.5.6", "iceberg": "1.10.0", "not-asked-for": "1"}
-    ended = runner.run(runner.Job("x", kernel="other", versions=there))
-    assert (ended["status"], ended["results"], ended["engine"]) == ("passed", {"kernel": "other"}, "other")
-    assert ended["command"] == "workbench run notebooks/x.ipynb --engine other"
-    assert ended["versions"] == records.versions() | {"pyspark": "3.5.6", "iceberg": "1.10.0"}
-    refused = runner.run(runner.Job("x", kernel="another"))
-    assert refused["status"] == "refused" and refused["reason"].startswith(
+    ended = runner.run(Job("x", kernel="other", versions=there))
+    assert (ended.status, ended.results, ended.engine) == ("passed", {"kernel": "other"}, "other")
+    assert ended.command == "workbench run notebooks/x.ipynb --engine other"
+    assert ended.versions == records.versions() | {"pyspark": "3.5.6", "iceberg": "1.10.0"}
+    refused = runner.run(Job("x", kernel="another"))
+    assert refused.status == "refused" and refused.reason.startswith(
         "there is no kernel 'another'; installed are "
     )
 

@@ -161,3 +161,24 @@ def test_every_reference_is_told_to_a_scheduler_and_only_secrets_are_blanked_out
     assert settings.references("cluster") == ["env:WORKBENCH_SPARK_MASTER", "env:_SPARK_AUTH_SECRET"]
     assert settings.secret_values("aws-glue") == []
     assert settings.secret_values("cluster") == ["value of _SPARK_AUTH_SECRET"]
+
+
+@pytest.mark.parametrize("name", settings.environments())
+def test_processes_of_a_run_have_the_environment_that_it_began_with(name, monkeypatch):
+    """Whatever has become of the file since; another file, and one that a text refers to by chance, is read."""
+    began_with = settings.environment(name)
+    changed = began_with.model_copy(update={"description": "as the run read it"})
+    for variable, value in settings.for_children(name, changed).items():
+        monkeypatch.setenv(variable, value)
+    assert settings.environment(name) == changed != began_with
+    other = "lake" if name != "lake" else "local"
+    assert settings.environment(other).description != changed.description
+    monkeypatch.setenv(settings.RUN_ENVIRONMENT, "of another version")
+    assert settings.environment(name) == began_with
+
+
+def test_what_is_handed_on_holds_no_secret(monkeypatch):
+    for name in ("_SPARK_AUTH_SECRET", "WORKBENCH_SPARK_MASTER"):
+        monkeypatch.setenv(name, "hush-hush")
+    handed_on = settings.for_children("cluster", settings.environment("cluster"))
+    assert "env:_SPARK_AUTH_SECRET" in str(handed_on) and "hush-hush" not in str(handed_on)

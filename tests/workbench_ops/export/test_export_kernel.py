@@ -12,9 +12,10 @@ from nbclient import NotebookClient
 
 from workbench._base import java
 from workbench.session import configuration
-from workbench_ops.export import kernel, studio, trial, versions, wheel
+from workbench_ops.export import kernel, studio, versions, wheel
 from workbench_ops.run import record as records
 from workbench_ops.run import runner
+from workbench_ops.run.preparing import Job
 
 CONF = {
     "spark.sql.extensions": configuration.EXTENSIONS,
@@ -77,7 +78,7 @@ def test_a_notebook_sees_what_it_would_see_there(project, built, tmp_path_factor
     cells = (SEEN, "%idle_timeout 20", TABLE, "x = 1\n%timeout 5\nx", "%%time\nx", "!ls", "2 + 2\n%matplot plt")
     monkeypatch.setenv("WORKBENCH_RUN_DIR", str(project))
     ran = exported(*cells, warehouse=tmp_path_factory.mktemp("lake"))
-    with trial.installed(built):
+    with studio.installed(built):
         NotebookClient(ran, timeout=300, resources={"metadata": {"path": str(project / "notebooks")}}).execute()
     ran = ran.cells
     took = said(ran[0]).splitlines()
@@ -106,10 +107,10 @@ def test_it_is_run_as_any_notebook_is(project, built):
     found.metadata = nbformat.from_dict(studio.KERNEL | studio.LANGUAGE)
     nbformat.write(found, project / "exported.ipynb")
     before = os.environ.get("JUPYTER_PATH")
-    with trial.installed(built):
-        record = runner.run(runner.Job(str(project / "exported.ipynb")))
-    assert (record["status"], record["failing_cell"]["number"]) == ("failed", 2)
-    assert record["failing_cell"]["message"] == "'no_such_thing' is no magic of the Glue kernel"
+    with studio.installed(built):
+        record = runner.run(Job(str(project / "exported.ipynb")))
+    assert (record.status, record.failing_cell.number) == ("failed", 2)
+    assert record.failing_cell.message == "'no_such_thing' is no magic of the Glue kernel"
     noted = json.loads((records.folder(record) / kernel.RECORD).read_text())
     assert [(one["cell"], one["magic"], one["value"]) for one in noted] == [
         (1, "glue_version", "6.0"), (2, "no_such_thing", "1"),

@@ -7,8 +7,8 @@ import pytest
 from conftest import ROOT, workbench, write_notebook
 
 from workbench.engines import profiles as engines
-from workbench_ops.cli.engines import with_spark
-from workbench_ops.run import runner
+from workbench.engines.profiles import with_spark
+from workbench_ops.run import preparing
 
 SEEN = """
 import os
@@ -80,6 +80,7 @@ def test_the_jars_of_an_environment_are_those_of_the_spark_that_runs(project, mo
     """Where another Spark runs a notebook, its session asks for its own: ours need not be there."""
     write_notebook(project / "notebooks" / "x.ipynb", "1 + 1", parameters='ENVIRONMENT: str = "local"')
     monkeypatch.setenv("XDG_CACHE_HOME", str(project / "empty"))
-    _, reason = runner.planned(runner.Job("x"))
-    assert reason.startswith("org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0 is missing")
-    assert runner.planned(runner.Job("x", versions={"pyspark": "3.5.6"}))[1] is None
+    assert preparing.planned(preparing.Job("x")).refusal.startswith(
+        "org.apache.iceberg:iceberg-spark-runtime-4.1_2.13:1.12.0 is missing"
+    )
+    assert preparing.planned(preparing.Job("x", versions={"pyspark": "3.5.6"})).refusal is None

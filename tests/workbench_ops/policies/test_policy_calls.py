@@ -6,7 +6,6 @@ import pytest
 from policy_cases import HOST, SIGNATURE, TOKEN, digest, glue, signed
 
 from workbench_ops.policies import calls
-from workbench_ops.policies.databases import used, words
 
 
 def read(text, endpoints=()):
@@ -74,14 +73,14 @@ def test_databases_are_proved_by_the_digest_of_a_request():
     log = glue("GetDatabase", {"Name": "sales"}) + glue("GetDatabase", {"Name": "Never said"})
     found = read(log)[1]
     assert {one.operation for one in found} == {"GetDatabase"}
-    assert used(found, words('spark.sql("CREATE TABLE sales.orders")')) == (["sales"], 1)
-    assert used(found, ()) == ([], 2)
+    assert calls.databases(found, calls.words('spark.sql("CREATE TABLE sales.orders")')) == (["sales"], 1)
+    assert calls.databases(found, ()) == ([], 2)
 
 
 def test_databases_are_inferred_from_files():
     found = read(glue("GetTable", {"DatabaseName": "x"}) + signed("GET", "/lake/w/sales.db/t/f"))[1]
-    assert used(found) == (["sales"], 0)
-    assert used({one for one in found if one.service == "s3"}) == ([], 0)  # no catalog was asked
+    assert calls.databases(found) == (["sales"], 0)
+    assert calls.databases({one for one in found if one.service == "s3"}) == ([], 0)  # no catalog was asked
 
 
 def test_arrow_tells_an_operation_and_botocore_is_not_counted_twice():

@@ -2,6 +2,7 @@
 
 import json
 import sys
+from types import SimpleNamespace
 
 import pytest
 from conftest import workbench, write_notebook
@@ -65,7 +66,7 @@ def test_a_call_that_is_not_known_is_named_and_ends_with_1(aws, project):
 def test_one_run_is_enough_to_see_that_there_is_no_policy(project, monkeypatch, status, sentence):
     """A run that is made up, in this process."""
     write_notebook(project / "notebooks" / "01_mine.ipynb", "x = 1")
-    ran, ended = [], {"status": status, "exit_code": 1}
+    ran, ended = [], SimpleNamespace(status=status, exit_code=1)
     monkeypatch.setattr(runner, "run", lambda job: ran.append(job) or ended)
     monkeypatch.setattr(sys.modules["workbench_ops.cli.policies"], "_candidates", lambda record: set())
     monkeypatch.chdir(project)

@@ -4,6 +4,7 @@ import nbformat
 import pytest
 
 from workbench_ops.run import durations
+from workbench_ops.run.record import Record
 
 
 def titled(text):
@@ -36,10 +37,11 @@ def test_a_notebook_without_text_announces_nothing():
 
 
 def test_the_newest_passed_runs_of_the_same_job_count():
-    planned = {"notebook": "x", "parameters": {"N": 1}, "environment": "local", "engine": None}
+    planned = durations.Work("x", {"N": 1}, "local")
 
     def ran(seconds, status="passed", **changes):
-        return planned | {"status": status, "seconds": seconds} | changes
+        values = vars(planned) | {"status": status, "seconds": seconds} | changes
+        return Record(run_id="x", started_at="2026-11-01T16:05:01Z", **values)
 
     records = [ran(100), ran(100), *(ran(seconds) for seconds in (8, 1, 7, 3, 5))]
     others = [ran(50, "failed"), ran(60, parameters={"N": 2}), ran(70, engine="spark35"), ran(None, "running")]

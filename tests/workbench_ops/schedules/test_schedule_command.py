@@ -4,10 +4,12 @@ import errno
 import json
 import re
 import sys
+from types import SimpleNamespace
 
 import pytest
 from conftest import PROVE, ROOT, workbench, write_notebook
 
+from workbench.engines import profiles
 from workbench_ops import cli
 from workbench_ops.run import record as records
 from workbench_ops.run import runner
@@ -196,8 +198,8 @@ def test_paths_that_are_relative_are_from_where_it_is_called(inside, scheduled, 
 
 def test_a_notebook_that_was_saved_in_another_engine_is_recorded_as_one_of_it(inside, scheduled, monkeypatch):
     project, jobs = scheduled(GOOD), []
-    monkeypatch.setattr(sys.modules["workbench_ops.cli.engines"], "versions_in", lambda name: {"pyspark": "3.5.6"})
-    monkeypatch.setattr(runner, "run", lambda job: jobs.append(job) or {"exit_code": 0})
+    monkeypatch.setattr(profiles, "versions_in", lambda name: {"pyspark": "3.5.6"})
+    monkeypatch.setattr(runner, "run", lambda job: jobs.append(job) or SimpleNamespace(exit_code=0))
     monkeypatch.setattr(records, "folder", lambda record: project)
     for kernel in ("spark35", "python3"):
         path = project / "notebooks" / "01_good.ipynb"

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from workbench_ops.schedules import crontab, entries
-from workbench_ops.schedules.place import Place
+from workbench_ops.schedules.running import Place
 
 PLACE = Place("/srv/workbench", "/srv/workbench/.venv/bin/workbench", {})
 UTC = ("Etc/UTC", ZoneInfo("UTC"))

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from workbench_ops.schedules import airflow, entries
-from workbench_ops.schedules.place import Place
+from workbench_ops.schedules.running import Place
 
 PLACE = Place("/srv/workbench", "/srv/workbench/.venv/bin/workbench", {})
 TEXT = """

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 import nbformat
 import pytest
 
-from workbench_ops.run import tags as tagged
+from workbench_ops.run import preparing
 from workbench_ops.run.notebook import Refused
 
 
@@ -25,4 +25,4 @@ def test_what_would_run_with_other_values_than_the_records_is_refused(tags, give
     cells = [nbformat.v4.new_code_cell("A = 1", metadata={"tags": [tag] if tag else []}) for tag in tags]
     refused = pytest.raises(Refused, match=sentence) if sentence else nullcontext()
     with refused:
-        tagged.sole_values(nbformat.v4.new_notebook(cells=cells), given)
+        preparing.require_sole_values(nbformat.v4.new_notebook(cells=cells), given)
