@@ -20,7 +20,8 @@ WALLS = {
 }
 # within `workbench`: rooms of a floor import those below, and of their own floor what stands here
 FLOORS = (
-    {"_base", "daemon", "verdicts"},
+    {"_base", "daemon"},
+    {"verdicts"},
     {"show", "plots", "checks", "results", "costs"},
     {"session", "data", "tables", "engines"},
     {"wap", "quality", "history", "streams", "archive"},

@@ -5,6 +5,7 @@ from datetime import date
 from decimal import Decimal
 
 from workbench import results, show
+from workbench._base.errors import ArgumentError
 from workbench.verdicts import Verdict
 
 __all__ = ["CheckFailed", "Verdict", "require"]
@@ -29,13 +30,13 @@ def require(name, found, expected, *, tolerance=0):
     """
     found, expected = _comparable(name, found), _comparable(name, expected)
     if found is None and expected is None:
-        raise ValueError(f"{name}: both values are None, so nothing was compared")
+        raise ArgumentError(f"{name}: both values are None, so nothing was compared")
     if tolerance:
         numbers = all(
             isinstance(v, int | float | Decimal) and v is not True and v is not False for v in (found, expected)
         )
         if isinstance(tolerance, bool) or not 0 < tolerance < math.inf or not numbers:
-            raise ValueError(f"{name}: a tolerance is a finite number, and goes with two numbers")
+            raise ArgumentError(f"{name}: a tolerance is a finite number, and goes with two numbers")
         passed = abs(Decimal(str(found)) - Decimal(str(expected))) <= Decimal(str(tolerance))
     else:
         passed = _typed(found) == _typed(expected)
@@ -54,10 +55,10 @@ def _comparable(name, value):
     if isinstance(value, dict):
         return {key: _comparable(name, item) for key, item in value.items()}
     if isinstance(value, float | Decimal) and math.isnan(value):
-        raise ValueError(f"{name}: NaN equals nothing")
+        raise ArgumentError(f"{name}: NaN equals nothing")
     if value is None or isinstance(value, int | float | Decimal | str | date):
         return value
-    raise ValueError(
+    raise ArgumentError(
         f"{name}: a {type(value).__name__} is no value to compare; give numbers, texts, lists or dicts"
     )
 

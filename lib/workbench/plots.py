@@ -10,6 +10,7 @@ import textwrap
 from contextlib import contextmanager
 
 from workbench import show
+from workbench._base.errors import ArgumentError
 
 # Okabe and Ito: eight colours that people with any kind of colour vision tell apart. A marker goes with each.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7", "#000000", "#F0E442")
@@ -196,7 +197,7 @@ def grid(frame, *, x, y, value, colours, title, xlabel, ylabel):
     """
     _series(frame, x, [y, value])
     if frame.duplicated([x, y]).any():
-        raise ValueError(f"a grid has one cell for each {x} and {y}; the frame has several")
+        raise ArgumentError(f"a grid has one cell for each {x} and {y}; the frame has several")
     names = list(dict.fromkeys([*frame[y], *frame[x]]))
     table = frame.pivot(index=y, columns=x, values=value).reindex(index=names, columns=names)
     table = table.dropna(axis=0, how="all").dropna(axis=1, how="all")
@@ -256,11 +257,11 @@ def _series(frame, x, y):
     series = [y] if isinstance(y, str) else list(y)
     if unknown := [name for name in (x, *series) if name not in frame.columns]:
         there = ", ".join(map(str, frame.columns))
-        raise ValueError(f"no column {', '.join(map(str, unknown))} to draw; the columns are {there}")
+        raise ArgumentError(f"no column {', '.join(map(str, unknown))} to draw; the columns are {there}")
     if not 1 <= len(series) <= len(PALETTE):
-        raise ValueError(f"{len(series)} columns to draw, expected 1 to {len(PALETTE)}")
+        raise ArgumentError(f"{len(series)} columns to draw, expected 1 to {len(PALETTE)}")
     if frame.empty:
-        raise ValueError("the frame to draw has no rows")
+        raise ArgumentError("the frame to draw has no rows")
     return series
 
 

@@ -16,6 +16,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from workbench._base import arguments, files, identifiers
+from workbench._base.errors import ArgumentError
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 STATES = ("_equal", "_agree", "_refused", "_reproduced", "_unchanged_on_failure")
@@ -106,21 +107,21 @@ def evidence(name, start=None):
         ValueError: there is none, it is no such file, or an argument is wrong.
     """
     if not isinstance(name, str) or not NAME.fullmatch(name):
-        raise ValueError(f"name is {name!r}, expected that of a benchmark, such as conflicts")
+        raise ArgumentError(f"name is {name!r}, expected that of a benchmark, such as conflicts")
     begin = Path.cwd() if start is None else Path(arguments.place("start", start, "a folder, or None"))
     if not begin.is_dir():
-        raise ValueError(f"start is {begin}, and there is no such folder")
+        raise ArgumentError(f"start is {begin}, and there is no such folder")
     starts = [begin.resolve(), Path(__file__).resolve()]
     places = [folder / "docs" / "evidence" / f"{name}.json" for one in starts for folder in (one, *one.parents)]
     path = next((place for place in places if place.is_file()), None)
     if path is None:
-        raise ValueError(f"no docs/evidence/{name}.json upwards from {starts[0]}, nor beside the library")
+        raise ArgumentError(f"no docs/evidence/{name}.json upwards from {starts[0]}, nor beside the library")
     try:
         found = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ValueError(f"{path} is no JSON: {error}") from error
+        raise ArgumentError(f"{path} is no JSON: {error}") from error
     if not isinstance(found, dict):
-        raise ValueError(f"{path} holds no measurements but a {type(found).__name__}")
+        raise ArgumentError(f"{path} holds no measurements but a {type(found).__name__}")
     return found
 
 
@@ -158,7 +159,7 @@ def _all(kind, values):
         except ValueError as error:
             wrong.append(str(error))
     if wrong:
-        raise ValueError("; ".join(wrong))
+        raise ArgumentError("; ".join(wrong))
     return kept
 
 
@@ -166,11 +167,13 @@ def _fact(name, value):
     _name(name)
     value = plain(value)
     if name.endswith(STATES) and not isinstance(value, bool):
-        raise ValueError(f"{name} states something, so it takes a boolean; found {value!r}")
+        raise ArgumentError(f"{name} states something, so it takes a boolean; found {value!r}")
     if isinstance(value, float):
-        raise ValueError(f"{name} is a float ({value!r}); record a Decimal or a count, or use results.measure")
+        raise ArgumentError(f"{name} is a float ({value!r}); record a Decimal or a count, or use results.measure")
     if not isinstance(value, int | str | bool | None):
-        raise ValueError(f"{name} is a {type(value).__name__}; a fact is an int, a Decimal, a boolean or a text")
+        raise ArgumentError(
+            f"{name} is a {type(value).__name__}; a fact is an int, a Decimal, a boolean or a text"
+        )
     return value
 
 
@@ -178,15 +181,15 @@ def _measurement(name, value):
     _name(name)
     value = plain(value)
     if value is not None and not isinstance(value, int | float | str | bool):
-        raise ValueError(f"{name} is a {type(value).__name__}; a measurement is a number, a text or a boolean")
+        raise ArgumentError(f"{name} is a {type(value).__name__}; a measurement is a number, a text or a boolean")
     if isinstance(value, float) and not math.isfinite(value):
-        raise ValueError(f"{name} is {value}; a measurement is finite")
+        raise ArgumentError(f"{name} is {value}; a measurement is finite")
     return value
 
 
 def _name(name):
     if not NAME.fullmatch(name):
-        raise ValueError(f"{name!r} is not a name for a result; expected lower case, digits and underscores")
+        raise ArgumentError(f"{name!r} is not a name for a result; expected lower case, digits and underscores")
 
 
 def plain(value):

@@ -7,6 +7,7 @@ import sys
 from decimal import Decimal
 
 from workbench._base import identifiers, releases
+from workbench._base.errors import ArgumentError
 
 # What differs from run to run in a message: ids, uuids, addresses of objects, places of files, times of commits.
 VARYING = (
@@ -37,10 +38,10 @@ def rows(df, *, by=None, limit=20, digits=2):
     """
     keys = [by] if isinstance(by, str) else list(by or [])
     if limit < 1:
-        raise ValueError(f"limit is {limit}, expected 1 or more")
+        raise ArgumentError(f"limit is {limit}, expected 1 or more")
     unknown = [key for key in keys if key.removeprefix("-") not in df.columns]
     if unknown:
-        raise ValueError(f"by names {', '.join(unknown)}; the columns are {', '.join(map(str, df.columns))}")
+        raise ArgumentError(f"by names {', '.join(unknown)}; the columns are {', '.join(map(str, df.columns))}")
     if hasattr(df, "toPandas"):
         found, total = _collected(df, keys, limit)
     else:
@@ -104,7 +105,7 @@ def _collected(df, keys, limit):
         collected = some.select(*map(_time_as_text, some.schema)).collect()
     found = [[_NAN if value != value else value for value in row] for row in collected]  # of Spark: it is no null
     if not keys and len(found) > 1:
-        raise ValueError("a Spark frame of several rows needs by=…: its rows come in any order")
+        raise ArgumentError("a Spark frame of several rows needs by=…: its rows come in any order")
     return found[:limit], len(found) if len(found) <= limit else df.count()
 
 

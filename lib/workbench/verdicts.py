@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any
 
+from workbench._base.errors import ArgumentError
+
 
 @dataclass(frozen=True)
 class Verdict:
@@ -30,17 +32,17 @@ class Verdict:
 
     def __post_init__(self):
         if not isinstance(self.passed, bool):
-            raise ValueError(f"a Verdict's passed is True or False, not {self.passed!r}")
+            raise ArgumentError(f"a Verdict's passed is True or False, not {self.passed!r}")
         if not isinstance(self.rules, str) or not self.rules.strip():
-            raise ValueError("a Verdict's rules is the text that was applied; it is empty or no text")
+            raise ArgumentError("a Verdict's rules is the text that was applied; it is empty or no text")
         if not isinstance(self.figures, Mapping):
-            raise ValueError(f"a Verdict's figures are numbers or texts by name, not {self.figures!r}")
+            raise ArgumentError(f"a Verdict's figures are numbers or texts by name, not {self.figures!r}")
         for name, value in self.figures.items():
             if not isinstance(name, str) or not isinstance(value, int | float | Decimal | str):
-                raise ValueError(f"a Verdict's figures are numbers or texts by name, not {name!r}: {value!r}")
+                raise ArgumentError(f"a Verdict's figures are numbers or texts by name, not {name!r}: {value!r}")
         if not isinstance(self.reasons, list | tuple) or not all(isinstance(one, str) for one in self.reasons):
-            raise ValueError(f"a Verdict's reasons are a tuple of sentences, not {self.reasons!r}")
+            raise ArgumentError(f"a Verdict's reasons are a tuple of sentences, not {self.reasons!r}")
         if self.quarantined is not None and not hasattr(self.quarantined, "writeTo"):
-            raise ValueError(
+            raise ArgumentError(
                 f"a Verdict's quarantined is a DataFrame of the refused rows, not {self.quarantined!r}"[:300]
             )

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 
 from workbench import costs
 from workbench._base import secrets, settings
+from workbench._base.errors import WorkbenchError
 
 REMEDIES = {
     "ExpiredToken": "sign in again (aws sso login)",
@@ -175,7 +176,7 @@ def _promises(env, cat):
     )
 
 
-class _Wrong(Exception):
+class _Wrong(WorkbenchError, Exception):
     """Something that an answer shows, and what to do about it."""
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from urllib.parse import unquote, urlparse
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 from workbench.streams import positions
 
 WINDOWS = {
@@ -200,9 +201,9 @@ def strike(process, watch, wanted, *, timeout_seconds=120.0, after_batches=1, po
         ValueError: no such window, or `reading` without `reads`.
     """
     if wanted not in (*WINDOWS, APPENDED):
-        raise ValueError(f"no window {wanted!r}; there are {', '.join((*WINDOWS, APPENDED))}")
+        raise ArgumentError(f"no window {wanted!r}; there are {', '.join((*WINDOWS, APPENDED))}")
     if wanted == "reading" and watch.reads is None:
-        raise ValueError(
+        raise ArgumentError(
             "the window reading is seen by the calls of the stream's server only; give the watch reads"
         )
     begun, since, published = time.monotonic(), watch.look(), 0

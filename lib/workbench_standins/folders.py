@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 from workbench._base import children, locks
+from workbench._base.errors import ArgumentError
 
 LOCK_SECONDS = 5  # a server that was just killed lets go in a moment
 
@@ -64,7 +65,7 @@ def taken(named, within, *, kind, mark):
             _make(folder, mark)
             living.enter_context(locks.held(folder / "lock", used, seconds=LOCK_SECONDS))
         except OSError as error:
-            raise ValueError(f"the folder {folder} cannot be written: {error.strerror}") from None
+            raise ArgumentError(f"the folder {folder} cannot be written: {error.strerror}") from None
         yield folder
 
 
@@ -72,6 +73,6 @@ def _make(folder, mark):
     if not folder.is_dir():
         folder.mkdir(parents=True, mode=0o700)
     if any(folder.iterdir()) and not (folder / "lock").exists() and not (folder / mark).exists():
-        raise ValueError(f"the folder {folder} holds other things; name an empty one, or one of a server")
+        raise ArgumentError(f"the folder {folder} holds other things; name an empty one, or one of a server")
     if not os.access(folder, os.W_OK | os.X_OK):
         raise PermissionError(13, "Permission denied")

@@ -4,6 +4,8 @@ import random
 import socket
 from contextlib import suppress
 
+from workbench._base.errors import ProcessError
+
 HOST = "127.0.0.1"
 RANGE = range(12_000, 32_000)  # below those that outgoing connections take meanwhile
 
@@ -34,4 +36,4 @@ def choose(names, wanted):
             return found
         if port not in found.values() and free(port):
             found[left[0]] = port
-    raise ChildProcessError(f"there are no free ports on {HOST}")
+    raise ProcessError(f"there are no free ports on {HOST}")

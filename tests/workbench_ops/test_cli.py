@@ -9,6 +9,8 @@ import inside
 import pytest
 from conftest import COMMAND, PROVE, shown_on, workbench, write_notebook
 
+from workbench._base.errors import ArgumentError, MissingPackageError, ProcessError
+from workbench_ops import cli
 from workbench_ops.cli import progress
 
 
@@ -138,3 +140,26 @@ def test_a_run_shows_where_it_is(project, command):
     assert "01_x  cell 2 of 2  " in shown and "  1 Think hard" in shown
     plain = command("run", "01_x", cwd=project).stderr
     assert "cell 1 of 2" not in plain and plain.startswith("01_x  passed")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "shown"),
+    [
+        (ArgumentError("limit must be an integer, found 'x'"), 2, ["limit must be an integer, found 'x'"]),
+        (MissingPackageError("duckdb is not installed", name="duckdb"), 2, ["duckdb is not installed"]),
+        (ProcessError("the kernel ended"), 1, ["the kernel ended"]),
+        (ValueError("of ours"), 1, ["Traceback", "of ours", "this is a defect of the workbench"]),
+        (KeyError("of ours"), 1, ["Traceback", "of ours", "this is a defect of the workbench"]),
+    ],
+)
+def test_what_was_foreseen_is_a_sentence_and_a_defect_shows_itself(monkeypatch, capsys, error, code, shown):
+    def fail(**options):
+        raise error
+
+    monkeypatch.setattr(cli, "app", fail)
+    with pytest.raises(SystemExit) as ended:
+        cli.main()
+    said = capsys.readouterr().err
+    assert ended.value.code == code
+    assert [text in said for text in shown] == [True] * len(shown)
+    assert ("Traceback" in said) == ("Traceback" in shown)

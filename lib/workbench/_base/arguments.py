@@ -5,6 +5,8 @@ import os
 from collections.abc import Mapping
 from numbers import Integral, Real
 
+from workbench._base.errors import ArgumentError
+
 
 def whole(name, value, least, why):
     """Refuse what is no whole number from `least` on.
@@ -13,9 +15,9 @@ def whole(name, value, least, why):
         ValueError: with the argument, its value and `why`.
     """
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise ValueError(f"{name} is {value!r}, expected a whole number: {why}")
+        raise ArgumentError(f"{name} is {value!r}, expected a whole number: {why}")
     if value < least:
-        raise ValueError(f"{name} is {value}: {why}")
+        raise ArgumentError(f"{name} is {value}: {why}")
 
 
 def kind(name, value, wanted, what):
@@ -31,7 +33,7 @@ def kind(name, value, wanted, what):
         ValueError: with the argument, its type and what was expected.
     """
     if not isinstance(value, wanted):
-        raise ValueError(f"{name} is {type(value).__name__}, expected {what}")
+        raise ArgumentError(f"{name} is {type(value).__name__}, expected {what}")
 
 
 def place(name, value, what):
@@ -41,7 +43,7 @@ def place(name, value, what):
         ValueError: it is none, or empty.
     """
     if not isinstance(value, str | os.PathLike) or not os.fspath(value):
-        raise ValueError(f"{name} is {value!r}, expected {what}")
+        raise ArgumentError(f"{name} is {value!r}, expected {what}")
     return os.fspath(value)
 
 
@@ -57,13 +59,13 @@ def texts(name, given, what):
         ValueError: they are not several, or one is no text.
     """
     if isinstance(given, str):
-        raise ValueError(f"{what} are several: say {name}=[{given!r}]")
+        raise ArgumentError(f"{what} are several: say {name}=[{given!r}]")
     if not hasattr(given, "__iter__"):
-        raise ValueError(f"{name} is {given!r}, expected several {what}")
+        raise ArgumentError(f"{name} is {given!r}, expected several {what}")
     given = tuple(given)
     for one in given:
         if not isinstance(one, str):
-            raise ValueError(f"{name} holds {one!r}, which is {type(one).__name__}: {what} are texts")
+            raise ArgumentError(f"{name} holds {one!r}, which is {type(one).__name__}: {what} are texts")
     return given
 
 
@@ -80,11 +82,11 @@ def each(name, given, wanted, what):
         ValueError: they are not several, or one is of another type.
     """
     if isinstance(given, wanted | str) or not hasattr(given, "__iter__"):
-        raise ValueError(f"{name} is {type(given).__name__}, expected several: {what}")
+        raise ArgumentError(f"{name} is {type(given).__name__}, expected several: {what}")
     given = tuple(given)
     for one in given:
         if isinstance(one, bool) or not isinstance(one, wanted):
-            raise ValueError(f"{name} holds {one!r}, which is {type(one).__name__}, expected {what}")
+            raise ArgumentError(f"{name} holds {one!r}, which is {type(one).__name__}, expected {what}")
     return given
 
 
@@ -95,7 +97,7 @@ def flag(name, value):
         ValueError: with the argument and its value.
     """
     if not isinstance(value, bool):
-        raise ValueError(f"{name} is {value!r}, expected True or False")
+        raise ArgumentError(f"{name} is {value!r}, expected True or False")
 
 
 def number(name, value, least=0, *, endless=False):
@@ -106,7 +108,7 @@ def number(name, value, least=0, *, endless=False):
     """
     wrong = isinstance(value, bool) or not isinstance(value, Real) or not value >= least  # NaN is neither
     if wrong or (value == math.inf and not endless):
-        raise ValueError(f"{name} is {value!r}, expected a number from {least} on")
+        raise ArgumentError(f"{name} is {value!r}, expected a number from {least} on")
 
 
 def text(name, value, what):
@@ -116,7 +118,7 @@ def text(name, value, what):
         ValueError: with the argument, its value and what was expected.
     """
     if not isinstance(value, str) or not value:
-        raise ValueError(f"{name} is {value!r}, expected {what}")
+        raise ArgumentError(f"{name} is {value!r}, expected {what}")
 
 
 def function(name, value, what):
@@ -126,7 +128,7 @@ def function(name, value, what):
         ValueError: with the argument, its type and what was expected.
     """
     if not callable(value):
-        raise ValueError(f"{name} is {type(value).__name__}, expected {what}")
+        raise ArgumentError(f"{name} is {type(value).__name__}, expected {what}")
 
 
 def entries(name, given, what):
@@ -141,8 +143,8 @@ def entries(name, given, what):
         ValueError: it is no mapping, or a name or value is no text.
     """
     if not isinstance(given, Mapping):
-        raise ValueError(f"{name} is {type(given).__name__}, expected a dict: {what}")
+        raise ArgumentError(f"{name} is {type(given).__name__}, expected a dict: {what}")
     for key, value in given.items():
         if not isinstance(key, str) or not key or not isinstance(value, str):
-            raise ValueError(f"{name} holds {key!r}: {value!r}, expected {what}")
+            raise ArgumentError(f"{name} holds {key!r}: {value!r}, expected {what}")
     return dict(given)

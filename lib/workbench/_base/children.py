@@ -14,6 +14,8 @@ import sys
 import threading
 from contextlib import contextmanager, suppress
 
+from workbench._base.errors import ArgumentError, ProcessError
+
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
@@ -79,12 +81,12 @@ def ask(process, message, *, name, patience_seconds=5, answer_seconds=None):
             how = f"ended by itself, exit code {process.wait(patience_seconds)}"
         except subprocess.TimeoutExpired:
             how = "says nothing more and does not end"
-        raise ChildProcessError(f"the {name} {how}")
+        raise ProcessError(f"the {name} {how}")
     answer = json.loads(line)
     if "error" in answer:
-        raise ValueError(answer["error"])
+        raise ArgumentError(answer["error"])
     if "died" in answer:
-        raise ChildProcessError(answer["died"])
+        raise ProcessError(answer["died"])
     return answer
 
 

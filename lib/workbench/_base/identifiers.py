@@ -9,6 +9,8 @@ the parts, so that nothing that was given is pasted.
 import re
 import unicodedata
 
+from workbench._base.errors import ArgumentError
+
 PART = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")  # what every release of Spark takes without backticks
 MOST_PARTS = 16
 MOST_CHARACTERS = 255  # of a part: as many as Glue and the tables of a JDBC catalog hold
@@ -34,13 +36,13 @@ def parts(table: str, *, least: int = 2) -> tuple[str, ...]:
         expected = (
             "namespace.name or catalog.namespace.name" if least > 1 else "one part or more, divided by dots,"
         )
-        raise ValueError(f"{table!r} is not {what}; expected {expected}{_EXPECTED}")
+        raise ArgumentError(f"{table!r} is not {what}; expected {expected}{_EXPECTED}")
     if len(pieces) > MOST_PARTS:
-        raise ValueError(f"{table!r} is not {what}: it has {len(pieces)} parts, at most {MOST_PARTS} are taken")
+        raise ArgumentError(f"{table!r} is not {what}: it has {len(pieces)} parts, at most {MOST_PARTS} are taken")
     for number, part in enumerate(pieces, 1):
         selects = number == len(pieces) > least > 1 and part.startswith(SELECTORS)
         if wrong := _wrong(part, dots=selects):
-            raise ValueError(f"{table!r} is not {what}: its part {part!r} {wrong}")
+            raise ArgumentError(f"{table!r} is not {what}: its part {part!r} {wrong}")
     return tuple(pieces)
 
 
@@ -158,9 +160,11 @@ def ref(name: str) -> str:
         ValueError: it is not a text, is empty or too long, or has characters that no statement can have.
     """
     if not isinstance(name, str) or not name:
-        raise ValueError(f"{name!r} is not the name of a branch or tag; expected a text of printable characters")
+        raise ArgumentError(
+            f"{name!r} is not the name of a branch or tag; expected a text of printable characters"
+        )
     if wrong := _wrong(name, dots=True):
-        raise ValueError(f"{name!r} is not the name of a branch or tag: it {wrong}")
+        raise ArgumentError(f"{name!r} is not the name of a branch or tag: it {wrong}")
     return name
 
 
@@ -185,7 +189,7 @@ def in_sql(name: str) -> str:
             none, would be named.
     """
     if "${" in name:
-        raise ValueError(
+        raise ArgumentError(
             f"the column {name!r} holds ${{, from which on Spark puts a variable into every statement, quoted or "
             "not; give it another name"
         )

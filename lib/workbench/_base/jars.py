@@ -14,6 +14,7 @@ from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
 from workbench._base import files, java
+from workbench._base.errors import ArgumentError
 
 
 def known():
@@ -34,7 +35,7 @@ def named(*names):
     there = known()
     for name in names:
         if name not in there:
-            raise ValueError(f"no jar {name!r} in jars.toml; it has {', '.join(there)}")
+            raise ArgumentError(f"no jar {name!r} in jars.toml; it has {', '.join(there)}")
     return {there[name]["coordinate"]: there[name]["sha256"] for name in names}
 
 
@@ -74,7 +75,7 @@ def require(table, *, fetch_by):
     if wrong := problems(table):
         said = "; ".join(f"{coordinate} is {problem}" for coordinate, problem in list(wrong.items())[:3])
         more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-        raise ValueError(f"{said}{more}: fetch with `{fetch_by}`")
+        raise ArgumentError(f"{said}{more}: fetch with `{fetch_by}`")
     return [file(coordinate) for coordinate in table]
 
 
@@ -121,12 +122,12 @@ def _fetch(table):
             if not got.is_file():
                 lines = [line.strip() for line in said.stdout.splitlines()]
                 why = next((line for line in lines if "Exception" in line or "error" in line.lower()), "not found")
-                raise ValueError(
+                raise ArgumentError(
                     f"{coordinate} could not be fetched ({why[:300]}); "
                     "is the network there, and do the Ivy settings name a mirror that has it?"
                 )
             if (found := files.sha256(got)) != expected:
-                raise ValueError(f"{coordinate} has SHA-256 {found}, expected {expected}; not kept")
+                raise ArgumentError(f"{coordinate} has SHA-256 {found}, expected {expected}; not kept")
             with files.replacing(file(coordinate)) as new:
                 shutil.copyfile(got, new)
 
@@ -196,5 +197,5 @@ def _utf(text):
 def _ivy():
     found = sorted((java.spark_home() / "jars").glob("ivy-*.jar"))
     if not found:
-        raise ValueError("the installed PySpark has no ivy jar, so jars cannot be fetched")
+        raise ArgumentError("the installed PySpark has no ivy jar, so jars cannot be fetched")
     return found[-1]

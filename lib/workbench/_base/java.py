@@ -11,6 +11,7 @@ import tomllib
 from pathlib import Path
 
 from workbench._base import files
+from workbench._base.errors import ArgumentError
 
 SUPPORTED = (17, 21)
 PATH = "the PATH"  # where one is found
@@ -66,7 +67,7 @@ def find():
         if major(text) in SUPPORTED:
             return path.resolve()
     there = ", ".join(f"{where} has {text or 'no working Java'}" for where, _, text in seen) or "there is none"
-    raise ValueError(f"Spark {pair()['spark']} needs Java 17 or 21: {there}; `make setup` installs one by pip")
+    raise ArgumentError(f"Spark {pair()['spark']} needs Java 17 or 21: {there}; `make setup` installs one by pip")
 
 
 def on_path():
@@ -134,10 +135,12 @@ def spark_home():
     """Return the folder of the installed PySpark; ValueError when it is missing or no Iceberg of ours fits it."""
     found, known = _pyspark(), pairs()
     if found is None:
-        raise ValueError("PySpark is not installed: pip install 'iceberg-workbench[spark]'")
+        raise ArgumentError("PySpark is not installed: pip install 'iceberg-workbench[spark]'")
     if not found.startswith(tuple(f"{line}." for line in known)):
         fit = " and ".join(f"Iceberg {one['iceberg']} is for Spark {line}" for line, one in known.items())
-        raise ValueError(f"PySpark {found} is installed, but {fit}: pip install 'pyspark=={next(iter(known))}.*'")
+        raise ArgumentError(
+            f"PySpark {found} is installed, but {fit}: pip install 'pyspark=={next(iter(known))}.*'"
+        )
     return Path(importlib.util.find_spec("pyspark").origin).parent
 
 

@@ -4,6 +4,8 @@ import sqlite3
 from contextlib import closing
 from urllib.parse import quote, unquote
 
+from workbench._base.errors import ArgumentError
+
 # As Iceberg's JDBC catalog makes them in its schema version V1: apache/iceberg, JdbcUtil.java.
 TABLES = (
     "CREATE TABLE IF NOT EXISTS iceberg_tables (catalog_name VARCHAR(255) NOT NULL, "
@@ -23,7 +25,7 @@ def make(folder):
     *duplicate column name: iceberg_type*. Made here, in one transaction, they are there before either looks.
     """
     if wrong := [sign for sign in "%#?" if sign in str(folder)]:
-        raise ValueError(
+        raise ArgumentError(
             f"the lake's folder {folder} has a {wrong[0]} in its path, which a database address cannot hold"
         )
     folder.mkdir(parents=True, exist_ok=True)

@@ -5,6 +5,8 @@ from pathlib import Path
 
 from filelock import FileLock, Timeout
 
+from workbench._base.errors import ArgumentError
+
 
 @contextmanager
 def held(path, otherwise, *, seconds=0):
@@ -24,7 +26,7 @@ def held(path, otherwise, *, seconds=0):
     try:
         lock.acquire(timeout=seconds)
     except Timeout:
-        raise ValueError(otherwise) from None
+        raise ArgumentError(otherwise) from None
     try:  # by itself, so that a Timeout of what is done meanwhile is not taken for ours
         yield
     finally:

@@ -8,6 +8,8 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING
 
+from workbench._base.errors import ArgumentError
+
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
@@ -24,7 +26,7 @@ def need(spark, feature, *, since):
         ValueError: the session's Spark is older; the message names the feature.
     """
     if tuple(map(int, spark.version.split(".")[:2])) < tuple(map(int, since.split("."))):
-        raise ValueError(f"{feature} came with Spark {since}, and this session is Spark {spark.version}")
+        raise ArgumentError(f"{feature} came with Spark {since}, and this session is Spark {spark.version}")
 
 
 def iceberg(spark: "SparkSession") -> str:

@@ -7,6 +7,8 @@ is needed.
 import os
 import re
 
+from workbench._base.errors import ArgumentError
+
 REFERENCE = re.compile(r"(env|ssm):\S+")
 NAME = re.compile(
     r"(^|[^a-z])(passwords?|passwd|pwd|secrets?|tokens?|credentials?|authorization|private[-_. ]?key"
@@ -38,7 +40,7 @@ def resolve(value):
         return value
     if kind == "env":
         if rest not in os.environ:
-            raise ValueError(f"{value} stands for the environment variable {rest}, which is not set")
+            raise ArgumentError(f"{value} stands for the environment variable {rest}, which is not set")
         return os.environ[rest]
     import boto3
     from botocore.exceptions import BotoCoreError, ClientError
@@ -46,7 +48,7 @@ def resolve(value):
     try:
         return boto3.client("ssm").get_parameter(Name=rest, WithDecryption=True)["Parameter"]["Value"]
     except (BotoCoreError, ClientError) as error:
-        raise ValueError(f"{value} cannot be read from AWS Systems Manager: {error}") from None
+        raise ArgumentError(f"{value} cannot be read from AWS Systems Manager: {error}") from None
 
 
 def kind(name, value):

@@ -14,6 +14,7 @@ from typing import Annotated, Literal
 from pydantic import Field, ValidationError, model_validator
 
 from workbench._base import secrets, yaml_files
+from workbench._base.errors import ArgumentError
 from workbench._base.strict import Strict, nearest
 
 TEXTS = ("spark.conf", "catalog.properties", "kafka.config")  # whose values are texts to those who read them
@@ -74,20 +75,20 @@ class Environment(Strict):
     def _stand_in_and_catalog_agree(self):
         cat, throw_away = self.catalog, getattr(self.catalog, "folder", None) == "scratch"
         if self.stand_in == "archive" and not throw_away:
-            raise ValueError(
+            raise ArgumentError(
                 "the stand-in archive keeps its objects in memory, so its catalog is embedded, "
                 "with the folder scratch"
             )
         if self.stand_in == "s3" and not throw_away:
-            raise ValueError("the stand-in s3 holds an embedded catalog in its own folder: name none")
+            raise ArgumentError("the stand-in s3 holds an embedded catalog in its own folder: name none")
         if self.stand_in == "rest" and (cat.type != "rest" or cat.uri or cat.warehouse):
-            raise ValueError("the stand-in rest is a catalog of type rest with its own uri and warehouse")
+            raise ArgumentError("the stand-in rest is a catalog of type rest with its own uri and warehouse")
         if Path(self.folder).is_absolute() or ".." in Path(self.folder).parts:
-            raise ValueError("folder is a path below home, or scratch")
+            raise ArgumentError("folder is a path below home, or scratch")
         if self.folder != "scratch" and self.stand_in not in ("s3", "rest"):
-            raise ValueError("folder is that of the stand-ins s3 and rest; an embedded catalog has its own")
+            raise ArgumentError("folder is that of the stand-ins s3 and rest; an embedded catalog has its own")
         if cat.type in ("rest", "hive", "jdbc") and not cat.uri and self.stand_in != "rest":
-            raise ValueError(f"a catalog of type {cat.type} needs a uri")
+            raise ArgumentError(f"a catalog of type {cat.type} needs a uri")
         return self
 
     @model_validator(mode="after")
@@ -102,7 +103,7 @@ class Environment(Strict):
             for key, value in block.items():
                 if found := secrets.kind(key, str(value)):
                     instead = "write a reference instead: env:NAME or ssm:/path"
-                    raise ValueError(f"{where}.{key} holds {found}; {instead}")
+                    raise ArgumentError(f"{where}.{key} holds {found}; {instead}")
         return self
 
 
@@ -173,13 +174,13 @@ def environment_file(name: str) -> Path:
     known = environments()
     if str(name).endswith((".yml", ".yaml")):
         if not Path(name).is_file():
-            raise ValueError(f"no environment file {name}; the named ones are {', '.join(known)}")
+            raise ArgumentError(f"no environment file {name}; the named ones are {', '.join(known)}")
         return Path(name)
     if name in known:
         return known[name]
     looked = ", ".join(str(folder) for folder in places())
     there = f"there are {', '.join(known)} (looked in {looked})"
-    raise ValueError(f"no environment {name!r}{_near(str(name), known)}; {there}")
+    raise ArgumentError(f"no environment {name!r}{_near(str(name), known)}; {there}")
 
 
 def for_children(name: str, env: Environment) -> dict[str, str]:
@@ -207,11 +208,11 @@ def _of_the_run(path):
 def parse(values, path):
     """Turn the values of an environment file into an Environment; errors name the file and the key."""
     if not isinstance(values, dict):
-        raise ValueError(f"{path}: expected keys and values, found {type(values).__name__}")
+        raise ArgumentError(f"{path}: expected keys and values, found {type(values).__name__}")
     try:
         return Environment(**({"name": Path(path).stem} | values))
     except ValidationError as error:
-        raise ValueError(f"{path}: " + "; ".join(_problem(e, values) for e in error.errors())) from None
+        raise ArgumentError(f"{path}: " + "; ".join(_problem(e, values) for e in error.errors())) from None
 
 
 def references(environment: Environment | str | None) -> list[str]:

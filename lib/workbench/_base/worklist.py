@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench._base import locks
+from workbench._base.errors import ArgumentError
 
 BUSY_SECONDS = 30  # that another program, which only looks, may keep SQLite waiting
 DAMAGED = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
@@ -143,7 +144,7 @@ def _explained(path, form):
         yield
     except sqlite3.DatabaseError as error:
         if getattr(error, "sqlite_errorcode", 0) & 0xFF in DAMAGED:
-            raise ValueError(f"{path} is not a {form.name}: {error}") from None
+            raise ArgumentError(f"{path} is not a {form.name}: {error}") from None
         if isinstance(error, sqlite3.OperationalError):
             raise OSError(f"the {form.name} {path} cannot be read or written: {error}") from None
         raise
@@ -152,14 +153,14 @@ def _explained(path, form):
 def _refuse_foreign(path, form):
     """Refuse what is not a list, by looking only: not even a lock is left beside a file of somebody else."""
     if not path.parent.is_dir():
-        raise ValueError(f"the folder of the {form.name} {path} is not there")
+        raise ArgumentError(f"the folder of the {form.name} {path} is not there")
     other = f"{path} is not a {form.name}"
     if path.is_symlink() or (path.is_file() and path.stat().st_nlink > 1):
-        raise ValueError(f"{other} but another name of a file, which a second {form.user} may have open")
+        raise ArgumentError(f"{other} but another name of a file, which a second {form.user} may have open")
     if not path.exists():
         return
     if not path.is_file():
-        raise ValueError(f"{other} but a folder or a device")
+        raise ArgumentError(f"{other} but a folder or a device")
     size = path.stat().st_size
     log, journal, lock = (Path(f"{path}{end}").exists() for end in ("-wal", "-journal", ".lock"))
     # A log is read with the file, by SQLite's rules of who may write. A journal is what a kill left in the making:
@@ -169,7 +170,7 @@ def _refuse_foreign(path, form):
         _refuse_another(database, path, form)
         pages = database.execute("PRAGMA page_count").fetchone()[0]
     if size and not pages:  # a few bytes, which SQLite would write over
-        raise ValueError(f"{other}: file is not a database")
+        raise ArgumentError(f"{other}: file is not a database")
 
 
 def _refuse_another(database, path, form):
@@ -179,5 +180,5 @@ def _refuse_another(database, path, form):
     ).fetchall()
     if objects and objects != [(form.table, f"CREATE TABLE {form.definition}")]:
         names = ", ".join([name for name, _ in objects][:5])
-        raise ValueError(f"{path} is not a {form.name}: it is a database with {names}")
+        raise ArgumentError(f"{path} is not a {form.name}: it is a database with {names}")
     return bool(objects)

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import yaml
 
+from workbench._base.errors import ArgumentError
+
 
 def read(path, *, texts=()):
     """Read a YAML file by the safe loader; duplicate keys and syntax errors are refused with the line.
@@ -18,7 +20,7 @@ def read(path, *, texts=()):
         text = Path(path).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or error  # what an OSError says has the path once more
-        raise ValueError(f"{path} cannot be read: {why}") from None
+        raise ArgumentError(f"{path} cannot be read: {why}") from None
     return read_text(text, path, texts=texts)
 
 
@@ -44,9 +46,9 @@ def read_text(text, origin, *, texts=()):
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f", line {mark.line + 1}" if mark else ""
-        raise ValueError(f"{origin}{line}: {getattr(error, 'problem', None) or error}") from None
+        raise ArgumentError(f"{origin}{line}: {getattr(error, 'problem', None) or error}") from None
     except (ValueError, LookupError, ArithmeticError, RecursionError, TypeError, AttributeError) as error:
-        raise ValueError(f"{origin}: {error}") from None  # PyYAML lets some through
+        raise ArgumentError(f"{origin}: {error}") from None  # PyYAML lets some through
 
 
 class _Strict(yaml.SafeLoader):

@@ -21,6 +21,7 @@ What S3 does with archived objects, and what is guaranteed here: docs/archive.md
     reading      rows, or the list of what is missing
 """
 
+from workbench._base.errors import ArgumentError
 from workbench.archive import listing, reading, tables
 from workbench.archive.objects import (
     MODES,
@@ -130,9 +131,9 @@ def _is_prefix(source):
 
 def _refuse(meant_for, but, **given):
     if wrong := [name for name, value in given.items() if value is not None]:
-        raise ValueError(f"{wrong[0]} is an argument for a {meant_for}; {but}")
+        raise ArgumentError(f"{wrong[0]} is an argument for a {meant_for}; {but}")
 
 
 def _need(spark, source):
     if spark is None:
-        raise ValueError(f"{source} is read by Spark: give the session as spark=")
+        raise ArgumentError(f"{source} is read by Spark: give the session as spark=")

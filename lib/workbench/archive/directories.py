@@ -5,6 +5,8 @@ The rules are those of Spark's listing of files (HadoopFSUtils) and of its disco
 
 import re
 
+from workbench._base.errors import ArgumentError
+
 LONGEST_NAME = 100  # of a copy; file systems take 255 bytes
 # ending of a key: the formats by which such a file can be read, the first where none is named
 ENDINGS = {
@@ -84,19 +86,19 @@ def format_of(prefix, keys, named):
         ValueError: none is named and the endings do not tell one, or one contradicts it.
     """
     if named is not None and not isinstance(named, str):
-        raise ValueError(f"format is the name of one of Spark's formats, not {named!r}")
+        raise ArgumentError(f"format is the name of one of Spark's formats, not {named!r}")
     endings = {ending(key): key for key in reversed(keys)}  # the first of each
     if named is None:
         if len(endings) == 1 and None not in endings:
             return ENDINGS[next(iter(endings))][0]
         told = ", ".join(sorted(map(str, filter(None, endings)))) or "nothing"
-        raise ValueError(
+        raise ArgumentError(
             f"the files of {prefix} do not all tell their format by one ending (they tell {told}): "
             f"name it, format= one of {', '.join(FORMATS)}"
         )
     wrong = [key for end, key in endings.items() if end and named.lower() not in ENDINGS[end]]
     if wrong and named.lower() in FORMATS:
-        raise ValueError(f"format {named!r} is not what the ending of {wrong[0]} says; read each format alone")
+        raise ArgumentError(f"format {named!r} is not what the ending of {wrong[0]} says; read each format alone")
     return named
 
 

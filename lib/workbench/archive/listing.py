@@ -3,6 +3,7 @@
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 
+from workbench._base.errors import ArgumentError
 from workbench.archive.objects import ARCHIVED, from_head, from_listing, split
 
 WORKERS = 32
@@ -32,9 +33,9 @@ def under(s3, prefix, *, status="auto", workers=WORKERS):
 def check(status, workers):
     """Refuse arguments that do not go."""
     if status not in HEAD_MODES:
-        raise ValueError(f"status is {', '.join(HEAD_MODES)}, not {status!r}")
+        raise ArgumentError(f"status is {', '.join(HEAD_MODES)}, not {status!r}")
     if isinstance(workers, bool) or not isinstance(workers, int) or not 1 <= workers <= 256:
-        raise ValueError(f"workers is a whole number from 1 to 256, not {workers!r}")
+        raise ArgumentError(f"workers is a whole number from 1 to 256, not {workers!r}")
 
 
 def heads(s3, wanted, *, workers=WORKERS):

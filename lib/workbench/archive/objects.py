@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 
+from workbench._base.errors import ArgumentError, WorkbenchError
+
 ACTIVE, ARCHIVED, RESTORING, RESTORED = "active", "archived", "restoring", "restored"
 ARCHIVE_CLASSES = ("GLACIER", "DEEP_ARCHIVE")
 HIVE_FOLDER = "_$folder$"
@@ -17,7 +19,7 @@ MODES = (READ_ALL, SKIP_ALL_GLACIER, READ_RESTORED_GLACIER_OBJECTS)
 READ, SKIP, FAIL = "read", "skip", "fail"
 
 
-class Archived(Exception):
+class Archived(WorkbenchError, Exception):
     """Objects that would have to be read are archived; `objects` has them, and the message says what to do."""
 
     def __init__(self, message, objects):
@@ -92,7 +94,7 @@ def split(uri):
     """
     found = re.fullmatch(r"s3[an]?://([^/]+)/?(.*)", str(uri), re.DOTALL)
     if not found:
-        raise ValueError(f"{uri!r} is no address in S3; expected s3://bucket/prefix")
+        raise ArgumentError(f"{uri!r} is no address in S3; expected s3://bucket/prefix")
     return found[1], found[2]
 
 
@@ -117,7 +119,7 @@ def decide(mode, found):
         found: Object.
     """
     if mode not in MODES:
-        raise ValueError(f"no mode {mode!r}; there are {', '.join(MODES)}")
+        raise ArgumentError(f"no mode {mode!r}; there are {', '.join(MODES)}")
     if mode == READ_ALL:
         return READ if found.readable else FAIL
     if mode == SKIP_ALL_GLACIER:

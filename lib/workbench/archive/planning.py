@@ -8,6 +8,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from workbench import costs
+from workbench._base.errors import ArgumentError
 from workbench.archive.objects import ARCHIVED, RESTORED, RESTORING, Object, counted, is_folder
 
 WORKS, WAITS, FAILS = "works", "waits", "fails"
@@ -206,7 +207,7 @@ def _tier(prices, wanted, name, objects):
     tier = wanted.get(name) if isinstance(wanted, Mapping) else wanted
     offered = costs.tiers(prices, name)
     if tier not in offered:
-        raise ValueError(
+        raise ArgumentError(
             f"{name} offers {', '.join(offered)}, not {tier!r}, and {counted(len(objects), 'object')} "
             f"{'is' if len(objects) == 1 else 'are'} in it; "
             f"nothing was asked. Name a tier for each class: {{{name!r}: {offered[-1]!r}, …}}"
@@ -217,26 +218,26 @@ def _tier(prices, wanted, name, objects):
 def _check_tiers(prices, tier):
     """Refuse names that no class and no tier has, before they are looked up in silence."""
     if not isinstance(tier, str | Mapping):
-        raise ValueError(f"tier is a tier's name or a mapping of class to tier, not {tier!r}")
+        raise ArgumentError(f"tier is a tier's name or a mapping of class to tier, not {tier!r}")
     every = {name: costs.tiers(prices, name) for name in prices.table["retrieval"]}
     known = sorted(set().union(*every.values()))
     for name, wanted in tier.items() if isinstance(tier, Mapping) else [(None, tier)]:
         if name is not None and name not in every:
-            raise ValueError(f"no class {name!r} has tiers; those that have are {', '.join(every)}")
+            raise ArgumentError(f"no class {name!r} has tiers; those that have are {', '.join(every)}")
         if wanted not in known:
             meant = [name for name in known if name.lower() == str(wanted).lower()]
             hint = f"; did you mean {meant[0]!r}?" if meant else ""
-            raise ValueError(f"no tier {wanted!r}; there are {', '.join(known)}{hint}")
+            raise ArgumentError(f"no tier {wanted!r}; there are {', '.join(known)}{hint}")
 
 
 def _once(found):
     """Give each object once, whichever of S3's names it comes by, and no folder keys."""
     if isinstance(found, str | bytes) or not isinstance(found, Iterable):
-        raise ValueError(f"found is the Objects of an inventory, not {found!r:.80}")
+        raise ArgumentError(f"found is the Objects of an inventory, not {found!r:.80}")
     seen = set()
     for entry in found:
         if not isinstance(entry, Object):
-            raise ValueError(f"found is the Objects of an inventory, and one of them is {entry!r:.80}")
+            raise ArgumentError(f"found is the Objects of an inventory, and one of them is {entry!r:.80}")
         name = (entry.bucket, entry.key, entry.version)
         if name not in seen and not is_folder(entry.uri, entry.size):
             seen.add(name)
@@ -249,7 +250,7 @@ def _some(found):
     for entry in found:
         yield entry
     if entry is None:
-        raise ValueError(
+        raise ArgumentError(
             "there is no object to plan for: the address is mistyped, or the inventory, which gives its objects "
             "once, was read before; keep it as list(archive.inventory(…))"
         )
@@ -283,7 +284,7 @@ def _refuse_short(first, days, hours, margin_hours):
     if _gone_first(first, days, hours, margin_hours):
         least = -(-(hours + margin_hours - first) // 24)
         there = f"there after {counted(f'{first:g}', 'hour')}" if first else "prolonged now"
-        raise ValueError(
+        raise ArgumentError(
             f"copies of {counted(days, 'day')}, {there}, are gone after {first + 24 * days:g}; all are there "
             f"after {hours:g} and shall be readable together for {margin_hours:g} more (margin_hours): "
             f"take days={least:.0f}. Nothing was asked"
@@ -292,9 +293,9 @@ def _refuse_short(first, days, hours, margin_hours):
 
 def _check(days, margin_hours, now):
     if isinstance(days, bool) or not isinstance(days, int) or not 1 <= days <= MOST_DAYS:
-        raise ValueError(f"days is a whole number from 1 to {MOST_DAYS}, not {days!r}")
+        raise ArgumentError(f"days is a whole number from 1 to {MOST_DAYS}, not {days!r}")
     number = isinstance(margin_hours, int | float) and not isinstance(margin_hours, bool)
     if not number or not 0 <= margin_hours <= 24 * MOST_DAYS:
-        raise ValueError(f"margin_hours is a number from 0 to {24 * MOST_DAYS}, not {margin_hours!r}")
+        raise ArgumentError(f"margin_hours is a number from 0 to {24 * MOST_DAYS}, not {margin_hours!r}")
     if now.tzinfo is None:
-        raise ValueError(f"now is a datetime that names its time zone, not {now!r}")
+        raise ArgumentError(f"now is a datetime that names its time zone, not {now!r}")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from workbench._base.errors import ArgumentError
 from workbench.archive import directories, listing, objects, tables
 from workbench.archive.objects import FAIL, READ, READ_ALL, SKIP, Archived, Object
 
@@ -35,7 +36,7 @@ def of_table(spark, s3, table, *, where=None, snapshot_id=None, mode=READ_ALL):
     """Return the rows of a table when every file they need can be read."""
     objects.decide(mode, None) if mode not in objects.MODES else None
     if mode != READ_ALL:
-        raise ValueError(
+        raise ArgumentError(
             f"{mode} would leave rows of {table} out without a trace: manifests name every file of a table. "
             f"A table is read by {READ_ALL} or not at all; choose its rows by `where` or `snapshot_id`"
         )
@@ -49,7 +50,7 @@ def of_directory(spark, s3, prefix, *, mode=READ_ALL, copy_to=None, format=None,
     objects.decide(mode, None) if mode not in objects.MODES else None
     listed = list(listing.under(s3, prefix))
     if not listed:
-        raise ValueError(f"there is no object {prefix}, nor one below it")
+        raise ArgumentError(f"there is no object {prefix}, nor one below it")
     found = [one for one in listed if not objects.is_folder(one.uri, one.size)]
     passed, partitioned = _passed_over(prefix, found), any(directories.columns(one.key) for one in found)
     decided = {READ: [], SKIP: [], FAIL: []}
@@ -85,7 +86,7 @@ def _refuse_other_columns(prefix, wanted):
     found = {directories.columns(one.key): one.uri for one in wanted}
     if len(found) > 1:
         shown = [f"{', '.join(names)} ({uri})" for names, uri in sorted(found.items())]
-        raise ValueError(
+        raise ArgumentError(
             f"the objects of {prefix} have different partition columns: {tables.named(shown)}; read each alone"
         )
 
@@ -103,14 +104,14 @@ def _say(who, prefix, left_out, total):
 def _rows(spark, s3, prefix, wanted, copy_to, format, schema, options):
     if not wanted:
         if schema is None:
-            raise ValueError(
+            raise ArgumentError(
                 f"no object under {prefix} is left to read, and without a schema there are no columns"
             )
         return spark.createDataFrame([], schema)
     if copy_to is not None:
         base, places = _copied(s3, wanted, Path(copy_to).resolve())
     elif wrong := [one.uri for one in wanted if directories.ambiguous(one.key)]:
-        raise ValueError(f"Spark takes other keys for {tables.named(wrong)}; read them by copies: copy_to=")
+        raise ArgumentError(f"Spark takes other keys for {tables.named(wrong)}; read them by copies: copy_to=")
     else:
         base, places = directories.base(prefix), [one.uri for one in wanted]
     reader = spark.read.format(format).options(**{"basePath": base, **options})
@@ -118,7 +119,7 @@ def _rows(spark, s3, prefix, wanted, copy_to, format, schema, options):
         return (reader.schema(schema) if schema else reader).load([_literal(place) for place in places])
     except Exception as error:
         if copy_to is None and "No FileSystem for scheme" in str(error):
-            raise ValueError(
+            raise ArgumentError(
                 f"this session has no file system that opens {prefix}: give copy_to=, a local folder into which "
                 "the objects are copied, or a session with one (S3A: hadoop-aws)"
             ) from None
@@ -147,7 +148,7 @@ def _copied(s3, wanted, folder):
             s3.download_file(one.bucket, one.key, str(place), **version)
         except ClientError as error:
             if error.response["Error"]["Code"] in ("404", "NoSuchKey"):
-                raise ValueError(f"{one.uri} was deleted before it was read") from None
+                raise ArgumentError(f"{one.uri} was deleted before it was read") from None
             if error.response["Error"]["Code"] != "InvalidObjectState":
                 raise
             raise Archived(f"{one.uri} was archived again before it was read", [one]) from None

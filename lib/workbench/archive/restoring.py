@@ -6,6 +6,7 @@ import time
 from datetime import UTC, datetime, timedelta
 
 from workbench._base import worklist
+from workbench._base.errors import ArgumentError
 from workbench.archive import listing
 from workbench.archive.planning import Plan
 from workbench.archive.requests import STATE_TABLE
@@ -59,9 +60,9 @@ def restore(
             or a look. An object that it denies among others stands in `failed`.
     """
     if not isinstance(plan, Plan):
-        raise ValueError(f"a restore is of a Plan, as archive.plan gives it, not of {plan!r:.80}")
+        raise ArgumentError(f"a restore is of a Plan, as archive.plan gives it, not of {plan!r:.80}")
     if now is not None and not callable(now):
-        raise ValueError(f"now is a function that returns the time, as store.clock.now, not {now!r}")
+        raise ArgumentError(f"now is a function that returns the time, as store.clock.now, not {now!r}")
     now = now or (lambda: datetime.now(UTC))
     _check(wait_hours, poll_s, longest_poll_s, tries)
     hours = _patience(plan, poll_s, longest_poll_s, tries) if wait_hours is None else wait_hours
@@ -84,11 +85,11 @@ def restore(
 def _check(wait_hours, poll_s, longest_poll_s, tries):
     for name, value in {"wait_hours": wait_hours or 0, "poll_s": poll_s, "longest_poll_s": longest_poll_s}.items():
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise ValueError(f"{name} is a finite number, not {value!r}")
+            raise ArgumentError(f"{name} is a finite number, not {value!r}")
     if (wait_hours or 0) < 0 or poll_s <= 0 or longest_poll_s < poll_s or tries < 1:
-        raise ValueError("wait_hours is from 0, poll_s above 0 and not above longest_poll_s, tries from 1")
+        raise ArgumentError("wait_hours is from 0, poll_s above 0 and not above longest_poll_s, tries from 1")
     if (wait_hours or 0) > MOST_HOURS:
-        raise ValueError(f"wait_hours is {MOST_HOURS} at most, not {wait_hours!r}")
+        raise ArgumentError(f"wait_hours is {MOST_HOURS} at most, not {wait_hours!r}")
 
 
 def _patience(plan, poll_s, longest_poll_s, tries):

@@ -8,6 +8,7 @@ metadata file twenty times, for more than a minute. So metadata is looked at by 
 import re
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 from workbench.archive import listing
 from workbench.archive.objects import MetadataArchived, counted, split
 from workbench.tables import commits
@@ -67,7 +68,7 @@ def planned(df):
         if kind == "LocalTableScanExec":  # the filter leaves nothing
             continue
         if kind != "BatchScanExec" or "org.apache.iceberg" not in leaf.scan().getClass().getName():
-            raise ValueError(f"files are known of Iceberg tables only; this query has a {kind}")
+            raise ArgumentError(f"files are known of Iceberg tables only; this query has a {kind}")
         for part in _each(leaf.inputPartitions()):
             tasks = part.taskGroup().tasks().iterator()
             while tasks.hasNext():
@@ -80,7 +81,7 @@ def planned(df):
 def _checked(table, snapshot_id):
     """Return the quoted name; refuse what is no name or no snapshot id."""
     if snapshot_id is not None and (isinstance(snapshot_id, bool) or not isinstance(snapshot_id, int)):
-        raise ValueError(f"a snapshot id is a whole number, not {snapshot_id!r}")
+        raise ArgumentError(f"a snapshot id is a whole number, not {snapshot_id!r}")
     return identifiers.quoted(table)
 
 
@@ -93,7 +94,7 @@ def _metadata(s3, table, loaded, snapshot_id, workers):
     if snapshot is None:
         if snapshot_id is None:
             return found  # an empty table
-        raise ValueError(f"{table} has no snapshot {snapshot_id}")
+        raise ArgumentError(f"{table} has no snapshot {snapshot_id}")
     if snapshot.manifestListLocation():
         found += _looked_at(s3, table, [(snapshot.manifestListLocation(), None, "metadata")], workers)
     _refuse_archived(table, found)
@@ -157,11 +158,11 @@ def _looked_at(s3, table, wanted, workers):
         try:
             split(uri)
         except ValueError:
-            raise ValueError(f"{table} is not on S3: it has {uri}") from None
+            raise ArgumentError(f"{table} is not on S3: it has {uri}") from None
     found = listing.heads(s3, wanted, workers=workers)
     gone = [uri for (uri, _, _), one in zip(wanted, found, strict=True) if one is None]
     if gone:
-        raise ValueError(f"{table} names {len(gone)} files that are not there: {named(gone)}")
+        raise ArgumentError(f"{table} names {len(gone)} files that are not there: {named(gone)}")
     return found
 
 

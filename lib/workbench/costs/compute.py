@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
 
+from workbench._base.errors import ArgumentError
 from workbench.costs.listing import price
 
 CENT = Decimal("0.01")
@@ -36,7 +37,7 @@ class Cluster:
             ValueError: no such rounding.
         """
         if rounding not in (EXACT, COMPONENTS, SUM):
-            raise ValueError(f"no rounding {rounding!r}; there are {EXACT}, {COMPONENTS}, {SUM}")
+            raise ArgumentError(f"no rounding {rounding!r}; there are {EXACT}, {COMPONENTS}, {SUM}")
         parts = (self.machines_usd, self.service_usd, self.volumes_usd)
         if rounding == COMPONENTS:
             return sum(_cents(part) for part in parts)
@@ -80,7 +81,9 @@ def cluster(listed, instance, *, machines, hours, volume_gb=20, volume="gp2", em
     offered, disk = price(listed, "instance", instance), price(listed, "volume", volume)
     kinds = ("ec2", "emr") if emr else ("ec2",)
     if missing := [kind for kind in kinds if kind not in offered]:
-        raise ValueError(f"{instance} has no {missing[0]} price in {listed.region}; it has {', '.join(offered)}")
+        raise ArgumentError(
+            f"{instance} has no {missing[0]} price in {listed.region}; it has {', '.join(offered)}"
+        )
     rate = {kind: Decimal(offered[kind]["usd_per_hour"]) for kind in kinds}
     hourly = Decimal(disk["usd_per_gb_month"]) / listed.table["about"]["hours_per_month"]
     used = {disk["source"], *(offered[kind]["source"] for kind in kinds)}
@@ -157,7 +160,7 @@ def _amounts(**named):
         except InvalidOperation:
             amount = Decimal("NaN")
         if not amount.is_finite() or amount < 0:
-            raise ValueError(f"{name} is {value}; an amount is a number from 0")
+            raise ArgumentError(f"{name} is {value}; an amount is a number from 0")
     return found
 
 

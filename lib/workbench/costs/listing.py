@@ -7,6 +7,8 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from workbench._base.errors import ArgumentError
+
 # kind of price in a file: whether one entry holds several prices
 KINDS = {
     "storage": False, "requests": False, "retrieval": True, "instance": True, "volume": False, "glue": False,
@@ -51,7 +53,7 @@ def prices(service="s3", *, file=None):
     path = Path(file) if file else shipped / f"{service}.toml"
     if not path.is_file():
         there = ", ".join(sorted(found.stem for found in shipped.glob("*.toml")))
-        raise ValueError(f"there is no price file {path if file else service}; there are {there}")
+        raise ArgumentError(f"there is no price file {path if file else service}; there are {there}")
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         about = table["about"]
@@ -59,7 +61,7 @@ def prices(service="s3", *, file=None):
         found = Prices(about["service"], about["region"], about["currency"], day, table["sources"], table)
         _check(table)
     except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise ValueError(f"{path} is no price file: {error}") from None
+        raise ArgumentError(f"{path} is no price file: {error}") from None
     return found
 
 
@@ -71,7 +73,7 @@ def price(listed, kind, name):
     """
     found = listed.table.get(kind, {})
     if name not in found:
-        raise ValueError(f"no {kind} price for {name!r} in {listed.region}; there are {', '.join(found)}")
+        raise ArgumentError(f"no {kind} price for {name!r} in {listed.region}; there are {', '.join(found)}")
     return found[name]
 
 
@@ -80,7 +82,7 @@ def _check(table):
     kinds = set(table) - {"about", "sources"}
     if not kinds or kinds - set(KINDS):
         told = ", ".join(sorted(kinds - set(KINDS))) or "none"
-        raise ValueError(f"its kinds of prices are among {', '.join(KINDS)}, found {told}")
+        raise ArgumentError(f"its kinds of prices are among {', '.join(KINDS)}, found {told}")
     for kind in sorted(kinds):
         for name, entry in table[kind].items():
             for one in entry.values() if KINDS[kind] else [entry]:
@@ -89,12 +91,12 @@ def _check(table):
 
 def _check_price(name, one, sources):
     if one["source"] not in sources:
-        raise ValueError(f"{name} names the source {one['source']!r}, which is not listed")
+        raise ArgumentError(f"{name} names the source {one['source']!r}, which is not listed")
     if not any(key.startswith("usd_") for key in one):
-        raise ValueError(f"{name} has no amount: usd_…")
+        raise ArgumentError(f"{name} has no amount: usd_…")
     if one.get("seen", SEEN[0]) not in SEEN:
-        raise ValueError(f"{name} was seen {one['seen']!r}; there are {', '.join(SEEN)}")
+        raise ArgumentError(f"{name} was seen {one['seen']!r}; there are {', '.join(SEEN)}")
     for key, value in one.items():
         amount = isinstance(value, str) and value.replace(".", "", 1).isdigit()
         if key.startswith("usd_") and not amount:
-            raise ValueError(f"{name}.{key} is {value!r}; an amount is text such as '0.023'")
+            raise ArgumentError(f"{name}.{key} is {value!r}; an amount is text such as '0.023'")

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
+from workbench._base.errors import ArgumentError
 from workbench.costs.listing import price
 
 
@@ -68,7 +69,7 @@ def retrieval(listed, archived_as, tier, *, objects, size, days):
     """
     offered = price(listed, "retrieval", archived_as)
     if tier not in offered:
-        raise ValueError(f"{archived_as} offers {', '.join(offered)}, not {tier!r}")
+        raise ArgumentError(f"{archived_as} offers {', '.join(offered)}, not {tier!r}")
     rate, used = offered[tier], [offered[tier]["source"]]
     for_bytes = Decimal(rate["usd_per_gb"]) * size / listed.table["about"]["bytes_per_gb"]
     for_requests = Decimal(rate["usd_per_1000_requests"]) * objects / 1000

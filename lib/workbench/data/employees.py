@@ -10,6 +10,8 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
+from workbench._base.errors import ArgumentError
+
 FORMATS = ("json", "avro", "protobuf")
 SCHEMA = (
     "kind STRING, op STRING, employee_id BIGINT, changed_at TIMESTAMP, age INT, role STRING, team STRING, "
@@ -102,12 +104,12 @@ def check(*, records, bad_share=0.0, late_share=0.0, form="json"):
         ValueError: with the argument, its value and what was expected.
     """
     if isinstance(records, bool) or not isinstance(records, int) or records < 1:
-        raise ValueError(f"records is {records!r}, expected a whole number from 1")
+        raise ArgumentError(f"records is {records!r}, expected a whole number from 1")
     for name, share in (("bad_share", bad_share), ("late_share", late_share)):
         if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-            raise ValueError(f"{name} is {share!r}, expected a number from 0 to 1")
+            raise ArgumentError(f"{name} is {share!r}, expected a number from 0 to 1")
     if form not in FORMATS:
-        raise ValueError(f"form is {form!r}, expected one of {', '.join(FORMATS)}")
+        raise ArgumentError(f"form is {form!r}, expected one of {', '.join(FORMATS)}")
 
 
 def _row(chance, number, kind, employees):

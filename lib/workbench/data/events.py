@@ -4,6 +4,7 @@ import json
 import random
 from dataclasses import dataclass
 
+from workbench._base.errors import ArgumentError
 from workbench.data import nyc
 
 SCHEMA = (
@@ -48,7 +49,9 @@ def rows(count):
     import pandas as pd
 
     if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= 336_776:
-        raise ValueError(f"count is {count!r}, expected a whole number from 1 to 336,776: the flights there are")
+        raise ArgumentError(
+            f"count is {count!r}, expected a whole number from 1 to 336,776: the flights there are"
+        )
     wanted = [*NUMBERS, "carrier", "tailnum", "origin", "dest", "time_hour", "minute"]
     text = pd.read_csv(nyc.csv("flights"), usecols=wanted, nrows=count, dtype=str, keep_default_na=False)
     found = []
@@ -86,7 +89,7 @@ def flights(*, records=20_000, seed=1, bad_share=0.01, duplicate_share=0.01, lat
     """
     shares = {"bad": bad_share, "duplicate": duplicate_share, "late": late_share, "swapped": swapped_share}
     if wrong := [name for name, share in shares.items() if isinstance(share, bool) or not 0 <= share <= 1]:
-        raise ValueError(f"{wrong[0]}_share is {shares[wrong[0]]!r}, expected a number from 0 to 1")
+        raise ArgumentError(f"{wrong[0]}_share is {shares[wrong[0]]!r}, expected a number from 0 to 1")
     found, chance = rows(records), random.Random(seed)
     counts = {name: round(share * records) for name, share in shares.items()}
     sending = [(float(number), row, None) for number, row in enumerate(found)]

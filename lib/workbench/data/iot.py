@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -151,8 +152,8 @@ def _copies(seed):
 def _check(rows, files, seed):
     for name, value, least in (("rows", rows, 1), ("files", files, BUCKETS)):
         if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ValueError(f"{name} is {value!r}, expected a whole number from {least}")
+            raise ArgumentError(f"{name} is {value!r}, expected a whole number from {least}")
     if files % BUCKETS:
-        raise ValueError(f"files is {files}, expected a multiple of {BUCKETS}: what a micro-batch writes")
+        raise ArgumentError(f"files is {files}, expected a multiple of {BUCKETS}: what a micro-batch writes")
     if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
-        raise ValueError(f"seed is {seed!r}, expected a whole number from 0 to 2**63 - 1")
+        raise ArgumentError(f"seed is {seed!r}, expected a whole number from 0 to 2**63 - 1")

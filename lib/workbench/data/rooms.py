@@ -8,6 +8,8 @@ an hour of readings, and a new file in which the living room reads about 100 °C
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from workbench._base.errors import ArgumentError
+
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
@@ -54,9 +56,9 @@ def rooms(spark, *, readings=10_000, seed=1):
         ValueError: readings is no whole number of 6 or more, or seed is no whole number.
     """
     if isinstance(readings, bool) or not isinstance(readings, int) or readings < 2 * len(ROOMS):
-        raise ValueError(f"readings is {readings!r}, expected a whole number of {2 * len(ROOMS)} or more")
+        raise ArgumentError(f"readings is {readings!r}, expected a whole number of {2 * len(ROOMS)} or more")
     if isinstance(seed, bool) or not isinstance(seed, int) or not -(2**63) <= seed < 2**63:
-        raise ValueError(f"seed is {seed!r}, expected a whole number of 64 bits")
+        raise ArgumentError(f"seed is {seed!r}, expected a whole number of 64 bits")
     everything = _numbered(spark, readings, seed)
     columns = [part.split()[0] for part in SCHEMA.split(", ")]
     return Rooms(

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
 
+from workbench._base.errors import ArgumentError
+
 SCHEMA = (
     "transaction_id STRING NOT NULL, date TIMESTAMP NOT NULL, customer_id STRING NOT NULL, "
     "gender STRING NOT NULL, age INT NOT NULL, product_category STRING NOT NULL, product_name STRING NOT NULL, "
@@ -50,7 +52,7 @@ def made(*, records=1_000, seed=1):
         ValueError: records is no whole number from 1.
     """
     if isinstance(records, bool) or not isinstance(records, int) or records < 1:
-        raise ValueError(f"records is {records!r}, expected a whole number from 1")
+        raise ArgumentError(f"records is {records!r}, expected a whole number from 1")
     chance, found, minutes = random.Random(seed), [], Counter()
     for number in range(records):
         at = FIRST + timedelta(seconds=number // 3 * SECONDS_BETWEEN)

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 
 TARGET_FILE_BYTES = 32 * 1024  # what these small tables are judged by: their data files are tens of kilobytes
 LEAST_ROWS = 20_000  # of fewer, files in no order are also small ones
@@ -91,7 +92,7 @@ def shuffled(spark, namespace, *, rows, seed=1):
         ValueError: there are fewer than `LEAST_ROWS`.
     """
     if rows < LEAST_ROWS:
-        raise ValueError(f"rows is {rows}, expected {LEAST_ROWS} or more: of fewer the files are small ones")
+        raise ArgumentError(f"rows is {rows}, expected {LEAST_ROWS} or more: of fewer the files are small ones")
     files = rows * 9 // 30_000  # a row takes 9 bytes, a file is about a target size
     name = _create(spark, identifiers.within(namespace, "shuffled"))
     orders(spark, rows=rows, seed=seed).repartition(files, "id").writeTo(name).append()

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import workbench
 from workbench._base import files, jars, java
+from workbench._base.errors import ArgumentError
 from workbench.engines import profiles
 
 
@@ -27,7 +28,7 @@ def install(engine):
     if engine.kernel:
         _kernel(engine)
     if wrong := profiles.lacks(engine):
-        raise ValueError(f"engine {engine.name} still cannot run: {wrong}")
+        raise ArgumentError(f"engine {engine.name} still cannot run: {wrong}")
 
 
 def _make(engine):
@@ -65,4 +66,4 @@ def _run(command, engine, env=None):
     said = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False, env=env)
     if said.returncode:
         last = [line for line in said.stderr.splitlines() if line.strip()][-3:]
-        raise ValueError(f"the environment of {engine.name} could not be made: {' '.join(last)[:600]}")
+        raise ArgumentError(f"the environment of {engine.name} could not be made: {' '.join(last)[:600]}")

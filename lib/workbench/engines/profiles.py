@@ -14,6 +14,7 @@ from typing import Literal
 from pydantic import Field, ValidationError, model_validator
 
 from workbench._base import jars, java, settings, strict, yaml_files
+from workbench._base.errors import ArgumentError
 
 # params/engines/choices.yml says which profile takes which query, choices_sf0.1.yml at that scale factor; see
 # tpcds.choices
@@ -52,13 +53,13 @@ class Engine(strict.Strict):
     def _whole(self):
         """Refuse what could not run, or would run as something else than it says."""
         if (needed := PACKAGE[self.family]) not in self.packages:
-            raise ValueError(f"packages name no {needed}, which makes an engine of the family {self.family}")
+            raise ArgumentError(f"packages name no {needed}, which makes an engine of the family {self.family}")
         if self.family == "duckdb" and self.conf:
-            raise ValueError("conf: an engine of the family duckdb takes no settings")
+            raise ArgumentError("conf: an engine of the family duckdb takes no settings")
         if self.family == "spark" and not any(name.startswith("iceberg") for name in self.jars):
-            raise ValueError("jars name no iceberg, so it could not read the tables")
+            raise ArgumentError("jars name no iceberg, so it could not read the tables")
         if self.kernel and not self.own_environment:
-            raise ValueError("kernel: only an engine with an environment of its own (own_environment) has one")
+            raise ArgumentError("kernel: only an engine with an environment of its own (own_environment) has one")
         return self
 
 
@@ -80,16 +81,16 @@ def engine(name):
     if name not in known:
         close = strict.nearest(str(name), known)
         hint = f" (did you mean {close}?)" if close else ""
-        raise ValueError(f"no engine {name!r}{hint}; there are {', '.join(known)}")
+        raise ArgumentError(f"no engine {name!r}{hint}; there are {', '.join(known)}")
     values = yaml_files.read(known[name], texts=("conf",))
     try:
         found = Engine(**({"name": known[name].stem} | values))
     except ValidationError as error:
-        raise ValueError(f"{known[name]}: " + "; ".join(_problem(e) for e in error.errors())) from None
+        raise ArgumentError(f"{known[name]}: " + "; ".join(_problem(e) for e in error.errors())) from None
     except TypeError:
-        raise ValueError(f"{known[name]}: expected keys and values, found {type(values).__name__}") from None
+        raise ArgumentError(f"{known[name]}: expected keys and values, found {type(values).__name__}") from None
     if found.name != known[name].stem:  # it would be asked for by that name, and be another one
-        raise ValueError(f"{known[name]}: name is {found.name}; a profile has the name of its file")
+        raise ArgumentError(f"{known[name]}: name is {found.name}; a profile has the name of its file")
     return found
 
 
@@ -101,7 +102,7 @@ def require(engine):
     """
     for package, wanted in engine.packages.items():
         if (there := _version(package)) != wanted:
-            raise ValueError(
+            raise ArgumentError(
                 f"engine {engine.name} is {package} {wanted}, here is {there}: it needs a process of its own"
             )
 
@@ -189,9 +190,9 @@ def versions_in(name: str) -> dict[str, str]:
     if profile is None or not profile.kernel:
         with_kernel = ", ".join(known.name for known in map(engine, names()) if known.kernel)
         why = "which has no kernel" if profile else "which there is not"
-        raise ValueError(f"no notebook runs in engine {name}, {why}; with a kernel there are: {with_kernel}")
+        raise ArgumentError(f"no notebook runs in engine {name}, {why}; with a kernel there are: {with_kernel}")
     if wrong := lacks_kernel(profile):
-        raise ValueError(f"engine {name} cannot run: {wrong}")
+        raise ArgumentError(f"engine {name} cannot run: {wrong}")
     return versions(profile)
 
 
@@ -210,10 +211,10 @@ def with_spark(version: str) -> tuple[Path | str, dict[str, str]]:
     with_kernel = [profile for profile in map(engine, names()) if profile.kernel]
     fitting = [profile for profile in with_kernel if profile.packages["pyspark"].startswith(f"{line}.")]
     if not fitting:
-        raise ValueError(f"no engine here has Spark {line}, in whose kernel it would run")
+        raise ArgumentError(f"no engine here has Spark {line}, in whose kernel it would run")
     profile = fitting[0]
     if wrong := lacks(profile):
-        raise ValueError(f"Spark {line} is the engine {profile.name} here, and it cannot run: {wrong}")
+        raise ArgumentError(f"Spark {line} is the engine {profile.name} here, and it cannot run: {wrong}")
     return python(profile), versions(profile)
 
 
@@ -227,7 +228,7 @@ def lock(name):
     places = (here.parents[3] / "locks", here.parents[1] / "engines")
     if found := next((place / f"{name}.lock" for place in places if (place / f"{name}.lock").is_file()), None):
         return found
-    raise ValueError(f"there is no lock file {name}.lock, from which an environment could be made")
+    raise ArgumentError(f"there is no lock file {name}.lock, from which an environment could be made")
 
 
 def installed(engine):

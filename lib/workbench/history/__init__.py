@@ -8,6 +8,7 @@ docs/history.md for what is guaranteed and what it costs.
 from datetime import UTC, datetime, timedelta
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 from workbench.history import advance, targets
 from workbench.history.advance import Built, NullKey
 from workbench.history.doubles import KeyTwice
@@ -65,7 +66,7 @@ def build(spark, source, target, *, key, back_end="auto", truncated=False, toget
     for name in schema.names:
         identifiers.in_sql(name)  # a merge parses the names that it fills once more
     if taken := [name for name in schema.names if name.lower() in targets.COLUMNS]:
-        raise ValueError(f"{source} has a column {taken[0]}, which the history adds")
+        raise ArgumentError(f"{source} has a column {taken[0]}, which the history adds")
     return advance.run(spark, source, table, schema, target, key, back_end, truncated, tuple(together))
 
 
@@ -87,7 +88,7 @@ def as_of(spark, target, when):
     from pyspark.sql import functions as F
 
     if not isinstance(when, datetime):
-        raise ValueError(f"a datetime is needed, not {when!r}")
+        raise ArgumentError(f"a datetime is needed, not {when!r}")
     moment = _literal(when)
     open_or_later = F.col("valid_to").isNull() | (F.col("valid_to") > moment)
     return _versions(spark, target).where((F.col("valid_from") <= moment) & open_or_later)
@@ -118,5 +119,5 @@ def _versions(spark, target):
     commits.load(spark, target)  # says what is there where there is no such table
     found = spark.table(identifiers.quoted(target))
     if missing := [name for name in targets.COLUMNS if name not in found.columns]:
-        raise ValueError(f"{target} is no history: it has no column {missing[0]}; {', '.join(found.columns)}")
+        raise ArgumentError(f"{target} is no history: it has no column {missing[0]}; {', '.join(found.columns)}")
     return found

@@ -6,6 +6,7 @@ from decimal import Context
 from functools import partial
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 from workbench.history import doubles, positions, publish, targets, versions
 from workbench.history.targets import COLUMNS
 from workbench.tables import changes, commits
@@ -17,7 +18,7 @@ COMMITS_A_QUERY = 64
 LISTED_VALUES = 64
 
 
-class NullKey(ValueError):
+class NullKey(ArgumentError):
     """A row has a null in its key, which names nothing."""
 
 
@@ -40,7 +41,7 @@ def run(spark, source, table, schema, target, key, back_end, truncated, together
     before, at, base = None, None, None
     if goal is not None:
         if goal.uuid() == table.uuid():
-            raise ValueError(f"{source} cannot be its own history")
+            raise ArgumentError(f"{source} cannot be its own history")
         before, at = positions.read(spark, target, goal)
         base = goal.currentSnapshot().snapshotId() if goal.currentSnapshot() is not None else None
     if before is not None:
@@ -169,7 +170,7 @@ def _ended(spark, target, ends, count, bounds, key):
     ended = ends.join(known, list(key), "left").localCheckpoint()
     there, rows = ended.agg(F.count("_version"), F.count("*")).collect()[0]
     if not there == rows == count:
-        raise ValueError(
+        raise ArgumentError(
             f"{target} has {there} open versions of {count} keys that changed: it was changed by somebody else, "
             "or the source had a key twice; build it anew"
         )

@@ -5,6 +5,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 from workbench.tables.changes import compare
 from workbench.tables.changes.ranges import Range
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 STATES_READ = 50  # of the source, at most, to say which have the key twice
 
 
-class KeyTwice(ValueError):
+class KeyTwice(ArgumentError):
     """A commit left two rows of one key; the message names it, the commit, and how to go on."""
 
 

@@ -5,6 +5,7 @@ import json
 import re
 from dataclasses import dataclass
 
+from workbench._base.errors import ArgumentError
 from workbench.tables import commits, publication
 from workbench.tables.changes import ranges
 
@@ -13,7 +14,7 @@ REF = "history_"
 BRANCH = re.compile(r"history_[0-9a-f]{32}")
 
 
-class OtherSource(ValueError):
+class OtherSource(ArgumentError):
     """The target was built from another source; the message names both."""
 
 
@@ -73,7 +74,7 @@ def read(spark, name, table):
             newest = max(known, key=lambda tag: tag.sequenceNumber())
             return _parse(newest), newest.snapshotId()
     if line and line[-1].summary().get("total-records") != "0":
-        raise ValueError(
+        raise ArgumentError(
             f"{name} holds rows, but none of its snapshots says from which source they were built: give the name "
             "of a table that is empty or not there"
         )
@@ -100,13 +101,13 @@ def same(spark, position, source, table, key):
             f"{table.uuid().toString()}: another, or made anew"
         )
     if position.key != tuple(key):
-        raise ValueError(f"the target was built with the key {', '.join(position.key)}, not {', '.join(key)}")
+        raise ArgumentError(f"the target was built with the key {', '.join(position.key)}, not {', '.join(key)}")
     now = {number: name for name, number in fields(spark, table).items()}
     for name, number in position.columns.items():
         if number not in now:
-            raise ValueError(f"column {name} was dropped from {source}: its history would end without a reason")
+            raise ArgumentError(f"column {name} was dropped from {source}: its history would end without a reason")
         if now[number] != name:
-            raise ValueError(
+            raise ArgumentError(
                 f"column {name} of {source} is now called {now[number]}: rename it in the target and build it anew"
             )
 

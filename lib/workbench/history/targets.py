@@ -1,6 +1,7 @@
 """The table that a history is written to: its columns, and what is added when the source gets more."""
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 from workbench.tables import commits, snapshots
 
 COLUMNS = {
@@ -20,7 +21,7 @@ def load(spark, target):
         spark.table(identifiers.quoted(target))
     except Exception:
         return None
-    raise ValueError(f"{target} is a view; a history is written to a table")
+    raise ArgumentError(f"{target} is a view; a history is written to a table")
 
 
 def full_name(spark, target):
@@ -41,17 +42,19 @@ def fit(spark, target, goal, schema, table, before):
     there = {field.name: field.dataType.simpleString() for field in spark.table(name).schema.fields}
     for column, kind in there.items():
         if column not in wanted:
-            raise ValueError(f"{target} has a column {column}, which the history has not: {', '.join(wanted)}")
+            raise ArgumentError(f"{target} has a column {column}, which the history has not: {', '.join(wanted)}")
         if wanted[column] != kind:
-            raise ValueError(f"column {column} of {target} is {kind}, and has to be {wanted[column]}")
+            raise ArgumentError(f"column {column} of {target} is {kind}, and has to be {wanted[column]}")
     missing = [column for column in wanted if column not in there]
     if not missing:
         return
     if before is None or set(missing) & {*before.columns, *COLUMNS}:
-        raise ValueError(f"{target} has no column {missing[0]}; a history of this source has {', '.join(wanted)}")
+        raise ArgumentError(
+            f"{target} has no column {missing[0]}; a history of this source has {', '.join(wanted)}"
+        )
     fields = [table.schema().findField(column) for column in missing]
     if goal.operations().current().formatVersion() < 3 and any(one.initialDefault() is not None for one in fields):
-        raise ValueError(
+        raise ArgumentError(
             f"column {missing[0]} has a default, which {target} of format 2 cannot have: upgrade it to 3"
         )
 

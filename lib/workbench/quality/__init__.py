@@ -17,6 +17,7 @@ from functools import cached_property
 from typing import Any
 
 from workbench import verdicts
+from workbench._base.errors import ArgumentError
 from workbench.quality import evaluation, syntax
 from workbench.quality.frames import distinguished, shown
 from workbench.quality.syntax import parse
@@ -173,22 +174,24 @@ def evaluate(spark, df, ruleset, *, references=None, now=None, composite="COLUMN
 def _refuse(df, references, now, composite):
     """Refuse what is wrong with the arguments beside the rules."""
     if any(alias.lower() == "primary" for alias in references):
-        raise ValueError("a reference cannot be called primary: that is the frame itself")
+        raise ArgumentError("a reference cannot be called primary: that is the frame itself")
     for name, frame in {"df": df, **references}.items():
         if not hasattr(frame, "columns") or not hasattr(frame, "agg"):
-            raise ValueError(f"{name} is a {type(frame).__name__}, expected a DataFrame")
+            raise ArgumentError(f"{name} is a {type(frame).__name__}, expected a DataFrame")
         if frame.isStreaming:
-            raise ValueError(f"{name} is a stream, which has no end to be judged at; evaluate its batches")
+            raise ArgumentError(f"{name} is a stream, which has no end to be judged at; evaluate its batches")
     taken = [name for name in df.columns if name.lower() in {mark.lower() for mark in MARKS}]
     if taken:
-        raise ValueError(f"the frame has columns that the outcome would add: {', '.join(taken)}")
+        raise ArgumentError(f"the frame has columns that the outcome would add: {', '.join(taken)}")
     cases = {}
     for alias in references:
         cases.setdefault(alias.lower(), []).append(alias)
     for same in cases.values():
         if len(same) > 1:
-            raise ValueError(f"references differ only in case: {', '.join(same)}; SQL could not tell them apart")
+            raise ArgumentError(
+                f"references differ only in case: {', '.join(same)}; SQL could not tell them apart"
+            )
     if now is not None and (not isinstance(now, datetime) or now.utcoffset() is None):
-        raise ValueError(f"now must be a datetime with a time zone, such as UTC; it is {now!r}")
+        raise ArgumentError(f"now must be a datetime with a time zone, such as UTC; it is {now!r}")
     if composite not in ("COLUMN", "ROW"):
-        raise ValueError(f'composite is "COLUMN" or "ROW", not {composite!r}')
+        raise ArgumentError(f'composite is "COLUMN" or "ROW", not {composite!r}')

@@ -3,6 +3,7 @@
 from fractions import Fraction
 
 from workbench._base import releases
+from workbench._base.errors import ArgumentError
 from workbench.quality.comparisons import RANGES, check_bounds, holds, met
 from workbench.quality.frames import Bound, Judged, over_rows, unmet
 from workbench.quality.syntax import name
@@ -56,7 +57,7 @@ def statistic(frame, rule):
 
     wanted, column, dtype = _column(frame, rule)
     if not isinstance(dtype, T.NumericType):
-        raise ValueError(f'{rule.type} needs a column of numbers; "{wanted}" is {dtype.simpleString()}')
+        raise ArgumentError(f'{rule.type} needs a column of numbers; "{wanted}" is {dtype.simpleString()}')
     inside, where = frame.within(rule.where, column), rule.where
     if rule.type == "StandardDeviation":
         needs = {("deviation", wanted, where): F.stddev_pop(inside.cast("double"))}
@@ -105,7 +106,7 @@ def column_values(frame, rule):
 
     wanted, column, dtype = _column(frame, rule)
     if not isinstance(dtype, T.NumericType) and dtype.typeName() not in COMPARABLE:
-        raise ValueError(f'"{wanted}" is {dtype.simpleString()}; its values cannot be compared')
+        raise ArgumentError(f'"{wanted}" is {dtype.simpleString()}; its values cannot be compared')
     if rule.condition.operator.endswith("matches"):
         _compiles(frame.spark, rule.condition.operands[0])
     if rule.condition.kind == "date" and isinstance(dtype, T.DateType | T.TimestampType | T.TimestampNTZType):
@@ -120,7 +121,7 @@ def column_length(frame, rule):
 
     wanted, column, dtype = _column(frame, rule)
     if not isinstance(dtype, T.StringType):
-        raise ValueError(f'ColumnLength needs a column of texts; "{wanted}" is {dtype.simpleString()}')
+        raise ArgumentError(f'ColumnLength needs a column of texts; "{wanted}" is {dtype.simpleString()}')
     length = F.length(F.coalesce(column, F.lit("")))
     metrics = ("MaximumLength", "MinimumLength")
     return _each(frame, rule, (wanted, "length"), length, T.IntegerType(), metrics)
@@ -198,13 +199,15 @@ def data_type(frame, rule):
     types = {"boolean", "date", "timestamp", "integer", "double", "float", "long"}
     expected = str(rule.condition.operands[0])
     if rule.condition.operator != "=" or expected.lower() not in types:
-        raise ValueError(f"ColumnDataType takes = and one of {', '.join(sorted(types))}")
+        raise ArgumentError(f"ColumnDataType takes = and one of {', '.join(sorted(types))}")
     named = {"integer": "int", "long": "bigint"}.get(expected.lower(), expected.lower())
     fits = releases.try_cast(column, named).isNotNull()
     try:
         frame.df.select(fits)
     except PySparkException as error:
-        raise ValueError(f'"{wanted}" is {dtype.simpleString()}, which Spark never casts to {expected}') from error
+        raise ArgumentError(
+            f'"{wanted}" is {dtype.simpleString()}, which Spark never casts to {expected}'
+        ) from error
     key = (rule.type, "satisfied", wanted, rule.where, rule.condition)
     needs = frame.rows(rule.where) | {key: F.count(frame.within(rule.where, F.when(fits, 1)))}
 
@@ -225,7 +228,7 @@ def freshness(frame, rule):
 
     wanted, column, dtype = _column(frame, rule)
     if not isinstance(dtype, T.DateType | T.TimestampType | T.TimestampNTZType):
-        raise ValueError(
+        raise ArgumentError(
             f'DataFreshness needs a column of dates or timestamps; "{wanted}" is {dtype.simpleString()}'
         )
     age = F.lit(frame.moment()).cast("bigint") - F.unix_micros(column.cast(T.TimestampType()))
@@ -257,7 +260,7 @@ def _compiles(spark, pattern):
             spark._jvm.java.util.regex.Pattern.compile(text)
         except (Py4JJavaError, PySparkException) as error:  # which of them depends on who started the session
             why = str(getattr(error, "java_exception", error)).splitlines()[0].rpartition("Exception: ")[2]
-            raise ValueError(f"{pattern} is no regular expression of Java: {why}") from None
+            raise ArgumentError(f"{pattern} is no regular expression of Java: {why}") from None
 
 
 def _column(frame, rule):

@@ -6,6 +6,7 @@ from datetime import date
 from fractions import Fraction
 from operator import eq, ge, gt, le, lt, or_
 
+from workbench._base.errors import ArgumentError
 from workbench.quality.rules import Keyword, Now
 
 RANGES = ("between", ">", ">=", "<", "<=", "=")  # what satisfies them has no gaps: minimum and maximum tell all
@@ -68,7 +69,7 @@ def holds(condition, column, dtype, *, now=None):
         return _compared(condition, _dates(column, dtype, now))
     if isinstance(dtype, T.StringType | T.BooleanType) and _texts(condition, dtype):
         return _compared(condition, _strings(column.cast("string")))
-    raise ValueError(
+    raise ArgumentError(
         f"a condition on a {condition.kind} cannot be evaluated on a column of type {dtype.simpleString()}"
     )
 
@@ -179,7 +180,7 @@ def _moment(value, dtype, now):
     if not isinstance(value, Now):
         return F.lit(_day(value)).cast("date").cast(dtype)
     if now is None:
-        raise ValueError("now() needs now=, a datetime with a time zone")
+        raise ArgumentError("now() needs now=, a datetime with a time zone")
     return F.timestamp_micros(F.lit(now + value.microseconds).cast("bigint")).cast(dtype)
 
 
@@ -192,14 +193,14 @@ def check_bounds(spark, condition, dtype, now):
     if condition.operator in ("between", "not between") and len({type(one) for one in condition.operands}) > 1:
         lower, upper = (_moment(one, dtype, now) for one in condition.operands)
         if spark.sql("SELECT 1").select(lower > upper).first()[0]:  # Spark folds it; no job runs
-            raise ValueError(f"{condition.operator} needs its lower bound first")
+            raise ArgumentError(f"{condition.operator} needs its lower bound first")
 
 
 def _day(text):
     try:
         return date.fromisoformat(text).isoformat()
     except ValueError:
-        raise ValueError(
+        raise ArgumentError(
             f'"{text}" is no date; a column of dates or timestamps is compared with "YYYY-MM-DD" and now()'
         ) from None
 

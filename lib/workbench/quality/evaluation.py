@@ -5,6 +5,7 @@ import threading
 from contextlib import contextmanager
 from operator import and_, or_
 
+from workbench._base.errors import ArgumentError
 from workbench.quality import columns, keys, references, statements
 from workbench.quality.columns import percent
 from workbench.quality.comparisons import joined
@@ -57,7 +58,7 @@ def bind(spark, df, rules, references, now, composite):
             except ValueError as error:
                 problems.append((leaf.text, str(error)))
     if problems:
-        raise ValueError(refusal(problems))
+        raise ArgumentError(refusal(problems))
     return frame, [_joined(frame, rule, bound, composite) for rule in rules]
 
 
@@ -174,7 +175,7 @@ def _named(frame, run, pairs):
             raise
         if (guilty := _culprit(pairs, raises)) is None:
             raise
-        raise ValueError(f"{guilty[0].text}: Spark could not evaluate it on a row: {said}") from error
+        raise ArgumentError(f"{guilty[0].text}: Spark could not evaluate it on a row: {said}") from error
 
 
 def mark(frame, rules, bound):

@@ -8,6 +8,7 @@ from decimal import Decimal
 from typing import Any
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 
 NO_ROWS = "There were no rows to evaluate"
 
@@ -67,7 +68,7 @@ class Frame:
             ValueError: none was given.
         """
         if self.now is None:
-            raise ValueError("DataFreshness needs now=, a datetime with a time zone")
+            raise ArgumentError("DataFreshness needs now=, a datetime with a time zone")
         return self.now
 
     def field(self, name, df=None):
@@ -78,7 +79,7 @@ class Frame:
         if len(found) != 1:
             there = ", ".join(one.name for one in fields) or "none"
             what = "more than one column" if found else "no column"
-            raise ValueError(f'there is {what} "{name}"; there is {there}')
+            raise ArgumentError(f'there is {what} "{name}"; there is {there}')
         return found[0]
 
     def column(self, name, df=None):
@@ -99,7 +100,7 @@ class Frame:
                 self.df.where(predicate)
                 self.df.agg(F.count(F.when(predicate, 1)))
             except PySparkException as error:
-                raise ValueError(f"Spark does not take its where: {first_line(error)}") from error
+                raise ArgumentError(f"Spark does not take its where: {first_line(error)}") from error
             self.filters[where] = predicate
         return self.filters[where]
 

@@ -3,6 +3,7 @@
 import math
 from dataclasses import dataclass
 
+from workbench._base.errors import ArgumentError
 from workbench.quality.comparisons import met
 from workbench.quality.frames import Bound, Judged, first_line, over_rows, unmet
 from workbench.quality.syntax import name
@@ -115,7 +116,7 @@ def _checked(names, group):
     try:
         group()
     except PySparkException as error:
-        raise ValueError(f"Spark cannot group by {', '.join(names)}: {first_line(error)}") from error
+        raise ArgumentError(f"Spark cannot group by {', '.join(names)}: {first_line(error)}") from error
 
 
 def _count(frame, columns, where):

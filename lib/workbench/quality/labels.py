@@ -6,6 +6,7 @@ every rule; a rule's own come to them, and win where both have a key.
 
 from typing import Any
 
+from workbench._base.errors import ArgumentError
 from workbench.quality import operands
 
 MOST_LABELS, MOST_KEY_CHARACTERS, MOST_VALUE_CHARACTERS = 10, 128, 256
@@ -27,15 +28,15 @@ def of_rule(tree: Any, defaults: dict[str, str]) -> dict[str, str]:
         tree = tree.topLevelRule(0)
     found += tree.dqRule().labels() if tree.dqRule() else []
     if not tree.dqRule() and any(below(tree)):
-        raise ValueError(
+        raise ArgumentError(
             'labels belong to all rules that are joined, as in ((rule) and (rule)) labels=["key"="value"]'
         )
     if len(found) > 1:
-        raise ValueError("it has labels twice; write one list of them")
+        raise ArgumentError("it has labels twice; write one list of them")
     own = read(found[0].labelList()) if found else {}
     if len(labels := defaults | own) > MOST_LABELS:
         ours = f", {len(defaults)} of them in DefaultLabels" if defaults else ""
-        raise ValueError(f"a rule has at most {MOST_LABELS} labels, found {len(labels)}{ours}")
+        raise ArgumentError(f"a rule has at most {MOST_LABELS} labels, found {len(labels)}{ours}")
     return labels
 
 
@@ -52,19 +53,19 @@ def read(tree: Any) -> dict[str, str]:
     for pair in tree.labelPair():
         key, value = (operands.unquoted(text.getText()) for text in pair.quotedString())
         if not key:
-            raise ValueError("the key of a label is empty")
+            raise ArgumentError("the key of a label is empty")
         if key in found:
-            raise ValueError(f"the label {key!r} stands twice; keys differ")
+            raise ArgumentError(f"the label {key!r} stands twice; keys differ")
         for what, text, most in (("key", key, MOST_KEY_CHARACTERS), ("value", value, MOST_VALUE_CHARACTERS)):
             if len(text) > most:
-                raise ValueError(
+                raise ArgumentError(
                     f"the {what} of a label has at most {most} characters, found {len(text)}: {text[:40]}…"
                 )
         found[key] = value
     if not found:
-        raise ValueError('the list of labels is empty; leave it out, or write "key"="value" in it')
+        raise ArgumentError('the list of labels is empty; leave it out, or write "key"="value" in it')
     if len(found) > MOST_LABELS:
-        raise ValueError(f"a rule has at most {MOST_LABELS} labels, found {len(found)}")
+        raise ArgumentError(f"a rule has at most {MOST_LABELS} labels, found {len(found)}")
     return found
 
 

@@ -3,6 +3,7 @@
 import re
 from fractions import Fraction
 
+from workbench._base.errors import ArgumentError
 from workbench.quality.rules import Keyword, Now
 
 MICROSECONDS = {"days": 86_400_000_000, "hours": 3_600_000_000, "minutes": 60_000_000}
@@ -34,9 +35,9 @@ def condition(kind, tree, variables):
         listed = getattr(tree, many)()
         found = tuple(read(part) for part in getattr(listed or tree, one)())
     if None in found and operator not in ("=", "!=", "in", "not in"):
-        raise ValueError(f"{operator} cannot be used with NULL")
+        raise ArgumentError(f"{operator} cannot be used with NULL")
     if operator in ("between", "not between") and _reversed(*found):
-        raise ValueError(f"{operator} needs its lower bound first")
+        raise ArgumentError(f"{operator} needs its lower bound first")
     return operator, found
 
 
@@ -64,14 +65,14 @@ def number(tree):
     """Return a number exactly, or None for NULL; arithmetic goes from left to right, as the grammar has it."""
     if tree.functionCall():
         call = tree.functionCall().getText()
-        raise ValueError(f"dynamic rules are not supported, {call} is one")
+        raise ArgumentError(f"dynamic rules are not supported, {call} is one")
     if tree.numberOp():
         left, right = (number(part) for part in tree.number())
         if left is None or right is None:
-            raise ValueError("NULL cannot be calculated with")
+            raise ArgumentError("NULL cannot be calculated with")
         operator = tree.numberOp().getText()
         if operator == "/" and right == 0:
-            raise ValueError("it divides by zero")
+            raise ArgumentError("it divides by zero")
         return {"+": Fraction.__add__, "-": Fraction.__sub__, "*": Fraction.__mul__, "/": Fraction.__truediv__}[
             operator
         ](left, right)
@@ -105,10 +106,10 @@ def _variable(tree, variables, *, many):
     name = tree.IDENTIFIER().getText()
     if name not in variables:
         there = ", ".join(f"${known}" for known in variables) or "none"
-        raise ValueError(f"there is no variable ${name}; there is {there}")
+        raise ArgumentError(f"there is no variable ${name}; there is {there}")
     value = variables[name]
     if many != isinstance(value, tuple):
-        raise ValueError(f"${name} is {'one text' if many else 'a list'}; this place takes the other")
+        raise ArgumentError(f"${name} is {'one text' if many else 'a list'}; this place takes the other")
     return value if many else (value,)
 
 

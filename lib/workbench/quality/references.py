@@ -3,6 +3,7 @@
 import re
 
 from workbench._base import releases
+from workbench._base.errors import ArgumentError
 from workbench.quality.comparisons import met
 from workbench.quality.frames import Bound, Judged, first_line, named, over_rows, unmet
 from workbench.quality.syntax import name
@@ -31,12 +32,12 @@ def referential_integrity(frame, rule):
     own = [part.strip() for part in name(rule.parameters[0]).split(",")]
     alias, theirs = _columns_of(frame, name(rule.parameters[1]))
     if len(own) != len(theirs):
-        raise ValueError(f"{len(own)} columns are compared with {len(theirs)} of {alias}")
+        raise ArgumentError(f"{len(own)} columns are compared with {len(theirs)} of {alias}")
     reference = frame.references[alias]
     pairs = [(frame.column(a), frame.column(b, reference)) for a, b in zip(own, theirs, strict=True)]
     for (_, left), (_, right), wanted in ((*pair, one) for pair, one in zip(pairs, own, strict=True)):
         if not _comparable(left, right):
-            raise ValueError(
+            raise ArgumentError(
                 f'"{wanted}" is {left.simpleString()}, and its column of {alias} {right.simpleString()}; '
                 "they cannot be compared without loss"
             )
@@ -69,7 +70,7 @@ def _known(reference, pairs, keys):
     try:
         return reference.select(*values).dropna().distinct()
     except PySparkException as error:
-        raise ValueError(f"its keys cannot be compared: {first_line(error)}") from error
+        raise ArgumentError(f"its keys cannot be compared: {first_line(error)}") from error
 
 
 def _found(frame, rule, key, helper, attach, metric):
@@ -91,7 +92,7 @@ def _found(frame, rule, key, helper, attach, metric):
 def _reference(frame, alias):
     if alias not in frame.references:
         there = ", ".join(frame.references) or "none"
-        raise ValueError(f'there is no reference "{alias}"; references= has {there}')
+        raise ArgumentError(f'there is no reference "{alias}"; references= has {there}')
     return frame.references[alias]
 
 
@@ -104,7 +105,7 @@ def _columns_of(frame, text):
     inner = re.fullmatch(r"\{(.*)\}", rest, re.DOTALL)
     columns = [part.strip() for part in inner[1].split(",")] if inner else [rest]
     if not all(columns):
-        raise ValueError(f'"{text}" names no column; expected "alias.column" or "alias.{{column,column}}"')
+        raise ArgumentError(f'"{text}" names no column; expected "alias.column" or "alias.{{column,column}}"')
     return alias, columns
 
 

@@ -4,6 +4,7 @@ import threading
 from contextlib import contextmanager
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 from workbench.quality import operands
 from workbench.quality.comparisons import met
 from workbench.quality.frames import Bound, Judged, first_line, named, over_rows, unmet
@@ -29,7 +30,9 @@ def views(spark, frames):
     names = [name for name in frames if _sayable(name)]
     for name in names:
         if not frames[name].sparkSession._jsparkSession.equals(spark._jsparkSession):
-            raise ValueError(f"the reference {name} is of another session than the frame; CustomSql cannot see it")
+            raise ArgumentError(
+                f"the reference {name} is of another session than the frame; CustomSql cannot see it"
+            )
     with _VIEWS:
         before = {name: catalog.getRawTempView(name) for name in names}
         try:
@@ -65,7 +68,7 @@ def _result(frame, statement):
         # as a subquery it can only be a query: commands would run as soon as Spark reads them
         return frame.df.sparkSession.sql(f"SELECT * FROM (\n{text}\n)")
     except PySparkException as error:
-        raise ValueError(f"its statement is no query that Spark takes: {first_line(error)}") from error
+        raise ArgumentError(f"its statement is no query that Spark takes: {first_line(error)}") from error
 
 
 def _number(frame, rule, result):
@@ -74,12 +77,12 @@ def _number(frame, rule, result):
     fields = result.schema.fields
     if len(fields) != 1 or not isinstance(fields[0].dataType, T.NumericType):
         there = ", ".join(f"{one.name} {one.dataType.simpleString()}" for one in fields)
-        raise ValueError(f"with a condition its statement must return one number; it returns {there}")
+        raise ArgumentError(f"with a condition its statement must return one number; it returns {there}")
     key = ("number", rule.parameters[0])
 
     def judge(facts):
         if len(facts[key]) > 1:
-            raise ValueError(
+            raise ArgumentError(
                 f"{rule.text}: its statement returned more than one row; with a condition it must be one"
             )
         value = facts[key][0][0] if facts[key] else None
@@ -99,16 +102,16 @@ def _returned(frame, rule, result):
     for own, one in fields:
         if own.dataType != one.dataType:
             types = f"{one.dataType.simpleString()}, not {own.dataType.simpleString()}"
-            raise ValueError(f'its statement returns "{one.name}" as {types}; rows are found by their values')
+            raise ArgumentError(f'its statement returns "{one.name}" as {types}; rows are found by their values')
     if len({own.name for own, _ in fields}) != len(fields):
-        raise ValueError("its statement returns a column twice")
+        raise ArgumentError("its statement returns a column twice")
     key = ("returned", rule.parameters[0])
     helper = frame.helper(key)
     keys = [frame.helper((*key, i)) for i in range(len(fields))]
     try:
         known = result.toDF(*keys).distinct().withColumn(helper, F.lit(True))
     except PySparkException as error:
-        raise ValueError(f"rows cannot be found by what its statement returns: {first_line(error)}") from error
+        raise ArgumentError(f"rows cannot be found by what its statement returns: {first_line(error)}") from error
 
     def attach(df):
         same = [named(own.name).eqNullSafe(named(k)) for (own, _), k in zip(fields, keys, strict=True)]

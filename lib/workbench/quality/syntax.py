@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from itertools import pairwise
 
+from workbench._base.errors import ArgumentError
 from workbench.quality import labels, operands
 from workbench.quality.rules import SIGNATURES, Composite, Condition, Rule
 
@@ -33,7 +34,7 @@ def _document(ruleset):
         from antlr4 import CommonTokenStream, InputStream
         from antlr4.error.ErrorListener import ErrorListener
     except ImportError as error:
-        raise ValueError(
+        raise ArgumentError(
             "DQDL rules need the package antlr4-python3-runtime: pip install 'iceberg-workbench[quality]'"
         ) from error
     from workbench.quality.dqdl import DataQualityDefinitionLanguageLexer as lexers
@@ -42,10 +43,10 @@ def _document(ruleset):
     class Refuse(ErrorListener):
         def syntaxError(self, recognizer, offendingSymbol, line, column, msg, e):
             meant = _meant(offendingSymbol) or _meant_labels(ruleset)
-            raise ValueError(_wrong(recognizer, offendingSymbol, line, column, msg, e) + meant + hint)
+            raise ArgumentError(_wrong(recognizer, offendingSymbol, line, column, msg, e) + meant + hint)
 
     if not isinstance(ruleset, str):
-        raise ValueError(f"a ruleset is DQDL text, not a {type(ruleset).__name__}")
+        raise ArgumentError(f"a ruleset is DQDL text, not a {type(ruleset).__name__}")
     begun = re.search(r"\b(Rules|Analyzers)\s*=\s*\[", ruleset)
     hint = "" if begun else "; rules stand in brackets, as in Rules = [ RowCount > 0 ]"
     # the grammar knows no carriage return, and ends a comment only at the end of a line
@@ -58,7 +59,7 @@ def _document(ruleset):
     document = parser.document()
     if stream.LA(1) != -1:  # the grammar's start rule does not ask for the end of the text
         token = stream.LT(1)
-        raise ValueError(_sentence(token.line, token.column, token.text, "the end of the ruleset"))
+        raise ArgumentError(_sentence(token.line, token.column, token.text, "the end of the ruleset"))
     return document, stream
 
 
@@ -128,9 +129,9 @@ class _Reader:
             self.label_tokens.update(range(one.start.tokenIndex, one.stop.tokenIndex + 1))
         for section, name in ((tree.metadata(), "Metadata"), (tree.dataSources(), "DataSources")):
             if section:
-                raise ValueError(f"the section {name} is not supported; frames are given as df and references=")
+                raise ArgumentError(f"the section {name} is not supported; frames are given as df and references=")
         if tree.rulesOrAnalyzers().analyzers():
-            raise ValueError("the section Analyzers is not supported; only Rules are evaluated")
+            raise ArgumentError("the section Analyzers is not supported; only Rules are evaluated")
         if tree.variableDeclarations():
             for declaration in tree.variableDeclarations().variableDeclaration():
                 self.declare(declaration)
@@ -138,16 +139,16 @@ class _Reader:
             self.default_labels = labels.read(tree.defaultLabels().labelList())
         listed = tree.rulesOrAnalyzers().rules().dqRules()
         if not listed:
-            raise ValueError("the ruleset has no rules")
+            raise ArgumentError("the ruleset has no rules")
         found = tuple(self.labelled(one) for one in listed.topLevelRule())
         if self.problems:
-            raise ValueError(refusal(self.problems))
+            raise ArgumentError(refusal(self.problems))
         return found
 
     def declare(self, tree):
         name = tree.IDENTIFIER().getText()
         if name in self.variables:
-            raise ValueError(f"the variable ${name} is declared twice")
+            raise ArgumentError(f"the variable ${name} is declared twice")
         expression = tree.expression()
         several = expression.stringValuesArray()
         listed = several.stringValues() if several else [expression.stringValues()]
@@ -186,7 +187,7 @@ class _Reader:
         text, kind = self.text(tree), tree.ruleType().getText()
         try:
             if any(parameter.connectorWord() for parameter in tree.parameterWithConnectorWord()):
-                raise ValueError("rules that are joined stand in parentheses each: (rule) and (rule)")
+                raise ArgumentError("rules that are joined stand in parentheses each: (rule) and (rule)")
             rule = Rule(
                 text,
                 kind,
@@ -212,20 +213,20 @@ class _Reader:
             found = getattr(tree, f"{kind}BasedCondition")()
             if found:
                 return Condition(kind, *operands.condition(kind, found, self.variables))
-        raise ValueError("a condition on a size (KB, MB …) is not supported")
+        raise ArgumentError("a condition on a size (KB, MB …) is not supported")
 
     def threshold(self, kind, trees):
         for tree in trees:
             tag = tree.tagValues().getText()
             if tag != "threshold":
-                raise ValueError(f"`with {tag}` is not supported, only `with threshold`{nearly(tag)}")
+                raise ArgumentError(f"`with {tag}` is not supported, only `with threshold`{nearly(tag)}")
         if not trees:
             return None
         if len(trees) > 1 or not trees[0].numberBasedCondition():
-            raise ValueError("it takes one `with threshold` and a condition on a number")
+            raise ArgumentError("it takes one `with threshold` and a condition on a number")
         if kind in SIGNATURES and not SIGNATURES[kind].threshold:
             can = ", ".join(name for name, one in SIGNATURES.items() if one.threshold)
-            raise ValueError(f"{kind} takes no `with threshold`; {can} do")
+            raise ArgumentError(f"{kind} takes no `with threshold`; {can} do")
         return Condition("number", *operands.condition("number", trees[0].numberBasedCondition(), self.variables))
 
     def text(self, tree):
@@ -250,30 +251,30 @@ def check(rule):
     if rule.type not in SIGNATURES:
         meant = nearly(rule.type, SIGNATURES)
         known = ", ".join(SIGNATURES)
-        raise ValueError(f"the rule type {rule.type} is not supported{meant}; supported are {known}")
+        raise ArgumentError(f"the rule type {rule.type} is not supported{meant}; supported are {known}")
     allowed = SIGNATURES[rule.type]
     fewest, most = allowed.parameters
     given = len(rule.parameters)
     if given < fewest or (most is not None and given > most):
         wanted = "one or more" if most is None else {0: "no", 1: "one", 2: "two"}[most]
-        raise ValueError(f"{rule.type} takes {wanted} parameter(s), {given} given")
+        raise ArgumentError(f"{rule.type} takes {wanted} parameter(s), {given} given")
     if rule.condition is None and allowed.conditions and not allowed.optional:
-        raise ValueError(f"{rule.type} needs a condition on a {' or '.join(allowed.conditions)}")
+        raise ArgumentError(f"{rule.type} needs a condition on a {' or '.join(allowed.conditions)}")
     if rule.condition and rule.condition.kind not in allowed.conditions:
         wanted = f"a condition on a {' or '.join(allowed.conditions)}" if allowed.conditions else "no condition"
-        raise ValueError(f"{rule.type} takes {wanted}, not one on a {rule.condition.kind}")
+        raise ArgumentError(f"{rule.type} takes {wanted}, not one on a {rule.condition.kind}")
     if rule.where is not None and not allowed.where:
-        raise ValueError(f"{rule.type} takes no where")
+        raise ArgumentError(f"{rule.type} takes no where")
     if rule.where is not None and not rule.where.strip():
-        raise ValueError("its where is empty")
+        raise ArgumentError("its where is empty")
     if rule.condition and rule.type != "ColumnValues" and None in rule.condition.operands:
-        raise ValueError(f"{rule.type} cannot be compared with NULL")
+        raise ArgumentError(f"{rule.type} cannot be compared with NULL")
     if rule.threshold:
         shares = rule.threshold.operands
         if None in shares or not all(0 <= share <= 1 for share in shares):
-            raise ValueError("a threshold is a share of the rows, from 0 to 1")
+            raise ArgumentError("a threshold is a share of the rows, from 0 to 1")
         if rule.type == "CustomSql" and rule.condition:
-            raise ValueError("CustomSql takes a condition or a threshold, not both")
+            raise ArgumentError("CustomSql takes a condition or a threshold, not both")
 
 
 def refusal(problems):

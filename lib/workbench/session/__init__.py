@@ -6,6 +6,7 @@ The parts: configuration (Spark's settings), classes (class-data archives), laun
 import logging
 
 from workbench._base import jars, lake, secrets, settings
+from workbench._base.errors import ArgumentError
 from workbench._base.hardware import memory_bytes as machine_memory_bytes
 from workbench._base.scratch import enter as scratch_folder
 from workbench.session import configuration, launch
@@ -40,7 +41,7 @@ def start(environment="local"):
     env = settings.environment(environment)
     if running := spark_class.getActiveSession():
         if launch.started and launch.started["environment"] != env:
-            raise ValueError(
+            raise ArgumentError(
                 f"this process runs a session of environment {launch.started['environment'].name}; "
                 f"restart the kernel to use {env.name}"
             )

@@ -6,6 +6,7 @@ import zipfile
 from pathlib import Path
 
 from workbench._base import files, hardware, jars, java, lake, scratch, secrets, settings
+from workbench._base.errors import ArgumentError
 from workbench.session import services as stand_ins
 
 EXTENSIONS = "org.apache.iceberg.spark.extensions.IcebergSparkSessionExtensions"
@@ -46,7 +47,7 @@ def spark_conf(env):
     if "local-files" in env.jars:
         conf |= LOCAL_FILES
     if master == "yarn" and not (os.environ.get("HADOOP_CONF_DIR") or os.environ.get("YARN_CONF_DIR")):
-        raise ValueError(f"{env.name} is on YARN: set HADOOP_CONF_DIR to the folder that describes the cluster")
+        raise ArgumentError(f"{env.name} is on YARN: set HADOOP_CONF_DIR to the folder that describes the cluster")
     if master.startswith("local") or "//127.0.0.1:" in master:
         conf |= LOOPBACK
     if not master.startswith("local"):  # executors elsewhere have neither our jars nor our library

@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from workbench._base import java, scratch
+from workbench._base.errors import ArgumentError
 
 # The JVM lives for seconds, not hours: the first compiler alone, no counters in a shared file. With one compiler
 # Java keeps 48 MB for compiled code; a stream of some minutes fills them, and then nothing more is compiled.
@@ -113,7 +114,7 @@ def require_master(master):
         host, _, port = one.rpartition(":")
         with suppress(OSError, ValueError), socket.create_connection((host.strip("[]"), int(port)), timeout=10):
             return
-    raise ValueError(f"nobody answers at {master}: is the cluster running, and reachable from here?")
+    raise ArgumentError(f"nobody answers at {master}: is the cluster running, and reachable from here?")
 
 
 def session_class():

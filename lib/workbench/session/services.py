@@ -12,6 +12,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from workbench._base import scratch, settings
+from workbench._base.errors import ArgumentError
 
 ARCHIVE = "WORKBENCH_ARCHIVE"  # its endpoint
 S3 = "WORKBENCH_S3"  # with the folder's name behind it: addresses; and its keys, which settings refer to
@@ -47,7 +48,7 @@ def broker(env):
     from workbench_standins import kafka
 
     if env.kafka is None:
-        raise ValueError(
+        raise ArgumentError(
             f"the environment {env.name!r} names no Kafka: write kafka: stand_in for a broker on this machine, or "
             "kafka: {bootstrap: host:port} for yours"
         )

@@ -11,6 +11,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 from workbench.streams import aggregates, chunks, positions, publish, tables
 from workbench.streams.readers import shards
 from workbench.streams.records import nulls
@@ -56,7 +57,7 @@ def make(spark, table, schema=SCHEMA, what="table of dead letters"):
     want = dict(column.lower().split() for column in schema.split(", "))
     missing = [name for name in ADDED if name not in have]
     if wrong := sorted(name for name, kind in want.items() if have.get(name) != kind and name not in missing):
-        raise ValueError(
+        raise ArgumentError(
             f"{table} is no {what}: {wrong[0]} should be {want[wrong[0]]} and is "
             f"{have.get(wrong[0], 'not there')}; name a table that is not there, and it is made"
         )

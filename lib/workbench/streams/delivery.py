@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 from workbench.streams import batches, chunks, errors, loop, positions, publish, routes, tables
 from workbench.streams.readers import shards, sources
 from workbench.streams.records import nulls
@@ -84,7 +85,7 @@ def deliver(
                poll_seconds=poll_seconds, stop=stop, on_batch=on_batch)  # fmt: skip
     store = identifiers.quoted(errors)
     if isinstance(tables, dict) and store in map(identifiers.quoted, tables):
-        raise ValueError(f"{errors} is a target and the error store; it can be one of them")
+        raise ArgumentError(f"{errors} is a target and the error store; it can be one of them")
     plan = routes.plan(spark, source, parse, route, tables)
     routes.refuse_unmergeable(spark, source, plan)
     run = Delivery(spark, errors, source, parse, plan, max_bad_share, run_id or secrets.token_hex(4))
@@ -127,7 +128,7 @@ class Delivery(loop.Run):
             quoted = identifiers.quoted(name)
             if found or not lost or self.spark.sql(f"SELECT 1 FROM {quoted} WHERE offset >= 0 LIMIT 1").isEmpty():
                 continue
-            raise ValueError(
+            raise ArgumentError(
                 f"rows of {name} are ordered by the offsets of a topic {self.source.stream} that was deleted. "
                 "Those of the new one begin again below them, and its records would be taken for older. To let "
                 f"them win say first: UPDATE {identifiers.shown(name)} SET offset = -1"

@@ -2,6 +2,7 @@
 
 import secrets
 
+from workbench._base.errors import ArgumentError
 from workbench.streams import batches, loop, tables
 from workbench.streams.records import keys
 from workbench.tables import commits
@@ -76,7 +77,7 @@ def ingest(
         on_batch=on_batch,
     )
     if record_key is not None and not isinstance(record_key, keys.RecordKey):
-        raise ValueError(f"record_key is a RecordKey, not {record_key!r}")
+        raise ArgumentError(f"record_key is a RecordKey, not {record_key!r}")
     commits.load(spark, table)  # past what the session remembers of it
     tables.checked(spark, table, parse, source, lineage, record_key)  # before anything is committed
     name = run_id or secrets.token_hex(4)

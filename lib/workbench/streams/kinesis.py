@@ -27,6 +27,7 @@ from dataclasses import asdict, replace
 from datetime import datetime
 
 from workbench._base import releases
+from workbench._base.errors import ArgumentError
 from workbench.streams import aggregates
 from workbench.streams.readers import reading, reports, shards, sources
 
@@ -92,12 +93,12 @@ def parse(options):
     """
     given = {key.lower(): value for key, value in dict(options).items()}
     if unknown := sorted(set(given) - _NAMES):
-        raise ValueError(f"{unknown[0]} is no option of the kinesis source; it has {', '.join(sorted(_NAMES))}")
+        raise ArgumentError(f"{unknown[0]} is no option of the kinesis source; it has {', '.join(sorted(_NAMES))}")
     if not given.get("streamname"):
-        raise ValueError("the kinesis source needs the option streamName")
+        raise ArgumentError("the kinesis source needs the option streamName")
     most, loss = given.get("maxrecordsperbatch", "100000"), _flag(given, "failOnDataLoss", "true")
     if not most.isascii() or not most.isdigit():
-        raise ValueError(f"maxRecordsPerBatch is a whole number from 1, not {most!r}")
+        raise ArgumentError(f"maxRecordsPerBatch is a whole number from 1, not {most!r}")
     at = given.get("startingtimestamp")
     source = sources.Source(
         stream=given["streamname"],
@@ -120,7 +121,7 @@ def _flag(given, name, default):
     """Return an option that is true or false."""
     value = given.get(name.lower(), default).lower()
     if value not in ("true", "false"):
-        raise ValueError(f"{name} is true or false, not {value!r}")
+        raise ArgumentError(f"{name} is true or false, not {value!r}")
     return value == "true"
 
 
@@ -154,7 +155,7 @@ class Streaming:
 
     def __init__(self, source, folder, numbered=False):
         if not folder:
-            raise ValueError("readStream of the kinesis source needs the option positionsPath, a shared folder")
+            raise ArgumentError("readStream of the kinesis source needs the option positionsPath, a shared folder")
         self.source, self.folder, self.owner = source, folder.removeprefix("file://"), None
         self.numbered = numbered
 
@@ -183,7 +184,7 @@ class Streaming:
         """Return the tasks of the micro-batches behind `start` up to `end`: planned once, repeated as reported."""
         stream, found = self._stream(), []
         if (known := reports.last(self.folder)) < start["batch"]:
-            raise ValueError(
+            raise ArgumentError(
                 f"{self.folder} knows of {known} micro-batches and the checkpoint of {start['batch']}: they do "
                 "not belong together, one of them was deleted or is another query's"
             )
@@ -229,7 +230,7 @@ class Streaming:
         if (found := reports.get(path)) is not None:
             return found
         if number != reports.last(self.folder) + 1:
-            raise ValueError(
+            raise ArgumentError(
                 f"{self.folder} has no plan of micro-batch {number}: it and the checkpoint do not belong together"
             )
         positions = self._positions(stream, number - 1)

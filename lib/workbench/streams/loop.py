@@ -4,6 +4,7 @@ import secrets
 import time
 from dataclasses import replace
 
+from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench.streams import batches, chunks, dead_letters, positions, publish, tables
 from workbench.streams.batches import Ingested
 from workbench.streams.readers import shards, sources
@@ -12,7 +13,7 @@ from workbench.tables import commits
 TRIES = 3  # of a batch whose rows were not those that its positions were taken from
 
 
-class TooManyBad(RuntimeError):
+class TooManyBad(WorkbenchError, RuntimeError):
     """More of a micro-batch could not be parsed than was allowed; nothing of it was committed."""
 
 
@@ -28,25 +29,25 @@ def check(*, source, parse, max_bad_share, max_batches, poll_seconds, stop, on_b
         or not isinstance(max_bad_share, int | float)
         or not 0 <= max_bad_share <= 1
     ):
-        raise ValueError(f"max_bad_share is a number from 0 to 1, not {max_bad_share!r}")
+        raise ArgumentError(f"max_bad_share is a number from 0 to 1, not {max_bad_share!r}")
     if max_batches is not None and (
         isinstance(max_batches, bool) or not isinstance(max_batches, int) or max_batches < 1
     ):
-        raise ValueError(f"max_batches is a whole number from 1, not {max_batches!r}")
+        raise ArgumentError(f"max_batches is a whole number from 1, not {max_batches!r}")
     if isinstance(poll_seconds, bool) or not isinstance(poll_seconds, int | float) or not poll_seconds >= 0:
-        raise ValueError(f"poll_seconds is a number from 0, not {poll_seconds!r}")
+        raise ArgumentError(f"poll_seconds is a number from 0, not {poll_seconds!r}")
     for name, given in (("stop", stop), ("on_batch", on_batch)):
         if given is not None and not callable(given):
-            raise ValueError(f"{name} is a function, not {given!r}")
+            raise ArgumentError(f"{name} is a function, not {given!r}")
 
 
 def check_ends(source, parse):
     """Refuse what records cannot be read from, or not be parsed by; as `check`."""
     wanted = ("stream", "lineage", "describe", "read")
     if isinstance(source, type) or not all(hasattr(source, one) for one in wanted):
-        raise ValueError(f"source is a Topic or a Source, not {source!r}")
+        raise ArgumentError(f"source is a Topic or a Source, not {source!r}")
     if isinstance(parse, type) or not all(hasattr(parse, one) for one in ("fields", "parser")):
-        raise ValueError(
+        raise ArgumentError(
             f"parse is Json, Avro, Protobuf or an object with fields() and parser() like them, not {parse!r}"
         )
 

@@ -11,6 +11,7 @@ import json
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench.streams.readers import shards
 from workbench.tables import commits, publication
 
@@ -19,11 +20,11 @@ POSITIONS, BATCH = PREFIX + "positions", PREFIX + "batch"
 MARK = PREFIX + "source."
 
 
-class PositionsLost(RuntimeError):
+class PositionsLost(WorkbenchError, RuntimeError):
     """The table was ingested from the stream, and no snapshot says how far."""
 
 
-class AnotherWriter(RuntimeError):
+class AnotherWriter(WorkbenchError, RuntimeError):
     """Another run ingests the same stream into the same table: the table's positions are no longer this run's."""
 
 
@@ -139,7 +140,7 @@ def resume(spark, loaded, table, source, stream, *, onto_rows):
         if source.fail_on_data_loss:
             raise shards.RecordsLost(f"{said[0]}. To go on with the new one say fail_on_data_loss=False")
     if not marks and not onto_rows and _rows(loaded):
-        raise ValueError(
+        raise ArgumentError(
             f"{table} has rows, and none of its snapshots says from which stream: if they came from "
             f"{source.stream}, they would come again. If they did not, say onto_rows=True"
         )

@@ -10,6 +10,7 @@ import secrets
 from dataclasses import dataclass
 
 from workbench._base import identifiers, releases
+from workbench._base.errors import ArgumentError
 from workbench.streams import aggregates, dead_letters, loop, publish, routes
 from workbench.streams import errors as store
 from workbench.streams.readers import sources
@@ -101,7 +102,7 @@ def replay(spark, errors, *, source, parse, tables, route=None, where=None, id=N
     name = commits.marks.named(id or secrets.token_hex(4))
     begun = _begun(spark, errors)
     if others := sorted(begun - {name}):
-        raise ValueError(
+        raise ArgumentError(
             f"the replay {others[0]} of {errors} was not finished: run it again with id={others[0]!r}"
         )
     if name in begun:
@@ -125,7 +126,9 @@ def _refuse_no_source(spark, errors, source):
     """Refuse a source that the store never had errors of, while it has those of others: a mistyped name."""
     there = {row.stream for row in _now(spark, errors).select("stream").distinct().collect()}
     if there and source.stream not in there:
-        raise ValueError(f"{errors} has no errors of {source.stream}; it has those of {', '.join(sorted(there))}")
+        raise ArgumentError(
+            f"{errors} has no errors of {source.stream}; it has those of {', '.join(sorted(there))}"
+        )
 
 
 def _begun(spark, errors):
@@ -144,7 +147,7 @@ def _planned(spark, errors, source, parse, plan, where, name):
         tried = _now(spark, errors).where("replay IS NULL").where(of_source).where(where or "true")
     except (AnalysisException, ParseException) as error:
         said = str(error).strip().splitlines()[0]
-        raise ValueError(f"where {where!r} is no condition on the columns of {errors}: {said}") from None
+        raise ArgumentError(f"where {where!r} is no condition on the columns of {errors}: {said}") from None
     whole = F.length("raw").eqNullSafe(F.col("raw_bytes"))  # of a tombstone there is neither
     cut = tried.where(~whole).count()
     found = routes.routed(_parsed(tried.where(whole), source, parse, plan), plan).persist()
@@ -225,7 +228,7 @@ def _append(spark, table, rows, id):
 
     def decide(loaded):
         if landed() is not None:
-            raise ValueError(f"another process has committed {id} to {table}")
+            raise ArgumentError(f"another process has committed {id} to {table}")
         refs = commits.Refs(removed=tuple(publication.positions.branches(loaded, prefix)))
         snapshot = loaded.snapshot(commits.head(loaded, branch))
         files = list(snapshot.addedDataFiles(loaded.io()))
@@ -243,7 +246,7 @@ def _append(spark, table, rows, id):
 
 def _refuse_others(found, count, table, name):
     if found != count:
-        raise ValueError(
+        raise ArgumentError(
             f"the replay {name} has planned {count} records for {table}, and {found} of them go there by this "
             "schema and route: finish it with those it was begun with"
         )

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 from workbench.streams import chunks, tables
 from workbench.streams.readers import sources
 from workbench.streams.records import nulls
@@ -44,37 +45,39 @@ class Target:
         for name in ("key", "sequence", "lineage"):
             value = getattr(self, name)
             if isinstance(value, str) or not all(isinstance(one, str) for one in value):
-                raise ValueError(f"{name} of a target is a tuple of names, not {value!r}")
+                raise ArgumentError(f"{name} of a target is a tuple of names, not {value!r}")
         if bool(self.key) != bool(self.sequence):
-            raise ValueError(
+            raise ArgumentError(
                 "key and sequence of a target go together: one names a row, the other says what is newer"
             )
         if self.operation and not self.key:
-            raise ValueError(
+            raise ArgumentError(
                 "a target with an operation needs a key: what is appended is neither updated nor deleted"
             )
         self._check_tombstones()
         deletes = self.operation is not None or self.tombstones == "delete"
         if self.key and deletes != (self.deleted is not None):
-            raise ValueError("operation and deleted go together: without a marked row a delete could not last")
+            raise ArgumentError("operation and deleted go together: without a marked row a delete could not last")
         said = self.operations.values() if isinstance(self.operations, dict) else ()
         if not said or any(one not in upserts.KINDS for one in said):
-            raise ValueError(
+            raise ArgumentError(
                 f"operations of a target says what each word does, 'upsert' or 'delete', not {self.operations!r}"
             )
 
     def _check_tombstones(self):
         if self.tombstones not in TOMBSTONES:
-            raise ValueError(f"tombstones is {self.tombstones!r}, expected one of {', '.join(TOMBSTONES)}")
+            raise ArgumentError(f"tombstones is {self.tombstones!r}, expected one of {', '.join(TOMBSTONES)}")
         if self.tombstones == "error":
             return
         if tuple(self.key) != (nulls.KEY,) or not {*self.key, *self.sequence} <= set(self.lineage):
-            raise ValueError(
+            raise ArgumentError(
                 f"a tombstone has a record's key and place alone: to delete by it, key is ({nulls.KEY!r},) and "
                 f"sequence of the lineage, as ('offset',); they are {self.key}, {self.sequence} and {self.lineage}"
             )
         if self.deleted is None:
-            raise ValueError("tombstones that delete need `deleted`: without a marked row a delete could not last")
+            raise ArgumentError(
+                "tombstones that delete need `deleted`: without a marked row a delete could not last"
+            )
 
     def roles(self):
         """Return what a merge has to know of the columns, as arguments of `upserts.merge`."""
@@ -118,19 +121,19 @@ def plan(spark, source, parse, route, targets):
     """
     given = list(targets.values()) if isinstance(targets, dict) else ()
     if not given or not all(isinstance(one, Target) for one in given):
-        raise ValueError("tables is a dict, name to Target, with one at least")
+        raise ArgumentError("tables is a dict, name to Target, with one at least")
     if route is None and len(targets) > 1:
-        raise ValueError(
+        raise ArgumentError(
             f"with {len(targets)} tables a route is needed: an expression that names a record's table"
         )
     if len(several := [name for name, one in targets.items() if one.tombstones == "delete"]) > 1:
-        raise ValueError(
+        raise ArgumentError(
             f"tombstones delete in {' and in '.join(several)}; nothing says of which one a key is: one can be it"
         )
     named = {}
     for table in targets:
         if (other := named.setdefault(identifiers.quoted(table), table)) != table:
-            raise ValueError(f"{other} and {table} are one table; name it once")
+            raise ArgumentError(f"{other} and {table} are one table; name it once")
         commits.load(spark, table)
     tables.refuse_wap(spark)
     fields = parse.fields()
@@ -154,16 +157,18 @@ def _check_route(spark, route, fields):
     if route is None:
         return
     if not isinstance(route, str) or not route.strip():
-        raise ValueError(f"route is a SQL expression over a record's fields, not {route!r}")
+        raise ArgumentError(f"route is a SQL expression over a record's fields, not {route!r}")
     try:
         found = spark.createDataFrame([], fields).selectExpr(f"{route} AS {ROUTE}")
     except (AnalysisException, ParseException) as error:
         said = str(error).strip().splitlines()[0]
-        raise ValueError(f"the route {route!r} is no expression over {', '.join(fields.names)}: {said}") from None
+        raise ArgumentError(
+            f"the route {route!r} is no expression over {', '.join(fields.names)}: {said}"
+        ) from None
     if (kind := found.schema[0].dataType.simpleString()) != "string":
-        raise ValueError(f"the route {route!r} gives a {kind}; it has to name a table, as text")
+        raise ArgumentError(f"the route {route!r} gives a {kind}; it has to name a table, as text")
     if not found._jdf.queryExecution().analyzed().expressions().head().deterministic():
-        raise ValueError(
+        raise ArgumentError(
             f"the route {route!r} gives another table each time; a record that is read again would double"
         )
 
@@ -172,7 +177,7 @@ def _check_names(fields, source):
     """Refuse fields with the name of something that stands beside them on the way: Spark could not tell them."""
     ours = {*source.lineage, ROUTE, REASON, MESSAGE, OPERATION, nulls.COLUMN, chunks.RAW}
     if clash := [name for name in fields.names if name.lower() in ours]:
-        raise ValueError(
+        raise ArgumentError(
             f"{clash[0]} is a field of the records, and a delivery keeps something of its own by that name "
             f"({', '.join(sorted(ours))}): leave it out of the schema, or let a parser of yours rename it"
         )
@@ -181,38 +186,38 @@ def _check_names(fields, source):
 def _check_target(table, target, columns, fields, source):
     have, record = {one.name: one for one in columns}, {one.name: one for one in fields}
     if unknown := sorted(set(target.lineage) - set(source.lineage)):
-        raise ValueError(f"lineage of {table} has {unknown[0]}; a record has {', '.join(source.lineage)}")
+        raise ArgumentError(f"lineage of {table} has {unknown[0]}; a record has {', '.join(source.lineage)}")
     if clash := sorted(set(target.lineage) & set(record)):
-        raise ValueError(
+        raise ArgumentError(
             f"{clash[0]} is a field of the records and a lineage column of {table}; it can be one of them"
         )
     given = {name: one.dataType.simpleString() for name, one in record.items()}
     given |= {name: source.lineage[name].lower() for name in target.lineage}
     for name in (*target.lineage, *target.key, *target.sequence, *([target.deleted] if target.deleted else [])):
         if name not in have:
-            raise ValueError(f"{table} has no column {name}; it has {', '.join(have)}")
+            raise ArgumentError(f"{table} has no column {name}; it has {', '.join(have)}")
     for name in (*target.key, *target.sequence):
         if name not in given:
-            raise ValueError(
+            raise ArgumentError(
                 f"{name} names or orders the rows of {table}, and the records bring {', '.join(given)}"
             )
     if target.operation and given.get(target.operation) != "string":
-        raise ValueError(f"the operation {target.operation!r} of {table} is no text field of the records")
+        raise ArgumentError(f"the operation {target.operation!r} of {table} is no text field of the records")
     if not set(have) & set(record):
-        raise ValueError(f"{table} has none of the records' fields: {', '.join(record)}")
+        raise ArgumentError(f"{table} has none of the records' fields: {', '.join(record)}")
     if target.tombstones == "delete":
         brought = (*target.lineage, target.deleted)
         if missing := [name for name, one in have.items() if not one.nullable and name not in brought]:
-            raise ValueError(f"column {missing[0]} of {table} is required, and a tombstone does not bring it")
+            raise ArgumentError(f"column {missing[0]} of {table} is required, and a tombstone does not bring it")
     for name, one in have.items():
         if name in given and name != target.deleted and one.dataType.simpleString() != given[name]:
-            raise ValueError(
+            raise ArgumentError(
                 f"column {name} of {table} is {one.dataType.simpleString()}, the records' is {given[name]}"
             )
         if name in record and (inner := tables.required_inside(one.dataType, record[name].dataType, name)):
-            raise ValueError(f"{inner} of {table} is required; the schema has to say so")
+            raise ArgumentError(f"{inner} of {table} is required; the schema has to say so")
         if name not in given and name != target.deleted and not one.nullable:
-            raise ValueError(f"column {name} of {table} is required, and the records do not bring it")
+            raise ArgumentError(f"column {name} of {table} is required, and the records do not bring it")
 
 
 def refuse_unmergeable(spark, source, plan):
@@ -226,7 +231,7 @@ def refuse_unmergeable(spark, source, plan):
             try:
                 upserts.shapes.of(spark, table, of_table(found, plan, table), **target.roles())
             except ValueError as error:
-                raise ValueError(f"{table} cannot be merged into: {error}") from None
+                raise ArgumentError(f"{table} cannot be merged into: {error}") from None
 
 
 def routed(rows, plan):

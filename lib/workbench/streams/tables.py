@@ -1,11 +1,12 @@
 """The table that takes the rows: whether the schema fits, and rows in its columns."""
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench.streams.records import keys, nulls
 from workbench.tables import commits
 
 
-class OtherRows(RuntimeError):
+class OtherRows(WorkbenchError, RuntimeError):
     """The rows that were written are not those that the positions were taken from."""
 
 
@@ -17,31 +18,33 @@ def checked(spark, table, parse, source, lineage, record_key):
     """
     refuse_wap(spark)
     if unknown := sorted(set(lineage) - set(source.lineage)):
-        raise ValueError(f"lineage has {unknown[0]}; a record has {', '.join(source.lineage)}")
+        raise ArgumentError(f"lineage has {unknown[0]}; a record has {', '.join(source.lineage)}")
     schema = spark.table(identifiers.quoted(table)).schema
     have = {field.name: field for field in schema}
     fields = parse.fields()
     if clash := sorted(set(lineage) & set(fields.names)):
-        raise ValueError(f"{clash[0]} is a field of the records and a lineage column; it can be one of them")
+        raise ArgumentError(f"{clash[0]} is a field of the records and a lineage column; it can be one of them")
     want = {field.name: (_kind(field.dataType), field.nullable) for field in fields}
     want |= {name: (source.lineage[name].lower(), False) for name in lineage}
     for name, (kind, nullable) in want.items():
         if name not in have:
-            raise ValueError(f"{table} has no column {name}; it has {', '.join(have)}")
+            raise ArgumentError(f"{table} has no column {name}; it has {', '.join(have)}")
         if _kind(have[name].dataType) != kind:
-            raise ValueError(f"column {name} of {table} is {_kind(have[name].dataType)}, the schema says {kind}")
+            raise ArgumentError(
+                f"column {name} of {table} is {_kind(have[name].dataType)}, the schema says {kind}"
+            )
         if nullable and not have[name].nullable:
-            raise ValueError(f"column {name} of {table} is required; the schema has to say NOT NULL")
+            raise ArgumentError(f"column {name} of {table} is required; the schema has to say NOT NULL")
     for field in fields:
         if inner := required_inside(have[field.name].dataType, field.dataType, field.name):
-            raise ValueError(f"{inner} of {table} is required; the schema has to say NOT NULL")
+            raise ArgumentError(f"{inner} of {table} is required; the schema has to say NOT NULL")
     if missing := [name for name, field in have.items() if not field.nullable and name not in want]:
-        raise ValueError(f"column {missing[0]} of {table} is required, and the schema does not have it")
+        raise ArgumentError(f"column {missing[0]} of {table} is required, and the schema does not have it")
     for name in (*record_key.columns, *([record_key.time] if record_key.time else ())) if record_key else ():
         if name not in fields.names:
-            raise ValueError(f"the record key names {name}; the schema has {', '.join(fields.names)}")
+            raise ArgumentError(f"the record key names {name}; the schema has {', '.join(fields.names)}")
     if record_key and record_key.time and (kind := want[record_key.time][0]) not in keys.TIMES:
-        raise ValueError(
+        raise ArgumentError(
             f"the record key's time {record_key.time} is {kind}; it is one of {', '.join(keys.TIMES)}"
         )
     return schema
@@ -74,7 +77,7 @@ def refuse_wap(spark):
     """Refuse a session whose writes all go to a branch or wait for a cherry-pick."""
     for conf in ("spark.wap.branch", "spark.wap.id"):
         if (value := spark.conf.get(conf, None)) is not None:
-            raise ValueError(f"the session has {conf} = {value}; unset it first")
+            raise ArgumentError(f"the session has {conf} = {value}; unset it first")
 
 
 def _kind(kind):

@@ -3,6 +3,8 @@
 import time
 from dataclasses import dataclass
 
+from workbench._base.errors import ArgumentError
+
 _COMMANDS = [f"org.apache.spark.sql.catalyst.plans.logical.{name}" for name in ("Command", "Call")]
 
 
@@ -71,10 +73,10 @@ def analysed(spark, query):
         try:
             plan = step(plan)
         except Exception as error:
-            raise ValueError(f"cannot be analysed: {str(error).strip().splitlines()[0]}") from error
+            raise ArgumentError(f"cannot be analysed: {str(error).strip().splitlines()[0]}") from error
         for node in nodes(plan):  # before the analysis too, which runs a CALL
             if any(is_instance_of(spark.sparkContext._gateway, node, one) for one in _COMMANDS):
-                raise ValueError(f"is a command and no query: {node.nodeName()}")
+                raise ArgumentError(f"is a command and no query: {node.nodeName()}")
     return plan
 
 
@@ -129,7 +131,7 @@ def _scans(df):
         if kind == "LocalTableScanExec":  # answered from metadata
             continue
         if kind != "BatchScanExec" or "org.apache.iceberg" not in leaf.scan().getClass().getName():
-            raise ValueError(
+            raise ArgumentError(
                 f"files are counted of Iceberg tables only; this query has a {kind.removesuffix('Exec')}"
             )
         yield leaf

@@ -3,10 +3,11 @@
 import re
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 from workbench.tables import reads
 
 
-class TableNotFound(ValueError):
+class TableNotFound(ArgumentError):
     """There is no such table; the message lists those there are."""
 
 
@@ -55,7 +56,7 @@ def at(spark, table, n):
     """
     ids = _ordered(spark, _existing(spark, table))
     if not 1 <= n <= len(ids):
-        raise ValueError(f"{table} has no snapshot {n}; it has {len(ids)}")
+        raise ArgumentError(f"{table} has no snapshot {n}; it has {len(ids)}")
     return ids[n - 1]
 
 
@@ -141,7 +142,7 @@ def refuse_no_namespace(spark, table):
     """
     if not spark.catalog.databaseExists(identifiers.namespace(table)):
         namespace = identifiers.spelled(identifiers.parts(table)[:-1])
-        raise ValueError(f"{table} cannot be made: there is no namespace {namespace}")
+        raise ArgumentError(f"{table} cannot be made: there is no namespace {namespace}")
 
 
 def _existing(spark, table):

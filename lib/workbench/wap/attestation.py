@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 from workbench import verdicts
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench.tables import commits, publication
 from workbench.wap import branches
 
@@ -25,7 +26,7 @@ SCHEMA = (
 )
 
 
-class AlreadyPublished(RuntimeError):
+class AlreadyPublished(WorkbenchError, RuntimeError):
     """What was to be published is in the history of main already.
 
     Attributes:
@@ -105,7 +106,7 @@ def judged(audit, df):
     """Return the audit's verdict; anything that is none is an error."""
     verdict = audit(df)
     if not isinstance(verdict, verdicts.Verdict):
-        raise ValueError(f"audit has to return a verdicts.Verdict; it returned {verdict!r}"[:300])
+        raise ArgumentError(f"audit has to return a verdicts.Verdict; it returned {verdict!r}"[:300])
     return verdict
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench.tables import commits, publication
 
 # wap_<UTC second>_<as much of the id as fits>_<checksum of id>_<host>p<process>_<chance>: lower case letters,
@@ -19,11 +20,11 @@ ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+@=-]{0,99}")
 _open = set()  # branches that this process's runs hold now
 
 
-class AlreadyStaged(RuntimeError):
+class AlreadyStaged(WorkbenchError, RuntimeError):
     """A branch of this run id, or of this name, is there already."""
 
 
-class NothingStaged(RuntimeError):
+class NothingStaged(WorkbenchError, RuntimeError):
     """The write changed no row on its branch, so there is nothing to audit."""
 
 
@@ -206,7 +207,7 @@ def check_hours(name, value):
     """Refuse what is no number of hours: NaN would be older than nothing, and infinity would never come."""
     number = isinstance(value, int | float) and not isinstance(value, bool)
     if not number or not 0 <= value < math.inf:
-        raise ValueError(f"{name} is a number from 0, not {value!r}")
+        raise ArgumentError(f"{name} is a number from 0, not {value!r}")
 
 
 def _gates(loaded):

@@ -4,6 +4,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from workbench import verdicts
+from workbench._base.errors import ArgumentError
 from workbench.tables import commits, publication
 from workbench.wap import attestation, branches
 from workbench.wap import quarantine as quarantines
@@ -220,12 +221,12 @@ def _refuse_published(spark, table, loaded, id):
 def _check_arguments(spark, write, audit, on_step, *, id, rebases, retain_days):
     for name, function in {"write": write, "audit": audit, "on_step": on_step or print}.items():
         if not callable(function):
-            raise ValueError(f"{name} is a function, not {function!r}")
+            raise ArgumentError(f"{name} is a function, not {function!r}")
     if id is not None and not (isinstance(id, str) and branches.ID.fullmatch(id)):
-        raise ValueError(f"{id!r} is not a run id; expected up to 100 letters, digits and any of _.:+@=-")
+        raise ArgumentError(f"{id!r} is not a run id; expected up to 100 letters, digits and any of _.:+@=-")
     for name, value, least, most in (("rebases", rebases, 0, 1000), ("retain_days", retain_days, 1, 36500)):
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise ValueError(f"{name} is a whole number from {least} to {most}, not {value!r}")
+            raise ArgumentError(f"{name} is a whole number from {least} to {most}, not {value!r}")
     refuse_session_branch(spark)
 
 
@@ -233,4 +234,4 @@ def refuse_session_branch(spark):
     """Refuse a session whose plain reads and writes already go to a branch: nobody could say what is audited."""
     for conf in CONFS:
         if (value := spark.conf.get(conf, None)) is not None:
-            raise ValueError(f"the session has {conf} = {value}; unset it first, the gate names its own branch")
+            raise ArgumentError(f"the session has {conf} = {value}; unset it first, the gate names its own branch")

@@ -3,17 +3,18 @@
 from contextlib import contextmanager
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench.tables import commits
 from workbench.wap import attestation, branches, gate
 
 ENABLED = "write.wap.enabled"
 
 
-class UnknownBranch(ValueError):
+class UnknownBranch(ArgumentError):
     """There is no such branch, and none of that name was published; the message lists those there are."""
 
 
-class NotAudited(RuntimeError):
+class NotAudited(WorkbenchError, RuntimeError):
     """A branch does not end in the evidence of a passed audit."""
 
 
@@ -45,11 +46,11 @@ def staging(spark, table, *, branch, retain_days=7, enable=False):
     loaded = commits.load(spark, table)
     _refuse_branch(branch)
     if isinstance(retain_days, bool) or not isinstance(retain_days, int) or retain_days < 1:
-        raise ValueError(f"retain_days is a whole number from 1, not {retain_days!r}")
+        raise ArgumentError(f"retain_days is a whole number from 1, not {retain_days!r}")
     branches.refuse_taken(loaded, table, branch)
     if (loaded.properties().get(ENABLED) or "").lower() != "true":
         if not enable:
-            raise ValueError(
+            raise ArgumentError(
                 f"{table} has no table property {ENABLED} = true, so Iceberg would ignore the branch and write to "
                 "main; set it, or say enable=True to have it set for every session"
             )
@@ -109,10 +110,10 @@ def _refuse_branch(branch):
     try:
         own = branches.NAME.fullmatch(identifiers.ref(branch))
     except ValueError as error:
-        raise ValueError(f"{branch!r} is no name for a branch: {error}") from None
+        raise ArgumentError(f"{branch!r} is no name for a branch: {error}") from None
     if own or branch == "main":
         whose = "the gate's own branches have" if own else "the table's main branch has"
-        raise ValueError(f"{branch!r} is no name for a branch: {whose} such a name")
+        raise ArgumentError(f"{branch!r} is no name for a branch: {whose} such a name")
 
 
 def _refuse_missing(spark, table, loaded, branch):

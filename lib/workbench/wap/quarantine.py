@@ -1,6 +1,7 @@
 """The quarantine: rows that an audit refused, each with the run and the snapshot it was refused in."""
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 from workbench.tables import commits, snapshots
 from workbench.wap import attestation, branches
 
@@ -25,24 +26,24 @@ def check(spark, quarantine, table, loaded):
     """
     name = identifiers.quoted(quarantine)
     if name == identifiers.quoted(table):
-        raise ValueError(f"{quarantine} is the table to be published to; the quarantine is another one")
+        raise ArgumentError(f"{quarantine} is the table to be published to; the quarantine is another one")
     if not snapshots.exists(spark, quarantine):
         snapshots.refuse_no_namespace(spark, quarantine)
         return
     types = {field.name: field.dataType.simpleString() for field in spark.table(name).schema}
     missing = sorted({RUN, BRANCH, SNAPSHOT} - types.keys())
     if missing:
-        raise ValueError(f"{quarantine} is there and has no {', '.join(missing)}; let the gate make the table")
+        raise ArgumentError(f"{quarantine} is there and has no {', '.join(missing)}; let the gate make the table")
     if (types[RUN], types[BRANCH], types[SNAPSHOT]) != ("string", "string", "bigint"):
-        raise ValueError(
+        raise ArgumentError(
             f"{quarantine} needs {RUN} string, {BRANCH} string, {SNAPSHOT} bigint, as the gate makes it"
         )
     there = commits.load(spark, quarantine)
     if there.properties().get(PROPERTY) != "true":
-        raise ValueError(f"{quarantine} needs the table property {PROPERTY} = true, as the gate makes it")
+        raise ArgumentError(f"{quarantine} needs the table property {PROPERTY} = true, as the gate makes it")
     wrong, _ = _unfit(spark, there, loaded.schema(), f"in {table}")
     if wrong:
-        raise ValueError(f"{quarantine} cannot take rows of {table}: {'; '.join(wrong)}")
+        raise ArgumentError(f"{quarantine} cannot take rows of {table}: {'; '.join(wrong)}")
 
 
 def _unfit(spark, there, schema, whose):
@@ -76,14 +77,14 @@ def append(spark, quarantine, rows, *, stage, audited):
 
     ours = {RUN: F.lit(stage.run_id), BRANCH: F.lit(stage.branch), SNAPSHOT: F.lit(audited).cast("bigint")}
     if taken := sorted(name for name in rows.columns if name.lower() in ours):
-        raise ValueError(f"the quarantined rows have a column {taken[0]} of their own; the gate adds one")
+        raise ArgumentError(f"the quarantined rows have a column {taken[0]} of their own; the gate adds one")
     labelled = rows.withColumns(ours)
     if not snapshots.exists(spark, quarantine):
         _make(spark, quarantine, labelled, like=commits.load(spark, stage.of))
     schema = spark._jvm.org.apache.iceberg.spark.SparkSchemaUtil.convert(labelled._jdf.schema())
     wrong, missing = _unfit(spark, commits.load(spark, quarantine), schema, "in the rows")
     if wrong or missing:
-        raise ValueError(f"{quarantine} cannot take the quarantined rows: {'; '.join(wrong + missing)}")
+        raise ArgumentError(f"{quarantine} cannot take the quarantined rows: {'; '.join(wrong + missing)}")
     # columns are matched by name: one that the source gained later comes in, whatever its place
     writer = labelled.writeTo(identifiers.quoted(quarantine)).option("mergeSchema", "true")
     writer = writer.option("check-ordering", "false")
@@ -107,7 +108,7 @@ def forget(spark, quarantine, audited, run_id):
     commits.load(spark, quarantine)
     name = identifiers.quoted(quarantine)
     if not branches.ID.fullmatch(run_id):
-        raise ValueError(f"{run_id!r} is not a run id")
+        raise ArgumentError(f"{run_id!r} is not a run id")
     if not spark.table(name).where((F.col(SNAPSHOT) == audited) & (F.col(RUN) == run_id)).isEmpty():
         spark.sql(f"DELETE FROM {name} WHERE {SNAPSHOT} = {int(audited)} AND {RUN} = '{run_id}'")
 

@@ -3,11 +3,13 @@
 import json
 import shutil
 import sys
+import traceback
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
 import typer
 
+from workbench._base.errors import ArgumentError, MissingPackageError, WorkbenchError
 from workbench_ops.cli.doctor import doctor
 from workbench_ops.cli.engines import engines
 from workbench_ops.cli.export import export
@@ -33,24 +35,25 @@ Notebook = Annotated[str | None, typer.Argument(help="name in notebooks/, or pat
 
 
 def main():
-    """Run the command; a refusal is one sentence on stderr and exit code 2, never a traceback."""
+    """Run the command: a refusal is one sentence on stderr and exit code 2, a defect of ours says so."""
     try:
         app(standalone_mode=True)
     except UnicodeError as error:
         say(f"a text could not be written or read: {error}")
         sys.exit(1)
-    except ValueError as error:
+    except WorkbenchError as error:
         say(error)
-        sys.exit(2)
+        sys.exit(2 if isinstance(error, ArgumentError | MissingPackageError) else 1)
     except ModuleNotFoundError as error:
         needed = "pip install 'iceberg-workbench[notebooks,catalog,streams,s3,kafka]'"
         say(f"{error.name} is not installed, this command needs it: {needed}")
         sys.exit(2)
-    except ChildProcessError as error:
-        say(error)
-        sys.exit(1)
     except OSError as error:
         say(f"{error.strerror}: {error.filename}")
+        sys.exit(1)
+    except Exception:
+        traceback.print_exc()
+        say("this is a defect of the workbench, not of what you asked for: please report it with the lines above")
         sys.exit(1)
 
 
@@ -92,7 +95,7 @@ def runs(
     from workbench_ops.run import record as records
 
     if status and status not in records.EXIT_CODES:
-        raise ValueError(f"no status {status!r}; there are {', '.join(records.EXIT_CODES)}")
+        raise ArgumentError(f"no status {status!r}; there are {', '.join(records.EXIT_CODES)}")
     publishing.recover()
     ledger.sync()
     if prune:
@@ -127,7 +130,7 @@ def report(
     newest = {record.notebook: record for record in everything}
     of_run = [r for r in (*everything, *newest.values()) if run in (r.run_id, r.notebook)][-1:]
     if run and not of_run:
-        raise ValueError(f"no run {run} in {records.runs_folder()}")
+        raise ArgumentError(f"no run {run} in {records.runs_folder()}")
     for record in of_run if run else newest.values():
         earlier = pages.previous(everything, record)
         page = pages.write(records.folder(record), record, previous=earlier, redact=secrets.redact)
@@ -167,7 +170,7 @@ def _prune(days, yes):
     from workbench_ops.run import record as records
 
     if days is None:
-        raise ValueError("--prune needs --older-than-days N")
+        raise ArgumentError("--prune needs --older-than-days N")
     before = datetime.now(UTC) - timedelta(days=days)
     old = [record for record in records.every() if record.status != "running" and record.started < before]
     if not old:
@@ -190,4 +193,4 @@ def _one(run_id):
             return records.document(records.read(path))
     if rows := ledger.rows(run_id=run_id):
         return rows[0]
-    raise ValueError(f"no run {run_id}; `workbench runs` lists them")
+    raise ArgumentError(f"no run {run_id}; `workbench runs` lists them")

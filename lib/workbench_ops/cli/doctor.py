@@ -5,6 +5,8 @@ from typing import Annotated
 
 import typer
 
+from workbench._base.errors import ArgumentError
+
 doctor = typer.Typer(invoke_without_command=True)
 
 
@@ -18,7 +20,7 @@ def setup(
     """Say what is wrong with this machine's set-up and what to do, a sentence each; `table`: with a table."""
     if context.invoked_subcommand:
         if fix or port is not None or environment != "local":
-            raise ValueError("options of the set-up do not go with a table: write them behind its name")
+            raise ArgumentError("options of the set-up do not go with a table: write them behind its name")
         return
     from workbench_ops import machine as diagnoses
 
@@ -43,7 +45,7 @@ def table(
     from workbench.tables import doctor as tables
 
     if yes and not cure:
-        raise ValueError("--yes answers the question of --cure; say that too")
+        raise ArgumentError("--yes answers the question of --cure; say that too")
     identifiers.quoted(name)
     rules = maintenance.read_policy(policy) if policy else None
     asked = _statements(queries) if queries else ()
@@ -58,7 +60,7 @@ def table(
         if not commits.causes(error):
             raise
         # such as a catalog that nobody answers for: it is no finding, so the exit code must not be 1
-        raise ValueError(f"{name} cannot be looked at: {commits.errors.first_line(error)}") from error
+        raise ArgumentError(f"{name} cannot be looked at: {commits.errors.first_line(error)}") from error
     doubt = _print_doubt(spark, name)
     if found.findings or not doubt:
         _print(name, found)
@@ -82,11 +84,11 @@ def _statements(path):
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:
-        raise ValueError(f"{path} cannot be read: {error.strerror}") from None
+        raise ArgumentError(f"{path} cannot be read: {error.strerror}") from None
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("--")]
     found = [part.strip() for part in "\n".join([*lines, ""]).split(";\n") if part.strip()]
     if not found:
-        raise ValueError(f"{path} has no query")
+        raise ArgumentError(f"{path} has no query")
     return found
 
 

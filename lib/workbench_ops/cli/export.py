@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from workbench._base.errors import ArgumentError
 from workbench_ops.cli.printing import from_here
 
 export = typer.Typer(help="Notebooks for AWS Glue, and what would be different there.", no_args_is_help=True)
@@ -62,12 +63,14 @@ def try_(
         unset = [f"{name}=…" for name, value in session.variables.items() if "YOUR-" in value]
         account = "name an environment of your account, such as --environment aws-glue"
         what = f"export {' '.join(unset)}" if unset else account
-        raise ValueError(f"{', '.join(asked)} is not known here; {what}")
+        raise ArgumentError(f"{', '.join(asked)} is not known here; {what}")
     if exporting.verdict(findings) == exporting.CANNOT_RUN and not anyway:
         _print([(target.stem, exporting.CANNOT_RUN, findings)], version)
         raise typer.Exit(1)
     if built is None:
-        raise ValueError(f"the library is no checkout, so {wheel.name()} cannot be built, and the kernel needs it")
+        raise ArgumentError(
+            f"the library is no checkout, so {wheel.name()} cannot be built, and the kernel needs it"
+        )
     with studio.installed(built, python), progress.shown() as tell:
         job = preparing.Job(
             str(target.resolve()),
@@ -92,7 +95,7 @@ def _written(notebook, version, params, environment, output, *, job, place=None)
     folder = Path(output) if output else settings.home() / "exports" / f"glue-{version}"
     target = folder / f"{path.stem}{'.py' if job else '.ipynb'}"
     if target.resolve() == path:
-        raise ValueError(f"{target} is the notebook itself; name another folder by --output")
+        raise ArgumentError(f"{target} is the notebook itself; name another folder by --output")
     text = _text(exporting, found, session, declared, given, path.stem, job)
     folder.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf-8")
@@ -115,9 +118,9 @@ def check(
     from workbench_ops.run import notebook as reading
 
     if params and len(notebooks or []) != 1:
-        raise ValueError("--params belongs to one notebook; name it")
+        raise ArgumentError("--params belongs to one notebook; name it")
     if not (named := notebooks or reading.every()):
-        raise ValueError("there are no notebooks here; name one, or start in a project's folder")
+        raise ArgumentError("there are no notebooks here; name one, or start in a project's folder")
     told = []
     for name in named:
         path, found, declared, given = _read(name, params, environment)

@@ -14,6 +14,8 @@ from typing import Annotated, Literal
 
 import typer
 
+from workbench._base.errors import ArgumentError
+
 Start = Literal["trim_horizon", "latest"]
 Unknown = Literal["ignore", "dead"]
 
@@ -89,17 +91,17 @@ def _source(stream, topic, region, endpoint, bootstrap, kafka_config, **common):
     from workbench import streams
 
     if (stream is None) == (topic is None):
-        raise ValueError("say --stream, of Kinesis, or --topic, of Kafka")
+        raise ArgumentError("say --stream, of Kinesis, or --topic, of Kafka")
     if stream:
         if bootstrap or kafka_config:
-            raise ValueError("--bootstrap and --kafka-config go with --topic")
+            raise ArgumentError("--bootstrap and --kafka-config go with --topic")
         return streams.Source(stream, region=region, endpoint=endpoint, **common)
     if not bootstrap or region or endpoint:
-        raise ValueError(
+        raise ArgumentError(
             "--topic needs --bootstrap, the address of a broker; --region and --endpoint are Kinesis'"
         )
     if wrong := [setting for setting in kafka_config if "=" not in setting]:
-        raise ValueError(f"--kafka-config is NAME=VALUE, not {wrong[0]!r}")
+        raise ArgumentError(f"--kafka-config is NAME=VALUE, not {wrong[0]!r}")
     config = dict(setting.split("=", 1) for setting in kafka_config)
     return streams.Topic(topic, bootstrap, config=config, **common)
 

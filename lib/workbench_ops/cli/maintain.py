@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from workbench._base.errors import ArgumentError
 from workbench_ops.cli.doctor import doubt_of
 
 _SHOWN = 10  # orphans that are named
@@ -42,15 +43,15 @@ def _checked(names, policy, marks):
     rules = maintenance.read_policy(policy)
     tables = [identifiers.quoted(name) for name in names]
     if twice := [name for n, name in enumerate(names) if tables[n] in tables[:n]]:
-        raise ValueError(f"{twice[0]} stands twice")
+        raise ArgumentError(f"{twice[0]} stands twice")
     if marks and len(names) > 1:
-        raise ValueError("--mark belongs to one table; name that one alone")
+        raise ArgumentError("--mark belongs to one table; name that one alone")
     if "remove_orphans" in rules.actions:
         try:
             orphans.check(rules, now=datetime.now(UTC))
         except ValueError:
             days = f"{rules.orphans_older_than_days:g}"
-            raise ValueError(
+            raise ArgumentError(
                 f"{policy}: orphans_older_than_days is {days}, and this command takes 1 or more: younger files "
                 "may belong to a commit under way. From Python maintenance.run takes your word that there is none"
             ) from None

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from workbench._base.errors import ArgumentError
 from workbench_ops.cli.printing import say
 
 
@@ -43,7 +44,9 @@ def policies(
     job = Job(*given, **kernel_of(path))
     env = _recordable(job)
     if output and not (Path(output).resolve().parent.is_dir() and not Path(output).is_dir()):
-        raise ValueError(f"{output} cannot be written: its folder is not there, or it is one")  # before the runs
+        raise ArgumentError(
+            f"{output} cannot be written: its folder is not there, or it is one"
+        )  # before the runs
     calls = set()
     for _ in range(runs):
         with recording.recorded() as seen, progress.shown() as tell:
@@ -64,10 +67,10 @@ def _recordable(job):
 
     planned = preparing.planned(job)
     if planned.refusal:
-        raise ValueError(planned.refusal)
+        raise ArgumentError(planned.refusal)
     env = planned.environment
     if env and not str(secrets.resolve(env.spark.master)).startswith("local"):
-        raise ValueError(f"{env.name} has Spark on other machines, whose calls to AWS are not seen from here")
+        raise ArgumentError(f"{env.name} has Spark on other machines, whose calls to AWS are not seen from here")
     return env
 
 

@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from workbench._base.errors import ArgumentError
 from workbench_ops.cli.printing import columns, from_here
 
 
@@ -39,11 +40,11 @@ def run(
     from workbench_ops.run.preparing import Job, kernel_of
 
     if notebook is None and (params or overrides):
-        raise ValueError("--params and --set belong to one notebook; name it")
+        raise ArgumentError("--params and --set belong to one notebook; name it")
     if notebook is not None and jobs is not None:
-        raise ValueError(f"--jobs is for all notebooks, and {notebook} runs alone; leave one of them out")
+        raise ArgumentError(f"--jobs is for all notebooks, and {notebook} runs alone; leave one of them out")
     if jobs is not None and jobs < 1:
-        raise ValueError(f"--jobs takes a number of notebooks of at least 1, found {jobs}")
+        raise ArgumentError(f"--jobs takes a number of notebooks of at least 1, found {jobs}")
     values = params, tuple(overrides or ()), environment, timeout, keep, on_failure
     paths = [notebook] if notebook else _every()
     asked = [Job(path, *values, **kernel_of(path, engine)) for path in paths]
@@ -54,7 +55,7 @@ def _every():
     from workbench_ops.run import notebook as notebooks
 
     if not (paths := [str(path) for path in notebooks.every()]):
-        raise ValueError("there are no notebooks here; name one, or start in a project's folder")
+        raise ArgumentError("there are no notebooks here; name one, or start in a project's folder")
     return paths
 
 

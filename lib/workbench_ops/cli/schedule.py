@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from workbench._base.errors import ArgumentError
 from workbench_ops.cli.printing import columns, say
 
 schedule = typer.Typer(help="When notebooks run: params/schedules.yml by cron or Airflow.", no_args_is_help=True)
@@ -68,7 +69,7 @@ def run(
     from workbench_ops.schedules import running, times
 
     if request and not attempt:
-        raise ValueError("--request says whose tries these are, and needs --try")
+        raise ArgumentError("--request says whose tries these are, and needs --try")
     entries = schedules.read()
     entry = named.one(entries, name)
     running.enter()  # paths in the file are relative to it, wherever this is called
@@ -137,7 +138,7 @@ def _validated(entries):
         if (other := jobs.setdefault(job, name)) != name:
             wrong.append(f"{name}: it is the same job as {other}: notebook, params file and environment")
     if wrong:
-        raise ValueError("; ".join(wrong))
+        raise ArgumentError("; ".join(wrong))
     return planned
 
 
@@ -201,7 +202,7 @@ def _moment(text):
     except ValueError:
         found = None
     if found is None or not 1970 < found.year < 9999:  # beyond, another time zone's is in no year
-        raise ValueError(f"{text!r} is no time like 2026-01-31T02:15")
+        raise ArgumentError(f"{text!r} is no time like 2026-01-31T02:15")
     return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
 
 

@@ -2,6 +2,7 @@
 
 import ast
 
+from workbench._base.errors import ArgumentError
 from workbench_ops.export import cells as code
 from workbench_ops.export import magics, studio, wheel
 
@@ -47,14 +48,14 @@ def _argument(name, default):
             value = json.loads(text, parse_constant=int)  # which refuses NaN and Infinity
             json.dumps(value, allow_nan=False)  # 1e999 is infinite, too
             if kind not in (type(value).__name__, "{untold}"):
-                raise ValueError(text)
+                raise ArgumentError(text)
             return value
         value = {{"int": int, "float": float, "str": str}}[kind](text)
         if kind == "float" and not math.isfinite(value):
-            raise ValueError(text)
+            raise ArgumentError(text)
         return value
     except (KeyError, ValueError, RecursionError):
-        raise ValueError(f"--{{name}} takes {{kind}}, found {{text!r}}") from None
+        raise ArgumentError(f"--{{name}} takes {{kind}}, found {{text!r}}") from None
 '''
 
 
@@ -76,7 +77,7 @@ def script(notebook, session, *, declared, given=None, name="notebook"):
     """
     kinds = {parameter.name: parameter.type or UNTOLD for parameter in declared}
     if taken := [known for known in kinds if known in RESERVED]:
-        raise ValueError(f"Glue keeps the name {taken[0]} for itself; rename that parameter of {name}")
+        raise ArgumentError(f"Glue keeps the name {taken[0]} for itself; rename that parameter of {name}")
     parts, number, own = [_head(session, name), session.begin() + "\n"], 0, code.parameters_cell(notebook)
     for cell in notebook.cells:
         if cell.cell_type != "code":
@@ -91,7 +92,7 @@ def script(notebook, session, *, declared, given=None, name="notebook"):
     try:
         compile(text, f"{name}.py", "exec")
     except SyntaxError as error:
-        raise ValueError(f"{name} is no script: {error.msg}: {(error.text or '').strip()}") from None
+        raise ArgumentError(f"{name} is no script: {error.msg}: {(error.text or '').strip()}") from None
     return text
 
 
@@ -131,7 +132,7 @@ def _code(source, name, number):
     """Return a cell's Python; magics become comments, since a job has its settings elsewhere."""
     found, python = magics.split(source)
     if python is None:
-        raise ValueError(f"{name}: cell {number} is no Python, so it cannot be in a script")
+        raise ArgumentError(f"{name}: cell {number} is no Python, so it cannot be in a script")
     lines, original = magics.lines_of(python), magics.lines_of(source)
     for magic in found:
         taken = slice(magic.line - 1, None if magic.whole_cell else magic.line)

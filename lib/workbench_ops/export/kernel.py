@@ -20,6 +20,7 @@ from ipykernel.kernelapp import IPKernelApp
 
 import workbench
 from workbench._base import jars, java, scratch
+from workbench._base.errors import ArgumentError
 from workbench.session import class_data_options, configuration, launch
 from workbench_ops.export import asking, magics, versions, wheel
 
@@ -45,7 +46,7 @@ class Kernel(IPythonKernel):
         try:
             code = code if silent else self._left(code)
         except Exception as wrong:  # whatever a session cannot begin for is the error of the cell that needs it
-            code = f"raise ValueError({str(wrong)!r})"
+            code = f"raise ArgumentError({str(wrong)!r})"
         return await super().do_execute(code, silent, *args, **kwargs)
 
     def _left(self, code):
@@ -74,7 +75,7 @@ class Kernel(IPythonKernel):
         late = self.spark is not None and magic.name in magics.SESSION
         _note(self.cells, magic, late)
         if magic.name not in (*magics.SESSION, *magics.ANY_TIME, *magics.AFTER_CODE):
-            raise ValueError(f"{magic.name!r} is no magic of the Glue kernel")
+            raise ArgumentError(f"{magic.name!r} is no magic of the Glue kernel")
         if late:
             return f"{magic.name}: to no effect, the session runs already"
         if magic.name == "configure":
@@ -91,7 +92,7 @@ def checked(name, value):
         ValueError: it is no value of that magic.
     """
     if name in asking.WHOLE and not (value.isdigit() and int(value) >= asking.WHOLE[name]):
-        raise ValueError(f"%{name} takes a whole number from {asking.WHOLE[name]} on; found {value!r}")
+        raise ArgumentError(f"%{name} takes a whole number from {asking.WHOLE[name]} on; found {value!r}")
     if name == "glue_version":
         versions.version(value)
     if name == "worker_type":
@@ -108,9 +109,9 @@ def configured(text):
     try:
         found = json.loads(text)
     except ValueError as error:
-        raise ValueError(f"%%configure takes a JSON object: {error}") from None
+        raise ArgumentError(f"%%configure takes a JSON object: {error}") from None
     if not isinstance(found, dict) or not all(isinstance(value, str) for value in found.values()):
-        raise ValueError(f"%%configure takes a JSON object of texts; found {text}")
+        raise ArgumentError(f"%%configure takes a JSON object of texts; found {text}")
     return found
 
 
@@ -131,7 +132,7 @@ def begin(asked):
     if not (named := versions.version(asked.get("glue_version", versions.names()[0]))).spark.startswith(
         here + "."
     ):
-        raise ValueError(f"Glue {named.name} has Spark {named.spark}; this kernel's is {here}")
+        raise ArgumentError(f"Glue {named.name} has Spark {named.spark}; this kernel's is {here}")
     _packages(asked.get("additional_python_modules", ""))
     names = tuple(jar for one in asked.get("--datalake-formats", "").split(",") for jar in FORMATS.get(one, ()))
     names = (*(pair["glue"].get(name, name) for name in names), *pair["s3"])
@@ -182,7 +183,7 @@ def settings_of(text):
     for one in re.split(r"\s+--conf\s+", text.strip()) if text.strip() else ():
         name, equals, value = one.partition("=")
         if not (name and equals):
-            raise ValueError(f"--conf takes name=value; found {one!r}")
+            raise ArgumentError(f"--conf takes name=value; found {one!r}")
         found[name] = value
     return found
 
@@ -192,14 +193,14 @@ def _packages(text):
     for name, asked in magics.requirements((magics.Magic(1, "additional_python_modules", text, True),)).items():
         if asked.endswith(".whl"):
             if asked.rpartition("/")[2] != wheel.name():
-                raise ValueError(f"Glue would install {asked}, here is {wheel.name()}")
+                raise ArgumentError(f"Glue would install {asked}, here is {wheel.name()}")
             continue
         try:
             found = metadata.version(name)
         except metadata.PackageNotFoundError:
             found = "none"
         if found == "none" or ("==" in asked and asked.partition("==")[2] != found):
-            raise ValueError(f"Glue would install {asked}, here is {found}; the kernel installs nothing")
+            raise ArgumentError(f"Glue would install {asked}, here is {found}; the kernel installs nothing")
 
 
 def _note(cell, magic, late):
@@ -219,7 +220,7 @@ def apart():
     """
     site = Path(os.environ[SITE]).resolve()
     if not Path(workbench.__file__).resolve().is_relative_to(site):
-        raise ValueError(f"the library is {workbench.__file__}, and not the wheel in {site}")
+        raise ArgumentError(f"the library is {workbench.__file__}, and not the wheel in {site}")
     for name in [name for name in os.environ if name.startswith("WORKBENCH_") and name not in KEPT]:
         del os.environ[name]
     kept = (str(site), *getsitepackages())  # an engine has a link to us among its packages, behind the wheel

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from workbench import costs
 from workbench._base import java, settings
+from workbench._base.errors import ArgumentError
 from workbench.session import configuration
 from workbench_ops.export import asking, homes, magics, rules, versions, wheel
 from workbench_ops.export import cells as code
@@ -116,7 +117,7 @@ def session(notebook, values, *, version="6.0", environment=None, place=PLACE, w
         ValueError: no such version or worker type, the place is not on S3, or a variable holds a line break.
     """
     if not re.fullmatch(r"s3://\w[^\s,'\"]*", place):  # it stands in a list that commas part
-        raise ValueError(f"{place} is no folder on S3; expected s3://bucket/folder")
+        raise ArgumentError(f"{place} is no folder on S3; expected s3://bucket/folder")
     glue, cells = versions.version(version), code.read(notebook, values)
     lacking = [module for _, module, _ in rules.missing(cells, code.imported(cells), glue)]
     pins = sorted({found for module in lacking if (found := rules.pin(module)) and module not in glue.removed})
@@ -184,7 +185,7 @@ def _remote(env):
             variable = reference.partition(":")[2]
             values[name] = variables[variable] = os.environ.get(variable) or _asked(variable)
             if not values[name].isprintable():
-                raise ValueError(f"{variable} holds a line break or another character that is not printed")
+                raise ArgumentError(f"{variable} holds a line break or another character that is not printed")
     return variables, {name: value for name, value in values.items() if value}
 
 

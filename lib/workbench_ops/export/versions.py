@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from workbench._base.errors import ArgumentError
+
 CANNOT_RUN, DIFFERS = "cannot run", "differs"
 
 
@@ -75,7 +77,7 @@ def version(name):
     """
     known = table()["versions"]
     if str(name) not in known:
-        raise ValueError(f"no Glue version {name!r}; there are {', '.join(known)}")
+        raise ArgumentError(f"no Glue version {name!r}; there are {', '.join(known)}")
     one = known[str(name)]
     gone = {word for each in known.values() for word in each["removed"]}
     here = {*table()["modules"]["both"], *one["modules_too"], *sys.stdlib_module_names, *gone}
@@ -94,7 +96,7 @@ def dpus(worker):
     """
     known = table()["workers"]
     if worker not in known:
-        raise ValueError(f"no worker type {worker!r}; there are {', '.join(known)}")
+        raise ArgumentError(f"no worker type {worker!r}; there are {', '.join(known)}")
     return known[worker]
 
 

@@ -6,6 +6,7 @@ from importlib import util
 from pathlib import Path
 
 import workbench
+from workbench._base.errors import ProcessError
 
 ROOT = Path(workbench.__file__).resolve().parents[2]
 # what it holds: a notebook may import proofs and stand-ins, too, which are of use there or behind a condition
@@ -46,5 +47,5 @@ def build(folder):
     said = subprocess.run([sys.executable, "-m", *command], cwd=ROOT, capture_output=True, text=True, check=False)
     if said.returncode or not (folder / name()).is_file():
         last = (said.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        raise ChildProcessError(f"the wheel could not be built by {command[0]}: {last}")
+        raise ProcessError(f"the wheel could not be built by {command[0]}: {last}")
     return folder / name()

@@ -8,6 +8,8 @@ from pathlib import Path
 import nbformat
 from traitlets.config import Config
 
+from workbench._base.errors import ArgumentError
+
 DEFAULT = "python3"  # for Jupyter, too
 MAX_SOCKET_PATH = 100  # the systems' limit on the path of a socket file is a little above
 
@@ -35,7 +37,7 @@ def default(notebook: nbformat.NotebookNode) -> str:
         return fitting[0]
     which = f"of {language} there are {', '.join(fitting)}" if fitting else f"none of {language} is installed"
     others = "" if fitting else f" (installed are {', '.join(sorted(there)) or 'none'})"
-    raise ValueError(
+    raise ArgumentError(
         f"the notebook names no kernel, and {which}{others}; open it in JupyterLab, choose one "
         "(Kernel, Change Kernel) and save it"
     )
@@ -64,7 +66,7 @@ def require(notebook: nbformat.NotebookNode, kernel: str | None = None) -> None:
     elif asked not in (there := installed()):
         wrong = f"there is no kernel {asked!r}" if kernel else f"the notebook names the kernel {asked!r}"
         how = "" if kernel else "; open it in JupyterLab, choose one of them (Kernel, Change Kernel) and save it"
-        raise ValueError(f"{wrong}; installed are {', '.join(sorted(there)) or 'none'}{how if there else ''}")
+        raise ArgumentError(f"{wrong}; installed are {', '.join(sorted(there)) or 'none'}{how if there else ''}")
 
 
 @contextmanager

@@ -13,6 +13,7 @@ from typing import Any
 from filelock import FileLock
 
 from workbench._base import lake, settings
+from workbench._base.errors import ArgumentError
 from workbench_ops.run import record as records
 
 TABLE = ("workbench", "runs")
@@ -103,7 +104,7 @@ def _time(text):
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
-        raise ValueError(f"{text!r} is not an ISO date or time, such as 2026-01-31") from None
+        raise ArgumentError(f"{text!r} is not an ISO date or time, such as 2026-01-31") from None
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 

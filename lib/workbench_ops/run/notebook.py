@@ -13,6 +13,7 @@ from pathlib import Path
 import nbformat
 
 from workbench._base import secrets, settings, strict, yaml_files
+from workbench._base.errors import ArgumentError
 from workbench_ops.run import kernel as kernels
 
 CELL_TYPES = ("code", "markdown", "raw")
@@ -20,7 +21,7 @@ TYPES = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "di
 PATH_NAME = re.compile(r"(^|_)(PATH|DIR|FOLDER|FILE|PREFIX|LOCATION|URI|URL)$", re.IGNORECASE)
 
 
-class Refused(ValueError):
+class Refused(ArgumentError):
     """A run is refused before a kernel starts; the message says what was wrong and what is expected."""
 
 
@@ -70,7 +71,7 @@ def read(path):
     try:
         found = json.loads(Path(path).read_text(encoding="utf-8"))
         if found.get("nbformat", 0) < 4:
-            raise ValueError("its format is older than 4; open it in JupyterLab and save it")
+            raise ArgumentError("its format is older than 4; open it in JupyterLab and save it")
         _complete(found)
         return nbformat.reads(json.dumps(found), as_version=4)
     except Exception as error:  # nbformat raises a dozen kinds for a file that is no notebook
@@ -88,9 +89,9 @@ def _complete(found):
     found["metadata"] = found.get("metadata") or {}
     for number, cell in enumerate(found["cells"], 1):
         if not isinstance(cell.get("source"), str | list):
-            raise ValueError(f"cell {number} has no source")
+            raise ArgumentError(f"cell {number} has no source")
         if cell.get("cell_type") not in CELL_TYPES:
-            raise ValueError(
+            raise ArgumentError(
                 f"cell {number} has the type {cell.get('cell_type')!r}; expected {', '.join(CELL_TYPES)}"
             )
         cell["metadata"] = cell.get("metadata") or {}

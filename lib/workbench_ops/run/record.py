@@ -15,6 +15,7 @@ from filelock import FileLock
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
 
 from workbench._base import files, java, secrets, settings
+from workbench._base.errors import ArgumentError
 from workbench._base.strict import Strict
 
 VERSION = 1  # of the form of run.json; version 0.1 of the library wrote it without one
@@ -30,7 +31,7 @@ def _with_zone(text):
     except ValueError:
         zone = None
     if zone is None:
-        raise ValueError("expected an ISO date and time with its zone")
+        raise ArgumentError("expected an ISO date and time with its zone")
     return text
 
 
@@ -250,13 +251,13 @@ def read(path: Path) -> Record:
     try:
         text = path.read_bytes()
     except OSError as error:
-        raise ValueError(f"the run record {path} cannot be read: {error.strerror}") from None
+        raise ArgumentError(f"the run record {path} cannot be read: {error.strerror}") from None
     try:
         record = Record.model_validate_json(text)
     except ValidationError as error:
-        raise ValueError(f"the run record {path} {_wrong(text, error)}") from None
+        raise ArgumentError(f"the run record {path} {_wrong(text, error)}") from None
     if (record.notebook, record.run_id) != (path.parent.parent.name, path.parent.name):
-        raise ValueError(f"the run record {path} is of another run, {record.notebook}/{record.run_id}")
+        raise ArgumentError(f"the run record {path} is of another run, {record.notebook}/{record.run_id}")
     return record
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import nbformat
 
 from workbench._base import files, settings
+from workbench._base.errors import ArgumentError
 from workbench_ops.run import kernel
 from workbench_ops.run import notebook as notebooks
 
@@ -38,7 +39,7 @@ def refresh(path, *, timeout_seconds=600):
                 nb, timeout=timeout_seconds, kernel_name="python3", resources=place, config=config
             ).execute()
     except CellExecutionError as error:
-        raise ValueError(f"{path.name} failed and was not refreshed: {error.ename}: {error.evalue}") from None
+        raise ArgumentError(f"{path.name} failed and was not refreshed: {error.ename}: {error.evalue}") from None
     text = normal(nb)
     changed = path.read_text(encoding="utf-8") != text
     if changed:
@@ -83,12 +84,12 @@ def create(name):
         ValueError: the name is not of that form, or is taken.
     """
     if not NAME.fullmatch(name):
-        raise ValueError(
+        raise ArgumentError(
             f"{name!r} is not a name for a notebook; expected two digits and words: 25_find_duplicates"
         )
     path = settings.home() / "notebooks" / f"{name}.ipynb"
     if path.exists():
-        raise ValueError(f"{name} is there already")
+        raise ArgumentError(f"{name} is there already")
     template = notebooks.read(_template())
     title = name[3:].replace("_", " ").capitalize()
     template.cells[0].source = re.sub(r"^# .*", f"# {title}", template.cells[0].source, count=1)
@@ -104,7 +105,7 @@ def _template():
     for folder in (settings.home() / "notebooks", Path(__file__).resolve().parents[3] / "notebooks"):
         if (folder / "00_template.ipynb").is_file():
             return folder / "00_template.ipynb"
-    raise ValueError(f"no notebooks/00_template.ipynb in {settings.home()}")
+    raise ArgumentError(f"no notebooks/00_template.ipynb in {settings.home()}")
 
 
 def _joined(outputs):
@@ -121,9 +122,11 @@ def _joined(outputs):
 def _normal_output(cell, output, count):
     first = cell.source.strip().splitlines()[0] if cell.source.strip() else ""
     if output.output_type == "error":
-        raise ValueError(f"cell {count} ({first}) holds an error: {output.ename}")
+        raise ArgumentError(f"cell {count} ({first}) holds an error: {output.ename}")
     if output.output_type == "stream" and output.name == "stderr":
-        raise ValueError(f"cell {count} ({first}) writes to stderr: {output.text.strip().splitlines()[0][:200]}")
+        raise ArgumentError(
+            f"cell {count} ({first}) writes to stderr: {output.text.strip().splitlines()[0][:200]}"
+        )
     if "execution_count" in output:
         output.execution_count = count
     return output

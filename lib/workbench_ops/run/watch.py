@@ -14,13 +14,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple
 
+from workbench._base.errors import WorkbenchError
 from workbench_ops.run import processes
 from workbench_ops.run.record import FailingCell
 
 STOPS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
-class Interrupted(Exception):
+class Interrupted(WorkbenchError, Exception):
     """The runner was told to stop; holds the number of the signal."""
 
 

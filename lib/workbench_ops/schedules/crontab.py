@@ -11,6 +11,7 @@ import shlex
 from datetime import UTC, datetime
 from pathlib import Path
 
+from workbench._base.errors import ArgumentError
 from workbench_ops.schedules import entries as schedules
 from workbench_ops.schedules import times
 
@@ -64,7 +65,7 @@ def command(name, place, *, asked=False):
         f" exec{' /usr/bin/env' if set_ else ''}{set_} {run} >>{LOGS}/{name}.log 2>&1"
     )
     if len(line.encode()) > LONGEST:
-        raise ValueError(
+        raise ArgumentError(
             f"{name}: its line has {len(line.encode())} bytes, cron reads {LONGEST}; shorten the paths"
         )
     return line
@@ -80,7 +81,7 @@ def quoted(value):
         ValueError: the value has a control character, which no line of a crontab can hold.
     """
     if re.search(r"[\x00-\x1f\x7f]", value):
-        raise ValueError(f"{value!r} has a line break or a control character; a crontab cannot hold it")
+        raise ArgumentError(f"{value!r} has a line break or a control character; a crontab cannot hold it")
     return r"\%".join(shlex.quote(part) if part else "" for part in value.split("%")) or "''"
 
 
@@ -94,7 +95,9 @@ def logrotate(place, *, weeks=8):
         ValueError: the project's folder has a character that logrotate reads as a pattern or cannot quote.
     """
     if re.search(r'[\x00-\x1f\x7f"*?\[\]{}\\]', place.home):
-        raise ValueError(f"{place.home!r}: logrotate reads quotes, backslashes, * ? [ ] {{ }} in a path otherwise")
+        raise ArgumentError(
+            f"{place.home!r}: logrotate reads quotes, backslashes, * ? [ ] {{ }} in a path otherwise"
+        )
     return (
         f'"{place.home}/{LOGS}/*.log" {{\n    su {_owner(Path(place.home))}\n    weekly\n    rotate {weeks}\n'
         "    compress\n    delaycompress\n    missingok\n    notifempty\n    nocreate\n}\n"

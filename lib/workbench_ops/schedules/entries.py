@@ -17,6 +17,7 @@ from pydantic import (
 )
 
 from workbench._base import secrets, settings, strict, yaml_files
+from workbench._base.errors import ArgumentError
 from workbench_ops.schedules import times
 
 NAME = r"^[a-z][a-z0-9_]{0,59}$"  # it stands in crontabs, file names and DAG ids: nothing there needs quoting
@@ -51,24 +52,24 @@ class Entry(BaseModel):
         try:
             words = shlex.split(command)
         except ValueError as error:
-            raise ValueError(f"no command line: {str(error).lower()}") from None
+            raise ArgumentError(f"no command line: {str(error).lower()}") from None
         if not words:
-            raise ValueError("a command line has a program")
+            raise ArgumentError("a command line has a program")
         if found := secrets.kind("on_failure", command):
-            raise ValueError(f"it holds {found}; let the command read it from where secrets are")
+            raise ArgumentError(f"it holds {found}; let the command read it from where secrets are")
         return command
 
     @model_validator(mode="after")
     def _a_time_or_a_predecessor(self):
         if bool(self.cron) == bool(self.after):
             found = "both" if self.cron else "neither"
-            raise ValueError(
+            raise ArgumentError(
                 f"an entry has cron (it begins at a time) or after (it follows others), found {found}"
             )
         if len(set(self.after)) < len(self.after):
-            raise ValueError(f"after names an entry twice: {', '.join(self.after)}")
+            raise ArgumentError(f"after names an entry twice: {', '.join(self.after)}")
         if self.after and "time_zone" in self.model_fields_set:
-            raise ValueError("time_zone is that of cron; what follows others has none of its own")
+            raise ArgumentError("time_zone is that of cron; what follows others has none of its own")
         if self.cron:
             times.zone(self.time_zone)
             times.require(self.cron)
@@ -94,17 +95,17 @@ def read(file=None):
     """
     file = file or path()
     if not Path(file).is_file():
-        raise ValueError(f"no schedules {file}; docs/schedules.md has one to begin with")
+        raise ArgumentError(f"no schedules {file}; docs/schedules.md has one to begin with")
     found = yaml_files.read(file)
     if found is None:
         return {}
     if not isinstance(found, dict):
-        raise ValueError(f"{file}: expected names of entries, found a {type(found).__name__}")
+        raise ArgumentError(f"{file}: expected names of entries, found a {type(found).__name__}")
     entries = {name: _entry(name, values, file) for name, values in found.items()}
     try:
         roots(entries)
     except ValueError as error:
-        raise ValueError(f"{file}: {error}") from None
+        raise ArgumentError(f"{file}: {error}") from None
     return entries
 
 
@@ -114,7 +115,7 @@ def one(entries, name):
         return entries[name]
     close = strict.nearest(str(name), entries)
     meant = f" (did you mean {close}?)" if close else ""
-    raise ValueError(f"no entry {name!r} in {FILE}{meant}; it has {', '.join(entries) or 'none'}")
+    raise ArgumentError(f"no entry {name!r} in {FILE}{meant}; it has {', '.join(entries) or 'none'}")
 
 
 def roots(entries):
@@ -130,15 +131,15 @@ def roots(entries):
         if name in found:
             return found[name]
         if name in way:
-            raise ValueError(f"{name} follows itself: {' after '.join((*way[way.index(name) :], name))}")
+            raise ArgumentError(f"{name} follows itself: {' after '.join((*way[way.index(name) :], name))}")
         if name not in entries:
             close = strict.nearest(str(name), entries)
             meant = f" (did you mean {close}?)" if close else ""
-            raise ValueError(f"{way[-1]}: after names {name!r}, which is no entry{meant}")
+            raise ArgumentError(f"{way[-1]}: after names {name!r}, which is no entry{meant}")
         entry = entries[name]
         first = {name} if entry.cron else {visit(before, (*way, name)) for before in entry.after}
         if len(first) > 1:
-            raise ValueError(
+            raise ArgumentError(
                 f"{name} follows entries with times of their own: {', '.join(sorted(first))}; name one"
             )
         found[name] = first.pop()
@@ -166,15 +167,15 @@ def chain(entries, name):
 
 def _entry(name, values, file):
     if not isinstance(name, str) or not re.fullmatch(NAME, name):
-        raise ValueError(f"{file}: {name!r} is no name of an entry: small letters, digits, _, at most 60")
+        raise ArgumentError(f"{file}: {name!r} is no name of an entry: small letters, digits, _, at most 60")
     if not isinstance(values, dict):
-        raise ValueError(f"{file}: {name}: expected keys and values, found {secrets.redact(repr(values))}")
+        raise ArgumentError(f"{file}: {name}: expected keys and values, found {secrets.redact(repr(values))}")
     try:
         return Entry(name=name, **{str(key): value for key, value in values.items()})
     except (ValidationError, TypeError) as error:
         problems = error.errors() if isinstance(error, ValidationError) else []
         told = "; ".join(_problem(problem) for problem in problems) or "the name of an entry is its key"
-        raise ValueError(f"{file}: {name}: {told}") from None
+        raise ArgumentError(f"{file}: {name}: {told}") from None
 
 
 def _problem(problem):

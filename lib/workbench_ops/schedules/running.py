@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench._base import java, locks, settings
+from workbench._base.errors import ArgumentError
 from workbench_ops.schedules import entries as schedules
 
 INTERRUPTED = 143
@@ -49,7 +50,9 @@ def here() -> Place:
     """
     command = Path(sys.executable).parent / "workbench"
     if not command.is_file():
-        raise ValueError(f"the command workbench is not installed beside {sys.executable}; `make setup` does it")
+        raise ArgumentError(
+            f"the command workbench is not installed beside {sys.executable}; `make setup` does it"
+        )
     home = settings.home().resolve()
     variables = {name: os.environ[name] for name in (*PATHS, *NAMES) if os.environ.get(name)}
     if found := java.on_path():  # a scheduler's PATH is another one

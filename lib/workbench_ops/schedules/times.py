@@ -16,6 +16,7 @@ from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
 
 from workbench._base import strict
+from workbench._base.errors import ArgumentError
 
 FIELDS = ("minute", "hour", "day of month", "month", "day of week")
 LEAST, MOST = (0, 0, 1, 1, 0), (59, 23, 31, 12, 7)
@@ -41,21 +42,23 @@ def require(expression):
         ValueError: the sentence names the field, what is expected and what was found.
     """
     if not expression.isascii():
-        raise ValueError(f"{expression!r} has a character that cron does not read, such as a space that is none")
+        raise ArgumentError(
+            f"{expression!r} has a character that cron does not read, such as a space that is none"
+        )
     fields = expression.split()
     if len(fields) != 5:
         shape = "minute, hour, day of month, month, day of week"
-        raise ValueError(f"a cron expression has five fields ({shape}), found {len(fields)} in {expression!r}")
+        raise ArgumentError(f"a cron expression has five fields ({shape}), found {len(fields)} in {expression!r}")
     for number, field in enumerate(fields):
         for item in field.split(","):
             if wrong := _wrong(number, item, alone=item == field):
-                raise ValueError(f"{FIELDS[number]}: {wrong}")
+                raise ArgumentError(f"{FIELDS[number]}: {wrong}")
     if wrong := _wrong_days(fields[2], fields[4]):
-        raise ValueError(wrong)
+        raise ArgumentError(wrong)
     try:
         following(expression, "UTC", datetime(2024, 1, 1, tzinfo=UTC), count=1)
     except StopIteration:
-        raise ValueError(f"{expression!r} never comes") from None
+        raise ArgumentError(f"{expression!r} never comes") from None
 
 
 def _wrong(number, item, *, alone):
@@ -139,7 +142,7 @@ def zone(name):
     except (ZoneInfoNotFoundError, ValueError, OSError):
         close = strict.nearest(name, available_timezones())
         meant = f" (did you mean {close}?)" if close else ""
-        raise ValueError(f"no time zone {name!r}{meant}; it has a name like Europe/Berlin or UTC") from None
+        raise ArgumentError(f"no time zone {name!r}{meant}; it has a name like Europe/Berlin or UTC") from None
 
 
 def following(expression, time_zone, after, *, count):

@@ -4,6 +4,7 @@ from dataclasses import dataclass, fields, replace
 from itertools import product
 
 from workbench._base import arguments, strict
+from workbench._base.errors import ArgumentError
 from workbench_proofs.conflicts.operations import (
     FIRST,
     ISOLATIONS,
@@ -48,7 +49,7 @@ class Cell:
             if needed:
                 _known(what, value, known)
             elif value is not None:
-                raise ValueError(f"{what} says nothing of {self.first} and {self.second}; leave it out")
+                raise ArgumentError(f"{what} says nothing of {self.first} and {self.second}; leave it out")
 
     @property
     def key(self):
@@ -187,7 +188,7 @@ def _listed(argument, names):
     for name in names:
         _known(what, name, known)
     if not names or len(set(names)) < len(names):
-        raise ValueError(f"{what}: names that differ, one at least; got {', '.join(names) or 'none'}")
+        raise ArgumentError(f"{what}: names that differ, one at least; got {', '.join(names) or 'none'}")
     return names
 
 
@@ -195,4 +196,4 @@ def _known(what, name, known):
     if not isinstance(name, str) or name not in known:
         near = strict.nearest(str(name), known)
         hint = f" (did you mean {near}?)" if near else ""
-        raise ValueError(f"{name!r} is no {what}{hint}; there are {', '.join(known)}")
+        raise ArgumentError(f"{name!r} is no {what}{hint}; there are {', '.join(known)}")

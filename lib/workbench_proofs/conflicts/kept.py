@@ -8,6 +8,7 @@ from pathlib import Path
 
 from workbench import results
 from workbench._base import arguments, worklist
+from workbench._base.errors import ArgumentError
 from workbench_proofs.conflicts.cells import COLUMNS, Cell
 from workbench_proofs.conflicts.runs import Result
 
@@ -69,7 +70,7 @@ def missing(cells, path, *, versions):
     """
     cells = arguments.each("cells", cells, Cell, "cells, as conflicts.cells gives them")
     if sorted(arguments.entries("versions", versions, _VERSIONS)) != ["iceberg", "spark"]:
-        raise ValueError(f"versions is {versions!r}, expected {_VERSIONS}")
+        raise ArgumentError(f"versions is {versions!r}, expected {_VERSIONS}")
     there = {cell_of(one).key for one in read(path) if versions == {"spark": one.spark, "iceberg": one.iceberg}}
     return [cell for cell in cells if cell.key not in there]
 
@@ -81,7 +82,7 @@ def cell_of(result):
         ValueError: it is neither.
     """
     if not isinstance(result, Result) and not (isinstance(result, dict) and set(COLUMNS) <= set(result)):
-        raise ValueError(f"result is {result!r}, expected what conflicts.run gives, or a dict of its fields")
+        raise ArgumentError(f"result is {result!r}, expected what conflicts.run gives, or a dict of its fields")
     fields = result if isinstance(result, dict) else asdict(result)
     return Cell(*(fields[name] for name in COLUMNS))
 
@@ -106,7 +107,7 @@ def _earlier(lines):
         try:
             yield _row(Result(**json.loads(line)))
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{lines}: line {number} holds no result: {error}") from error
+            raise ArgumentError(f"{lines}: line {number} holds no result: {error}") from error
 
 
 def _row(result):
@@ -131,7 +132,7 @@ def measured(start=None, *, name="conflicts"):
     try:
         return found, [Result(**dict(zip(found["columns"], row, strict=True))) for row in found["cells"]]
     except (KeyError, TypeError, ValueError) as error:
-        raise ValueError(f"docs/evidence/{name}.json holds no matrix: {error}") from error
+        raise ArgumentError(f"docs/evidence/{name}.json holds no matrix: {error}") from error
 
 
 def against(measured, results, *, environment):
@@ -153,7 +154,7 @@ def against(measured, results, *, environment):
     """
     pair = isinstance(measured, tuple) and len(measured) == 2 and isinstance(measured[0], dict)
     if not pair or "environment" not in measured[0]:
-        raise ValueError(f"measured is {type(measured).__name__}, expected what conflicts.measured returns")
+        raise ArgumentError(f"measured is {type(measured).__name__}, expected what conflicts.measured returns")
     results = arguments.each("results", results, Result, "what conflicts.run gives")
     arguments.text("environment", environment, "the name of an environment")
     about, matrix = measured

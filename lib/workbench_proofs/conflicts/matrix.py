@@ -3,6 +3,7 @@
 from dataclasses import asdict
 
 from workbench._base import arguments, identifiers, releases
+from workbench._base.errors import ArgumentError
 from workbench.tables import snapshots
 from workbench.tables.commits.errors import first_line
 from workbench_proofs.conflicts.cells import COLUMNS
@@ -35,7 +36,7 @@ def save(spark, table, results):
     rows = [asdict(one) for one in arguments.each("results", results, Result, "what conflicts.run gives")]
     keys = [tuple(row[part] for part in (*COLUMNS, *_VERSIONS)) for row in rows]
     if twice := next((key for key in keys if keys.count(key) > 1), None):
-        raise ValueError(f"a cell is there twice: {'/'.join(part or '-' for part in twice)}")
+        raise ArgumentError(f"a cell is there twice: {'/'.join(part or '-' for part in twice)}")
     new = _frame(spark, rows)
     _refuse_another(spark, table)
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {identifiers.namespace(table)}")
@@ -86,7 +87,7 @@ def compare(spark, table, before, after):
 def _named(spark, table):
     """Return the quoted name of a table; refuses what is no session."""
     if not callable(getattr(spark, "table", None)):
-        raise ValueError(f"spark is {type(spark).__name__}, expected a Spark session")
+        raise ArgumentError(f"spark is {type(spark).__name__}, expected a Spark session")
     return identifiers.quoted(table)
 
 
@@ -95,7 +96,7 @@ def _frame(spark, rows):
     try:
         return spark.createDataFrame(rows, _SCHEMA).alias("new")
     except Exception as error:
-        raise ValueError(f"a result has a value of another kind: {first_line(error)}") from error
+        raise ArgumentError(f"a result has a value of another kind: {first_line(error)}") from error
 
 
 def _refuse_another(spark, table):
@@ -107,18 +108,20 @@ def _refuse_another(spark, table):
         return
     there = [f"{field.name} {field.dataType.simpleString()}" for field in schema]
     if sorted(there) != sorted(wanted):
-        raise ValueError(f"{table} is another table: it has {', '.join(there)}; a matrix has {', '.join(wanted)}")
+        raise ArgumentError(
+            f"{table} is another table: it has {', '.join(there)}; a matrix has {', '.join(wanted)}"
+        )
     try:
         spark.sql(f"SELECT * FROM {name}.refs").schema  # noqa: B018 - asks for it
     except Exception as error:
-        raise ValueError(f"{table} is no Iceberg table: {first_line(error)}") from error
+        raise ArgumentError(f"{table} is no Iceberg table: {first_line(error)}") from error
 
 
 def _version(name, value):
     """Refuse what is neither a version nor a pair of them."""
     pair = isinstance(value, tuple | list) and len(value) == 2 and all(isinstance(one, str) for one in value)
     if not pair and not isinstance(value, str):
-        raise ValueError(f"{name} is {value!r}, expected Iceberg's version, or (Spark's, Iceberg's)")
+        raise ArgumentError(f"{name} is {value!r}, expected Iceberg's version, or (Spark's, Iceberg's)")
 
 
 def _of(spark, table, version):
@@ -130,7 +133,7 @@ def _of(spark, table, version):
         found = found.where(rows.spark == engine)
     if found.isEmpty():
         there = rows.select("spark", "iceberg").distinct().orderBy("spark", "iceberg").collect()
-        raise ValueError(
+        raise ArgumentError(
             f"{table} has no cells of {version}; there are "
             + (", ".join(f"Spark {row.spark} with Iceberg {row.iceberg}" for row in there) or "none")
         )

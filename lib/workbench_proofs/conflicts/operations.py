@@ -8,6 +8,7 @@ is not (11 and 15 in the other partition), in ways whose order shows in the rows
 from dataclasses import dataclass
 
 from workbench._base import arguments, identifiers
+from workbench._base.errors import ArgumentError
 
 FIRST, SECOND = 1, 2  # which of a pair a statement is: the number goes into the values that it writes
 
@@ -38,7 +39,7 @@ class Operation:
         arguments.text("table", table, "namespace.name")
         for name, value, known in (("part", part, (0, 1)), ("n", n, (FIRST, SECOND))):
             if isinstance(value, bool) or value not in known:
-                raise ValueError(f"{name} is {value!r}, expected {known[0]} or {known[1]}")
+                raise ArgumentError(f"{name} is {value!r}, expected {known[0]} or {known[1]}")
         table = identifiers.shown(table)
         argument, old = identifiers.literal(table), 10 * part + 1
         return self.text.format(table=table, argument=argument, part=part, old=old, new=old + 4, n=n)

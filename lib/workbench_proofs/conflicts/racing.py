@@ -6,13 +6,14 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from workbench._base import arguments, releases
+from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench.tables import commits
 from workbench_standins import proxy
 
 TIMEOUT_SECONDS = 120
 
 
-class NothingHeld(RuntimeError):
+class NothingHeld(WorkbenchError, RuntimeError):
     """The second statement ended without a commit that could be held: it had nothing to do, or failed before."""
 
 
@@ -81,7 +82,7 @@ def writers(spark, *, catalog=None):
     way = f"{key}.uri" if rest else f"{key}.s3.endpoint"
     address = urlsplit(settings.get(way, ""))
     if address.scheme != "http" or not address.netloc:
-        raise ValueError(
+        raise ArgumentError(
             f"the commits of catalog {name} cannot be held: {way} is {settings.get(way)!r}, and an address "
             "as http://127.0.0.1:8333 is needed; the environments s3, rest and archive have one"
         )
@@ -136,7 +137,7 @@ def race(spark_a, spark_b, first, second, *, hold):
     for name, session in (("spark_a", spark_a), ("spark_b", spark_b)):
         commits.classic(session, name)
     if spark_a is spark_b:
-        raise ValueError("spark_a and spark_b are one session; the first would be held with the second")
+        raise ArgumentError("spark_a and spark_b are one session; the first would be held with the second")
     for name, statement in (("first", first), ("second", second)):
         check_statement(name, statement)
     if not callable(hold):
@@ -165,14 +166,14 @@ def check_statement(name, statement):
         return
     if isinstance(statement, str) or not callable(statement):
         there = repr(statement) if isinstance(statement, str) else type(statement).__name__
-        raise ValueError(f"{name} is {there}, expected SQL text or a function of the session")
+        raise ArgumentError(f"{name} is {there}, expected SQL text or a function of the session")
 
 
 def _refuse_unheld(held, spark):
     """Refuse a session that talks to the storage by another way than the one that is held."""
     way = held.proxy.endpoint_of(held.match.client)
     if not any(value.startswith(way) for value in releases.settings(spark).values()):
-        raise ValueError(
+        raise ArgumentError(
             f"spark_b is not the session whose commits hold holds: none of its settings has the address {way}"
         )
 

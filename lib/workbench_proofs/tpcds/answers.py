@@ -5,6 +5,8 @@ import json
 from dataclasses import dataclass
 from decimal import Decimal
 
+from workbench._base.errors import ArgumentError
+
 WHOLE, DECIMAL, FLOAT, TEXT, DATE, TIME, TRUTH, VOID = (
     "whole", "decimal", "float", "text", "date", "time", "truth", "void",
 )  # fmt: skip
@@ -76,7 +78,7 @@ def _column(field):
     for kind, test in tests.items():
         if test(found):
             return Column(field.name, kind)
-    raise ValueError(f"column {field.name} is of type {found}, which no answer of the set has")
+    raise ArgumentError(f"column {field.name} is of type {found}, which no answer of the set has")
 
 
 def _values(column, about):

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 from workbench.engines import profiles as engines
 from workbench_proofs.tpcds import answers, dialect, processes, texts
 
@@ -71,7 +72,7 @@ def _of_family(engine, session):
     known = {"duckdb": "duckdb", "connect": "spark or sail"}  # what serves Spark Connect is not told
     there = next((families for word, families in known.items() if word in kind), "spark")
     if engine.family not in there.split(" or "):
-        raise ValueError(f"engine {engine.name} is of the family {engine.family}, this session is of {there}")
+        raise ArgumentError(f"engine {engine.name} is of the family {engine.family}, this session is of {there}")
 
 
 def _in_session(engine, text, session, namespace):
@@ -96,7 +97,7 @@ def _configured(spark, conf):
             if there == value:
                 continue
             if not spark.conf.isModifiable(key):
-                raise ValueError(f"{key} is {there}, the engine wants {value}: it needs a process of its own")
+                raise ArgumentError(f"{key} is {there}, the engine wants {value}: it needs a process of its own")
             before[key] = there
             spark.conf.set(key, value)
         yield

@@ -10,6 +10,7 @@ import yaml
 from pydantic import ValidationError
 
 from workbench._base import settings, strict, yaml_files
+from workbench._base.errors import ArgumentError
 from workbench.engines import profiles as engines
 from workbench_proofs.tpcds import figures
 from workbench_proofs.tpcds.measuring import WARM, worst
@@ -71,7 +72,7 @@ def make(results, *, fallback, among, phase=WARM, layout=None):
     """
     times = figures.medians(results, phase=phase, layout=layout)
     if fallback not in times:
-        raise ValueError(f"the run did not measure {fallback}; it measured {', '.join(times) or 'nothing'}")
+        raise ArgumentError(f"the run did not measure {fallback}; it measured {', '.join(times) or 'nothing'}")
     found = {}
     for query, plain in times[fallback].items():
         fastest = min((times[name][query], name) for name in {fallback, *among} if query in times.get(name, {}))
@@ -93,12 +94,12 @@ def held(choices, results, *, phase=WARM, layout=None):
     """
     rounds = [[one for one in results if one.round == number] for number in {one.round for one in results}]
     if choices.made_from in map(digest, (results, *rounds)):
-        raise ValueError("choices are measured in another run than the one that they were made from")
+        raise ArgumentError("choices are measured in another run than the one that they were made from")
     times = figures.medians(results, phase=phase, layout=layout)
     measured = {one.engine for one in results}
     needed = {choices.fallback, *(choice.engine for choice in choices.queries.values())}
     if missing := sorted(needed - measured):
-        raise ValueError(
+        raise ArgumentError(
             f"the run did not measure {', '.join(missing)}; it measured {', '.join(sorted(measured))}"
         )
     verdicts = {name: worst(one for one in results if one.engine == name) for name in measured}
@@ -130,15 +131,15 @@ def read(path=None):
     places = [folder.parent / "engines" / f"{engines.CHOICES}.yml" for folder in settings.places()]
     path = Path(path) if path else next((place for place in places if place.is_file()), None)
     if path is None:
-        raise ValueError("there is no file params/engines/choices.yml; `make bench-tpcds` writes one")
+        raise ArgumentError("there is no file params/engines/choices.yml; `make bench-tpcds` writes one")
     values = yaml_files.read(path)
     try:
         return Choices(**values)
     except ValidationError as error:
         wrong = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
-        raise ValueError(f"{path}: {wrong}") from None
+        raise ArgumentError(f"{path}: {wrong}") from None
     except TypeError:
-        raise ValueError(f"{path}: expected keys and values, found {type(values).__name__}") from None
+        raise ArgumentError(f"{path}: expected keys and values, found {type(values).__name__}") from None
 
 
 def write(choices, path, *, comment):

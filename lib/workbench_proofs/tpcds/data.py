@@ -15,6 +15,7 @@ from pathlib import Path
 
 from workbench import session
 from workbench._base import files
+from workbench._base.errors import ArgumentError
 
 TABLES = (
     "call_center", "catalog_page", "catalog_returns", "catalog_sales", "customer", "customer_address",
@@ -186,7 +187,7 @@ def _scale(scale):
     except InvalidOperation:
         number = Decimal("nan")
     if not (number.is_finite() and Decimal("0.01") <= number <= 10):
-        raise ValueError(f"a scale factor is a number from 0.01 to 10, not {scale!r}")
+        raise ArgumentError(f"a scale factor is a number from 0.01 to 10, not {scale!r}")
     return format(number.normalize(), "f")
 
 
@@ -194,7 +195,7 @@ def _versions():
     try:
         return {name: importlib.metadata.version(name) for name in ("duckdb", "duckdb-extension-tpcds")}
     except importlib.metadata.PackageNotFoundError as error:
-        raise ValueError(f"{error.name} is not installed: pip install 'iceberg-workbench[tpcds]'") from None
+        raise ArgumentError(f"{error.name} is not installed: pip install 'iceberg-workbench[tpcds]'") from None
 
 
 def _extension(versions):
@@ -203,7 +204,7 @@ def _extension(versions):
     file = package / "extensions" / f"v{versions['duckdb']}" / "tpcds.duckdb_extension"
     if not file.is_file():
         there = ", ".join(sorted(found.name for found in package.glob("extensions/*")))
-        raise ValueError(f"duckdb-extension-tpcds is made for DuckDB {there}, not for {versions['duckdb']}")
+        raise ArgumentError(f"duckdb-extension-tpcds is made for DuckDB {there}, not for {versions['duckdb']}")
     return str(file)
 
 

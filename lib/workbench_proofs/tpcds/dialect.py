@@ -7,6 +7,8 @@ change places, and which may be cut off by LIMIT instead of others, follows from
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
 
+from workbench._base.errors import ArgumentError
+
 # Queries whose text sqlglot cannot turn into one that DuckDB answers as Spark means it: name to reason. Their
 # verdict is "unverified": never equal, counted apart. None is known.
 UNVERIFIED = {}
@@ -135,9 +137,9 @@ def parse(text):
     try:
         found = [tree for tree in sqlglot.parse(text, read="spark") if tree is not None]
     except SqlglotError as error:
-        raise ValueError(f"sqlglot cannot read this as Spark SQL: {error}") from None
+        raise ArgumentError(f"sqlglot cannot read this as Spark SQL: {error}") from None
     if len(found) != 1 or not hasattr(found[0], "selects"):
-        raise ValueError(f"expected one query, found {len(found)} statements")
+        raise ArgumentError(f"expected one query, found {len(found)} statements")
     return found[0]
 
 
@@ -148,7 +150,7 @@ def _sql(tree):
     try:
         return tree.sql(dialect="duckdb", unsupported_level=ErrorLevel.RAISE, comments=False)
     except SqlglotError as error:
-        raise ValueError(f"sqlglot cannot say this in DuckDB's SQL: {error}") from None
+        raise ArgumentError(f"sqlglot cannot say this in DuckDB's SQL: {error}") from None
 
 
 def _sort_keys(tree):
@@ -168,7 +170,7 @@ def _sort_keys(tree):
             added.append(exp.alias_(key.copy(), f"_key_{len(added) + 1}"))
             positions.append(-len(added))
         else:
-            raise ValueError(f"a union is ordered by its columns, not by {key.sql()}")
+            raise ArgumentError(f"a union is ordered by its columns, not by {key.sql()}")
     if added:
         tree.set("expressions", [*tree.expressions, *reversed(added)])  # the first is the last: -1
     return len(added), tuple(positions)

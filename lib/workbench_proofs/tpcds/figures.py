@@ -6,6 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 from workbench_proofs.tpcds.measuring import WARM
 from workbench_proofs.tpcds.runs import Result
 from workbench_proofs.tpcds.verdicts import Judgement
@@ -70,7 +71,7 @@ def ratio(seconds, other):
     """
     common = [query for query in seconds if query in other]
     if not common:
-        raise ValueError("no query was verified for both engines, so there is no ratio")
+        raise ArgumentError("no query was verified for both engines, so there is no ratio")
     mine, theirs = ({query: of[query] for query in common} for of in (seconds, other))
     (sum_mine, mean_mine), (sum_theirs, mean_theirs) = total(mine), total(theirs)
     return Ratio(len(common), sum_theirs / sum_mine, mean_theirs / mean_mine)
@@ -99,11 +100,11 @@ def slower(earlier, later, *, engine, against=None, phase=WARM, factor=SLOWER):
     lie = [{one.layout for one in results} for results in (earlier, later)]
     if len(lie[0] | lie[1]) > 1:
         told = " and ".join(", ".join(sorted(str(each) for each in of)) for of in lie)
-        raise ValueError(f"tables that lie otherwise make no query slower: the runs are of {told}")
+        raise ArgumentError(f"tables that lie otherwise make no query slower: the runs are of {told}")
     times = [_times(results, engine, against, phase) for results in (earlier, later)]
     common = [query for query in times[1][engine] if all(query in of for run in times for of in run.values())]
     if not common:
-        raise ValueError("no query was answered in both runs, so nothing can be said of what became slower")
+        raise ArgumentError("no query was answered in both runs, so nothing can be said of what became slower")
     before, after = (_relative(run, engine, against, common) for run in times)
     found = {query: after[query] / before[query] for query in common}
     return {query: worse for query, worse in sorted(found.items(), key=lambda one: -one[1]) if worse > factor}
@@ -149,9 +150,11 @@ def saved(spark, table, run, data=None):
     rows = [row.asDict() for row in spark.table(name).where(f"run = {int(run)}").collect()]
     if not rows:
         runs = [row.run for row in spark.sql(f"SELECT DISTINCT run FROM {name} ORDER BY run").collect()]
-        raise ValueError(f"{table} has no run {run}; there are {', '.join(map(str, runs)) or 'none'}")
+        raise ArgumentError(f"{table} has no run {run}; there are {', '.join(map(str, runs)) or 'none'}")
     if data is not None and (other := {row["scale"] for row in rows if row["data"] != data.digest}):
-        raise ValueError(f"run {run} of {table} is about other data, of scale factor {', '.join(sorted(other))}")
+        raise ArgumentError(
+            f"run {run} of {table} is about other data, of scale factor {', '.join(sorted(other))}"
+        )
     return [
         Result(
             **{key: row[key] for key in fields if key != "verdict"},
@@ -174,7 +177,7 @@ def _times(results, engine, against, phase):
     for name in wanted:
         if name not in found:
             there = ", ".join(sorted({f"{one.engine} {one.phase}" for one in results})) or "nothing"
-            raise ValueError(f"the run did not measure {name} {phase}; it measured {there}")
+            raise ArgumentError(f"the run did not measure {name} {phase}; it measured {there}")
     return {name: found[name] for name in wanted}
 
 

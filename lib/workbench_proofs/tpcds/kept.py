@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from workbench._base import files
+from workbench._base.errors import ArgumentError
 from workbench_proofs.tpcds.verdicts import DIFFERENT, UNVERIFIED, Judgement
 
 MOST = 20  # answers remembered a query: ties let an engine give several
@@ -43,7 +44,7 @@ def keep(place, data, query, text, digest, verdict):
         ValueError: the verdict is "different" or "unverified": nothing was verified.
     """
     if verdict.kind in (DIFFERENT, UNVERIFIED):
-        raise ValueError(f"the answer to {query} is {verdict.kind}; only what was verified is kept")
+        raise ArgumentError(f"the answer to {query} is {verdict.kind}; only what was verified is kept")
     file = _file(place, data, query)
     kept = _read(file) | {_key(digest, text): [verdict.kind, verdict.sentence, verdict.scaled]}
     file.parent.mkdir(parents=True, exist_ok=True)

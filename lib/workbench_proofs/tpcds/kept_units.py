@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 
 from workbench import session
 from workbench._base import files, locks, worklist
+from workbench._base.errors import ArgumentError
 from workbench_proofs.tpcds import kept, runs, texts
 from workbench_proofs.tpcds.verdicts import Judgement
 
@@ -118,7 +119,7 @@ def read(file: Path | str | None) -> dict[Unit, dict]:
     try:
         return dict(_unit(entry) for entry in json.loads(Path(file).read_text(encoding="utf-8")))
     except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{file} is no file of measured units: {error}") from None
+        raise ArgumentError(f"{file} is no file of measured units: {error}") from None
 
 
 def write(file: Path | str | None, units: dict[Unit, dict]) -> None:

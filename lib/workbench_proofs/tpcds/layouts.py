@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 from workbench_proofs.tpcds import data as generated
 
 FLAT, PUBLISHED, OURS = "flat", "published", "ours"
@@ -82,11 +83,11 @@ def load(spark, data, namespace, *, layout, tables=generated.TABLES):
     """
     definition(layout)
     if unknown := sorted(set(tables) - set(data.tables)):
-        raise ValueError(f"no table {unknown[0]!r}; there are {', '.join(data.tables)}")
+        raise ArgumentError(f"no table {unknown[0]!r}; there are {', '.join(data.tables)}")
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {_quoted(namespace)}")
     foreign = [table for table, about in _properties(spark, namespace, tables).items() if LAYOUT not in about]
     if foreign:
-        raise ValueError(f"{namespace}.{foreign[0]} was not loaded by this benchmark and is not replaced")
+        raise ArgumentError(f"{namespace}.{foreign[0]} was not loaded by this benchmark and is not replaced")
     return tuple(_load(spark, data, namespace, table, layout) for table in tables)
 
 
@@ -97,7 +98,7 @@ def definition(layout):
         ValueError: there is no such layout.
     """
     if layout not in WAYS:
-        raise ValueError(f"no layout {layout!r}; there are {', '.join(WAYS)}")
+        raise ArgumentError(f"no layout {layout!r}; there are {', '.join(WAYS)}")
     return hashlib.sha256(repr(WAYS[layout]).encode()).hexdigest()[:16]
 
 
@@ -159,14 +160,16 @@ def _layout(found, namespace, data, tables):
     """Return the one layout that tables have by their properties."""
     for table in tables:
         if found.get(table, {}).get(DATA) != data.digest:
-            raise ValueError(
+            raise ArgumentError(
                 f"{namespace}.{table} does not hold the data of scale factor {data.scale}; load it first"
             )
     layouts = sorted({about[LAYOUT] for about in found.values()})
     if len(layouts) != 1:
-        raise ValueError(f"{namespace} mixes layouts: {', '.join(layouts)}")
+        raise ArgumentError(f"{namespace} mixes layouts: {', '.join(layouts)}")
     if any(about.get(WAY) != definition(layouts[0]) for about in found.values()):
-        raise ValueError(f"{namespace} lies as {layouts[0]} once did, which is another layout now; load it again")
+        raise ArgumentError(
+            f"{namespace} lies as {layouts[0]} once did, which is another layout now; load it again"
+        )
     return layouts[0]
 
 

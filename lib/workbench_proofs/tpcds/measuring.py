@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 
 from workbench._base import jars
+from workbench._base.errors import ArgumentError
 from workbench.engines import profiles as engines
 from workbench_proofs.tpcds import asking, kept_units, layouts, oracle, processes, runs
 from workbench_proofs.tpcds import data as generated
@@ -39,9 +40,9 @@ def units(wanted, layouts, *, rounds=1):
         ValueError: nothing would be measured, or something twice, or there is no such layout.
     """
     if rounds < 1:
-        raise ValueError(f"rounds is {rounds}; expected a number from 1")
+        raise ArgumentError(f"rounds is {rounds}; expected a number from 1")
     if not wanted:
-        raise ValueError("there is no engine to measure; one that lacks something here is skipped")
+        raise ArgumentError("there is no engine to measure; one that lacks something here is skipped")
     wanted = sorted(wanted, key=lambda one: one.family == oracle.FAMILY)
     found = []
     for number in range(1, rounds + 1):
@@ -93,7 +94,7 @@ def run(
     """
     queries = _once(tuple(names() if queries is None else queries), str)
     if not queries:
-        raise ValueError("there is no query to measure")
+        raise ArgumentError("there is no query to measure")
     with kept_units.alone(file) as stopped:
         kept, others, known = kept_units.read(file), {}, {}
         for unit in todo:
@@ -150,7 +151,7 @@ def _once(found, told):
     """Return what is asked for, having seen that nothing stands twice: that would count as another round."""
     for n, one in enumerate(found):
         if one in found[:n]:
-            raise ValueError(f"{told(one)} stands twice")
+            raise ArgumentError(f"{told(one)} stands twice")
     return found
 
 
@@ -172,7 +173,7 @@ def _opened(unit, engine, catalog, data, namespace, queries, cores):
     tables = runs.tables(queries) if len(queries) < len(names()) else generated.TABLES
     with processes.opened(engine, catalog, namespace, data, tables=tables, cores=cores) as process:
         if process.layout != unit.layout:
-            raise ValueError(f"the tables of {namespace} lie {process.layout}, not {unit.layout}")
+            raise ArgumentError(f"the tables of {namespace} lie {process.layout}, not {unit.layout}")
         yield process
 
 

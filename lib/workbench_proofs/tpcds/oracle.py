@@ -3,6 +3,7 @@
 import dataclasses
 from contextlib import contextmanager
 
+from workbench._base.errors import ArgumentError
 from workbench_proofs.tpcds import answers, dialect, kept, texts, verdicts
 from workbench_proofs.tpcds import data as generated
 from workbench_proofs.tpcds.values import ROUNDED
@@ -70,7 +71,7 @@ def judge(query, found, ask, *, data, family, unlimited, shortens=ROUNDED, place
         ValueError: the engine is of the oracle's own family.
     """
     if family == FAMILY:
-        raise ValueError(f"{FAMILY} cannot vouch for itself: its answers are compared with another engine's")
+        raise ArgumentError(f"{FAMILY} cannot vouch for itself: its answers are compared with another engine's")
     if query in dialect.UNVERIFIED:
         return verdicts.Judgement(verdicts.UNVERIFIED, dialect.UNVERIFIED[query])
     return _compared(query, found, ask, [shortens], data=data, unlimited=unlimited, shortens=shortens, place=place)

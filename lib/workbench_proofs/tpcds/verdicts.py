@@ -7,6 +7,7 @@ nothing about their order, and LIMIT nothing about which of them remain. Everyth
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from workbench._base.errors import ArgumentError
 from workbench_proofs.tpcds import answers
 from workbench_proofs.tpcds.matching import partners
 from workbench_proofs.tpcds.values import CUT, IDENTICAL, ROUNDED, Comparison, near
@@ -32,7 +33,7 @@ class Judgement:
 
     def __post_init__(self):
         if self.kind not in KINDS:
-            raise ValueError(f"{self.kind!r} is no verdict; there are {', '.join(KINDS)}")
+            raise ArgumentError(f"{self.kind!r} is no verdict; there are {', '.join(KINDS)}")
         if self.kind == SCALE:
             object.__setattr__(self, "scaled", True)
 
@@ -73,7 +74,7 @@ def compare(answer, oracle, *, shortens=ROUNDED, unlimited: Callable | None = No
         Judgement. Vacuous only when the answers agree.
     """
     if shortens not in (ROUNDED, CUT):
-        raise ValueError(f"an engine's decimals are {ROUNDED} or {CUT}, not {shortens!r}")
+        raise ArgumentError(f"an engine's decimals are {ROUNDED} or {CUT}, not {shortens!r}")
     if wrong := _shape(answer, oracle.answer):
         return Judgement(DIFFERENT, wrong)
     found = _agreement(answer, oracle, shortens)

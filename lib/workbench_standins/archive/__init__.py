@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench_standins.archive import child
 
 __all__ = ["START", "Clock", "Store", "serve"]
@@ -45,7 +46,7 @@ class Clock:
     def advance(self, seconds=0, *, hours=0, days=0):
         """Move the clock forward; retrievals end, copies expire, lifecycle rules act. Returns the new time."""
         if any(isinstance(n, bool) or not isinstance(n, int | float) for n in (seconds, hours, days)):
-            raise ValueError(f"the clock goes forward by numbers, not {seconds!r}, {hours!r}, {days!r}")
+            raise ArgumentError(f"the clock goes forward by numbers, not {seconds!r}, {hours!r}, {days!r}")
         moved = seconds + 3600 * hours + 86_400 * days
         return datetime.fromisoformat(child.ask(self.endpoint, "advance", seconds=moved))
 
@@ -149,13 +150,13 @@ def serve(*, port=0, start=START, restore_status=True):
     """
     for package in ("moto", "boto3", "flask"):
         if importlib.util.find_spec(package) is None:
-            raise ModuleNotFoundError(
+            raise MissingPackageError(
                 f"{package} is not installed: pip install 'iceberg-workbench[archive]'", name=package
             )
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
-        raise ValueError(f"port must be a whole number from 0 to 65535; got {port!r}")
+        raise ArgumentError(f"port must be a whole number from 0 to 65535; got {port!r}")
     if not isinstance(start, datetime):
-        raise ValueError(f"start must be a datetime; got {start!r}")
+        raise ArgumentError(f"start must be a datetime; got {start!r}")
     start = start if start.tzinfo else start.replace(tzinfo=UTC)
     settings = {"port": port, "start": child.utc(start), "restore_status": restore_status}
     with child.running(settings) as taken:

@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 
 from workbench._base import children
+from workbench._base.errors import ArgumentError
 from workbench_standins.archive import patches
 from workbench_standins.archive.store import State
 from workbench_standins.ports import HOST
@@ -52,7 +53,7 @@ def ask(endpoint, control, **arguments):
         with opener.open(request, timeout=600) as answer:
             return json.loads(answer.read())
     except urllib.error.HTTPError as error:
-        raise ValueError(json.loads(error.read())["error"]) from None
+        raise ArgumentError(json.loads(error.read())["error"]) from None
     except OSError as error:
         raise ConnectionError(f"no archive store answers at {endpoint}: {error}") from None
 

@@ -3,6 +3,7 @@
 import math
 from datetime import timedelta
 
+from workbench._base.errors import ArgumentError
 from workbench_standins.archive import patches
 from workbench_standins.archive.retrieval import ACCESS_TIERS
 
@@ -18,13 +19,13 @@ def answer(state, name, arguments):
     from moto.s3.exceptions import S3ClientError
 
     if name not in _CONTROLS:
-        raise ValueError(f"the archive store has no control {name!r}; it has {', '.join(sorted(_CONTROLS))}")
+        raise ArgumentError(f"the archive store has no control {name!r}; it has {', '.join(sorted(_CONTROLS))}")
     try:
         return _CONTROLS[name](state, **arguments)
     except TypeError as error:
-        raise ValueError(f"{name}: {error}") from None
+        raise ArgumentError(f"{name}: {error}") from None
     except S3ClientError as error:
-        raise ValueError(f"{name}: {error.message}") from None
+        raise ArgumentError(f"{name}: {error.message}") from None
 
 
 def _now(state):
@@ -33,15 +34,15 @@ def _now(state):
 
 def _advance(state, seconds):
     if not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
-        raise ValueError(f"the clock goes forward by a number of seconds, not {seconds!r}")
+        raise ArgumentError(f"the clock goes forward by a number of seconds, not {seconds!r}")
     if (state.now() + timedelta(seconds=seconds)).year >= LATEST:
-        raise ValueError(f"the clock ends in the year {LATEST}")
+        raise ArgumentError(f"the clock ends in the year {LATEST}")
     return state.advance(seconds, patches.backend()).isoformat()
 
 
 def _set(state, latency_s=None, expedited=None, restore_status=None):
     if latency_s is not None and not (isinstance(latency_s, int | float) and 0 <= latency_s < math.inf):
-        raise ValueError(f"latency_s is a number of seconds from 0, not {latency_s!r}")
+        raise ArgumentError(f"latency_s is a number of seconds from 0, not {latency_s!r}")
     with state.lock:
         state.latency_s = state.latency_s if latency_s is None else float(latency_s)
         state.expedited = state.expedited if expedited is None else bool(expedited)
@@ -65,7 +66,7 @@ def _stuck(state, bucket, key):
 def _access_tier(state, bucket, key, tier):
     found = _object(bucket, key)
     if found.storage_class != "INTELLIGENT_TIERING" or tier not in ACCESS_TIERS:
-        raise ValueError(
+        raise ArgumentError(
             f"{key} is of class {found.storage_class} and the tier {tier!r}; only objects of INTELLIGENT_TIERING "
             f"are in {' or '.join(ACCESS_TIERS)}"
         )
@@ -82,7 +83,7 @@ def _storage_class(state, bucket, key, storage_class):
 
 def _plant(state, bucket, prefix, count, size=16, storage_class="GLACIER", restored=0):
     if any(isinstance(n, bool) or not isinstance(n, int) or n < 0 for n in (count, size, restored)):
-        raise ValueError(
+        raise ArgumentError(
             f"count, size and restored are whole numbers from 0, not {count!r}, {size!r}, {restored!r}"
         )
     with state.lock:
@@ -97,9 +98,9 @@ def _object(bucket, key):
     try:
         found = patches.backend().get_object(bucket, key)
     except S3ClientError as error:
-        raise ValueError(f"{bucket}: {error.message}") from None
+        raise ArgumentError(f"{bucket}: {error.message}") from None
     if found is None:
-        raise ValueError(f"there is no object {key} in {bucket}")
+        raise ArgumentError(f"there is no object {key} in {bucket}")
     return found
 
 

@@ -7,6 +7,8 @@ objects; how long a tier takes is the upper end of the time it is said to take t
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
+from workbench._base.errors import WorkbenchError
+
 MOST_DAYS = 36_500  # S3 names no limit; later years have no date
 ARCHIVED = ("GLACIER", "DEEP_ARCHIVE")
 ACCESS_TIERS = {"ARCHIVE_ACCESS": "GLACIER", "DEEP_ARCHIVE_ACCESS": "DEEP_ARCHIVE"}  # as fast as these classes
@@ -20,7 +22,7 @@ TAKES = {
 }
 
 
-class Refused(Exception):
+class Refused(WorkbenchError, Exception):
     """A request that S3 does not take: its status and code."""
 
     def __init__(self, status, code, message):

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench._base import java
+from workbench._base.errors import ArgumentError
 from workbench_standins.cluster import child
 from workbench_standins.cluster.node import SECRET
 
@@ -72,11 +73,11 @@ def serve(*, port=0, workers=2, cores=1, memory="1g", applications=2):
     for name, value, most in (("port", port, 65535), *counts):
         least = 0 if name == "port" else 1
         if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise ValueError(f"{name} must be a whole number from {least} to {most}; got {value!r}")
+            raise ArgumentError(f"{name} must be a whole number from {least} to {most}; got {value!r}")
     if not isinstance(memory, str) or not memory[:-1].isdigit() or memory[-1] not in "mg":
-        raise ValueError(f"memory is a number and m or g, such as 1g; got {memory!r}")
+        raise ArgumentError(f"memory is a number and m or g, such as 1g; got {memory!r}")
     if int(memory[:-1]) * {"m": 1, "g": 1024}[memory[-1]] < LEAST_MEGABYTES:
-        raise ValueError(f"memory is {memory}, and Spark starts no executor of less than {LEAST_MEGABYTES}m")
+        raise ArgumentError(f"memory is {memory}, and Spark starts no executor of less than {LEAST_MEGABYTES}m")
     sizes = {"port": port, "memory": memory} | {name: value for name, value, _ in counts}
     with child.running(sizes | {"folder": None, "within": None}) as said:
         yield Cluster(said["master"], Path(said["folder"]), workers, said["secret"], memory)

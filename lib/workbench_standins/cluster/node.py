@@ -10,6 +10,7 @@ import urllib.request
 from contextlib import contextmanager
 
 from workbench._base import children, java
+from workbench._base.errors import ArgumentError, ProcessError
 from workbench_standins import ports
 from workbench_standins.ports import HOST
 
@@ -42,7 +43,7 @@ def running(folder, settings):
         ChildProcessError: one of them ended, or was not ready in time.
     """
     if settings["port"] and not ports.free(settings["port"]):
-        raise ValueError(f"port {settings['port']} of {HOST} cannot be had")
+        raise ArgumentError(f"port {settings['port']} of {HOST} cannot be had")
     secret, started = secrets.token_hex(16), []
     try:
         for _ in range(STARTS):
@@ -53,7 +54,7 @@ def running(folder, settings):
                 break
             _end(started)
         else:
-            raise ChildProcessError(f"Spark's master did not start: {children.last_words(folder / 'master.log')}")
+            raise ProcessError(f"Spark's master did not start: {children.last_words(folder / 'master.log')}")
         address = f"spark://{HOST}:{chosen['master']}"
         started += [_worker(folder, n, address, settings, secret) for n in range(settings["workers"])]
         if not _until(started, lambda: _alive(chosen["page"]) == settings["workers"]):
@@ -61,7 +62,7 @@ def running(folder, settings):
             said = next(
                 (words for words in map(children.last_words, logs) if words), "they were not ready in time"
             )
-            raise ChildProcessError(f"Spark's workers did not start: {said}")
+            raise ProcessError(f"Spark's workers did not start: {said}")
         yield started[0], address, secret
     finally:
         _end(started)

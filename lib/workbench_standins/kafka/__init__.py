@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from workbench._base import secrets
+from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench_standins.kafka import child
 
 __all__ = ["Broker", "require", "serve"]
@@ -69,7 +70,7 @@ class Broker:
         try:
             admin.create_topics([topic])[name].result(PATIENCE_SECONDS)
         except KafkaException as error:
-            raise ValueError(f"the topic {name!r} was not made: {error.args[0].str()}") from None
+            raise ArgumentError(f"the topic {name!r} was not made: {error.args[0].str()}") from None
         self._wait_for(name, partitions)
 
     def add_partitions(self, name, partitions):
@@ -91,7 +92,7 @@ class Broker:
         try:
             admin.create_partitions([NewPartitions(name, partitions)])[name].result(PATIENCE_SECONDS)
         except KafkaException as error:
-            raise ValueError(f"the topic {name!r} keeps its partitions: {error.args[0].str()}") from None
+            raise ArgumentError(f"the topic {name!r} keeps its partitions: {error.args[0].str()}") from None
         self._wait_for(name, partitions)
 
     def delete_topic(self, name):
@@ -107,7 +108,7 @@ class Broker:
         try:
             admin.delete_topics([name])[name].result(PATIENCE_SECONDS)
         except KafkaException as error:
-            raise ValueError(f"the topic {name!r} was not removed: {error.args[0].str()}") from None
+            raise ArgumentError(f"the topic {name!r} was not removed: {error.args[0].str()}") from None
         self._wait_for(name, None)
 
     def topics(self):
@@ -132,9 +133,9 @@ class Broker:
 def _check(name, partitions):
     """Refuse what librdkafka takes for something else: -1 is the broker's own choice, of which nobody hears."""
     if not isinstance(name, str) or not name:
-        raise ValueError(f"name must be a topic's, a text; got {name!r}")
+        raise ArgumentError(f"name must be a topic's, a text; got {name!r}")
     if isinstance(partitions, bool) or not isinstance(partitions, int) or partitions < 1:
-        raise ValueError(f"partitions must be a whole number from 1 on; got {partitions!r}")
+        raise ArgumentError(f"partitions must be a whole number from 1 on; got {partitions!r}")
 
 
 def require():
@@ -147,7 +148,7 @@ def require():
     from workbench_standins.kafka import node
 
     if importlib.util.find_spec("confluent_kafka") is None:
-        raise ModuleNotFoundError(
+        raise MissingPackageError(
             "confluent-kafka is not installed: pip install 'iceberg-workbench[kafka]'", name="confluent_kafka"
         )
     node.classpath()
@@ -173,9 +174,9 @@ def serve(folder=None, *, port=0, within=None):
     """
     require()
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
-        raise ValueError(f"port must be a whole number from 0 to 65535; got {port!r}")
+        raise ArgumentError(f"port must be a whole number from 0 to 65535; got {port!r}")
     if folder is not None and within is not None:
-        raise ValueError("a broker has a folder of its own, or a throw-away one within another; not both")
+        raise ArgumentError("a broker has a folder of its own, or a throw-away one within another; not both")
     settings = {"folder": folder and str(Path(folder).absolute()), "within": within and str(within), "port": port}
     with child.running(settings) as said:
         yield Broker(said["bootstrap"], Path(said["folder"]))

@@ -10,6 +10,7 @@ import uuid
 from pathlib import Path
 
 from workbench._base import children, jars, java
+from workbench._base.errors import ArgumentError, ProcessError
 from workbench_standins import ports
 from workbench_standins.ports import HOST
 
@@ -58,7 +59,7 @@ def start(folder, wanted):
         ChildProcessError: it ended, or was not ready in time.
     """
     if wanted and not ports.free(wanted):
-        raise ValueError(f"port {wanted} of {HOST} cannot be had")
+        raise ArgumentError(f"port {wanted} of {HOST} cannot be had")
     for _ in range(STARTS):
         port, controller = ports.choose(("broker", "controller"), {"broker": wanted}).values()
         configure(folder, port, controller)
@@ -69,7 +70,7 @@ def start(folder, wanted):
         said = children.last_words(folder / "kafka.log")
         if TAKEN not in _log(folder):
             break
-    raise ChildProcessError(f"the Kafka broker did not start: {said or 'it was not ready in time'}")
+    raise ProcessError(f"the Kafka broker did not start: {said or 'it was not ready in time'}")
 
 
 def cluster_id():
@@ -108,7 +109,7 @@ def configure(folder, port, controller):
         folder, "kafka.tools.StorageTool", "format", "-t", cluster_id(), "-c", str(path), "--ignore-formatted"
     )
     if done.wait(PATIENCE_SECONDS):
-        raise ChildProcessError(
+        raise ProcessError(
             f"the Kafka broker's storage was not formatted: {children.last_words(folder / 'kafka.log')}"
         )
 

@@ -22,6 +22,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench_standins.kinesis import child, faults, server
 from workbench_standins.kinesis.faults import Fault, Injected
 from workbench_standins.kinesis.limits import UNLIMITED, Limits
@@ -170,14 +171,14 @@ def serve_forever(*, port=4567, limits=None, faults=(), seed=0, transition_secon
 def _settings(port, limits, start, transition_seconds, region):
     """Return the settings of a server after all of them were checked."""
     if importlib.util.find_spec("aiohttp") is None:
-        raise ModuleNotFoundError(
+        raise MissingPackageError(
             "aiohttp is not installed: pip install 'iceberg-workbench[streams]'", name="aiohttp"
         )
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
-        raise ValueError(f"port must be a whole number from 0 to 65535; got {port!r}")
+        raise ArgumentError(f"port must be a whole number from 0 to 65535; got {port!r}")
     limits = Limits() if limits is None else limits
     if not isinstance(limits, Limits):
-        raise ValueError(f"limits must be a Limits; got {limits!r}")
+        raise ArgumentError(f"limits must be a Limits; got {limits!r}")
     limits = replace(limits, calls_per_second=dict(limits.calls_per_second))
     found = child.settings(
         port=port, limits=limits, start=start, transition_seconds=transition_seconds, region=region
@@ -191,5 +192,5 @@ def _script(script, seed):
     if isinstance(script, str | Path):
         script, seed = faults.read(script)
     if isinstance(seed, bool) or not isinstance(seed, int):
-        raise ValueError(f"seed must be a whole number; got {seed!r}")
+        raise ArgumentError(f"seed must be a whole number; got {seed!r}")
     return faults.plain(script), seed

@@ -3,6 +3,8 @@
 import math
 import time
 
+from workbench._base.errors import ArgumentError
+
 
 class Clock:
     """Time in milliseconds that never goes back; it can be pushed forward, and stopped.
@@ -37,7 +39,7 @@ class Clock:
             ValueError: seconds are negative; time does not go back.
         """
         if _finite(seconds) < 0:
-            raise ValueError(f"the clock only goes forward; got {seconds} seconds")
+            raise ArgumentError(f"the clock only goes forward; got {seconds} seconds")
         step = round(seconds * 1000)
         if self._stopped_at is None:
             self._ahead_millis += step
@@ -53,5 +55,5 @@ class Clock:
 
 def _finite(seconds):
     if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not math.isfinite(seconds):
-        raise ValueError(f"seconds must be a finite number; got {seconds!r}")
+        raise ArgumentError(f"seconds must be a finite number; got {seconds!r}")
     return seconds

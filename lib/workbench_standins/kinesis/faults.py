@@ -16,6 +16,7 @@ from pathlib import Path
 
 import yaml
 
+from workbench._base.errors import ArgumentError
 from workbench_standins.kinesis.operations import OPERATIONS
 from workbench_standins.kinesis.refusal import Refused
 
@@ -72,15 +73,15 @@ class Fault:
 
     def __post_init__(self):
         if self.kind not in KINDS:
-            raise ValueError(f"no kind of fault {self.kind!r}; there are {', '.join(KINDS)}")
+            raise ArgumentError(f"no kind of fault {self.kind!r}; there are {', '.join(KINDS)}")
         for name in ("operations", "shards"):
             value = getattr(self, name)
             if isinstance(value, str) or not all(isinstance(one, str) for one in value):
-                raise ValueError(f"{name} of {self.kind} must be a list of names; got {value!r}")
+                raise ArgumentError(f"{name} of {self.kind} must be a list of names; got {value!r}")
             object.__setattr__(self, name, tuple(value))
         wrong = set(self.operations) - set(KINDS[self.kind][0])
         if wrong:
-            raise ValueError(
+            raise ArgumentError(
                 f"{self.kind} cannot hit {', '.join(sorted(wrong))}; it hits {', '.join(KINDS[self.kind][0])}"
             )
         for name in ("share", "after_calls", "most", "after_seconds", "until_seconds", "seconds"):
@@ -89,17 +90,17 @@ class Fault:
             if value is None and optional:
                 continue
             if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or not value >= 0:
-                raise ValueError(
+                raise ArgumentError(
                     f"{name} of {self.kind} must be a {'whole ' * whole}number from 0 on; got {value!r}"
                 )
         if self.share > 1:
-            raise ValueError(f"share of {self.kind} must be from 0 to 1; got {self.share!r}")
+            raise ArgumentError(f"share of {self.kind} must be from 0 to 1; got {self.share!r}")
         if (self.kind == "slow_answer") != (self.seconds > 0):
-            raise ValueError(
+            raise ArgumentError(
                 f"seconds goes with slow_answer, and only with it; got {self.seconds!r} for {self.kind}"
             )
         if self.error not in PARTIAL_CODES:
-            raise ValueError(f"error must be one of {', '.join(PARTIAL_CODES)}; got {self.error!r}")
+            raise ArgumentError(f"error must be one of {', '.join(PARTIAL_CODES)}; got {self.error!r}")
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def plain(faults):
     """
     for fault in faults:
         if not isinstance(fault, Fault):
-            raise ValueError(f"a fault script is a list of Fault; got {fault!r}")
+            raise ArgumentError(f"a fault script is a list of Fault; got {fault!r}")
     return [asdict(fault) for fault in faults]
 
 
@@ -131,11 +132,11 @@ def of_plain(found):
     """
     names = [f.name for f in fields(Fault)]
     if not isinstance(found, list) or not all(isinstance(one, dict) and "kind" in one for one in found):
-        raise ValueError("faults must be a list of mappings that have a kind")
+        raise ArgumentError("faults must be a list of mappings that have a kind")
     for one in found:
         unknown = {str(key) for key in one} - set(names)
         if unknown:
-            raise ValueError(f"a fault has no {', '.join(sorted(unknown))}; it has {', '.join(names)}")
+            raise ArgumentError(f"a fault has no {', '.join(sorted(unknown))}; it has {', '.join(names)}")
     return [Fault(**one) for one in found]
 
 
@@ -153,13 +154,13 @@ def read(path):
     try:
         found = yaml.safe_load(text)
         if not isinstance(found, dict) or not {"faults"} <= found.keys() <= {"faults", "seed"}:
-            raise ValueError("expected a mapping with faults and, if wanted, seed")
+            raise ArgumentError("expected a mapping with faults and, if wanted, seed")
         seed = found.get("seed", 0)
         if isinstance(seed, bool) or not isinstance(seed, int):
-            raise ValueError(f"seed must be a whole number; got {seed!r}")
+            raise ArgumentError(f"seed must be a whole number; got {seed!r}")
         return of_plain(found["faults"]), seed
     except (ValueError, yaml.YAMLError) as error:
-        raise ValueError(f"{path} is no fault script: {error}") from None
+        raise ArgumentError(f"{path} is no fault script: {error}") from None
 
 
 ERRORS = {

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 
+from workbench._base.errors import ArgumentError
+
 MIB = 1024 * 1024
 
 
@@ -51,7 +53,7 @@ class Limits:
             _positive(name, getattr(self, name), optional=True)
         unknown = set(self.calls_per_second) - set(_calls_per_second())
         if unknown:
-            raise ValueError(
+            raise ArgumentError(
                 f"calls_per_second has {', '.join(sorted(unknown))}; it takes {', '.join(_calls_per_second())}"
             )
         for operation, calls in self.calls_per_second.items():
@@ -62,7 +64,7 @@ def _positive(name, value, *, optional=False):
     if value is None and optional:
         return
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ValueError(f"{name} must be a whole number from 1 on{' or None' * optional}; got {value!r}")
+        raise ArgumentError(f"{name} must be a whole number from 1 on{' or None' * optional}; got {value!r}")
 
 
 UNLIMITED = Limits(**{f.name: None for f in fields(Limits) if f.name != "calls_per_second"}, calls_per_second={})

@@ -1,7 +1,9 @@
 """The error that a call is answered with."""
 
+from workbench._base.errors import WorkbenchError
 
-class Refused(Exception):
+
+class Refused(WorkbenchError, Exception):
     """A call that the service refuses: error code, message, and the HTTP status it travels with."""
 
     def __init__(self, code, message, status=400):

@@ -6,6 +6,8 @@ version, 2. Two numbers of one shard compare as their counters do. Two numbers o
 shards' ages do, which says nothing about the records.
 """
 
+from workbench._base.errors import ArgumentError
+
 COUNTER = 80  # position of the counter's lowest bit
 LAST_COUNTER = 0x7FFF_FFFF_FFFF_FFFF  # in the ending number of a closed shard
 HASH_KEYS = 1 << 128
@@ -28,12 +30,12 @@ def parse(text):
         ValueError: the text is no sequence number of this form.
     """
     if not (text.isascii() and text.isdigit() and len(text) <= 57):
-        raise ValueError(f"{text!r} is not a sequence number")
+        raise ArgumentError(f"{text!r} is not a sequence number")
     value = int(text)
     created, index = value >> 148 & (1 << 36) - 1, value >> 4 & (1 << 32) - 1
     counter, second = value >> COUNTER & (1 << 64) - 1, value >> 36 & (1 << 36) - 1
     if number(base(created, index), counter, second) != value or counter > LAST_COUNTER:
-        raise ValueError(f"{text!r} is not a sequence number")
+        raise ArgumentError(f"{text!r} is not a sequence number")
     return base(created, index), counter, second, index
 
 

@@ -3,6 +3,7 @@
 import asyncio
 from contextlib import asynccontextmanager, contextmanager
 
+from workbench._base.errors import ArgumentError
 from workbench_standins import loops
 from workbench_standins.ports import HOST
 
@@ -40,7 +41,7 @@ async def listening(service, port=0):
         try:
             await web.TCPSite(runner, HOST, port).start()
         except OSError as error:
-            raise ValueError(f"port {port} of {HOST} cannot be had: {error.strerror}") from None
+            raise ArgumentError(f"port {port} of {HOST} cannot be had: {error.strerror}") from None
         yield runner.addresses[0][1]
     finally:
         await runner.cleanup()

@@ -5,6 +5,7 @@ import re
 from collections import Counter
 from dataclasses import asdict, dataclass
 
+from workbench._base.errors import ArgumentError
 from workbench_standins.kinesis import faults, operations, writing
 from workbench_standins.kinesis.faults import Hits, Script
 from workbench_standins.kinesis.refusal import Refused
@@ -86,7 +87,7 @@ class Service:
             return [asdict(one) for one in self.script.injected()]
         if name == "calls":
             return dict(sorted(self._calls.items()))
-        raise ValueError(f"no control {name}")
+        raise ArgumentError(f"no control {name}")
 
     def _region(self, authorization):
         found = SIGNED_FOR.search(authorization)
@@ -105,4 +106,4 @@ def _parsed(target, media_type, body):
 
 
 def _no_number(text):
-    raise ValueError(f"{text} is no number")
+    raise ArgumentError(f"{text} is no number")

@@ -2,6 +2,7 @@
 
 import secrets
 
+from workbench._base.errors import ArgumentError
 from workbench_standins.kinesis import request
 from workbench_standins.kinesis.clock import Clock
 from workbench_standins.kinesis.limits import Limits, Window
@@ -26,7 +27,7 @@ class Store:
 
     def __init__(self, clock=None, limits=None, *, transition_seconds=0.0):
         if isinstance(transition_seconds, bool) or not 0 <= transition_seconds < 3600:
-            raise ValueError(f"transition_seconds must be between 0 and 3600; got {transition_seconds!r}")
+            raise ArgumentError(f"transition_seconds must be between 0 and 3600; got {transition_seconds!r}")
         self.clock, self.limits = clock or Clock(), limits or Limits()
         self.key = secrets.token_bytes(16)
         self._transition_millis = round(transition_seconds * 1000)

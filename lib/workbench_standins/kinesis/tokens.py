@@ -5,6 +5,8 @@ import binascii
 import hashlib
 import struct
 
+from workbench._base.errors import ArgumentError
+
 ITERATOR, PAGE = 1, 2
 _BODY = struct.Struct(">BQQQQ")  # kind, issued in milliseconds, incarnation, index of the shard, position
 _SEAL = 16
@@ -34,13 +36,13 @@ def unseal(kind, key, token):
     try:
         found = base64.b64decode(token, validate=True)
     except (binascii.Error, ValueError):
-        raise ValueError("not a token") from None
+        raise ArgumentError("not a token") from None
     body = found[: _BODY.size]
     if len(found) != _BODY.size + _SEAL or found[_BODY.size :] != _stamp(body, key):
-        raise ValueError("not a token")
+        raise ArgumentError("not a token")
     of_kind, *rest = _BODY.unpack(body)
     if of_kind != kind:
-        raise ValueError("a token of another kind")
+        raise ArgumentError("a token of another kind")
     return tuple(rest)
 
 

@@ -24,6 +24,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench_standins.proxy.arrivals import Passed
 from workbench_standins.proxy.gates import PASS, Held
 from workbench_standins.proxy.plan import Injected
@@ -78,9 +79,9 @@ class Proxy:
         """
         check_client(client, self.clients)
         if not isinstance(what, Match):
-            raise ValueError(f"what must be a Match, as METADATA_PUT; got {what!r}")
+            raise ArgumentError(f"what must be a Match, as METADATA_PUT; got {what!r}")
         if isinstance(skip, bool) or not isinstance(skip, int) or skip < 0:
-            raise ValueError(f"skip is a whole number from 0 on; got {skip!r}")
+            raise ArgumentError(f"skip is a whole number from 0 on; got {skip!r}")
         what = what.of(client)
         gate = self.ask(self.running.plan.hold, what, at_answer=answer, skip=skip)
         return Held(what, answer, gate, self)
@@ -141,7 +142,7 @@ def between(upstream, *, clients=None, script=(), seed=0, port=0):
         ModuleNotFoundError: aiohttp is not installed.
     """
     if importlib.util.find_spec("aiohttp") is None:
-        raise ModuleNotFoundError("aiohttp is not installed: pip install 'iceberg-workbench[s3]'", name="aiohttp")
+        raise MissingPackageError("aiohttp is not installed: pip install 'iceberg-workbench[s3]'", name="aiohttp")
     from workbench_standins.proxy import server  # aiohttp is an extra
 
     address = urlsplit(str(upstream))
@@ -152,9 +153,9 @@ def between(upstream, *, clients=None, script=(), seed=0, port=0):
         or address.query
         or address.username
     ):
-        raise ValueError(f"upstream is an address as http://127.0.0.1:8333; got {upstream!r}")
+        raise ArgumentError(f"upstream is an address as http://127.0.0.1:8333; got {upstream!r}")
     if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
-        raise ValueError(f"port must be a whole number from 0 to 65535; got {port!r}")
+        raise ArgumentError(f"port must be a whole number from 0 to 65535; got {port!r}")
     found = _script(script, seed, clients)
     with server.in_thread(f"http://{address.netloc}", found, port) as (running, ask):
         yield Proxy(running.endpoint(None), running.upstream, found.clients, running, ask)

@@ -4,6 +4,7 @@ import asyncio
 import concurrent.futures
 from dataclasses import dataclass
 
+from workbench._base.errors import ArgumentError
 from workbench_standins.proxy.rules import Match
 
 
@@ -116,7 +117,7 @@ class Held:
             ValueError: they have taken effect already.
         """
         if self.at_answer:
-            raise ValueError("an answer is held here, so the request has taken effect; drop() loses the answer")
+            raise ArgumentError("an answer is held here, so the request has taken effect; drop() loses the answer")
         self._decide(LOSE_REQUEST)
 
     def fail(self, status):
@@ -126,7 +127,7 @@ class Held:
             ValueError: the status is not from 400 to 599.
         """
         if isinstance(status, bool) or not isinstance(status, int) or not 400 <= status <= 599:
-            raise ValueError(f"status is a whole number from 400 to 599; got {status!r}")
+            raise ArgumentError(f"status is a whole number from 400 to 599; got {status!r}")
         self._decide(Verdict("fail", status))
 
     def done(self, timeout_seconds=30.0):
@@ -139,7 +140,7 @@ class Held:
             TimeoutError: something is still on its way.
         """
         if not self.gate.is_open:
-            raise ValueError("nothing gets through a closed gate; release, drop, lose or fail comes first")
+            raise ArgumentError("nothing gets through a closed gate; release, drop, lose or fail comes first")
         futures = [one.finished for one in list(self.gate.held)]
         if concurrent.futures.wait(futures, timeout_seconds).not_done:
             raise TimeoutError(f"not all that was held got through within {timeout_seconds} s: {self.match}")
@@ -147,4 +148,4 @@ class Held:
 
     def _decide(self, verdict):
         if not self.proxy.open(self.gate, verdict):
-            raise ValueError(f"this gate is open already: {self.match}")
+            raise ArgumentError(f"this gate is open already: {self.match}")

@@ -15,6 +15,7 @@ from aiohttp import web
 from multidict import CIMultiDict
 from yarl import URL
 
+from workbench._base.errors import WorkbenchError
 from workbench_standins.proxy.arrivals import access_key, plain_path
 from workbench_standins.proxy.gates import PASS
 
@@ -30,7 +31,7 @@ CODES = {403: "AccessDenied", 404: "NoSuchKey", 409: "Conflict", 412: "Precondit
 CODES |= {500: "InternalError", 503: "SlowDown", 504: "GatewayTimeout"}
 
 
-class UpstreamBroken(Exception):
+class UpstreamBroken(WorkbenchError, Exception):
     """The upstream could not be reached, or broke off."""
 
 

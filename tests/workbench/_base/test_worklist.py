@@ -166,7 +166,10 @@ def test_a_second_process_is_told_who_has_the_list_open(tmp_path):
     with worklist.opened(path, ERRANDS):
         process = child("with worklist.opened(sys.argv[1], ERRANDS): pass", path)
         _, error = process.communicate(timeout=60)
-    assert error.splitlines()[-1] == f"ValueError: another errand has the file of errands {path} open"
+    assert (
+        error.splitlines()[-1]
+        == f"workbench._base.errors.ArgumentError: another errand has the file of errands {path} open"
+    )
     assert rows_of(path) == []
 
 

@@ -12,6 +12,7 @@ import zipfile
 from pathlib import Path
 
 from workbench._base import jars, java
+from workbench._base.errors import ArgumentError
 
 GENERATOR = ("antlr", "antlr-runtime", "antlr3-runtime", "stringtemplate", "treelayout", "icu4j")
 GRAMMAR = ("CommonLexerRules.g4", "DataQualityDefinitionLanguage.g4")
@@ -51,7 +52,7 @@ def generate(folder):
         command = [str(java.find()), "-cp", classpath, "org.antlr.v4.Tool", *options, GRAMMAR[1]]
         said = subprocess.run(command, cwd=scratch, capture_output=True, text=True, check=False)
         if said.returncode:
-            raise ValueError(f"ANTLR could not generate the parser: {said.stderr[:500]}")
+            raise ArgumentError(f"ANTLR could not generate the parser: {said.stderr[:500]}")
         for name in GENERATED:
             (Path(folder) / name).write_bytes((Path(scratch) / name).read_bytes())
 
@@ -64,7 +65,9 @@ def with_labels(grammar: str) -> str:
     """
     for old, new in EDITS:
         if grammar.count(old) != 1:
-            raise ValueError(f"the grammar has {old!r} {grammar.count(old)} times, expected once: look at it anew")
+            raise ArgumentError(
+                f"the grammar has {old!r} {grammar.count(old)} times, expected once: look at it anew"
+            )
         grammar = grammar.replace(old, new)
     return grammar + LABELS
 

@@ -17,8 +17,10 @@ import os
 import uuid
 from pathlib import Path
 
+from workbench._base.errors import ArgumentError, WorkbenchError
 
-class ReportedTwice(RuntimeError):
+
+class ReportedTwice(WorkbenchError, RuntimeError):
     """Another attempt of the same task reported first; this one has to be done again, up to that report."""
 
 
@@ -30,7 +32,7 @@ def claim(folder, owner):
     """
     found = put(Path(folder) / "stream.json", owner)
     if found != owner:
-        raise ValueError(
+        raise ArgumentError(
             f"{folder} holds the positions of {found['arn']} made at {found['created_millis']}, not of "
             f"{owner['arn']} made at {owner['created_millis']}; each query has a folder of its own"
         )

@@ -13,11 +13,13 @@ Python's integers, within one shard only.
 
 from dataclasses import dataclass
 
+from workbench._base.errors import WorkbenchError
+
 END = "end"
 OLDEST = ""
 
 
-class RecordsLost(RuntimeError):
+class RecordsLost(WorkbenchError, RuntimeError):
     """Records that were not read yet are gone: trimmed, or deleted with their stream."""
 
 

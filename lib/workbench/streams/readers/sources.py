@@ -10,6 +10,7 @@ from email.utils import parsedate_to_datetime
 from typing import ClassVar
 
 from workbench._base import releases
+from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench.streams import aggregates
 from workbench.streams.readers import shards
 
@@ -42,7 +43,7 @@ def lineage_schema(source, names):
     return releases.struct(ddl) if ddl else StructType()
 
 
-class StreamNotFound(ValueError):
+class StreamNotFound(ArgumentError):
     """There is no such stream; the message lists those there are."""
 
 
@@ -72,7 +73,7 @@ class Source:
 
     def __post_init__(self):
         if not (isinstance(self.stream, str) and self.stream):
-            raise ValueError(f"stream is the name of a Kinesis stream, not {self.stream!r}")
+            raise ArgumentError(f"stream is the name of a Kinesis stream, not {self.stream!r}")
         check(self)
 
     lineage: ClassVar = LINEAGE | {aggregates.COLUMN: "BIGINT"}
@@ -126,7 +127,7 @@ def client(region, endpoint):
     for package in ("boto3", "orjson"):
         if importlib.util.find_spec(package) is None:
             wanted = "pip install 'iceberg-workbench[streams]'"
-            raise ModuleNotFoundError(f"{package} is not installed: {wanted}", name=package)
+            raise MissingPackageError(f"{package} is not installed: {wanted}", name=package)
     import boto3
     import botocore.exceptions
     from botocore.config import Config
@@ -136,9 +137,9 @@ def client(region, endpoint):
     try:
         made = boto3.session.Session().client("kinesis", region_name=region, endpoint_url=endpoint, config=config)
     except botocore.exceptions.NoRegionError:
-        raise ValueError("no AWS region is known: give region, or set AWS_DEFAULT_REGION") from None
+        raise ArgumentError("no AWS region is known: give region, or set AWS_DEFAULT_REGION") from None
     except (botocore.exceptions.InvalidRegionError, ValueError) as error:  # no address raises ValueError
-        raise ValueError(
+        raise ArgumentError(
             f"Kinesis cannot be reached with region {region!r}, endpoint {endpoint!r}: {error}"
         ) from None
     made.meta.events.register("before-parse.kinesis.GetRecords", _keep_body)
@@ -190,12 +191,12 @@ def call(source, operation, *, patience_seconds=PATIENCE_SECONDS, sleep=time.sle
         if error.response["Error"]["Code"] == "ResourceNotFoundException":
             raise StreamNotFound(_missing(made, source, error)) from error
         if error.response["Error"]["Code"] in REFUSED:
-            raise ValueError(f"stream {source.stream} cannot be read: {error}") from error
+            raise ArgumentError(f"stream {source.stream} cannot be read: {error}") from error
         raise
     except (failures.NoCredentialsError, failures.PartialCredentialsError) as error:
-        raise ValueError(f"no AWS credentials to read stream {source.stream} with: {error}") from error
+        raise ArgumentError(f"no AWS credentials to read stream {source.stream} with: {error}") from error
     except failures.EndpointConnectionError as error:
-        raise ValueError(f"stream {source.stream} cannot be read: {error}") from error
+        raise ArgumentError(f"stream {source.stream} cannot be read: {error}") from error
 
 
 def _missing(made, source, error):
@@ -259,14 +260,14 @@ def check(source):
         ValueError: what is wrong and what was expected.
     """
     if source.start not in POSITIONS:
-        raise ValueError(f"start is {source.start!r}, expected one of {', '.join(POSITIONS)}")
+        raise ArgumentError(f"start is {source.start!r}, expected one of {', '.join(POSITIONS)}")
     if (source.start == "at_timestamp") != (source.at is not None):
-        raise ValueError("start at_timestamp and the time `at` go together; one of them is missing")
+        raise ArgumentError("start at_timestamp and the time `at` go together; one of them is missing")
     if source.at is not None and source.at.tzinfo is None:
-        raise ValueError(f"at is {source.at}, without a time zone; give one, datetime.UTC for example")
+        raise ArgumentError(f"at is {source.at}, without a time zone; give one, datetime.UTC for example")
     most = source.max_records_per_batch
     if isinstance(most, bool) or not isinstance(most, int) or most < 1:
-        raise ValueError(f"max_records_per_batch is a whole number from 1, not {most!r}")
+        raise ArgumentError(f"max_records_per_batch is a whole number from 1, not {most!r}")
 
 
 def now_millis():

@@ -13,6 +13,7 @@ from datetime import datetime
 from typing import ClassVar
 
 from workbench._base import secrets
+from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench.streams.readers import shards, sources
 from workbench.streams.readers.reading import Records
 
@@ -57,14 +58,14 @@ class Topic:
     def __post_init__(self):
         for name in ("topic", "bootstrap"):
             if not (isinstance(getattr(self, name), str) and getattr(self, name)):
-                raise ValueError(f"{name} is a text, not {getattr(self, name)!r}")
+                raise ArgumentError(f"{name} is a text, not {getattr(self, name)!r}")
         if not isinstance(self.config, dict) or not all(isinstance(one, str) for one in self.config):
-            raise ValueError("config is a dict of librdkafka's settings, name to value")
+            raise ArgumentError("config is a dict of librdkafka's settings, name to value")
         if ours := sorted(set(self.config) & set(OURS)):
-            raise ValueError(f"config has {ours[0]}, which is set by the ingest itself")
+            raise ArgumentError(f"config has {ours[0]}, which is set by the ingest itself")
         for name, value in self.config.items():
             if found := secrets.kind(name, value):
-                raise ValueError(f"config holds {found}; give a reference instead, env:NAME or ssm:/path")
+                raise ArgumentError(f"config holds {found}; give a reference instead, env:NAME or ssm:/path")
         sources.check(self)
 
     @property
@@ -193,7 +194,7 @@ def _taken(topic, made, task, progress, following):
         if ended and end > following:  # marks of transactions lie behind the last record
             progress.position = progress.passed = str(end - 1)
         if not found and time.monotonic() - since > IDLE_SECONDS:
-            raise ValueError(
+            raise ArgumentError(
                 f"topic {topic.topic} cannot be read: partition {task.shard} gave nothing for {IDLE_SECONDS:.0f} s"
             )
         if found and not ended:
@@ -279,13 +280,13 @@ def _made(kind, own, config):
     try:
         return kind(own | settings(config))
     except KafkaException as error:
-        raise ValueError(f"Kafka's client refuses its settings: {error.args[0].str()}") from None
+        raise ArgumentError(f"Kafka's client refuses its settings: {error.args[0].str()}") from None
 
 
 def _require():
     if importlib.util.find_spec("confluent_kafka") is None:
         wanted = "pip install 'iceberg-workbench[kafka]'"
-        raise ModuleNotFoundError(f"confluent-kafka is not installed: {wanted}", name="confluent_kafka")
+        raise MissingPackageError(f"confluent-kafka is not installed: {wanted}", name="confluent_kafka")
 
 
 def _frozen(config):

@@ -7,6 +7,7 @@ import json
 import struct
 from dataclasses import dataclass, field
 
+from workbench._base.errors import ArgumentError
 from workbench.streams import aggregates
 from workbench.streams.records import avro_logical, avro_resolution, framing, schemas
 from workbench.streams.records.parsing import MESSAGE_LENGTH, Parsed, batch
@@ -50,7 +51,7 @@ class Avro:
 
     def __post_init__(self):
         if self.framing not in (None, framing.SINGLE_OBJECT):
-            raise ValueError(
+            raise ArgumentError(
                 f"framing is {self.framing!r}, expected {framing.SINGLE_OBJECT} or None; those of registries go "
                 "by the ids of writers"
             )
@@ -70,7 +71,7 @@ class Avro:
             kind = framing.of_id(number)
             _parsed(one)
             if kind == framing.SINGLE_OBJECT and (own := framing.fingerprint(one)) != number:
-                raise ValueError(f"{number} is not the fingerprint of its writer's schema, which is {own}")
+                raise ArgumentError(f"{number} is not the fingerprint of its writer's schema, which is {own}")
         if self.writers:
             avro_resolution.check_defaults(reader)
         return found
@@ -157,11 +158,11 @@ def _parsed(text):
     try:
         found = fastavro.parse_schema(json.loads(text), expand=True)
     except fastavro.schema.UnknownType as error:
-        raise ValueError(f"the text is no Avro schema: there is no type {error}") from None
+        raise ArgumentError(f"the text is no Avro schema: there is no type {error}") from None
     except Exception as error:  # of fastavro also AssertionError and OverflowError, of nested types RecursionError
-        raise ValueError(f"the text is no Avro schema: {error}") from None
+        raise ArgumentError(f"the text is no Avro schema: {error}") from None
     if not isinstance(found, dict) or found.get("type") != "record":
-        raise ValueError("the Avro schema is not that of a record, whose fields would be the columns")
+        raise ArgumentError("the Avro schema is not that of a record, whose fields would be the columns")
     return found
 
 
@@ -169,11 +170,11 @@ def _struct(record, above):
     """Return a record in Spark's JSON form of a struct."""
     name = record["name"]
     if not record["fields"]:
-        raise ValueError(f"the Avro record {name} has no fields")
+        raise ArgumentError(f"the Avro record {name} has no fields")
     fields = []
     for one in record["fields"]:
         if not isinstance(one["name"], str):
-            raise ValueError(f"the text is no Avro schema: the name of a field is {one['name']!r}")
+            raise ArgumentError(f"the text is no Avro schema: the name of a field is {one['name']!r}")
         kind, nullable = _type(one["type"], one["name"], (*above, name))
         fields.append({"name": one["name"], "type": kind, "nullable": nullable, "metadata": {}})
     return {"type": "struct", "fields": fields}
@@ -184,7 +185,9 @@ def _type(kind, path, above):
     if isinstance(kind, list):
         others = [one for one in kind if one != "null"]
         if len(others) != 1 or len(others) == len(kind):
-            raise ValueError(f"{path} is a union of {len(others)} types; a column has one, with null or without")
+            raise ArgumentError(
+                f"{path} is a union of {len(others)} types; a column has one, with null or without"
+            )
         return _type(others[0], path, above)[0], True
     made = kind if isinstance(kind, dict) else {"type": kind}
     name, given = made["type"], made.get("logicalType")
@@ -198,22 +201,22 @@ def _type(kind, path, above):
             return {"type": "array", "elementType": inner, "containsNull": nullable}, False
         return {"type": "map", "keyType": "string", "valueType": inner, "valueContainsNull": nullable}, False
     if name in above:
-        raise ValueError(f"the Avro record {name} holds itself, and a table's columns end somewhere")
+        raise ArgumentError(f"the Avro record {name} holds itself, and a table's columns end somewhere")
     if name not in PLAIN:
-        raise ValueError(f"{path} is of the type {name}, which a column cannot have")
+        raise ArgumentError(f"{path} is of the type {name}, which a column cannot have")
     return PLAIN[name], False
 
 
 def _logical(kind, name, path):
     """Return the type of a logical type in Spark's JSON form."""
     if name not in ("decimal", *LOGICAL):
-        raise ValueError(f"{path} is of the logical type {name}, which Spark has not")
+        raise ArgumentError(f"{path} is of the logical type {name}, which Spark has not")
     if avro_logical.logical(kind) != name:
         size = ", ".join(f"{key} {kind[key]}" for key in ("size", "precision", "scale") if key in kind)
         base = f"{kind['type']} ({size})" if size else kind["type"]
-        raise ValueError(f"{path} is called {name}, which is not a logical type of {base} in Avro")
+        raise ArgumentError(f"{path} is called {name}, which is not a logical type of {base} in Avro")
     if name != "decimal":
         return LOGICAL[name]
     if kind["precision"] > DIGITS:
-        raise ValueError(f"{path} is a decimal of {kind['precision']} digits; Spark has {DIGITS} at most")
+        raise ArgumentError(f"{path} is a decimal of {kind['precision']} digits; Spark has {DIGITS} at most")
     return f"decimal({kind['precision']},{kind.get('scale', 0)})"

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
+from workbench._base.errors import ArgumentError
 from workbench.streams.records.types import Bad
 
 BASES = {  # of the specification's logical types
@@ -65,7 +66,7 @@ def meaning(writer: dict, reader: dict) -> Callable | None:
 
 
 def _no_meaning() -> None:
-    raise ValueError("the logical types differ")
+    raise ArgumentError("the logical types differ")
 
 
 def _uuid(value: Any) -> str:

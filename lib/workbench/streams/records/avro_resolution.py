@@ -10,6 +10,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any
 
+from workbench._base.errors import ArgumentError
 from workbench.streams.records import avro_logical
 from workbench.streams.records import avro_values as values
 from workbench.streams.records.avro_values import Read
@@ -197,7 +198,7 @@ class _Schemas:
             for one in reader["fields"]:
                 where = f"{path}.{one['name']}"
                 if one["name"] not in value and "default" not in one:
-                    raise ValueError(f"the default of {path} has no value for {where}")
+                    raise ArgumentError(f"the default of {path} has no value for {where}")
                 found[one["name"]] = self.default(one["type"], value.get(one["name"], one.get("default")), where)
             return found
         if kind == "array" and isinstance(value, list):
@@ -209,7 +210,7 @@ class _Schemas:
         try:
             return raw if meaning is None else meaning(raw)
         except Bad as bad:
-            raise ValueError(f"the default of {path} is {value!r}: {bad}") from None
+            raise ArgumentError(f"the default of {path} is {value!r}: {bad}") from None
 
 
 def _type(kind: Any, named: dict) -> Any:

@@ -10,6 +10,7 @@ import uuid
 import zlib
 from typing import Any
 
+from workbench._base.errors import ArgumentError
 from workbench.streams.records import varints
 from workbench.streams.records.types import Bad
 
@@ -45,7 +46,7 @@ def of_id(number: Any) -> str:
             return GLUE
     except (ValueError, TypeError, AttributeError):
         pass
-    raise ValueError(
+    raise ArgumentError(
         f"{number!r} is not the id of a writer's schema: a whole number of 32 bits (Confluent), a UUID as "
         "text, in lower case and with dashes (Glue), or a fingerprint as 16 hexadecimal digits (single objects)"
     )

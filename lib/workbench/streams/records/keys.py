@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 
 TIMES = ("timestamp", "timestamp_ntz", "date")
 _MICROS = 3_600_000_000  # of an hour
@@ -27,10 +28,10 @@ class RecordKey:
 
     def __post_init__(self):
         if isinstance(self.columns, str) or not self.columns or not all(isinstance(c, str) for c in self.columns):
-            raise ValueError(f"columns of a record key are a tuple of names, not {self.columns!r}")
+            raise ArgumentError(f"columns of a record key are a tuple of names, not {self.columns!r}")
         number = isinstance(self.hours, int | float) and not isinstance(self.hours, bool)
         if not number or not self.hours >= 0:  # NaN is neither
-            raise ValueError(f"hours of a record key is a number from 0, not {self.hours!r}")
+            raise ArgumentError(f"hours of a record key is a number from 0, not {self.hours!r}")
 
 
 def since(rows, key):

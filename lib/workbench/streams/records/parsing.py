@@ -12,6 +12,7 @@ from decimal import Decimal
 from typing import Any
 
 from workbench._base import releases
+from workbench._base.errors import ArgumentError
 from workbench.streams import aggregates
 from workbench.streams.records import schemas, types
 
@@ -42,7 +43,7 @@ class Json:
 
     def __post_init__(self):
         if self.unknown not in UNKNOWN_FIELDS:
-            raise ValueError(f"unknown is {self.unknown!r}, expected one of {', '.join(UNKNOWN_FIELDS)}")
+            raise ArgumentError(f"unknown is {self.unknown!r}, expected one of {', '.join(UNKNOWN_FIELDS)}")
 
     def fields(self):
         """Return the schema as a StructType; needs a session.
@@ -53,7 +54,7 @@ class Json:
         try:
             found = releases.struct(self.schema)
         except Exception as error:
-            raise ValueError(f"{self.schema!r} is no schema: {str(error).strip().splitlines()[0]}") from error
+            raise ArgumentError(f"{self.schema!r} is no schema: {str(error).strip().splitlines()[0]}") from error
         schemas.checked(found.jsonValue())
         schemas.refuse_twice(found.names, repr(self.schema))
         return found

@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import dataclass
 
+from workbench._base.errors import ArgumentError
 from workbench.streams import aggregates
 from workbench.streams.readers import reading, shards
 from workbench.streams.records import types
@@ -50,7 +51,7 @@ def propose(source, *, records=1_000):
         ValueError: there is no record, or none is a JSON object.
     """
     if isinstance(records, bool) or not isinstance(records, int) or records < 1:
-        raise ValueError(f"records is a whole number from 1, not {records!r}")
+        raise ArgumentError(f"records is a whole number from 1, not {records!r}")
     objects, seen, packed = [], 0, 0
     for raw in _sample(source, records):
         seen += 1
@@ -63,7 +64,7 @@ def propose(source, *, records=1_000):
             continue
         objects += [value] if isinstance(value, dict) else []
     if not objects:
-        raise ValueError(
+        raise ArgumentError(
             f"{source.stream} gave {seen} records and none is a JSON object; there is nothing to propose"
             + (f". {packed} of them are aggregates of the Kinesis Producer Library" if packed else "")
         )
@@ -129,4 +130,4 @@ def _fit(kind, values):
 
 
 def _refused(text):
-    raise ValueError(f"{text} is no JSON number")
+    raise ArgumentError(f"{text} is no JSON number")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from workbench._base.errors import ArgumentError
 from workbench.streams import aggregates
 from workbench.streams.records import framing, schemas
 from workbench.streams.records.parsing import MESSAGE_LENGTH, UNKNOWN_FIELDS, Parsed, batch
@@ -51,10 +52,10 @@ class Protobuf:
 
     def __post_init__(self):
         if self.unknown not in UNKNOWN_FIELDS:
-            raise ValueError(f"unknown is {self.unknown!r}, expected one of {', '.join(UNKNOWN_FIELDS)}")
+            raise ArgumentError(f"unknown is {self.unknown!r}, expected one of {', '.join(UNKNOWN_FIELDS)}")
         if self.framing not in (None, *framing.FRAMINGS):
             names = ", ".join(framing.FRAMINGS)
-            raise ValueError(f"framing is {self.framing!r}, expected one of {names}, or None")
+            raise ArgumentError(f"framing is {self.framing!r}, expected one of {names}, or None")
 
     def fields(self):
         """Return the columns as a StructType.
@@ -238,20 +239,20 @@ def _message(descriptors, name):
         for one in files:
             pool.Add(one)
     except (DecodeError, TypeError) as error:
-        raise ValueError(f"the bytes are no FileDescriptorSet with all that it imports: {error}") from None
+        raise ArgumentError(f"the bytes are no FileDescriptorSet with all that it imports: {error}") from None
     try:
         return message_factory.GetMessageClass(pool.FindMessageTypeByName(name))
     except KeyError:
         there = [f"{one.package}.{each.name}".lstrip(".") for one in files for each in one.message_type]
-        raise ValueError(f"no message {name!r} among the descriptors; there are {', '.join(there)}") from None
+        raise ArgumentError(f"no message {name!r} among the descriptors; there are {', '.join(there)}") from None
 
 
 def _struct(message, above):
     """Return a message type in Spark's JSON form of a struct."""
     if message.full_name in above:
-        raise ValueError(f"the message {message.full_name} holds itself, and a table's columns end somewhere")
+        raise ArgumentError(f"the message {message.full_name} holds itself, and a table's columns end somewhere")
     if message.full_name in NOT_READ or not message.fields:
-        raise ValueError(f"the message {message.full_name} has no fields that could be columns")
+        raise ArgumentError(f"the message {message.full_name} has no fields that could be columns")
     fields = []
     for one in message.fields:
         kind = _type(one, (*above, message.full_name))

@@ -2,6 +2,8 @@
 
 import re
 
+from workbench._base.errors import ArgumentError
+
 SIMPLE = {
     "string", "boolean", "byte", "short", "integer", "long", "float", "double",
     "date", "timestamp", "timestamp_ntz",
@@ -16,7 +18,7 @@ def checked(struct):
         ValueError: it is either.
     """
     if not struct["fields"]:
-        raise ValueError("the schema has no field; name at least one")
+        raise ArgumentError("the schema has no field; name at least one")
     for one in struct["fields"]:
         _checked(one["type"], one["name"])
 
@@ -29,17 +31,17 @@ def refuse_twice(names: list[str], what: str) -> None:
     """
     lower = [name.lower() for name in names]
     if twice := [name for name in names if lower.count(name.lower()) > 1]:
-        raise ValueError(f"{what} has {' and '.join(twice)}; a name can be there once, in one case")
+        raise ArgumentError(f"{what} has {' and '.join(twice)}; a name can be there once, in one case")
 
 
 def _checked(kind, name):
     if isinstance(kind, str):
         if kind not in SIMPLE and not DECIMAL.fullmatch(kind):
-            raise ValueError(f"{name} is of type {kind}, which a JSON record cannot give")
+            raise ArgumentError(f"{name} is of type {kind}, which a JSON record cannot give")
     elif kind["type"] == "map" and kind["keyType"] != "string":
-        raise ValueError(f"{name} is a map whose keys are {kind['keyType']}; JSON's are text")
+        raise ArgumentError(f"{name} is a map whose keys are {kind['keyType']}; JSON's are text")
     elif kind["type"] not in ("struct", "array", "map"):
-        raise ValueError(f"{name} is of type {kind['type']}, which a JSON record cannot give")
+        raise ArgumentError(f"{name} is of type {kind['type']}, which a JSON record cannot give")
     else:
         for inner in [
             *(one["type"] for one in kind.get("fields", ())),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import Context, Decimal
 
+from workbench._base.errors import WorkbenchError
 from workbench.streams.records import schemas
 
 INTEGERS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
@@ -20,7 +21,7 @@ TIMESTAMP = re.compile(
 LARGEST_FLOAT = (2 - 2**-23) * 2.0**127
 
 
-class Bad(Exception):
+class Bad(WorkbenchError, Exception):
     """A value is not what the schema says.
 
     Attributes:

@@ -7,6 +7,7 @@ compared to find out. See docs/history.md.
 """
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 from workbench.tables import commits
 from workbench.tables.changes import compare, files, lineage, ranges, sources
 from workbench.tables.changes.ranges import HistoryExpired
@@ -105,9 +106,9 @@ def tracked(
     name = identifiers.quoted(table)
     key = [key] if isinstance(key, str) else list(key)
     if back_end not in ("auto", *BACK_ENDS):
-        raise ValueError(f"{back_end!r} is no back-end; there are auto, {', '.join(BACK_ENDS)}")
+        raise ArgumentError(f"{back_end!r} is no back-end; there are auto, {', '.join(BACK_ENDS)}")
     if before_images and not compared:
-        raise ValueError(
+        raise ArgumentError(
             "rows that are not compared have no before-images: compared=False needs before_images=False"
         )
     found = ranges.resolve(spark, table, start, end, truncated=truncated, together=together)
@@ -115,7 +116,7 @@ def tracked(
     check_columns(table, schema, key)
     allowed = _allowed(found, schema, net)
     if back_end not in ("auto", *allowed):
-        raise ValueError(
+        raise ArgumentError(
             f"{table} cannot be read by {back_end} from {start} to {end}: {_why(found, schema, net, back_end)}; "
             f"{' and '.join(allowed)} can"
         )
@@ -137,15 +138,17 @@ def check_columns(table, schema, key):
         ValueError: as said.
     """
     if not key or len(set(key)) < len(key):
-        raise ValueError(f"a key is one column or several different ones, not {key}")
+        raise ArgumentError(f"a key is one column or several different ones, not {key}")
     if unknown := [name for name in key if name not in schema.names]:
-        raise ValueError(f"{table} has no column {unknown[0]}; it has {', '.join(schema.names)}")
+        raise ArgumentError(f"{table} has no column {unknown[0]}; it has {', '.join(schema.names)}")
     # whatever the letters' case: Spark takes Change_Type and change_type for one name
     if taken := [name for name in schema.names if name.lower() in COLUMNS or name.startswith("_")]:
-        raise ValueError(f"{table} has a column {taken[0]}, a name that changes need or Iceberg has for its own")
+        raise ArgumentError(
+            f"{table} has a column {taken[0]}, a name that changes need or Iceberg has for its own"
+        )
     for name in key:
         if schema[name].dataType.typeName() in ("array", "map", "struct", "variant", "float", "double"):
-            raise ValueError(f"{name} is {schema[name].dataType.simpleString()}: such values cannot name a row")
+            raise ArgumentError(f"{name} is {schema[name].dataType.simpleString()}: such values cannot name a row")
     compare.comparable(schema, schema.names)
 
 

@@ -5,6 +5,7 @@ import operator
 from functools import reduce
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 
 # a frame of keys up to this size goes to every task instead of shuffling what it filters
 BROADCAST_ROWS = 500_000
@@ -34,7 +35,7 @@ def comparable(schema, names):
             column = F.array_sort(F.map_entries(column))
             kind, text = kind.valueType, kind.valueType.simpleString()
         if has(kind, "map", "variant"):
-            raise ValueError(f"column {name} holds {text}, whose values Spark cannot compare")
+            raise ArgumentError(f"column {name} holds {text}, whose values Spark cannot compare")
         found.append(column)
     return found
 

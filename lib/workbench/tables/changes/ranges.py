@@ -3,12 +3,13 @@
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
+from workbench._base.errors import ArgumentError
 from workbench.tables import commits
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
-class HistoryExpired(ValueError):
+class HistoryExpired(ArgumentError):
     """A snapshot that the range needs is no ancestor of main (any more); the message says which and why."""
 
 
@@ -87,7 +88,7 @@ def resolve(spark, name, start, end, *, truncated=False, together=()):
     first = _position(name, table, line, whole, start, missing=-1)
     last = _position(name, table, line, whole, end, missing=len(line) - 1)
     if last < first:
-        raise ValueError(f"{name}: the range ends before it starts: from {start} to {end}")
+        raise ArgumentError(f"{name}: the range ends before it starts: from {start} to {end}")
     for snapshot_id in together:
         _snapshot(name, table, line, snapshot_id)
     chosen, steps, folded, ordinal, waiting = [], [], [], 0, None
@@ -109,7 +110,7 @@ def resolve(spark, name, start, end, *, truncated=False, together=()):
         )
         ordinal += not replaces
     if waiting is not None:
-        raise ValueError(
+        raise ArgumentError(
             f"{name}: snapshot {waiting} is to be taken together with the commit after it that changes rows, "
             "and there is none yet"
         )
@@ -120,7 +121,7 @@ def resolve(spark, name, start, end, *, truncated=False, together=()):
 def _position(name, table, line, whole, bound, *, missing):
     """Return a bound's place in main's line, -1 before the first commit."""
     if isinstance(bound, bool) or not isinstance(bound, int | datetime | None):
-        raise ValueError(f"a bound is a snapshot id, a datetime or None, not {bound!r}")
+        raise ArgumentError(f"a bound is a snapshot id, a datetime or None, not {bound!r}")
     if isinstance(bound, int):
         return _snapshot(name, table, line, bound)
     if bound is None:

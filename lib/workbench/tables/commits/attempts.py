@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbench._base import arguments
+from workbench._base.errors import ArgumentError
 from workbench.tables.commits.errors import (
     CONFLICT,
     CONNECTION,
@@ -130,7 +131,9 @@ def check(*, again, conditional, tries, first_wait_s, longest_wait_s, sleep):
     """
     again = arguments.texts("again", again, "kinds of refusal")
     if wrong := sorted(set(again) - {CONFLICT, VALIDATION}):
-        raise ValueError(f"only the refusals conflict and validation can be tried again as such, not {wrong[0]}")
+        raise ArgumentError(
+            f"only the refusals conflict and validation can be tried again as such, not {wrong[0]}"
+        )
     arguments.flag("conditional", conditional)
     arguments.whole("tries", tries, 1, "a thing is begun at least once")
     arguments.number("first_wait_s", first_wait_s)

@@ -3,6 +3,7 @@
 import re
 
 from workbench._base import arguments
+from workbench._base.errors import WorkbenchError
 
 CONFLICT = "conflict"  # another commit came first; nothing of this one is in the table
 VALIDATION = "validation"  # the data changed under the commit; the statement itself has to run again
@@ -42,19 +43,19 @@ _DEEPEST = 30
 _TASK = "Job aborted due to stage failure"
 
 
-class OutcomeUnknown(RuntimeError):
+class OutcomeUnknown(WorkbenchError, RuntimeError):
     """A commit may be in the table or not, and looking did not settle it."""
 
 
-class PartlyCommitted(RuntimeError):
+class PartlyCommitted(WorkbenchError, RuntimeError):
     """A write committed once and was refused after that: it commits more than once, and must not be repeated."""
 
 
-class WrongTable(RuntimeError):
+class WrongTable(WorkbenchError, RuntimeError):
     """A write committed to another table than the one that was named, and to that one nothing."""
 
 
-class MainMoved(RuntimeError):
+class MainMoved(WorkbenchError, RuntimeError):
     """Main is no longer the snapshot it was expected to be: somebody committed meanwhile.
 
     Attributes:
@@ -67,7 +68,7 @@ class MainMoved(RuntimeError):
         self.expected, self.found = expected, found
 
 
-class BranchMoved(RuntimeError):
+class BranchMoved(WorkbenchError, RuntimeError):
     """A branch is not where its owner left it: somebody else committed to it, replaced or dropped it."""
 
 

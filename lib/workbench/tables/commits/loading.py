@@ -3,6 +3,7 @@
 import json
 
 from workbench._base import identifiers, releases
+from workbench._base.errors import ArgumentError
 from workbench.tables import snapshots
 from workbench.tables.commits.errors import VALIDATION, causes, first_line, kind
 
@@ -31,7 +32,7 @@ def load(spark, table, *, fresh=True):
     *of, last = identifiers.parts(table)
     selects = last.startswith(("branch_", "tag_", "snapshot_id_", "at_timestamp_"))
     if metadata or (selects and not loaded.name().lower().endswith(f".{last}".lower())):
-        raise ValueError(f"{table} is a part of the table {identifiers.spelled(of)}; name that one")
+        raise ArgumentError(f"{table} is a part of the table {identifiers.spelled(of)}; name that one")
     if not fresh:
         return loaded
     try:
@@ -62,13 +63,13 @@ def _opened(spark, table):
             return spark3.loadIcebergTable(spark._jsparkSession, quoted)
     except Exception as error:
         if _UNREADABLE in causes(error):  # nor is the file read 20 times more to ask whether there is a table
-            raise ValueError(
+            raise ArgumentError(
                 f"{table} cannot be opened: {first_line(error)}. If that file is damaged, "
                 "tables.doctor.pointers.look says which ones are good"
             ) from error
         if kind(error) != VALIDATION and not snapshots.exists(spark, table):  # t.branch_x where t has no x
             snapshots.current(spark, table)  # says which tables there are
-        raise ValueError(f"{table} is no Iceberg table: {first_line(error)}") from error
+        raise ArgumentError(f"{table} is no Iceberg table: {first_line(error)}") from error
 
 
 def identified(spark, table):
@@ -95,7 +96,7 @@ def classic(spark, name="spark"):
     """
     if not hasattr(spark, "_jsparkSession"):
         there = f"{type(spark).__module__}.{type(spark).__qualname__}".removeprefix("builtins.")
-        raise ValueError(
+        raise ArgumentError(
             f"this needs a classic Spark session, and {name} is {there}; "
             "Spark Connect gives no way to Iceberg's tables"
         )

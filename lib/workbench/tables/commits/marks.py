@@ -8,6 +8,7 @@ import uuid
 from numbers import Integral
 
 from workbench._base import arguments
+from workbench._base.errors import ArgumentError
 from workbench.tables.commits.loading import classic, load, snapshots_of
 
 KEY = "workbench.commit-id"
@@ -25,7 +26,7 @@ def named(id=None):
 
 def _checked(id):
     if not isinstance(id, str) or not 1 <= len(id) <= _LONGEST or not id.isprintable():
-        raise ValueError(f"a commit's id is a text of 1 to {_LONGEST} printable characters, not {id!r}")
+        raise ArgumentError(f"a commit's id is a text of 1 to {_LONGEST} printable characters, not {id!r}")
     return id
 
 
@@ -89,7 +90,7 @@ def stamped(spark, mark, write):
     """
     mark = _checked(mark)
     if KEY in (around := _properties(spark).get()):
-        raise ValueError(f"a marked write cannot hold another one; this one is within {around[KEY]!r}")
+        raise ArgumentError(f"a marked write cannot hold another one; this one is within {around[KEY]!r}")
     return with_properties(spark, {KEY: mark}, write)
 
 
@@ -128,7 +129,7 @@ def _properties(spark):
 
     classic(spark)
     if not isinstance(spark.sparkContext._gateway, ClientServer):
-        raise ValueError("a marked write needs PySpark's pinned threads, and PYSPARK_PIN_THREAD=false is set")
+        raise ArgumentError("a marked write needs PySpark's pinned threads, and PYSPARK_PIN_THREAD=false is set")
     loader = spark._jvm.java.lang.Thread.currentThread().getContextClassLoader()
     field = loader.loadClass("org.apache.iceberg.spark.CommitMetadata").getDeclaredField("COMMIT_PROPERTIES")
     field.setAccessible(True)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from workbench._base import arguments
+from workbench._base.errors import ArgumentError
 from workbench.tables.commits.attempts import Attempt, attempt
 from workbench.tables.commits.errors import BranchMoved, MainMoved, OutcomeUnknown
 from workbench.tables.commits.loading import columns_of, descends, head, load
@@ -189,7 +190,7 @@ def fast_forward(
         if (top := head(at, branch)) != to:
             raise BranchMoved(f"branch {branch} of {table} is at snapshot {top}, not at {to}")
         if expected is not None and not descends(spark, at, to, expected):
-            raise ValueError(f"snapshot {to} of {table} does not descend from main's, {expected}")
+            raise ArgumentError(f"snapshot {to} of {table} does not descend from main's, {expected}")
         others = Refs(removed=(branch,)) if refs is None else refs(at)
         return replace(others, main=to, unmoved=(branch,) if branch in others.removed else ())
 

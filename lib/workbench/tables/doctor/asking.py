@@ -1,6 +1,7 @@
 """What the owner's queries ask a table by: columns in their filters."""
 
 from workbench._base import arguments
+from workbench._base.errors import ArgumentError
 from workbench.tables import commits, reads
 
 
@@ -41,7 +42,7 @@ def asked(spark, table, queries):
             counts[name] = counts.get(name, 0) + 1
     if not read:
         commits.load(spark, table)  # says so where there is none
-        raise ValueError(f"none of {len(queries)} queries reads {table}")
+        raise ArgumentError(f"none of {len(queries)} queries reads {table}")
     return tuple(sorted(counts, key=lambda name: (-counts[name], name)))
 
 
@@ -54,7 +55,7 @@ def analysed(spark, number, query):
     try:
         return reads.analysed(spark, query)
     except ValueError as error:
-        raise ValueError(f"query {number} {error}") from error
+        raise ArgumentError(f"query {number} {error}") from error
 
 
 def _renamed(node, own):

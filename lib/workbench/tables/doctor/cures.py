@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from workbench._base import arguments
+from workbench._base.errors import ArgumentError
 from workbench.tables import commits, maintenance
 from workbench.tables.doctor import looking, pointers
 from workbench.tables.doctor.findings import CAUSES, Diagnosis, Finding
@@ -96,7 +97,7 @@ def sentences(cured: Cured) -> tuple[str, ...]:
 def _refuse_limits(most, *, tries, properties, now):
     there = ("max_bytes", "max_minutes", "max_commits")
     if unknown := sorted(most.keys() - set(there)):
-        raise ValueError(f"{unknown[0]} is no limit of a run; there are {', '.join(there)}")
+        raise ArgumentError(f"{unknown[0]} is no limit of a run; there are {', '.join(there)}")
     limits.check(**most, tries=tries, properties=properties)
     limits.moment(now)
 
@@ -104,15 +105,17 @@ def _refuse_limits(most, *, tries, properties, now):
 def _refuse(spark, diagnosis: Diagnosis, agreed, marks):
     loaded = metadata.still(spark, commits.load(spark, diagnosis.table))
     if (uuid := loaded.uuid().toString()) != diagnosis.uuid:
-        raise ValueError(f"{diagnosis.table} was diagnosed as table {diagnosis.uuid} and is now {uuid}: look anew")
+        raise ArgumentError(
+            f"{diagnosis.table} was diagnosed as table {diagnosis.uuid} and is now {uuid}: look anew"
+        )
     expiry.marked(spark, loaded, marks)
     for cause in agreed:
         if cause not in diagnosis.causes:
             there = ", ".join(diagnosis.causes) or "none"
-            raise ValueError(f"{cause} was not found in {diagnosis.table}; found were: {there}")
+            raise ArgumentError(f"{cause} was not found in {diagnosis.table}; found were: {there}")
     check_owners(agreed)
     if doubt := _doubt(spark, diagnosis.table):
-        raise ValueError(f"nothing is cured, for a commit would go on from where the pointer is: {doubt}")
+        raise ArgumentError(f"nothing is cured, for a commit would go on from where the pointer is: {doubt}")
 
 
 def check_owners(agreed):
@@ -123,9 +126,9 @@ def check_owners(agreed):
     """
     for cause in agreed:
         if cause not in CAUSES:
-            raise ValueError(f"{cause!r} is no cause; those that can be agreed to: {OWNERS}")
+            raise ArgumentError(f"{cause!r} is no cause; those that can be agreed to: {OWNERS}")
         if cause not in OWNERS:
-            raise ValueError(f"{cause} needs no agreement or has no one statement; those that have: {OWNERS}")
+            raise ArgumentError(f"{cause} needs no agreement or has no one statement; those that have: {OWNERS}")
 
 
 def _doubt(spark, table):

@@ -1,6 +1,7 @@
 """What hurts a table, found in its metadata."""
 
 from workbench._base import arguments
+from workbench._base.errors import ArgumentError
 from workbench.tables import commits
 from workbench.tables.doctor import growth, layout, looking, order
 from workbench.tables.doctor.findings import SEVERITIES, Diagnosis
@@ -68,4 +69,6 @@ def check_columns(table, loaded, columns):
         ValueError: with those there are.
     """
     if unknown := [name for name in columns if loaded.schema().findField(name) is None]:
-        raise ValueError(f"{unknown[0]} is no column of {table}; it has {', '.join(commits.columns_of(loaded))}")
+        raise ArgumentError(
+            f"{unknown[0]} is no column of {table}; it has {', '.join(commits.columns_of(loaded))}"
+        )

@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass, replace
 
 from workbench._base import arguments
+from workbench._base.errors import ArgumentError
 from workbench.tables import commits, snapshots
 from workbench.tables.doctor import versions
 from workbench.tables.doctor.versions import Version
@@ -169,11 +170,11 @@ def restore(spark, table, *, to, location=None):
     arguments.kind("to", to, str, "the location of a metadata file, such as look(…).offered.location")
     seen = look(spark, table, location=location)
     if seen.damage is None:
-        raise ValueError(f"the pointer of {table} is fine and stays: for an undo there is Iceberg's rollback")
+        raise ArgumentError(f"the pointer of {table} is fine and stays: for an undo there is Iceberg's rollback")
     good = {one.location: one for one in seen.versions if one.damage is None and one.committed}
     if to not in good:
         there = ", ".join(map(_name, good)) or "none"
-        raise ValueError(f"{to} is no good metadata file of {table}; there are {there}")
+        raise ArgumentError(f"{to} is no good metadata file of {table}; there are {there}")
     catalog, namespace, name = _identified(spark, table)
     iceberg = spark._jvm.org.apache.iceberg
     java = iceberg.spark.Spark3Util.loadIcebergCatalog(spark._jsparkSession, catalog)
@@ -195,7 +196,9 @@ def restore(spark, table, *, to, location=None):
     elif kind == "RESTCatalog":
         _replace(java, where, to, table)
     else:
-        raise ValueError(f"{table} is in a {kind}: not tried here, for its way to forget a name may delete files")
+        raise ArgumentError(
+            f"{table} is in a {kind}: not tried here, for its way to forget a name may delete files"
+        )
     commits.forget(spark, table)
     return look(spark, table, location=to if location else None)
 
@@ -211,7 +214,7 @@ def _replace(java, where, to, table):
         java.registerTable(where, to, True)
     except Exception as error:
         first = commits.errors.first_line(error)
-        raise ValueError(f"the REST catalog of {table} does not replace a pointer: {first}") from error
+        raise ArgumentError(f"the REST catalog of {table} does not replace a pointer: {first}") from error
 
 
 def _check(name, location):
@@ -221,7 +224,7 @@ def _check(name, location):
     what = "the location of a metadata file, such as s3://…/metadata/00003-….metadata.json"
     arguments.kind(name, location, str, what)
     if not location.endswith(metadata.FILES) or not location.rpartition("/")[0]:
-        raise ValueError(f"{name} is {location!r}, expected {what}")
+        raise ArgumentError(f"{name} is {location!r}, expected {what}")
 
 
 def _identified(spark, table):
@@ -244,7 +247,7 @@ def _located(spark, table, catalog, namespace, name, location):
     except Exception as error:
         if found := _FILE.search(f"{error} {error.__cause__}"):
             return found[0], None
-        raise ValueError(
+        raise ArgumentError(
             f"the catalog does not say to which metadata file it points for {table}: say location=…; "
             f"it says {commits.errors.first_line(error)}"
         ) from error

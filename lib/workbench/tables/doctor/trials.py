@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from workbench._base import arguments, identifiers
+from workbench._base.errors import ArgumentError
 from workbench.tables import commits, reads
 from workbench.tables.doctor import asking, cures, diagnosing
 from workbench.tables.maintenance import limits, metadata
@@ -78,11 +79,11 @@ def trial(spark, table, queries, *, policy=None, agreed=(), columns=(), repeats=
     arguments.whole("repeats", repeats, 1, "a query runs at least once on each")
     cures.check_owners(agreed)
     if not queries:
-        raise ValueError("queries are none: name at least one")
+        raise ArgumentError("queries are none: name at least one")
     loaded = metadata.still(spark, commits.load(spark, table))
     places = [_renamed(spark, table, query, "x.y.z") for query in queries]
     if missing := [n for n, text in enumerate(places, 1) if text is None]:
-        raise ValueError(f"query {missing[0]} does not name {table}")
+        raise ArgumentError(f"query {missing[0]} does not name {table}")
     for number, query in enumerate(queries, 1):
         asking.analysed(spark, number, query)
     diagnosing.check_columns(table, loaded, columns)
@@ -103,7 +104,7 @@ def _reached(io, scratch):
     try:
         io.newInputFile(scratch).exists()
     except Exception as error:
-        raise ValueError(f"scratch {scratch} cannot be reached: {commits.errors.first_line(error)}") from error
+        raise ArgumentError(f"scratch {scratch} cannot be reached: {commits.errors.first_line(error)}") from error
     return scratch
 
 

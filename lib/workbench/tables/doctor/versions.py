@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from workbench._base import releases
+from workbench._base.errors import ArgumentError
 from workbench.tables import commits, snapshots
 from workbench.tables.maintenance import metadata
 
@@ -102,7 +103,7 @@ def swap_in_jdbc(spark, catalog, namespace, name, *, seen, to, before):
     text = f"UPDATE iceberg_tables SET {change} WHERE {_ROW} AND metadata_location = ?"
     with _statement(spark, catalog, text, to, before, catalog, namespace, name, seen) as statement:
         if statement.executeUpdate() != 1:
-            raise ValueError(f"meanwhile the catalog names another file for {namespace}.{name}: look again")
+            raise ArgumentError(f"meanwhile the catalog names another file for {namespace}.{name}: look again")
 
 
 def _is_jdbc(spark, catalog):
@@ -125,7 +126,7 @@ def _statement(spark, catalog, text, *values):
         connection = spark._jvm.java.sql.DriverManager.getConnection(_setting(spark, catalog, "uri"), properties)
     except Exception as error:  # its own text may have the address, and a password in that
         what = (commits.causes(error) or ("",))[0].rpartition(".")[2]
-        raise ValueError(f"the database of the catalog {catalog} cannot be reached: {what}") from None
+        raise ArgumentError(f"the database of the catalog {catalog} cannot be reached: {what}") from None
     try:
         statement = connection.prepareStatement(text)
         for n, value in enumerate(values, 1):

@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 
+from workbench._base.errors import ArgumentError
 from workbench.tables import commits
 from workbench.tables.maintenance import metadata
 from workbench.tables.maintenance.results import Hindrance, Obstacle
@@ -43,9 +44,11 @@ def marked(spark, loaded, marks):
         elif mark in known:
             found[f"snapshot {mark}"] = mark
         elif isinstance(mark, str) and mark.strip().isdecimal() and int(mark) in known:
-            raise ValueError(f"{mark!r} is a text, and the id of a snapshot is a number: say marks=[{int(mark)}]")
+            raise ArgumentError(
+                f"{mark!r} is a text, and the id of a snapshot is a number: say marks=[{int(mark)}]"
+            )
         else:
-            raise ValueError(
+            raise ArgumentError(
                 f"{mark!r} is neither a snapshot of {loaded.name()} nor one of its branches and tags "
                 f"({', '.join(refs) or 'none'}): a reader there has lost its place already"
             )

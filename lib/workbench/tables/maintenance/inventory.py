@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from workbench._base import arguments
+from workbench._base.errors import ArgumentError
 from workbench.tables import commits
 from workbench.tables.maintenance import metadata
 
@@ -37,7 +38,7 @@ class Inventory:
         by_path = {metadata.path(at): size for at, size in self.stored.items()}
         locations = arguments.texts("locations", locations, "locations")
         if gone := [at for at in locations if metadata.path(at) not in by_path]:
-            raise ValueError(f"{gone[0]} is none of the {len(by_path)} stored files")
+            raise ArgumentError(f"{gone[0]} is none of the {len(by_path)} stored files")
         return sum(by_path[metadata.path(at)] for at in locations)
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from numbers import Integral, Real
 
 from workbench._base import arguments
+from workbench._base.errors import ArgumentError
 
 _INT = 2**31 - 1  # Java's: Iceberg refuses a larger count in the middle of a run
 
@@ -74,12 +75,12 @@ def check(*, max_bytes=None, max_minutes=None, max_commits=None, tries=1, **flag
         if most is not None:
             arguments.whole(name, most, 0, none)
     if max_commits is not None and max_commits > _INT:
-        raise ValueError(f"max_commits is {max_commits}, expected {_INT} at most, and None is no limit")
+        raise ArgumentError(f"max_commits is {max_commits}, expected {_INT} at most, and None is no limit")
     if max_minutes is not None:
         if isinstance(max_minutes, bool) or not isinstance(max_minutes, Real) or math.isnan(max_minutes):
-            raise ValueError(f"max_minutes is {max_minutes!r}, expected a number: {none}")
+            raise ArgumentError(f"max_minutes is {max_minutes!r}, expected a number: {none}")
         if max_minutes < 0:
-            raise ValueError(f"max_minutes is {max_minutes}: {none}")
+            raise ArgumentError(f"max_minutes is {max_minutes}: {none}")
     for name, value in flags.items():
         arguments.flag(name, value)
 
@@ -92,9 +93,9 @@ def moment(now):
     """
     say = "say datetime.now(UTC), for ages are told in UTC"
     if now is not None and not isinstance(now, datetime):
-        raise ValueError(f"now is {now!r}, expected a datetime with a zone: {say}")
+        raise ArgumentError(f"now is {now!r}, expected a datetime with a zone: {say}")
     if now is not None and now.tzinfo is None:
-        raise ValueError(f"now has no time zone: {say}")
+        raise ArgumentError(f"now has no time zone: {say}")
     return now or datetime.now(UTC)
 
 
@@ -105,11 +106,11 @@ def several(marks):
         ValueError: they are not several, or one is neither a snapshot's id nor a name.
     """
     if isinstance(marks, str | Integral) or not hasattr(marks, "__iter__"):
-        raise ValueError(f"marks are several: say marks=[{marks!r}]")
+        raise ArgumentError(f"marks are several: say marks=[{marks!r}]")
     marks = tuple(marks)
     for one in marks:
         if isinstance(one, bool) or not isinstance(one, str | Integral):
-            raise ValueError(
+            raise ArgumentError(
                 f"{one!r} is no mark: it is neither the id of a snapshot nor the name of a branch or tag"
             )
     return marks

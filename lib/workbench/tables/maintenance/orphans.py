@@ -6,6 +6,7 @@ metadata says.
 
 from datetime import UTC, datetime, timedelta
 
+from workbench._base.errors import ArgumentError
 from workbench.tables import commits
 from workbench.tables.maintenance import metadata, wording
 from workbench.tables.maintenance.results import Hindrance, Obstacle
@@ -16,7 +17,7 @@ _EVER = 2**62  # milliseconds: no file is younger
 _FEW = 100  # files whose ages are asked one by one: more is slower than to list the storage again
 
 
-class Ambiguous(ValueError):
+class Ambiguous(ArgumentError):
     """What is an orphan cannot be told, for files of another table may be among them; nothing was removed.
 
     Attributes:
@@ -44,9 +45,11 @@ def check(policy, *, now, no_commit_under_way=False):
     age = timedelta(days=policy.orphans_older_than_days)
     if age < GUARD:
         hours = policy.orphans_older_than_days * 24
-        raise ValueError(f"orphans_older_than_days is {policy.orphans_older_than_days:g} ({hours:g} hours): {why}")
+        raise ArgumentError(
+            f"orphans_older_than_days is {policy.orphans_older_than_days:g} ({hours:g} hours): {why}"
+        )
     if now - age > datetime.now(UTC) - GUARD:
-        raise ValueError(f"now is {now:%Y-%m-%d %H:%M}, and orphans would be younger by the clock: {why}")
+        raise ArgumentError(f"now is {now:%Y-%m-%d %H:%M}, and orphans would be younger by the clock: {why}")
 
 
 def find(spark, table, policy, *, now, no_commit_under_way=False):

@@ -7,6 +7,7 @@ from numbers import Real
 
 from workbench import costs
 from workbench._base import arguments, identifiers
+from workbench._base.errors import ArgumentError
 from workbench.tables import commits
 from workbench.tables.maintenance import deletes, expiry, groups, limits, manifests, metadata, results, statistics
 from workbench.tables.maintenance.policy import or_default
@@ -70,7 +71,7 @@ def _readable(spark, loaded):
     names = [one.name() for one in fields]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         field = identifiers.spelled((twice[0],))
-        raise ValueError(
+        raise ArgumentError(
             f"{loaded.name()} had another partition field with the name of the present {twice[0]}, and Iceberg "
             f"can read none of its metadata tables: say ALTER TABLE … REPLACE PARTITION FIELD {field} WITH the "
             "same transform AS another name"
@@ -155,7 +156,7 @@ def only(planned, *names):
     results.check(planned)
     there = [one.name for one in planned.actions]
     if wrong := [name for name in names if name not in there]:
-        raise ValueError(f"{wrong[0]!r} is no action of this plan; it has {', '.join(there) or 'none'}")
+        raise ArgumentError(f"{wrong[0]!r} is no action of this plan; it has {', '.join(there) or 'none'}")
     return replace(planned, actions=tuple(one for one in planned.actions if one.name in names))
 
 
@@ -178,9 +179,9 @@ def usd(planned, listed, *, dpus, mb_per_second):
     arguments.kind("listed", listed, costs.Prices, 'what costs.prices("compute") returns')
     for name, value in (("dpus", dpus), ("mb_per_second", mb_per_second)):
         if isinstance(value, bool) or not isinstance(value, Real | Decimal):
-            raise ValueError(f"{name} is {value!r}, expected a number")
+            raise ArgumentError(f"{name} is {value!r}, expected a number")
     if not 0 < mb_per_second < math.inf:
-        raise ValueError(f"mb_per_second is {mb_per_second}; a rate is above 0")
+        raise ArgumentError(f"mb_per_second is {mb_per_second}; a rate is above 0")
     if not planned.actions:
         return costs.glue_usd(listed, dpus=0, seconds=0)
     size = sum(one.bytes_read for one in planned.actions) / 1024**2

@@ -3,6 +3,7 @@
 from pydantic import Field, ValidationError, field_validator
 
 from workbench._base import arguments, strict, yaml_files
+from workbench._base.errors import ArgumentError
 
 MIB = 1024 * 1024
 _DAYS = 36_500  # at most: a date that far back can be told
@@ -26,7 +27,7 @@ class Block(strict.Strict):
         """Refuse what would be read as 1 or 0: `keep_snapshots: true` keeps one."""
         kind = cls.model_fields[about.field_name].annotation
         if isinstance(value, bool) and kind in (int, float, int | None, float | None):
-            raise ValueError("expected a number")
+            raise ArgumentError("expected a number")
         return value
 
 
@@ -82,9 +83,9 @@ class Policy(Block):
     def model_post_init(self, _):
         """Refuse what no action is, and one that is named twice."""
         if wrong := sorted(set(self.actions) - set(ACTIONS)):
-            raise ValueError(f"{wrong[0]!r} is no action; there are {', '.join(ACTIONS)}")
+            raise ArgumentError(f"{wrong[0]!r} is no action; there are {', '.join(ACTIONS)}")
         if len(set(self.actions)) < len(self.actions):
-            raise ValueError("an action stands twice")
+            raise ArgumentError("an action stands twice")
 
 
 def or_default(policy):
@@ -94,7 +95,7 @@ def or_default(policy):
         ValueError: it is something else.
     """
     if policy is not None and not isinstance(policy, Policy):
-        raise ValueError(
+        raise ArgumentError(
             f"policy is a Policy; read_policy(path) reads one from a file. This is {type(policy).__name__}"
         )
     return Policy() if policy is None else policy
@@ -116,11 +117,11 @@ def read_policy(path):
     if values is None:
         return Policy()
     if not isinstance(values, dict):
-        raise ValueError(f"{path}: expected keys and values, found {type(values).__name__}")
+        raise ArgumentError(f"{path}: expected keys and values, found {type(values).__name__}")
     try:
         return Policy(**values)
     except ValidationError as error:
-        raise ValueError(f"{path}: " + "; ".join(map(_problem, error.errors()))) from None
+        raise ArgumentError(f"{path}: " + "; ".join(map(_problem, error.errors()))) from None
 
 
 def _problem(error):

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 from workbench._base import arguments, releases
+from workbench._base.errors import ArgumentError
 from workbench.tables import commits
 from workbench.tables.maintenance import limits, metadata
 
@@ -33,7 +34,7 @@ def stream_checkpoint(spark, table, *, stream, disk):
         ValueError: an argument is wrong, or there is no place that both can write.
     """
     if not isinstance(stream, str) or not re.fullmatch(r"\w[\w-]*", stream):
-        raise ValueError(f"stream is {stream!r}, expected a name of letters, digits, _ and -")
+        raise ArgumentError(f"stream is {stream!r}, expected a name of letters, digits, _ and -")
     disk = arguments.place("disk", disk, "a folder on the driver's disk")
     loaded = commits.load(spark, table)
     own = f"_checkpoints/{loaded.uuid().toString()}/{stream}"
@@ -41,7 +42,7 @@ def stream_checkpoint(spark, table, *, stream, disk):
     if above and _reached(spark, beside := f"{above[1]}/{own}"):
         return beside
     if releases.iceberg_before(spark, "1.11"):  # it writes a stream's first offset by the FileIO of the table
-        raise ValueError(
+        raise ArgumentError(
             f"Iceberg {releases.iceberg(spark)} writes a stream's first offset to the storage of {table}, "
             f"and Spark has no file system for {loaded.location()}: it needs one, such as S3A of hadoop-aws, "
             "or Iceberg 1.11"
@@ -77,7 +78,7 @@ def stream_marks(spark, table, checkpoint, *, available_now):
     needed = {one["snapshot_id"] for one in [*(place or begun), *(begun if available_now else ())]} - {_EMPTY}
     known = metadata.lineage(spark, commits.load(spark, table))
     if gone := sorted(needed - known.keys()):
-        raise ValueError(f"{checkpoint} goes on from snapshot {gone[0]}, which {table} does not have")
+        raise ArgumentError(f"{checkpoint} goes on from snapshot {gone[0]}, which {table} does not have")
     return tuple(one for one in known if one in needed)
 
 
@@ -86,7 +87,7 @@ def _begun(spark, checkpoint):
     sources = [one for one in _names(spark, f"{checkpoint}/sources") if one.isdigit()]
     found = _offsets([_text(spark, f"{checkpoint}/sources/{one}/offsets/0") for one in sources])
     if not found:
-        raise ValueError(f"{checkpoint} is no checkpoint of a stream that reads an Iceberg table")
+        raise ArgumentError(f"{checkpoint} is no checkpoint of a stream that reads an Iceberg table")
     return found
 
 
@@ -128,4 +129,4 @@ def _opened(spark, location):
         path = spark._jvm.org.apache.hadoop.fs.Path(location)
         return path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()), path
     except Exception as error:
-        raise ValueError(f"{location} cannot be reached: {commits.errors.first_line(error)}") from error
+        raise ArgumentError(f"{location} cannot be reached: {commits.errors.first_line(error)}") from error

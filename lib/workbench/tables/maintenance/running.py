@@ -4,6 +4,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
 from workbench.tables import commits
 from workbench.tables.maintenance import (
     arrow,
@@ -73,7 +74,7 @@ def run(
     policy, marks, now = planned.policy, limits.several(marks), limits.moment(now)
     loaded = metadata.still(spark, commits.load(spark, planned.table))
     if (uuid := loaded.uuid().toString()) != planned.uuid:
-        raise ValueError(f"{planned.table} was planned as table {planned.uuid} and is now {uuid}: plan it anew")
+        raise ArgumentError(f"{planned.table} was planned as table {planned.uuid} and is now {uuid}: plan it anew")
     if marks:  # those of the plan were there when it was made
         expiry.marked(spark, loaded, marks)
     if any(one.name == "remove_orphans" for one in planned.actions):

@@ -3,6 +3,7 @@
 import os
 import re
 
+from workbench._base.errors import ArgumentError
 from workbench.tables.maintenance import wording
 from workbench.tables.maintenance.results import Hindrance, Obstacle
 
@@ -16,7 +17,7 @@ _S3 = {  # setting of Iceberg's S3FileIO: argument of PyArrow's file system
 _S3_SAME = {"s3.endpoint", "s3.path-style-access", "s3.region"}
 
 
-class Unfit(ValueError):
+class Unfit(ArgumentError):
     """The fast way is not for this table or these files.
 
     Attributes:

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from workbench._base.errors import ArgumentError
 from workbench.tables.maintenance import results
 from workbench.tables.maintenance.results import Action, Done, Hindrance, Obstacle, Planned, Reason, Remark
 
@@ -124,7 +125,7 @@ def action(planned: Action) -> str:
         ValueError: maintenance has no action of that name.
     """
     if planned.name not in _ACTIONS:
-        raise ValueError(f"{planned.name!r} is not an action; there are {', '.join(_ACTIONS)}")
+        raise ArgumentError(f"{planned.name!r} is not an action; there are {', '.join(_ACTIONS)}")
     return _ACTIONS[planned.name](planned)
 
 

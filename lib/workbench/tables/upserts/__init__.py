@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 
 from workbench._base import arguments, identifiers
+from workbench._base.errors import ArgumentError
 from workbench.tables import commits
 from workbench.tables.upserts import newest, shapes
 from workbench.tables.upserts.shapes import KINDS, OPERATIONS
@@ -142,7 +143,7 @@ def each_batch(table, *, key, sequence, on_batch=None, **options):
     def run(df, number):
         spark = df.sparkSession
         if (query := spark.sparkContext.getLocalProperty(_QUERY)) is None:
-            raise ValueError("each_batch is called by a streaming query's foreachBatch; for a frame use merge")
+            raise ArgumentError("each_batch is called by a streaming query's foreachBatch; for a frame use merge")
         done = merge(spark, table, df, id=f"{query}/{number}", **(options | roles))
         if on_batch is not None:
             on_batch(number, done)

@@ -5,6 +5,7 @@ from contextlib import contextmanager
 from functools import reduce
 
 from workbench._base import identifiers, releases
+from workbench._base.errors import ArgumentError
 from workbench.tables.upserts.shapes import KINDS
 
 # texts that differ wherever the values do, in every session
@@ -96,7 +97,7 @@ def _checked(grouped, shape):
         "_operation": f"another {shape.operation} than {', '.join(shape.operations)}",
     }
     if bad := [f"{found[name]} of them have {said[name]}" for name in wrong if found[name]]:
-        raise ValueError(f"updates for {shape.table} are refused: {'; '.join(bad)}")
+        raise ArgumentError(f"updates for {shape.table} are refused: {'; '.join(bad)}")
     return found["keys"]
 
 

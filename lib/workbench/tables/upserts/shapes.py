@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from workbench._base import arguments, identifiers
+from workbench._base.errors import ArgumentError
 from workbench.tables import commits
 
 KINDS = ("upsert", "delete")  # of operations
@@ -57,7 +58,7 @@ def of(spark, table, updates, *, key, sequence, operation, operations, deleted):
     if level is not None and level.lower() != "serializable":  # Iceberg reads it in any case
         loose = level.lower() == "snapshot"
         why = "with which two merges at once both insert a new key" if loose else "which Iceberg does not know"
-        raise ValueError(f"{table} has {_ISOLATION} {level!r}, {why}; it must be serializable")
+        raise ArgumentError(f"{table} has {_ISOLATION} {level!r}, {why}; it must be serializable")
     columns = {field.name: field.dataType for field in spark.table(identifiers.quoted(table)).schema}
     shape = Shape(table, columns, **given)
     _check_columns(shape)
@@ -77,17 +78,17 @@ def roles(*, key, sequence, operation, operations, deleted):
             arguments.text(name, value, "the name of a column, or None")
     named = [*key, *sequence, *([deleted] if deleted else [])]
     if not key or not sequence or len(set(named)) < len(named):
-        raise ValueError(
+        raise ArgumentError(
             f"key and sequence are different columns, one or more each, and not deleted's; here they are "
             f"{key}, {sequence} and {deleted}"
         )
     if (operation is None) != (deleted is None):
-        raise ValueError("operation and deleted go together: without a marked row a delete could not last")
+        raise ArgumentError("operation and deleted go together: without a marked row a delete could not last")
     operations = arguments.entries("operations", operations, f"what each word does, {' or '.join(KINDS)}")
     if wrong := sorted(set(operations.values()) - set(KINDS)):
-        raise ValueError(f"an operation is upsert or delete, not {wrong[0]!r}")
+        raise ArgumentError(f"an operation is upsert or delete, not {wrong[0]!r}")
     if operation is not None and not operations:
-        raise ValueError(f"operations says of no word what it does, and operation is {operation}")
+        raise ArgumentError(f"operations says of no word what it does, and operation is {operation}")
     found = {"key": key, "sequence": sequence, "operation": operation}
     return found | {"operations": operations, "deleted": deleted}
 
@@ -102,9 +103,9 @@ def _names(role, columns):
 def _check_frame(updates):
     if not hasattr(updates, "_jdf"):
         there = f"{type(updates).__module__}.{type(updates).__qualname__}".removeprefix("builtins.")
-        raise ValueError(f"updates is {there}, expected a DataFrame of a classic Spark session")
+        raise ArgumentError(f"updates is {there}, expected a DataFrame of a classic Spark session")
     if updates.isStreaming:
-        raise ValueError("updates are a stream; upserts.each_batch merges its batches, by foreachBatch")
+        raise ArgumentError("updates are a stream; upserts.each_batch merges its batches, by foreachBatch")
 
 
 def _check_columns(shape):
@@ -112,31 +113,31 @@ def _check_columns(shape):
         identifiers.in_sql(name)  # a merge parses the names that it fills once more
     named = [*shape.key, *shape.sequence, *([shape.deleted] if shape.deleted else [])]
     if unknown := [name for name in named if name not in shape.columns]:
-        raise ValueError(f"{shape.table} has no column {unknown[0]}; it has {', '.join(shape.columns)}")
+        raise ArgumentError(f"{shape.table} has no column {unknown[0]}; it has {', '.join(shape.columns)}")
     for name in shape.key:
         if (kind := shape.columns[name]).typeName() in _NO_KEYS:
-            raise ValueError(f"{name} is {kind.simpleString()}: such values cannot name a row")
+            raise ArgumentError(f"{name} is {kind.simpleString()}: such values cannot name a row")
     for name in shape.sequence:
         if (kind := shape.columns[name]).typeName() not in _ORDERED:
-            raise ValueError(
+            raise ArgumentError(
                 f"{name} is {kind.simpleString()}; a sequence is an exact number, a date or a timestamp "
                 "('10' is less than '9' as text)"
             )
     if shape.deleted and (kind := shape.columns[shape.deleted].typeName()) != "boolean":
-        raise ValueError(f"{shape.deleted} is {kind}; the column that marks deleted rows is boolean")
+        raise ArgumentError(f"{shape.deleted} is {kind}; the column that marks deleted rows is boolean")
 
 
 def _check_updates(spark, shape, updates):
     there, extra = updates.schema, {shape.operation} if shape.operation else set()
     wanted = [*shape.given, *sorted(extra - set(shape.given))]
     if sorted(there.names) != sorted(wanted):
-        raise ValueError(
+        raise ArgumentError(
             f"updates for {shape.table} have the columns {', '.join(there.names)}; expected {', '.join(wanted)}"
         )
     for name in shape.given:
         found, expected = there[name].dataType, shape.columns[name]
         if not _fits(spark, found, expected):
-            raise ValueError(
+            raise ArgumentError(
                 f"{name} is {found.simpleString()} in the updates and {expected.simpleString()} in "
                 f"{shape.table}; cast it before, so that nothing is lost unseen"
             )
