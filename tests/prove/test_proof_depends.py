@@ -51,7 +51,7 @@ def changed(copy):
 
 
 STREAMS = {
-    "streams", "publication-rest", "streams-kinesis-kills", "streams-kafka-kills", "export", "releases", "cluster",
+    "streams", "publication-rest", "earlier", "streams-kinesis-kills", "streams-kafka-kills", "export", "releases", "cluster",
     "checks-of-notebooks", "kafka", "literals", "names", "proof",  # they run or name notebooks that ingest
     *(f"{kind}-{name}" for kind in ("values", "faults") for name in
       ("10_ingest_stream", "11_survive_kills", "12_ingest_kafka")),
