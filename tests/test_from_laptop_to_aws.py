@@ -1,4 +1,4 @@
-"""README's *From your laptop to AWS*, line by line as it stands there, against the stand-in for an account.
+"""The page *From your laptop to AWS*, line by line as it stands there, against the stand-in for an account.
 
 Only its first line is another one, which says whose account it is. `make prove PART=aws` has what it needs and runs it.
 """
@@ -10,8 +10,7 @@ import subprocess
 import pytest
 from conftest import ROOT
 
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-SECTION = README.partition("\n## From your laptop to AWS\n")[2].partition("\n## ")[0]
+PAGE = (ROOT / "docs" / "aws.md").read_text(encoding="utf-8")
 SAYS = {  # of a command's words: what it must have said
     "doctor": "Glue catalog, whose databases may be listed",
     "run": "passed",
@@ -24,7 +23,7 @@ SAYS = {  # of a command's words: what it must have said
 
 def commands():
     """Return the lines of the section's block, but for what stands behind #."""
-    (block,) = re.findall("```\\n(.*?)```", SECTION, re.DOTALL)
+    (block,) = re.findall("```\\n(.*?)```", PAGE, re.DOTALL)
     return [line.partition("  #")[0].strip() for line in block.splitlines()]
 
 

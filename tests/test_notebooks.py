@@ -190,9 +190,14 @@ def test_every_check_has_a_planted_fault(path):
 
 
 @each
-def test_the_readme_lists_it(path):
-    rows = [line for line in (ROOT / "README.md").read_text().splitlines() if line.startswith("|")]
+@pytest.mark.parametrize("page", ["README.md", "docs/notebooks.md"])
+def test_the_pages_list_it(path, page):
+    rows = [line for line in (ROOT / page).read_text().splitlines() if line.startswith("|")]
     assert sum(f"`{path.stem}`" in row or f"[{path.stem}]" in row for row in rows) == 1
+
+
+def test_the_readme_is_short():
+    assert (ROOT / "README.md").stat().st_size <= 8 * 1024
 
 
 def test_decades():

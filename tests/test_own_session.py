@@ -1,4 +1,4 @@
-"""The session that README gives as an example, with nothing of ours in it: each capability works there."""
+"""The session that docs/library.md gives as an example, with nothing of ours in it: each capability works there."""
 
 import json
 import os
@@ -46,9 +46,11 @@ print(json.dumps({
 """  # fmt: skip
 
 
-def test_each_capability_in_the_session_of_the_readme(tmp_path):
+def test_each_capability_in_the_session_of_the_page(tmp_path):
     block = re.search(
-        r"```python\n(from pyspark.sql import SparkSession\n.*?)```", (ROOT / "README.md").read_text(), re.S
+        r"```python\n(from pyspark.sql import SparkSession\n.*?)```",
+        (ROOT / "docs" / "library.md").read_text(),
+        re.S,
     )[1]
     # the jar that `make setup` fetched, given as a user's own jar is
     jar, packages = (

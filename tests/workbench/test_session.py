@@ -40,7 +40,9 @@ def test_the_running_session_is_returned_and_another_environment_refused(spark):
         session.start("lake")
 
 
-@pytest.mark.proof("test_own_session.py calls session.start in the session of the README, which it did not start")
+@pytest.mark.proof(
+    "test_own_session.py calls session.start in the session of docs/library.md, which it did not start"
+)
 def test_a_session_that_the_home_brought_is_returned():
     code = (
         "from pyspark.sql import SparkSession\nfrom workbench import session\n"

@@ -10,7 +10,7 @@ from conftest import ROOT
 from workbench_proofs.tpcds import choices
 
 PAGE = (ROOT / "docs" / "tpcds.md").read_text(encoding="utf-8")
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+FIGURES = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
 EVIDENCE = json.loads((ROOT / "docs" / "evidence" / "tpcds.json").read_text(encoding="utf-8"))
 LARGE = json.loads((ROOT / "docs" / "evidence" / "tpcds_sf10.json").read_text(encoding="utf-8"))
 BEFORE, LARGER, BEHIND = re.split(r"^### (?=A scale factor of 10|Levers)", PAGE, flags=re.MULTILINE)
@@ -50,8 +50,8 @@ def test_a_figure_that_is_another_is_seen():
         ("b_spark41_against_baseline", "| the same, Spark 4.1 alone"),
     ],
 )
-def test_readme_has_the_same_ratios(name, start):
-    (line,) = [line for line in README.splitlines() if line.startswith(start)]
+def test_the_page_of_figures_has_the_same_ratios(name, start):
+    (line,) = [line for line in FIGURES.splitlines() if line.startswith(start)]
     found = EVIDENCE["comparisons"][name]
     said = line.split("|")[3]  # how many times as fast, and by geometric mean where it is said
     figures = [float(figure) for figure in re.findall(r"\d+\.\d+", said)]
@@ -100,7 +100,7 @@ def test_what_is_said_of_a_scale_factor_of_10_is_in_its_evidence():
     assert [said.partition(" ")[0] for said in large(planted) if said not in page] == ["Two"]
 
 
-def test_readme_says_who_answers_and_what_is_read():
+def test_the_page_of_figures_says_who_answers_and_what_is_read():
     kinds = verdicts(EVIDENCE)
     asked = [engine for query, engine in EVIDENCE["best"].items() if kinds[engine, query] != "vacuous"]
     less = EVIDENCE["e_read_warm"]["tuned_ours_against_tuned_published"]
@@ -110,7 +110,7 @@ def test_readme_says_who_answers_and_what_is_read():
         f"| in the published layout | {less['bytes']:.1f}× fewer |",
         f"| in the published layout | **{1 / less['rows']:.1f}× as many** |",
     )
-    assert [said for said in expected if said not in README] == []
+    assert [said for said in expected if said not in FIGURES] == []
 
 
 def sentences(evidence):
