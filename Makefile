@@ -65,8 +65,8 @@ lab: setup ## open JupyterLab on the notebooks (PORT=8888)
 
 .PHONY: check
 check: setup ## lint, format, every notebook once, each promise once: what CI runs
-	@$(BIN)/ruff check lib tests notebooks
-	@$(BIN)/ruff format --check lib tests
+	@$(BIN)/ruff check lib tests notebooks docs/site
+	@$(BIN)/ruff format --check lib tests docs/site
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --nbval --nbval-current-env --nbval-sanitize-with tests/nbval_sanitize.cfg notebooks tests
 	@PYTHONPATH=tests $(BIN)/python -m prove --count
 
@@ -82,6 +82,10 @@ spark35: .venv/.packages
 .PHONY: refresh
 refresh: setup ## execute notebooks and store their outputs again (NB=name for one)
 	@$(BIN)/workbench refresh $(NB)
+
+.PHONY: site
+site: setup ## the site: notebooks as they ran, pages, reference and evidence, into .workbench/site/html
+	@$(BIN)/python docs/site/build.py
 
 .PHONY: bench-startup
 bench-startup: setup ## start-up against plain spark.jars, into docs/evidence

@@ -46,7 +46,7 @@ print(json.dumps({
 """  # fmt: skip
 
 
-def test_each_capability_in_the_session_of_the_page(tmp_path):
+def test_each_capability_in_the_session_of_the_readme(tmp_path):
     block = re.search(
         r"```python\n(from pyspark.sql import SparkSession\n.*?)```",
         (ROOT / "docs" / "library.md").read_text(),

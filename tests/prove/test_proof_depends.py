@@ -14,7 +14,7 @@ def copy(tmp_path_factory):
     """The project's files in a folder of the test's own, and the parts' checksums there."""
     root = tmp_path_factory.mktemp("house")
     listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "lib", "tests", "notebooks", "params", "locks", "docs/*.md"],
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "lib", "tests", "notebooks", "params", "locks", "docs/*.md", "docs/site"],
         cwd=ROOT, capture_output=True, text=True, check=True,
     ).stdout.splitlines()  # fmt: skip
     for name in filter(lambda name: (ROOT / name).is_file(), listed):
