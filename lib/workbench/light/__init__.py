@@ -1,0 +1,17 @@
+"""Iceberg tables without Spark: small questions in a second, small writes exactly once, and when Spark pays.
+
+All of it takes the user's own catalog: PyIceberg's, or its properties as a dict with `name`, as
+
+    lake = {"name": "lake", "type": "sql", "uri": "sqlite:////srv/lake/catalog.db"}
+    light.query(lake, "SELECT count(*) AS orders FROM sales.orders WHERE day >= $day", day=date(2026, 1, 1))
+
+    catalogs     where a catalog says that a table is (rest: how a REST catalog is asked; keys: of AWS)
+    engine       DuckDB and its extensions
+    statements   what a statement reads
+    metadata     versions of a table, and its files
+    querying     an answer by DuckDB
+"""
+
+from workbench.light.querying import query
+
+__all__ = ["query"]

@@ -1,0 +1,154 @@
+"""What a statement reads: its tables, its parameters, the columns that it compares; from DuckDB's own parser."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbench.light import engine
+
+# what a FROM clause may hold beside tables: they read nothing outside the statement
+TABLE_FUNCTIONS = {"range", "generate_series", "unnest"}
+RANGES = {
+    "COMPARE_GREATERTHAN", "COMPARE_GREATERTHANOREQUALTO", "COMPARE_LESSTHAN", "COMPARE_LESSTHANOREQUALTO",
+    "COMPARE_BETWEEN",
+}  # fmt: skip
+OTHER_CATALOGS = {"memory", "system", "temp"}  # DuckDB's own names of databases
+OWN_SCHEMAS = {"information_schema", "main", "pg_catalog"}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A query.
+
+    Attributes:
+        sql: its text.
+        tables: names of the tables that it reads, each once, as parts: (namespace, …, name).
+        parameters: names of its parameters.
+        columns: last parts of the names of all columns in it, in lower case; "*" where a star stands.
+        ranges: those that a range (<, >, BETWEEN) is asked of.
+    """
+
+    sql: str
+    tables: tuple[tuple[str, ...], ...]
+    parameters: frozenset[str]
+    columns: frozenset[str]
+    ranges: frozenset[str]
+
+
+def read(connection: Any, sql: str) -> Statement:
+    """Take a statement apart, without running it.
+
+    Args:
+        connection: of DuckDB, whose parser reads the text.
+        sql: one SELECT, in DuckDB's SQL; values stand in it as `$name`.
+
+    Raises:
+        ValueError: it is not one statement, it writes, or it reads something else than tables of the catalog.
+    """
+    _one_select(connection, sql)
+    # a literal: for the first parameter of a process DuckDB imports pandas, which takes longer than the answer
+    text = connection.execute(f"SELECT json_serialize_sql({engine.literal(sql)}::VARCHAR)").fetchone()[0]
+    tree = json.loads(text)
+    if tree["error"]:
+        raise ValueError(f"the statement cannot be judged before it runs: {tree['error_message']}")
+    nodes = list(_nodes(tree))
+    _only_tables(nodes)
+    return Statement(
+        sql, _tables(nodes), _parameters(connection, sql), frozenset(_columns(nodes)), frozenset(_ranges(nodes))
+    )
+
+
+def values(statement: Statement, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a statement's parameters.
+
+    Raises:
+        ValueError: one is missing, or the statement has no parameter of a name.
+    """
+    names = ", ".join(f"${name}" for name in sorted(statement.parameters)) or "none"
+    if unknown := sorted(given.keys() - statement.parameters):
+        raise ValueError(f"{unknown[0]} is not a parameter of the statement; it has {names}")
+    if missing := sorted(statement.parameters - given.keys()):
+        raise ValueError(f"the parameter ${missing[0]} has no value; the statement has {names}")
+    return dict(given)
+
+
+def _one_select(connection, sql):
+    import duckdb
+
+    if not isinstance(sql, str) or not sql.strip():
+        raise ValueError(f"sql is {sql!r}, expected the text of one SELECT")
+    try:
+        statements = connection.extract_statements(sql)
+    except duckdb.ParserException as error:
+        raise ValueError(f"the statement is not SQL that DuckDB reads: {error}") from None
+    kinds = [statement.type.name for statement in statements]
+    if writing := [kind for kind in kinds if kind != "SELECT"]:
+        raise ValueError(
+            f"query reads and never writes; found {writing[0]}, expected one SELECT. Rows are written by append "
+            "and merge"
+        )
+    if len(kinds) != 1:
+        raise ValueError(f"expected one SELECT, found {len(kinds)} statements")
+
+
+def _parameters(connection, sql):
+    names = connection.extract_statements(sql)[0].named_parameters
+    if numbers := sorted(name for name in names if name.isdigit()):
+        raise ValueError(f"parameters have names, as $day; found the position {numbers[0]}")
+    return frozenset(names)
+
+
+def _nodes(tree) -> Iterator[dict]:
+    if isinstance(tree, dict):
+        yield tree
+    for child in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
+        yield from _nodes(child)
+
+
+def _only_tables(nodes):
+    for node in nodes:
+        kind = node.get("type")
+        if kind == "TABLE_FUNCTION" and node["function"]["function_name"].lower() not in TABLE_FUNCTIONS:
+            raise ValueError(
+                f"query reads tables of the catalog; found the table function {node['function']['function_name']}"
+            )
+        if kind in ("SHOW_REF", "PIVOT"):
+            raise ValueError(f"expected a SELECT from tables of the catalog, found {node.get('show_type', kind)}")
+        if node.get("at_clause"):
+            raise ValueError("the statement names a version with AT; name it by at=, for all its tables")
+
+
+def _tables(nodes):
+    common = {entry["key"].lower() for node in nodes for entry in (node.get("cte_map") or {}).get("map", ())}
+    names = {}
+    for node in nodes:
+        if node.get("type") != "BASE_TABLE":
+            continue
+        parts = tuple(part for part in (node["catalog_name"], node["schema_name"], node["table_name"]) if part)
+        if len(parts) == 1 and parts[0].lower() in common:
+            continue
+        if len(parts) == 1:
+            raise ValueError(
+                f"{parts[0]!r} is not a table's name; expected namespace.name or catalog.namespace.name"
+            )
+        if parts[0].lower() in OTHER_CATALOGS or parts[-2].lower() in OWN_SCHEMAS:
+            raise ValueError(
+                f"{'.'.join(parts)} is a name that DuckDB keeps for itself; its tables are Spark's to read"
+            )
+        names[parts] = None
+    return tuple(names)
+
+
+def _columns(nodes):
+    for node in nodes:
+        if node.get("class") == "COLUMN_REF":
+            yield node["column_names"][-1].lower()
+        elif node.get("class") == "STAR":
+            yield "*"
+
+
+def _ranges(nodes):
+    for node in nodes:
+        if str(node.get("type")) in RANGES:
+            yield from (name for name in _columns(_nodes(node)) if name != "*")
