@@ -10,8 +10,11 @@ All of it takes the user's own catalog: PyIceberg's, or its properties as a dict
     statements   what a statement reads
     metadata     versions of a table, and its files
     querying     an answer by DuckDB
+    limits       what each engine would answer otherwise than Spark
+    abilities    which engines answer a question
 """
 
+from workbench.light.abilities import able
 from workbench.light.querying import query
 
-__all__ = ["query"]
+__all__ = ["able", "query"]

@@ -102,14 +102,14 @@ def _sqlite(properties, catalog_name, parts):
             if "iceberg_type" in row.keys() and row["iceberg_type"] == "VIEW":  # noqa: SIM118 - a Row's own keys
                 raise ValueError(f"{identifiers.spelled(parts)} is a view, whose SQL is Spark's")
             return row["metadata_location"], {}
-    raise _unknown(parts, [f"{row['table_namespace']}.{row['table_name']}" for row in own])
+    raise unknown(parts, [f"{row['table_namespace']}.{row['table_name']}" for row in own])
 
 
 def _rest(properties, _name, parts):
     server = rest.Server(properties)
     answer = server.table(parts)
     if answer is None:
-        raise _unknown(parts, server.tables(parts[:-1]))
+        raise unknown(parts, server.tables(parts[:-1]))
     location = answer.get("metadata-location")
     if not location:
         raise ValueError(
@@ -142,7 +142,7 @@ def _glue(properties, _name, parts):
     try:
         table = client.get_table(DatabaseName=parts[0], Name=parts[1], **owner)["Table"]
     except client.exceptions.EntityNotFoundException:
-        raise _unknown(parts, _glue_tables(client, parts[0], owner)) from None
+        raise unknown(parts, _glue_tables(client, parts[0], owner)) from None
     if not (location := table.get("Parameters", {}).get("metadata_location")):
         raise ValueError(
             f"{identifiers.spelled(parts)} is in Glue, but is not an Iceberg table: it has no metadata_location"
@@ -169,13 +169,14 @@ def _by_pyiceberg(catalog, parts):
     try:
         table = catalog.load_table(names)
     except (NoSuchTableError, NoSuchNamespaceError):
-        raise _unknown(parts, _listed(catalog, names[:-1])) from None
+        raise unknown(parts, listed(catalog, names[:-1])) from None
     return Pointer(
         identifiers.spelled(names), table.metadata_location, dict(catalog.properties) | dict(table.io.properties)
     )
 
 
-def _listed(catalog, namespace):
+def listed(catalog: Any, namespace: tuple[str, ...]) -> list[str]:
+    """List the tables of a namespace by PyIceberg's Catalog; none where it is not there."""
     from pyiceberg.exceptions import NoSuchNamespaceError
 
     try:
@@ -184,7 +185,8 @@ def _listed(catalog, namespace):
         return []
 
 
-def _unknown(parts, names):
+def unknown(parts: tuple[str, ...], names: list[str]) -> ValueError:
+    """Return the refusal of a table that is not there, with those that are."""
     names = sorted(names)
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     known = f"there are {', '.join(names[:SHOWN])}{more}" if names else "the catalog lists no table there"

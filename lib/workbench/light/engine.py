@@ -20,11 +20,13 @@ OFFLINE = {
     "python_enable_replacements": False,  # a name is a table's, never a variable's of the caller
 }
 EXTENSIONS = ("avro", "iceberg")
-# Spark's order of nulls and its time zone here; the same question then has the same answer
 SETTINGS = {
+    # Spark's order of nulls and its time zone here; the same question then has the same answer
     "default_null_order": "nulls_first_on_asc_last_on_desc",
     "TimeZone": "UTC",
     "enable_progress_bar": "false",
+    # a table that is dropped and made again may have files of the names it had; cached bytes would be the old ones
+    "enable_external_file_cache": "false",
 }
 INSTANCES = 8  # that stay, one for each storage and its keys: loading the extensions takes 0.3 seconds of CPU
 _numbers = itertools.count()
@@ -32,11 +34,11 @@ _turn = threading.Lock()
 
 
 @contextmanager
-def connection(storage: Mapping[str, str], *, alone: bool = False) -> Iterator[Any]:
+def connection(storage: Mapping[str, str] | None, *, alone: bool = False) -> Iterator[Any]:
     """Give a connection whose names are its own: what is made in it is gone behind the block.
 
     Args:
-        storage: properties by which files are read, as PyIceberg has them.
+        storage: properties by which files in S3 are read, as PyIceberg has them; None for files of this machine.
         alone: in a DuckDB of its own, because it attaches databases, whose names all connections of one share.
 
     Yields:
@@ -45,7 +47,11 @@ def connection(storage: Mapping[str, str], *, alone: bool = False) -> Iterator[A
     Raises:
         ValueError: DuckDB or an extension is not installed, or of another version.
     """
-    settings = frozenset((key, value) for key, value in storage.items() if key.startswith(("s3.", "client.")))
+    settings = (
+        None
+        if storage is None
+        else frozenset((key, value) for key, value in storage.items() if key.startswith(("s3.", "client.")))
+    )
     if alone:
         with instance.__wrapped__(settings, os.getpid()) as own:
             yield own
@@ -62,7 +68,7 @@ def connection(storage: Mapping[str, str], *, alone: bool = False) -> Iterator[A
 
 
 @lru_cache(INSTANCES)
-def instance(storage: frozenset[tuple[str, str]], _process: int) -> Any:
+def instance(storage: frozenset[tuple[str, str]] | None, _process: int) -> Any:
     """Return a DuckDB with the extensions, and with the keys of a storage where it has any.
 
     Args:
@@ -74,12 +80,10 @@ def instance(storage: frozenset[tuple[str, str]], _process: int) -> Any:
     opened = duckdb.connect(":memory:", config=OFFLINE)
     for name, value in SETTINGS.items():
         opened.execute(f"SET {name} = {literal(value)}")
-    properties = dict(storage)
-    remote = any(key.startswith("s3.") for key in properties)
-    for name in (*EXTENSIONS, *(("httpfs",) if remote else ())):
+    for name in EXTENSIONS if storage is None else (*EXTENSIONS, "httpfs"):
         opened.execute(f"LOAD {literal(extension(name))}")
-    if remote:
-        opened.execute(_secret(properties))
+    if storage is not None:
+        opened.execute(_secret(dict(storage)))
     return opened
 
 

@@ -2,7 +2,7 @@
 
 import gzip
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -25,17 +25,17 @@ class Table:
         metadata: the content of its metadata file.
         snapshot_id: the version; None where the table has none yet.
         schema: of that version, as the metadata have it.
+        files: kinds of its live files: what they hold and their format, as ("EXISTING", "PARQUET") for data,
+            ("EQUALITY_DELETES", "PARQUET").
+        manifests: locations of the manifests of its data.
     """
 
     pointer: Pointer
     metadata: Mapping[str, Any]
     snapshot_id: int | None
     schema: Mapping[str, Any]
-
-    @property
-    def current(self) -> bool:
-        """Say whether the version is that of the main branch, which the catalog's pointer is at."""
-        return self.snapshot_id == current_id(self.metadata)
+    files: frozenset[tuple[str, str]]
+    manifests: tuple[str, ...]
 
 
 def scheme(location: str) -> str:
@@ -73,7 +73,9 @@ def load(connection: Any, pointer: Pointer, at: Any = None) -> Table:
             f"{', '.join(map(str, VERSIONS))}"
         )
     snapshot_id = snapshot_at(metadata, at, pointer.table)
-    return Table(pointer, metadata, snapshot_id, _schema(metadata, snapshot_id, at, pointer.table))
+    schema = _schema(metadata, snapshot_id, at, pointer.table)
+    files = _files(connection, pointer, snapshot_id, _version(metadata, snapshot_id))
+    return Table(pointer, metadata, snapshot_id, schema, *files)
 
 
 def current_id(metadata: Mapping[str, Any]) -> int | None:
@@ -195,28 +197,31 @@ def _content(connection, pointer):
     return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
 
 
+def names(fields: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Give the names of columns and of the fields of their structs, in lower case."""
+    for field in fields:
+        yield field["name"].lower()
+        if isinstance(field["type"], Mapping):
+            yield from names(field["type"].get("fields", ()))
+
+
 def scan(table: Table) -> str:
     """Return the call by which DuckDB reads a table at its version."""
     location = engine.literal(table.pointer.location)
-    return f"iceberg_scan({location}{_version(table)})"
+    return f"iceberg_scan({location}{_version(table.metadata, table.snapshot_id)})"
 
 
-def files(connection: Any, table: Table) -> set[tuple[str, str]]:
-    """Return the kinds of live files that a version consists of: what they hold, and their format.
-
-    Args:
-        connection: of DuckDB.
-        table: at its version.
-
-    Returns:
-        Pairs such as ("EXISTING", "PARQUET") for data, ("EQUALITY_DELETES", "PARQUET").
-    """
-    if table.snapshot_id is None:
-        return set()
-    location = engine.literal(table.pointer.location)
-    kinds = f"SELECT DISTINCT content, file_format FROM iceberg_metadata({location}{_version(table)})"
-    return {(content, file_format.upper()) for content, file_format in connection.execute(kinds).fetchall()}
+def _version(metadata, snapshot_id):
+    # without an id DuckDB reads the main branch, with the table's own schema as Spark does
+    return "" if snapshot_id == current_id(metadata) else f", snapshot_from_id={snapshot_id}"
 
 
-def _version(table):
-    return "" if table.current or table.snapshot_id is None else f", snapshot_from_id={table.snapshot_id}"
+def _files(connection, pointer, snapshot_id, version):
+    """Return the kinds of live files of a version, and the manifests of its data."""
+    if snapshot_id is None:
+        return frozenset(), ()
+    columns = "manifest_path, manifest_content, content, file_format"
+    entries = f"SELECT DISTINCT {columns} FROM iceberg_metadata({engine.literal(pointer.location)}{version})"
+    rows = connection.execute(entries).fetchall()
+    kinds = frozenset((content, file_format.upper()) for _, _, content, file_format in rows)
+    return kinds, tuple(sorted({path for path, content, _, _ in rows if content == "DATA"}))

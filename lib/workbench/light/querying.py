@@ -2,11 +2,10 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
-from workbench.light import catalogs, engine, metadata, statements
-
-READ = {"PARQUET", "PUFFIN"}  # formats of files that DuckDB reads; in Puffin are the deletes of version 3
+from workbench.light import catalogs, engine, limits, metadata, statements
 
 
 def query(catalog: Any, sql: str, *, at: Any = None, **values: Any) -> Any:
@@ -33,7 +32,7 @@ def query(catalog: Any, sql: str, *, at: Any = None, **values: Any) -> Any:
     with opened(catalog, sql, at=at) as (connection, statement, tables):
         given = statements.values(statement, values)
         for table in tables.values():
-            refuse(connection, table)
+            _refuse(connection, table, statement)
         return _answer(connection, statement, tables, given)
 
 
@@ -46,35 +45,23 @@ def opened(
     Yields:
         DuckDB's connection, the statement, and its tables by their names in it.
     """
-    with engine.connection({}) as parser:
+    with engine.connection(None) as parser:
         statement = statements.read(parser, sql)
     pointers = {parts: catalogs.pointer(catalog, parts) for parts in statement.tables}
-    storage = {}
+    storage = None
     for pointer in pointers.values():
         metadata.readable(pointer)
         if metadata.scheme(pointer.location) in metadata.S3:
-            storage |= pointer.storage
+            storage = (storage or {}) | pointer.storage
     with engine.connection(storage, alone=any(len(parts) > 2 for parts in pointers)) as connection:
         tables = {parts: metadata.load(connection, pointer, at) for parts, pointer in pointers.items()}
-        yield connection, statement, tables
+        known = frozenset(name for table in tables.values() for name in metadata.names(table.schema["fields"]))
+        yield connection, replace(statement, known=known), tables
 
 
-def refuse(connection: Any, table: metadata.Table) -> None:
-    """Refuse a table that DuckDB does not read as Spark does.
-
-    Raises:
-        ValueError: with the reason.
-    """
-    if reasons := limits(connection, table):
-        raise ValueError(
-            f"{table.pointer.table} cannot be read by DuckDB as Spark reads it: {reasons[0]}; ask Spark"
-        )
-
-
-def limits(connection: Any, table: metadata.Table) -> list[str]:
-    """Return the reasons for which DuckDB does not read a table as Spark does; none where it does."""
-    formats = {file_format for _, file_format in metadata.files(connection, table)}
-    return [f"it has files in the format {name}" for name in sorted(formats - READ)]
+def _refuse(connection, table, statement):
+    if reason := next(limits.duckdb(connection, table, statement), None):
+        raise ValueError(f"DuckDB does not answer from {table.pointer.table} as Spark does: {reason}; ask Spark")
 
 
 def _answer(connection, statement, tables, values):

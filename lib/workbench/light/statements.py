@@ -9,10 +9,8 @@ from workbench.light import engine
 
 # what a FROM clause may hold beside tables: they read nothing outside the statement
 TABLE_FUNCTIONS = {"range", "generate_series", "unnest"}
-RANGES = {
-    "COMPARE_GREATERTHAN", "COMPARE_GREATERTHANOREQUALTO", "COMPARE_LESSTHAN", "COMPARE_LESSTHANOREQUALTO",
-    "COMPARE_BETWEEN",
-}  # fmt: skip
+EXTREMES = {"max", "min"}  # which Spark answers from the bounds of files, and those leave NaN out
+POSITION = ""  # of what is ordered by a column's number, which is no name of a column
 OTHER_CATALOGS = {"memory", "system", "temp"}  # DuckDB's own names of databases
 OWN_SCHEMAS = {"information_schema", "main", "pg_catalog"}
 
@@ -25,15 +23,26 @@ class Statement:
         sql: its text.
         tables: names of the tables that it reads, each once, as parts: (namespace, …, name).
         parameters: names of its parameters.
-        columns: last parts of the names of all columns in it, in lower case; "*" where a star stands.
-        ranges: those that a range (<, >, BETWEEN) is asked of.
+        columns: all names and parts of names of columns in it, in lower case; "*" where a star stands.
+        compared: those that a comparison, a minimum or a maximum is asked of.
+        aliases: names that it gives to columns.
+        sources: names by which it calls tables and subqueries.
+        known: names of the columns of its tables, in lower case, where they have been looked up.
     """
 
     sql: str
     tables: tuple[tuple[str, ...], ...]
     parameters: frozenset[str]
     columns: frozenset[str]
-    ranges: frozenset[str]
+    compared: frozenset[str]
+    aliases: frozenset[str]
+    sources: frozenset[str]
+    known: frozenset[str] = frozenset()
+
+    @property
+    def renames(self) -> bool:
+        """Say whether it may compare a column by another name than the column's own."""
+        return bool(self.compared - self.sources - self.known or self.compared & self.aliases)
 
 
 def read(connection: Any, sql: str) -> Statement:
@@ -55,7 +64,13 @@ def read(connection: Any, sql: str) -> Statement:
     nodes = list(_nodes(tree))
     _only_tables(nodes)
     return Statement(
-        sql, _tables(nodes), _parameters(connection, sql), frozenset(_columns(nodes)), frozenset(_ranges(nodes))
+        sql,
+        _tables(nodes),
+        _parameters(connection, sql),
+        frozenset(_columns(nodes)),
+        frozenset(_compared(nodes)),
+        frozenset(_aliases(nodes)),
+        frozenset(_sources(nodes)),
     )
 
 
@@ -143,12 +158,41 @@ def _tables(nodes):
 def _columns(nodes):
     for node in nodes:
         if node.get("class") == "COLUMN_REF":
-            yield node["column_names"][-1].lower()
+            yield from (part.lower() for part in node["column_names"])
         elif node.get("class") == "STAR":
             yield "*"
 
 
-def _ranges(nodes):
+def _compared(nodes):
     for node in nodes:
-        if str(node.get("type")) in RANGES:
+        extreme = node.get("class") == "FUNCTION" and node["function_name"].lower() in EXTREMES
+        if extreme or str(node.get("type")).startswith("COMPARE_"):
             yield from (name for name in _columns(_nodes(node)) if name != "*")
+        yield from (name.lower() for name in node.get("using_columns") or ())
+        yield from _first_of_order(node.get("modifiers") or ())
+
+
+def _first_of_order(modifiers):
+    """Give the columns of an ORDER BY with a LIMIT: DuckDB compares them with the last row that it keeps."""
+    kinds = {modifier["type"] for modifier in modifiers}
+    if not kinds & {"LIMIT_MODIFIER", "LIMIT_PERCENT_MODIFIER"}:
+        return
+    for order in (order for modifier in modifiers for order in modifier.get("orders", ())):
+        columns = [name for name in _columns(_nodes(order["expression"])) if name != "*"]
+        yield from columns or (POSITION,)
+
+
+def _aliases(nodes):
+    for node in nodes:
+        if "class" in node and node.get("alias"):
+            yield node["alias"].lower()
+        yield from (name.lower() for name in (*node.get("column_name_alias", ()), *node.get("aliases", ())))
+
+
+def _sources(nodes):
+    for node in nodes:
+        if "class" not in node and node.get("alias"):
+            yield node["alias"].lower()
+        if node.get("type") == "BASE_TABLE":
+            parts = (node["catalog_name"], node["schema_name"], node["table_name"])
+            yield from (part.lower() for part in parts if part)

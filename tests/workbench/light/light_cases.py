@@ -1,6 +1,9 @@
 """Tables on which engines without Spark go wrong, and what Spark says of them: made once for a test run."""
 
 import math
+import operator
+import os
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -178,15 +181,73 @@ def nans(spark, table):
         )
 
 
+def null_lists(spark, table):
+    """Null lists and maps of structs at several depths, one of them without a null."""
+    spark.sql(
+        f"CREATE TABLE {table} (id BIGINT, m MAP<STRING, STRUCT<a: INT>>, l ARRAY<STRUCT<a: INT>>, "
+        "deep STRUCT<l: ARRAY<STRUCT<a: INT>>>, plain ARRAY<ARRAY<INT>>) USING iceberg"
+    )
+    full = "map('k', named_struct('a', 1)), array(named_struct('a', 1)), named_struct('l', array(named_struct('a', 2)))"
+    spark.sql(
+        f"INSERT INTO {table} VALUES (1, NULL, array(), named_struct('l', NULL), NULL), (2, {full}, array(NULL))"
+    )
+
+
 ALL = (plain, position_deletes, deletion_vectors, equality_deletes, evolved, repartitioned, types, default,
-       odd_partitions, avro, orc, nans)  # fmt: skip
+       odd_partitions, avro, orc, nans, null_lists)  # fmt: skip
 
 
 @pytest.fixture(scope="session")
 def cases(spark):
-    """The namespace with a table of each case."""
-    namespace = "light_cases"
-    spark.sql(f"CREATE NAMESPACE {namespace}")
+    """The namespace with a table of each case; it goes with the lake of the run, for to drop tables takes long."""
+    return _namespace(spark)
+
+
+@cache  # each module that imports the fixture has one of its own
+def _namespace(spark):
+    spark.sql("CREATE NAMESPACE light_cases")
     for make in ALL:
-        make(spark, f"{namespace}.{make.__name__}")
-    return namespace  # it goes with the lake of the run: to drop the tables takes as long as to make them
+        make(spark, f"light_cases.{make.__name__}")
+    return "light_cases"
+
+
+def read(engine, table, *, where=None):
+    """The whole table, or rows that a filter keeps, by an engine's own reader of Iceberg, sorted by id.
+
+    Args:
+        engine: its name, but Spark's.
+        table: PyIceberg's.
+        where: a filter, as ("f", ">", 100).
+    """
+    return rows(_READERS[engine](table, where).sort_by("id"))
+
+
+def _pyiceberg(table, where):
+    return (table.scan(row_filter=" ".join(map(str, where))) if where else table.scan()).to_arrow()
+
+
+def _polars(table, where):
+    import polars as pl
+
+    os.environ["POLARS_ICEBERG_PLANNER"] = "pyiceberg"  # what it does anyhow, and warns of
+    frame = pl.scan_iceberg(table, reader_override="native")
+    if where:
+        frame = frame.filter(_COMPARED[where[1]](pl.col(where[0]), where[2]))
+    return frame.collect().to_arrow()
+
+
+def _datafusion(table, where):
+    import pyarrow as pa
+    from datafusion import SessionContext
+    from pyiceberg_core.datafusion import IcebergDataFusionTable
+
+    context = SessionContext()
+    names = {"identifier": table.name(), "metadata_location": table.metadata_location}
+    context.register_table("t", IcebergDataFusionTable(**names, file_io_properties=table.io.properties))
+    return pa.table(
+        context.sql("SELECT * FROM t" + (f" WHERE {' '.join(map(str, where))}" if where else "")).to_arrow_table()
+    )
+
+
+_READERS = {"pyiceberg": _pyiceberg, "polars": _polars, "datafusion": _datafusion}
+_COMPARED = {">": operator.gt, "<": operator.lt}
