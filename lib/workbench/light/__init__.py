@@ -12,9 +12,13 @@ All of it takes the user's own catalog: PyIceberg's, or its properties as a dict
     querying     an answer by DuckDB
     limits       what each engine would answer otherwise than Spark
     abilities    which engines answer a question
+    appending    rows once an id (slices: rows as files; writing: one commit, tried again)
+    merging      rows by key
 """
 
 from workbench.light.abilities import able
+from workbench.light.appending import Append, IdsExpired, append
+from workbench.light.merging import Merge, merge
 from workbench.light.querying import query
 
-__all__ = ["able", "query"]
+__all__ = ["Append", "IdsExpired", "Merge", "able", "append", "merge", "query"]
