@@ -22,6 +22,7 @@ Glue itself was never reached: what it is stands in glue.toml, with sources. The
     studio      the notebook
     jobs        the script
     wheel       the library as a wheel
+    lambdas     functions of AWS Lambda, which need neither Glue nor Spark
     kernel      a kernel on this machine that takes a notebook as Glue's does
     trial       where an exported notebook finds that kernel
 

@@ -9,6 +9,6 @@ Least rights, settings of queue and mapping, and what was never tried on AWS its
 """
 
 from workbench.light.functions.handling import handler
-from workbench.light.functions.packaging import LIMIT_BYTES, Package, package
+from workbench.light.functions.packaging import LIMIT_BYTES, NEEDED, Package, package
 
-__all__ = ["LIMIT_BYTES", "Package", "handler", "package"]
+__all__ = ["LIMIT_BYTES", "NEEDED", "Package", "handler", "package"]
