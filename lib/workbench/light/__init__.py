@@ -14,11 +14,14 @@ All of it takes the user's own catalog: PyIceberg's, or its properties as a dict
     abilities    which engines answer a question
     appending    rows once an id (slices: rows as files; writing: one commit, tried again)
     merging      rows by key
+    choosing     when Spark pays
+    functions/   Lambdas that write each message once
 """
 
 from workbench.light.abilities import able
 from workbench.light.appending import Append, IdsExpired, append
+from workbench.light.choosing import Choice, choose
 from workbench.light.merging import Merge, merge
 from workbench.light.querying import query
 
-__all__ = ["Append", "IdsExpired", "Merge", "able", "append", "merge", "query"]
+__all__ = ["Append", "Choice", "IdsExpired", "Merge", "able", "append", "choose", "merge", "query"]

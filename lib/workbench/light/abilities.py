@@ -31,9 +31,7 @@ def able(catalog: Any, table: str, sql: str | None = None, *, at: Any = None) ->
     parts = identifiers.parts(table)
     sql = sql or f"SELECT * FROM {'.'.join(map(querying.engine.quoted, parts))}"
     with querying.opened(catalog, sql, at=at) as (connection, statement, tables):
-        names = {parts[-2:] for parts in tables}
-        if parts[-2:] not in names:
-            raise ValueError(f"the statement does not read {table}; it reads {_shown(names)}")
+        querying.require(parts, tables)
         reasons = {"spark": ()}
         for engine, rules in limits.RULES.items():
             found = [
@@ -43,10 +41,6 @@ def able(catalog: Any, table: str, sql: str | None = None, *, at: Any = None) ->
             ]
             reasons[engine] = tuple([*_missing(engine), *found])
     return reasons
-
-
-def _shown(names):
-    return ", ".join(sorted(identifiers.spelled(parts) for parts in names)) or "no table"
 
 
 def _missing(engine):

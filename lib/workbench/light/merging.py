@@ -1,6 +1,8 @@
 """Rows merged into a table by key: those that are there are replaced, the others added, in one commit."""
 
+import uuid
 from collections.abc import Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
@@ -108,10 +110,10 @@ def _by_duckdb(loaded, rows, key, tries):
     import duckdb
     import tenacity
 
-    statement = _statement(loaded, rows, key)
+    target = f"target_{uuid.uuid4().hex}"  # all connections of a DuckDB share the names of databases
+    statement = _statement(loaded, target, rows, key)
     properties = dict(loaded.catalog.properties) | dict(loaded.io.properties)
-    with engine.connection(properties, alone=True) as connection:
-        connection.execute(_attach(properties))
+    with engine.connection(properties) as connection, _attached(connection, target, properties):
         connection.register("given", rows)
         retrying = writing.attempts(tries).copy(
             retry=tenacity.retry_if_exception(
@@ -125,9 +127,18 @@ def _by_duckdb(loaded, rows, key, tries):
     raise AssertionError("attempts end by a return or an error")
 
 
-def _statement(loaded, rows, key):
+@contextmanager
+def _attached(connection, target, properties):
+    connection.execute(_attach(target, properties))
+    try:
+        yield
+    finally:
+        connection.execute(f"DETACH {target}")
+
+
+def _statement(loaded, target, rows, key):
     names = [engine.quoted(name) for name in rows.column_names]
-    target = ".".join(map(engine.quoted, ("target", *loaded.name())))
+    target = ".".join(map(engine.quoted, (target, *loaded.name())))
     same = " AND ".join(f"t.{name} = g.{name}" for name in map(engine.quoted, key))
     new = [name for name in names if name not in set(map(engine.quoted, key))]
     update = f"WHEN MATCHED THEN UPDATE SET {', '.join(f'{name} = g.{name}' for name in new)} " if new else ""
@@ -137,7 +148,7 @@ def _statement(loaded, rows, key):
     )
 
 
-def _attach(properties):
+def _attach(target, properties):
     """Return the statement by which DuckDB reaches a REST catalog."""
     warehouse = properties.get("warehouse", "")
     if urlsplit(warehouse).scheme == "s3":  # DuckDB takes such a text for a folder, which it only reads
@@ -156,4 +167,4 @@ def _attach(properties):
     listed = ", ".join(
         f"{name} {value if name == 'TYPE' else engine.literal(value)}" for name, value in options.items()
     )
-    return f"ATTACH {engine.literal(warehouse)} AS target ({listed})"
+    return f"ATTACH {engine.literal(warehouse)} AS {target} ({listed})"

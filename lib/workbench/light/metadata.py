@@ -28,6 +28,7 @@ class Table:
         files: kinds of its live files: what they hold and their format, as ("EXISTING", "PARQUET") for data,
             ("EQUALITY_DELETES", "PARQUET").
         manifests: locations of the manifests of its data.
+        delete_manifests: locations of the manifests of what is deleted from them.
     """
 
     pointer: Pointer
@@ -36,6 +37,7 @@ class Table:
     schema: Mapping[str, Any]
     files: frozenset[tuple[str, str]]
     manifests: tuple[str, ...]
+    delete_manifests: tuple[str, ...]
 
 
 def scheme(location: str) -> str:
@@ -217,11 +219,12 @@ def _version(metadata, snapshot_id):
 
 
 def _files(connection, pointer, snapshot_id, version):
-    """Return the kinds of live files of a version, and the manifests of its data."""
+    """Return the kinds of live files of a version, and the manifests of its data and deletes."""
     if snapshot_id is None:
-        return frozenset(), ()
+        return frozenset(), (), ()
     columns = "manifest_path, manifest_content, content, file_format"
     entries = f"SELECT DISTINCT {columns} FROM iceberg_metadata({engine.literal(pointer.location)}{version})"
     rows = connection.execute(entries).fetchall()
     kinds = frozenset((content, file_format.upper()) for _, _, content, file_format in rows)
-    return kinds, tuple(sorted({path for path, content, _, _ in rows if content == "DATA"}))
+    data = {path for path, content, _, _ in rows if content == "DATA"}
+    return kinds, tuple(sorted(data)), tuple(sorted({path for path, _, _, _ in rows} - data))

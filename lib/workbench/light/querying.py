@@ -1,10 +1,11 @@
 """Questions to Iceberg tables without Spark: DuckDB over the catalog's own pointer."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 
+from workbench._base import identifiers
 from workbench.light import catalogs, engine, limits, metadata, statements
 
 
@@ -57,6 +58,21 @@ def opened(
         tables = {parts: metadata.load(connection, pointer, at) for parts, pointer in pointers.items()}
         known = frozenset(name for table in tables.values() for name in metadata.names(table.schema["fields"]))
         yield connection, replace(statement, known=known), tables
+
+
+def require(parts: tuple[str, ...], tables: Collection[tuple[str, ...]]) -> None:
+    """Refuse a statement that does not read a table.
+
+    Args:
+        parts: the table's name.
+        tables: names of those that it reads; a catalog's name may stand in front.
+
+    Raises:
+        ValueError: with those that it reads.
+    """
+    if parts[-2:] not in {read[-2:] for read in tables}:
+        known = ", ".join(sorted(identifiers.spelled(read) for read in tables)) or "no table"
+        raise ValueError(f"the statement does not read {identifiers.spelled(parts)}; it reads {known}")
 
 
 def _refuse(connection, table, statement):

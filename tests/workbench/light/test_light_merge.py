@@ -64,6 +64,11 @@ def test_a_key_is_replaced_or_added(catalog):
     assert light.merge(properties, "n.t", pa.Table.from_pylist([], SCHEMA), key=["k"]).rows == 0
 
 
+@pytest.mark.parametrize(
+    "catalog",
+    [pytest.param("sql", marks=pytest.mark.proof("the same test on a REST catalog has the same race")), "rest"],
+    indirect=True,
+)
 def test_merges_at_once_leave_what_one_after_another_would(catalog, writers):
     """Each adds a key of its own and replaces one that all share: a snapshot has one key more, and its value."""
     properties, _ = catalog
