@@ -5,7 +5,7 @@ import itertools
 import os
 import threading
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,6 @@ SETTINGS = {
     # Spark's order of nulls and its time zone here; the same question then has the same answer
     "default_null_order": "nulls_first_on_asc_last_on_desc",
     "TimeZone": "UTC",
-    "enable_progress_bar": "false",
     # a table that is dropped and made again may have files of the names it had; cached bytes would be the old ones
     "enable_external_file_cache": "false",
 }
@@ -80,6 +79,9 @@ def instance(storage: frozenset[tuple[str, str]] | None, _process: int) -> Any:
     opened = duckdb.connect(":memory:", config=OFFLINE)
     for name, value in SETTINGS.items():
         opened.execute(f"SET {name} = {literal(value)}")
+    # it would be printed into notebooks; where it cannot be drawn there (no ipywidgets), it cannot be set either
+    with suppress(duckdb.InvalidInputException):
+        opened.execute("SET enable_progress_bar = false")
     for name in EXTENSIONS if storage is None else (*EXTENSIONS, "httpfs"):
         opened.execute(f"LOAD {literal(extension(name))}")
     if storage is not None:
