@@ -78,7 +78,7 @@ def run(zip_path, handler, messages, concurrency):
         )  # fmt: skip
         queues = served.client("sqs")
         unreadable = sum(send(queues, place.queue, messages))
-        deployed.drained(queues, place.queue, patience_seconds=120 + 5 * messages)
+        deployed.drained(queues, place.queue, patience_seconds=900 + 5 * messages)
         (found,) = light.query(properties, COUNTS).to_pylist()
         expected = ROWS_EACH * (messages - len(range(0, messages, UNREADABLE_EVERY)))
         return {

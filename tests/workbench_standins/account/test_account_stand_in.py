@@ -1,6 +1,7 @@
 """The stand-in of an AWS account: there, on loopback, gone with whoever started it."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -58,8 +59,9 @@ def test_it_serves_an_empty_account_and_ends_with_its_context():
 def test_it_ends_with_a_parent_that_is_killed():
     words = [sys.executable, "-c", SERVES, str(aws_stand_in.PYTHON)]
     with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        endpoint = process.stdout.readline().split()[0]
+        endpoint, folder = process.stdout.readline().split()
         os.kill(process.pid, signal.SIGKILL)
+    shutil.rmtree(folder)  # which nobody is left to remove
     served = account.Account(endpoint, None)
     until = time.monotonic() + 20
     with pytest.raises(EndpointConnectionError):
