@@ -108,6 +108,8 @@ def require(interpreter: Path | None = None) -> None:
 def serve(interpreter: Path | None = None) -> Iterator[Account]:
     """Serve an empty account as long as the context is open; it ends with this process too, however that ends.
 
+    Functions of Lambda end with the context. Where this process is killed they do not: those that run then stay.
+
     Args:
         interpreter: of its environment; left out, that of the project.
 
