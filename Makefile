@@ -178,6 +178,10 @@ bench-sizing: setup ## what grows with data, changes and commits, resumable, int
 	@$(AIRFLOW_UV) pip sync --quiet --require-hashes --no-build-isolation locks/build.lock locks/airflow.lock
 	@touch $@
 
+.PHONY: bench-light
+bench-light: setup ## cold and warm answers, upserts and appends without Spark against Spark, into docs/evidence; ROWS=n
+	@PYTHONPATH=tests $(BIN)/python -m bench.light $(or $(ROWS),1000000)
+
 .PHONY: airflow
 airflow: setup .workbench/airflow/.packages ## a real Airflow runs the DAGs of schedules: passed, failed, refused, into docs/evidence
 	@PYTHONPATH=tests $(BIN)/python -m bench.airflow_runs

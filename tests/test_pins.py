@@ -120,6 +120,6 @@ def test_the_wheel_stands_alone(tmp_path):
         capture_output=True,
     )
     assert said.stdout.decode().split() == [
-        str(tmp_path / "installed/workbench/__init__.py"), "archive", "aws-glue", "aws-s3tables", "cluster", "emr", "lake",
-        "local", "own-catalog", "rest", "s3",
+        str(tmp_path / "installed/workbench/__init__.py"), "archive", "aws-glue", "aws-s3tables", "cluster", "emr", "glue-rest",
+        "lake", "local", "own-catalog", "rest", "s3",
     ]  # fmt: skip

@@ -63,9 +63,13 @@ def table(spark, name):
     """Note a table's current snapshot for the run record.
 
     Args:
-        spark: session whose catalog holds the table.
+        spark: session whose catalog holds the table; or PyIceberg's Catalog, where there is no session.
         name: `namespace.name`.
     """
+    if hasattr(spark, "load_table"):
+        snapshot = spark.load_table(identifiers.parts(name)).current_snapshot()
+        _add("tables", [{"name": name, "snapshot_id": snapshot.snapshot_id if snapshot else None}])
+        return
     refs = spark.sql(f"SELECT snapshot_id FROM {identifiers.quoted(name)}.refs WHERE name = 'main'")
     rows = refs.collect() if os.environ.get("WORKBENCH_RUN_DIR") else []  # else it is only resolved
     _add("tables", [{"name": name, "snapshot_id": rows[0][0] if rows else None}])

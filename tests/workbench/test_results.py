@@ -6,8 +6,9 @@ from decimal import Decimal
 
 import numpy as np
 import pytest
+from conftest import ENVIRONMENT
 
-from workbench import results
+from workbench import results, session
 
 
 def test_everything_goes_to_one_file(tmp_path, monkeypatch):
@@ -91,6 +92,17 @@ def test_a_table_is_noted_with_its_snapshot(spark, namespace, tmp_path, monkeypa
     results.table(spark, f"{namespace}.t")
     expected = spark.sql(f"SELECT max(snapshot_id) FROM {namespace}.t.snapshots").collect()[0][0]
     assert results.read(tmp_path)["tables"] == [{"name": f"{namespace}.t", "snapshot_id": expected}]
+
+
+def test_a_table_is_noted_by_pyiceberg_where_there_is_no_session(spark, namespace, tmp_path, monkeypatch):
+    spark.sql(f"CREATE TABLE {namespace}.t AS SELECT 1 AS id")
+    noted = []
+    for number, catalog in enumerate((spark, session.catalog(ENVIRONMENT))):
+        monkeypatch.setenv("WORKBENCH_RUN_DIR", str(tmp_path / str(number)))
+        (tmp_path / str(number)).mkdir()
+        results.table(catalog, f"{namespace}.t")
+        noted += results.read(tmp_path / str(number))["tables"]
+    assert noted[0] == noted[1] and noted[0]["snapshot_id"]
 
 
 def test_without_a_runner_a_table_is_looked_for_and_not_read(spark, namespace, monkeypatch):

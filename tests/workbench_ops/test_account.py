@@ -64,7 +64,7 @@ def wrong(name="aws-glue"):
 
 def test_which_environments_are_in_an_account():
     concerned = {name for name in settings.environments() if account.concerns(settings.environment(name))}
-    assert concerned == {"aws-glue", "aws-s3tables", "emr"}
+    assert concerned == {"aws-glue", "aws-s3tables", "emr", "glue-rest"}
 
 
 def test_an_account_that_is_right_and_what_a_run_makes_there(bucket, aws):

@@ -16,8 +16,9 @@ from workbench.session.configuration import driver_memory, lake_folder, spark_co
 from workbench.session.launch import stop
 
 __all__ = [
-    "broker", "build_archive", "catalog", "class_data_options", "driver_memory", "lake_folder",
-    "machine_memory_bytes", "s3_client", "scratch_folder", "spark_conf", "stand_in", "start", "stop",
+    "broker", "build_archive", "catalog", "catalog_properties", "class_data_options", "driver_memory",
+    "lake_folder", "machine_memory_bytes", "s3_client", "scratch_folder", "spark_conf", "stand_in", "start",
+    "stop",
 ]  # fmt: skip
 
 
@@ -85,6 +86,19 @@ def catalog(environment="local"):
     """
     from pyiceberg.catalog import load_catalog
 
+    return load_catalog(**catalog_properties(environment))
+
+
+def catalog_properties(environment="local"):
+    """Return the properties of the environment's catalog as PyIceberg has them, without importing PyIceberg.
+
+    Returns:
+        dict of texts: `name` and what `load_catalog` takes beside it; references are resolved, so that it may
+        hold secrets.
+
+    Raises:
+        ValueError: the environment is wrong, or a reference in it cannot be resolved.
+    """
     env = settings.environment(environment)
     cat = env.catalog
     if cat.type == "embedded":
@@ -94,8 +108,8 @@ def catalog(environment="local"):
         uri = lake.pyiceberg_uri(cat.uri) if cat.uri else None
         properties = {"type": kind, "uri": uri, "warehouse": cat.warehouse}
     properties |= stand_ins.properties_of(env) | cat.properties
-    properties = {key: secrets.resolve(value) for key, value in properties.items() if value is not None}
-    return load_catalog(cat.name, **properties)
+    known = {key: secrets.resolve(value) for key, value in properties.items() if value is not None}
+    return {"name": cat.name} | known
 
 
 def stand_in(environment="local"):

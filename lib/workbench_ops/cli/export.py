@@ -1,4 +1,4 @@
-"""`workbench export`: notebooks for AWS Glue, and what would be different there."""
+"""`workbench export`: notebooks for AWS Glue and what would be different there, and functions of AWS Lambda."""
 
 import json
 import shlex
@@ -10,7 +10,7 @@ import typer
 from workbench._base.errors import ArgumentError
 from workbench_ops.cli.printing import from_here
 
-export = typer.Typer(help="Notebooks for AWS Glue, and what would be different there.", no_args_is_help=True)
+export = typer.Typer(help="Notebooks for AWS Glue, and functions of AWS Lambda.", no_args_is_help=True)
 Version = Annotated[str, typer.Option(help="of Glue: 6.0 or 5.1")]
 Params = Annotated[str | None, typer.Option(metavar="FILE", help="flat YAML file: names and values")]
 Environment = Annotated[str | None, typer.Option(help="value for ENVIRONMENT")]
@@ -36,6 +36,43 @@ def glue(
     options = {"--environment": environment, "--params": params, "--version": version}
     given = [word for pair in options.items() if pair[1] for word in pair]
     _next(*made, shlex.join(["workbench", "export", "check", notebook, *given]), job=job)
+
+
+@export.command("lambda")
+def lambda_(
+    source: Annotated[
+        str, typer.Argument(metavar="NOTEBOOK|MODULE", help="with cells tagged lambda; a .py file or its folder")
+    ],
+    output: Annotated[str | None, typer.Option(metavar="DIR", help="left out: exports/lambda")] = None,
+    package: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="one more installed package to take along")
+    ] = None,
+):
+    """Write the zip of a function of AWS Lambda that fits its limit, and say how it is deployed."""
+    from workbench._base import settings
+    from workbench.light import functions
+    from workbench_ops.cli import from_here
+    from workbench_ops.export import lambdas
+    from workbench_ops.run import notebook as reading
+
+    folder, path = Path(output) if output else settings.home() / "exports" / "lambda", Path(source)
+    options = {"packages": (*functions.NEEDED, *(package or ()))}
+    if path.suffix == ".py" or path.is_dir():
+        name = path.resolve().stem
+        exported = lambdas.of_module(path, folder / f"{name}.zip", **options)
+    else:
+        found = reading.find(source)
+        name = found.stem
+        code = lambdas.cells(reading.read(found), name)
+        exported = lambdas.of_code(code, "app", folder / f"{name}.zip", **options)
+    made = exported.package
+    unpacked, packed = (f"{size / 2**20:.0f} MB" for size in (made.bytes, made.packed_bytes))
+    print(
+        f"wrote  {from_here(made.path)}: {packed}, unpacked {unpacked}, for {made.runtime} on {made.architecture}"
+    )
+    for words in exported.steps(name):
+        print(f"next   {shlex.join(words)}")
+    print("next   the rights of the role, and the queue's settings: docs/light.md of the project")
 
 
 @export.command("try")

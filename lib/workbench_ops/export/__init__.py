@@ -21,6 +21,7 @@ Glue itself was never reached: what it is stands in glue.toml, with sources. The
     studio      the notebook, and where it finds a kernel like Glue's on this machine
     jobs        the script
     wheel       the library as a wheel
+    lambdas     functions of AWS Lambda, which need neither Glue nor Spark
     kernel      a kernel on this machine that takes a notebook as Glue's does
 
 What it covers and what not: docs/export.md.

@@ -13,9 +13,18 @@ def parse(**changes):
 
 
 def test_the_shipped_environments_are_valid():
-    assert {"archive", "aws-glue", "aws-s3tables", "emr", "lake", "local", "own-catalog", "rest", "s3"} <= set(
-        settings.environments()
-    )
+    assert {
+        "archive",
+        "aws-glue",
+        "aws-s3tables",
+        "emr",
+        "glue-rest",
+        "lake",
+        "local",
+        "own-catalog",
+        "rest",
+        "s3",
+    } <= set(settings.environments())
     for name in settings.environments():
         assert settings.environment(name).name == name
 

@@ -23,6 +23,7 @@ VERDICTS = {  # notebook: (Glue 6.0 with the defaults, with ENVIRONMENT aws-glue
     "22_race_writers": ("cannot run", "cannot run"),  # the proxy before an S3 on plain HTTP
     "23_check_quality": ("differs", "differs"),  # packages
     "24_stream_while_compacting": ("cannot run", "differs"),  # PyIceberg; then a checkpoint on the driver
+    "30_work_without_spark": ("cannot run", "differs"),  # PyIceberg and DuckDB; then packages
     "40_compact_small_files": ("cannot run", "differs"),  # as 24, and pictures
     "41_doctor_a_sick_table": ("cannot run", "differs"),  # PyIceberg; then a picture
     "42_expire_and_clean": ("cannot run", "differs"),  # PyIceberg; then a checkpoint, a picture

@@ -1,0 +1,196 @@
+"""Rows written once an id: the ids stand in the summary of the snapshot that brought the rows.
+
+They are looked up before each try, and a try is bound to the snapshot that was looked at, so that nothing can come
+between look and commit. A process that dies behind its commit, an answer that is lost, a message that comes to two
+at once: the rows are there once.
+"""
+
+import json
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from workbench._base.errors import ArgumentError
+from workbench.light import slices, writing
+
+KEY = "workbench.light.ids"  # stored in users' tables
+LONGEST = 200  # characters of an id
+MOST = 10_000  # ids of one append: as many as a batch of SQS holds
+SKEW = timedelta(minutes=5)  # between the clock of whoever sent a message and that of whoever commits
+
+
+class IdsExpired(ArgumentError):
+    """The snapshot that would tell whether an id was written may have been expired."""
+
+
+@dataclass(frozen=True)
+class Append:
+    """What an append did.
+
+    Attributes:
+        rows: how many rows it wrote.
+        repeated: ids whose rows were there already, sorted.
+        snapshot_id: of its commit; None where nothing was left to write.
+        tries: how often it was begun.
+    """
+
+    rows: int
+    repeated: tuple[str, ...]
+    snapshot_id: int | None
+    tries: int
+
+
+def append(
+    catalog: Any,
+    table: str,
+    rows: Any,
+    *,
+    ids: str | Sequence[str] | None = None,
+    since: datetime | None = None,
+    id_column: str | None = None,
+    tries: int = writing.TRIES,
+) -> Append:
+    """Append rows to a table, those of an id once however often it is called and whoever else writes.
+
+    Files are written once, split by the table's partitions and sorted by its order; a refused commit is repeated
+    with the same files. An id lives as long as its snapshot: where the table's older snapshots were expired, an id
+    that may be as old is refused, or looked up in a column.
+
+    Args:
+        catalog: as of `query`.
+        table: `namespace.name`.
+        rows: pyarrow.Table, or a list of dicts whose keys are columns.
+        ids: one for all rows, or one for each; left out, the rows are new and only this call repeats itself.
+        since: the earliest moment at which rows of these ids can have been written, as that at which the oldest of
+            the messages was sent; needed where older snapshots were expired.
+        id_column: column that holds the ids: what the snapshots do not know is looked up in it.
+        tries: how often the commit is begun at most.
+
+    Returns:
+        Append.
+
+    Raises:
+        IdsExpired: older snapshots were expired, and an id may have been in one of them.
+        ValueError: an argument is wrong, the rows do not fit the table, there is no such table, or PyIceberg does
+            not write such a table as its metadata ask for.
+        pyiceberg.exceptions.CommitFailedException: others committed first in every try; nothing was written.
+    """
+    from pyiceberg.exceptions import CommitFailedException
+
+    loaded = writing.load(catalog, table)
+    rows = slices.fit(loaded, rows)
+    id_column = _column(loaded, table, id_column)
+    if ids is None:
+        ids, since, id_column = uuid.uuid4().hex, datetime.max.replace(tzinfo=UTC), None
+    ids = _ids(ids, len(rows))
+    if since is not None and (not isinstance(since, datetime) or since.tzinfo is None):
+        raise ArgumentError(f"since is {since!r}, expected a datetime with its time zone")
+    prepared, begun = writing.Prepared(), {}
+    try:
+        for attempt in writing.attempts(tries):
+            with attempt:
+                number = attempt.retry_state.attempt_number
+                loaded.refresh()
+                if arrived := _arrived(loaded, begun):
+                    return replace(arrived, tries=number)
+                present = _present(loaded, set(ids), since, id_column)
+                kept = _without(rows, ids, present)
+                if not len(kept):
+                    prepared.discard()
+                    return Append(0, tuple(sorted(present)), None, number)
+                change = writing.begin(
+                    loaded, prepared.files(loaded, kept), {KEY: json.dumps(sorted(set(ids) - present))}
+                )
+                begun[change.snapshot_id] = Append(len(kept), tuple(sorted(present)), change.snapshot_id, number)
+                change.commit()
+                return begun[change.snapshot_id]
+    except CommitFailedException:
+        loaded.refresh()
+        if arrived := _arrived(loaded, begun):  # an earlier try, whose answer was lost
+            return replace(arrived, tries=tries)
+        prepared.discard()
+        raise
+    raise AssertionError("attempts end by a return or an error")
+
+
+def _arrived(loaded, begun):
+    """Return the append that is in the table after all, of those that were begun."""
+    return next((done for snapshot_id, done in begun.items() if loaded.snapshot_by_id(snapshot_id)), None)
+
+
+def _ids(ids, count):
+    """Return the id of each row."""
+    of_rows = [ids] * count if isinstance(ids, str) else list(ids)
+    if len(of_rows) != count:
+        raise ArgumentError(
+            f"ids are {len(of_rows)} for {count} rows; expected one for all of them or one for each"
+        )
+    for id in dict.fromkeys([ids] if isinstance(ids, str) else of_rows):
+        checked_id(id)
+    if (several := len(set(of_rows))) > MOST:
+        raise ArgumentError(f"{several} ids in one append, at most {MOST} stand in a snapshot's summary")
+    return of_rows
+
+
+def checked_id(id: Any) -> str:
+    """Return an id.
+
+    Raises:
+        ValueError: it is not a text of printable characters.
+    """
+    if not isinstance(id, str) or not 1 <= len(id) <= LONGEST or not id.isprintable():
+        raise ArgumentError(f"an id is a text of 1 to {LONGEST} printable characters, found {id!r}")
+    return id
+
+
+def _column(loaded, table, name):
+    if name is not None and name not in (names := loaded.schema().as_arrow().names):
+        raise ArgumentError(f"id_column is {name!r}, which is not a column of {table}; it has {', '.join(names)}")
+    return name
+
+
+def _without(rows, ids, present):
+    import pyarrow as pa
+
+    return rows.filter(pa.array([id not in present for id in ids], pa.bool_())) if present else rows
+
+
+def _present(loaded, ids, since, id_column):
+    """Return those of some ids whose rows are in the table, by the snapshots that lead to its current one."""
+    present, snapshot = set(), loaded.current_snapshot()
+    while snapshot is not None:
+        present |= ids.intersection(json.loads(snapshot.summary.additional_properties.get(KEY, "[]")))
+        if present == ids or _first(snapshot):
+            return present
+        oldest, snapshot = snapshot, loaded.snapshot_by_id(snapshot.parent_snapshot_id or 0)
+    if loaded.current_snapshot() is None:
+        return present
+    known_from = datetime.fromtimestamp(oldest.timestamp_ms / 1000, UTC)
+    if since is not None and since - SKEW > known_from:
+        return present
+    if id_column is None:
+        raise IdsExpired(
+            f"the snapshots of {'.'.join(loaded.name())} before {known_from.isoformat()} were expired, and "
+            f"{sorted(ids - present)[0]!r} may have been written by one of them: say since= when these ids were "
+            "new, at least five minutes later, or id_column= of the table"
+        )
+    return present | _in_column(loaded, id_column, ids - present)
+
+
+def _first(snapshot):
+    """Say whether nothing was written before a snapshot; one whose parent PyIceberg expired has no parent, too."""
+    if snapshot.parent_snapshot_id is not None:
+        return False
+    summary = snapshot.summary.additional_properties
+    whole = all(
+        summary.get(f"total-{what}") == summary.get(f"added-{what}", "0") for what in ("records", "data-files")
+    )
+    return snapshot.sequence_number == 1 or (snapshot.summary.operation.value == "append" and whole)
+
+
+def _in_column(loaded, column, ids):
+    from pyiceberg.expressions import In
+
+    return set(loaded.scan(row_filter=In(column, ids), selected_fields=(column,)).to_arrow()[column].to_pylist())

@@ -1,0 +1,194 @@
+"""Where a catalog says that a table is: asked of the catalog itself, without PyIceberg and without Java.
+
+A catalog's pointer is its promise. The newest file in a table's folder is not: a commit that failed leaves one.
+"""
+
+import sqlite3
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, unquote
+
+from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
+from workbench.light import rest
+
+SHOWN = 20  # tables that a refusal lists
+
+
+@dataclass(frozen=True)
+class Pointer:
+    """What a catalog says of a table.
+
+    Attributes:
+        table: its name as people write it.
+        location: of its current metadata file.
+        storage: properties by which its files are read; keys and secrets among them.
+    """
+
+    table: str
+    location: str
+    storage: dict[str, str] = field(repr=False)
+
+
+def pointer(catalog: Any, parts: tuple[str, ...]) -> Pointer:
+    """Ask a catalog where the current metadata of a table are.
+
+    Args:
+        catalog: PyIceberg's Catalog; or its properties as `load_catalog` takes them, with `name` beside them.
+        parts: the table's name; the catalog's own name in front of it may stand there or not.
+
+    Raises:
+        ValueError: the catalog is not one that can be asked, or has no such table.
+    """
+    if not isinstance(catalog, Mapping):
+        return _by_pyiceberg(catalog, parts)
+    properties = {key: str(value) for key, value in catalog.items() if value is not None}
+    name = properties.pop("name", None)
+    names = parts[1:] if len(parts) > 2 and parts[0] == name else parts
+    kind = _kind(properties)
+    location, storage = {"sql": _sqlite, "rest": _rest, "glue": _glue}[kind](properties, name, names)
+    return Pointer(identifiers.spelled(names), location, properties | storage)
+
+
+def name(catalog: Any) -> str | None:
+    """Return the name of a catalog, or None where its properties have none."""
+    return catalog.get("name") if isinstance(catalog, Mapping) else catalog.name
+
+
+def load(catalog: Any) -> Any:
+    """Return PyIceberg's Catalog of properties; one that is given as it is."""
+    if not isinstance(catalog, Mapping):
+        return catalog
+    from pyiceberg.catalog import load_catalog
+
+    properties = {key: value for key, value in catalog.items() if key != "name" and value is not None}
+    return load_catalog(catalog.get("name"), **properties)
+
+
+def _kind(properties):
+    """Return the kind of a catalog, from its type or, as PyIceberg does, from its address."""
+    uri = properties.get("uri", "")
+    kind = properties.get("type") or next(
+        (kind for kind, start in (("rest", "http"), ("sql", "sqlite")) if uri.startswith(start)), None
+    )
+    if kind == "sql" and not uri.startswith("sqlite:"):
+        raise ArgumentError(
+            f"the catalog is in {uri.partition(':')[0] or 'no database'}, which PyIceberg alone reads here: pass "
+            "load_catalog(…)"
+        )
+    if kind not in ("sql", "rest", "glue"):
+        raise ArgumentError(f"catalog has the type {kind!r}; expected sql, rest or glue, or PyIceberg's Catalog")
+    return kind
+
+
+def _sqlite(properties, catalog_name, parts):
+    path = Path(unquote(properties["uri"].removeprefix("sqlite:///").partition("?")[0]))
+    if not path.is_file():
+        raise ArgumentError(f"the catalog's database {path} is not there")
+    namespace, table = ".".join(parts[:-1]), parts[-1]
+    with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=30)) as database:
+        database.row_factory = sqlite3.Row
+        rows = database.execute("SELECT * FROM iceberg_tables").fetchall()
+    catalogs = sorted({row["catalog_name"] for row in rows})
+    if catalog_name is None and len(catalogs) == 1:
+        catalog_name = catalogs[0]
+    if catalogs and catalog_name not in catalogs:
+        raise ArgumentError(f"{path} holds no catalog {catalog_name!r}; it holds {', '.join(catalogs)}")
+    own = [row for row in rows if row["catalog_name"] == catalog_name]
+    for row in own:
+        if (row["table_namespace"], row["table_name"]) == (namespace, table):
+            if "iceberg_type" in row.keys() and row["iceberg_type"] == "VIEW":  # noqa: SIM118 - a Row's own keys
+                raise ArgumentError(f"{identifiers.spelled(parts)} is a view, whose SQL is Spark's")
+            return row["metadata_location"], {}
+    raise unknown(parts, [f"{row['table_namespace']}.{row['table_name']}" for row in own])
+
+
+def _rest(properties, _name, parts):
+    server = rest.Server(properties)
+    answer = server.table(parts)
+    if answer is None:
+        raise unknown(parts, server.tables(parts[:-1]))
+    location = answer.get("metadata-location")
+    if not location:
+        raise ArgumentError(
+            f"the catalog names no metadata file for {identifiers.spelled(parts)}, so it cannot be read"
+        )
+    vended = _vended(answer, location)
+    return location, server.overrides | (answer.get("config") or {}) | vended
+
+
+def _vended(answer, location):
+    """Return the keys that a catalog lends for a location: those of the longest prefix."""
+    lent = [entry for entry in answer.get("storage-credentials") or () if location.startswith(entry["prefix"])]
+    return max(lent, key=lambda entry: len(entry["prefix"]), default={}).get("config", {})
+
+
+def _glue(properties, _name, parts):
+    import boto3
+
+    if len(parts) != 2:
+        raise ArgumentError(f"a table of Glue has the name database.table, found {identifiers.spelled(parts)}")
+    names = {"region_name": ("glue.region", "client.region"), "endpoint_url": ("glue.endpoint",)}
+    names |= {"aws_access_key_id": ("glue.access-key-id", "client.access-key-id")}
+    names |= {"aws_secret_access_key": ("glue.secret-access-key", "client.secret-access-key")}
+    names |= {"aws_session_token": ("glue.session-token", "client.session-token")}
+    given = {
+        key: next((properties[one] for one in keys if one in properties), None) for key, keys in names.items()
+    }
+    client = boto3.client("glue", **given)
+    owner = {"CatalogId": properties["glue.id"]} if "glue.id" in properties else {}
+    try:
+        table = client.get_table(DatabaseName=parts[0], Name=parts[1], **owner)["Table"]
+    except client.exceptions.EntityNotFoundException:
+        raise unknown(parts, _glue_tables(client, parts[0], owner)) from None
+    if not (location := table.get("Parameters", {}).get("metadata_location")):
+        raise ArgumentError(
+            f"{identifiers.spelled(parts)} is in Glue, but is not an Iceberg table: it has no metadata_location"
+        )
+    return location, {}
+
+
+def _glue_tables(client, database, owner):
+    try:
+        listed = client.get_tables(DatabaseName=database, MaxResults=SHOWN, **owner)["TableList"]
+    except client.exceptions.EntityNotFoundException:
+        return []
+    return [f"{database}.{table['Name']}" for table in listed]
+
+
+def _by_pyiceberg(catalog, parts):
+    from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
+
+    if not hasattr(catalog, "load_table"):
+        raise ArgumentError(
+            f"catalog is {type(catalog).__name__}, expected PyIceberg's Catalog or a dict of its properties"
+        )
+    names = parts[1:] if len(parts) > 2 and parts[0] == catalog.name else parts
+    try:
+        table = catalog.load_table(names)
+    except (NoSuchTableError, NoSuchNamespaceError):
+        raise unknown(parts, listed(catalog, names[:-1])) from None
+    return Pointer(
+        identifiers.spelled(names), table.metadata_location, dict(catalog.properties) | dict(table.io.properties)
+    )
+
+
+def listed(catalog: Any, namespace: tuple[str, ...]) -> list[str]:
+    """List the tables of a namespace by PyIceberg's Catalog; none where it is not there."""
+    from pyiceberg.exceptions import NoSuchNamespaceError
+
+    try:
+        return [".".join(parts) for parts in catalog.list_tables(namespace)]
+    except NoSuchNamespaceError:
+        return []
+
+
+def unknown(parts: tuple[str, ...], names: list[str]) -> ValueError:
+    """Return the refusal of a table that is not there, with those that are."""
+    names = sorted(names)
+    more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
+    known = f"there are {', '.join(names[:SHOWN])}{more}" if names else "the catalog lists no table there"
+    return ValueError(f"table {identifiers.spelled(parts)} is not in the catalog; {known}")

@@ -1,0 +1,141 @@
+"""DuckDB with its Iceberg extension, loaded from packages by path and never fetched from a network."""
+
+import importlib.util
+import itertools
+import os
+import threading
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from workbench._base.errors import ArgumentError
+from workbench.light import keys
+
+OFFLINE = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "allow_community_extensions": False,
+    "python_enable_replacements": False,  # a name is a table's, never a variable's of the caller
+}
+EXTENSIONS = ("avro", "iceberg")
+SETTINGS = {
+    # Spark's order of nulls and its time zone here; the same question then has the same answer
+    "default_null_order": "nulls_first_on_asc_last_on_desc",
+    "TimeZone": "UTC",
+    # a table that is dropped and made again may have files of the names it had; cached bytes would be the old ones
+    "enable_external_file_cache": "false",
+}
+INSTANCES = 8  # that stay, one for each storage and its keys: loading the extensions takes 0.3 seconds of CPU
+_numbers = itertools.count()
+_turn = threading.Lock()
+
+
+@contextmanager
+def connection(storage: Mapping[str, str] | None, *, alone: bool = False) -> Iterator[Any]:
+    """Give a connection whose names are its own: what is made in it is gone behind the block.
+
+    Args:
+        storage: properties by which files in S3 are read, as PyIceberg has them; None for files of this machine.
+        alone: in a DuckDB of its own, because it attaches databases, whose names all connections of one share.
+
+    Yields:
+        duckdb.DuckDBPyConnection.
+
+    Raises:
+        ValueError: DuckDB or an extension is not installed, or of another version.
+    """
+    settings = (
+        None
+        if storage is None
+        else frozenset((key, value) for key, value in storage.items() if key.startswith(("s3.", "client.")))
+    )
+    if alone:
+        with instance.__wrapped__(settings, os.getpid()) as own:
+            yield own
+        return
+    with _turn:
+        cursor = instance(settings, os.getpid()).cursor()
+    own = f"query_{next(_numbers)}"
+    try:
+        cursor.execute(f"ATTACH ':memory:' AS {own}; USE {own}")
+        yield cursor
+    finally:
+        cursor.execute(f"USE memory; DETACH {own}")
+        cursor.close()
+
+
+@lru_cache(INSTANCES)
+def instance(storage: frozenset[tuple[str, str]] | None, _process: int) -> Any:
+    """Return a DuckDB with the extensions, and with the keys of a storage where it has any.
+
+    Args:
+        storage: the properties of `connection`.
+        _process: id of this process; a fork cannot use what its parent opened.
+    """
+    import duckdb
+
+    opened = duckdb.connect(":memory:", config=OFFLINE)
+    for name, value in SETTINGS.items():
+        opened.execute(f"SET {name} = {literal(value)}")
+    # it would be printed into notebooks; where it cannot be drawn there (no ipywidgets), it cannot be set either
+    with suppress(duckdb.InvalidInputException):
+        opened.execute("SET enable_progress_bar = false")
+    for name in EXTENSIONS if storage is None else (*EXTENSIONS, "httpfs"):
+        opened.execute(f"LOAD {literal(extension(name))}")
+    if storage is not None:
+        opened.execute(_secret(dict(storage)))
+    return opened
+
+
+def extension(name: str) -> str:
+    """Return the path of an extension in its package.
+
+    Raises:
+        ValueError: the package is not installed, or is made for another DuckDB.
+    """
+    import duckdb
+
+    spec = importlib.util.find_spec(f"duckdb_extension_{name}")
+    if spec is None:
+        raise ArgumentError(f"duckdb-extension-{name} is not installed: pip install 'iceberg-workbench[light]'")
+    folder = Path(spec.origin).parent / "extensions"
+    path = folder / f"v{duckdb.__version__}" / f"{name}.duckdb_extension"
+    if not path.is_file():
+        versions = ", ".join(sorted(made_for.name for made_for in folder.glob("v*"))) or "none"
+        raise ArgumentError(
+            f"duckdb-extension-{name} is made for DuckDB {versions}, here is v{duckdb.__version__}: install it in "
+            "the version of duckdb; no extension is fetched from a network"
+        )
+    return str(path)
+
+
+def literal(text: str) -> str:
+    """Return a text as a literal of DuckDB's SQL."""
+    return "'" + text.replace("'", "''") + "'"
+
+
+def quoted(name: str) -> str:
+    """Return a name between the quotes of DuckDB's SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _secret(properties):
+    """Return the statement that gives DuckDB the keys of a storage; it keeps them in memory only."""
+    values = {"TYPE": "s3", "REGION": properties.get("s3.region") or properties.get("client.region")}
+    if found := keys.aws(properties, ("s3", "client")):
+        values |= {"KEY_ID": found.access_key, "SECRET": found.secret_key, "SESSION_TOKEN": found.token}
+    if (
+        endpoint := properties.get("s3.endpoint")
+        or os.environ.get("AWS_ENDPOINT_URL_S3")
+        or os.environ.get("AWS_ENDPOINT_URL")
+    ):
+        address = urlsplit(endpoint)
+        values |= {
+            "ENDPOINT": address.netloc,
+            "USE_SSL": str(address.scheme == "https").lower(),
+            "URL_STYLE": "path",
+        }
+    return f"CREATE SECRET s3 ({', '.join(f'{key} {literal(value)}' for key, value in values.items() if value)})"

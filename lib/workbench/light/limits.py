@@ -1,0 +1,167 @@
+"""Where engines differ from Spark on a table: each difference found in the table itself, before anything is read.
+
+A range over NaN is one of them though every engine computes it alike: Spark passes over files and row groups whose
+bounds rule the range out, and bounds leave NaN out (apache/iceberg issue 9130).
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from workbench.light import engine, metadata
+from workbench.light.metadata import Table
+from workbench.light.statements import Statement
+
+FLOATS = ("float", "double")
+Reasons = Iterator[str]
+
+
+def duckdb(connection: Any, table: Table, statement: Statement) -> Reasons:
+    """Give the reasons for which DuckDB does not answer a statement as Spark does; none where it does."""
+    yield from _formats(table, {"PARQUET", "PUFFIN"})
+    yield from _nans(connection, table, statement)
+
+
+def pyiceberg(connection: Any, table: Table, statement: Statement) -> Reasons:
+    """Give the reasons for which PyIceberg does not."""
+    yield from _formats(table, {"PARQUET", "ORC", "PUFFIN"})
+    yield from _equality_deletes(table)
+    yield from _null_lists(connection, table)
+    yield from _nans(connection, table, statement)
+
+
+def polars(connection: Any, table: Table, statement: Statement) -> Reasons:
+    """Give the reasons for which Polars does not, with its native reader."""
+    yield from _formats(table, {"PARQUET", "PUFFIN"})
+    yield from _equality_deletes(table)
+    yield from _nans(connection, table, statement)
+
+
+def datafusion(connection: Any, table: Table, statement: Statement) -> Reasons:
+    """Give the reasons for which DataFusion does not."""
+    yield from _formats(table, {"PARQUET"})
+    yield from _grown_structs(table)
+    yield from _schema_ahead(table)
+    yield from _nans(connection, table, statement)
+
+
+RULES: Mapping[str, Callable[[Any, Table, Statement], Reasons]] = {
+    "duckdb": duckdb, "pyiceberg": pyiceberg, "polars": polars, "datafusion": datafusion,
+}  # fmt: skip
+
+
+def _formats(table, known):
+    formats = {file_format for _, file_format in table.files} - known
+    for name in sorted(formats):
+        what = "deletes as vectors, in Puffin files" if name == "PUFFIN" else f"files in the format {name}"
+        yield f"it has {what}"
+
+
+def _equality_deletes(table):
+    if any(content == "EQUALITY_DELETES" for content, _ in table.files):
+        yield "it has deletes by equality"
+
+
+def _null_lists(connection, table):
+    """Find null lists and maps of structs, which PyIceberg reads as empty ones (apache/iceberg-python 3833)."""
+    readable = not any(_formats(table, {"PARQUET", "PUFFIN"}))
+    for field in table.schema["fields"]:
+        depth = _of_structs(field["type"])
+        if depth is None:
+            continue
+        if depth or not readable or _holds(connection, table, f"{engine.quoted(field['name'])} IS NULL"):
+            yield f"a list or map of structs in its column {field['name']} is or may be null, and is read as empty"
+
+
+def _of_structs(kind, depth=0):
+    """Return how deep in a type a list or map of structs lies, 0 for the type itself; None without one."""
+    if not isinstance(kind, Mapping):
+        return None
+    inner = [kind[name] for name in ("element", "key", "value") if name in kind]
+    if any(isinstance(part, Mapping) and part["type"] == "struct" for part in inner):
+        return depth
+    inner += [field["type"] for field in kind.get("fields", ())]
+    return next((found for part in inner if (found := _of_structs(part, depth + 1)) is not None), None)
+
+
+def _grown_structs(table):
+    """Find structs that had fewer fields once, which DataFusion cannot read in older files."""
+    now = dict(_structs(table.schema["fields"]))
+    for schema in table.metadata.get("schemas", ()):
+        for number, (_, fields) in _structs(schema["fields"]):
+            if number in now and now[number][1] - fields:
+                yield f"its struct {now[number][0]} has had a field added"
+                return
+
+
+def _schema_ahead(table):
+    """Find a schema that is newer than the last commit, which DataFusion reads with the commit's."""
+    snapshots = table.metadata.get("snapshots", ())
+    written = [entry.get("schema-id") for entry in snapshots if entry["snapshot-id"] == table.snapshot_id]
+    if written not in ([], [None], [table.schema.get("schema-id")]):
+        yield "its schema was changed after its last commit"
+
+
+def _structs(fields):
+    for field in fields:
+        yield from _structs_of(field["id"], field["name"], field["type"])
+
+
+def _structs_of(number, name, kind):
+    if not isinstance(kind, Mapping):
+        return
+    if kind["type"] == "struct":
+        yield number, (name, {field["id"] for field in kind["fields"]})
+        yield from _structs(kind["fields"])
+    for part in ("element", "key", "value"):
+        if part in kind:
+            yield from _structs_of(kind[f"{part}-id"], f"{name}.{part}", kind[part])
+
+
+def _nans(connection, table, statement):
+    """Find columns with NaN that a statement compares."""
+    for path, number in _floats(table.schema["fields"]):
+        parts = {part.lower() for part in path}
+        if not (parts & statement.compared or (statement.renames and (parts | {"*"}) & statement.columns)):
+            continue
+        column = ".".join(path)
+        if any(_formats(table, {"PARQUET", "PUFFIN"})):
+            yield f"its column {column}, which the statement compares, may hold NaN"
+        elif not _without_nan(connection, table, number) and _holds(
+            connection, table, f"isnan({'.'.join(map(engine.quoted, path))})"
+        ):
+            yield (
+                f"its column {column} holds NaN and the statement compares it: bounds of files leave NaN out, and "
+                "readers use them differently"
+            )
+
+
+def _floats(fields, above=()):
+    """Give the path and id of each floating-point column; inside lists and maps there are no bounds."""
+    for field in fields:
+        path = (*above, field["name"])
+        if isinstance(field["type"], Mapping):
+            yield from _floats(field["type"].get("fields", ()), path)
+        elif field["type"] in FLOATS:
+            yield path, field["id"]
+
+
+def _without_nan(connection, table, number):
+    """Say whether the manifests count no NaN in a column; not so where a file's writer did not count."""
+    import duckdb as module
+
+    counted = (
+        f"SELECT count(*) = count(data_file.nan_value_counts[{number}]) AND "
+        f"coalesce(sum(data_file.nan_value_counts[{number}]), 0) = 0 FROM read_avro($1) WHERE status <> 2"
+    )
+    for path in table.manifests:
+        try:
+            if not connection.execute(counted.replace("$1", engine.literal(path))).fetchone()[0]:
+                return False
+        except module.BinderException:  # a writer that knows no such counts
+            return False
+    return True
+
+
+def _holds(connection, table, condition):
+    """Say whether a row of a table meets a condition."""
+    return bool(connection.execute(f"SELECT 1 FROM {metadata.scan(table)} WHERE {condition} LIMIT 1").fetchall())

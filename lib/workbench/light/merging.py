@@ -1,0 +1,173 @@
+"""Rows merged into a table by key: those that are there are replaced, the others added, in one commit."""
+
+import uuid
+from collections.abc import Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from workbench._base import arguments
+from workbench._base.errors import ArgumentError
+from workbench.light import abilities, engine, slices, writing
+
+_REFUSED = "409"  # a REST catalog's word for: somebody committed first; nothing was written
+
+
+@dataclass(frozen=True)
+class Merge:
+    """What a merge did.
+
+    Attributes:
+        rows: how many rows of the table it replaced or added; one that is there already as given may not count.
+        engine: duckdb or pyiceberg.
+        tries: how often it was begun.
+    """
+
+    rows: int
+    engine: str
+    tries: int
+
+
+def merge(catalog: Any, table: str, rows: Any, *, key: Sequence[str], tries: int = writing.TRIES) -> Merge:
+    """Merge rows into a table by key: a row of the same key is replaced, any other is added.
+
+    In a REST catalog that lets in by a token DuckDB does it, which leaves delete files for what it replaces;
+    elsewhere PyIceberg, which writes the files anew that hold a key. A refused commit is repeated as a whole, from
+    the table's newest state, so that merges at once leave what they would leave one after another.
+
+    Args:
+        catalog: as of `query`.
+        table: `namespace.name`.
+        rows: pyarrow.Table, or a list of dicts whose keys are columns; each column of the table is there.
+        key: columns that name a row.
+        tries: how often the commit is begun at most.
+
+    Returns:
+        Merge.
+
+    Raises:
+        ValueError: an argument is wrong, a key is null or there twice, or neither engine merges into such a table
+            as Spark would; the message says why.
+        duckdb.TransactionException, pyiceberg.exceptions.CommitFailedException: others committed first in every
+            try; nothing was written.
+    """
+    loaded = writing.load(catalog, table)
+    rows = slices.fit(loaded, rows)
+    key = _key(rows, loaded, table, key)
+    if not loaded.sort_order().is_unsorted:
+        raise ArgumentError(
+            f"{table} has a sort order, which a merge by DuckDB or PyIceberg does not keep; merge with Spark"
+        )
+    if not len(rows):
+        return Merge(0, "none", 0)
+    properties = loaded.catalog.properties
+    by_token = properties.get("uri", "").startswith("http") and "rest.sigv4-enabled" not in properties
+    name = "duckdb" if by_token else "pyiceberg"
+    if reasons := abilities.able(catalog, table)[name]:
+        raise ArgumentError(
+            f"{name} does not read {table} as Spark does, so it cannot merge into it: {reasons[0]}"
+        )
+    return {"duckdb": _by_duckdb, "pyiceberg": _by_pyiceberg}[name](loaded, rows, key, tries)
+
+
+def _key(rows, loaded, table, key):
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    key = arguments.texts("key", key, "columns")
+    names = loaded.schema().as_arrow().names
+    if not key or (unknown := [name for name in key if name not in names]):
+        raise ArgumentError(
+            f"key is {', '.join(unknown) if key else 'empty'}, expected columns of {table}: {', '.join(names)}"
+        )
+    if missing := [name for name in names if name not in rows.column_names]:
+        raise ArgumentError(f"the rows have no column {missing[0]}, so a row that is there would lose its value")
+    for name in key:
+        if pa.types.is_floating(rows.schema.field(name).type):
+            raise ArgumentError(f"the column {name} of the key is a floating-point number, which names no row")
+        if rows.column(name).null_count:
+            raise ArgumentError(
+                f"the column {name} of the key is null in {rows.column(name).null_count} rows; it names no row"
+            )
+    counts = rows.select(key).group_by(list(key)).aggregate([([], "count_all")])
+    twice = counts.filter(pc.greater(counts["count_all"], 1))
+    if len(twice):
+        raise ArgumentError(
+            f"the key {tuple(twice.select(key).to_pylist()[0].values())} is there twice; only one row can count"
+        )
+    return key
+
+
+def _by_pyiceberg(loaded, rows, key, tries):
+    for attempt in writing.attempts(tries):
+        with attempt:
+            loaded.refresh()
+            writing.once(loaded)
+            done = loaded.upsert(rows, join_cols=list(key))
+            return Merge(done.rows_updated + done.rows_inserted, "pyiceberg", attempt.retry_state.attempt_number)
+    raise AssertionError("attempts end by a return or an error")
+
+
+def _by_duckdb(loaded, rows, key, tries):
+    import duckdb
+    import tenacity
+
+    target = f"target_{uuid.uuid4().hex}"  # all connections of a DuckDB share the names of databases
+    statement = _statement(loaded, target, rows, key)
+    properties = dict(loaded.catalog.properties) | dict(loaded.io.properties)
+    with engine.connection(properties) as connection, _attached(connection, target, properties):
+        connection.register("given", rows)
+        retrying = writing.attempts(tries).copy(
+            retry=tenacity.retry_if_exception(
+                lambda error: isinstance(error, duckdb.TransactionException) and _REFUSED in str(error)
+            )
+        )
+        for attempt in retrying:
+            with attempt:
+                count = connection.execute(statement).fetchone()[0]
+                return Merge(count, "duckdb", attempt.retry_state.attempt_number)
+    raise AssertionError("attempts end by a return or an error")
+
+
+@contextmanager
+def _attached(connection, target, properties):
+    connection.execute(_attach(target, properties))
+    try:
+        yield
+    finally:
+        connection.execute(f"DETACH {target}")
+
+
+def _statement(loaded, target, rows, key):
+    names = [engine.quoted(name) for name in rows.column_names]
+    target = ".".join(map(engine.quoted, (target, *loaded.name())))
+    same = " AND ".join(f"t.{name} = g.{name}" for name in map(engine.quoted, key))
+    new = [name for name in names if name not in set(map(engine.quoted, key))]
+    update = f"WHEN MATCHED THEN UPDATE SET {', '.join(f'{name} = g.{name}' for name in new)} " if new else ""
+    return (
+        f"MERGE INTO {target} AS t USING given AS g ON {same} {update}WHEN NOT MATCHED THEN "
+        f"INSERT ({', '.join(names)}) VALUES ({', '.join(f'g.{name}' for name in names)})"
+    )
+
+
+def _attach(target, properties):
+    """Return the statement by which DuckDB reaches a REST catalog."""
+    warehouse = properties.get("warehouse", "")
+    if urlsplit(warehouse).scheme == "s3":  # DuckDB takes such a text for a folder, which it only reads
+        warehouse = urlsplit(warehouse).netloc
+    options = {"TYPE": "iceberg", "ENDPOINT": properties["uri"]}
+    if token := properties.get("token"):
+        options |= {"TOKEN": token}
+    elif credential := properties.get("credential"):
+        client, _, secret = credential.rpartition(":")
+        options |= {"CLIENT_ID": client, "CLIENT_SECRET": secret}
+        options["OAUTH2_SERVER_URI"] = (
+            properties.get("oauth2-server-uri") or f"{properties['uri']}/v1/oauth/tokens"
+        )
+    else:
+        options |= {"AUTHORIZATION_TYPE": "none"}
+    listed = ", ".join(
+        f"{name} {value if name == 'TYPE' else engine.literal(value)}" for name, value in options.items()
+    )
+    return f"ATTACH {engine.literal(warehouse)} AS {target} ({listed})"

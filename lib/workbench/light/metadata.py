@@ -1,0 +1,231 @@
+"""A table's metadata as its catalog's pointer names them: the version that is asked for, and the files of it."""
+
+import gzip
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from workbench._base.errors import ArgumentError
+from workbench.light import engine
+from workbench.light.catalogs import Pointer
+
+VERSIONS = (1, 2, 3)  # of Iceberg's format, which the engines here know
+LOCAL, S3 = ("", "file"), ("s3", "s3a", "s3n")
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table at one of its versions.
+
+    Attributes:
+        pointer: what the catalog says of it.
+        metadata: the content of its metadata file.
+        snapshot_id: the version; None where the table has none yet.
+        schema: of that version, as the metadata have it.
+        files: kinds of its live files: what they hold and their format, as ("EXISTING", "PARQUET") for data,
+            ("EQUALITY_DELETES", "PARQUET").
+        manifests: locations of the manifests of its data.
+        delete_manifests: locations of the manifests of what is deleted from them.
+    """
+
+    pointer: Pointer
+    metadata: Mapping[str, Any]
+    snapshot_id: int | None
+    schema: Mapping[str, Any]
+    files: frozenset[tuple[str, str]]
+    manifests: tuple[str, ...]
+    delete_manifests: tuple[str, ...]
+
+
+def scheme(location: str) -> str:
+    """Return the scheme of a location, "" for a path."""
+    return urlsplit(location).scheme
+
+
+def readable(pointer: Pointer) -> None:
+    """Refuse a table whose storage cannot be read without Java.
+
+    Raises:
+        ValueError: neither a disk nor S3.
+    """
+    if (found := scheme(pointer.location)) not in (*LOCAL, *S3):
+        raise ArgumentError(f"{pointer.table} lies at {found}://, and DuckDB reads files and S3 here; ask Spark")
+
+
+def load(connection: Any, pointer: Pointer, at: Any = None) -> Table:
+    """Read the metadata of a table and choose its version.
+
+    Args:
+        connection: of DuckDB, with the storage's keys.
+        pointer: what the catalog says of the table.
+        at: as of `query`.
+
+    Raises:
+        ValueError: the metadata are not where the catalog says, are of another version of Iceberg's format, or
+            have no such version of the table.
+    """
+    readable(pointer)
+    metadata = json.loads(_content(connection, pointer))
+    if (version := metadata.get("format-version")) not in VERSIONS:
+        raise ArgumentError(
+            f"{pointer.table} has version {version} of Iceberg's table format; known here are "
+            f"{', '.join(map(str, VERSIONS))}"
+        )
+    snapshot_id = snapshot_at(metadata, at, pointer.table)
+    schema = _schema(metadata, snapshot_id, at, pointer.table)
+    files = _files(connection, pointer, snapshot_id, _version(metadata, snapshot_id))
+    return Table(pointer, metadata, snapshot_id, schema, *files)
+
+
+def current_id(metadata: Mapping[str, Any]) -> int | None:
+    """Return the id of the current snapshot; None for a table without one."""
+    found = metadata.get("current-snapshot-id")
+    return None if found in (None, -1) else found
+
+
+def snapshot_at(metadata: Mapping[str, Any], at: Any, table: str) -> int | None:
+    """Return the id of the snapshot that is asked for.
+
+    Args:
+        metadata: of the table.
+        at: None for the current one; an id; the name of a tag or branch; a time, as datetime or ISO text, for the
+            snapshot that was current then. A time without a zone is UTC.
+        table: its name, for messages.
+
+    Raises:
+        ValueError: there is none.
+    """
+    if at is None:
+        return current_id(metadata)
+    known = [snapshot["snapshot-id"] for snapshot in metadata.get("snapshots", ())]
+    if isinstance(at, int) and not isinstance(at, bool):
+        if at not in known:
+            raise ArgumentError(
+                f"{table} has no snapshot {at}: it never had, or it was expired; {_snapshots(metadata)}"
+            )
+        return at
+    references = metadata.get("refs") or {}
+    if isinstance(at, str) and at in references:
+        return references[at]["snapshot-id"]
+    moment = _moment(at)
+    if moment is None:
+        names = ", ".join(sorted(references)) or "none"
+        raise ArgumentError(
+            f"{table} has no tag, branch or time {at!r}: it never had, or it was expired; there are {names}"
+        )
+    return _as_of(metadata, moment, table)
+
+
+def _as_of(metadata, moment, table):
+    past = [
+        entry for entry in metadata.get("snapshot-log", ()) if entry["timestamp-ms"] <= moment.timestamp() * 1000
+    ]
+    if not past:
+        raise ArgumentError(f"{table} has no snapshot of {moment.isoformat()} or before: {_snapshots(metadata)}")
+    if past[-1]["snapshot-id"] not in [snapshot["snapshot-id"] for snapshot in metadata.get("snapshots", ())]:
+        raise ArgumentError(
+            f"the snapshot of {table} that was current at {moment.isoformat()} was expired; {_snapshots(metadata)}"
+        )
+    return past[-1]["snapshot-id"]
+
+
+def _moment(at):
+    if isinstance(at, str):
+        try:
+            at = datetime.fromisoformat(at)
+        except ValueError:
+            return None
+    if not isinstance(at, datetime):
+        if at is not None and not isinstance(at, str):
+            raise ArgumentError(f"at is {at!r}, expected a snapshot's id, a tag, a branch or a time")
+        return None
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def _snapshots(metadata):
+    times = sorted(snapshot["timestamp-ms"] for snapshot in metadata.get("snapshots", ()))
+    if not times:
+        return "it has no snapshots"
+    first, last = (
+        datetime.fromtimestamp(time / 1000, UTC).isoformat(timespec="milliseconds")
+        for time in (times[0], times[-1])
+    )
+    return f"it has {len(times)}, from {first} to {last}"
+
+
+def _schema(metadata, snapshot_id, at, table):
+    """Return the schema with which Spark reads a version: a branch has the table's, others their snapshot's."""
+    schemas = metadata.get("schemas") or [metadata["schema"]]
+    by_id = {schema.get("schema-id", 0): schema for schema in schemas}
+    own = by_id[metadata.get("current-schema-id", 0)]
+    if at is None or snapshot_id is None:
+        return own
+    snapshot = next(entry for entry in metadata["snapshots"] if entry["snapshot-id"] == snapshot_id)
+    of_snapshot = by_id.get(snapshot.get("schema-id"), own)
+    reference = (metadata.get("refs") or {}).get(at, {}) if isinstance(at, str) else {}
+    if reference.get("type") == "branch" and of_snapshot != own:
+        raise ArgumentError(
+            f"the schema of {table} changed after the last commit of its branch {at}: Spark reads the branch with "
+            f"the new one, DuckDB with that of the commit; ask Spark, or say at={snapshot_id}"
+        )
+    return of_snapshot
+
+
+def _content(connection, pointer):
+    """Return the bytes of a metadata file."""
+    import duckdb
+
+    location = pointer.location
+    gone = (
+        f"the catalog says that the metadata of {pointer.table} are {location}, and there is no such file: was "
+        "the warehouse moved?"
+    )
+    if scheme(location) in LOCAL:
+        path = Path(urlsplit(location).path if scheme(location) else location)
+        if not path.is_file():
+            raise ArgumentError(gone)
+        content = path.read_bytes()
+    else:
+        try:
+            rows = connection.execute(f"SELECT content FROM read_blob({engine.literal(location)})").fetchall()
+        except (duckdb.IOException, duckdb.HTTPException) as error:
+            raise ArgumentError(f"{gone} ({error})") from None
+        if not rows:
+            raise ArgumentError(gone)
+        content = rows[0][0]
+    return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
+
+
+def names(fields: Iterable[Mapping[str, Any]]) -> Iterator[str]:
+    """Give the names of columns and of the fields of their structs, in lower case."""
+    for field in fields:
+        yield field["name"].lower()
+        if isinstance(field["type"], Mapping):
+            yield from names(field["type"].get("fields", ()))
+
+
+def scan(table: Table) -> str:
+    """Return the call by which DuckDB reads a table at its version."""
+    location = engine.literal(table.pointer.location)
+    return f"iceberg_scan({location}{_version(table.metadata, table.snapshot_id)})"
+
+
+def _version(metadata, snapshot_id):
+    # without an id DuckDB reads the main branch, with the table's own schema as Spark does
+    return "" if snapshot_id == current_id(metadata) else f", snapshot_from_id={snapshot_id}"
+
+
+def _files(connection, pointer, snapshot_id, version):
+    """Return the kinds of live files of a version, and the manifests of its data and deletes."""
+    if snapshot_id is None:
+        return frozenset(), (), ()
+    columns = "manifest_path, manifest_content, content, file_format"
+    entries = f"SELECT DISTINCT {columns} FROM iceberg_metadata({engine.literal(pointer.location)}{version})"
+    rows = connection.execute(entries).fetchall()
+    kinds = frozenset((content, file_format.upper()) for _, _, content, file_format in rows)
+    data = {path for path, content, _, _ in rows if content == "DATA"}
+    return kinds, tuple(sorted(data)), tuple(sorted({path for path, _, _, _ in rows} - data))

@@ -1,0 +1,119 @@
+"""Questions to Iceberg tables without Spark: DuckDB over the catalog's own pointer."""
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import Any
+
+from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
+from workbench.light import catalogs, engine, limits, metadata, statements
+
+
+def query(catalog: Any, sql: str, *, at: Any = None, **values: Any) -> Any:
+    """Answer a question from Iceberg tables, without a JVM and without importing PyIceberg.
+
+    The catalog is asked where each table's metadata are, so that the answer is that of the last commit. Nulls are
+    sorted as by Spark, times are UTC, and a sum of integers is a long as there, an error where it does not fit.
+    What DuckDB would answer otherwise than Spark, or not at all, is refused before work starts.
+
+    Args:
+        catalog: PyIceberg's Catalog; or its properties as `load_catalog` takes them, with `name` beside them.
+        sql: one SELECT in DuckDB's SQL, tables as `namespace.name` or `catalog.namespace.name`, values as `$name`.
+        at: version of all its tables: a snapshot's id, a tag, a branch, or a time (datetime or ISO text, UTC where
+            it has no zone); left out, the current one.
+        values: one for each parameter.
+
+    Returns:
+        pyarrow.Table, in the order that the statement asks for.
+
+    Raises:
+        ValueError: the statement writes or is not one SELECT, a value is missing, a table, column or version is
+            unknown, or this engine does not answer as Spark does; the message says which and what there is.
+    """
+    with opened(catalog, sql, at=at) as (connection, statement, tables):
+        given = statements.values(statement, values)
+        for table in tables.values():
+            _refuse(connection, table, statement)
+        return _answer(connection, statement, tables, given)
+
+
+@contextmanager
+def opened(
+    catalog: Any, sql: str, *, at: Any = None
+) -> Iterator[tuple[Any, statements.Statement, dict[tuple[str, ...], metadata.Table]]]:
+    """Take a statement apart and find its tables.
+
+    Yields:
+        DuckDB's connection, the statement, and its tables by their names in it.
+    """
+    with engine.connection(None) as parser:
+        statement = statements.read(parser, sql)
+    pointers = {parts: catalogs.pointer(catalog, parts) for parts in statement.tables}
+    storage = None
+    for pointer in pointers.values():
+        metadata.readable(pointer)
+        if metadata.scheme(pointer.location) in metadata.S3:
+            storage = (storage or {}) | pointer.storage
+    with engine.connection(storage, alone=any(len(parts) > 2 for parts in pointers)) as connection:
+        tables = {parts: metadata.load(connection, pointer, at) for parts, pointer in pointers.items()}
+        known = frozenset(name for table in tables.values() for name in metadata.names(table.schema["fields"]))
+        yield connection, replace(statement, known=known), tables
+
+
+def require(parts: tuple[str, ...], tables: Collection[tuple[str, ...]]) -> None:
+    """Refuse a statement that does not read a table.
+
+    Args:
+        parts: the table's name.
+        tables: names of those that it reads; a catalog's name may stand in front.
+
+    Raises:
+        ValueError: with those that it reads.
+    """
+    if parts[-2:] not in {read[-2:] for read in tables}:
+        known = ", ".join(sorted(identifiers.spelled(read) for read in tables)) or "no table"
+        raise ArgumentError(f"the statement does not read {identifiers.spelled(parts)}; it reads {known}")
+
+
+def _refuse(connection, table, statement):
+    if reason := next(limits.duckdb(connection, table, statement), None):
+        raise ArgumentError(
+            f"DuckDB does not answer from {table.pointer.table} as Spark does: {reason}; ask Spark"
+        )
+
+
+def _answer(connection, statement, tables, values):
+    import duckdb
+
+    _name(connection, tables)
+    try:
+        result = connection.execute(statement.sql, values or None)
+        kinds = [str(column[1]) for column in result.description]
+        answer = result.to_arrow_table()
+    except (duckdb.BinderException, duckdb.CatalogException) as error:
+        raise ArgumentError(f"the statement does not fit its tables: {error}") from None
+    return _narrowed(answer, kinds)
+
+
+def _name(connection, tables):
+    """Give the tables their names in the statement, each a view of its version."""
+    databases = {parts[0] for parts in tables if len(parts) > 2}
+    for database in databases:
+        connection.execute(f"ATTACH ':memory:' AS {engine.quoted(database)}")
+    for parts, table in tables.items():
+        schema, name = ".".join(map(engine.quoted, parts[:-1])), ".".join(map(engine.quoted, parts))
+        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
+        connection.execute(f"CREATE VIEW {name} AS SELECT * FROM {metadata.scan(table)}")
+
+
+def _narrowed(answer, kinds):
+    """Return sums of integers as longs, which they are in Spark; DuckDB has them with 128 bits."""
+    import pyarrow as pa
+
+    for place, (field, kind) in enumerate(zip(answer.schema, kinds, strict=True)):
+        if kind == "HUGEINT":
+            answer = answer.set_column(
+                place, pa.field(field.name, pa.int64()), answer.column(place).cast(pa.int64())
+            )
+    return answer

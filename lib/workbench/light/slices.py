@@ -1,0 +1,189 @@
+"""Rows as data files of a table: split by its partitions, sorted by its order, each file written once."""
+
+import itertools
+import uuid
+from collections.abc import Iterator
+from functools import reduce
+from typing import Any
+
+from workbench._base.errors import ArgumentError
+
+
+def fit(table: Any, rows: Any) -> Any:
+    """Return rows as an Arrow table that a table of Iceberg takes.
+
+    Args:
+        table: PyIceberg's Table.
+        rows: pyarrow.Table, or a list of dicts whose keys are columns.
+
+    Raises:
+        ValueError: a column is unknown or missing or has another type, or PyIceberg would write something else.
+    """
+    import pyarrow as pa
+    from pyiceberg.io.pyarrow import _check_pyarrow_schema_compatible
+
+    schema = table.schema().as_arrow()
+    if isinstance(rows, list):
+        if unknown := sorted({str(name) for row in rows for name in row} - set(schema.names)):
+            raise ArgumentError(f"{unknown[0]} is not a column; it has {', '.join(schema.names)}")
+        try:
+            rows = pa.Table.from_pylist(rows, schema=schema)
+        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+            raise ArgumentError(f"the rows do not fit the columns: {error}") from None
+    if not isinstance(rows, pa.Table):
+        raise ArgumentError(f"rows is {type(rows).__name__}, expected a pyarrow.Table or a list of dicts")
+    _check_pyarrow_schema_compatible(table.schema(), rows.schema, format_version=table.format_version)
+    for name in rows.column_names:
+        if _null_list(rows.schema.field(name).type, rows.column(name).combine_chunks()):
+            raise ArgumentError(
+                f"the column {name} holds a null list or map of structs, which PyIceberg writes as an empty one "
+                "(apache/iceberg-python 3833); write it with Spark"
+            )
+    return rows
+
+
+def _null_list(kind, values):
+    import pyarrow as pa
+
+    if pa.types.is_struct(kind):
+        return any(_null_list(field.type, values.field(place)) for place, field in enumerate(kind))
+    if not (pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind)):
+        return False
+    inner = [kind.key_type, kind.item_type] if pa.types.is_map(kind) else [kind.value_type]
+    if any(map(pa.types.is_struct, inner)) and values.null_count:
+        return True
+    if pa.types.is_map(kind):
+        return _null_list(kind.key_type, values.keys) or _null_list(kind.item_type, values.items)
+    return _null_list(kind.value_type, values.values)
+
+
+def write(table: Any, rows: Any) -> list[Any]:
+    """Write rows as data files that no snapshot knows yet.
+
+    A partition is a slice of the rows once they are sorted, so that each row is touched once, however many
+    partitions there are. Files note the table's sort order, which the rows have, and count NaN.
+
+    Args:
+        table: PyIceberg's Table.
+        rows: as `fit` returns them.
+
+    Returns:
+        PyIceberg's DataFiles.
+    """
+    from pyiceberg.io.pyarrow import write_file
+
+    slices = list(_slices(table, rows))
+    files = list(write_file(table.io, table.metadata, (task for task, _ in slices)))
+    for file, (_, part) in zip(files, slices, strict=True):
+        _note(table, file, part)
+    return files
+
+
+def _slices(table, rows):
+    """Give a task of PyIceberg's writer for each file, and its rows."""
+    from pyiceberg.io.pyarrow import bin_pack_arrow_table, pyarrow_to_schema
+    from pyiceberg.table import TableProperties, WriteTask
+
+    size = int(
+        table.properties.get(
+            TableProperties.WRITE_TARGET_FILE_SIZE_BYTES, TableProperties.WRITE_TARGET_FILE_SIZE_BYTES_DEFAULT
+        )
+    )
+    schema = pyarrow_to_schema(
+        rows.schema, name_mapping=table.schema().name_mapping, format_version=table.format_version
+    )
+    import pyarrow as pa
+
+    write_uuid, numbers = uuid.uuid4(), itertools.count()
+    for key, part in _partitions(table, rows):
+        for batches in bin_pack_arrow_table(part, size):
+            task = WriteTask(write_uuid, next(numbers), schema, batches, partition_key=key)
+            yield task, pa.Table.from_batches(batches)
+
+
+def _partitions(table, rows) -> Iterator[tuple[Any, Any]]:
+    """Split rows by the table's partitions, each sorted by its order; gives PyIceberg's key and the rows."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyiceberg.partitioning import PartitionFieldValue, PartitionKey
+
+    schema, fields = table.schema(), table.spec().fields
+    # encoded, NaN and null are values like others
+    encoded = [_transformed(table, field, rows).dictionary_encode(null_encoding="encode") for field in fields]
+    keys = {f"p{number}": column.indices for number, column in enumerate(encoded)}
+    directions = dict.fromkeys(keys, "ascending")
+    for number, (field, column) in enumerate(
+        (field, _transformed(table, field, rows)) for field in table.sort_order().fields
+    ):
+        for name, values, direction in _ordered(f"s{number}", field, column):
+            keys[name], directions[name] = values, direction
+    if not keys:
+        yield None, rows
+        return
+    order = pc.sort_indices(pa.table(keys), sort_keys=list(directions.items()))
+    rows = rows.take(order)
+    if not fields:
+        yield None, rows
+        return
+    codes = [column.indices.take(order) for column in encoded]
+    changes = reduce(pc.or_, (pc.not_equal(code[1:], code[:-1]) for code in codes))
+    starts = [0, *(place + 1 for place in pc.indices_nonzero(changes).to_pylist())]
+    for start, end in itertools.pairwise([*starts, len(rows)]):
+        values = [
+            PartitionFieldValue(field, column.dictionary[code[start].as_py()].as_py())
+            for field, column, code in zip(fields, encoded, codes, strict=True)
+        ]
+        yield PartitionKey(values, table.spec(), schema), rows.slice(start, end - start)
+
+
+def _transformed(table, field, rows):
+    """Return the values of a partition or sort field, as one array."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    schema = table.schema()
+    full = schema.find_column_name(field.source_id)
+    name, *inner = [full] if full in rows.column_names else full.split(".")
+    column = rows.column(name) if name in rows.column_names else None
+    kind = schema.find_type(field.source_id)
+    if column is None:  # an optional column that the rows leave out
+        from pyiceberg.io.pyarrow import schema_to_pyarrow
+
+        column, inner = pa.nulls(len(rows), schema_to_pyarrow(kind)), ()
+    for part in inner:
+        column = pc.struct_field(column, part)
+    values = field.transform.pyarrow_transform(kind)(column)
+    return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
+
+
+def _ordered(name, field, column):
+    """Give the columns by which rows are sorted: where nulls are, where NaN is, the values."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyiceberg.table.sorting import NullOrder, SortDirection
+
+    direction = "ascending" if field.direction == SortDirection.ASC else "descending"
+    yield (
+        f"{name}_null",
+        column.is_null(),
+        "descending" if field.null_order == NullOrder.NULLS_FIRST else "ascending",
+    )
+    if pa.types.is_floating(column.type):
+        yield f"{name}_nan", pc.fill_null(pc.is_nan(column), False), direction  # the greatest of all
+    yield name, column, direction
+
+
+def _note(table, file, part):
+    """Let a data file say by which order it is sorted, and how many NaN its columns hold."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    from pyiceberg.manifest import DATA_FILE_TYPE
+
+    places = {field.name: place for place, field in enumerate(DATA_FILE_TYPE[2].fields)}
+    file[places["sort_order_id"]] = table.sort_order().order_id or None
+    counts = {}
+    for field in part.schema:
+        if pa.types.is_floating(field.type):
+            number = table.schema().find_field(field.name).field_id
+            counts[number] = pc.sum(pc.is_nan(part.column(field.name)), min_count=0).as_py()
+    file[places["nan_value_counts"]] = counts

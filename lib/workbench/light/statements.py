@@ -1,0 +1,201 @@
+"""What a statement reads: its tables, its parameters, the columns that it compares; from DuckDB's own parser."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbench._base.errors import ArgumentError
+from workbench.light import engine
+
+# what a FROM clause may hold beside tables: they read nothing outside the statement
+TABLE_FUNCTIONS = {"range", "generate_series", "unnest"}
+EXTREMES = {"max", "min"}  # which Spark answers from the bounds of files, and those leave NaN out
+POSITION = ""  # of what is ordered by a column's number, which is no name of a column
+OTHER_CATALOGS = {"memory", "system", "temp"}  # DuckDB's own names of databases
+OWN_SCHEMAS = {"information_schema", "main", "pg_catalog"}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A query.
+
+    Attributes:
+        sql: its text.
+        tables: names of the tables that it reads, each once, as parts: (namespace, …, name).
+        parameters: names of its parameters.
+        columns: all names and parts of names of columns in it, in lower case; "*" where a star stands.
+        compared: those that a comparison, a minimum or a maximum is asked of.
+        aliases: names that it gives to columns.
+        sources: names by which it calls tables and subqueries.
+        known: names of the columns of its tables, in lower case, where they have been looked up.
+    """
+
+    sql: str
+    tables: tuple[tuple[str, ...], ...]
+    parameters: frozenset[str]
+    columns: frozenset[str]
+    compared: frozenset[str]
+    aliases: frozenset[str]
+    sources: frozenset[str]
+    known: frozenset[str] = frozenset()
+
+    @property
+    def renames(self) -> bool:
+        """Say whether it may compare a column by another name than the column's own."""
+        return bool(self.compared - self.sources - self.known or self.compared & self.aliases)
+
+
+def read(connection: Any, sql: str) -> Statement:
+    """Take a statement apart, without running it.
+
+    Args:
+        connection: of DuckDB, whose parser reads the text.
+        sql: one SELECT, in DuckDB's SQL; values stand in it as `$name`.
+
+    Raises:
+        ValueError: it is not one statement, it writes, or it reads something else than tables of the catalog.
+    """
+    _one_select(connection, sql)
+    # a literal: for the first parameter of a process DuckDB imports pandas, which takes longer than the answer
+    text = connection.execute(f"SELECT json_serialize_sql({engine.literal(sql)}::VARCHAR)").fetchone()[0]
+    tree = json.loads(text)
+    if tree["error"]:
+        raise ArgumentError(f"the statement cannot be judged before it runs: {tree['error_message']}")
+    nodes = list(_nodes(tree))
+    _only_tables(nodes)
+    return Statement(
+        sql,
+        _tables(nodes),
+        _parameters(connection, sql),
+        frozenset(_columns(nodes)),
+        frozenset(_compared(nodes)),
+        frozenset(_aliases(nodes)),
+        frozenset(_sources(nodes)),
+    )
+
+
+def values(statement: Statement, given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values of a statement's parameters.
+
+    Raises:
+        ValueError: one is missing, or the statement has no parameter of a name.
+    """
+    names = ", ".join(f"${name}" for name in sorted(statement.parameters)) or "none"
+    if unknown := sorted(given.keys() - statement.parameters):
+        raise ArgumentError(f"{unknown[0]} is not a parameter of the statement; it has {names}")
+    if missing := sorted(statement.parameters - given.keys()):
+        raise ArgumentError(f"the parameter ${missing[0]} has no value; the statement has {names}")
+    return dict(given)
+
+
+def _one_select(connection, sql):
+    import duckdb
+
+    if not isinstance(sql, str) or not sql.strip():
+        raise ArgumentError(f"sql is {sql!r}, expected the text of one SELECT")
+    try:
+        statements = connection.extract_statements(sql)
+    except duckdb.ParserException as error:
+        raise ArgumentError(f"the statement is not SQL that DuckDB reads: {error}") from None
+    kinds = [statement.type.name for statement in statements]
+    if writing := [kind for kind in kinds if kind != "SELECT"]:
+        raise ArgumentError(
+            f"query reads and never writes; found {writing[0]}, expected one SELECT. Rows are written by append "
+            "and merge"
+        )
+    if len(kinds) != 1:
+        raise ArgumentError(f"expected one SELECT, found {len(kinds)} statements")
+
+
+def _parameters(connection, sql):
+    names = connection.extract_statements(sql)[0].named_parameters
+    if numbers := sorted(name for name in names if name.isdigit()):
+        raise ArgumentError(f"parameters have names, as $day; found the position {numbers[0]}")
+    return frozenset(names)
+
+
+def _nodes(tree) -> Iterator[dict]:
+    if isinstance(tree, dict):
+        yield tree
+    for child in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
+        yield from _nodes(child)
+
+
+def _only_tables(nodes):
+    for node in nodes:
+        kind = node.get("type")
+        if kind == "TABLE_FUNCTION" and node["function"]["function_name"].lower() not in TABLE_FUNCTIONS:
+            raise ArgumentError(
+                f"query reads tables of the catalog; found the table function {node['function']['function_name']}"
+            )
+        if kind in ("SHOW_REF", "PIVOT"):
+            raise ArgumentError(
+                f"expected a SELECT from tables of the catalog, found {node.get('show_type', kind)}"
+            )
+        if node.get("at_clause"):
+            raise ArgumentError("the statement names a version with AT; name it by at=, for all its tables")
+
+
+def _tables(nodes):
+    common = {entry["key"].lower() for node in nodes for entry in (node.get("cte_map") or {}).get("map", ())}
+    names = {}
+    for node in nodes:
+        if node.get("type") != "BASE_TABLE":
+            continue
+        parts = tuple(part for part in (node["catalog_name"], node["schema_name"], node["table_name"]) if part)
+        if len(parts) == 1 and parts[0].lower() in common:
+            continue
+        if len(parts) == 1:
+            raise ArgumentError(
+                f"{parts[0]!r} is not a table's name; expected namespace.name or catalog.namespace.name"
+            )
+        if parts[0].lower() in OTHER_CATALOGS or parts[-2].lower() in OWN_SCHEMAS:
+            raise ArgumentError(
+                f"{'.'.join(parts)} is a name that DuckDB keeps for itself; its tables are Spark's to read"
+            )
+        names[parts] = None
+    return tuple(names)
+
+
+def _columns(nodes):
+    for node in nodes:
+        if node.get("class") == "COLUMN_REF":
+            yield from (part.lower() for part in node["column_names"])
+        elif node.get("class") == "STAR":
+            yield "*"
+
+
+def _compared(nodes):
+    for node in nodes:
+        extreme = node.get("class") == "FUNCTION" and node["function_name"].lower() in EXTREMES
+        if extreme or str(node.get("type")).startswith("COMPARE_"):
+            yield from (name for name in _columns(_nodes(node)) if name != "*")
+        yield from (name.lower() for name in node.get("using_columns") or ())
+        yield from _first_of_order(node.get("modifiers") or ())
+
+
+def _first_of_order(modifiers):
+    """Give the columns of an ORDER BY with a LIMIT: DuckDB compares them with the last row that it keeps."""
+    kinds = {modifier["type"] for modifier in modifiers}
+    if not kinds & {"LIMIT_MODIFIER", "LIMIT_PERCENT_MODIFIER"}:
+        return
+    for order in (order for modifier in modifiers for order in modifier.get("orders", ())):
+        columns = [name for name in _columns(_nodes(order["expression"])) if name != "*"]
+        yield from columns or (POSITION,)
+
+
+def _aliases(nodes):
+    for node in nodes:
+        if "class" in node and node.get("alias"):
+            yield node["alias"].lower()
+        yield from (name.lower() for name in (*node.get("column_name_alias", ()), *node.get("aliases", ())))
+
+
+def _sources(nodes):
+    for node in nodes:
+        if "class" not in node and node.get("alias"):
+            yield node["alias"].lower()
+        if node.get("type") == "BASE_TABLE":
+            parts = (node["catalog_name"], node["schema_name"], node["table_name"])
+            yield from (part.lower() for part in parts if part)

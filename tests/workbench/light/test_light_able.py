@@ -1,0 +1,118 @@
+"""Which engines answer as Spark does: what is said of a table is what they do."""
+
+import light_cases
+import pytest
+from conftest import ENVIRONMENT
+from light_cases import cases, lake, read, sparks
+
+from workbench import light, session
+from workbench.light import abilities
+
+EQUALITY, AVRO, ORC, VECTORS = (
+    "it has deletes by equality", "it has files in the format AVRO", "it has files in the format ORC",
+    "it has deletes as vectors, in Puffin files",
+)  # fmt: skip
+NULL_LISTS = "a list or map of structs in its column {} is or may be null, and is read as empty"
+NONE = {"spark": (), "duckdb": (), "pyiceberg": (), "polars": (), "datafusion": ()}
+# of each table, what is not empty
+REASONS = {
+    "deletion_vectors": {"datafusion": (VECTORS,)},
+    "equality_deletes": {"pyiceberg": (EQUALITY,), "polars": (EQUALITY,)},
+    "evolved": {"datafusion": ("its struct s has had a field added",)},
+    "types": {"pyiceberg": (NULL_LISTS.format("l"),)},
+    "avro": dict.fromkeys(("duckdb", "pyiceberg", "polars", "datafusion"), (AVRO,)),
+    "orc": dict.fromkeys(("duckdb", "polars", "datafusion"), (ORC,)),
+    "null_lists": {"pyiceberg": (NULL_LISTS.format("m"), NULL_LISTS.format("deep"))},
+}
+OTHERS = ("pyiceberg", "polars", "datafusion")
+
+
+@pytest.mark.parametrize("case", [make.__name__ for make in light_cases.ALL])
+def test_engines_do_as_is_said_of_each_table(spark, cases, case):
+    table = f"{cases}.{case}"
+    assert light.able(lake(), table) == NONE | REASONS.get(case, {})
+    expected = sparks(spark, f"SELECT * FROM {table} ORDER BY id")
+    for engine in OTHERS:
+        answer = answered(engine, table)
+        assert (answer == expected) is (engine not in REASONS.get(case, {})), engine
+
+
+def answered(engine, table, where=None):
+    """What an engine makes of a table: rows, or the error with which it refuses."""
+    try:
+        return read(engine, session.catalog(ENVIRONMENT).load_table(table), where=where)
+    except Exception as error:
+        return error
+
+
+def test_a_range_over_nan_is_answered_in_four_ways(spark, cases):
+    """It is refused for each but Spark, whose own answer is not that of the rows either."""
+    table, where = f"{cases}.nans", ("f", ">", 100)
+    counts = {engine: len(answered(engine, table, where)) for engine in OTHERS}
+    assert sparks(spark, f"SELECT count(*) FROM {table} WHERE f > 100") == [(50,)]
+    assert counts == {"pyiceberg": 43, "polars": 65, "datafusion": 65}
+    reasons = light.able(lake(), table, f"SELECT * FROM {table} WHERE f > 100")
+    assert [engine for engine, found in reasons.items() if not found] == ["spark"]
+
+
+COMPARED = (
+    "SELECT * FROM {} WHERE f > 100",
+    "SELECT id FROM {} WHERE f BETWEEN 1 AND 2",
+    "SELECT id FROM {} WHERE NOT f <= 100",
+    "SELECT id FROM {} WHERE F <> 5",
+    "SELECT id FROM {} AS t WHERE t.f IN (1, 2)",
+    "SELECT max(f) FROM {}",
+    "SELECT id FROM {} ORDER BY f DESC LIMIT 3",
+    "SELECT f, id FROM {} ORDER BY 1 LIMIT 3",
+    "SELECT * FROM (SELECT f AS g FROM {}) WHERE g > 100",
+    "SELECT * FROM (SELECT f FROM {}) AS t(g) WHERE g > 100",
+    "SELECT * FROM (SELECT f AS id FROM {}) WHERE id > 100",
+    "WITH t(g) AS (SELECT f FROM {}) SELECT g FROM t WHERE g < 5",
+    "SELECT * FROM {} AS a JOIN {} AS b USING (f)",
+    "SELECT CASE WHEN f > 3 THEN 1 END FROM {}",
+)
+NOT_COMPARED = (
+    "SELECT * FROM {} WHERE id > 100",
+    "SELECT t.f FROM {} AS t WHERE t.id > 100",
+    "SELECT f, count(*) FROM {} GROUP BY f ORDER BY f",
+    "SELECT id FROM {} WHERE isnan(f)",
+    "SELECT id AS f2 FROM {} WHERE id = 3",
+    "SELECT sum(f) FROM {} WHERE f IS NOT NULL",
+)
+
+
+@pytest.mark.parametrize("sql", COMPARED)
+def test_a_statement_that_compares_nan_is_refused(spark, cases, sql):
+    text = sql.replace("{}", f"{cases}.nans")
+    assert "its column f holds NaN" in light.able(lake(), f"{cases}.nans", text)["duckdb"][0]
+    with pytest.raises(ValueError, match="does not answer from .*nans as Spark does: its column f holds NaN"):
+        light.query(lake(), text)
+
+
+@pytest.mark.parametrize("sql", NOT_COMPARED)
+def test_a_statement_that_does_not_is_answered(spark, cases, sql):
+    text = sql.replace("{}", f"{cases}.nans")
+    assert light.able(lake(), f"{cases}.nans", text)["duckdb"] == ()
+    order = {"key": repr}
+    assert sorted(light_cases.rows(light.query(lake(), text)), **order) == sorted(sparks(spark, text), **order)
+
+
+def test_of_several_tables_each_is_named(spark, cases):
+    sql = f"SELECT a.id FROM {cases}.plain AS a JOIN {cases}.avro AS b ON a.id = b.id"
+    assert light.able(lake(), f"{cases}.plain", sql)["duckdb"] == (f"{cases}.avro: {AVRO}",)
+    with pytest.raises(ValueError, match=f"does not read {cases}.orc; it reads {cases}.avro, {cases}.plain"):
+        light.able(lake(), f"{cases}.orc", sql)
+
+
+@pytest.mark.parametrize(
+    ("datafusion", "core", "reason"),
+    [
+        ("53.0.0", "0.10.1", None),
+        ("55.0.0", "0.10.1", "datafusion is 55.0.0, and pyiceberg-core 0.10.1 is made for 53: together they end"),
+        ("53.0.0", "0.11.0", "it is not known for which DataFusion pyiceberg-core 0.11.0 is made"),
+        ("53.0.0", None, "pyiceberg-core, by which DataFusion reads Iceberg, is not installed"),
+    ],
+)
+def test_a_datafusion_of_another_major_version(datafusion, core, reason):
+    reasons = abilities.mismatch(datafusion, core)
+    assert len(reasons) == bool(reason) and (not reason or reasons[0].startswith(reason))

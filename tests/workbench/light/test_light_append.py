@@ -1,0 +1,303 @@
+"""Rows once an id: whoever dies, whoever else writes, however often it comes."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from light_child import writers
+from pyiceberg.exceptions import CommitFailedException
+from pyiceberg.partitioning import PartitionField, PartitionSpec
+from pyiceberg.table.sorting import NullOrder, SortDirection, SortField, SortOrder
+from pyiceberg.transforms import BucketTransform, DayTransform, IdentityTransform, TruncateTransform
+
+from workbench import light
+from workbench.light import appending
+
+SCHEMA = pa.schema([("id", pa.int64()), ("name", pa.string())])
+LATER = datetime.now(UTC) + timedelta(hours=1)
+
+
+@pytest.fixture
+def lake(tmp_path):
+    properties = {
+        "name": "own",
+        "type": "sql",
+        "uri": f"sqlite:///{tmp_path}/catalog.db?timeout=60",
+        "warehouse": f"file://{tmp_path}",
+    }
+    light.catalogs.load(properties).create_namespace("n")
+    return properties
+
+
+@pytest.fixture
+def table(lake):
+    return light.catalogs.load(lake).create_table("n.t", SCHEMA)
+
+
+def rows(*ids):
+    return [{"id": number, "name": f"n{number}"} for number in ids]
+
+
+def ids_in(lake):
+    return [row["id"] for row in light.query(lake, "SELECT id FROM n.t ORDER BY id").to_pylist()]
+
+
+def test_the_rows_of_an_id_are_there_once(lake, table):
+    first = light.append(lake, "n.t", rows(1, 2), ids="a")
+    assert (first.rows, first.repeated, first.tries) == (2, (), 1) and first.snapshot_id
+    assert light.append(lake, "own.n.t", rows(1, 2), ids="a") == light.Append(0, ("a",), None, 1)
+    again = light.append(lake, "n.t", rows(2, 3, 4, 5), ids=["a", "b", "c", "b"])
+    assert (again.rows, again.repeated) == (3, ("a",))
+    assert ids_in(lake) == [1, 2, 3, 4, 5]
+    table.refresh()
+    assert table.current_snapshot().summary[appending.KEY] == '["b", "c"]'
+
+
+def test_without_ids_rows_are_new(lake, table):
+    assert [light.append(lake, "n.t", pa.Table.from_pylist(rows(1), SCHEMA)).rows for _ in range(2)] == [1, 1]
+    assert ids_in(lake) == [1, 1]
+
+
+def test_what_was_rolled_back_is_written_again(lake, table):
+    light.append(lake, "n.t", rows(1), ids="a")
+    light.append(lake, "n.t", rows(2), ids="b")
+    table.refresh()
+    table.manage_snapshots().rollback_to_snapshot(table.snapshots()[0].snapshot_id).commit()
+    assert [light.append(lake, "n.t", rows(n), ids=id).rows for n, id in ((1, "a"), (2, "b"))] == [0, 1]
+    assert ids_in(lake) == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "repeated"),
+    [("killed before", -9, []), ("killed behind", -9, ["a"]), ("answer lost", 0, ["a"])],
+)
+def test_a_writer_that_dies_or_is_not_told(lake, table, writers, fault, code, repeated):
+    """It is called again, as a queue does."""
+    ((said, ended),) = writers(lake, "n.t", [{"rows": rows(1, 2), "ids": "a"}], fault=fault)
+    assert (ended, said) == (code, [[2, []]] if fault == "answer lost" else [])
+    assert light.append(lake, "n.t", rows(1, 2), ids="a").repeated == tuple(repeated)
+    assert ids_in(lake) == [1, 2]
+
+
+def test_the_same_messages_to_four_at_once(lake, table, writers):
+    calls = [{"rows": rows(2 * n, 2 * n + 1), "ids": f"m{n}"} for n in range(4)]
+    ended = writers(lake, "n.t", *(calls[n:] + calls[:n] for n in range(4)))
+    assert [code for _, code in ended] == [0, 0, 0, 0]
+    assert sum(written for said, _ in ended for written, _ in said) == 8
+    assert ids_in(lake) == list(range(8))
+
+
+def test_a_racer_that_took_some_of_the_ids_between_look_and_commit(lake, table, monkeypatch):
+    """The files are written anew without its rows, and the first ones are deleted."""
+    whole, written = light.writing.begin, []
+
+    def begin(loaded, files, summary):
+        written.append([file.file_path.removeprefix("file://") for file in files])
+        if len(written) == 1:
+            light.append(lake, "n.t", rows(1), ids="a")
+        return whole(loaded, files, summary)
+
+    monkeypatch.setattr(light.writing, "begin", begin)
+    done = light.append(lake, "n.t", rows(1, 2), ids=["a", "b"])
+    assert (done.rows, done.repeated, done.tries) == (1, ("a",), 2)
+    assert ids_in(lake) == [1, 2]
+    assert not any(map(exists, written[0])) and all(map(exists, written[-1]))
+
+
+def exists(path):
+    return Path(path).is_file()
+
+
+def test_a_refused_commit_is_repeated_with_the_same_files(lake, table, monkeypatch):
+    whole, written = light.writing.begin, []
+
+    def begin(loaded, files, summary):
+        written.append([file.file_path for file in files])
+        if len(written) == 1:
+            table.append(pa.Table.from_pylist(rows(9), SCHEMA))
+        return whole(loaded, files, summary)
+
+    monkeypatch.setattr(light.writing, "begin", begin)
+    assert light.append(lake, "n.t", rows(1), ids="a").tries == 2
+    assert written[0] == written[1] and ids_in(lake) == [1, 9]
+
+
+def test_a_commit_that_others_always_come_before(lake, table, monkeypatch):
+    whole, written = light.writing.begin, []
+
+    def begin(loaded, files, summary):
+        written.append(files[0].file_path.removeprefix("file://"))
+        table.refresh()
+        table.append(pa.Table.from_pylist(rows(9), SCHEMA))
+        return whole(loaded, files, summary)
+
+    monkeypatch.setattr(light.writing, "begin", begin)
+    with pytest.raises(CommitFailedException):
+        light.append(lake, "n.t", rows(1), ids="a", tries=2)
+    assert len(written) == 2 and not exists(written[0]) and ids_in(lake) == [9, 9]
+
+
+@pytest.fixture
+def expired(lake, table):
+    """The snapshot that wrote id a is gone, its rows are not."""
+    for number, id in ((1, "a"), (2, "b")):
+        light.append(lake, "n.t", rows(number), ids=id)
+    table.refresh()
+    table.maintenance.expire_snapshots().by_id(table.snapshots()[0].snapshot_id).commit()
+    return lake
+
+
+def test_an_id_whose_snapshot_may_have_been_expired_is_refused(expired):
+    for since in (None, datetime.now(UTC)):
+        with pytest.raises(
+            light.IdsExpired, match="of n.t before 20.* were expired, and 'a' may have been written"
+        ):
+            light.append(expired, "n.t", rows(1), ids="a", since=since)
+    assert light.append(expired, "n.t", rows(2), ids="b").repeated == ("b",)
+    assert ids_in(expired) == [1, 2]
+
+
+def test_an_id_that_is_younger_is_new(expired):
+    assert light.append(expired, "n.t", rows(3), ids="c", since=LATER).rows == 1
+    assert light.append(expired, "n.t", rows(4)).rows == 1
+    assert ids_in(expired) == [1, 2, 3, 4]
+
+
+def test_an_id_is_looked_up_in_a_column(expired):
+    done = light.append(expired, "n.t", rows(1, 5), ids=["n1", "n5"], id_column="name")
+    assert (done.rows, done.repeated, ids_in(expired)) == (1, ("n1",), [1, 2, 5])
+
+
+def test_files_are_slices_of_sorted_rows(lake):
+    nan, day = float("nan"), datetime(2026, 1, 1)
+    schema = pa.schema([("id", pa.int64()), ("p", pa.float64()), ("at", pa.timestamp("us")), ("s", pa.string())])
+    spec = PartitionSpec(
+        PartitionField(2, 1000, IdentityTransform(), "p"), PartitionField(3, 1001, DayTransform(), "day"),
+        PartitionField(4, 1002, TruncateTransform(1), "first"),
+    )  # fmt: skip
+    order = SortOrder(
+        SortField(4, IdentityTransform(), SortDirection.DESC, NullOrder.NULLS_FIRST),
+        SortField(1, BucketTransform(4), SortDirection.ASC, NullOrder.NULLS_LAST),
+        SortField(1, IdentityTransform(), SortDirection.ASC, NullOrder.NULLS_LAST),
+    )
+    catalog = light.catalogs.load(lake)
+    table = catalog.create_table("n.t", pa.schema([(field.name, field.type) for field in schema]))
+    with table.update_spec() as update:
+        for field in spec.fields:
+            update.add_field(schema.names[field.source_id - 1], field.transform, field.name)
+    with table.update_sort_order() as update:
+        for field in order.fields:
+            add = update.desc if field.direction == SortDirection.DESC else update.asc
+            add(schema.names[field.source_id - 1], field.transform, field.null_order)
+    values = [
+        (number, (nan, None, 1.0, -0.5)[number % 4], None if number % 7 == 0 else day + timedelta(hours=9 * (number % 5)),
+         None if number % 11 == 0 else f"{'ab'[number % 2]}{number % 3}")
+        for number in range(200)
+    ]  # fmt: skip
+    given = pa.Table.from_pylist([dict(zip(schema.names, row, strict=True)) for row in values], schema)
+    assert light.append(lake, "n.t", given, ids="a").rows == 200
+    table.refresh()
+    files = table.inspect.files().to_pylist()
+    partitions = {(repr(row[1]), row[2] and row[2].date(), row[3] and row[3][0]) for row in values}
+    assert len(files) == len(partitions) > 20
+    assert {file["sort_order_id"] for file in files} == {table.sort_order().order_id}
+    assert sum(dict(file["nan_value_counts"]).get(2, 0) for file in files) == 50
+    for file in files:
+        stored = pa.parquet.read_table(file["file_path"].removeprefix("file://")).to_pylist()
+        texts = [row["s"] for row in stored]
+        assert texts == sorted(texts, key=lambda text: (text is not None, [-ord(c) for c in text or ""]))
+        assert (
+            len({(repr(row["p"]), row["at"] and row["at"].date(), row["s"] and row["s"][0]) for row in stored})
+            == 1
+        )
+    found = light.query(lake, "SELECT * FROM n.t ORDER BY id").to_pylist()
+    assert [tuple(map(repr, row.values())) for row in found] == [tuple(map(repr, row)) for row in values]
+
+
+def test_files_are_no_larger_than_asked(lake, table):
+    with table.transaction() as change:
+        change.set_properties({"write.target-file-size-bytes": "20000"})
+    light.append(lake, "n.t", rows(*range(10_000)), ids="a")
+    table.refresh()
+    assert len(table.inspect.files()) > 5 and ids_in(lake) == list(range(10_000))
+
+
+LISTS = pa.list_(pa.struct([("a", pa.int64())]))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"table": "n.u"}, "table n.u is not in the catalog; there are n.t"),
+        ({"table": "t"}, "'t' is not a table name"),
+        ({"rows": 5}, "rows is int, expected a pyarrow.Table or a list of dicts"),
+        ({"rows": [{"nope": 1}]}, "nope is not a column; it has id, name"),
+        ({"rows": [{"id": "x"}]}, "the rows do not fit the columns"),
+        ({"rows": pa.table({"id": ["x"]})}, "Mismatch in fields"),
+        ({"ids": ["a"]}, "ids are 1 for 2 rows; expected one for all of them or one for each"),
+        ({"ids": ["a", ""]}, "an id is a text of 1 to 200 printable characters, found ''"),
+        ({"ids": "x" * 201}, "an id is a text of 1 to 200"),
+        ({"since": datetime(2026, 1, 1)}, "expected a datetime with its time zone"),
+        ({"id_column": "nope"}, "id_column is 'nope', which is not a column of n.t; it has id, name"),
+        ({"tries": 0}, "tries is 0"),
+    ],
+)
+def test_what_is_refused_before_anything_is_written(lake, table, arguments, sentence):
+    given = {"table": "n.t", "rows": rows(1, 2), "ids": "a"} | arguments
+    with pytest.raises(ValueError, match=sentence):
+        light.append(lake, given.pop("table"), given.pop("rows"), **given)
+    table.refresh()
+    assert table.current_snapshot() is None
+
+
+@pytest.mark.parametrize(
+    ("properties", "sentence"),
+    [
+        ({"write.format.default": "avro"}, "n.x is written in the format avro"),
+        ({"write.format.default": "orc"}, "n.x is written in the format orc"),
+    ],
+)
+def test_tables_that_pyiceberg_does_not_write(lake, properties, sentence):
+    light.catalogs.load(lake).create_table("n.x", SCHEMA, properties=properties)
+    with pytest.raises(ValueError, match=sentence):
+        light.append(lake, "n.x", rows(1), ids="a")
+
+
+@pytest.mark.parametrize(
+    ("kind", "value", "refused"),
+    [
+        (LISTS, None, True),
+        (LISTS, [{"a": None}], False),
+        (pa.struct([("l", LISTS)]), {"l": None}, True),
+        (pa.list_(LISTS), [None], True),
+        (pa.map_(pa.string(), pa.struct([("a", pa.int64())])), None, True),
+        (pa.list_(pa.int64()), None, False),
+    ],
+)
+def test_null_lists_of_structs_are_not_written_as_empty_ones(lake, kind, value, refused):
+    schema = pa.schema([("id", pa.int64()), ("l", kind)])
+    light.catalogs.load(lake).create_table("n.x", schema)
+    given = pa.Table.from_pylist([{"id": 1, "l": value}], schema)
+    if refused:
+        with pytest.raises(ValueError, match="the column l holds a null list or map of structs"):
+            light.append(lake, "n.x", given)
+    else:
+        light.append(lake, "n.x", given)
+        assert light.query(lake, "SELECT * FROM n.x").to_pylist() == [{"id": 1, "l": value}]
+
+
+def test_a_table_of_version_3(lake, table):
+    path = Path(table.metadata_location.removeprefix("file://"))
+    path.write_text(json.dumps(json.loads(path.read_text()) | {"format-version": 3, "next-row-id": 0}))
+    with pytest.raises(
+        ValueError, match="n.t has version 3 of Iceberg's table format, which PyIceberg reads and does not"
+    ):
+        light.append(lake, "n.t", rows(1), ids="a")
+
+
+def test_too_many_ids(lake, table):
+    with pytest.raises(ValueError, match="10001 ids in one append, at most 10000"):
+        light.append(lake, "n.t", rows(*range(10_001)), ids=list(map(str, range(10_001))))

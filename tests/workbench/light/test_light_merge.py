@@ -1,0 +1,148 @@
+"""Rows merged by key: what is left is what one after another would leave."""
+
+import pyarrow as pa
+import pyarrow.parquet
+import pytest
+from conftest import PROVE
+from light_child import writers
+from pyiceberg.catalog import load_catalog
+from pyiceberg.transforms import IdentityTransform
+
+from workbench import light
+
+SCHEMA = pa.schema([("k", pa.int64()), ("part", pa.string()), ("v", pa.string())])
+EACH = 50 if PROVE else 1  # merges of each of four processes
+
+
+@pytest.fixture(scope="module")
+def rest():
+    from workbench_standins import s3
+
+    with s3.serve() as server:
+        yield {"name": "lake"} | server.properties("rest")
+
+
+@pytest.fixture(params=["sql", "rest"])
+def catalog(request, tmp_path):
+    """Properties of a catalog with a table n.t of three rows, and the engine that merges there."""
+    if request.param == "rest":
+        properties, engine = request.getfixturevalue("rest"), "duckdb"
+    else:
+        properties, engine = (
+            {
+                "name": "own",
+                "type": "sql",
+                "uri": f"sqlite:///{tmp_path}/c.db?timeout=60",
+                "warehouse": f"file://{tmp_path}",
+            },
+            "pyiceberg",
+        )
+    loaded = light.catalogs.load(properties)
+    loaded.create_namespace_if_not_exists("n")
+    if loaded.table_exists("n.t"):
+        loaded.drop_table("n.t")
+    loaded.create_table("n.t", SCHEMA).append(pa.Table.from_pylist(rows("a", 1, 2, 3), SCHEMA))
+    return properties, engine
+
+
+def rows(value, *keys):
+    return [{"k": key, "part": "p", "v": f"{value}{key}"} for key in keys]
+
+
+def values(properties):
+    return light.query(properties, "SELECT k, v FROM n.t ORDER BY k, v").to_pylist()
+
+
+def test_a_key_is_replaced_or_added(catalog):
+    properties, engine = catalog
+    done = light.merge(properties, "n.t", rows("b", 2, 4), key=["k"])
+    assert (done.engine, done.rows, done.tries) == (engine, 2, 1)
+    expected = [{"k": key, "v": value} for key, value in ((1, "a1"), (2, "b2"), (3, "a3"), (4, "b4"))]
+    assert values(properties) == expected
+    light.merge(properties, "n.t", rows("b", 2, 4), key=["k", "part"])
+    assert values(properties) == expected
+    assert light.merge(properties, "n.t", pa.Table.from_pylist([], SCHEMA), key=["k"]).rows == 0
+
+
+@pytest.mark.parametrize(
+    "catalog",
+    [pytest.param("sql", marks=pytest.mark.proof("the same test on a REST catalog has the same race")), "rest"],
+    indirect=True,
+)
+def test_merges_at_once_leave_what_one_after_another_would(catalog, writers):
+    """Each adds a key of its own and replaces one that all share: a snapshot has one key more, and its value."""
+    properties, _ = catalog
+    calls = [
+        [{"rows": [*rows("x", key), {"k": 0, "part": "s", "v": f"x{key}"}], "key": ["k"]}
+         for key in range(1000 * (process + 1), 1000 * (process + 1) + EACH)]
+        for process in range(4)
+    ]  # fmt: skip
+    assert [code for _, code in writers(properties, "n.t", *calls)] == [0] * 4
+    table = light.catalogs.load(properties).load_table("n.t")
+    seen, states = set(), []
+    for snapshot in sorted(table.snapshots(), key=lambda snapshot: snapshot.sequence_number):
+        state = {row["k"]: row["v"] for row in table.scan(snapshot_id=snapshot.snapshot_id).to_arrow().to_pylist()}
+        new = {key for key in state if key >= 1000} - seen
+        seen |= new
+        if new and 0 in state:  # an upsert of PyIceberg is two snapshots of one commit
+            states.append((len(new), state[0] in {f"x{key}" for key in new}))
+    assert len(seen) == 4 * EACH and len(values(properties)) == 4 * EACH + 4
+    assert states == [(1, True)] * (4 * EACH)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"key": []}, "key is empty, expected columns of n.t: k, part, v"),
+        ({"key": ["nope"]}, "key is nope, expected columns of n.t"),
+        ({"key": "k"}, "columns are several: say key="),
+        ({"rows": rows("b", 1, 1)}, r"the key \(1,\) is there twice"),
+        ({"rows": [{"k": None, "part": "p", "v": "x"}]}, "the column k of the key is null in 1 rows"),
+        ({"rows": pa.table({"k": [1]})}, "the rows have no column part"),
+        ({"table": "n.u"}, "table n.u is not in the catalog"),
+    ],
+)
+def test_what_is_refused(catalog, arguments, sentence):
+    given = {"table": "n.t", "rows": rows("b", 1), "key": ["k"]} | arguments
+    with pytest.raises(ValueError, match=sentence):
+        light.merge(catalog[0], given["table"], given["rows"], key=given["key"])
+    assert len(values(catalog[0])) == 3
+
+
+def test_tables_that_are_not_merged_into(catalog):
+    loaded = light.catalogs.load(catalog[0])
+    with loaded.load_table("n.t").update_sort_order() as update:
+        update.asc("k", IdentityTransform())
+    with pytest.raises(
+        ValueError, match="n.t has a sort order, which a merge by DuckDB or PyIceberg does not keep"
+    ):
+        light.merge(loaded, "n.t", rows("b", 1), key=["k"])
+    if loaded.table_exists("n.f"):
+        loaded.drop_table("n.f")
+    loaded.create_table("n.f", pa.schema([("k", pa.float64()), ("v", pa.string())]))
+    with pytest.raises(ValueError, match="the column k of the key is a floating-point number"):
+        light.merge(loaded, "n.f", [{"k": 1.0, "v": "x"}], key=["k"])
+
+
+def test_rows_that_pyiceberg_would_change_on_its_way_are_not_touched(tmp_path):
+    """It writes files anew, and a null list of structs as an empty one."""
+    lists = pa.list_(pa.struct([("a", pa.int64())]))
+    schema = pa.schema([("k", pa.int64()), ("l", lists)])
+    properties = {
+        "name": "own",
+        "type": "sql",
+        "uri": f"sqlite:///{tmp_path}/c.db",
+        "warehouse": f"file://{tmp_path}",
+    }
+    loaded = light.catalogs.load(properties)
+    loaded.create_namespace("n")
+    table = loaded.create_table("n.t", schema)
+    light.append(properties, "n.t", [{"k": 1, "l": []}])
+    assert light.merge(properties, "n.t", [{"k": 1, "l": [{"a": 1}]}], key=["k"]).rows == 1
+    written = pa.Table.from_pylist([{"k": 2, "l": None}], schema)
+    path = tmp_path / "by-another.parquet"
+    pa.parquet.write_table(written, path)
+    table.refresh()
+    table.add_files([f"file://{path}"])
+    with pytest.raises(ValueError, match="pyiceberg does not read n.t as Spark does, so it cannot merge into it"):
+        light.merge(properties, "n.t", [{"k": 1, "l": []}], key=["k"])
