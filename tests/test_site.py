@@ -31,7 +31,7 @@ def test_every_page_is_in_the_order_once():
         path.relative_to(ROOT).with_suffix("")
         for path in (*ROOT.glob("docs/*.md"), *ROOT.glob("notebooks/*.ipynb"))
     ]
-    assert sorted(listed) == sorted([*map(str, pages), "CONTRIBUTING"])
+    assert sorted(listed) == sorted([*map(str, pages), "CHANGELOG", "CONTRIBUTING"])
 
 
 def test_right_links(html):
