@@ -6,7 +6,7 @@ docs/history.md for what is guaranteed and what it costs.
 """
 
 from collections.abc import Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 
 from workbench._base import identifiers
 from workbench._base.door import checked
@@ -17,14 +17,12 @@ from workbench.history.advance import Built, NullKey
 from workbench.history.doubles import KeyTwice
 from workbench.history.positions import OtherSource
 from workbench.tables import changes, commits
-from workbench.tables.changes import BackEnd, HistoryExpired
+from workbench.tables.changes import BackEnd, HistoryExpired, ranges
 from workbench.tables.commits import MainMoved
 
 __all__ = [
     "Built", "HistoryExpired", "KeyTwice", "MainMoved", "NullKey", "OtherSource", "as_of", "build", "current",
 ]  # fmt: skip
-
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @checked
@@ -110,8 +108,7 @@ def _literal(when: datetime) -> Column:
     """Return a datetime as a Column: PySpark's own literal is days off before 1582."""
     from pyspark.sql import functions as F
 
-    micros = ((when if when.tzinfo else when.replace(tzinfo=UTC)) - _EPOCH) // timedelta(microseconds=1)
-    return F.timestamp_micros(F.lit(micros))
+    return F.timestamp_micros(F.lit(ranges.since_1970(when) // timedelta(microseconds=1)))
 
 
 @checked

@@ -173,10 +173,7 @@ def raised_by(error: BaseException, mark: str) -> list[str] | None:
 
 def union(frames: Sequence[DataFrame]) -> DataFrame:
     """Return the rows of several frames of the same columns as one frame."""
-    whole = frames[0]
-    for frame in frames[1:]:
-        whole = whole.unionAll(frame)
-    return whole
+    return reduce(lambda rows, frame: rows.unionAll(frame), frames)
 
 
 def has(kind: DataType, *types: str) -> bool:

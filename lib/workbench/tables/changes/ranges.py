@@ -9,7 +9,6 @@ from workbench._base.typing import Java, SparkSession
 from workbench.tables import commits
 
 Bound = int | datetime | None  # a snapshot id; a time, UTC when naive; the first or last
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 class HistoryExpired(ArgumentError):
@@ -132,7 +131,7 @@ def _position(name: str, table: Java, line: Sequence[Java], whole: bool, bound: 
         return _snapshot(name, table, line, bound)
     else:
         # as an integer: as a float, many a time of 2038 would lie before the commit that was made at it
-        millis = ((bound if bound.tzinfo else bound.replace(tzinfo=UTC)) - _EPOCH) // timedelta(milliseconds=1)
+        millis = since_1970(bound) // timedelta(milliseconds=1)
         _stood_on(name, table, line, bound, millis)
         place = max((n for n, snapshot in enumerate(line) if snapshot.timestampMillis() <= millis), default=-1)
     if place == -1 and not whole:
@@ -142,6 +141,11 @@ def _position(name: str, table: Java, line: Sequence[Java], whole: bool, bound: 
             f"{line[0].snapshotId()} of {_time(line[0])}"
         )
     return place
+
+
+def since_1970(moment: datetime) -> timedelta:
+    """Return the time from the beginning of 1970 UTC to a datetime, which is UTC when naive."""
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def _stood_on(name: str, table: Java, line: Sequence[Java], bound: datetime, millis: int) -> None:
