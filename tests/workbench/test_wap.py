@@ -590,22 +590,24 @@ def test_wrong_arguments_are_refused_before_anything(spark, table):
 
     good = {"write": never, "audit": audit}
     for wrong, expected in [
-        ({"write": "INSERT"}, "write is a function, not 'INSERT'"),
-        ({"audit": None}, "audit is a function"),
-        ({"on_step": 1}, "on_step is a function"),
+        ({"write": "INSERT"}, "write must be a function, found 'INSERT'"),
+        ({"audit": None}, "audit must be a function, found None"),
+        ({"on_step": 1}, "on_step must be a function or None, found 1"),
         ({"id": "a b"}, "'a b' is not a run id"),
         ({"id": ""}, "'' is not a run id"),
-        ({"id": 7}, "7 is not a run id"),
-        ({"rebases": -1}, "rebases is a whole number from 0 to 1000, not -1"),
-        ({"rebases": True}, "rebases is a whole number"),
-        ({"retain_days": 0}, "retain_days is a whole number from 1 to 36500"),
-        ({"sweep_after_hours": "1"}, "sweep_after_hours is a number from 0, not '1'"),
+        ({"id": 7}, "id must be a text or None, found 7"),
+        ({"rebases": -1}, "rebases must be an integer of at least 0 and of at most 1000, found -1"),
+        ({"rebases": True}, "rebases must be an integer of at least 0 and of at most 1000, found True"),
+        ({"retain_days": 0}, "retain_days must be an integer of at least 1 and of at most 36500, found 0"),
+        ({"sweep_after_hours": "1"}, "sweep_after_hours must be a number of at least 0 and below inf, found '1'"),
         ({"quarantine": "a b.c"}, "is not a table name"),
     ]:
         with pytest.raises(ValueError, match=expected):
             wap.run(spark, table, **(good | wrong))
     for wrong in (-1, float("nan"), float("inf")):  # of a table that is not there: nothing has looked at it
-        with pytest.raises(ValueError, match=f"sweep_after_hours is a number from 0, not {wrong}"):
+        with pytest.raises(
+            ValueError, match=f"sweep_after_hours must be a number of at least 0 and below inf, found {wrong}"
+        ):
             wap.run(spark, f"{table}x", **good, sweep_after_hours=wrong)
     with pytest.raises(ValueError, match=f"no table {table}x; "):
         wap.run(spark, f"{table}x", **good)
@@ -620,7 +622,9 @@ def test_wrong_arguments_are_refused_before_anything(spark, table):
                 ValueError, match=f"^{table}.{part} is a part of the table {table}; name that one$"
             ):
                 call(f"{table}.{part}")
-    with pytest.raises(ValueError, match="branch_y is no Iceberg table: ValidationException: Cannot use branch"):
+    with pytest.raises(
+        ValueError, match="branch_y is not an Iceberg table: ValidationException: Cannot use branch"
+    ):
         wap.run(spark, f"{table}.branch_y", **good)
     if os.environ.get("WORKBENCH_TEST_ENVIRONMENT") != "rest":  # whose server knows no views
         spark.sql(f"CREATE VIEW {table}_view AS SELECT 1 AS id")
@@ -739,7 +743,7 @@ def test_sweep_drops_what_dead_runs_left_and_nothing_else(spark, table):
     assert sorted(dropped) == sorted([old, fresh, far])
     assert refs(spark, table) == sorted([*theirs, living])
     for wrong in (-1, True, "1", float("nan"), float("inf")):
-        with pytest.raises(ValueError, match="older_than_hours is a number from 0"):
+        with pytest.raises(ValueError, match="older_than_hours must be a number of at least 0"):
             wap.sweep(spark, table, older_than_hours=wrong)
 
 
@@ -898,9 +902,9 @@ def test_staging_refuses_a_table_that_would_ignore_the_branch(spark, namespace):
     wap.publish(spark, table, "mine")
     assert rows(spark, table) == [(3, 30)]
     for wrong in ("main", "a\tb", "", branches.fresh_name("x")):
-        with pytest.raises(ValueError, match="is no name for a branch"):
+        with pytest.raises(ValueError, match="cannot be the name of a branch"):
             nothing_in(wap.staging(spark, table, branch=wrong))
-    with pytest.raises(ValueError, match="retain_days is a whole number"):
+    with pytest.raises(ValueError, match="retain_days must be an integer of at least 1, found 0"):
         nothing_in(wap.staging(spark, table, branch="mine", retain_days=0))
 
 

@@ -91,6 +91,7 @@ def described(kind: Any) -> str:
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is Annotated:
         bounds = [f"{word} {value:g}" for name, word in _BOUNDS.items() for value in _bounds(arguments[1:], name)]
+        bounds += [f"of at least {n} character{'s' * (n > 1)}" for n in _bounds(arguments[1:], "min_length")]
         return " ".join([described(arguments[0]), " and ".join(bounds)]).strip()
     if origin is Literal:
         return _listed([repr(value) for value in arguments])
@@ -112,7 +113,9 @@ def _several(kind):
     if typing.get_origin(kind) is Annotated:
         plain = typing.get_args(kind)[0]
         return described(kind).replace(described(plain), _several(plain))
-    return _SEVERAL.get(kind) or f"{getattr(kind, '__name__', kind)}s"
+    if typing.get_origin(kind) in (Literal, Union, types.UnionType):
+        return described(kind)
+    return "values" if kind is Any else _SEVERAL.get(kind) or f"{getattr(kind, '__name__', kind)}s"
 
 
 def _bounds(hints, name):

@@ -5,26 +5,37 @@ target says in its own snapshots how far it is, so a build that was killed at an
 docs/history.md for what is guaranteed and what it costs.
 """
 
-from datetime import UTC, datetime, timedelta
+from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from workbench._base import identifiers
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import Column, DataFrame, SparkSession
 from workbench.history import advance, targets
 from workbench.history.advance import Built, NullKey
 from workbench.history.doubles import KeyTwice
 from workbench.history.positions import OtherSource
 from workbench.tables import changes, commits
-from workbench.tables.changes import HistoryExpired
+from workbench.tables.changes import BackEnd, HistoryExpired, ranges
 from workbench.tables.commits import MainMoved
 
 __all__ = [
     "Built", "HistoryExpired", "KeyTwice", "MainMoved", "NullKey", "OtherSource", "as_of", "build", "current",
 ]  # fmt: skip
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-
-def build(spark, source, target, *, key, back_end="auto", truncated=False, together=()):
+@checked
+def build(
+    spark: SparkSession,
+    source: str,
+    target: str,
+    *,
+    key: str | Sequence[str],
+    back_end: BackEnd = "auto",
+    truncated: bool = False,
+    together: Sequence[int] = (),
+) -> Built:
     """Bring a history table up to date with its source, by one commit.
 
     The target gets the source's columns and: valid_from (timestamp: time of the commit that brought the version),
@@ -43,7 +54,7 @@ def build(spark, source, target, *, key, back_end="auto", truncated=False, toget
             that is left. Its rows then seem to begin there.
         together: ids of the source's snapshots that left a key twice and were corrected by a later commit: each is
             taken as one commit with the next that changes rows, at whose time and number their changes stand. Ids
-            that the target has passed say nothing, as long as the source has them.
+            that the target has passed have no effect, as long as the source has them.
 
     Returns:
         Built.
@@ -55,7 +66,7 @@ def build(spark, source, target, *, key, back_end="auto", truncated=False, toget
         KeyTwice: a commit left two rows of one key; the message names it and how to go on.
         NullKey: a row has no key.
         MainMoved: somebody else made or changed the target meanwhile; nothing was published. Run it again.
-        ValueError: names, columns, key or back-end are not right, or columns were dropped, renamed or retyped.
+        ValueError: a name, column, key or back-end is wrong, or a column was dropped, renamed or retyped.
     """
     name = identifiers.quoted(source)
     identifiers.quoted(target)
@@ -70,7 +81,8 @@ def build(spark, source, target, *, key, back_end="auto", truncated=False, toget
     return advance.run(spark, source, table, schema, target, key, back_end, truncated, tuple(together))
 
 
-def as_of(spark, target, when):
+@checked
+def as_of(spark: SparkSession, target: str, when: datetime) -> DataFrame:
     """Return the versions that were valid at a time.
 
     Args:
@@ -82,42 +94,40 @@ def as_of(spark, target, when):
         DataFrame of the target's columns, at most one row a key. Lazy.
 
     Raises:
-        ValueError: `when` is no datetime, or the table is no history.
+        ValueError: `when` is not a datetime, or the table is not a history.
         TableNotFound: no such table; the message lists those there are.
     """
     from pyspark.sql import functions as F
 
-    if not isinstance(when, datetime):
-        raise ArgumentError(f"a datetime is needed, not {when!r}")
     moment = _literal(when)
     open_or_later = F.col("valid_to").isNull() | (F.col("valid_to") > moment)
     return _versions(spark, target).where((F.col("valid_from") <= moment) & open_or_later)
 
 
-def _literal(when):
-    """Return the Column of a datetime: PySpark's own is days off before 1582."""
+def _literal(when: datetime) -> Column:
+    """Return a datetime as a Column: PySpark's own literal is days off before 1582."""
     from pyspark.sql import functions as F
 
-    micros = ((when if when.tzinfo else when.replace(tzinfo=UTC)) - _EPOCH) // timedelta(microseconds=1)
-    return F.timestamp_micros(F.lit(micros))
+    return F.timestamp_micros(F.lit(ranges.since_1970(when) // timedelta(microseconds=1)))
 
 
-def current(spark, target):
+@checked
+def current(spark: SparkSession, target: str) -> DataFrame:
     """Return the open versions: the source as it was when the target was built last.
 
     Returns:
         DataFrame of the target's columns, at most one row a key. Lazy.
 
     Raises:
-        ValueError: the table is no history.
+        ValueError: the table is not a history.
         TableNotFound: no such table; the message lists those there are.
     """
     return _versions(spark, target).where("is_current")
 
 
-def _versions(spark, target):
-    commits.load(spark, target)  # says what is there where there is no such table
-    found = spark.table(identifiers.quoted(target))
-    if missing := [name for name in targets.COLUMNS if name not in found.columns]:
-        raise ArgumentError(f"{target} is no history: it has no column {missing[0]}; {', '.join(found.columns)}")
-    return found
+def _versions(spark: SparkSession, target: str) -> DataFrame:
+    commits.load(spark, target)  # its error names the tables that are there
+    rows = spark.table(identifiers.quoted(target))
+    if missing := [name for name in targets.COLUMNS if name not in rows.columns]:
+        raise ArgumentError(f"{target} is not a history: it has no column {missing[0]}; {', '.join(rows.columns)}")
+    return rows

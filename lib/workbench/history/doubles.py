@@ -1,17 +1,14 @@
 """A key that a commit left twice: which states of the source have it so, and how a history goes on behind them."""
 
 import operator
+from collections.abc import Sequence
 from functools import reduce
-from typing import TYPE_CHECKING
 
 from workbench._base import identifiers
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import SparkSession, StructType
 from workbench.tables.changes import compare
 from workbench.tables.changes.ranges import Range
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-    from pyspark.sql.types import StructType
 
 STATES_READ = 50  # of the source, at most, to say which have the key twice
 
@@ -21,10 +18,10 @@ class KeyTwice(ArgumentError):
 
 
 def error(
-    spark: "SparkSession",
+    spark: SparkSession,
     source: str,
     commits: Range,
-    schema: "StructType",
+    schema: StructType,
     key: tuple[str, ...],
     values: list[str] | None = None,
 ) -> KeyTwice:
@@ -50,7 +47,9 @@ def error(
     return KeyTwice(message)
 
 
-def _states(spark, source, commits, schema, key, values):
+def _states(
+    spark: SparkSession, source: str, commits: Range, schema: StructType, key: Sequence[str], values: Sequence[str]
+) -> tuple[list[int], bool]:
     """Return (ids of the first states in a row with the key twice, whether a state after them has it once)."""
     twice = []
     equal = [column == value for column, value in zip(compare.shown(schema, key), values, strict=True)]

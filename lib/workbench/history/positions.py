@@ -1,11 +1,13 @@
-"""How far a target has followed its source: in the target's own snapshots, by the commit that brought the rows."""
+"""How far a target has followed its source: in the summary of the target's snapshot that brought the rows."""
 
 import hashlib
 import json
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import Java, SparkSession, jvm
 from workbench.tables import commits, publication
 from workbench.tables.changes import ranges
 
@@ -40,7 +42,7 @@ class Position:
     key: tuple[str, ...]
     columns: dict[str, int]
 
-    def properties(self):
+    def properties(self) -> dict[str, str]:
         """Return the position as properties of a snapshot's summary."""
         return {
             f"{PREFIX}source": self.source,
@@ -53,8 +55,8 @@ class Position:
         }
 
 
-def read(spark, name, table):
-    """Return the newest position in main's history, and the id of its snapshot; (None, None) if none.
+def read(spark: SparkSession, name: str, table: Java) -> tuple[Position | None, int | None]:
+    """Return the newest position in main's history, and the id of its snapshot; (None, None) where there is none.
 
     Maintenance writes snapshots without positions and may expire those with one: then older metadata files
     have it, or the tag that `keep` set. The id is None where the snapshot itself is gone.
@@ -81,7 +83,7 @@ def read(spark, name, table):
     return None, None
 
 
-def same(spark, position, source, table, key):
+def same(spark: SparkSession, position: Position, source: str, table: Java, key: Sequence[str]) -> None:
     """Refuse to go on from a position with another source, another key or columns that are gone.
 
     Args:
@@ -93,7 +95,7 @@ def same(spark, position, source, table, key):
 
     Raises:
         OtherSource: the source is another table.
-        ValueError: the rest.
+        ValueError: the key is another one, or a column was dropped or renamed.
     """
     if position.uuid != table.uuid().toString():
         raise OtherSource(
@@ -112,24 +114,26 @@ def same(spark, position, source, table, key):
             )
 
 
-def columns(table):
+def columns(table: Java) -> dict[str, int]:
     """Return a table's top-level columns, name to field id."""
     fields = table.schema().columns()
     return {fields.get(n).name(): fields.get(n).fieldId() for n in range(fields.size())}
 
 
-def fields(spark, table):
+def fields(spark: SparkSession, table: Java) -> dict[str, int]:
     """Return all fields of a table, nested ones too: full name (`address.street`, `tags.element`) to field id."""
-    found = spark._jvm.org.apache.iceberg.types.TypeUtil.indexNameById(table.schema().asStruct())
-    return {name: number for number, name in found.items()}
+    names = jvm(spark).org.apache.iceberg.types.TypeUtil.indexNameById(table.schema().asStruct())
+    return {name: number for number, name in names.items()}
 
 
-def owned(prefix, owner):
+def owned(prefix: str, owner: str) -> str:
     """Return the prefix of tags that are one target's, so that several can follow one source."""
     return f"{prefix}{hashlib.sha256(owner.encode()).hexdigest()[:8]}_"
 
 
-def keep(spark, name, snapshot, *, prefix=REF, alone=False, known=False):
+def keep(
+    spark: SparkSession, name: str, snapshot: int, *, prefix: str = REF, alone: bool = False, known: bool = False
+) -> None:
     """Keep a snapshot from expiry by a tag, in one commit.
 
     Args:
@@ -138,30 +142,32 @@ def keep(spark, name, snapshot, *, prefix=REF, alone=False, known=False):
         snapshot: id to keep.
         prefix: of the tag's name; the snapshot's id follows.
         alone: drop the other tags of builds with this prefix, and branches of builds that did not publish.
-        known: whether the table was looked at just now.
+        known: whether the caller has looked at the table just now.
     """
 
-    def decide(at):
+    def decide(at: Java) -> commits.Refs | None:
         refs = tagged(at, snapshot, prefix=prefix, alone=alone)
         return refs if refs.tags or refs.removed else None
 
-    def landed():
+    def landed() -> int | None:
         tags = publication.positions.tags(commits.load(spark, name), prefix)
         return snapshot if f"{prefix}{snapshot}" in tags else None
 
     commits.change(spark, name, decide, landed=landed, known=known)
 
 
-def tagged(loaded, snapshot, *, prefix=REF, alone=True):
-    """Return the refs that keep a snapshot from expiry, as `keep` has them."""
+def tagged(loaded: Java, snapshot: int, *, prefix: str = REF, alone: bool = True) -> commits.Refs:
+    """Return the change of refs that `keep` commits."""
     tag, tags = f"{prefix}{snapshot}", publication.positions.tags(loaded, prefix)
     # whatever else has such a name is the user's own
     stale = [name for name, at in tags.items() if name != tag and name == f"{prefix}{at}"] if alone else []
-    left = [name for name in publication.positions.branches(loaded, prefix) if alone and BRANCH.fullmatch(name)]
-    return commits.Refs(tags={} if tag in tags else {tag: snapshot}, removed=(*stale, *left))
+    branches = [
+        name for name in publication.positions.branches(loaded, prefix) if alone and BRANCH.fullmatch(name)
+    ]
+    return commits.Refs(tags={} if tag in tags else {tag: snapshot}, removed=(*stale, *branches))
 
 
-def _parse(snapshot):
+def _parse(snapshot: Java) -> Position | None:
     summary = snapshot.summary()
     if summary.get(f"{PREFIX}source-snapshot") is None:
         return None

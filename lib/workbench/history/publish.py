@@ -1,14 +1,17 @@
-"""One commit, seen whole or not at all, and only where the target has not moved since its position was read."""
+"""One commit of the target, which is refused where the target has moved since its position was read."""
 
 import uuid
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from workbench._base import identifiers, releases
+from workbench._base.typing import Column, DataFrame, Java, SparkSession
 from workbench.history import positions
+from workbench.history.positions import Position
 from workbench.tables import commits, publication
 
 
-def create(spark, target, rows, source, position):
+def create(spark: SparkSession, target: str, rows: DataFrame, source: Java, position: Position) -> None:
     """Make the target with its first rows, in one commit.
 
     It is partitioned by is_current, so that closed versions are not read again, and then as the source is, so that
@@ -27,15 +30,17 @@ def create(spark, target, rows, source, position):
         writer.partitionedBy(F.col("is_current"), *_partitions(source)).create()
 
 
-def commit(spark, target, base, write, position):
+def commit(
+    spark: SparkSession, target: str, base: int | None, write: Callable[[str], None], position: Position
+) -> int:
     """Write on a branch of the snapshot that the position was read from, then move main to it, with its tag.
 
     Args:
         spark: the session.
         target: name of the table.
-        base: id of main's snapshot when the position was read; None for a table without any.
+        base: id of main's snapshot when the position was read; None where main had none.
         write: function of a table name that commits once to it.
-        position: what the commit's snapshot says.
+        position: goes into the summary of the commit's snapshot.
 
     Returns:
         Id of the snapshot, now main's.
@@ -45,7 +50,7 @@ def commit(spark, target, base, write, position):
     """
     branch = f"{positions.REF}{uuid.uuid4().hex}"
 
-    def check(at):
+    def check(at: Java) -> None:
         if (main := commits.head(at)) != base:
             raise commits.MainMoved(target, base, main)
 
@@ -64,8 +69,8 @@ def commit(spark, target, base, write, position):
 
 
 @contextmanager
-def _first(target, base):
-    """Say what it means when another build was faster: its branch or its table is there, ours is refused."""
+def _first(target: str, base: int | None) -> Iterator[None]:
+    """Raise MainMoved where another build was faster: its branch or table is there, and ours is refused."""
     try:
         yield
     except Exception as error:
@@ -77,8 +82,10 @@ def _first(target, base):
         raise
 
 
-def merge(rows, names, key, bounds):
-    """Return the function of a table name that ends versions and adds others in one commit.
+def merge(
+    rows: DataFrame, names: Sequence[str], key: Sequence[str], bounds: Column | None
+) -> Callable[[str], None]:
+    """Return a function of a table name that ends versions and adds others in one commit.
 
     Args:
         rows: frame of the target's columns and `_ends` (boolean): whether the row only names a key whose open
@@ -98,14 +105,14 @@ def merge(rows, names, key, bounds):
         same = same & bounds
     values = {identifiers.in_sql(name): F.col(alias) for name, alias in ours.items()}
 
-    def write(table):
+    def write(table: str) -> None:
         merging = releases.merge_into(staged, table, same)
         merging.whenMatched().delete().whenNotMatched(~F.col("_ends")).insert(values).merge()
 
     return write
 
 
-def _partitions(source):
+def _partitions(source: Java) -> list[Column]:
     """Return the source's partition transforms for Spark, as far as the target can have them.
 
     Left out are names with a dot, a transform whose field would be called like a column, and of a column's times
@@ -116,7 +123,9 @@ def _partitions(source):
     by, columns = releases.transforms(), positions.columns(source)
     names = {number: name for name, number in columns.items()}
     times = {"year": by.years, "month": by.months, "day": by.days, "hour": by.hours}  # finest last
-    fields, found, finest = source.spec().fields(), [], {}
+    fields = source.spec().fields()
+    transforms: list[Column] = []
+    finest: dict[str, tuple[Column, str]] = {}  # of a column's times
     for n in range(fields.size()):
         kind, name = fields.get(n).transform().toString(), names.get(fields.get(n).sourceId())
         word = kind.partition("[")[0]
@@ -126,9 +135,9 @@ def _partitions(source):
         plain = identifiers.PART.fullmatch(name)
         column = F.col(name if plain else identifiers.column(identifiers.column(name)))
         if kind == "identity":
-            found.append(column)
+            transforms.append(column)
         elif word == "bucket":
-            found.append(by.bucket(int(kind[7:-1]), column))
+            transforms.append(by.bucket(int(kind[7:-1]), column))
         elif kind in times:
             finest[name] = column, max(finest.get(name, (column, kind))[1], kind, key=[*times].index)
-    return found + [times[kind](column) for column, kind in finest.values()]
+    return transforms + [times[kind](column) for column, kind in finest.values()]

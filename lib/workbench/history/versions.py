@@ -1,19 +1,22 @@
 """From changes to versions: the lives of keys, cut into intervals."""
 
+from collections.abc import Sequence
+
 from workbench._base import identifiers
+from workbench._base.typing import DataFrame
 from workbench.tables.changes import compare
 
 TWICE, NULL = compare.TWICE, "NULL_KEY"
 
 
-def events(changes, key, ordinal, times):
-    """Give changes their place and time in the whole history.
+def events(changes: DataFrame, key: Sequence[str], ordinal: int, times: Sequence[int]) -> DataFrame:
+    """Return changes with their place and time in the whole history.
 
     Args:
         changes: what `changes.between` returns.
         key: columns that name a row.
         ordinal: of the range's first commit in the whole history.
-        times: of the range's commits in order, milliseconds, never falling.
+        times: of the range's commits in order, milliseconds since 1970 UTC, never falling.
 
     Returns:
         The frame with `_ordinal` (int) and `_time` (timestamp) for the columns that changes adds but change_type.
@@ -32,11 +35,11 @@ def events(changes, key, ordinal, times):
     ).drop("change_ordinal", "commit_snapshot_id", "commit_time")
 
 
-def lives(found, key):
+def lives(changes: DataFrame, key: Sequence[str]) -> DataFrame:
     """Return what happened to each key in order, with what follows.
 
     Args:
-        found: `events`.
+        changes: what `events` returns.
         key: columns that name a row.
 
     Returns:
@@ -50,24 +53,24 @@ def lives(found, key):
     keys = [F.col(identifiers.column(name)) for name in key]
     # within a commit the before-image comes first
     window = Window.partitionBy(*keys).orderBy("_ordinal", F.desc("change_type"))
-    found = found.withColumns(
+    changes = changes.withColumns(
         {"_before": F.lag("change_type").over(window), "_until": F.lead("_time").over(window)}
     )
-    error = compare.raised(TWICE, found.schema, key)
+    error = compare.raised(TWICE, changes.schema, key)
     kind, before = F.col("change_type"), F.col("_before")
     wrong = ((kind == "insert") != (before == "delete")) & (kind != "update_after")
     place = F.when(before.isNotNull() & wrong, error.cast("int")).otherwise(F.col("_ordinal"))
-    return found.withColumns({"_ordinal": place, "_first": before.isNull()}).drop("_before")
+    return changes.withColumns({"_ordinal": place, "_first": before.isNull()}).drop("_before")
 
 
-def new(found, key, base=None):
+def new(lived: DataFrame, key: Sequence[str], base: DataFrame | None = None) -> DataFrame:
     """Return the versions that begin with an event: columns of the source and the five of the history.
 
     An interval that ends when it begins (several commits within a millisecond, or clocks that step back) was never
-    to be seen and is dropped; it takes no version number.
+    visible: it is dropped, and takes no version number.
 
     Args:
-        found: `lives`.
+        lived: what `lives` returns.
         key: columns that name a row.
         base: frame of the key and `_base` (int), the versions that a key has already; None when none has.
     """
@@ -75,7 +78,7 @@ def new(found, key, base=None):
     from pyspark.sql import functions as F
 
     keys = [identifiers.column(name) for name in key]
-    rows = found.where("change_type IN ('insert', 'update_after') AND (_until IS NULL OR _until > _time)")
+    rows = lived.where("change_type IN ('insert', 'update_after') AND (_until IS NULL OR _until > _time)")
     number = F.row_number().over(Window.partitionBy(*[F.col(k) for k in keys]).orderBy("_ordinal"))
     if base is not None:
         rows = rows.withColumn("_number", number).join(base, list(key), "left")
@@ -91,16 +94,16 @@ def new(found, key, base=None):
     )
 
 
-def ends(found):
-    """Return the rows of `lives` that end a version which was open before: its values, and when in `_time`."""
-    return found.where("_first AND change_type <> 'insert'")
+def ends(lived: DataFrame) -> DataFrame:
+    """Return the rows of `lives` that end a version which was open before: its values, and its end in `_time`."""
+    return lived.where("_first AND change_type <> 'insert'")
 
 
-def closed(ended):
-    """Return the versions that end, as they are then; without those that would end when they began.
+def closed(ended: DataFrame) -> DataFrame:
+    """Return the versions that end, as they are then, but those that would end when they began.
 
     Args:
-        ended: `ends` with the target's `_from`, `_version`, `_born` of the open version.
+        ended: what `ends` returns, with `_from`, `_version` and `_born` of the target's open versions.
     """
     from pyspark.sql import functions as F
 

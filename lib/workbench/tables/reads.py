@@ -1,9 +1,12 @@
 """What a query opens and reads: counted from its plan and from what the table knows of its files, not guessed."""
 
 import time
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import DataFrame, Java, Row, SparkSession, jvm
 
 _COMMANDS = [f"org.apache.spark.sql.catalyst.plans.logical.{name}" for name in ("Command", "Call")]
 
@@ -15,11 +18,11 @@ class Read:
     Attributes:
         data_files: data files that its scans open, each once; 0 where Iceberg answers from metadata alone.
         delete_files: delete files that it opens with them.
-        bytes: of those data files: the columns that it needs, and what is no column, as the footer. The table's
+        bytes: of those data files: the columns that it needs, and what is not a column, as the footer. The table's
             metadata, which planning reads, is not among them.
         delete_bytes: of the delete files, which are read whole.
         seconds: from the text to the last row.
-        answer: list of its rows.
+        answer: its rows.
     """
 
     data_files: int
@@ -27,10 +30,11 @@ class Read:
     bytes: int
     delete_bytes: int
     seconds: float
-    answer: list
+    answer: list[Row]
 
 
-def counted(spark, query):
+@checked
+def counted(spark: SparkSession, query: str) -> Read:
     """Run a query and count what it opened and read.
 
     Args:
@@ -41,7 +45,7 @@ def counted(spark, query):
         Read. Its bytes are an upper bound where a reader skips row groups inside of a file.
 
     Raises:
-        ValueError: the query reads something else than Iceberg tables.
+        ValueError: the query reads something other than Iceberg tables.
     """
     begin = time.perf_counter()
     df = spark.sql(query)
@@ -51,10 +55,11 @@ def counted(spark, query):
     return Read(len(data), len(deletes), size, sum(deletes.values()), seconds, answer)
 
 
-def analysed(spark, query):
+@checked
+def analysed(spark: SparkSession, query: str) -> Java:
     """Return Spark's analysed plan of a query, as its Java object; nothing runs.
 
-    `spark.sql` does not do: it runs a command at once, and who only looks at a text would have deleted by it.
+    `spark.sql` would run a command at once: a look at the text of a DELETE would delete.
 
     Args:
         spark: classic session.
@@ -66,7 +71,7 @@ def analysed(spark, query):
     from py4j.java_gateway import is_instance_of
 
     state = spark._jsparkSession.sessionState()
-    skip = spark._jvm.org.apache.spark.sql.execution.CommandExecutionMode.SKIP()
+    skip = jvm(spark).org.apache.spark.sql.execution.CommandExecutionMode.SKIP()
     steps = (state.sqlParser().parsePlan, lambda parsed: state.executePlan(parsed, skip).analyzed())
     plan = query
     for step in steps:
@@ -75,12 +80,12 @@ def analysed(spark, query):
         except Exception as error:
             raise ArgumentError(f"cannot be analysed: {str(error).strip().splitlines()[0]}") from error
         for node in nodes(plan):  # before the analysis too, which runs a CALL
-            if any(is_instance_of(spark.sparkContext._gateway, node, one) for one in _COMMANDS):
-                raise ArgumentError(f"is a command and no query: {node.nodeName()}")
+            if any(is_instance_of(spark.sparkContext._gateway, node, command) for command in _COMMANDS):
+                raise ArgumentError(f"is a command and not a query: {node.nodeName()}")
     return plan
 
 
-def nodes(plan):
+def nodes(plan: Java) -> Iterator[Java]:
     """Yield the nodes of a plan's Java object, the topmost first."""
     yield plan
     children = plan.children()
@@ -88,7 +93,8 @@ def nodes(plan):
         yield from nodes(children.apply(n))
 
 
-def opened(spark, df):
+@checked
+def opened(spark: SparkSession, df: DataFrame) -> tuple[set[str], dict[str, int], int]:
     """Return what Spark's plan of a query opens; the query does not run.
 
     Args:
@@ -99,31 +105,32 @@ def opened(spark, df):
         (set of data files' locations, {delete file: bytes}, bytes of the data files' columns that it needs).
 
     Raises:
-        ValueError: the query reads something else than Iceberg tables.
+        ValueError: the query reads something other than Iceberg tables.
     """
     data, deletes, size = set(), {}, 0
     for scan in _scans(df):
         here = set()
         for task in _tasks(scan):
             here.add(task.file().location())
-            there = task.deletes()  # a loop over it would end by an exception, which costs Py4J a hundred calls
-            for one in (there.get(n) for n in range(there.size())):
-                deletes[one.location()] = one.fileSizeInBytes()
+            attached = task.deletes()  # a loop over it would end by an exception, which costs Py4J a hundred calls
+            for delete in (attached.get(n) for n in range(attached.size())):
+                deletes[delete.location()] = delete.fileSizeInBytes()
         data |= here
         size += _bytes(spark, scan, here) if here else 0
     return data, deletes, size
 
 
-def files(df):
+@checked
+def files(df: DataFrame) -> set[str]:
     """Return the locations of the data files that Spark's plan of a query reads; the query does not run.
 
     Raises:
-        ValueError: it reads something else than Iceberg tables.
+        ValueError: it reads something other than Iceberg tables.
     """
     return {task.file().location() for scan in _scans(df) for task in _tasks(scan)}
 
 
-def _scans(df):
+def _scans(df: DataFrame) -> Iterator[Java]:
     """Yield the scans of a frame's plan that open files."""
     leaves = df._jdf.queryExecution().sparkPlan().collectLeaves()
     for leaf in (leaves.apply(i) for i in range(leaves.size())):
@@ -137,7 +144,7 @@ def _scans(df):
         yield leaf
 
 
-def _tasks(scan):
+def _tasks(scan: Java) -> Iterator[Java]:
     """Yield Iceberg's tasks of a scan as it was planned."""
     parts = scan.inputPartitions()
     for part in (parts.apply(i) for i in range(parts.size())):
@@ -146,27 +153,27 @@ def _tasks(scan):
             yield each.next()
 
 
-def _bytes(spark, scan, opened):
+def _bytes(spark: SparkSession, scan: Java, opened: set[str]) -> int:
     """Return the bytes of files that a scan needs, by the sizes of columns that its table keeps of each file."""
     output, schema = scan.output(), scan.table().table().schema()
     fields = [schema.findField(output.apply(n).name()) for n in range(output.size())]
-    wanted = {field.fieldId() for field in fields if field is not None}
+    needed = {field.fieldId() for field in fields if field is not None}
     known = _all_data_files(spark, scan.table().table())
     rows = known.selectExpr("file_path", "file_size_in_bytes AS size", "column_sizes").collect()
     sizes = {
-        row.file_path: row.size - sum(size for field, size in row.column_sizes.items() if field not in wanted)
+        row.file_path: row.size - sum(size for field, size in row.column_sizes.items() if field not in needed)
         for row in rows
     }
-    return sum(sizes[one] for one in opened)
+    return sum(sizes[location] for location in opened)
 
 
-def _all_data_files(spark, loaded):
+def _all_data_files(spark: SparkSession, loaded: Java) -> DataFrame:
     """Return the data files of all snapshots, for a query may have asked for an older one.
 
     By the table's handle: Iceberg joins the parts of a name by dots, and does not quote what has to be.
     """
     from pyspark.sql import DataFrame
 
-    iceberg = spark._jvm.org.apache.iceberg
+    iceberg = jvm(spark).org.apache.iceberg
     kind = iceberg.MetadataTableType.ALL_DATA_FILES
     return DataFrame(iceberg.spark.SparkTableUtil.loadMetadataTable(spark._jsparkSession, loaded, kind), spark)

@@ -1,9 +1,11 @@
-"""Looking at a table's snapshots. Nothing in this module changes a table."""
+"""A table's snapshots, described and counted. Nothing in this module changes a table."""
 
 import re
 
 from workbench._base import identifiers
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import DataFrame, Row, SparkSession
 from workbench.tables import reads
 
 
@@ -11,7 +13,8 @@ class TableNotFound(ArgumentError):
     """There is no such table; the message lists those there are."""
 
 
-def history(spark, table):
+@checked
+def history(spark: SparkSession, table: str) -> DataFrame:
     """Describe every snapshot of a table, oldest first.
 
     Snapshot ids and commit times differ on every run, so snapshots are named by ordinal. The order is that of the
@@ -47,7 +50,8 @@ def history(spark, table):
     )
 
 
-def at(spark, table, n):
+@checked
+def at(spark: SparkSession, table: str, n: int) -> int:
     """Return the snapshot id of the n-th snapshot, counted from 1 in the order of `history`.
 
     Raises:
@@ -60,7 +64,8 @@ def at(spark, table, n):
     return ids[n - 1]
 
 
-def current(spark, table, *, ref="main"):
+@checked
+def current(spark: SparkSession, table: str, *, ref: str = "main") -> int | None:
     """Return the snapshot id a branch or tag points to; None when it has none yet.
 
     Raises:
@@ -71,11 +76,12 @@ def current(spark, table, *, ref="main"):
     return next((row.snapshot_id for row in refs if row.name == ref), None)
 
 
-def files_read(df):
+@checked
+def files_read(df: DataFrame) -> int:
     """Count the data files that Spark's plan of a query reads, after all pruning.
 
-    Iceberg decides at planning which files can hold wanted rows, so the query itself does not run. A query that
-    Iceberg answers from metadata alone (a bare count) reads none.
+    Iceberg decides at planning which files can have rows of the answer, so the query itself does not run. A query
+    that Iceberg answers from metadata alone (a bare count) reads none.
 
     Args:
         df: DataFrame over Iceberg tables.
@@ -84,43 +90,44 @@ def files_read(df):
         int, distinct data files.
 
     Raises:
-        ValueError: the query reads something else than Iceberg tables.
+        ValueError: the query reads something other than Iceberg tables.
     """
     return len(reads.files(df))
 
 
-def _ordered(spark, name):
-    """Return all snapshot ids, oldest first: by commit time, raised to the parent's where a clock was behind."""
+def _ordered(spark: SparkSession, name: str) -> list[int]:
+    """Return all snapshot ids, oldest first: by commit time, or by the parent's where a clock was behind."""
     # a number: as a datetime of this process two times could change places when its clocks are put back
     columns = "snapshot_id, parent_id, unix_micros(committed_at) AS committed_at"
     rows = spark.sql(f"SELECT {columns} FROM {name}.snapshots").collect()
-    found = {row.snapshot_id: row for row in rows}
+    by_id = {row.snapshot_id: row for row in rows}
     refs = spark.sql(f"SELECT snapshot_id FROM {name}.refs WHERE name = 'main'").collect()
     on_main, snapshot = set(), refs[0].snapshot_id if refs else None
-    while snapshot in found:
+    while snapshot in by_id:
         on_main.add(snapshot)
-        snapshot = found[snapshot].parent_id
-    places = {}
+        snapshot = by_id[snapshot].parent_id
+    places: dict[int, tuple[int, int]] = {}
 
-    def place(row):
-        """Time, generation: a child's is never below its parent's, and its generation is always above."""
+    def place(row: Row) -> tuple[int, int]:
+        """Return (time, generation): a child's time is at least its parent's, its generation is above."""
         line = [row]
-        while (parent := found.get(line[-1].parent_id)) and parent.snapshot_id not in places:
+        while (parent := by_id.get(line[-1].parent_id)) and parent.snapshot_id not in places:
             line.append(parent)
-        for one in reversed(line):
-            time, generation = places.get(one.parent_id, (one.committed_at, 0))
-            places[one.snapshot_id] = (max(time, one.committed_at), generation + 1)
+        for entry in reversed(line):
+            time, generation = places.get(entry.parent_id, (entry.committed_at, 0))
+            places[entry.snapshot_id] = (max(time, entry.committed_at), generation + 1)
         return places[row.snapshot_id]
 
     ordered = sorted(rows, key=lambda row: (*place(row), row.snapshot_id not in on_main, row.snapshot_id))
     return [row.snapshot_id for row in ordered]
 
 
-def exists(spark, table):
+@checked
+def exists(spark: SparkSession, table: str) -> bool:
     """Say whether there is a table of a name.
 
-    A JDBC catalog of schema version 0, its default, has no views. Spark asks for one where there is no table, and
-    gets an error in place of an answer.
+    A JDBC catalog of schema version 0, its default, has no views: where there is no table, Spark asks it for a
+    view, and gets an error in place of an answer.
 
     Raises:
         ValueError: the text is not a table's name.
@@ -134,18 +141,19 @@ def exists(spark, table):
         return False
 
 
-def refuse_no_namespace(spark, table):
-    """Refuse the name of a table that is to be made where its namespace is not there: some catalogs make that too.
+@checked
+def refuse_no_namespace(spark: SparkSession, table: str) -> None:
+    """Refuse the name of a new table whose namespace is not there: some catalogs would make the namespace too.
 
     Raises:
-        ValueError: it is no name, or there is no such namespace.
+        ValueError: it is not a table's name, or there is no such namespace.
     """
     if not spark.catalog.databaseExists(identifiers.namespace(table)):
         namespace = identifiers.spelled(identifiers.parts(table)[:-1])
         raise ArgumentError(f"{table} cannot be made: there is no namespace {namespace}")
 
 
-def _existing(spark, table):
+def _existing(spark: SparkSession, table: str) -> str:
     name = identifiers.quoted(table)
     if exists(spark, table):
         return name
@@ -158,14 +166,14 @@ def _existing(spark, table):
         known = (
             len(parts) < 2 or catalog == "spark_catalog" or spark.conf.get(f"spark.sql.catalog.{catalog}", None)
         )
-        why = "" if known else f", for {catalog} is no catalog of this session"
+        why = "" if known else f", for {catalog} is not a catalog of this session"
         raise TableNotFound(f"no table {table}; there is no namespace {namespace}{why}")
     names = [row.tableName for row in spark.sql(f"SHOW TABLES IN {quoted}").collect()]
-    there = [identifiers.spelled((*parts, name)) for name in names]
-    raise TableNotFound(f"no table {table}; {namespace} has {', '.join(sorted(there)) or 'none'}")
+    tables = [identifiers.spelled((*parts, name)) for name in names]
+    raise TableNotFound(f"no table {table}; {namespace} has {', '.join(sorted(tables)) or 'none'}")
 
 
-def _refused_by_glue(spark, parts):
+def _refused_by_glue(spark: SparkSession, parts: tuple[str, ...]) -> str:
     """Say why Iceberg does not ask Glue for a name that Glue may well have; empty where it does."""
     own = spark.conf.get(f"spark.sql.catalog.{parts[0]}", None)
     catalog, below = (parts[0], parts[1:]) if own else (spark.catalog.currentCatalog(), parts)

@@ -6,14 +6,19 @@ its own. It is what gets published, so it is in the history of main as long as t
 
 import hashlib
 import json
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
-from workbench import verdicts
 from workbench._base import identifiers
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, WorkbenchError
+from workbench._base.typing import DataFrame, Java, SparkSession
 from workbench.tables import commits, publication
+from workbench.verdicts import Verdict
 from workbench.wap import branches
+from workbench.wap.branches import Stage
 
 PREFIX = "wap."  # never wap.id: that key is Iceberg's own
 RUN, BRANCH, BASE = PREFIX + "run-id", PREFIX + "branch", PREFIX + "base-snapshot-id"
@@ -33,7 +38,7 @@ class AlreadyPublished(WorkbenchError, RuntimeError):
         snapshot_id: the evidence snapshot by which it was published.
     """
 
-    def __init__(self, message, snapshot_id):
+    def __init__(self, message: str, snapshot_id: int) -> None:
         super().__init__(message)
         self.snapshot_id = snapshot_id
 
@@ -48,13 +53,14 @@ class Attested:
         evidence_snapshot_id: its child that carries the evidence; None where the audit failed.
     """
 
-    verdict: verdicts.Verdict
+    verdict: Verdict
     audited_snapshot_id: int
     evidence_snapshot_id: int | None
 
 
-def attest(spark, stage, *, audit):
-    """Audit what is staged, and commit the evidence on its branch if it passed.
+@checked
+def attest(spark: SparkSession, stage: Stage, *, audit: Callable[[DataFrame], Verdict]) -> Attested:
+    """Audit what is staged, and commit the evidence on its branch if the audit passed.
 
     The audit gets the staged snapshot by its id, so rows that somebody commits to the branch meanwhile are not in
     what it sees; they make the attestation fail. The newest verdict counts: evidence of an earlier audit is taken
@@ -69,9 +75,9 @@ def attest(spark, stage, *, audit):
         Attested. After a failed audit the branch ends in the audited snapshot, and cannot be published.
 
     Raises:
-        NothingStaged: the branch has no row that main has not.
+        NothingStaged: the branch has no change that main has not.
         BranchMoved: somebody committed to the branch during the audit.
-        ValueError: the audit returned something else than a Verdict.
+        ValueError: the audit returned something other than a Verdict.
     """
     withdraw(spark, stage)
     audited = branches.staged(stage, commits.load(spark, stage.of))
@@ -82,35 +88,39 @@ def attest(spark, stage, *, audit):
     return Attested(verdict, audited, None)
 
 
-def withdraw(spark, stage):
+def withdraw(spark: SparkSession, stage: Stage) -> None:
     """Take the evidence off the end of a stage's branch, so that it cannot be published."""
 
-    def decide(loaded):
+    def decide(loaded: Java) -> commits.Refs | None:
         top = at = commits.head(loaded, stage.branch)
         while at not in (None, stage.root_snapshot_id) and flaw(loaded, at) is None:
             at = loaded.snapshot(at).parentId()
         return commits.Refs(branches={stage.branch: at}) if at != top else None
 
-    def landed():
+    def landed() -> bool | None:
         return True if decide(commits.load(spark, stage.of)) is None else None
 
     commits.change(spark, stage.of, decide, landed=landed)
 
 
-def read(spark, table, snapshot_id):
+def read(spark: SparkSession, table: str, snapshot_id: int) -> DataFrame:
     """Return a snapshot's rows; lazy."""
     return spark.sql(f"SELECT * FROM {identifiers.quoted(table)} VERSION AS OF {int(snapshot_id)}")
 
 
-def judged(audit, df):
-    """Return the audit's verdict; anything that is none is an error."""
+def judged(audit: Callable[[DataFrame], Verdict], df: DataFrame) -> Verdict:
+    """Return the audit's verdict.
+
+    Raises:
+        ValueError: the audit returned something else.
+    """
     verdict = audit(df)
-    if not isinstance(verdict, verdicts.Verdict):
+    if not isinstance(verdict, Verdict):
         raise ArgumentError(f"audit has to return a verdicts.Verdict; it returned {verdict!r}"[:300])
     return verdict
 
 
-def commit(spark, stage, audited, verdict, transaction=None):
+def commit(spark: SparkSession, stage: Stage, audited: int, verdict: Verdict, transaction: Java = None) -> int:
     """Commit the evidence of a passed audit on the stage's branch; return its snapshot id.
 
     Args:
@@ -133,7 +143,7 @@ def commit(spark, stage, audited, verdict, transaction=None):
         FIGURES: json.dumps({name: str(value) for name, value in verdict.figures.items()}, sort_keys=True),
     }
 
-    def decide(loaded):
+    def decide(loaded: Java) -> publication.Append:
         if (top := commits.head(loaded, stage.branch)) != audited:
             raise commits.BranchMoved(
                 f"branch {stage.branch} of {stage.of} is at snapshot {top}, but {audited} was audited: somebody "
@@ -141,7 +151,7 @@ def commit(spark, stage, audited, verdict, transaction=None):
             )
         return publication.Append(summary, branch=stage.branch)
 
-    def landed():
+    def landed() -> int | None:
         loaded = commits.load(spark, stage.of)
         top = commits.head(loaded, stage.branch)
         return top if top is not None and top != audited and not flaw(loaded, top, summary) else None
@@ -149,12 +159,12 @@ def commit(spark, stage, audited, verdict, transaction=None):
     return publication.append(spark, stage.of, decide, landed=landed, transaction=transaction, tries=5)
 
 
-def flaw(loaded, snapshot_id, expected=None):
-    """Say why a snapshot is no evidence of its parent; None when it is.
+def flaw(loaded: Java, snapshot_id: int, expected: Mapping[str, str] | None = None) -> str | None:
+    """Say why a snapshot is not evidence about its parent; None when it is.
 
     Args:
-        loaded: Iceberg's table.
-        snapshot_id: one of its snapshots.
+        loaded: Iceberg's own object of the table.
+        snapshot_id: of one of its snapshots.
         expected: summary entries that it must have.
     """
     snapshot = loaded.snapshot(snapshot_id)
@@ -172,24 +182,29 @@ def flaw(loaded, snapshot_id, expected=None):
     return None
 
 
-def published(spark, table, loaded, *, key, value):
+def published(spark: SparkSession, table: str, loaded: Java, *, key: str, value: str) -> int | None:
     """Return the evidence snapshot in main's history whose summary has an entry; None when there is none."""
     main = commits.head(loaded)
     if main is None:
         return None
     snapshots = commits.snapshots_of(spark, loaded)
-    found = [one["snapshot-id"] for one in snapshots if _tells(one) and one["summary"].get(key) == value]
-    return next((i for i in found if commits.descends(spark, loaded, main, i)), None)
+    ids = [
+        snapshot["snapshot-id"]
+        for snapshot in snapshots
+        if _is_evidence(snapshot) and snapshot["summary"].get(key) == value
+    ]
+    return next((i for i in ids if commits.descends(spark, loaded, main, i)), None)
 
 
-def _tells(snapshot):
-    """Say whether a snapshot of `snapshots_of` is evidence of its parent, by its summary alone."""
+def _is_evidence(snapshot: Mapping[str, Any]) -> bool:
+    """Say whether a snapshot of `snapshots_of` is evidence about its parent, by its summary alone."""
     summary = snapshot["summary"]
     about = summary.get(AUDITED) == str(snapshot.get("parent-snapshot-id"))
     return about and not any(key in summary for key in CHANGED)
 
 
-def evidence(spark, table):
+@checked
+def evidence(spark: SparkSession, table: str) -> DataFrame:
     """Return the evidence of every audited snapshot in the history of main.
 
     It is read from the table itself: what `expire_snapshots` removed from the history is gone from here too.
@@ -207,13 +222,13 @@ def evidence(spark, table):
         TableNotFound: no such table.
     """
     loaded = commits.load(spark, table)
-    known = {one["snapshot-id"]: one for one in commits.snapshots_of(spark, loaded)}
-    at, found = commits.head(loaded), []
-    while one := known.get(at):
-        summary, parent = one["summary"], one.get("parent-snapshot-id")
-        if _tells(one):
-            told = [summary.get(key) for key in (RUN, BRANCH, VERDICT, RULES)]
-            moment = datetime.fromtimestamp(one["timestamp-ms"] / 1000, UTC)
-            found.append((at, parent, moment, *told, json.loads(summary.get(FIGURES) or "{}")))
+    known = {snapshot["snapshot-id"]: snapshot for snapshot in commits.snapshots_of(spark, loaded)}
+    at, rows = commits.head(loaded), []
+    while snapshot := known.get(at):
+        summary, parent = snapshot["summary"], snapshot.get("parent-snapshot-id")
+        if _is_evidence(snapshot):
+            texts = [summary.get(key) for key in (RUN, BRANCH, VERDICT, RULES)]
+            moment = datetime.fromtimestamp(snapshot["timestamp-ms"] / 1000, UTC)
+            rows.append((at, parent, moment, *texts, json.loads(summary.get(FIGURES) or "{}")))
         at = parent
-    return spark.createDataFrame(found[::-1], SCHEMA)
+    return spark.createDataFrame(rows[::-1], SCHEMA)

@@ -6,18 +6,25 @@ import os
 import platform
 import re
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Annotated
+
+from annotated_types import Ge, Lt
 
 from workbench._base import identifiers
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, WorkbenchError
+from workbench._base.typing import Java, SparkSession
 from workbench.tables import commits, publication
 
 # wap_<UTC second>_<as much of the id as fits>_<checksum of id>_<host>p<process>_<chance>: lower case letters,
 # digits and underscores, so that the branch can be named in SQL without quotes
 NAME = re.compile(r"wap_(\d{14})_[a-z0-9_]{1,40}_([0-9a-f]{8})_([0-9a-f]{6})p(\d+)_[0-9a-f]{6}")
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+@=-]{0,99}")
-_open = set()  # branches that this process's runs hold now
+Hours = Annotated[float, Ge(0), Lt(math.inf)]  # neither NaN nor infinity: nothing is ever that old
+_open: set[str] = set()  # branches that this process's runs hold now
 
 
 class AlreadyStaged(WorkbenchError, RuntimeError):
@@ -49,12 +56,22 @@ class Stage:
     root_snapshot_id: int
 
     @property
-    def table(self):
+    def table(self) -> str:
         """The name to write to, as SQL has it: `df.writeTo(stage.table)`, `INSERT INTO`, `MERGE INTO … AS t`."""
         return identifiers.on_branch(self.of, self.branch)
 
 
-def fresh_name(run_id):
+def refuse_id(id: str) -> None:
+    """Refuse a text that cannot be the id of a run.
+
+    Raises:
+        ValueError: it is not such a text.
+    """
+    if not ID.fullmatch(id):
+        raise ArgumentError(f"{id!r} is not a run id; expected up to 100 letters, digits and any of _.:+@=-")
+
+
+def fresh_name(run_id: str) -> str:
     """Return a branch name that no other run has."""
     slug = re.sub(r"[^a-z0-9]+", "_", run_id.lower()).strip("_")[:40] or "run"
     return (
@@ -63,8 +80,17 @@ def fresh_name(run_id):
     )
 
 
-def create(spark, table, branch, *, run_id, attempt, retain_days, known=False):
-    """Make a branch at main's snapshot, or an empty one where main has none; return its Stage.
+def create(
+    spark: SparkSession,
+    table: str,
+    branch: str,
+    *,
+    run_id: str,
+    attempt: int,
+    retain_days: int,
+    known: bool = False,
+) -> Stage:
+    """Make a branch at main's snapshot, or at an empty one where main has none; return its Stage.
 
     The branch expires by itself after `retain_days`; until then `expire_snapshots` keeps every snapshot of it,
     which publishing needs to follow it back to main.
@@ -73,33 +99,34 @@ def create(spark, table, branch, *, run_id, attempt, retain_days, known=False):
         AlreadyStaged: a branch or tag of that name is there.
     """
 
-    def check(at):
+    def check(at: Java) -> None:
         refuse_taken(at, table, branch)
 
-    days = timedelta(days=retain_days) // timedelta(milliseconds=1)
-    ages = {"branch_age_ms": days, "snapshot_age_ms": days}
-    staged = publication.stage(spark, table, branch, check=check, known=known, **ages)
+    age_ms = timedelta(days=retain_days) // timedelta(milliseconds=1)
+    staged = publication.stage(
+        spark, table, branch, check=check, branch_age_ms=age_ms, snapshot_age_ms=age_ms, known=known
+    )
     return Stage(table, branch, run_id, attempt, staged.base_snapshot_id, staged.root_snapshot_id)
 
 
-def refuse_taken(loaded, table, branch):
-    """Refuse a name that a branch or tag of a loaded table has: AlreadyStaged."""
+def refuse_taken(loaded: Java, table: str, branch: str) -> None:
+    """Raise AlreadyStaged where a loaded table has a branch or tag of that name."""
     if loaded.refs().get(branch) is not None:
         raise AlreadyStaged(f"{table} has a branch or tag {branch} already; publish it, drop it, or name another")
 
 
-def drop(spark, table, branch, *, known=False):
+def drop(spark: SparkSession, table: str, branch: str, *, known: bool = False) -> None:
     """Drop a branch where there is one."""
     publication.drop(spark, table, branch, known=known)
 
 
-def held(branch):
-    """Note that a run of this process holds a branch from now on; returns the function that ends it."""
+def hold(branch: str) -> Callable[[], None]:
+    """Note that a run of this process holds a branch from now on; return the function that ends it."""
     _open.add(branch)
     return lambda: _open.discard(branch)
 
 
-def staged(stage, loaded):
+def staged(stage: Stage, loaded: Java) -> int:
     """Return the snapshot id that a write left on its branch.
 
     Args:
@@ -133,7 +160,7 @@ def staged(stage, loaded):
     return top
 
 
-def changes_files(loaded, snapshot):
+def changes_files(loaded: Java, snapshot: Java) -> bool:
     """Say whether a snapshot added or removed a data or delete file, by its manifests."""
     io = loaded.io()
     return any(
@@ -147,15 +174,15 @@ def changes_files(loaded, snapshot):
     )
 
 
-def of_run(loaded, run_id):
-    """Return the names of the branches that runs of an id left or hold."""
-    mark = _checksum(run_id, 8)
-    return [branch for branch in _gates(loaded) if NAME.fullmatch(branch)[2] == mark]
+def of_run(loaded: Java, run_id: str) -> list[str]:
+    """Return the names of the branches that runs of an id have made and not dropped."""
+    checksum = _checksum(run_id, 8)
+    return [branch for branch in _gates(loaded) if _parts(branch)[1] == checksum]
 
 
-def holder(branch):
-    """Say whether the run that made a branch lives: True, False, or None when it is of another machine."""
-    _, _, host, process = NAME.fullmatch(branch).groups()
+def holder(branch: str) -> bool | None:
+    """Say whether the run that made a branch lives; None where it is of another machine."""
+    _, _, host, process = _parts(branch)
     if host != _host():
         return None
     if int(process) == os.getpid():
@@ -169,7 +196,8 @@ def holder(branch):
     return True  # or another process of that number: then the branch stays until it expires
 
 
-def sweep(spark, table, *, older_than_hours):
+@checked
+def sweep(spark: SparkSession, table: str, *, older_than_hours: Hours) -> tuple[str, ...]:
     """Drop the branches that dead runs of the gate left on a table.
 
     A branch is one of the gate's by the form of its name, which names the run's id, machine and process. It is
@@ -186,13 +214,12 @@ def sweep(spark, table, *, older_than_hours):
 
     Raises:
         TableNotFound: no such table.
-        ValueError: the table is none, or older_than_hours is no number of hours.
+        ValueError: it is not an Iceberg table, or older_than_hours is not a number of hours.
     """
-    check_hours("older_than_hours", older_than_hours)
     return drop_dead(spark, table, commits.load(spark, table), older_than_hours)
 
 
-def drop_dead(spark, table, loaded, older_than_hours):
+def drop_dead(spark: SparkSession, table: str, loaded: Java, older_than_hours: float) -> tuple[str, ...]:
     """Drop the branches that dead runs of the gate left on a loaded table; return their names, oldest first."""
     now, dropped = datetime.now(UTC), []
     for branch in _gates(loaded):
@@ -203,27 +230,27 @@ def drop_dead(spark, table, loaded, older_than_hours):
     return tuple(dropped)
 
 
-def check_hours(name, value):
-    """Refuse what is no number of hours: NaN would be older than nothing, and infinity would never come."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not 0 <= value < math.inf:
-        raise ArgumentError(f"{name} is a number from 0, not {value!r}")
-
-
-def _gates(loaded):
+def _gates(loaded: Java) -> list[str]:
     """Return the names of the gate's branches, oldest first; a tag of such a name is somebody else's."""
     return sorted(name for name, ref in loaded.refs().items() if ref.isBranch() and NAME.fullmatch(name))
 
 
-def _last_used(loaded, branch):
-    made = datetime.strptime(NAME.fullmatch(branch)[1], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
+def _parts(branch: str) -> tuple[str, str, str, str]:
+    """Return the time, the checksum of the run's id, the host and the process in the name of a gate's branch."""
+    if (match := NAME.fullmatch(branch)) is None:
+        raise ArgumentError(f"{branch!r} is not the name of a gate's branch")
+    return match[1], match[2], match[3], match[4]
+
+
+def _last_used(loaded: Java, branch: str) -> datetime:
+    created = datetime.strptime(_parts(branch)[0], "%Y%m%d%H%M%S").replace(tzinfo=UTC)
     snapshot = loaded.snapshot(commits.head(loaded, branch))
-    return max(made, datetime.fromtimestamp(snapshot.timestampMillis() / 1000, UTC))
+    return max(created, datetime.fromtimestamp(snapshot.timestampMillis() / 1000, UTC))
 
 
-def _checksum(text, length):
+def _checksum(text: str, length: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:length]
 
 
-def _host():
+def _host() -> str:
     return _checksum(platform.node(), 6)

@@ -1,13 +1,20 @@
 """The gate: write to a branch, audit the snapshot, publish it with its evidence, again when main moved."""
 
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Annotated
 
-from workbench import verdicts
+from annotated_types import Ge, Le
+
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import DataFrame, Java, SparkSession
 from workbench.tables import commits, publication
+from workbench.verdicts import Verdict
 from workbench.wap import attestation, branches
 from workbench.wap import quarantine as quarantines
+from workbench.wap.branches import Hours, Stage
 
 CONFS = ("spark.wap.branch", "spark.wap.id")
 
@@ -19,42 +26,43 @@ class Outcome:
     Attributes:
         published: whether the rows are on main.
         verdict: the last audit's verdicts.Verdict.
-        attempts: how often the write was called: 1, and one more each time main moved.
-        run_id: the caller's id, or the one made for the run.
+        attempts: how often the write was called: once, and again each time that main moved.
+        run_id: the caller's id; the last branch's name where the caller gave none.
         branch: the last branch; gone.
         staged_snapshot_id: the audited snapshot. After a failed audit no branch holds it, and it can be read by
             its id until `expire_snapshots` removes it.
         published_snapshot_id: its child that carries the evidence, main's snapshot at publication; None when
             nothing was published.
-        rows_quarantined: rows that went to the quarantine table.
+        rows_quarantined: rows that went to the quarantine table; None where their snapshot was removed at once.
         swept: branches of dead runs that were dropped at the start, those of the same id first.
     """
 
     published: bool
-    verdict: verdicts.Verdict
+    verdict: Verdict
     attempts: int
     run_id: str
     branch: str
     staged_snapshot_id: int
     published_snapshot_id: int | None
-    rows_quarantined: int
+    rows_quarantined: int | None
     swept: tuple[str, ...]
 
 
+@checked
 def run(
-    spark,
-    table,
+    spark: SparkSession,
+    table: str,
     *,
-    write,
-    audit,
-    id=None,
-    quarantine=None,
-    rebases=3,
-    retain_days=7,
-    sweep_after_hours=24,
-    takeover=False,
-    on_step=None,
-):
+    write: Callable[[Stage], object],
+    audit: Callable[[DataFrame], Verdict],
+    id: str | None = None,
+    quarantine: str | None = None,
+    rebases: Annotated[int, Ge(0), Le(1000)] = 3,
+    retain_days: Annotated[int, Ge(1), Le(36500)] = 7,
+    sweep_after_hours: Hours = 24,
+    takeover: bool = False,
+    on_step: Callable[[str, Stage], object] | None = None,
+) -> Outcome:
     """Write to a branch, audit what was written, and publish exactly that, also while others commit to main.
 
     1. a branch of its own name at main's snapshot; 2. `write(stage)`; 3. `audit(df)` on the staged snapshot, read
@@ -64,7 +72,7 @@ def run(
     from 1, because only the write knows what its rows become on another base; so too when the catalog refused a
     commit to the branch. The branch is dropped on every way out.
 
-    Run again with the id of a run that was killed, it drops what that one left and does everything anew.
+    With the id of a run that was killed it drops what that run left, and does everything anew.
 
     Args:
         spark: classic session whose catalog holds the table.
@@ -72,7 +80,7 @@ def run(
         write: function of a Stage that writes to `stage.table`, in one commit or several. Called once an attempt,
             so what it computes from the table's rows it has to read then, from `stage.table`.
         audit: function of a DataFrame that returns a verdicts.Verdict.
-        id: the run's own name, a date say; it is published once. Remembered as long as main's history is.
+        id: the run's own name, a date say; it is published once, as far back as main's history goes.
         quarantine: table that takes the quarantined rows of a failed audit, made when missing: their columns with
             wap_run_id, wap_branch (string) and wap_snapshot_id (long), the audited snapshot.
         rebases: how often the whole is done again when main moved, or a commit to the branch was refused.
@@ -97,19 +105,25 @@ def run(
         ValueError: an argument is wrong, or the audit returned no Verdict.
         Exception: what `write`, `audit` or `on_step` raised.
     """
-    _check_arguments(spark, write, audit, on_step, id=id, rebases=rebases, retain_days=retain_days)
-    branches.check_hours("sweep_after_hours", sweep_after_hours)
-    loaded, swept = commits.load(spark, table), ()
+    if id is not None:
+        branches.refuse_id(id)
+    refuse_session_branch(spark)
+    loaded = commits.load(spark, table)
+    swept: tuple[str, ...] = ()
     if quarantine is not None:
         quarantines.check(spark, quarantine, table, loaded)
     if id is not None:
         swept = _settle(spark, table, loaded, id, quarantine, takeover)
     swept += branches.drop_dead(spark, table, loaded, sweep_after_hours)
     step = on_step or (lambda name, stage: None)
-    for attempt in range(1, rebases + 2):
+    attempt = 0
+    while True:
+        attempt += 1
         try:
-            options = (id, attempt, retain_days, quarantine)
-            outcome = _once(spark, table, write, audit, step, options)
+            return _once(
+                spark, table, write, audit, step, id=id, attempt=attempt,
+                retain_days=retain_days, quarantine=quarantine, swept=swept,
+            )  # fmt: skip
         except commits.MainMoved as moved:
             if attempt > rebases:
                 note = f" during attempt {attempt}, the last of {rebases + 1}; nothing of this run is on main"
@@ -119,12 +133,21 @@ def run(
             # the table took this one's sequence number. Main has nothing of it, and the branch is dropped
             if commits.kind(error) != commits.CONFLICT or attempt > rebases:
                 raise
-        else:
-            return Outcome(**outcome, swept=swept)
 
 
-def _once(spark, table, write, audit, step, options):
-    id, attempt, retain_days, quarantine = options
+def _once(
+    spark: SparkSession,
+    table: str,
+    write: Callable[[Stage], object],
+    audit: Callable[[DataFrame], Verdict],
+    step: Callable[[str, Stage], object],
+    *,
+    id: str | None,
+    attempt: int,
+    retain_days: int,
+    quarantine: str | None,
+    swept: tuple[str, ...],
+) -> Outcome:
     with _branch(spark, table, id, attempt, retain_days, step) as stage:
         if id is not None:  # what is published from here on moves main, and this run comes by here again
             _refuse_published(spark, table, commits.load(spark, table, fresh=False), id)
@@ -135,7 +158,8 @@ def _once(spark, table, write, audit, step, options):
         columns = commits.columns_of(transaction.table(), audited)  # those that the audit sees
         verdict = attestation.judged(audit, attestation.read(spark, table, audited))
         step("audited", stage)
-        published, rows = None, 0
+        published: int | None = None
+        rows: int | None = 0
         if verdict.passed:
             published = attestation.commit(spark, stage, audited, verdict, transaction)
             step("attested", stage)
@@ -154,22 +178,30 @@ def _once(spark, table, write, audit, step, options):
                 )
                 raise
             step("quarantined", stage)
-    return {
-        "published": verdict.passed,
-        "verdict": verdict,
-        "attempts": attempt,
-        "run_id": stage.run_id,
-        "branch": stage.branch,
-        "staged_snapshot_id": audited,
-        "published_snapshot_id": published,
-        "rows_quarantined": rows,
-    }
+    return Outcome(
+        published=verdict.passed,
+        verdict=verdict,
+        attempts=attempt,
+        run_id=stage.run_id,
+        branch=stage.branch,
+        staged_snapshot_id=audited,
+        published_snapshot_id=published,
+        rows_quarantined=rows,
+        swept=swept,
+    )
 
 
 @contextmanager
-def _branch(spark, table, id, attempt, retain_days, step):
+def _branch(
+    spark: SparkSession,
+    table: str,
+    id: str | None,
+    attempt: int,
+    retain_days: int,
+    step: Callable[[str, Stage], object],
+) -> Iterator[Stage]:
     name = branches.fresh_name(id or "run")
-    release = branches.held(name)
+    release = branches.hold(name)
     try:
         try:
             stage = branches.create(
@@ -189,11 +221,13 @@ def _branch(spark, table, id, attempt, retain_days, step):
         release()
 
 
-def _settle(spark, table, loaded, id, quarantine, takeover):
+def _settle(
+    spark: SparkSession, table: str, loaded: Java, id: str, quarantine: str | None, takeover: bool
+) -> tuple[str, ...]:
     """Drop and return the branches of an earlier run of the id; refuse when it was published or may live."""
-    left = branches.of_run(loaded, id)
-    lives = {branch: branches.holder(branch) for branch in left}
-    for branch in left:
+    earlier = branches.of_run(loaded, id)
+    lives = {branch: branches.holder(branch) for branch in earlier}
+    for branch in earlier:
         top = commits.head(loaded, branch)
         if not takeover and lives[branch] is not False:
             where = "whose process lives" if lives[branch] else "made on another machine"
@@ -204,33 +238,21 @@ def _settle(spark, table, loaded, id, quarantine, takeover):
         if quarantine is not None:
             quarantines.forget(spark, quarantine, top, id)
         branches.drop(spark, table, branch)
-    _refuse_published(spark, table, commits.load(spark, table) if left else loaded, id)
-    return tuple(left)
+    _refuse_published(spark, table, commits.load(spark, table) if earlier else loaded, id)
+    return tuple(earlier)
 
 
-def _refuse_published(spark, table, loaded, id):
-    found = attestation.published(spark, table, loaded, key=attestation.RUN, value=id)
-    if found is not None:
+def _refuse_published(spark: SparkSession, table: str, loaded: Java, id: str) -> None:
+    evidence_id = attestation.published(spark, table, loaded, key=attestation.RUN, value=id)
+    if evidence_id is not None:
         raise attestation.AlreadyPublished(
-            f"run {id} of {table} is already published, by evidence snapshot {found}; "
+            f"run {id} of {table} is already published, by evidence snapshot {evidence_id}; "
             "another load needs another id",
-            found,
+            evidence_id,
         )
 
 
-def _check_arguments(spark, write, audit, on_step, *, id, rebases, retain_days):
-    for name, function in {"write": write, "audit": audit, "on_step": on_step or print}.items():
-        if not callable(function):
-            raise ArgumentError(f"{name} is a function, not {function!r}")
-    if id is not None and not (isinstance(id, str) and branches.ID.fullmatch(id)):
-        raise ArgumentError(f"{id!r} is not a run id; expected up to 100 letters, digits and any of _.:+@=-")
-    for name, value, least, most in (("rebases", rebases, 0, 1000), ("retain_days", retain_days, 1, 36500)):
-        if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-            raise ArgumentError(f"{name} is a whole number from {least} to {most}, not {value!r}")
-    refuse_session_branch(spark)
-
-
-def refuse_session_branch(spark):
+def refuse_session_branch(spark: SparkSession) -> None:
     """Refuse a session whose plain reads and writes already go to a branch: nobody could say what is audited."""
     for conf in CONFS:
         if (value := spark.conf.get(conf, None)) is not None:

@@ -1,11 +1,18 @@
-"""For people who publish themselves: a branch for a block of plain writes, and its publication once attested."""
+"""The gate by hand: a branch for a block of plain writes, and its publication once it is attested."""
 
+from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Annotated, NoReturn
+
+from annotated_types import Ge
 
 from workbench._base import identifiers
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, WorkbenchError
+from workbench._base.typing import Java, SparkSession
 from workbench.tables import commits
 from workbench.wap import attestation, branches, gate
+from workbench.wap.branches import Stage
 
 ENABLED = "write.wap.enabled"
 
@@ -18,8 +25,11 @@ class NotAudited(WorkbenchError, RuntimeError):
     """A branch does not end in the evidence of a passed audit."""
 
 
+@checked
 @contextmanager
-def staging(spark, table, *, branch, retain_days=7, enable=False):
+def staging(
+    spark: SparkSession, table: str, *, branch: str, retain_days: Annotated[int, Ge(1)] = 7, enable: bool = False
+) -> Iterator[Stage]:
     """Send the session's plain writes of a table to a branch for the time of a block.
 
     Within the block `spark.wap.branch` is set: writes and reads that name the table alone go to the branch, in
@@ -31,8 +41,8 @@ def staging(spark, table, *, branch, retain_days=7, enable=False):
         table: `namespace.name` or `catalog.namespace.name`.
         branch: name of the branch to make, of printable characters; not main, nor in the form of the gate's own.
         retain_days: days after which it expires by itself.
-        enable: set the table property write.wap.enabled where it is not. Otherwise that is refused: the property
-            changes the table for every session, and without it Iceberg ignores the branch and writes to main.
+        enable: whether to set the table property write.wap.enabled where it is not set. It changes the table for
+            every session; without it Iceberg would ignore the branch and write to main, so that False refuses.
 
     Yields:
         Stage.
@@ -45,8 +55,6 @@ def staging(spark, table, *, branch, retain_days=7, enable=False):
     gate.refuse_session_branch(spark)
     loaded = commits.load(spark, table)
     _refuse_branch(branch)
-    if isinstance(retain_days, bool) or not isinstance(retain_days, int) or retain_days < 1:
-        raise ArgumentError(f"retain_days is a whole number from 1, not {retain_days!r}")
     branches.refuse_taken(loaded, table, branch)
     if (loaded.properties().get(ENABLED) or "").lower() != "true":
         if not enable:
@@ -70,7 +78,8 @@ def staging(spark, table, *, branch, retain_days=7, enable=False):
         raise
 
 
-def publish(spark, table, branch):
+@checked
+def publish(spark: SparkSession, table: str, branch: str) -> int:
     """Publish an attested branch: main is moved to its evidence and the branch dropped, in one commit.
 
     Nothing is rebased: rows that were audited on another base than main's are not published.
@@ -84,7 +93,7 @@ def publish(spark, table, branch):
         int, the evidence's snapshot id, now main's.
 
     Raises:
-        UnknownBranch: there is none of that name, or it is a tag's.
+        UnknownBranch: there is no branch of that name, or it is a tag's.
         AlreadyPublished: what was staged under that name is on main.
         NotAudited: the branch has no evidence, or something was committed after it.
         MainMoved: main is no longer the snapshot that the branch was made from.
@@ -105,23 +114,23 @@ def publish(spark, table, branch):
     return commits.fast_forward(spark, table, to=top, expected=expected, branch=branch).value
 
 
-def _refuse_branch(branch):
+def _refuse_branch(branch: str) -> None:
     """Refuse a name that a branch cannot have, or that would not tell it from main or from the gate's own."""
     try:
         own = branches.NAME.fullmatch(identifiers.ref(branch))
     except ValueError as error:
-        raise ArgumentError(f"{branch!r} is no name for a branch: {error}") from None
+        raise ArgumentError(f"{branch!r} cannot be the name of a branch: {error}") from None
     if own or branch == "main":
         whose = "the gate's own branches have" if own else "the table's main branch has"
-        raise ArgumentError(f"{branch!r} is no name for a branch: {whose} such a name")
+        raise ArgumentError(f"{branch!r} cannot be the name of a branch: {whose} such a name")
 
 
-def _refuse_missing(spark, table, loaded, branch):
-    found = attestation.published(spark, table, loaded, key=attestation.BRANCH, value=branch)
-    if found is not None:
+def _refuse_missing(spark: SparkSession, table: str, loaded: Java, branch: str) -> NoReturn:
+    evidence_id = attestation.published(spark, table, loaded, key=attestation.BRANCH, value=branch)
+    if evidence_id is not None:
         raise attestation.AlreadyPublished(
-            f"branch {branch} of {table} is already published, by evidence snapshot {found}", found
+            f"branch {branch} of {table} is already published, by evidence snapshot {evidence_id}", evidence_id
         )
-    there = sorted(name for name, ref in loaded.refs().items() if name != "main" and ref.isBranch())
+    names = sorted(name for name, ref in loaded.refs().items() if name != "main" and ref.isBranch())
     tag = f"; {branch} is a tag" if branch != "main" and loaded.refs().get(branch) is not None else ""
-    raise UnknownBranch(f"{table} has no branch {branch} to publish{tag}; it has {', '.join(there) or 'none'}")
+    raise UnknownBranch(f"{table} has no branch {branch} to publish{tag}; it has {', '.join(names) or 'none'}")

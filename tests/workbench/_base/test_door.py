@@ -1,13 +1,13 @@
 """The door of a function: what its annotations do not allow is refused by a sentence, and nothing is done."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
 import numpy as np
 import pytest
-from annotated_types import Ge, Gt, Le
+from annotated_types import Ge, Gt, Le, MinLen
 
 from workbench._base.door import checked, described
 from workbench._base.errors import ArgumentError, WorkbenchError
@@ -151,6 +151,10 @@ def test_nothing_is_built_at_import():
         (Annotated[int, Ge(1), Le(9)] | None, "an integer of at least 1 and of at most 9 or None"),
         (Literal[1, 2, 3], "1, 2 or 3"),
         (Sequence[Policy], "several Policys"),
+        (Annotated[str, MinLen(1)], "a text of at least 1 character"),
+        (Mapping[Annotated[str, MinLen(2)], str], "a dict of texts of at least 2 characters to texts"),
+        (Sequence[Literal["a", "b"]], "several 'a' or 'b'"),
+        (str | Iterable[Any], "a text or several values"),
     ],
 )
 def test_types_in_words(kind, words):

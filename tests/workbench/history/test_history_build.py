@@ -196,7 +196,7 @@ def test_another_source_another_key_and_a_foreign_table_stop(spark, source, targ
         history.build(spark, source, other, key="id")
     with pytest.raises(ValueError, match="cannot be its own history"):
         history.build(spark, source, source, key="id")
-    with pytest.raises(ValueError, match=f"{other} is no history: it has no column valid_from"):
+    with pytest.raises(ValueError, match=f"{other} is not a history: it has no column valid_from"):
         history.current(spark, other)
     empty = f"{namespace}.empty"
     spark.sql(f"CREATE TABLE {empty} (id BIGINT, name STRING, price BIGINT) USING iceberg")
@@ -219,7 +219,7 @@ def test_expired_history_stops_and_the_last_position_is_kept(spark, source, targ
     timed_ids = spark.sql(f"SELECT snapshot_id FROM {source}.snapshots").collect()
     set_times(spark, source, {row[0]: BASE for row in timed_ids})
     spark.sql(expire % 1).collect()
-    with pytest.raises(history.HistoryExpired, match="is no ancestor of main"):
+    with pytest.raises(history.HistoryExpired, match="is not an ancestor of main"):
         history.build(spark, source, target, key="id")
     with pytest.raises(history.HistoryExpired, match="the table's beginning is gone"):
         history.build(spark, source, f"{namespace}.late", key="id")

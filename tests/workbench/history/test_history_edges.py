@@ -244,6 +244,28 @@ def test_partitions_that_a_target_can_have_are_kept(spark, namespace, target, re
     assert not [one for one in recwarn if "partitioning" in str(one.message)]
 
 
+@pytest.mark.parametrize(
+    ("call", "why"),
+    [
+        (lambda: history.build(None, "a.b", "a.c", key=3), "key must be a text or several texts, found 3"),
+        (lambda: history.build(None, "a.b", "a.c", key=["id", 3]), "key must be a text or several texts, found ['id', 3]"),
+        (lambda: history.build(None, "a.b", "a.c", key="id", truncated="no"), "truncated must be True or False, found 'no'"),
+        (lambda: history.build(None, "a.b", "a.c", key="id", together=5), "together must be several integers, found 5"),
+        (lambda: history.build(None, "a.b", "a.c", key="id", back_end="diff"),
+         "back_end must be 'auto', 'row lineage', 'snapshot diff' or 'changelog view', found 'diff'"),
+        (lambda: history.as_of(None, "a.b", "2026-01-31"), "when must be datetime, found '2026-01-31'"),
+        (lambda: history.as_of(None, "a.b", None), "when must be datetime, found None"),
+        (lambda: history.current(None, None), "target must be a text, found None"),
+        (lambda: changes.between(None, "a.b", key="id", start=True), "start must be an integer, datetime or None, found True"),
+        (lambda: changes.back_ends(None, "a.b", end=1.5), "end must be an integer, datetime or None, found 1.5"),
+    ],
+)  # fmt: skip
+def test_arguments_of_another_type_are_refused_before_anything(call, why):
+    with pytest.raises(ValueError) as error:
+        call()
+    assert str(error.value) == why
+
+
 def test_what_is_no_table_is_refused_by_its_name(spark, namespace, source, target):
     spark.sql(f"ALTER TABLE {source} CREATE BRANCH audit")
     spark.sql(f"INSERT INTO {source}.branch_audit VALUES (9L, 'bulb', 1)")
@@ -275,7 +297,7 @@ def test_a_time_that_was_rolled_back_is_reported(spark, source):
     between = datetime.now(UTC)
     spark.sql(f"CALL system.rollback_to_snapshot('{source}', {first})")
     spark.sql(f"UPDATE {source} SET price = 2 WHERE id = 2")
-    with pytest.raises(changes.HistoryExpired, match="which is no ancestor of main any more"):
+    with pytest.raises(changes.HistoryExpired, match="which is not an ancestor of main any more"):
         changes.between(spark, source, key="id", start=between)
 
 

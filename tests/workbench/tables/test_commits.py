@@ -338,10 +338,10 @@ def test_what_tries_in_vain_took_is_told(monkeypatch):
 
 def test_wrong_arguments():
     for options, expected in [
-        ({"tries": 0}, "tries is 0: a thing is begun at least once"),
+        ({"tries": 0}, "tries must be an integer of at least 1, found 0"),
         (
             {"again": ("unknown",)},
-            "only the refusals conflict and validation can be tried again as such, not unknown",
+            "again must be several 'conflict' or 'validation', found 'unknown' in it",
         ),
     ]:
         with pytest.raises(ValueError, match=expected):

@@ -6,10 +6,10 @@ from conftest import own_namespace
 from workbench.tables import commits, snapshots
 from workbench.tables.commits import marks
 
-WRITE = "expected a function without arguments that commits"
-PAIRS = "expected entries of a snapshot's summary, text to text"
-PROPERTIES = "expected names of table properties, text to text"
-ID = "a commit's id is a text of 1 to 200 printable characters, not"
+SECONDS = "must be a number of at least 0 and below inf"
+TRIES = "tries must be an integer of at least 1"
+REFUSALS = "again must be several 'conflict' or 'validation'"
+PROPERTIES = "properties must be a dict of texts of at least 1 character to texts"
 
 
 @pytest.fixture(scope="module")
@@ -36,21 +36,21 @@ def refused(call, why):
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"again": "conflict"}, "kinds of refusal are several: say again=['conflict']"),
-        ({"again": None}, "again is None, expected several kinds of refusal"),
-        ({"again": [3]}, "again holds 3, which is int: kinds of refusal are texts"),
-        ({"conditional": "false"}, "conditional is 'false', expected True or False"),
-        ({"conditional": None}, "conditional is None, expected True or False"),
-        ({"tries": True}, "tries is True, expected a whole number: a thing is begun at least once"),
-        ({"tries": None}, "tries is None, expected a whole number: a thing is begun at least once"),
-        ({"tries": 1.5}, "tries is 1.5, expected a whole number: a thing is begun at least once"),
-        ({"tries": -1}, "tries is -1: a thing is begun at least once"),
-        ({"first_wait_s": "0.1"}, "first_wait_s is '0.1', expected a number from 0 on"),
-        ({"first_wait_s": -0.1}, "first_wait_s is -0.1, expected a number from 0 on"),
-        ({"first_wait_s": float("inf")}, "first_wait_s is inf, expected a number from 0 on"),
-        ({"longest_wait_s": None}, "longest_wait_s is None, expected a number from 0 on"),
-        ({"longest_wait_s": float("nan")}, "longest_wait_s is nan, expected a number from 0 on"),
-        ({"sleep": 3}, "sleep is int, expected a function of seconds"),
+        ({"again": "conflict"}, f"{REFUSALS}, found 'conflict'"),
+        ({"again": None}, f"{REFUSALS}, found None"),
+        ({"again": [3]}, f"{REFUSALS}, found 3 in it"),
+        ({"conditional": "false"}, "conditional must be True or False, found 'false'"),
+        ({"conditional": None}, "conditional must be True or False, found None"),
+        ({"tries": True}, f"{TRIES}, found True"),
+        ({"tries": None}, f"{TRIES}, found None"),
+        ({"tries": 1.5}, f"{TRIES}, found 1.5"),
+        ({"tries": -1}, f"{TRIES}, found -1"),
+        ({"first_wait_s": "0.1"}, f"first_wait_s {SECONDS}, found '0.1'"),
+        ({"first_wait_s": -0.1}, f"first_wait_s {SECONDS}, found -0.1"),
+        ({"first_wait_s": float("inf")}, f"first_wait_s {SECONDS}, found inf"),
+        ({"longest_wait_s": None}, f"longest_wait_s {SECONDS}, found None"),
+        ({"longest_wait_s": float("nan")}, f"longest_wait_s {SECONDS}, found nan"),
+        ({"sleep": 3}, "sleep must be a function, found 3"),
     ],
 )
 def test_a_wrong_option_is_said_before_the_first_try(call, options, why):
@@ -66,45 +66,42 @@ def test_a_wrong_option_is_said_before_the_first_try(call, options, why):
 @pytest.mark.parametrize(
     ("call", "why"),
     [
-        (lambda s, t: commits.attempt(None), f"commit is NoneType, {WRITE}"),
-        (lambda s, t: commits.attempt(print, landed=True),
-         "landed is bool, expected a function without arguments that looks for the commit, or None"),
-        (lambda s, t: commits.retrying(s, t, None), f"write is NoneType, {WRITE} to the table"),
-        (lambda s, t: commits.retrying(s, t, f"INSERT INTO {t} VALUES (1)"), f"write is str, {WRITE} to the table"),
-        (lambda s, t: commits.retrying(s, t, print, id=True), f"{ID} True"),
-        (lambda s, t: commits.retrying(s, t, print, id=["a"]), f"{ID} ['a']"),
-        (lambda s, t: commits.set_profile(s, t, properties=None), "properties is NoneType, expected a dict: "
-         + PROPERTIES[9:]),
+        (lambda s, t: commits.attempt(None), "commit must be a function, found None"),
+        (lambda s, t: commits.attempt(print, landed=True), "landed must be a function or None, found True"),
+        (lambda s, t: commits.retrying(s, t, None), "write must be a function, found None"),
+        (lambda s, t: commits.retrying(s, t, "INSERT INTO t"), "write must be a function, found 'INSERT INTO t'"),
+        (lambda s, t: commits.retrying(s, t, print, id=True), "id must be a text or None, found True"),
+        (lambda s, t: commits.retrying(s, t, print, id=["a"]), "id must be a text or None, found ['a']"),
+        (lambda s, t: commits.set_profile(s, t, properties=None), f"{PROPERTIES}, found None"),
         (lambda s, t: commits.set_profile(s, t, properties={"commit.retry.num-retries": 30}),
-         f"properties holds 'commit.retry.num-retries': 30, {PROPERTIES}"),
-        (lambda s, t: commits.set_profile(s, t, properties={1: "a"}), f"properties holds 1: 'a', {PROPERTIES}"),
-        (lambda s, t: commits.set_profile(s, t, properties={"": "a"}), f"properties holds '': 'a', {PROPERTIES}"),
-        (lambda s, t: commits.with_properties(s, [("a", "b")], print), "properties is list, expected a dict: "
-         + PAIRS[9:]),
-        (lambda s, t: commits.with_properties(s, {"a": None}, print), f"properties holds 'a': None, {PAIRS}"),
-        (lambda s, t: commits.with_properties(s, {"a": "b"}, None), f"write is NoneType, {WRITE}"),
-        (lambda s, t: marks.stamped(s, None, print), f"{ID} None"),
-        (lambda s, t: marks.stamped(s, "a", "b"), f"write is str, {WRITE}"),
-        (lambda s, t: marks.find(s, t, None), f"{ID} None"),
-        (lambda s, t: marks.find(s, t, 3), f"{ID} 3"),
-        (lambda s, t: marks.find(s, t, "a", anywhere="no"), "anywhere is 'no', expected True or False"),
+         f"{PROPERTIES}, found 30 in it"),
+        (lambda s, t: commits.set_profile(s, t, properties={1: "a"}), f"{PROPERTIES}, found 1 in it"),
+        (lambda s, t: commits.set_profile(s, t, properties={"": "a"}), f"{PROPERTIES}, found '' in it"),
+        (lambda s, t: commits.with_properties(s, [("a", "b")], print), f"{PROPERTIES}, found [('a', 'b')]"),
+        (lambda s, t: commits.with_properties(s, {"a": None}, print), f"{PROPERTIES}, found None in it"),
+        (lambda s, t: commits.with_properties(s, {"a": "b"}, None), "write must be a function, found None"),
+        (lambda s, t: marks.stamped(s, None, print), "mark must be a text, found None"),
+        (lambda s, t: marks.stamped(s, "a", "b"), "write must be a function, found 'b'"),
+        (lambda s, t: marks.find(s, t, None), "id must be a text, found None"),
+        (lambda s, t: marks.find(s, t, 3), "id must be a text, found 3"),
+        (lambda s, t: marks.find(s, t, "a", anywhere="no"), "anywhere must be True or False, found 'no'"),
         (lambda s, t: marks.find(s, t, "a", but="12"), "but is str, expected several: ids of snapshots"),
-        (lambda s, t: marks.find(s, t, "a", but=12), "but is int, expected several: ids of snapshots"),
+        (lambda s, t: marks.find(s, t, "a", but=12), "but must be several values, found 12"),
         (lambda s, t: marks.find(s, t, "a", but=["12"]), "but holds '12', which is str, expected ids of snapshots"),
-        (lambda s, t: marks.every(s, t, None), f"{ID} None"),
+        (lambda s, t: marks.every(s, t, None), "id must be a text, found None"),
         (lambda s, t: commits.fast_forward(s, t, to="1", expected=1, branch="b"),
-         "to is '1', expected a whole number: the id of a snapshot"),
+         "to must be an integer of at least 0, found '1'"),
         (lambda s, t: commits.fast_forward(s, t, to=1, expected=True, branch="b"),
-         "expected is True, expected a whole number: the id of a snapshot, or None where main has none"),
+         "expected must be an integer of at least 0 or None, found True"),
         (lambda s, t: commits.fast_forward(s, t, to=1, expected=1, branch=None),
-         "branch is None, expected the name of a branch"),
+         "branch must be a text of at least 1 character, found None"),
         (lambda s, t: commits.fast_forward(s, t, to=1, expected=1, branch="b", tries=0),
-         "tries is 0: a thing is begun at least once"),
+         f"{TRIES}, found 0"),
         (lambda s, t: commits.fast_forward(s, t, to=1, expected=1, branch="b", columns=["id"]),
-         "columns is list, expected what commits.columns_of returns, or None"),
-        (lambda s, t: commits.kind("CommitFailedException"), "error is str, expected an exception"),
-        (lambda s, t: commits.causes(3), "error is int, expected an exception"),
-        (lambda s, t: commits.missing_file("gone"), "error is str, expected an exception"),
+         "columns must be a dict of texts to tuples or None, found ['id']"),
+        (lambda s, t: commits.kind("CommitFailedException"), "error must be BaseException or None, found 'CommitFailedException'"),
+        (lambda s, t: commits.causes(3), "error must be BaseException or None, found 3"),
+        (lambda s, t: commits.missing_file("gone"), "error must be BaseException or None, found 'gone'"),
     ],
 )  # fmt: skip
 def test_a_wrong_argument_is_said_and_commits_nothing(spark, shared, call, why):
@@ -140,13 +137,13 @@ def test_what_is_no_table_of_icebergs_is_said(spark, shared, call, capsys):
     table = f"{shared}.t"
     with pytest.raises(snapshots.TableNotFound, match=rf"no table {table}x; {shared} has {table}$"):
         CALLS[call](spark, f"{table}x")
-    with pytest.raises(ValueError, match="None is not a table name"):
+    with pytest.raises(ValueError, match="table must be a text, found None"):
         CALLS[call](spark, None)
     with pytest.raises(ValueError, match=f"{table}.history is a part of the table {table}; name that one"):
         CALLS[call](spark, f"{table}.history")
     with pytest.raises(snapshots.TableNotFound, match=rf"no table {shared}\.v; {shared} has {table}$"):
         CALLS[call](spark, f"{shared}.v")
-    with pytest.raises(ValueError, match=r"spark_catalog\.default\.plain is no Iceberg table: "):
+    with pytest.raises(ValueError, match=r"spark_catalog\.default\.plain is not an Iceberg table: "):
         CALLS[call](spark, "spark_catalog.default.plain")
     assert capsys.readouterr().out == ""  # of print, which is the write
 

@@ -423,9 +423,11 @@ def test_a_table_of_format_1_keeps_names_too(spark, namespace):
 
 
 def test_names_that_are_none(spark, table):
-    for wrong in ("", "x" * 201, "a\nb", 5):
+    for wrong in ("", "x" * 201, "a\nb"):
         with pytest.raises(ValueError, match="a commit's id is a text of 1 to 200 printable characters, not"):
             commits.retrying(spark, table, appending(spark, table, 1), id=wrong)
+    with pytest.raises(ValueError, match="id must be a text or None, found 5"):
+        commits.retrying(spark, table, appending(spark, table, 1), id=5)
     with pytest.raises(snapshots.TableNotFound):
         commits.retrying(spark, f"{table}_other", appending(spark, table, 1), id="x")
     with pytest.raises(ValueError, match="is not a table name"):

@@ -42,6 +42,9 @@ def test_at_and_current(spark, shared):
     assert snapshots.current(spark, shared, ref="nowhere") is None
     with pytest.raises(ValueError, match="has no snapshot 3; it has 2"):
         snapshots.at(spark, shared, 3)
+    for wrong in ("1", True, None):
+        with pytest.raises(ValueError, match=f"n must be an integer, found {wrong!r}"):
+            snapshots.at(spark, shared, wrong)
 
 
 @pytest.mark.parametrize(
@@ -128,7 +131,7 @@ def test_an_unknown_table_lists_those_there_are(spark, shared):
         snapshots.current(spark, "lake.nowhere.t")
     with pytest.raises(
         snapshots.TableNotFound,
-        match="there is no namespace other.nowhere, for other is no catalog of this session",
+        match="there is no namespace other.nowhere, for other is not a catalog of this session",
     ):
         snapshots.current(spark, "other.nowhere.t")
 

@@ -8,8 +8,11 @@ from workbench.tables import snapshots, upserts
 
 OPTIONS = {"key": "id", "sequence": "seq", "operation": "op", "deleted": "gone"}
 FRAME = "expected a DataFrame of a classic Spark session"
-SEVERAL = "expected the name of a column, or several"
-WORDS = "expected what each word does, upsert or delete"
+NAMES = "must be a text or several values"
+EMPTY = "holds an empty text, expected the name of a column, or several"
+NAME = "must be a text of at least 1 character"
+WORDS = "operations must be a dict of texts to 'upsert' or 'delete'"
+PROPERTIES = "properties must be a dict of texts of at least 1 character to texts"
 
 
 @pytest.fixture(scope="module")
@@ -39,26 +42,26 @@ def refused(call, why):
 
 
 ROLES = [
-    ({"key": None}, "key is None, expected several names of columns"),
-    ({"key": 3}, "key is 3, expected several names of columns"),
+    ({"key": None}, f"key {NAMES}, found None"),
+    ({"key": 3}, f"key {NAMES}, found 3"),
     ({"key": [3]}, "key holds 3, which is int: names of columns are texts"),
-    ({"key": ""}, f"key is '', {SEVERAL}"),
-    ({"key": [""]}, f"key is '', {SEVERAL}"),
+    ({"key": ""}, f"key {EMPTY}"),
+    ({"key": [""]}, f"key {EMPTY}"),
     ({"key": []}, "key and sequence are different columns, one or more each, and not deleted's; here they are (), "
      "('seq',) and gone"),
-    ({"sequence": True}, "sequence is True, expected several names of columns"),
+    ({"sequence": True}, f"sequence {NAMES}, found True"),
     ({"sequence": [None]}, "sequence holds None, which is NoneType: names of columns are texts"),
-    ({"operation": 3}, "operation is 3, expected the name of a column, or None"),
-    ({"operation": ""}, "operation is '', expected the name of a column, or None"),
-    ({"deleted": ["gone"]}, "deleted is ['gone'], expected the name of a column, or None"),
-    ({"deleted": ""}, "deleted is '', expected the name of a column, or None"),
-    ({"operations": None}, f"operations is NoneType, expected a dict: {WORDS[9:]}"),
-    ({"operations": ["I", "D"]}, f"operations is list, expected a dict: {WORDS[9:]}"),
-    ({"operations": {"I": None}}, f"operations holds 'I': None, {WORDS}"),
-    ({"operations": {1: "upsert"}}, f"operations holds 1: 'upsert', {WORDS}"),
-    ({"operations": {}}, "operations says of no word what it does, and operation is op"),
-    ({"tries": 0}, "tries is 0: a thing is begun at least once"),
-    ({"tries": True}, "tries is True, expected a whole number: a thing is begun at least once"),
+    ({"operation": 3}, f"operation {NAME} or None, found 3"),
+    ({"operation": ""}, f"operation {NAME} or None, found ''"),
+    ({"deleted": ["gone"]}, f"deleted {NAME} or None, found ['gone']"),
+    ({"deleted": ""}, f"deleted {NAME} or None, found ''"),
+    ({"operations": None}, f"{WORDS}, found None"),
+    ({"operations": ["I", "D"]}, f"{WORDS}, found ['I', 'D']"),
+    ({"operations": {"I": None}}, f"{WORDS}, found None in it"),
+    ({"operations": {1: "upsert"}}, f"{WORDS}, found 1 in it"),
+    ({"operations": {}}, "operations is empty, and says of no value of op what it does"),
+    ({"tries": 0}, "tries must be an integer of at least 1, found 0"),
+    ({"tries": True}, "tries must be an integer of at least 1, found True"),
 ]  # fmt: skip
 
 
@@ -83,10 +86,12 @@ def test_a_stream_of_wrong_roles_is_refused_before_it_starts(options, why):
 
 
 def test_a_stream_into_no_table_is_refused_before_it_starts():
-    for wrong in (None, 3, "t", "a b.c"):
+    for wrong in (None, 3):
+        refused(lambda wrong=wrong: upserts.each_batch(wrong, **OPTIONS), f"table must be a text, found {wrong}")
+    for wrong in ("t", "a b.c"):
         with pytest.raises(ValueError, match=f"{wrong!r} is not a table name"):
             upserts.each_batch(wrong, **OPTIONS)
-    why = "on_batch is list, expected a function of a batch's number and its Attempt, or None"
+    why = "on_batch must be a function or None, found []"
     refused(lambda: upserts.each_batch("a.b", **OPTIONS, on_batch=[]), why)
 
 
@@ -123,7 +128,7 @@ def test_no_table_of_icebergs_is_refused(spark, shared, table, updates):
         upserts.merge(spark, f"{table}x", updates, **OPTIONS)
     with pytest.raises(ValueError, match="this needs a classic Spark session, and spark is NoneType"):
         upserts.merge(None, table, updates, **OPTIONS)
-    with pytest.raises(ValueError, match="a commit's id is a text of 1 to 200 printable characters, not 3"):
+    with pytest.raises(ValueError, match="id must be a text or None, found 3"):
         upserts.merge(spark, table, updates, **OPTIONS, id=3)
     with pytest.raises(snapshots.TableNotFound, match=rf"no table {shared}\.v; {shared} has {table}$"):
         upserts.merge(spark, f"{shared}.v", updates, **OPTIONS)
@@ -141,11 +146,10 @@ def test_names_may_be_of_any_kind_and_a_generator(spark, namespace, updates):
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"branch": None}, "branch is None, expected the name of a branch"),
-        ({"branch": ""}, "branch is '', expected the name of a branch"),
-        ({"properties": None},
-         "properties is NoneType, expected a dict: entries of a snapshot's summary, text to text"),
-        ({"properties": {"n": 1}}, "properties holds 'n': 1, expected entries of a snapshot's summary, text to text"),
+        ({"branch": None}, f"branch {NAME}, found None"),
+        ({"branch": ""}, f"branch {NAME}, found ''"),
+        ({"properties": None}, f"{PROPERTIES}, found None"),
+        ({"properties": {"n": 1}}, f"{PROPERTIES}, found 1 in it"),
     ],
 )  # fmt: skip
 def test_a_staged_merge_is_refused_too(spark, table, updates, options, why):

@@ -2,10 +2,12 @@
 
 import json
 import operator
+from collections.abc import Sequence
 from functools import reduce
 
 from workbench._base import identifiers
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import Column, DataFrame, DataType, StructType
 
 # a frame of keys up to this size goes to every task instead of shuffling what it filters
 BROADCAST_ROWS = 500_000
@@ -18,29 +20,27 @@ AS_TEXT = {
 }
 
 
-def comparable(schema, names):
+def comparable(schema: StructType, names: Sequence[str]) -> list[Column]:
     """Return columns that Spark can compare, one for each name: a map as its sorted entries.
 
     Raises:
         ValueError: a column's type cannot be compared.
     """
     from pyspark.sql import functions as F
+    from pyspark.sql.types import MapType
 
-    found = []
+    columns = []
     for name in names:
-        kind = schema[name].dataType
-        text = kind.simpleString()
-        column = F.col(identifiers.column(name))
-        if kind.typeName() == "map" and not has(kind.keyType, "map", "variant"):
-            column = F.array_sort(F.map_entries(column))
-            kind, text = kind.valueType, kind.valueType.simpleString()
+        kind, column = schema[name].dataType, F.col(identifiers.column(name))
+        if isinstance(kind, MapType) and not has(kind.keyType, "map", "variant"):
+            kind, column = kind.valueType, F.array_sort(F.map_entries(column))
         if has(kind, "map", "variant"):
-            raise ArgumentError(f"column {name} holds {text}, whose values Spark cannot compare")
-        found.append(column)
-    return found
+            raise ArgumentError(f"column {name} holds {kind.simpleString()}, whose values Spark cannot compare")
+        columns.append(column)
+    return columns
 
 
-def fingerprint(schema, names):
+def fingerprint(schema: StructType, names: Sequence[str]) -> Column:
     """Return a 64-bit hash of a row.
 
     Spark's hash passes over nulls, so that (null, 'a') and ('a', null) are alike: the places of the nulls are
@@ -48,7 +48,8 @@ def fingerprint(schema, names):
     """
     from pyspark.sql import functions as F
 
-    parts, nulls = [], []
+    parts: list[Column] = []
+    nulls: list[Column] = []
     for name, column in zip(names, comparable(schema, names), strict=True):
         nested = schema[name].dataType.typeName() in ("struct", "array", "map")
         parts.append(F.to_json(column, AS_TEXT) if nested else column)
@@ -58,7 +59,9 @@ def fingerprint(schema, names):
     return F.xxhash64(*parts, *places)
 
 
-def changed_keys(frames, schema, key):
+def changed_keys(
+    frames: Sequence[tuple[DataFrame, int | None, int | None]], schema: StructType, key: Sequence[str]
+) -> tuple[DataFrame, int]:
     """Return the keys that some step changed, read from files that were rewritten with mostly the same rows.
 
     Args:
@@ -82,23 +85,23 @@ def changed_keys(frames, schema, key):
     # shuffled whole: nearly every key of a rewritten file is there twice, in two files, so that a partial
     # aggregation before the shuffle finds nothing to add up and costs more than the shuffle
     sums = union(parts).repartition(*keys).groupBy(*keys).agg(F.try_sum("_sum").alias("_sum"))
-    found = sums.where("_sum IS NULL OR _sum <> 0").select(*keys).localCheckpoint()
-    return found, found.count()
+    changed = sums.where("_sum IS NULL OR _sum <> 0").select(*keys).localCheckpoint()
+    return changed, changed.count()
 
 
-def only(frame, wanted, count, on):
-    """Return the rows of a frame whose `on` is in `wanted`, a frame of `count` rows."""
+def only(frame: DataFrame, chosen: DataFrame, count: int, on: Sequence[str]) -> DataFrame:
+    """Return the rows of a frame whose `on` is in `chosen`, a frame of `count` rows."""
     from pyspark.sql import functions as F
 
     names = {name: f"_k{n}" for n, name in enumerate(on)}  # Spark parses the name of a frame's column once more
-    wanted = wanted.select(*[F.col(identifiers.column(name)).alias(alias) for name, alias in names.items()])
+    chosen = chosen.select(*[F.col(identifiers.column(name)).alias(alias) for name, alias in names.items()])
     same = reduce(
         operator.and_, [F.col(identifiers.column(name)).eqNullSafe(F.col(alias)) for name, alias in names.items()]
     )
-    return frame.join(F.broadcast(wanted) if count <= BROADCAST_ROWS else wanted, same, "left_semi")
+    return frame.join(F.broadcast(chosen) if count <= BROADCAST_ROWS else chosen, same, "left_semi")
 
 
-def paired(rows, schema, key):
+def paired(rows: DataFrame, schema: StructType, key: Sequence[str]) -> DataFrame:
     """Turn removed and added rows into changes: the two of a key and step become an update, or nothing if alike.
 
     Args:
@@ -134,7 +137,7 @@ def paired(rows, schema, key):
     return frame.where(kept).drop("_values", "_other", "_many", "_removed", "_side")
 
 
-def raised(mark, schema, key):
+def raised(mark: str, schema: StructType, key: Sequence[str]) -> Column:
     """Return a column that ends the query with an error, from which `raised_by` reads a row's key.
 
     Args:
@@ -149,7 +152,7 @@ def raised(mark, schema, key):
     return F.raise_error(F.concat(F.lit(mark), values, F.lit(f" of ({', '.join(key)})")))
 
 
-def shown(schema, key):
+def shown(schema: StructType, key: Sequence[str]) -> list[Column]:
     """Return the columns of a key as texts for an error."""
     from pyspark.sql import functions as F
 
@@ -162,22 +165,19 @@ def shown(schema, key):
     return values
 
 
-def raised_by(error, mark):
+def raised_by(error: BaseException, mark: str) -> list[str] | None:
     """Return the values of the key, texts, with which `raised` ended a query; None where it was something else."""
     _, marked, rest = str(error).partition(f"{mark}[")
     return json.JSONDecoder().raw_decode(f"[{rest}")[0] if marked else None
 
 
-def union(frames):
-    """Return one frame of several of the same columns."""
-    found = frames[0]
-    for frame in frames[1:]:
-        found = found.unionAll(frame)
-    return found
+def union(frames: Sequence[DataFrame]) -> DataFrame:
+    """Return the rows of several frames of the same columns as one frame."""
+    return reduce(lambda rows, frame: rows.unionAll(frame), frames)
 
 
-def has(kind, *types):
-    """Whether a type is, or contains, one of the named."""
+def has(kind: DataType, *types: str) -> bool:
+    """Say whether a type is, or contains, one of the types of these names."""
     inside = [getattr(kind, name) for name in ("elementType", "keyType", "valueType") if hasattr(kind, name)]
     inside += [field.dataType for field in getattr(kind, "fields", [])]
-    return kind.typeName() in types or any(has(one, *types) for one in inside)
+    return kind.typeName() in types or any(has(part, *types) for part in inside)

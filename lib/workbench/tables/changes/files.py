@@ -8,7 +8,10 @@ snapshot's scan always reads the whole state, and the changelog scan refuses del
 import itertools
 import json
 import uuid
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+
+from workbench._base.typing import DataFrame, Java, SparkSession, jvm
 
 
 @dataclass(frozen=True)
@@ -23,17 +26,20 @@ class Piece:
 
     path: str
     deletes: tuple[str, ...]
-    task: object = field(repr=False, compare=False)
+    task: Java = field(repr=False, compare=False)
 
-    def live_rows(self):
-        """Return how many rows are alive, or None where only reading can tell (no deletion vectors)."""
-        found = self.task.file().recordCount()
-        for n in range(self.task.deletes().size()):
-            delete = self.task.deletes().get(n)
+
+def live_rows(pieces: Iterable[Piece]) -> int | None:
+    """Return how many rows of pieces are alive, or None where only reading can tell (no deletion vectors)."""
+    count = 0
+    for piece in pieces:
+        count += piece.task.file().recordCount()
+        for n in range(piece.task.deletes().size()):
+            delete = piece.task.deletes().get(n)
             if delete.format().name() != "PUFFIN":
                 return None
-            found -= delete.recordCount()
-        return found
+            count -= delete.recordCount()
+    return count
 
 
 @dataclass(frozen=True)
@@ -54,14 +60,17 @@ class Touched:
     gone: set[str]
 
 
-def touched(states, changing):
+def touched(states: Sequence[Mapping[str, Piece]], changing: Set[int]) -> Touched:
     """Compare the files of successive states.
 
     Args:
         states: list of {path: Piece}, the state before and that after each step.
         changing: the steps that can change rows; what others (compaction) add and remove is not reported.
     """
-    added, removed, open_lives, deleted, gone = {}, {}, {}, [], set()
+    added: dict[int, list[Piece]] = {}
+    removed: dict[int, list[Piece]] = {}
+    open_lives: dict[str, list[tuple[int, Piece]]] = {}
+    deleted, gone = [], set()
     for path, piece in states[0].items():
         open_lives[path] = [(-1, piece)]
     for step, (before, after) in enumerate(itertools.pairwise(states)):
@@ -81,33 +90,34 @@ def touched(states, changing):
     return Touched(added, removed, [life for life in deleted if len(life) > 1], gone)
 
 
-def state(table, snapshot):
+def state(table: Java, snapshot: Java) -> dict[str, Piece]:
     """Return {path: Piece} of a snapshot; of None, nothing. Opens its manifests, not its data."""
     if snapshot is None:
         return {}
     tasks = table.newScan().useSnapshot(snapshot.snapshotId()).planFiles()
-    found, rows = {}, tasks.iterator()
+    pieces, rows = {}, tasks.iterator()
     some = not snapshot.deleteManifests(table.io()).isEmpty()
     while rows.hasNext():
         task = rows.next()
         path = task.file().location()
         deletes = [task.deletes().get(n) for n in range(task.deletes().size())] if some else []
-        found[path] = Piece(path, tuple(sorted(f"{d.location()}@{d.contentOffset()}" for d in deletes)), task)
+        pieces[path] = Piece(path, tuple(sorted(f"{d.location()}@{d.contentOffset()}" for d in deletes)), task)
     tasks.close()
-    return found
+    return pieces
 
 
 class Reader:
-    """Reads sets of pieces; what it handed to Iceberg stays there until `release`.
+    """Read sets of pieces; what was handed to Iceberg stays there until `release`.
 
     A frame keeps no hold on its task set, and Spark asks for it at each run: so whoever makes frames decides when
     they are no longer needed. Without `release` the lists of files stay in the driver until the session ends.
     """
 
-    def __init__(self, spark, table):
-        self._spark, self._table, self._plain, self._staged = spark, table, None, []
+    def __init__(self, spark: SparkSession, table: Java) -> None:
+        self._spark, self._table, self._plain = spark, table, None
+        self._staged: list[tuple[str, Java]] = []
 
-    def rows(self, pieces, *, lineage=False):
+    def rows(self, pieces: Iterable[Piece], *, lineage: bool = False) -> DataFrame:
         """Return a frame of the live rows of pieces: the table's columns as they are named now.
 
         Args:
@@ -116,16 +126,16 @@ class Reader:
         """
         return self._read(self._table if lineage else self._without_lineage(), pieces)
 
-    def release(self):
+    def release(self) -> None:
         """Forget all sets; frames that read them can no longer run."""
-        java = self._spark._jvm.org.apache.iceberg.spark
+        java = jvm(self._spark).org.apache.iceberg.spark
         for name, table in self._staged:
             self._tables().remove(name)
             java.ScanTaskSetManager.get().removeTasks(table, name)
         self._staged.clear()
 
-    def _read(self, table, pieces):
-        java, name = self._spark._jvm, f"changes-{uuid.uuid4().hex}"
+    def _read(self, table: Java, pieces: Iterable[Piece]) -> DataFrame:
+        java, name = jvm(self._spark), f"changes-{uuid.uuid4().hex}"
         tasks = java.java.util.ArrayList()
         for piece in pieces:
             tasks.add(piece.task)
@@ -135,23 +145,24 @@ class Reader:
         # Iceberg 1.10 takes the set that this option names, 1.11 that of the table's name
         return self._spark.read.format("iceberg").option("scan-task-set-id", name).load(name)
 
-    def _tables(self):
+    def _tables(self) -> Java:
         """Return Iceberg's cache of tables by name.
 
         Its class has two methods `get`, and py4j looks at the one that the JVM happens to name first: it finds the
         static one in some sessions only.
         """
-        gateway, lang = self._spark.sparkContext._gateway, self._spark._jvm.java.lang
+        gateway: Java = self._spark.sparkContext._gateway
+        lang = jvm(self._spark).java.lang
         loader = self._table.getClass().getClassLoader()
         get = loader.loadClass("org.apache.iceberg.spark.SparkTableCache").getMethod(
             "get", gateway.new_array(lang.Class, 0)
         )
         return get.invoke(None, gateway.new_array(lang.Object, 0))
 
-    def _without_lineage(self):
+    def _without_lineage(self) -> Java:
         """Return the table as one of format 2: of format 3 the staged scan hides `_file`, `_pos`, `_deleted`."""
         if self._plain is None:
-            java = self._spark._jvm.org.apache.iceberg
+            java = jvm(self._spark).org.apache.iceberg
             if java.TableUtil.formatVersion(self._table) < 3:
                 self._plain = self._table
                 return self._plain

@@ -6,17 +6,23 @@ before is the version with the next smaller sequence number: it is among the new
 range, or in the state before the range. So each state's files are read once, not once as new and again as old.
 """
 
-from workbench.tables.changes import compare
+from collections.abc import Mapping, Sequence
+
+from workbench._base.typing import DataFrame
+from workbench.tables.changes import compare, files
+from workbench.tables.changes.files import Reader, Touched
 
 ID, WRITTEN = "_row_id", "_last_updated_sequence_number"
 
 
-def rewritten(reader, found, limits, began, *, compared=True):
+def rewritten(
+    reader: Reader, touched: Touched, limits: Mapping[int, tuple[int, int]], began: int, *, compared: bool = True
+) -> tuple[list[DataFrame], list[DataFrame]]:
     """Return rows of rewritten files that were written anew, and what they replaced or what is gone.
 
     Args:
         reader: of the table.
-        found: what the range touched.
+        touched: what the range touched.
         limits: step to (its rows' sequence numbers are above this one, first row id not given out before it).
         began: sequence number of the state before the range.
         compared: False spares reading what new rows replaced where nothing was deleted.
@@ -28,61 +34,66 @@ def rewritten(reader, found, limits, began, *, compared=True):
     from pyspark.sql import functions as F
 
     fresh, others, updated, alone = {}, [], [], []
-    for step in sorted(found.removed):
+    for step in sorted(touched.removed):
         sequence, first_row_id = limits[step]
-        if not (added := found.added.get(step)):
-            others.append(sided(reader.rows(found.removed[step]), step, -1))
+        if not (added := touched.added.get(step)):
+            others.append(sided(reader.rows(touched.removed[step]), step, -1))
             continue
         rows = reader.rows(added, lineage=True)
         new = rows.where(F.col(WRITTEN) > F.lit(sequence)).localCheckpoint()
         old = F.col(ID) < first_row_id
         counts = new.agg(F.count("*"), F.count_if(old)).collect()[0]
-        if _nothing_deleted(found, step, *counts):
+        if _nothing_deleted(touched, step, *counts):
             if not compared:
                 alone.append(sided(new.withColumn("_old", old), step, 1))
                 continue
             updated.append((step, sequence, new.where(old).select(ID), counts[1]))
         else:
-            others.append(sided(_gone(reader, found, step, sequence), step, -1))
+            others.append(sided(_gone(reader, touched, step, sequence), step, -1))
         fresh[step] = new
     others += [sided(new, step, 1) for step, new in fresh.items()]
     if sum(count for *_, count in updated):
-        others.append(_before(reader, found, fresh, updated, began))
+        others.append(_before(reader, touched, fresh, updated, began))
     return others, alone
 
 
-def sided(frame, step, side):
+def sided(frame: DataFrame, step: int, side: int) -> DataFrame:
     """Return a frame without lineage, with its step and side."""
     from pyspark.sql import functions as F
 
     return frame.drop(ID, WRITTEN).withColumns({"_step": F.lit(step), "_side": F.lit(side)})
 
 
-def _nothing_deleted(found, step, new, updated):
-    """Whether a step's removed files held just the rows that were carried over or updated, by counts alone."""
-    if any(at == step for life in found.deleted for at, _ in life):
+def _nothing_deleted(touched: Touched, step: int, new: int, updated: int) -> bool:
+    """Say whether a step's removed files had just the rows that were carried over or updated, by counts alone."""
+    if any(at == step for life in touched.deleted for at, _ in life):
         return False  # the row an update replaced may stand in a file that stayed
-    before = [piece.live_rows() for piece in found.removed[step]]
-    after = [piece.live_rows() for piece in found.added[step]]
-    return None not in before + after and sum(before) == sum(after) - new + updated
+    before, after = files.live_rows(touched.removed[step]), files.live_rows(touched.added[step])
+    return before is not None and after is not None and before == after - new + updated
 
 
-def _gone(reader, found, step, sequence):
+def _gone(reader: Reader, touched: Touched, step: int, sequence: int) -> DataFrame:
     """Return the rows of a step's removed files that were not carried over: updated or deleted."""
     from pyspark.sql import functions as F
 
-    old = reader.rows(found.removed[step], lineage=True)
-    kept = reader.rows(found.added[step], lineage=True).where(F.col(WRITTEN) <= F.lit(sequence)).select(ID)
+    old = reader.rows(touched.removed[step], lineage=True)
+    kept = reader.rows(touched.added[step], lineage=True).where(F.col(WRITTEN) <= F.lit(sequence)).select(ID)
     gone = old.select(ID).join(kept, ID, "left_anti").localCheckpoint()
     return compare.only(old, gone, gone.count(), [ID])
 
 
-def _before(reader, found, fresh, updated, began):
+def _before(
+    reader: Reader,
+    touched: Touched,
+    fresh: Mapping[int, DataFrame],
+    updated: Sequence[tuple[int, int, DataFrame, int]],
+    began: int,
+) -> DataFrame:
     """Return what updated rows were before: of each the version that was written last before its update.
 
     Args:
         reader: of the table.
-        found: what the range touched.
+        touched: what the range touched.
         fresh: step to its new rows in rewritten files.
         updated: list of (step, sequence number before it, ids of the rows it updated, how many).
         began: sequence number of the state before the range.
@@ -90,28 +101,28 @@ def _before(reader, found, fresh, updated, began):
     from pyspark.sql import Window
     from pyspark.sql import functions as F
 
-    wanted = compare.union(
+    updates = compare.union(
         [ids.select(ID, F.lit(s).alias("_step"), F.lit(q).alias("_up_to")) for s, q, ids, _ in updated]
     )
     count = sum(count for *_, count in updated)
-    known = {piece.path for pieces in found.added.values() for piece in pieces}
-    first = [piece for pieces in found.removed.values() for piece in pieces if piece.path not in known]
+    known = {piece.path for pieces in touched.added.values() for piece in pieces}
+    first = [piece for pieces in touched.removed.values() for piece in pieces if piece.path not in known]
     # files of commits that only added rows, as far as a later commit (or a compaction) took them away
     plain = [
         piece
-        for step, pieces in found.added.items()
-        if step not in found.removed
+        for step, pieces in touched.added.items()
+        if step not in touched.removed
         for piece in pieces
-        if piece.path in found.gone
+        if piece.path in touched.gone
     ]
     versions = list(fresh.values())
     if first:  # a compacted file also holds rows written within the range, which are read where they were new
         versions.append(reader.rows(first, lineage=True).where(F.col(WRITTEN) <= F.lit(began)))
     if plain:
         versions.append(reader.rows(plain, lineage=True))
-    ids = wanted.select(ID).distinct()
+    ids = updates.select(ID).distinct()
     few = compare.union([compare.only(rows, ids, count, [ID]) for rows in versions]).withColumnRenamed(ID, "_id")
-    joined = wanted.join(few, (F.col(ID) == F.col("_id")) & (F.col(WRITTEN) <= F.col("_up_to")), "left")
+    joined = updates.join(few, (F.col(ID) == F.col("_id")) & (F.col(WRITTEN) <= F.col("_up_to")), "left")
     newest = Window.partitionBy(ID, "_step").orderBy(F.desc_nulls_last(WRITTEN))
     joined = joined.withColumn("_n", F.row_number().over(newest)).where("_n = 1")
     lost = F.raise_error(F.concat(F.lit("row lineage names no earlier version of row "), F.col(ID)))

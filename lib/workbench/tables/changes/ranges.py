@@ -1,16 +1,18 @@
 """A range of snapshots on main: where it starts and ends, and every commit between."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import Java, SparkSession
 from workbench.tables import commits
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+Bound = int | datetime | None  # a snapshot id; a time, UTC when naive; the first or last
 
 
 class HistoryExpired(ArgumentError):
-    """A snapshot that the range needs is no ancestor of main (any more); the message says which and why."""
+    """A snapshot that the range needs is not an ancestor of main, or no longer; the message says which and why."""
 
 
 @dataclass(frozen=True)
@@ -42,29 +44,37 @@ class Range:
         snapshots: Java snapshots of the steps.
         steps: one a snapshot.
         truncated: whether the first step stands for all that came before it: its whole state is new.
-        together: ids of snapshots that are no steps: the next step stands for them, too.
+        together: ids of snapshots that are not steps: the next step stands for them, too.
     """
 
     name: str
-    table: object = field(repr=False)
-    start: object = field(repr=False)
-    snapshots: tuple = field(repr=False)
+    table: Java = field(repr=False)
+    start: Java = field(repr=False)
+    snapshots: tuple[Java, ...] = field(repr=False)
     steps: tuple[Step, ...]
     truncated: bool = False
     together: tuple[int, ...] = ()
 
 
-def ancestry(table):
+def ancestry(table: Java) -> tuple[list[Java], bool]:
     """Return main's Java snapshots, oldest first, and whether the oldest is the table's very first."""
-    found, snapshot = [], table.currentSnapshot()
+    snapshots, snapshot = [], table.currentSnapshot()
     while snapshot is not None:
-        found.append(snapshot)
+        snapshots.append(snapshot)
         parent = snapshot.parentId()
         snapshot = table.snapshot(parent) if parent is not None else None
-    return found[::-1], not found or found[-1].parentId() is None
+    return snapshots[::-1], not snapshots or snapshots[-1].parentId() is None
 
 
-def resolve(spark, name, start, end, *, truncated=False, together=()):
+def resolve(
+    spark: SparkSession,
+    name: str,
+    start: Bound,
+    end: Bound,
+    *,
+    truncated: bool = False,
+    together: Sequence[int] = (),
+) -> Range:
     """Return the range between two bounds, as `changes.between` describes them.
 
     Args:
@@ -72,14 +82,13 @@ def resolve(spark, name, start, end, *, truncated=False, together=()):
         name: `namespace.name`.
         start: exclusive bound.
         end: inclusive bound.
-        truncated: if the beginning was expired, begin with the oldest state that is left.
-        together: ids of snapshots that are no steps of their own: the next commit that changes rows stands for
-            them, too. Those outside the range say nothing.
+        truncated: whether to begin with the oldest state that remains where the beginning was expired.
+        together: ids of snapshots that are not steps of their own: the next commit that changes rows stands for
+            them, too. Those outside the range have no effect.
 
     Raises:
-        HistoryExpired: a bound, or one of `together`, is no ancestor of main.
-        ValueError: the end lies before the start, a bound is of another type, or no commit of the range comes
-            after one of `together`.
+        HistoryExpired: a bound, or a snapshot of `together`, is not an ancestor of main.
+        ValueError: the end lies before the start, or no commit of the range comes after one of `together`.
     """
     table = commits.load(spark, name)
     line, whole = ancestry(table)
@@ -91,7 +100,9 @@ def resolve(spark, name, start, end, *, truncated=False, together=()):
         raise ArgumentError(f"{name}: the range ends before it starts: from {start} to {end}")
     for snapshot_id in together:
         _snapshot(name, table, line, snapshot_id)
-    chosen, steps, folded, ordinal, waiting = [], [], [], 0, None
+    steps: list[Step] = []
+    chosen, folded, ordinal = [], [], 0
+    waiting: int | None = None  # id of a snapshot that the next commit that changes rows stands for
     for snapshot in line[first + 1 : last + 1]:
         replaces = snapshot.operation() == "replace" and not (cut and not steps)
         if snapshot.snapshotId() in together or (waiting is not None and replaces):
@@ -100,68 +111,67 @@ def resolve(spark, name, start, end, *, truncated=False, together=()):
             continue
         waiting = None
         chosen.append(snapshot)
-        steps.append(
-            Step(
-                snapshot.snapshotId(),
-                snapshot.sequenceNumber(),
-                snapshot.timestampMillis(),
-                None if replaces else ordinal,
-            )
-        )
+        place = None if replaces else ordinal
+        steps.append(Step(snapshot.snapshotId(), snapshot.sequenceNumber(), snapshot.timestampMillis(), place))
         ordinal += not replaces
     if waiting is not None:
         raise ArgumentError(
             f"{name}: snapshot {waiting} is to be taken together with the commit after it that changes rows, "
             "and there is none yet"
         )
-    start = line[first] if first >= 0 else None
-    return Range(name, table, start, tuple(chosen), tuple(steps), cut, tuple(folded))
+    before = line[first] if first >= 0 else None
+    return Range(name, table, before, tuple(chosen), tuple(steps), cut, tuple(folded))
 
 
-def _position(name, table, line, whole, bound, *, missing):
+def _position(name: str, table: Java, line: Sequence[Java], whole: bool, bound: Bound, *, missing: int) -> int:
     """Return a bound's place in main's line, -1 before the first commit."""
-    if isinstance(bound, bool) or not isinstance(bound, int | datetime | None):
-        raise ArgumentError(f"a bound is a snapshot id, a datetime or None, not {bound!r}")
-    if isinstance(bound, int):
-        return _snapshot(name, table, line, bound)
     if bound is None:
         place = missing
+    elif not isinstance(bound, datetime):
+        return _snapshot(name, table, line, bound)
     else:
-        # whole ones: as a float, many a time of 2038 would lie before the commit that was made at it
-        millis = ((bound if bound.tzinfo else bound.replace(tzinfo=UTC)) - _EPOCH) // timedelta(milliseconds=1)
+        # as an integer: as a float, many a time of 2038 would lie before the commit that was made at it
+        millis = since_1970(bound) // timedelta(milliseconds=1)
         _stood_on(name, table, line, bound, millis)
-        place = max((n for n, one in enumerate(line) if one.timestampMillis() <= millis), default=-1)
+        place = max((n for n, snapshot in enumerate(line) if snapshot.timestampMillis() <= millis), default=-1)
     if place == -1 and not whole:
-        wanted = "the table's beginning" if bound is None else f"the state of {bound}"
+        state = "the table's beginning" if bound is None else f"the state of {bound}"
         raise HistoryExpired(
-            f"{name}: {wanted} is gone, older snapshots were expired; the oldest that is left on main is "
+            f"{name}: {state} is gone, older snapshots were expired; the oldest that is left on main is "
             f"{line[0].snapshotId()} of {_time(line[0])}"
         )
     return place
 
 
-def _stood_on(name, table, line, bound, millis):
-    """Refuse a time at which main stood at a snapshot that is no ancestor of it now."""
+def since_1970(moment: datetime) -> timedelta:
+    """Return the time from the beginning of 1970 UTC to a datetime, which is UTC when naive."""
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - datetime(1970, 1, 1, tzinfo=UTC)
+
+
+def _stood_on(name: str, table: Java, line: Sequence[Java], bound: datetime, millis: int) -> None:
+    """Refuse a time at which main stood at a snapshot that is not an ancestor of it now."""
     stood = [entry.snapshotId() for entry in table.history() if entry.timestampMillis() <= millis]
-    if stood and stood[-1] not in {one.snapshotId() for one in line}:
+    if stood and stood[-1] not in {snapshot.snapshotId() for snapshot in line}:
         raise HistoryExpired(
-            f"{name}: at {bound} main was snapshot {stood[-1]}, which is no ancestor of main any more: it was "
+            f"{name}: at {bound} main was snapshot {stood[-1]}, which is not an ancestor of main any more: it was "
             "rolled back, or the table was replaced"
         )
 
 
-def _snapshot(name, table, line, wanted):
+def _snapshot(name: str, table: Java, line: Sequence[Java], snapshot_id: int) -> int:
     for place, snapshot in enumerate(line):
-        if snapshot.snapshotId() == wanted:
+        if snapshot.snapshotId() == snapshot_id:
             return place
-    there = f"main goes back to snapshot {line[0].snapshotId()} of {_time(line[0])}" if line else "main is empty"
-    if table.snapshot(wanted) is None:
-        raise HistoryExpired(f"{name} has no snapshot {wanted}: it was expired or is another table's; {there}")
+    reach = f"main goes back to snapshot {line[0].snapshotId()} of {_time(line[0])}" if line else "main is empty"
+    if table.snapshot(snapshot_id) is None:
+        raise HistoryExpired(
+            f"{name} has no snapshot {snapshot_id}: it was expired or is another table's; {reach}"
+        )
     raise HistoryExpired(
-        f"{name}: snapshot {wanted} is no ancestor of main: it is a branch's, main was rolled back behind it, "
-        f"the table was replaced, or a snapshot between was expired; {there}"
+        f"{name}: snapshot {snapshot_id} is not an ancestor of main: it is a branch's, main was rolled back "
+        f"behind it, the table was replaced, or a snapshot between was expired; {reach}"
     )
 
 
-def _time(snapshot):
+def _time(snapshot: Java) -> str:
     return f"{datetime.fromtimestamp(snapshot.timestampMillis() / 1000, UTC):%Y-%m-%d %H:%M:%S} UTC"

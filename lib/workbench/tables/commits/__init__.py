@@ -1,4 +1,4 @@
-"""Commits to Iceberg tables: what an error says of one, when it is repeated, how an unknown outcome is settled.
+"""Commits to Iceberg tables: what an error says, when a commit is repeated, how an unknown outcome is settled.
 
 An error leaves one of three things: nothing was committed and the caller may try again, nothing was committed and
 trying again is useless, or nobody knows. The third is settled by looking at the table, never by a blind repeat.

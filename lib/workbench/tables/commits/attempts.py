@@ -1,23 +1,29 @@
-"""A commit begun once or more often, and its unknown outcome settled by looking."""
+"""A commit tried once or more often, and its unknown outcome settled by looking at the table."""
 
+import math
 import random
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any, Literal
 
-from workbench._base import arguments
-from workbench._base.errors import ArgumentError
+from annotated_types import Ge, Lt
+
+from workbench._base.door import checked
 from workbench.tables.commits.errors import (
     CONFLICT,
     CONNECTION,
     UNKNOWN,
-    VALIDATION,
     OutcomeUnknown,
     PartlyCommitted,
     WrongTable,
     first_line,
     kind,
 )
+
+Refusal = Literal["conflict", "validation"]  # the refusals that can be tried again as such
+Tries = Annotated[int, Ge(1)]
+Seconds = Annotated[float, Ge(0), Lt(math.inf)]
 
 
 @dataclass(frozen=True)
@@ -26,9 +32,9 @@ class Attempt:
 
     Attributes:
         value: what the commit returned, or what `landed` returned when the answer was lost.
-        tries: how often it was begun.
+        tries: how often it was tried.
         found: whether it was known only by looking at the table.
-        lost_seconds: time from the first try's begin to the last one's: refused tries, and the waits behind them.
+        lost_seconds: from the begin of the first try to that of the last: refused tries, and the waits after them.
     """
 
     value: Any
@@ -37,23 +43,24 @@ class Attempt:
     lost_seconds: float = field(default=0.0, compare=False)
 
 
+@checked
 def attempt(
-    commit,
+    commit: Callable[[], Any],
     *,
-    landed=None,
-    again=(CONFLICT,),
-    conditional=False,
-    tries=5,
-    first_wait_s=0.1,
-    longest_wait_s=60.0,
-    sleep=time.sleep,
-):
-    """Call a function that commits, again where safe with doubling waits; settle an unknown outcome by looking.
+    landed: Callable[[], Any] | None = None,
+    again: Sequence[Refusal] = (CONFLICT,),
+    conditional: bool = False,
+    tries: Tries = 5,
+    first_wait_s: Seconds = 0.1,
+    longest_wait_s: Seconds = 60.0,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Attempt:
+    """Call a function that commits, again where that is safe; settle an unknown outcome by looking at the table.
 
     Args:
         commit: function without arguments; each call begins from the table's newest state.
         landed: function without arguments that looks for this commit's own mark in the table: returns what stands
-            for the commit, or None when the mark is not there. Without one an unknown outcome stays unknown.
+            for the commit, or None where the mark is not there. Without the function an unknown outcome stays so.
         again: kinds of refusal that are tried again. A statement whose rows depend on what it read may name
             `validation` too, because the whole of it runs again.
         conditional: whether a repeat cannot take effect twice (it is bound to the same base, or idempotent). Only
@@ -73,20 +80,9 @@ def attempt(
     """
     import tenacity
 
-    arguments.function("commit", commit, "a function without arguments that commits")
-    if landed is not None:
-        arguments.function("landed", landed, "a function without arguments that looks for the commit, or None")
-    again = check(
-        again=again,
-        conditional=conditional,
-        tries=tries,
-        first_wait_s=first_wait_s,
-        longest_wait_s=longest_wait_s,
-        sleep=sleep,
-    )
     begun, first, last = 0, time.monotonic(), 0.0
 
-    def once():
+    def once() -> Attempt:
         nonlocal begun, last
         begun, last = begun + 1, time.monotonic()
         try:
@@ -104,12 +100,12 @@ def attempt(
                 ) from error
             raise
 
-    def repeatable(error):
+    def repeatable(error: BaseException) -> bool:
         # these say that it must not be, whatever kind of error caused them
-        said = isinstance(error, OutcomeUnknown | PartlyCommitted | WrongTable)
-        return not said and kind(error) in (*again, UNKNOWN, CONNECTION)
+        final = isinstance(error, OutcomeUnknown | PartlyCommitted | WrongTable)
+        return not final and kind(error) in (*again, UNKNOWN, CONNECTION)
 
-    def wait(state):
+    def wait(state: tenacity.RetryCallState) -> float:
         return min(first_wait_s * 2 ** (state.attempt_number - 1), longest_wait_s) * random.uniform(1, 1.25)
 
     retrying = tenacity.Retrying(
@@ -123,26 +119,7 @@ def attempt(
     return replace(done, lost_seconds=last - first if begun > 1 else 0.0)
 
 
-def check(*, again, conditional, tries, first_wait_s, longest_wait_s, sleep):
-    """Refuse options of `attempt` that say nothing it could go by; returns the kinds of refusal as a tuple.
-
-    Raises:
-        ValueError: with the option, its value and what was expected.
-    """
-    again = arguments.texts("again", again, "kinds of refusal")
-    if wrong := sorted(set(again) - {CONFLICT, VALIDATION}):
-        raise ArgumentError(
-            f"only the refusals conflict and validation can be tried again as such, not {wrong[0]}"
-        )
-    arguments.flag("conditional", conditional)
-    arguments.whole("tries", tries, 1, "a thing is begun at least once")
-    arguments.number("first_wait_s", first_wait_s)
-    arguments.number("longest_wait_s", longest_wait_s)
-    arguments.function("sleep", sleep, "a function of seconds")
-    return again
-
-
-def _look(landed, error, sleep):
+def _look(landed: Callable[[], Any], error: Exception, sleep: Callable[[float], None]) -> Any:
     """Return what `landed` finds; the look may meet the same broken connection, and is tried again."""
     import tenacity
 

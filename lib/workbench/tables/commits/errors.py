@@ -1,15 +1,16 @@
-"""What an error says of a commit: refused, unknown, or none of a commit's."""
+"""What an error says of a commit: it was refused, its outcome is unknown, or the error is not about a commit."""
 
 import re
+from typing import Final
 
-from workbench._base import arguments
+from workbench._base.door import checked
 from workbench._base.errors import WorkbenchError
 
-CONFLICT = "conflict"  # another commit came first; nothing of this one is in the table
-VALIDATION = "validation"  # the data changed under the commit; the statement itself has to run again
-UNKNOWN = "unknown"  # it may be in the table or not
-CONNECTION = "connection"  # catalog or store did not answer; a commit may be in the table or not
-OTHER = "other"
+CONFLICT: Final = "conflict"  # another commit came first; nothing of this one is in the table
+VALIDATION: Final = "validation"  # the data changed under the commit; the statement itself has to run again
+UNKNOWN: Final = "unknown"  # it may be in the table or not
+CONNECTION: Final = "connection"  # catalog or store did not answer; a commit may be in the table or not
+OTHER: Final = "other"
 
 _ICEBERG = "org.apache.iceberg.exceptions."
 _KINDS = (  # the first kind that has one of its classes in the chain wins
@@ -52,7 +53,7 @@ class PartlyCommitted(WorkbenchError, RuntimeError):
 
 
 class WrongTable(WorkbenchError, RuntimeError):
-    """A write committed to another table than the one that was named, and to that one nothing."""
+    """A write committed to another table than the one that was named, and nothing to that one."""
 
 
 class MainMoved(WorkbenchError, RuntimeError):
@@ -63,7 +64,7 @@ class MainMoved(WorkbenchError, RuntimeError):
         found: snapshot id it has.
     """
 
-    def __init__(self, table, expected, found, note=""):
+    def __init__(self, table: str, expected: int | None, found: int | str | None, note: str = "") -> None:
         super().__init__(f"main of {table} moved from snapshot {expected} to {found}{note}")
         self.expected, self.found = expected, found
 
@@ -72,41 +73,38 @@ class BranchMoved(WorkbenchError, RuntimeError):
     """A branch is not where its owner left it: somebody else committed to it, replaced or dropped it."""
 
 
-def causes(error):
+@checked
+def causes(error: BaseException | None) -> tuple[str, ...]:
     """Return the class names of a Spark error's Java exceptions, outermost first.
 
     Args:
         error: exception from PySpark or Py4J; its Python causes are followed too.
 
     Returns:
-        tuple of full class names; empty when none is behind it.
+        tuple of full class names; empty where no Java exception is behind it.
 
     Raises:
-        ValueError: it is no exception.
+        ValueError: it is not an exception.
     """
-    return _chain(_checked(error))[0]
+    return _chain(error)[0]
 
 
-def missing_file(error):
-    """Say whether an error comes of a file that is gone, as of one that expired under its reader.
+@checked
+def missing_file(error: BaseException | None) -> bool:
+    """Say whether the cause of an error is a missing file, as of a snapshot that expired under its reader.
 
-    Java says the same of a file on disk that may not be read. Where nothing was raised it is False.
+    Java says the same of a file on disk that may not be read. None gives False.
 
     Raises:
-        ValueError: it is no exception.
+        ValueError: it is not an exception.
     """
     return bool(_GONE.intersection(causes(error)))
 
 
-def _checked(error):
-    if error is not None:
-        arguments.kind("error", error, BaseException, "an exception")
-    return error
-
-
-def _chain(error):
+def _chain(error: BaseException | None) -> tuple[tuple[str, ...], list[str]]:
     """Return (class names of the Java exceptions behind an error, what each exception says)."""
-    names, texts = [], []
+    names: list[str] = []
+    texts: list[str] = []
     while error is not None and len(texts) < _DEEPEST:
         java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
         while java is not None and len(names) < _DEEPEST:
@@ -118,30 +116,28 @@ def _chain(error):
     return tuple(names + [name for text in texts for name in _NAMED.findall(text) if name not in names]), texts
 
 
-def kind(error):
+@checked
+def kind(error: BaseException | None) -> str | None:
     """Say what an error leaves: `conflict`, `validation`, `unknown`, `connection` or `other`.
 
     `conflict` and `validation` are refusals: nothing was committed. After `unknown` and `connection` the commit
-    may be in the table. `other` is a failure that is none of a commit's, such as bad SQL. Where nothing was raised
-    it is None.
+    may be in the table. `other` is a failure that is not about a commit, such as bad SQL. None gives None.
 
     Raises:
-        ValueError: it is no exception.
+        ValueError: it is not an exception.
     """
     if error is None:
         return None
-    names, texts = _chain(_checked(error))
-    found = next((kind for kind, classes in _KINDS if classes.intersection(names)), None)
-    if found in (None, VALIDATION) and _CALLED.intersection(names) and any(map(_TAKEN.search, texts)):
+    names, texts = _chain(error)
+    matched = next((kind for kind, classes in _KINDS if classes.intersection(names)), None)
+    if matched in (None, VALIDATION) and _CALLED.intersection(names) and any(map(_TAKEN.search, texts)):
         return CONFLICT
-    if found == CONNECTION and any(_TASK in text for text in texts):
-        return (
-            OTHER  # what lost its connection was a task, to its worker or the store, and a commit follows them all
-        )
-    return found or (CONNECTION if isinstance(error, ConnectionError) else OTHER)
+    if matched == CONNECTION and any(_TASK in text for text in texts):
+        return OTHER  # a task lost its connection, to its worker or the store; a commit follows all tasks
+    return matched or (CONNECTION if isinstance(error, ConnectionError) else OTHER)
 
 
-def first_line(error):
+def first_line(error: BaseException) -> str:
     """Return the first line of what an error says, its Java class before it where there is one."""
     java = getattr(error, "java_exception", None)
     text = f"{java.getClass().getSimpleName()}: {java.getMessage()}" if java is not None else str(error)

@@ -7,11 +7,14 @@ request for the look, one for the commit.
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Annotated, Any
 
-from workbench._base import arguments
+from annotated_types import Ge, MinLen
+
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
-from workbench.tables.commits.attempts import Attempt, attempt
+from workbench._base.typing import Java, SparkSession, jvm
+from workbench.tables.commits.attempts import Attempt, Tries, attempt
 from workbench.tables.commits.errors import BranchMoved, MainMoved, OutcomeUnknown
 from workbench.tables.commits.loading import columns_of, descends, head, load
 
@@ -28,7 +31,7 @@ class Refs:
         branch_age_ms: milliseconds after which these branches expire; None leaves it as it is.
         snapshot_age_ms: milliseconds for which their snapshots are kept; None leaves it as it is.
         tags: name to the snapshot id that is kept from expiry for ever.
-        removed: names of branches and tags that go; one that is not there is passed over.
+        removed: names of branches and tags that are removed; those that are not there are passed over.
         unmoved: names of branches among the removed that must be where they were looked at.
     """
 
@@ -41,13 +44,13 @@ class Refs:
     unmoved: tuple[str, ...] = ()
 
 
-def with_refs(spark: Any, metadata: Any, refs: Refs) -> Any:
-    """Return a table's metadata with its branches and tags changed, both Iceberg's own; nothing is committed."""
-    iceberg = spark._jvm.org.apache.iceberg
-    there, builder, reference = metadata.refs(), iceberg.TableMetadata.buildFrom(metadata), iceberg.SnapshotRef
+def with_refs(spark: SparkSession, metadata: Java, refs: Refs) -> Java:
+    """Return the metadata of a table with its branches and tags changed; nothing is committed."""
+    iceberg = jvm(spark).org.apache.iceberg
+    current, builder, reference = metadata.refs(), iceberg.TableMetadata.buildFrom(metadata), iceberg.SnapshotRef
     moved = dict(refs.branches) | ({"main": refs.main} if refs.main is not None else {})
     for name, snapshot_id in moved.items():
-        old = there.get(name)
+        old = current.get(name)
         new = reference.branchBuilder(snapshot_id) if old is None else reference.builderFrom(old, snapshot_id)
         if name in refs.branches and refs.branch_age_ms is not None:
             new = new.maxRefAgeMs(refs.branch_age_ms)
@@ -58,21 +61,22 @@ def with_refs(spark: Any, metadata: Any, refs: Refs) -> Any:
         builder = builder.setRef(name, reference.tagBuilder(snapshot_id).maxRefAgeMs(FOR_EVER).build())
     for name in refs.unmoved:
         # a REST catalog is asked to compare the refs that are set, and not those that are removed
-        age = (there[name].maxRefAgeMs() or FOR_EVER) - 1
-        builder = builder.setRef(name, reference.builderFrom(there[name]).maxRefAgeMs(age).build())
+        age = (current[name].maxRefAgeMs() or FOR_EVER) - 1
+        builder = builder.setRef(name, reference.builderFrom(current[name]).maxRefAgeMs(age).build())
     for name in refs.removed:
         builder = builder.removeRef(name)
     return builder.build()
 
 
+@checked
 def change(
-    spark: Any,
+    spark: SparkSession,
     table: str,
-    decide: Callable[[Any], Refs | None],
+    decide: Callable[[Java], Refs | None],
     *,
     landed: Callable[[], Any],
     known: bool = False,
-    tries: int = 10,
+    tries: Tries = 10,
 ) -> Attempt:
     """Change a table's branches and tags in one commit that is bound to the metadata they were decided on.
 
@@ -94,7 +98,7 @@ def change(
     """
     begun = 0
 
-    def commit():
+    def commit() -> Refs | None:
         nonlocal begun
         begun += 1
         remembered = known and begun == 1
@@ -110,9 +114,9 @@ def change(
     return attempt(commit, landed=landed, conditional=True, tries=tries, first_wait_s=0.05, longest_wait_s=2)
 
 
-def _commit(spark, loaded, decide):
+def _commit(spark: SparkSession, loaded: Java, decide: Callable[[Java], Refs | None]) -> Refs | None:
     operations = loaded.operations()
-    # first of all: where another thread refreshes the table meanwhile, this base is old and the commit is refused
+    # taken first: where another thread refreshes the table meanwhile, this base is old and the commit is refused
     base = operations.current()
     refs = decide(loaded)
     if refs is not None:
@@ -120,18 +124,19 @@ def _commit(spark, loaded, decide):
     return refs
 
 
+@checked
 def fast_forward(
-    spark: Any,
+    spark: SparkSession,
     table: str,
     *,
-    to: int,
-    expected: int | None,
-    branch: str,
-    tries: int = 10,
-    columns: Mapping | None = None,
+    to: Annotated[int, Ge(0)],
+    expected: Annotated[int, Ge(0)] | None,
+    branch: Annotated[str, MinLen(1)],
+    tries: Tries = 10,
+    columns: Mapping[str, tuple[int, str]] | None = None,
     known: bool = False,
-    check: Callable[[Any], None] | None = None,
-    refs: Callable[[Any], Refs] | None = None,
+    check: Callable[[Java], None] | None = None,
+    refs: Callable[[Java], Refs] | None = None,
 ) -> Attempt:
     """Move main to the head of a branch, if nothing moved meanwhile, and drop the branch, in one commit.
 
@@ -146,13 +151,13 @@ def fast_forward(
         expected: snapshot id main has now; None when it has none yet.
         branch: its name; gone afterwards, unless `refs` keeps it.
         tries: how often at most.
-        columns: `columns_of` when the rows were written; one of them that was dropped or replaced since is
-            refused like a main that moved.
+        columns: `columns_of` when the rows were written; a column that was dropped or replaced since is refused
+            like a main that moved.
         known: whether the caller has looked at the table just now; the first look is then at what the session
             remembers of it.
         check: function of a loaded table whose main is not `expected`; raises to say more than MainMoved does.
-        refs: function of a loaded table that returns what else the commit changes, as Refs without `main`; without
-            one, the branch is removed.
+        refs: function of a loaded table that returns what else the commit changes, as Refs without `main`; None
+            removes the branch.
 
     Returns:
         Attempt, its value the snapshot id `to`. Main has been read again: it is this snapshot or descends from it.
@@ -163,20 +168,13 @@ def fast_forward(
         OutcomeUnknown: main may have been moved or not, or an acknowledged commit is not in the table.
         ValueError: an argument is wrong, or `to` does not descend from `expected`.
     """
-    arguments.whole("to", to, 0, "the id of a snapshot")
-    if expected is not None:
-        arguments.whole("expected", expected, 0, "the id of a snapshot, or None where main has none")
-    arguments.text("branch", branch, "the name of a branch")
-    arguments.whole("tries", tries, 1, "a thing is begun at least once")
-    if columns is not None:
-        arguments.kind("columns", columns, dict, "what commits.columns_of returns, or None")
-    last = None
+    last: Java = None
 
-    def published(at):
+    def published(at: Java) -> int | None:
         main = head(at)
         return to if main is not None and descends(spark, at, main, to) else None
 
-    def decide(at):
+    def decide(at: Java) -> Refs | None:
         nonlocal last
         last = at
         if (main := head(at)) != expected:

@@ -1,8 +1,13 @@
 """Table properties for many small writers. The values were measured: docs/commits.md, `make bench-commits`."""
 
-from workbench._base import arguments, identifiers
-from workbench.tables.commits.attempts import attempt
+from collections.abc import Mapping
+
+from workbench._base import identifiers
+from workbench._base.door import checked
+from workbench._base.typing import SparkSession
+from workbench.tables.commits.attempts import Attempt, attempt
 from workbench.tables.commits.loading import load
+from workbench.tables.commits.marks import Properties
 
 PROFILE = {
     # Iceberg's own retries keep the files that were written and only swap again; the default gives up after 4
@@ -16,32 +21,32 @@ PROFILE = {
 }
 
 
-def set_profile(spark, table, *, properties=PROFILE):
+@checked
+def set_profile(spark: SparkSession, table: str, *, properties: Properties = PROFILE) -> Attempt:
     """Give a table the properties for many small writers.
 
-    They decide how often a commit is swapped again before it fails, and that old metadata files go. They repeat no
-    data conflict and lose none: what was written on rows that somebody else changed is refused as before.
+    They decide how often a commit is swapped again before it fails, and that old metadata files go. Data conflicts
+    are refused as before: what was written on rows that somebody else changed is not committed.
 
     Args:
         spark: classic session whose catalog holds the table.
         table: `namespace.name`.
-        properties: name to text.
+        properties: table properties, name to text.
 
     Returns:
         Attempt, its value the properties. Nothing is committed when the table has all of them.
 
     Raises:
         TableNotFound: no such table.
-        ValueError: it is no Iceberg table, or the properties are none; nothing was set.
+        ValueError: it is not an Iceberg table, or the properties are not texts; nothing was set.
     """
-    properties = arguments.entries("properties", properties, "names of table properties, text to text")
     quoted = identifiers.quoted(table)
 
-    def landed():
-        there = load(spark, table).properties()
-        return properties if all(there.get(name) == value for name, value in properties.items()) else None
+    def landed() -> Mapping[str, str] | None:
+        current = load(spark, table).properties()
+        return properties if all(current.get(name) == value for name, value in properties.items()) else None
 
-    def commit():
+    def commit() -> Mapping[str, str]:
         if landed() is None:
             update = load(spark, table).updateProperties()
             for name, value in properties.items():

@@ -1,11 +1,15 @@
 """A user's own write, tried again where that is safe, and found again by its mark where nobody knows."""
 
 import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
-from workbench._base import arguments, identifiers
+from workbench._base import identifiers
+from workbench._base.door import checked
+from workbench._base.typing import SparkSession
 from workbench.tables.commits import marks, places
-from workbench.tables.commits.attempts import Attempt, attempt, check
+from workbench.tables.commits.attempts import Attempt, Refusal, Seconds, Tries, attempt
 from workbench.tables.commits.errors import (
     CONFLICT,
     CONNECTION,
@@ -20,40 +24,42 @@ from workbench.tables.commits.errors import (
 from workbench.tables.commits.loading import load
 
 
+@checked
 def retrying(
-    spark,
-    table,
-    write,
+    spark: SparkSession,
+    table: str,
+    write: Callable[[], Any],
     *,
-    id=None,
-    conditional=False,
-    again=(CONFLICT, VALIDATION),
-    tries=5,
-    first_wait_s=0.1,
-    longest_wait_s=60.0,
-    sleep=time.sleep,
-):
-    """Call a function that commits once to a table, again when it was refused, and settle an unknown outcome.
+    id: str | None = None,
+    conditional: bool = False,
+    again: Sequence[Refusal] = (CONFLICT, VALIDATION),
+    tries: Tries = 5,
+    first_wait_s: Seconds = 0.1,
+    longest_wait_s: Seconds = 60.0,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Attempt:
+    """Call a function that commits once to a table, again when it is refused, and settle an unknown outcome.
 
     The session's idea of the table is refreshed before each try, and the whole function runs again. So what the
     function writes has to come from what it reads *within*: a frame made outside is read anew too, but rows that
     were collected or cached outside are those of the first try, and would undo what others committed since.
 
     Each snapshot that the function commits has a mark in its summary (`workbench.commit-id`). When an answer is
-    lost, the mark is looked for: there, the write has succeeded; not there, it may still arrive, so that it is
-    tried again only if it is `conditional`.
+    lost, the mark is looked for. Where it is found, the write has succeeded; where not, it may still arrive, and
+    is tried again only if it is `conditional`.
 
-    Iceberg tells which table each of the commits went to. Where all went to others than the one that is named, the
-    mark would be looked for in vain, and the write done again under its name: that is raised. A write that commits
-    nothing ends well; no snapshot bears its name, so a later call of that name runs it again.
+    Iceberg says which table each of the commits went to. Where all went to other tables than the named one, the
+    mark would be looked for in vain, and the write done again under its name: that is raised. A write that
+    commits nothing ends well; no snapshot has its name, so a later call of that name runs it again.
 
     Args:
         spark: classic session whose catalog holds the table.
         table: `namespace.name`, the table that `write` commits to, by whichever of its branches.
         write: function without arguments; it commits once, through Spark, in the thread that calls it.
         id: name of this write, unique in the table. It is then done once, also by a process that is started again
-            after a kill, as long as the snapshot is in the table and a branch or tag leads to it. It is no lock:
-            two processes that begin at once both write. A random one finds lost answers only.
+            after a kill, as long as the snapshot is in the table and a branch or tag leads to it. It is not a
+            lock: two processes that begin at once both write. None takes a random one, by which only a lost
+            answer is found.
         conditional: whether a second one cannot take effect twice: because it is bound to the state of the table
             that it read, or because it is idempotent. An append is neither.
         again: kinds of refusal that are tried again. Without `validation` a write that was refused because
@@ -71,64 +77,63 @@ def retrying(
         OutcomeUnknown: the write may be in the table or not.
         PartlyCommitted: it committed something before it was refused.
         WrongTable: it committed to another table, and to this one nothing; what it committed stays.
-        ValueError: an argument is wrong, or the table none of Iceberg's; nothing was done.
+        ValueError: an argument is wrong, or it is not an Iceberg table; nothing was done.
         TableNotFound: no such table.
         Exception: the last refusal when tries are used up; any other error of `write` at once, unless an earlier
             try had no answer.
     """
-    arguments.function("write", write, "a function without arguments that commits to the table")
-    options = {"again": again, "conditional": conditional, "tries": tries}
-    options |= {"first_wait_s": first_wait_s, "longest_wait_s": longest_wait_s, "sleep": sleep}
-    options["again"] = check(**options)
     mark, quoted = marks.named(id), identifiers.quoted(table)
     lost = arrived = False
-    load(spark, table)  # refreshing what is no table of Iceberg's says nothing
-    # rolled back, or of a branch that is gone: a name may be written again then, and these are no proof of it
+    load(spark, table)  # says what is wrong with the name; a REFRESH takes any table or view
+    # rolled back, or of a branch that is gone: such a name may be written again, and these prove nothing
     before = marks.every(spark, table, mark) if id is not None else frozenset()
 
-    def landed():
+    def landed() -> int | None:
         return marks.find(spark, table, mark, anywhere=True, but=before)
 
-    def commit():
-        with places.committed(spark) as made:
+    def commit() -> Any:
+        with places.committed(spark) as committed:
             try:
                 spark.sql(f"REFRESH TABLE {quoted}")
                 value = marks.stamped(spark, mark, write)
             except Exception as error:
-                return ended(error, made())
-        places.refuse_others(spark, table, made())
+                return ended(error, committed())
+        places.refuse_others(spark, table, committed())
         return value
 
-    def ended(error, made):
+    def ended(error: Exception, committed: Sequence[tuple[str, int]]) -> int:
         nonlocal lost, arrived
-        left = kind(error)
-        unsaid = lost and left == OTHER  # what became of that earlier try
-        there = _told(landed, unsaid) if left in (CONFLICT, VALIDATION) or unsaid else None
-        if not lost and there in {snapshot for _, snapshot in made}:
+        outcome = kind(error)
+        unsaid = lost and outcome == OTHER  # what became of that earlier try
+        snapshot_id = _looked_for(landed, unsaid) if outcome in (CONFLICT, VALIDATION) or unsaid else None
+        if not lost and snapshot_id in {snapshot for _, snapshot in committed}:
             raise PartlyCommitted(
-                f"a write to {table} committed snapshot {there} and was refused after that; "
+                f"a write to {table} committed snapshot {snapshot_id} and was refused after that; "
                 "it may commit only once"
             ) from error
-        if there is not None:
+        if snapshot_id is not None:
             arrived = True  # an earlier try's, whose answer was lost, or another process's by this name
-            return there
+            return snapshot_id
         if unsaid:
             raise OutcomeUnknown(
                 f"an earlier try of a write to {table} had no answer and may still arrive; "
                 f"the next one failed: {first_line(error)}"
             ) from error
-        if left != OTHER:  # what it committed elsewhere would be committed again
-            places.refuse_others(spark, table, made, error)
-        lost = lost or left in (UNKNOWN, CONNECTION)
+        if outcome != OTHER:  # what it committed elsewhere would be committed again
+            places.refuse_others(spark, table, committed, error)
+        lost = lost or outcome in (UNKNOWN, CONNECTION)
         raise error
 
-    if before and (there := marks.find(spark, table, mark)) is not None:
-        return Attempt(there, 0, True)
-    done = attempt(commit, landed=landed, **options)
+    if before and (snapshot_id := marks.find(spark, table, mark)) is not None:
+        return Attempt(snapshot_id, 0, True)
+    done = attempt(
+        commit, landed=landed, again=again, conditional=conditional, tries=tries,
+        first_wait_s=first_wait_s, longest_wait_s=longest_wait_s, sleep=sleep,
+    )  # fmt: skip
     return replace(done, found=True) if arrived else done
 
 
-def _told(landed, unsaid):
+def _looked_for(landed: Callable[[], int | None], unsaid: bool) -> int | None:
     """Ask for the mark; None where an earlier try had no answer and the table, gone since, cannot be asked."""
     try:
         return landed()

@@ -1,16 +1,21 @@
 """Where a publisher stands in a table: what the newest of its snapshots in main's history says."""
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import TypeVar
 
+from workbench._base.typing import Java, SparkSession, jvm
 from workbench.tables import commits
 
+T = TypeVar("T")
 
-def newest(spark: Any, loaded: Any, parse: Callable[[Any], Any], *, tagged: Iterable[int] = ()) -> tuple[Any, Any]:
+
+def newest(
+    spark: SparkSession, loaded: Java, parse: Callable[[Java], T | None], *, tagged: Iterable[int] = ()
+) -> tuple[T | None, Java]:
     """Return the newest position in main's history, and its snapshot; (None, None) where there is none.
 
-    Where maintenance has cut main's history, the metadata files from before say how it went on; a tag that is
-    merely older proves nothing, for main may have been rolled back behind it before the history was cut.
+    Where maintenance has cut main's history, older metadata files have the rest of it. A tag that is merely older
+    proves nothing, for main may have been rolled back behind it before the history was cut.
 
     Args:
         spark: the session.
@@ -35,12 +40,12 @@ def newest(spark: Any, loaded: Any, parse: Callable[[Any], Any], *, tagged: Iter
     return None, None
 
 
-def line(spark: Any, loaded: Any, snapshot_id: int | None) -> Iterator[Any]:
-    """Yield a snapshot and its ancestors, expired ones too as long as a metadata file is there that has them."""
+def line(spark: SparkSession, loaded: Java, snapshot_id: int | None) -> Iterator[Java]:
+    """Yield a snapshot and its ancestors, expired ones too as long as a metadata file has them."""
     known = [loaded.operations().current()]
     older = [entry.file() for entry in known[0].previousFiles()]
     while snapshot_id is not None:
-        snapshot = next((found for metadata in known if (found := metadata.snapshot(snapshot_id))), None)
+        snapshot = next((candidate for metadata in known if (candidate := metadata.snapshot(snapshot_id))), None)
         if snapshot is not None:
             yield snapshot
             snapshot_id = snapshot.parentId()
@@ -50,26 +55,26 @@ def line(spark: Any, loaded: Any, snapshot_id: int | None) -> Iterator[Any]:
             return
 
 
-def _metadata(spark, loaded, file):
-    """Return a metadata file in a list, which is empty when the file was deleted."""
+def _metadata(spark: SparkSession, loaded: Java, file: str) -> list[Java]:
+    """Return the content of a metadata file in a list, which is empty where the file was deleted."""
     try:
-        return [spark._jvm.org.apache.iceberg.TableMetadataParser.read(loaded.io(), file)]
+        return [jvm(spark).org.apache.iceberg.TableMetadataParser.read(loaded.io(), file)]
     except Exception as error:
         if not any(name.endswith("NotFoundException") for name in commits.causes(error)):
             raise
         return []
 
 
-def tags(loaded: Any, prefix: str) -> dict[str, int]:
+def tags(loaded: Java, prefix: str) -> dict[str, int]:
     """Return the tags whose names begin with a prefix, name to the id of the snapshot that each keeps."""
     return {name: ref.snapshotId() for name, ref in _refs(loaded, prefix) if ref.isTag()}
 
 
-def branches(loaded: Any, prefix: str) -> dict[str, int]:
+def branches(loaded: Java, prefix: str) -> dict[str, int]:
     """Return the branches whose names begin with a prefix, name to the id of the snapshot that each is at."""
     return {name: ref.snapshotId() for name, ref in _refs(loaded, prefix) if ref.isBranch()}
 
 
-def _refs(loaded, prefix):
+def _refs(loaded: Java, prefix: str) -> list[tuple[str, Java]]:
     refs = loaded.refs()
     return [(name, refs[name]) for name in list(refs) if name.startswith(prefix)]

@@ -4,8 +4,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from workbench._base.door import checked
+from workbench._base.typing import Java, SparkSession
 from workbench.tables import commits
 from workbench.tables.commits import FOR_EVER, Refs
+from workbench.tables.commits.attempts import Tries
 from workbench.tables.commits.moves import with_refs
 
 
@@ -22,24 +25,25 @@ class Staged:
     root_snapshot_id: int
 
 
+@checked
 def stage(
-    spark: Any,
+    spark: SparkSession,
     table: str,
     branch: str,
     *,
-    check: Callable[[Any], None] | None = None,
+    check: Callable[[Java], None] | None = None,
     branch_age_ms: int = FOR_EVER,
     snapshot_age_ms: int | None = None,
     known: bool = False,
-    tries: int = 10,
+    tries: Tries = 10,
 ) -> Staged:
     """Put a branch to main's snapshot, in one commit; where main has none, make it with an empty snapshot.
 
     Args:
         spark: classic session whose catalog holds the table.
         table: `namespace.name` or `catalog.namespace.name`.
-        branch: its name; one that is elsewhere is moved, one that is there already is left.
-        check: function of the loaded table that raises where nothing is to be staged on it.
+        branch: its name; it is made, or moved where it is at another snapshot.
+        check: function of the loaded table that raises where nothing is to be staged.
         branch_age_ms: milliseconds after which the branch expires by itself.
         snapshot_age_ms: milliseconds for which `expire_snapshots` keeps its snapshots; None for the table's own.
         known: whether the caller has looked at the table just now; the first look is then at what the session
@@ -53,19 +57,21 @@ def stage(
         OutcomeUnknown: the branch may have been put there or not.
         Exception: what `check` raised.
     """
-    last, base = None, None
+    last: Java = None
+    base: int | None = None
 
-    def decide(at):
+    def decide(at: Java) -> Refs | None:
         nonlocal last, base
         last, base = at, commits.head(at)
         if check is not None:
             check(at)
         if base is None:
             return None
-        ages = {"branch_age_ms": branch_age_ms, "snapshot_age_ms": snapshot_age_ms}
-        return Refs(branches={branch: base}, **ages) if commits.head(at, branch) != base else None
+        if commits.head(at, branch) == base:
+            return None
+        return Refs(branches={branch: base}, branch_age_ms=branch_age_ms, snapshot_age_ms=snapshot_age_ms)
 
-    def landed():
+    def landed() -> int | None:
         nonlocal last
         last = commits.load(spark, table)
         return base if base is not None and commits.head(last, branch) == base else None
@@ -77,20 +83,22 @@ def stage(
     return Staged(base, commits.head(last, branch))
 
 
-def _empty(spark, table, branch, branch_age_ms, snapshot_age_ms, tries):
-    """Make a branch of a table without a snapshot; Iceberg commits an empty one for it."""
+def _empty(
+    spark: SparkSession, table: str, branch: str, branch_age_ms: int, snapshot_age_ms: int | None, tries: int
+) -> None:
+    """Make a branch of a table without a snapshot: Iceberg commits an empty snapshot for it."""
 
-    def make():
+    def make() -> None:
         manager = commits.load(spark, table).manageSnapshots().createBranch(branch)
         manager = manager.setMaxRefAgeMs(branch, branch_age_ms)
         if snapshot_age_ms is not None:
             manager = manager.setMaxSnapshotAgeMs(branch, snapshot_age_ms)
         manager.commit()
 
-    def made():
+    def landed() -> int | None:
         return commits.head(commits.load(spark, table), branch)
 
-    commits.attempt(make, landed=made, conditional=True, tries=tries, first_wait_s=0.05, longest_wait_s=2)
+    commits.attempt(make, landed=landed, conditional=True, tries=tries, first_wait_s=0.05, longest_wait_s=2)
 
 
 @dataclass(frozen=True)
@@ -106,20 +114,21 @@ class Append:
     """
 
     summary: Mapping[str, str]
-    files: Iterable[Any] = ()
+    files: Iterable[Java] = ()
     branch: str = "main"
     properties: Mapping[str, str] = field(default_factory=dict)
     refs: Callable[[int], Refs] | None = None
 
 
+@checked
 def append(
-    spark: Any,
+    spark: SparkSession,
     table: str,
-    decide: Callable[[Any], Append],
+    decide: Callable[[Java], Append],
     *,
     landed: Callable[[], Any],
-    transaction: Any = None,
-    tries: int = 10,
+    transaction: Java = None,
+    tries: Tries = 10,
 ) -> int:
     """Commit a snapshot, bound to the metadata on which it was decided; return its id.
 
@@ -137,7 +146,7 @@ def append(
     """
     known, tried = transaction, 0
 
-    def commit():
+    def commit() -> int:
         nonlocal known, tried
         now, known, tried = known, None, tried + 1
         try:
@@ -158,8 +167,9 @@ def append(
     return done.value
 
 
-def begun(spark: Any, table: str) -> Any:
-    """Begin a transaction of Iceberg's, which looks at the table once; its `table()` is what was seen.
+@checked
+def begun(spark: SparkSession, table: str) -> Java:
+    """Begin one of Iceberg's transactions, which looks at the table once; its `table()` is what was seen.
 
     Args:
         spark: classic session whose catalog holds the table.
@@ -173,7 +183,7 @@ def begun(spark: Any, table: str) -> Any:
     return commits.load(spark, table).newTransaction()  # says so where the table is gone
 
 
-def _append(spark, transaction, decide):
+def _append(spark: SparkSession, transaction: Java, decide: Callable[[Java], Append]) -> int:
     view = transaction.table()
     new = decide(view)
     update = transaction.newFastAppend()
@@ -202,7 +212,7 @@ def _append(spark, transaction, decide):
     return snapshot_id
 
 
-def _discard(view, snapshot):
+def _discard(view: Java, snapshot: Java) -> None:
     """Delete the files that say what a refused snapshot holds; nothing else names them."""
     io = view.io()
     manifests = snapshot.allManifests(io)
@@ -212,7 +222,8 @@ def _discard(view, snapshot):
     io.deleteFile(snapshot.manifestListLocation())
 
 
-def drop(spark: Any, table: str, branch: str, *, known: bool = False, tries: int = 10) -> None:
+@checked
+def drop(spark: SparkSession, table: str, branch: str, *, known: bool = False, tries: Tries = 10) -> None:
     """Drop a branch where there is one.
 
     Args:
@@ -227,10 +238,10 @@ def drop(spark: Any, table: str, branch: str, *, known: bool = False, tries: int
         OutcomeUnknown: the branch may be there or not.
     """
 
-    def decide(at):
+    def decide(at: Java) -> Refs | None:
         return Refs(removed=(branch,)) if commits.head(at, branch) is not None else None
 
-    def gone():
+    def gone() -> bool | None:
         return True if commits.head(commits.load(spark, table), branch) is None else None
 
     commits.change(spark, table, decide, landed=gone, known=known, tries=tries)

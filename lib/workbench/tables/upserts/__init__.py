@@ -8,33 +8,39 @@ and how often. Greatest is: the highest sequence; of these a delete before anyth
 text of the row as JSON, so that two updates that claim the same sequence end alike everywhere.
 """
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from typing import Any
 
-from workbench._base import arguments, identifiers
+from workbench._base import identifiers
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import DataFrame, SparkSession
 from workbench.tables import commits
+from workbench.tables.commits.attempts import Attempt, Tries
 from workbench.tables.upserts import newest, shapes
-from workbench.tables.upserts.shapes import KINDS, OPERATIONS
+from workbench.tables.upserts.shapes import KINDS, OPERATIONS, Effect, Name
 
 __all__ = ["KINDS", "OPERATIONS", "each_batch", "merge", "staged"]
 
 _QUERY = "sql.streaming.queryId"  # Spark sets it in the thread that runs a stream's batches
 
 
+@checked
 def merge(
-    spark,
-    table,
-    updates,
+    spark: SparkSession,
+    table: str,
+    updates: DataFrame,
     *,
-    key,
-    sequence,
-    operation=None,
-    operations=OPERATIONS,
-    deleted=None,
-    id=None,
-    tries=10,
-):
+    key: str | Iterable[Any],
+    sequence: str | Iterable[Any],
+    operation: Name | None = None,
+    operations: Mapping[str, Effect] = OPERATIONS,
+    deleted: Name | None = None,
+    id: str | None = None,
+    tries: Tries = 10,
+) -> Attempt:
     """Merge updates into a table, in one commit; repeated, it changes no row.
 
     The updates are read once and kept until the commit. No view is made. A delete leaves the row in the table,
@@ -64,18 +70,11 @@ def merge(
             the updates; MERGEs that are not serializable. Nothing was committed.
         OutcomeUnknown, TableNotFound: as of `commits.retrying`.
     """
-    arguments.whole("tries", tries, 1, "a thing is begun at least once")
-    commits.marks.named(id)
+    commits.marks.named(id)  # before the updates are run
     shape = shapes.of(
-        spark,
-        table,
-        updates,
-        key=key,
-        sequence=sequence,
-        operation=operation,
-        operations=operations,
-        deleted=deleted,
-    )
+        spark, table, updates,
+        key=key, sequence=sequence, operation=operation, operations=operations, deleted=deleted,
+    )  # fmt: skip
     with newest.kept(updates, shape) as rows:
         return commits.retrying(
             spark,
@@ -87,9 +86,22 @@ def merge(
         )
 
 
+@checked
 @contextmanager
-def staged(spark, table, updates, *, branch, properties, **roles):
-    """Give a function that merges updates into a branch of a table, in one commit with a summary of the caller's.
+def staged(
+    spark: SparkSession,
+    table: str,
+    updates: DataFrame,
+    *,
+    branch: Name,
+    properties: Mapping[Name, str],
+    key: str | Iterable[Any],
+    sequence: str | Iterable[Any],
+    operation: Name | None = None,
+    operations: Mapping[str, Effect] = OPERATIONS,
+    deleted: Name | None = None,
+) -> Iterator[Callable[[], None]]:
+    """Give a function that merges updates into a branch of a table, in one commit with the caller's summary.
 
     Args:
         spark: classic session whose catalog holds the table.
@@ -97,20 +109,36 @@ def staged(spark, table, updates, *, branch, properties, **roles):
         updates: as of `merge`; run once, and kept as long as the context is open.
         branch: its name; it is there.
         properties: entries of the snapshot's summary, text to text.
-        **roles: key, sequence, operation, operations and deleted, as of `merge`.
+        key: as of `merge`.
+        sequence: as of `merge`.
+        operation: as of `merge`.
+        operations: as of `merge`.
+        deleted: as of `merge`.
 
     Raises:
-        ValueError: as `merge`, or the branch or the properties are none.
+        ValueError: as of `merge`.
     """
-    arguments.text("branch", branch, "the name of a branch")
-    properties = arguments.entries("properties", properties, "entries of a snapshot's summary, text to text")
-    shape = shapes.of(spark, table, updates, **roles)
+    shape = shapes.of(
+        spark, table, updates,
+        key=key, sequence=sequence, operation=operation, operations=operations, deleted=deleted,
+    )  # fmt: skip
     onto = replace(shape, table=identifiers.on_branch(table, branch))
     with newest.kept(updates, shape) as rows:
         yield lambda: commits.with_properties(spark, properties, lambda: newest.write(rows(), onto))
 
 
-def each_batch(table, *, key, sequence, on_batch=None, **options):
+@checked
+def each_batch(
+    table: str,
+    *,
+    key: str | Iterable[Any],
+    sequence: str | Iterable[Any],
+    operation: Name | None = None,
+    operations: Mapping[str, Effect] = OPERATIONS,
+    deleted: Name | None = None,
+    tries: Tries = 10,
+    on_batch: Callable[[int, Attempt], object] | None = None,
+) -> Callable[[DataFrame, int], None]:
     """Return a function for `foreachBatch` that merges each batch once.
 
     The commit's name is the query's id, which stays as long as its checkpoint, and the batch's number. A batch
@@ -121,30 +149,26 @@ def each_batch(table, *, key, sequence, on_batch=None, **options):
         table: as of `merge`.
         key: as of `merge`.
         sequence: as of `merge`.
+        operation: as of `merge`.
+        operations: as of `merge`.
+        deleted: as of `merge`.
+        tries: as of `merge`.
         on_batch: function of the batch's number and its commits.Attempt; tries is 0 for one that was skipped.
-        **options: operation, operations, deleted and tries, as of `merge`.
 
     Returns:
         Function of a DataFrame and a batch number.
 
     Raises:
         ValueError: an argument is wrong; before the query starts, so that it does not end in its first batch.
-        TypeError: an option is none of these.
     """
-    if unknown := sorted(set(options) - {"operation", "operations", "deleted", "tries"}):
-        raise TypeError(f"{unknown[0]} is no option of each_batch; it has operation, operations, deleted, tries")
     identifiers.quoted(table)
-    asked = {"operation": None, "operations": OPERATIONS, "deleted": None, "tries": 10} | options
-    arguments.whole("tries", asked.pop("tries"), 1, "a thing is begun at least once")
-    roles = shapes.roles(key=key, sequence=sequence, **asked)
-    if on_batch is not None:
-        arguments.function("on_batch", on_batch, "a function of a batch's number and its Attempt, or None")
+    roles = shapes.roles(key=key, sequence=sequence, operation=operation, operations=operations, deleted=deleted)
 
-    def run(df, number):
+    def run(df: DataFrame, number: int) -> None:
         spark = df.sparkSession
         if (query := spark.sparkContext.getLocalProperty(_QUERY)) is None:
             raise ArgumentError("each_batch is called by a streaming query's foreachBatch; for a frame use merge")
-        done = merge(spark, table, df, id=f"{query}/{number}", **(options | roles))
+        done = merge(spark, table, df, id=f"{query}/{number}", tries=tries, **roles)
         if on_batch is not None:
             on_batch(number, done)
 

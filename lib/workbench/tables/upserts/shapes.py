@@ -1,13 +1,21 @@
 """What a table and its updates must be to be merged: columns, types, isolation."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Annotated, Any, Literal
+
+from annotated_types import MinLen
 
 from workbench._base import arguments, identifiers
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import DataFrame, DataType, SparkSession, jvm
 from workbench.tables import commits
 
+Name = Annotated[str, MinLen(1)]
+Effect = Literal["upsert", "delete"]
 KINDS = ("upsert", "delete")  # of operations
-OPERATIONS = {"I": "upsert", "U": "upsert", "D": "delete"}
+OPERATIONS: Mapping[str, Effect] = {"I": "upsert", "U": "upsert", "D": "delete"}
 _ISOLATION = "write.merge.isolation-level"
 _NO_KEYS = ("array", "map", "struct", "variant", "float", "double")
 _ORDERED = ("byte", "short", "integer", "long", "decimal", "date", "timestamp", "timestamp_ntz")
@@ -15,7 +23,7 @@ _ORDERED = ("byte", "short", "integer", "long", "decimal", "date", "timestamp", 
 
 @dataclass(frozen=True)
 class Shape:
-    """What is merged into what.
+    """The table of a merge, and the roles of its columns.
 
     Attributes:
         table: its name.
@@ -27,29 +35,40 @@ class Shape:
     """
 
     table: str
-    columns: dict
+    columns: Mapping[str, DataType]
     key: tuple[str, ...]
     sequence: tuple[str, ...]
     operation: str | None
-    operations: dict
+    operations: Mapping[str, Effect]
     deleted: str | None
 
     @property
-    def given(self):
-        """The columns that updates bring: all but the one that is made of the operation."""
+    def given(self) -> list[str]:
+        """The columns that updates have: all but `deleted`, which is made from the operation."""
         return [name for name in self.columns if name != self.deleted]
 
     @property
-    def values(self):
-        """The columns that are neither key nor sequence nor the mark of a deleted row."""
+    def values(self) -> list[str]:
+        """The columns that are neither key nor sequence nor `deleted`."""
         return [name for name in self.given if name not in (*self.key, *self.sequence)]
 
 
-def of(spark, table, updates, *, key, sequence, operation, operations, deleted):
+@checked  # the tables of a stream are looked at by it, too
+def of(
+    spark: SparkSession,
+    table: str,
+    updates: DataFrame,
+    *,
+    key: str | Iterable[Any],
+    sequence: str | Iterable[Any],
+    operation: Name | None,
+    operations: Mapping[str, Effect],
+    deleted: Name | None,
+) -> Shape:
     """Return the Shape of a merge; reads metadata only.
 
     Raises:
-        ValueError: something does not fit; the message says what is expected and there.
+        ValueError: the table, the updates and the roles do not fit; the message says what is expected and there.
     """
     given = roles(key=key, sequence=sequence, operation=operation, operations=operations, deleted=deleted)
     loaded = commits.load(spark, table)
@@ -66,16 +85,20 @@ def of(spark, table, updates, *, key, sequence, operation, operations, deleted):
     return shape
 
 
-def roles(*, key, sequence, operation, operations, deleted):
-    """Return what the columns of a merge are to it, as it is kept in a Shape; looks at no table.
+def roles(
+    *,
+    key: str | Iterable[Any],
+    sequence: str | Iterable[Any],
+    operation: str | None,
+    operations: Mapping[str, Effect],
+    deleted: str | None,
+) -> dict[str, Any]:
+    """Return the roles of the columns in a merge, as fields of a Shape; looks at no table.
 
     Raises:
-        ValueError: something is of another kind, or does not go together.
+        ValueError: the roles contradict each other, or a key or sequence is not the name of a column.
     """
     key, sequence = _names("key", key), _names("sequence", sequence)
-    for name, value in (("operation", operation), ("deleted", deleted)):
-        if value is not None:
-            arguments.text(name, value, "the name of a column, or None")
     named = [*key, *sequence, *([deleted] if deleted else [])]
     if not key or not sequence or len(set(named)) < len(named):
         raise ArgumentError(
@@ -84,31 +107,28 @@ def roles(*, key, sequence, operation, operations, deleted):
         )
     if (operation is None) != (deleted is None):
         raise ArgumentError("operation and deleted go together: without a marked row a delete could not last")
-    operations = arguments.entries("operations", operations, f"what each word does, {' or '.join(KINDS)}")
-    if wrong := sorted(set(operations.values()) - set(KINDS)):
-        raise ArgumentError(f"an operation is upsert or delete, not {wrong[0]!r}")
     if operation is not None and not operations:
-        raise ArgumentError(f"operations says of no word what it does, and operation is {operation}")
-    found = {"key": key, "sequence": sequence, "operation": operation}
-    return found | {"operations": operations, "deleted": deleted}
+        raise ArgumentError(f"operations is empty, and says of no value of {operation} what it does")
+    columns = {"key": key, "sequence": sequence, "operation": operation, "deleted": deleted}
+    return columns | {"operations": operations}
 
 
-def _names(role, columns):
-    columns = (columns,) if isinstance(columns, str) else arguments.texts(role, columns, "names of columns")
-    for name in columns:
-        arguments.text(role, name, "the name of a column, or several")
-    return columns
+def _names(role: str, columns: str | Iterable[Any]) -> tuple[str, ...]:
+    names = (columns,) if isinstance(columns, str) else arguments.texts(role, columns, "names of columns")
+    if "" in names:
+        raise ArgumentError(f"{role} holds an empty text, expected the name of a column, or several")
+    return names
 
 
-def _check_frame(updates):
+def _check_frame(updates: DataFrame) -> None:
     if not hasattr(updates, "_jdf"):
-        there = f"{type(updates).__module__}.{type(updates).__qualname__}".removeprefix("builtins.")
-        raise ArgumentError(f"updates is {there}, expected a DataFrame of a classic Spark session")
+        actual = f"{type(updates).__module__}.{type(updates).__qualname__}".removeprefix("builtins.")
+        raise ArgumentError(f"updates is {actual}, expected a DataFrame of a classic Spark session")
     if updates.isStreaming:
         raise ArgumentError("updates are a stream; upserts.each_batch merges its batches, by foreachBatch")
 
 
-def _check_columns(shape):
+def _check_columns(shape: Shape) -> None:
     for name in shape.columns:
         identifiers.in_sql(name)  # a merge parses the names that it fills once more
     named = [*shape.key, *shape.sequence, *([shape.deleted] if shape.deleted else [])]
@@ -123,22 +143,23 @@ def _check_columns(shape):
                 f"{name} is {kind.simpleString()}; a sequence is an exact number, a date or a timestamp "
                 "('10' is less than '9' as text)"
             )
-    if shape.deleted and (kind := shape.columns[shape.deleted].typeName()) != "boolean":
-        raise ArgumentError(f"{shape.deleted} is {kind}; the column that marks deleted rows is boolean")
+    if shape.deleted and shape.columns[shape.deleted].typeName() != "boolean":
+        kind = shape.columns[shape.deleted]
+        raise ArgumentError(f"{shape.deleted} is {kind.typeName()}; the column that marks deleted rows is boolean")
 
 
-def _check_updates(spark, shape, updates):
-    there, extra = updates.schema, {shape.operation} if shape.operation else set()
-    wanted = [*shape.given, *sorted(extra - set(shape.given))]
-    if sorted(there.names) != sorted(wanted):
+def _check_updates(spark: SparkSession, shape: Shape, updates: DataFrame) -> None:
+    schema, extra = updates.schema, {shape.operation} if shape.operation else set()
+    names = [*shape.given, *sorted(extra - set(shape.given))]
+    if sorted(schema.names) != sorted(names):
         raise ArgumentError(
-            f"updates for {shape.table} have the columns {', '.join(there.names)}; expected {', '.join(wanted)}"
+            f"updates for {shape.table} have the columns {', '.join(schema.names)}; expected {', '.join(names)}"
         )
     for name in shape.given:
-        found, expected = there[name].dataType, shape.columns[name]
-        if not _fits(spark, found, expected):
+        actual, expected = schema[name].dataType, shape.columns[name]
+        if not _fits(spark, actual, expected):
             raise ArgumentError(
-                f"{name} is {found.simpleString()} in the updates and {expected.simpleString()} in "
+                f"{name} is {actual.simpleString()} in the updates and {expected.simpleString()} in "
                 f"{shape.table}; cast it before, so that nothing is lost unseen"
             )
 
@@ -150,21 +171,23 @@ _LOSES = {
 }  # fmt: skip
 
 
-def _fits(spark, found, expected):
-    """Say whether each value of a type is one of another too."""
-    java = spark._jvm.org.apache.spark.sql
-    one, other = (java.types.DataType.fromJson(kind.json()) for kind in (found, expected))
-    safe = java.catalyst.expressions.Cast.canUpCast(one, other)
-    return found == expected or (safe and not _loses(found, expected))
+def _fits(spark: SparkSession, actual: DataType, expected: DataType) -> bool:
+    """Say whether every value of a type is also a value of the other."""
+    java = jvm(spark).org.apache.spark.sql
+    source, target = (java.types.DataType.fromJson(kind.json()) for kind in (actual, expected))
+    safe = java.catalyst.expressions.Cast.canUpCast(source, target)
+    return actual == expected or (safe and not _loses(actual, expected))
 
 
-def _loses(found, expected):
-    """Say whether a cast that Spark calls safe loses something; one value has more than one way to be a text."""
+def _loses(actual: DataType, expected: DataType) -> bool:
+    """Say whether a cast that Spark calls safe loses something, as any to a text: a value has several texts."""
+    from pyspark.sql.types import StructType
+
     for part in ("elementType", "keyType", "valueType"):
-        if hasattr(found, part) and _loses(getattr(found, part), getattr(expected, part)):
+        if hasattr(actual, part) and _loses(getattr(actual, part), getattr(expected, part)):
             return True
-    if hasattr(found, "fields"):
-        pairs = zip(found.fields, expected.fields, strict=True)
-        return any(_loses(one.dataType, other.dataType) for one, other in pairs)
-    one, other = found.simpleString(), expected.simpleString()
-    return (one, other) in _LOSES or (other == "string" and one not in ("string", "void"))
+    if isinstance(actual, StructType) and isinstance(expected, StructType):
+        pairs = zip(actual.fields, expected.fields, strict=True)
+        return any(_loses(source.dataType, target.dataType) for source, target in pairs)
+    source, target = actual.simpleString(), expected.simpleString()
+    return (source, target) in _LOSES or (target == "string" and source not in ("string", "void"))

@@ -249,7 +249,7 @@ def test_a_command_among_the_queries_is_refused_and_does_not_run(spark, table):
         f"FROM {table} INSERT INTO {table} SELECT * INSERT INTO {table} SELECT *",
     ):  # fmt: skip
         for ask in (doctor.asked, doctor.trial):
-            with pytest.raises(ValueError, match="query 2 (is a command and no query|does not name)"):
+            with pytest.raises(ValueError, match="query 2 (is a command and not a query|does not name)"):
                 ask(spark, table, [f"SELECT * FROM {table} WHERE id = 1", command])
     assert [one.operation for one in spark.sql(f"SELECT operation FROM {table}.snapshots").collect()] == ["append"]
     assert spark.table(table).count() == 10 and not spark.catalog.tableExists(f"{table}_2")

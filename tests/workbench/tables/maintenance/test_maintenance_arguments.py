@@ -139,7 +139,7 @@ def test_the_id_of_a_snapshot_as_a_text_is_no_mark_of_a_plan(spark, table):
 
 def test_another_catalog_is_said_to_be_none(spark, table):
     made(spark, table, appends=1)
-    why = f"no table other.{table}; there is no namespace other.*, for other is no catalog of this session"
+    why = f"no table other.{table}; there is no namespace other.*, for other is not a catalog of this session"
     with pytest.raises(TableNotFound, match=why):
         maintenance.plan(spark, f"other.{table}")
     with pytest.raises(TableNotFound, match=why):
