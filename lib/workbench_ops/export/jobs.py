@@ -48,14 +48,14 @@ def _argument(name, default):
             value = json.loads(text, parse_constant=int)  # which refuses NaN and Infinity
             json.dumps(value, allow_nan=False)  # 1e999 is infinite, too
             if kind not in (type(value).__name__, "{untold}"):
-                raise ArgumentError(text)
+                raise ValueError(text)
             return value
         value = {{"int": int, "float": float, "str": str}}[kind](text)
         if kind == "float" and not math.isfinite(value):
-            raise ArgumentError(text)
+            raise ValueError(text)
         return value
     except (KeyError, ValueError, RecursionError):
-        raise ArgumentError(f"--{{name}} takes {{kind}}, found {{text!r}}") from None
+        raise ValueError(f"--{{name}} takes {{kind}}, found {{text!r}}") from None
 '''
 
 

@@ -46,7 +46,7 @@ class Kernel(IPythonKernel):
         try:
             code = code if silent else self._left(code)
         except Exception as wrong:  # whatever a session cannot begin for is the error of the cell that needs it
-            code = f"raise ArgumentError({str(wrong)!r})"
+            code = f"raise ValueError({str(wrong)!r})"
         return await super().do_execute(code, silent, *args, **kwargs)
 
     def _left(self, code):
