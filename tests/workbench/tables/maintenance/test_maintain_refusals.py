@@ -40,7 +40,7 @@ def policy(tmp_path):
         (["a.b"], "keep_snapshot: 1\n", "keep_snapshot is not a setting (did you mean keep_snapshots?)"),
         (["a.b"], "limits: {max_commits: 0}\n", "limits.max_commits: "),
         (["a.b", "c"], "", "'c' is not a table name"),
-        (["a.b", "c.d", "a.b"], "", "a.b stands twice"),
+        (["a.b", "c.d", "a.b"], "", "a.b is named twice"),
         (["a.b", "c.d", "--mark", "5"], "", "--mark belongs to one table; name that one alone"),
         (["a.b"], "orphans_older_than_days: 0.5\n", "orphans_older_than_days is 0.5, and this command takes 1 or more"),
     ],
