@@ -32,7 +32,6 @@ app.add_typer(export, name="export")
 app.add_typer(doctor, name="doctor")
 app.add_typer(schedule, name="schedule")
 app.command()(run)
-Notebook = Annotated[str | None, typer.Argument(help="name in notebooks/, or path of any notebook")]
 
 
 def main() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from workbench._base.errors import ArgumentError
+from workbench_ops.cli import options
 from workbench_ops.cli.printing import from_here
 
 if TYPE_CHECKING:
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
 
 export = typer.Typer(help="Notebooks for AWS Glue, and what would be different there.", no_args_is_help=True)
 Version = Annotated[str, typer.Option(help="of Glue: 6.0 or 5.1")]
-Params = Annotated[str | None, typer.Option(metavar="FILE", help="flat YAML file: names and values")]
-Environment = Annotated[str | None, typer.Option(help="value for ENVIRONMENT")]
 Output = Annotated[
     str | None, typer.Option(metavar="DIR", help="left out: exports/glue-VERSION, which git ignores")
 ]
@@ -37,10 +36,10 @@ class _Source(NamedTuple):
 
 @export.command("glue")
 def glue(
-    notebook: Annotated[str, typer.Argument(help="name in notebooks/, or path of any notebook")],
+    notebook: options.AnyNotebook,
     version: Version = "6.0",
-    params: Params = None,
-    environment: Environment = None,
+    params: options.Params = None,
+    environment: options.Environment = None,
     output: Output = None,
     job: Annotated[bool, typer.Option("--job", help="the job script instead of the notebook")] = False,
     place: Annotated[
@@ -49,20 +48,20 @@ def glue(
 ) -> None:
     """Write a notebook for Glue Studio, or a job script, with the library as a wheel beside it."""
     written = _written(notebook, version, params, environment, output, job=job, place=place)
-    options = {"--environment": environment, "--params": params, "--version": version}
-    given = [word for name, value in options.items() if value for word in (name, value)]
+    pairs = {"--environment": environment, "--params": params, "--version": version}
+    given = [word for name, value in pairs.items() if value for word in (name, value)]
     _next(*written, shlex.join(["workbench", "export", "check", notebook, *given]), job=job)
 
 
 @export.command("try")
 def try_(
-    notebook: Annotated[str, typer.Argument(help="name in notebooks/, or path of any notebook")],
+    notebook: options.AnyNotebook,
     version: Version = "6.0",
-    params: Params = None,
-    environment: Environment = None,
+    params: options.Params = None,
+    environment: options.Environment = None,
     output: Output = None,
     anyway: Annotated[bool, typer.Option("--anyway", help="even if the check says that it cannot")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="print the run record as JSON on the last line")] = False,
+    as_json: options.AsJson = False,
 ) -> None:
     """Export a notebook and run that file here, in a kernel like Glue's (exit codes as `workbench run`)."""
     from workbench.engines import profiles
@@ -141,8 +140,8 @@ def check(
         list[str] | None, typer.Argument(help="names in notebooks/ or paths; left out: all of them")
     ] = None,
     version: Version = "6.0",
-    params: Params = None,
-    environment: Environment = None,
+    params: options.Params = None,
+    environment: options.Environment = None,
     as_json: Annotated[bool, typer.Option("--json", help="print it as JSON")] = False,
 ) -> None:
     """Say cell by cell what would be different in Glue (exit 0 runs or differs, 1 cannot run, 2 refused)."""

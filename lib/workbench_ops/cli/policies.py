@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from workbench._base.errors import ArgumentError
+from workbench_ops.cli import options
 from workbench_ops.cli.printing import say
 
 if TYPE_CHECKING:
@@ -18,16 +19,14 @@ if TYPE_CHECKING:
 
 
 def policies(
-    notebook: Annotated[str, typer.Argument(help="name in notebooks/, or path of any notebook")],
+    notebook: options.AnyNotebook,
     environment: Annotated[str | None, typer.Option(help="value for ENVIRONMENT, such as aws-glue")] = None,
-    params: Annotated[str | None, typer.Option(metavar="FILE", help="flat YAML file: names and values")] = None,
-    overrides: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="one parameter")
-    ] = None,
+    params: options.Params = None,
+    overrides: options.Overrides = None,
     runs: Annotated[
         int, typer.Option(min=1, max=9, help="times to run it: from the second on it finds its own tables")
     ] = 2,
-    timeout: Annotated[float | None, typer.Option(min=0.1, help="seconds each run may take")] = None,
+    timeout: options.Timeout = None,
     output: Annotated[str | None, typer.Option(metavar="FILE", help="left out: standard output")] = None,
 ) -> None:
     """Run a notebook and print the least-privilege IAM policy of the AWS calls it made.

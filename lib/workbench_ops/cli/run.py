@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from workbench._base.errors import ArgumentError
+from workbench_ops.cli import options
 from workbench_ops.cli.printing import columns, from_here
 
 if TYPE_CHECKING:
@@ -17,17 +18,15 @@ def run(
     notebook: Annotated[
         str | None, typer.Argument(help="name in notebooks/ or path; left out: all of them, side by side")
     ] = None,
-    params: Annotated[str | None, typer.Option(metavar="FILE", help="flat YAML file: names and values")] = None,
-    overrides: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="one parameter")
-    ] = None,
-    environment: Annotated[str | None, typer.Option(help="value for ENVIRONMENT")] = None,
+    params: options.Params = None,
+    overrides: options.Overrides = None,
+    environment: options.Environment = None,
     engine: Annotated[
         str | None, typer.Option(help="another Spark with a kernel of its own: see `workbench engines`")
     ] = None,
-    timeout: Annotated[float | None, typer.Option(min=0.1, help="seconds each run may take")] = None,
+    timeout: options.Timeout = None,
     keep: Annotated[bool, typer.Option("--keep", help="keep the throw-away lake")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="print the run record as JSON on the last line")] = False,
+    as_json: options.AsJson = False,
     on_failure: Annotated[
         str | None, typer.Option(metavar="COMMAND", help="called with the record's path")
     ] = None,

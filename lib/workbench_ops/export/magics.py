@@ -20,7 +20,6 @@ SESSION = (
 TAKEN_OVER = ("additional_python_modules", "extra_py_files")  # into the first cells of an exported notebook
 ANY_TIME = ("help", "list_sessions", "reconnect", "session_id", "status", "stop_session", "sql")
 AFTER_CODE = ("matplot", "plotly")  # these the session itself takes, at the end of a cell
-CELL = ("assume_role", "configure", "sql", "tags")
 _Marked = tuple[int, str, list[str]]
 ASSIGNED = re.compile(r"^\s*[\w., ]+=\s*[%!]")
 
