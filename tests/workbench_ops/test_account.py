@@ -93,7 +93,7 @@ def test_an_account_that_is_right_and_what_a_run_makes_there(bucket, aws):
     [
         ("WORKBENCH_REGION", None,
          "catalog.client.region is env:WORKBENCH_REGION, which is not set"),
-        ("WORKBENCH_WAREHOUSE", "/srv/lake", "the warehouse '/srv/lake' is no place in S3"),
+        ("WORKBENCH_WAREHOUSE", "/srv/lake", "the warehouse '/srv/lake' is not a place in S3"),
         ("WORKBENCH_WAREHOUSE", "s3://other/w", "there is no bucket other"),
         ("AWS_ACCESS_KEY_ID", None, "there are no AWS credentials"),
         ("WORKBENCH_REGION", "us-west-2", "the bucket mine is in eu-central-1, the environment says us-west-2"),
@@ -102,7 +102,7 @@ def test_an_account_that_is_right_and_what_a_run_makes_there(bucket, aws):
         ("AWS_ENDPOINT_URL", "127.0.0.1:1", "sts:GetCallerIdentity could not be asked: Invalid endpoint"),
         ("WORKBENCH_REGION", "eu\nwest", "sts:GetCallerIdentity could not be asked: Provided region_name"),
         ("WORKBENCH_WAREHOUSE", "s3://My Bucket/w", "s3:ListBucket on My Bucket could not be asked: "),
-        ("WORKBENCH_WAREHOUSE", "s3://[mine/w", "the warehouse 's3://[mine/w' is no place in S3"),
+        ("WORKBENCH_WAREHOUSE", "s3://[mine/w", "the warehouse 's3://[mine/w' is not a place in S3"),
         ("AWS_PROFILE", "nobody", "the AWS credentials could not be read: The config profile (nobody)"),
         ("AWS_SECRET_ACCESS_KEY", None, "the AWS credentials could not be read: Partial credentials"),
     ],
@@ -159,9 +159,9 @@ def test_a_caller_without_rights(bucket, aws, server, monkeypatch):
 
 def test_a_table_bucket(aws, monkeypatch):
     monkeypatch.setenv("WORKBENCH_WAREHOUSE", "s3://mine/warehouse")
-    assert wrong("aws-s3tables")[0] == "the warehouse 's3://mine/warehouse' is no table bucket"
+    assert wrong("aws-s3tables")[0] == "the warehouse 's3://mine/warehouse' is not a table bucket"
     monkeypatch.setenv("WORKBENCH_WAREHOUSE", ARN.replace("arn:aws:", "arn:aws-us-gov:"))
-    assert "is no table bucket" not in wrong("aws-s3tables")[0]
+    assert "is not a table bucket" not in wrong("aws-s3tables")[0]
     monkeypatch.setenv("WORKBENCH_WAREHOUSE", ARN)
     monkeypatch.setenv("WORKBENCH_REGION", "us-east-1")  # the stand-in has table buckets in no other
     assert wrong("aws-s3tables")[0] == f"there is no table bucket {ARN}"

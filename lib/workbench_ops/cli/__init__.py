@@ -4,8 +4,9 @@ import json
 import shutil
 import sys
 import traceback
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -31,10 +32,9 @@ app.add_typer(export, name="export")
 app.add_typer(doctor, name="doctor")
 app.add_typer(schedule, name="schedule")
 app.command()(run)
-Notebook = Annotated[str | None, typer.Argument(help="name in notebooks/, or path of any notebook")]
 
 
-def main():
+def main() -> None:
     """Run the command: a refusal is one sentence on stderr and exit code 2, a defect of ours says so."""
     try:
         app(standalone_mode=True)
@@ -42,7 +42,7 @@ def main():
         say(f"a text could not be written or read: {error}")
         sys.exit(1)
     except WorkbenchError as error:
-        say(error)
+        say(str(error))
         sys.exit(2 if isinstance(error, ArgumentError | MissingPackageError) else 1)
     except ModuleNotFoundError as error:
         needed = "pip install 'iceberg-workbench[notebooks,catalog,streams,s3,kafka]'"
@@ -58,7 +58,7 @@ def main():
 
 
 @app.command()
-def params(notebook: Annotated[str, typer.Argument(help="name in notebooks/ or path")]):
+def params(notebook: Annotated[str, typer.Argument(help="name in notebooks/ or path")]) -> None:
     """List the parameters of a notebook: name, type, default, help; and its params files."""
     from workbench._base import settings
     from workbench_ops.run import notebook as notebooks
@@ -89,8 +89,8 @@ def runs(
     ] = False,
     older_than_days: Annotated[float | None, typer.Option(min=0, help="with --prune: how old")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="with --prune: do not ask")] = False,
-):
-    """List the runs there were, newest first, from the ledger."""
+) -> None:
+    """List the runs of the ledger, newest first."""
     from workbench_ops.run import ledger, publishing
     from workbench_ops.run import record as records
 
@@ -101,7 +101,7 @@ def runs(
     if prune:
         return _prune(older_than_days, yes)
     if show:
-        return print(json.dumps(_one(show), indent=1, ensure_ascii=False, default=str))
+        return print(json.dumps(_details(show), indent=1, ensure_ascii=False, default=str))
     records.every(on_damage=say)
     lines = [("RUN", "NOTEBOOK", "STATUS", "STARTED (UTC)", "SECONDS", "ENVIRONMENT", "REASON")]
     for row in ledger.rows(notebook=notebook, status=status, since=since):
@@ -119,7 +119,7 @@ def report(
     run: Annotated[
         str | None, typer.Argument(help="a run, or a notebook; left out: each notebook's newest")
     ] = None,
-):
+) -> None:
     """Write reports and the index again, and print where they are."""
     from workbench._base import secrets
     from workbench_ops.pages import report as pages
@@ -142,7 +142,7 @@ def report(
 @app.command()
 def refresh(
     names: Annotated[list[str] | None, typer.Argument(help="notebooks; left out: all of them")] = None,
-):
+) -> None:
     """Execute notebooks in a fresh kernel and store their outputs in normal form."""
     from workbench_ops.run import notebook as notebooks
     from workbench_ops.run import refresh as refreshing
@@ -152,7 +152,7 @@ def refresh(
 
 
 @app.command()
-def new(name: Annotated[str, typer.Argument(help="two digits and words: 25_find_duplicates")]):
+def new(name: Annotated[str, typer.Argument(help="two digits and words: 25_find_duplicates")]) -> None:
     """Start a notebook from the template."""
     from workbench_ops.run import refresh as refreshing
 
@@ -165,7 +165,7 @@ app.command()(maintain)
 app.command()(policies)
 
 
-def _prune(days, yes):
+def _prune(days: float | None, yes: bool) -> None:
     from workbench_ops.run import publishing
     from workbench_ops.run import record as records
 
@@ -183,8 +183,8 @@ def _prune(days, yes):
     print(f"deleted the files of {len(old)} runs; the ledger keeps its rows")
 
 
-def _one(run_id):
-    """Return what is known of a run: its record, or its row of the ledger where its files were pruned."""
+def _details(run_id: str) -> Mapping[str, Any]:
+    """Return what is known about a run: its record, or its row of the ledger where its files were pruned."""
     from workbench_ops.run import ledger
     from workbench_ops.run import record as records
 

@@ -12,8 +12,8 @@ engines = typer.Typer(
 
 
 @engines.callback()
-def listed(context: typer.Context):
-    """List the profiles and say of each whether it can run here."""
+def listed(context: typer.Context) -> None:
+    """List the profiles, and whether each can run here."""
     if context.invoked_subcommand:
         return
     from workbench.engines import profiles
@@ -21,15 +21,15 @@ def listed(context: typer.Context):
     lines = [("ENGINE", "DESCRIPTION", "CAN RUN")]
     for name in profiles.names():
         try:
-            found = profiles.engine(name)
-            lines.append((name, found.description, profiles.lacks(found) or "yes"))
-        except ValueError as error:  # one's own that is wrong is no reason to hide the others
+            engine = profiles.engine(name)
+            lines.append((name, engine.description, profiles.lacks(engine) or "yes"))
+        except ValueError as error:  # a profile of one's own that is wrong does not hide the others
             lines.append((name, "", f"no: {error}"))
     columns(lines)
 
 
 @engines.command("install")
-def install(name: Annotated[str, typer.Argument(help="of a profile in params/engines")]):
+def install(name: Annotated[str, typer.Argument(help="of a profile in params/engines")]) -> None:
     """Fetch what an engine needs: an environment of its own from a lock file with hashes, and its jars."""
     from workbench.engines import installing, profiles
 

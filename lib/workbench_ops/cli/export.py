@@ -3,39 +3,54 @@
 import json
 import shlex
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
 from workbench._base.errors import ArgumentError
+from workbench_ops.cli import options
 from workbench_ops.cli.printing import from_here
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+    from workbench._base import settings
+    from workbench_ops.export import Finding, Session
+    from workbench_ops.run.notebook import Parameter
 
 export = typer.Typer(help="Notebooks for AWS Glue, and functions of AWS Lambda.", no_args_is_help=True)
 Version = Annotated[str, typer.Option(help="of Glue: 6.0 or 5.1")]
-Params = Annotated[str | None, typer.Option(metavar="FILE", help="flat YAML file: names and values")]
-Environment = Annotated[str | None, typer.Option(help="value for ENVIRONMENT")]
 Output = Annotated[
     str | None, typer.Option(metavar="DIR", help="left out: exports/glue-VERSION, which git ignores")
 ]
 
 
+class _Source(NamedTuple):
+    """A notebook with its parameters, and the values that are given beside its defaults."""
+
+    path: Path
+    notebook: "NotebookNode"
+    declared: "list[Parameter]"
+    given: dict[str, Any]
+
+
 @export.command("glue")
 def glue(
-    notebook: Annotated[str, typer.Argument(help="name in notebooks/, or path of any notebook")],
+    notebook: options.AnyNotebook,
     version: Version = "6.0",
-    params: Params = None,
-    environment: Environment = None,
+    params: options.Params = None,
+    environment: options.Environment = None,
     output: Output = None,
     job: Annotated[bool, typer.Option("--job", help="the job script instead of the notebook")] = False,
     place: Annotated[
         str | None, typer.Option(metavar="S3_URI", help="folder on S3 where the wheel will be")
     ] = None,
-):
+) -> None:
     """Write a notebook for Glue Studio, or a job script, with the library as a wheel beside it."""
-    made = _written(notebook, version, params, environment, output, job=job, place=place)
-    options = {"--environment": environment, "--params": params, "--version": version}
-    given = [word for pair in options.items() if pair[1] for word in pair]
-    _next(*made, shlex.join(["workbench", "export", "check", notebook, *given]), job=job)
+    written = _written(notebook, version, params, environment, output, job=job, place=place)
+    pairs = {"--environment": environment, "--params": params, "--version": version}
+    given = [word for name, value in pairs.items() if value for word in (name, value)]
+    _next(*written, shlex.join(["workbench", "export", "check", notebook, *given]), job=job)
 
 
 @export.command("lambda")
@@ -47,24 +62,23 @@ def lambda_(
     package: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="one more installed package to take along")
     ] = None,
-):
+) -> None:
     """Write the zip of a function of AWS Lambda that fits its limit, and say how it is deployed."""
     from workbench._base import settings
     from workbench.light import functions
-    from workbench_ops.cli import from_here
     from workbench_ops.export import lambdas
     from workbench_ops.run import notebook as reading
 
     folder, path = Path(output) if output else settings.home() / "exports" / "lambda", Path(source)
-    options = {"packages": (*functions.NEEDED, *(package or ()))}
+    packages = (*functions.NEEDED, *(package or ()))
     if path.suffix == ".py" or path.is_dir():
         name = path.resolve().stem
-        exported = lambdas.of_module(path, folder / f"{name}.zip", **options)
+        exported = lambdas.of_module(path, folder / f"{name}.zip", packages=packages)
     else:
         found = reading.find(source)
         name = found.stem
         code = lambdas.cells(reading.read(found), name)
-        exported = lambdas.of_code(code, "app", folder / f"{name}.zip", **options)
+        exported = lambdas.of_code(code, "app", folder / f"{name}.zip", packages=packages)
     made = exported.package
     unpacked, packed = (f"{size / 2**20:.0f} MB" for size in (made.bytes, made.packed_bytes))
     print(
@@ -77,15 +91,15 @@ def lambda_(
 
 @export.command("try")
 def try_(
-    notebook: Annotated[str, typer.Argument(help="name in notebooks/, or path of any notebook")],
+    notebook: options.AnyNotebook,
     version: Version = "6.0",
-    params: Params = None,
-    environment: Environment = None,
+    params: options.Params = None,
+    environment: options.Environment = None,
     output: Output = None,
     anyway: Annotated[bool, typer.Option("--anyway", help="even if the check says that it cannot")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="print the run record as JSON on the last line")] = False,
-):
-    """Export a notebook and run that very file here, in a kernel like Glue's (exit codes as `workbench run`)."""
+    as_json: options.AsJson = False,
+) -> None:
+    """Export a notebook and run that file here, in a kernel like Glue's (exit codes as `workbench run`)."""
     from workbench.engines import profiles
     from workbench_ops import export as exporting
     from workbench_ops.cli import progress
@@ -106,7 +120,7 @@ def try_(
         raise typer.Exit(1)
     if built is None:
         raise ArgumentError(
-            f"the library is no checkout, so {wheel.name()} cannot be built, and the kernel needs it"
+            f"the library is not a checkout, so {wheel.name()} cannot be built, which the kernel needs"
         )
     with studio.installed(built, python), progress.shown() as tell:
         job = preparing.Job(
@@ -117,27 +131,43 @@ def try_(
         record = runner.run(job)
     if as_json:
         print(json.dumps(records.document(record), ensure_ascii=False))
-    raise typer.Exit(record.exit_code)
+    raise typer.Exit(records.exit_code(record))
 
 
-def _written(notebook, version, params, environment, output, *, job, place=None):
-    """Write the notebook or script and the wheel; return where both are, the session, and what the check found."""
+def _written(
+    notebook: str,
+    version: str,
+    params: str | None,
+    environment: str | None,
+    output: str | None,
+    *,
+    job: bool,
+    place: str | None = None,
+) -> "tuple[Path, Path | None, Session, list[Finding]]":
+    """Write the notebook or script and the wheel; return their paths, the session, and the check's findings."""
+    import nbformat
+
     from workbench._base import settings
     from workbench_ops import export as exporting
 
-    path, found, declared, given = _read(notebook, params, environment)
-    values = {one.name: one.default for one in declared} | given
+    source = _read(notebook, params, environment)
+    path, declared, given = source.path, source.declared, source.given
+    values = {parameter.name: parameter.default for parameter in declared} | given
     env = settings.environment(values["ENVIRONMENT"]) if isinstance(values.get("ENVIRONMENT"), str) else None
-    session = exporting.session(found, values, version=version, environment=env, place=place or exporting.PLACE)
+    place = place or exporting.PLACE
+    session = exporting.session(source.notebook, values, version=version, environment=env, place=place)
     folder = Path(output) if output else settings.home() / "exports" / f"glue-{version}"
     target = folder / f"{path.stem}{'.py' if job else '.ipynb'}"
     if target.resolve() == path:
         raise ArgumentError(f"{target} is the notebook itself; name another folder by --output")
-    text = _text(exporting, found, session, declared, given, path.stem, job)
+    if job:
+        text = exporting.script(source.notebook, session, declared=declared, given=given, name=path.stem)
+    else:
+        text = nbformat.writes(exporting.variant(source.notebook, session, given)) + "\n"
     folder.mkdir(parents=True, exist_ok=True)
     target.write_text(text, encoding="utf-8")
     wheel = exporting.build(folder)
-    return target, wheel, session, _findings(path, found, version, declared, given, env)
+    return target, wheel, session, _findings(source, version, env)
 
 
 @export.command("check")
@@ -146,66 +176,60 @@ def check(
         list[str] | None, typer.Argument(help="names in notebooks/ or paths; left out: all of them")
     ] = None,
     version: Version = "6.0",
-    params: Params = None,
-    environment: Environment = None,
+    params: options.Params = None,
+    environment: options.Environment = None,
     as_json: Annotated[bool, typer.Option("--json", help="print it as JSON")] = False,
-):
+) -> None:
     """Say cell by cell what would be different in Glue (exit 0 runs or differs, 1 cannot run, 2 refused)."""
     from workbench_ops import export as exporting
     from workbench_ops.run import notebook as reading
 
     if params and len(notebooks or []) != 1:
         raise ArgumentError("--params belongs to one notebook; name it")
-    if not (named := notebooks or reading.every()):
+    if not (names := notebooks or reading.every()):
         raise ArgumentError("there are no notebooks here; name one, or start in a project's folder")
-    told = []
-    for name in named:
-        path, found, declared, given = _read(name, params, environment)
-        findings = _findings(path, found, version, declared, given)
-        told.append((path.stem, exporting.verdict(findings), findings))
+    verdicts = []
+    for name in names:
+        source = _read(name, params, environment)
+        findings = _findings(source, version)
+        verdicts.append((source.path.stem, exporting.verdict(findings), findings))
     if as_json:
         facts = [
-            {"notebook": name, "glue": version, "verdict": verdict, "findings": [vars(one) for one in findings]}
-            for name, verdict, findings in told
+            {"notebook": name, "glue": version, "verdict": verdict, "findings": [*map(vars, findings)]}
+            for name, verdict, findings in verdicts
         ]
         print(json.dumps(facts, ensure_ascii=False))
     else:
-        _print(told, version)
-    raise typer.Exit(1 if any(verdict == exporting.CANNOT_RUN for _, verdict, _ in told) else 0)
+        _print(verdicts, version)
+    raise typer.Exit(1 if any(verdict == exporting.CANNOT_RUN for _, verdict, _ in verdicts) else 0)
 
 
-def _findings(path, notebook, version, declared, given, environment=None):
+def _findings(source: _Source, version: str, environment: "settings.Environment | None" = None) -> "list[Finding]":
     """Return what the check finds in a notebook; modules beside it and in the project's folder are its own."""
     from workbench._base import settings
     from workbench_ops import export as exporting
 
-    own = (path.parent, settings.home())
     return exporting.check(
-        notebook, version=version, declared=declared, given=given, folders=own, environment=environment
-    )
+        source.notebook, version=version, declared=source.declared, given=source.given,
+        folders=(source.path.parent, settings.home()), environment=environment,
+    )  # fmt: skip
 
 
-def _read(notebook, params, environment):
-    """Return a notebook's path, the notebook, its parameters and the given values, checked as the runner does."""
+def _read(name: Path | str, params: str | None, environment: str | None) -> _Source:
+    """Read a notebook; the given values are validated as by the runner."""
     from workbench_ops.run import notebook as reading
 
-    path = reading.find(str(notebook))
-    found = reading.read(path)
-    declared = reading.parameters(found)
+    path = reading.find(str(name))
+    notebook = reading.read(path)
+    declared = reading.parameters(notebook)
     given = reading.values(declared, file=params, environment=environment)
-    return path, found, list(declared.values()), given
+    return _Source(path, notebook, list(declared.values()), given)
 
 
-def _text(exporting, notebook, session, declared, given, name, job):
-    import nbformat
-
-    if job:
-        return exporting.script(notebook, session, declared=declared, given=given, name=name)
-    return nbformat.writes(exporting.variant(notebook, session, given)) + "\n"
-
-
-def _next(target, wheel, session, findings, command, *, job):
-    """Say what was written, where the wheel goes, what an hour costs, and what comes next."""
+def _next(
+    target: Path, wheel: Path | None, session: "Session", findings: "list[Finding]", command: str, *, job: bool
+) -> None:
+    """Print what was written, where the wheel belongs, what an hour costs, and what to do next."""
     from workbench_ops import export as exporting
 
     print(f"wrote  {from_here(target)}")
@@ -224,14 +248,14 @@ def _next(target, wheel, session, findings, command, *, job):
     print(f"check  {verdict}" + (f", {count}: {command}" if findings else ""))
 
 
-def _open(session):
-    """Return what stands in a session's settings for something that is not known here, the wheel's place first."""
+def _open(session: "Session") -> list[str]:
+    """Return the placeholders in a session's settings for what is not known here, the wheel's place first."""
     asked = [text for text in (session.packages[0], *session.conf.values()) if "YOUR-" in text]
     return list(dict.fromkeys(asked))
 
 
-def _print(told, version):
-    for name, verdict, findings in told:
+def _print(verdicts: "list[tuple[str, str, list[Finding]]]", version: str) -> None:
+    for name, verdict, findings in verdicts:
         print(f"{name:28} Glue {version}: {verdict}")
-        for one in findings:
-            print(f"  {one.grade:10} {one.sentence()}")
+        for finding in findings:
+            print(f"  {finding.grade:10} {finding.sentence()}")

@@ -1,7 +1,7 @@
 """`workbench ingest`: a stream or a topic into a table, each record once; prints its figures as JSON.
 
 Exit codes: 0 done · 1 stopped by what it found (another writer, lost records, too many bad ones) · 2 refused.
-An interrupt (SIGINT, SIGTERM, SIGHUP) ends it behind the batch that is under way, a second one at once.
+An interrupt (SIGINT, SIGTERM, SIGHUP) ends it after the batch that is under way, a second one at once.
 """
 
 import json
@@ -10,18 +10,22 @@ import signal
 import sys
 from collections.abc import Callable
 from dataclasses import asdict
-from typing import Annotated, Literal
+from types import FrameType
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from workbench._base.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from workbench.streams import Source, Topic
 
 Start = Literal["trim_horizon", "latest"]
 Unknown = Literal["ignore", "dead"]
 
 
 def ingest(
-    table: Annotated[str, typer.Argument(help="namespace.name, there already")],
+    table: Annotated[str, typer.Argument(help="namespace.name of a table that exists")],
     schema: Annotated[str, typer.Option(help="Spark DDL of the JSON records")],
     stream: Annotated[str | None, typer.Option(metavar="NAME", help="of Kinesis")] = None,
     topic: Annotated[str | None, typer.Option(metavar="NAME", help="of Kafka")] = None,
@@ -30,11 +34,13 @@ def ingest(
     endpoint: Annotated[str | None, typer.Option(help="address of another endpoint than the region's")] = None,
     bootstrap: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="address of a Kafka broker")] = None,
     kafka_config: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="of librdkafka; more than one goes")
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="of librdkafka; may be repeated")
     ] = None,
     start: Annotated[Start, typer.Option(help="where the first run begins")] = "trim_horizon",
-    unknown: Annotated[Unknown, typer.Option(help="what becomes of fields without a column")] = "ignore",
-    dead_letters: Annotated[str | None, typer.Option(metavar="TABLE", help="for records that are no rows")] = None,
+    unknown: Annotated[Unknown, typer.Option(help="what happens to fields without a column")] = "ignore",
+    dead_letters: Annotated[
+        str | None, typer.Option(metavar="TABLE", help="for records that are not rows")
+    ] = None,
     max_bad_share: Annotated[float, typer.Option(help="of a batch; with more the run stops")] = 1.0,
     max_records_per_batch: Annotated[int, typer.Option(help="a micro-batch")] = 100_000,
     record_key: Annotated[str | None, typer.Option(metavar="COLUMNS", help="comma-separated")] = None,
@@ -60,7 +66,7 @@ def ingest(
         # executors elsewhere read the stream as whoever starts this does
         aws = {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
         spark.sparkContext.environment |= aws
-        done = streams.ingest(
+        figures = streams.ingest(
             spark,
             table,
             source=source,
@@ -76,7 +82,7 @@ def ingest(
     except RuntimeError as error:
         print(f"workbench: {error}", file=sys.stderr)
         raise typer.Exit(1) from None
-    except ValueError:  # the command says it
+    except ValueError:  # the command prints it
         raise
     except Exception as error:
         if not commits.causes(error) and not isinstance(error, (Py4JError, ConnectionError)):
@@ -84,41 +90,49 @@ def ingest(
         reason = commits.errors.first_line(error)
         print(f"workbench: Spark or the catalog failed: {reason}\nNothing is lost: run it again", file=sys.stderr)
         raise typer.Exit(1) from None
-    print(json.dumps(asdict(done)))
+    print(json.dumps(asdict(figures)))
 
 
-def _source(stream, topic, region, endpoint, bootstrap, kafka_config, **common):
+def _source(
+    stream: str | None,
+    topic: str | None,
+    region: str | None,
+    endpoint: str | None,
+    bootstrap: str | None,
+    kafka_config: list[str],
+    **common: Any,
+) -> "Source | Topic":
     from workbench import streams
 
-    if (stream is None) == (topic is None):
-        raise ArgumentError("say --stream, of Kinesis, or --topic, of Kafka")
-    if stream:
+    if stream is not None and topic is None:
         if bootstrap or kafka_config:
             raise ArgumentError("--bootstrap and --kafka-config go with --topic")
         return streams.Source(stream, region=region, endpoint=endpoint, **common)
+    if topic is None or stream is not None:
+        raise ArgumentError("name --stream, of Kinesis, or --topic, of Kafka, and not both")
     if not bootstrap or region or endpoint:
         raise ArgumentError(
             "--topic needs --bootstrap, the address of a broker; --region and --endpoint are Kinesis'"
         )
     if wrong := [setting for setting in kafka_config if "=" not in setting]:
-        raise ArgumentError(f"--kafka-config is NAME=VALUE, not {wrong[0]!r}")
+        raise ArgumentError(f"--kafka-config must be NAME=VALUE, found {wrong[0]!r}")
     config = dict(setting.split("=", 1) for setting in kafka_config)
     return streams.Topic(topic, bootstrap, config=config, **common)
 
 
 def asked_to_stop() -> Callable[[], bool]:
-    """Return a function that says whether this process was asked to end; asked twice, it ends without a word more.
+    """Return a function that says whether this process was asked to end; asked twice, it ends at once.
 
-    Nothing is lost by either: what is not committed is read again. Python's own way, an exception in the middle of
+    Nothing is lost either way: what is not committed is read again. Python's own way, an exception in the midst of
     a call to the JVM, would end in that call's traceback.
     """
-    asked = []
+    asked: list[int] = []
 
-    def ask(number, _):
+    def ask(number: int, _: FrameType | None) -> None:
         if asked:
             os._exit(128 + number)  # the JVM ends with its input
         asked.append(number)
-        print("workbench: ends behind this batch; once more ends it now", file=sys.stderr, flush=True)
+        print("workbench: ends after this batch; once more ends it now", file=sys.stderr, flush=True)
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, ask)

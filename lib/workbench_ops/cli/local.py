@@ -12,7 +12,7 @@ def local_kinesis(
     port: Annotated[int, typer.Option(min=0, max=65535, help="port on 127.0.0.1; 0 takes a free one")] = 4567,
     faults: Annotated[str | None, typer.Option(metavar="FILE", help="fault script, see docs/kinesis.md")] = None,
     limits: Annotated[bool, typer.Option(help="throttle and refuse as the service does")] = True,
-):
+) -> None:
     """Serve Kinesis on this machine until interrupted."""
     from workbench_standins import kinesis
 
@@ -30,7 +30,7 @@ def local_s3(
     port: Annotated[int, typer.Option(min=0, max=65535, help="S3's on 127.0.0.1; 0: a free one")] = 8333,
     catalog_port: Annotated[int, typer.Option(min=0, max=65535, help="the catalog's")] = 8181,
     faults: Annotated[str | None, typer.Option(metavar="FILE", help="proxy script, docs/proxy.md")] = None,
-):
+) -> None:
     """Serve S3 and an Iceberg REST catalog on this machine until interrupted."""
     from workbench_standins import by_hand
 
@@ -44,7 +44,7 @@ def local_cluster(
     cores: Annotated[int, typer.Option(min=1, max=64, help="tasks that a worker runs at once for a session")] = 1,
     memory: Annotated[str, typer.Option(help="of a worker for a session, such as 1g")] = "1g",
     applications: Annotated[int, typer.Option(min=1, max=16, help="sessions that may run side by side")] = 2,
-):
+) -> None:
     """Serve a standalone Spark cluster on this machine until interrupted."""
     from workbench_standins import by_hand
 
@@ -56,7 +56,7 @@ def local_kafka(
     folder: Annotated[str | None, typer.Option(help="where the data stay; left out: nowhere")] = None,
     port: Annotated[int, typer.Option(min=0, max=65535, help="port on 127.0.0.1; 0 takes a free one")] = 9092,
     fetch: Annotated[bool, typer.Option("--fetch", help="only fetch the broker's jars")] = False,
-):
+) -> None:
     """Serve Kafka on this machine until interrupted."""
     from workbench_standins import by_hand
 

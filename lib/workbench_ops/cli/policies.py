@@ -3,39 +3,45 @@
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from workbench._base.errors import ArgumentError
+from workbench_ops.cli import options
 from workbench_ops.cli.printing import say
+
+if TYPE_CHECKING:
+    from workbench._base.settings import Environment
+    from workbench_ops.policies import Call
+    from workbench_ops.run.preparing import Job
+    from workbench_ops.run.record import Record
 
 
 def policies(
-    notebook: Annotated[str, typer.Argument(help="name in notebooks/, or path of any notebook")],
+    notebook: options.AnyNotebook,
     environment: Annotated[str | None, typer.Option(help="value for ENVIRONMENT, such as aws-glue")] = None,
-    params: Annotated[str | None, typer.Option(metavar="FILE", help="flat YAML file: names and values")] = None,
-    overrides: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="one parameter")
-    ] = None,
+    params: options.Params = None,
+    overrides: options.Overrides = None,
     runs: Annotated[
-        int, typer.Option(min=1, max=9, help="times to run it: from the second on it finds what it left")
+        int, typer.Option(min=1, max=9, help="times to run it: from the second on it finds its own tables")
     ] = 2,
-    timeout: Annotated[float | None, typer.Option(min=0.1, help="seconds each run may take")] = None,
+    timeout: options.Timeout = None,
     output: Annotated[str | None, typer.Option(metavar="FILE", help="left out: standard output")] = None,
-):
+) -> None:
     """Run a notebook and print the least-privilege IAM policy of the AWS calls it made.
 
-    It really runs, with your rights, and writes what it writes. What is printed allows the calls that were seen,
-    by name, without a wildcard action. It is not enforced here, and AWS has not judged it: attaching it and
-    trying the notebook under it is yours.
+    It really runs, with your rights, and writes its tables. The policy allows the calls that were seen,
+    by name, without a wildcard action. It is not enforced here, and AWS has not judged it: attach it and try the
+    notebook under it yourself.
 
-    Exit 0 printed, 1 a call has no known action (named; the policy lacks it), there was none, or the run failed, 2
-    refused, 3 and 4 as `workbench run`.
+    Exit 0 printed, 1 a call has no known action (named; the policy lacks it), nothing was called, or the run
+    failed, 2 refused, 3 and 4 as `workbench run`.
     """
     from workbench_ops import policies as recording
     from workbench_ops.cli import progress
     from workbench_ops.run import notebook as notebooks
+    from workbench_ops.run import record as records
     from workbench_ops.run import runner
     from workbench_ops.run.preparing import Job, kernel_of
 
@@ -45,9 +51,9 @@ def policies(
     env = _recordable(job)
     if output and not (Path(output).resolve().parent.is_dir() and not Path(output).is_dir()):
         raise ArgumentError(
-            f"{output} cannot be written: its folder is not there, or it is one"
+            f"{output} cannot be written: its folder does not exist, or it is a folder"
         )  # before the runs
-    calls = set()
+    calls: set[Call] = set()
     for _ in range(runs):
         with recording.recorded() as seen, progress.shown() as tell:
             record = runner.run(replace(job, tell=progress.named(path.stem, tell)))
@@ -56,11 +62,11 @@ def policies(
             break
     if record.status != "passed":
         say("the run did not pass, so its calls are not all of them: there is no policy")
-        raise typer.Exit(record.exit_code)
+        raise typer.Exit(records.exit_code(record))
     raise typer.Exit(_written(calls, env, _candidates(record), output))
 
 
-def _recordable(job):
+def _recordable(job: "Job") -> "Environment | None":
     """Return the environment of a job whose calls can all be recorded, or None where it names none."""
     from workbench._base import secrets
     from workbench_ops.run import preparing
@@ -74,7 +80,7 @@ def _recordable(job):
     return env
 
 
-def _candidates(record):
+def _candidates(record: "Record") -> set[str]:
     """Return the words of a run that may be names: its notebook with outputs, its parameters."""
     from workbench_ops import policies as recording
     from workbench_ops.run import record as records
@@ -83,14 +89,14 @@ def _candidates(record):
     return recording.words(executed.read_text(encoding="utf-8"), json.dumps(record.parameters))
 
 
-def _to_aws(calls):
+def _to_aws(calls: "set[Call]") -> "set[Call]":
     from workbench_ops import policies as recording
 
     places = recording.endpoints()
     return {call for call in calls if recording.to_aws(call, places)}
 
 
-def _written(calls, env, candidates, output):
+def _written(calls: "set[Call]", env: "Environment | None", candidates: set[str], output: str | None) -> int:
     """Print or write the policy and say what it lacks; returns the exit code."""
     from workbench._base import secrets
     from workbench_ops import account
@@ -109,15 +115,15 @@ def _written(calls, env, candidates, output):
         known["region"] = region
     if env and (number := account.number(env)):
         known["account"] = number
-    made = recording.policy(ours, candidates=candidates, **known)
-    if wrong := recording.faults(made.document):
+    policy = recording.policy(ours, candidates=candidates, **known)
+    if wrong := recording.faults(policy.document):
         say(f"the policy is not printed, for it is too wide: {'; '.join(wrong)}")
         return 1
-    text = json.dumps(made.document, indent=2, ensure_ascii=False)
-    if made.document["Statement"]:
+    text = json.dumps(policy.document, indent=2, ensure_ascii=False)
+    if policy.document["Statement"]:
         Path(output).write_text(f"{text}\n", encoding="utf-8") if output else print(text)
-    for note in made.notes:
+    for note in policy.notes:
         say(f"note: {note}")
-    for lacking in made.missing:
+    for lacking in policy.missing:
         say(f"the policy lacks {lacking}")
-    return 1 if made.missing or not made.document["Statement"] else 0
+    return 1 if policy.missing or not policy.document["Statement"] else 0

@@ -1,13 +1,17 @@
-"""How runs go on: lines that are kept up to date on a terminal, plain ones elsewhere, and the verdicts."""
+"""The progress of runs: lines kept up to date on a terminal, plain ones elsewhere, and the verdicts."""
 
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from workbench_ops.cli.printing import from_here
+
+if TYPE_CHECKING:
+    from rich.console import Group
+    from rich.live import Live
 
 if TYPE_CHECKING:  # at run time only a run loads what a record needs
     from workbench_ops.run.record import Record
@@ -17,7 +21,7 @@ REFRESHES_A_SECOND = 2
 
 @dataclass
 class Running:
-    """A run that goes on, as its line shows it; `begin` is of time.monotonic."""
+    """A run under way, as its line shows it; `begin` is of time.monotonic."""
 
     name: str
     usual_seconds: float | None = None
@@ -37,13 +41,13 @@ class Several:
 
 @contextmanager
 def shown(several: Several | None = None) -> Iterator[Callable[..., None]]:
-    """Show how runs go on, on standard error.
+    """Show the progress of runs on standard error.
 
-    On a terminal each run that goes on has a line, cut where it is too long, and verdicts scroll by above.
+    On a terminal each run under way has a line, cut where it is too long, and verdicts scroll by above.
     Elsewhere there are plain lines only: one when a run of several starts, and its verdict.
 
     Args:
-        several: what is known of all of them; None for a single run.
+        several: what is known about all of them; None for a single run.
 
     Yields:
         Function that takes a run's name and its events, as `batch.run` tells them.
@@ -71,7 +75,7 @@ def named(name: str, tell: Callable[..., None]) -> Callable[..., None]:
 
 
 def lines(running: list[Running], several: Several | None, now: float) -> list[str]:
-    """Return what a person sees of the runs that go on, a line each, and one for all of several.
+    """Return the lines of the runs under way, one each, and one for all of several.
 
     Args:
         running: in the order of their lines.
@@ -93,7 +97,7 @@ def lines(running: list[Running], several: Several | None, now: float) -> list[s
 
 
 def verdict(record: "Record") -> str:
-    """Return the lines that tell how a run ended: its verdict, the failing cell, where the report is."""
+    """Return how a run ended, in lines: its verdict, the failing cell, where the report is."""
     from workbench_ops.run import record as records
 
     text = f"{record.notebook}  {record.status}  {record.seconds:.1f} s"
@@ -108,54 +112,58 @@ def verdict(record: "Record") -> str:
     return f"{text}\n  {from_here(page)}" if page.is_file() else text
 
 
-def _rest(run, now):
-    """Say how long a run may still take, empty where nobody knows."""
+def _rest(run: Running, now: float) -> str:
+    """Say how long a run may still take, empty where that is not known."""
     if run.usual_seconds is None:
         return ""
     rest = run.usual_seconds - (now - run.begin)
     return f"{_about(rest)} left" if rest > 0 else f"longer than the usual {run.usual_seconds:.0f} s"
 
 
-def _whole(running, several, now):
-    """Say how far several runs are; the rest is that of all, shared out, and never less than the longest one's."""
+def _whole(running: list[Running], several: Several, now: float) -> str:
+    """Say how far several runs are; the rest is that of all, shared out, and at least the longest one's."""
     count, verdicts = len(several.usual_seconds), list(several.verdicts.values())
     text = f"{len(verdicts)} of {count} have ended"
     if wrong := len(verdicts) - verdicts.count("passed"):
         text += f", {wrong} without passing"
     so_far = {run.name: now - run.begin for run in running}
-    rests = [
-        None if seconds is None else max(seconds - so_far.get(name, 0), 0)
-        for name, seconds in several.usual_seconds.items()
-        if name not in several.verdicts
-    ]
-    if None in rests or not any(rests):  # not known, or all of them are over their usual time
+    open_runs = {name: usual for name, usual in several.usual_seconds.items() if name not in several.verdicts}
+    rests = [max(usual - so_far.get(name, 0), 0) for name, usual in open_runs.items() if usual is not None]
+    if len(rests) < len(open_runs) or not any(rests):  # not known, or all of them are over their usual time
         return text
-    return f"{text}, {_about(max(max(rests), sum(rests) / several.at_once))} left"
+    return f"{text}, {_about(max(*rests, sum(rests) / several.at_once))} left"
 
 
-def _about(seconds):
+def _about(seconds: float) -> str:
     return f"about {max(round(seconds / 5) * 5, 5)} s" if seconds < 90 else f"about {round(seconds / 60)} min"
 
 
-def _plain(several, name, event, facts):
-    """Print a line when a run of several starts, and what is to be read when one has ended."""
+def _plain(several: Several | None, name: str, event: str, facts: Mapping[str, Any]) -> None:
+    """Print a line when a run of several starts, and the verdict when a run has ended."""
     if event == "start" and several:
         print(f"{name}  started", file=sys.stderr, flush=True)
     elif text := _readable(name, event, facts):
         print(text, file=sys.stderr, flush=True)
 
 
-def _readable(name, event, facts):
-    """Return what an event leaves to be read, empty where it is about the lines only."""
+def _readable(name: str, event: str, facts: Mapping[str, Any]) -> str:
+    """Return the text of an event, empty where it changes the lines only."""
     if event == "end":
         return verdict(facts["record"])
     if event == "unrecorded":
         return f"{name}  ended before anything was recorded"
-    return facts["text"] if event == "said" else ""
+    return str(facts["text"]) if event == "said" else ""
 
 
-def _updated(moving, running, several, name, event, facts):
-    """Change the lines of a terminal as an event tells, and print what stays above them."""
+def _updated(
+    moving: "Live",
+    running: dict[str, Running],
+    several: Several | None,
+    name: str,
+    event: str,
+    facts: Mapping[str, Any],
+) -> None:
+    """Change the lines of a terminal by an event, and print what stays above them."""
     from rich.text import Text
 
     run = running.setdefault(name, Running(name, several.usual_seconds[name] if several else None))
@@ -174,7 +182,7 @@ def _updated(moving, running, several, name, event, facts):
     moving.refresh()
 
 
-def _cut(texts):
+def _cut(texts: list[str]) -> "Group":
     from rich.console import Group
     from rich.text import Text
 

@@ -1,29 +1,32 @@
 """`workbench run`: a notebook headless, or all of them side by side."""
 
 import json
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from workbench._base.errors import ArgumentError
+from workbench_ops.cli import options
 from workbench_ops.cli.printing import columns, from_here
+
+if TYPE_CHECKING:
+    from workbench_ops.run.batch import Ending
+    from workbench_ops.run.preparing import Job
 
 
 def run(
     notebook: Annotated[
         str | None, typer.Argument(help="name in notebooks/ or path; left out: all of them, side by side")
     ] = None,
-    params: Annotated[str | None, typer.Option(metavar="FILE", help="flat YAML file: names and values")] = None,
-    overrides: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="one parameter")
-    ] = None,
-    environment: Annotated[str | None, typer.Option(help="value for ENVIRONMENT")] = None,
+    params: options.Params = None,
+    overrides: options.Overrides = None,
+    environment: options.Environment = None,
     engine: Annotated[
         str | None, typer.Option(help="another Spark with a kernel of its own: see `workbench engines`")
     ] = None,
-    timeout: Annotated[float | None, typer.Option(min=0.1, help="seconds each run may take")] = None,
+    timeout: options.Timeout = None,
     keep: Annotated[bool, typer.Option("--keep", help="keep the throw-away lake")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="print the run record as JSON on the last line")] = False,
+    as_json: options.AsJson = False,
     on_failure: Annotated[
         str | None, typer.Option(metavar="COMMAND", help="called with the record's path")
     ] = None,
@@ -31,7 +34,7 @@ def run(
         int | None,
         typer.Option(metavar="N", help="of all notebooks, how many run at once; left out: what fits the machine"),
     ] = None,
-):
+) -> None:
     """Run a notebook headless (exit 0 passed, 1 failed, 2 refused, 3 timed out, 4 died, 143 interrupted).
 
     Without a name all notebooks run, as many at once as cores and memory allow.
@@ -47,11 +50,11 @@ def run(
         raise ArgumentError(f"--jobs takes a number of notebooks of at least 1, found {jobs}")
     values = params, tuple(overrides or ()), environment, timeout, keep, on_failure
     paths = [notebook] if notebook else _every()
-    asked = [Job(path, *values, **kernel_of(path, engine)) for path in paths]
-    raise typer.Exit(_alone(asked[0], as_json) if notebook else _side_by_side(asked, jobs, as_json))
+    prepared = [Job(path, *values, **kernel_of(path, engine)) for path in paths]
+    raise typer.Exit(_alone(prepared[0], as_json) if notebook else _side_by_side(prepared, jobs, as_json))
 
 
-def _every():
+def _every() -> list[str]:
     from workbench_ops.run import notebook as notebooks
 
     if not (paths := [str(path) for path in notebooks.every()]):
@@ -59,8 +62,8 @@ def _every():
     return paths
 
 
-def _alone(job, as_json):
-    """Run one notebook in this process; returns the exit code."""
+def _alone(job: "Job", as_json: bool) -> int:
+    """Run one notebook in this process; return the exit code."""
     from dataclasses import replace
     from pathlib import Path
 
@@ -72,18 +75,18 @@ def _alone(job, as_json):
         record = runner.run(replace(job, tell=progress.named(Path(job.notebook).stem, tell)))
     if as_json:
         print(json.dumps(records.document(record), ensure_ascii=False))
-    return record.exit_code
+    return records.exit_code(record)
 
 
-def _side_by_side(jobs, at_once, as_json):
-    """Run notebooks side by side and print a table of them; returns the exit code."""
+def _side_by_side(jobs: "list[Job]", at_once: int | None, as_json: bool) -> int:
+    """Run notebooks side by side and print a table of them; return the exit code."""
     from workbench_ops.cli import progress
     from workbench_ops.run import batch
     from workbench_ops.run import record as records
 
-    seconds, at_once = batch.usual_seconds(jobs), at_once or batch.fitting()
-    with progress.shown(progress.Several(at_once, seconds)) as tell:
-        endings = batch.run(jobs, at_once=at_once, usual_seconds=seconds, tell=tell)
+    seconds, together = batch.usual_seconds(jobs), at_once or batch.fitting()
+    with progress.shown(progress.Several(together, seconds)) as tell:
+        endings = batch.run(jobs, at_once=together, usual_seconds=seconds, tell=tell)
     _summary(endings)
     if as_json:
         documents = [records.document(ending.record) for ending in endings if ending.record]
@@ -91,7 +94,7 @@ def _side_by_side(jobs, at_once, as_json):
     return next((ending.exit_code for ending in endings if ending.exit_code), 0)
 
 
-def _summary(endings):
+def _summary(endings: "list[Ending]") -> None:
     from workbench_ops.run import record as records
     from workbench_ops.run.member import NOT_STARTED
 

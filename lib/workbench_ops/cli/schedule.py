@@ -2,15 +2,22 @@
 
 import shlex
 import shutil
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from workbench._base.errors import ArgumentError
 from workbench_ops.cli.printing import columns, say
+
+if TYPE_CHECKING:
+    from workbench_ops.run.preparing import Job, Prepared
+    from workbench_ops.run.record import Record
+    from workbench_ops.schedules import Entry
 
 schedule = typer.Typer(help="When notebooks run: params/schedules.yml by cron or Airflow.", no_args_is_help=True)
 Output = Annotated[
@@ -24,7 +31,7 @@ def check(
     now: Annotated[
         str | None, typer.Option(metavar="TIME", help="as if it were this UTC time: 2026-01-31T02:15")
     ] = None,
-):
+) -> None:
     """Validate every entry and print the next three times it would run (exit 2: something is wrong)."""
     from workbench_ops import schedules
     from workbench_ops.schedules import running, times
@@ -36,7 +43,7 @@ def check(
         when = f"after {', '.join(entry.after)}"
         if entry.cron:
             following = times.following(entry.cron, entry.time_zone, begin, count=3)
-            when = ", ".join(f"{one:%Y-%m-%d %H:%M}" for one in following) + f" ({entry.time_zone})"
+            when = ", ".join(f"{moment:%Y-%m-%d %H:%M}" for moment in following) + f" ({entry.time_zone})"
         record = planned[name].record
         lines.append((name, record.notebook, record.environment or "", when))
     columns(lines)
@@ -50,28 +57,28 @@ def run(
     name: Annotated[str, typer.Argument(help="an entry of params/schedules.yml")],
     attempt: Annotated[
         int | None,
-        typer.Option("--try", min=1, help="this entry alone, once: whoever calls counts tries and follows up"),
+        typer.Option(
+            "--try", min=1, help="this entry alone, once: the caller counts tries and starts what follows"
+        ),
     ] = None,
     request: Annotated[
         str | None,
-        typer.Option(
-            help="with --try: whose tries these are; one that an earlier try has run already is not run again"
-        ),
+        typer.Option(help="with --try: whose tries these are; what an earlier try of it has run is not run again"),
     ] = None,
     due: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="only if it is due at this wake-up of cron (UTC); else exit 0"),
+        typer.Option(metavar="TIME", help="only if it is due at this wake-up of cron (UTC); otherwise exit 0"),
     ] = None,
-):
+) -> None:
     """Run an entry, its tries and what comes after it, as cron does; the exit code is that of `workbench run`."""
     from workbench_ops import schedules
-    from workbench_ops.schedules import entries as named
     from workbench_ops.schedules import running, times
+    from workbench_ops.schedules.entries import named
 
     if request and not attempt:
         raise ArgumentError("--request says whose tries these are, and needs --try")
     entries = schedules.read()
-    entry = named.one(entries, name)
+    entry = named(entries, name)
     running.enter()  # paths in the file are relative to it, wherever this is called
     if due and (not entry.cron or not times.due(entry.cron, entry.time_zone, _moment(due))):
         raise typer.Exit(0)
@@ -91,21 +98,22 @@ def cron(
     cron_zone: Annotated[
         str | None, typer.Option(metavar="ZONE", help="time zone of the cron daemon; this machine's by default")
     ] = None,
-):
+) -> None:
     """Print a crontab: a line for each entry that has a time, safe for every cron program."""
     from workbench_ops import schedules
     from workbench_ops.schedules import crontab, running, times
 
     if logrotate:
-        return _written(crontab.logrotate(running.here()), output)
+        _write(crontab.logrotate(running.here()), output)
+        return
     daemon = (cron_zone, times.zone(cron_zone)) if cron_zone else times.machine_zone()
     entries = schedules.read()
     _validated(entries)
-    _written(crontab.text(entries, running.here(), daemon=daemon), output)
+    _write(crontab.text(entries, running.here(), daemon=daemon), output)
 
 
 @schedule.command()
-def airflow(output: Output = None):
+def airflow(output: Output = None) -> None:
     """Print a DAG file for Airflow 2.11 or 3: a DAG for each entry that has a time."""
     from workbench_ops import schedules
     from workbench_ops.schedules import airflow as dags
@@ -113,16 +121,18 @@ def airflow(output: Output = None):
 
     entries = schedules.read()
     _validated(entries)
-    _written(dags.text(entries, running.here()), output)
+    _write(dags.text(entries, running.here()), output)
 
 
-def _validated(entries):
-    """Return each entry's run, prepared and not started; a ValueError tells all that is wrong at once."""
+def _validated(entries: "dict[str, Entry]") -> "dict[str, Prepared]":
+    """Return each entry's run, prepared and not started; an ArgumentError says all that is wrong at once."""
     from workbench_ops.run import preparing
     from workbench_ops.schedules import running
 
     running.enter()
-    planned, wrong, jobs = {}, [], {}
+    planned: dict[str, Prepared] = {}
+    wrong: list[str] = []
+    jobs: dict[tuple[str | None, ...], str] = {}
     for name, entry in entries.items():
         try:
             prepared = preparing.planned(_job(entry))
@@ -142,8 +152,8 @@ def _validated(entries):
     return planned
 
 
-def _lacking(command):
-    """Say what a failure's command lacks, or None; its program is found as cron would find it."""
+def _lacking(command: str | None) -> str | None:
+    """Return what the command for a failure lacks, or None; its program is found as cron would find it."""
     program = shlex.split(command)[0] if command else None
     if program is None or shutil.which(program, path=CRON_PATH):
         return None
@@ -153,21 +163,23 @@ def _lacking(command):
     return f"on_failure: no program {program} {where}"
 
 
-def _job(entry, tell=None, request=None):
+def _job(entry: "Entry", tell: Callable[..., None] | None = None, request: str | None = None) -> "Job":
     from workbench_ops.run.preparing import Job, kernel_of
 
-    values = {
-        "params_file": entry.params,
-        "environment": entry.environment,
-        "timeout_seconds": entry.timeout_seconds,
-        "request": request,
-        "wait": entry.while_running == "wait",
-    }
-    return Job(entry.notebook, **values, **kernel_of(entry.notebook), **({"tell": tell} if tell else {}))
+    job = Job(
+        entry.notebook,
+        params_file=entry.params,
+        environment=entry.environment,
+        timeout_seconds=entry.timeout_seconds,
+        request=request,
+        wait=entry.while_running == "wait",
+        **kernel_of(entry.notebook),
+    )
+    return replace(job, tell=tell) if tell else job
 
 
-def _start(entry, request=None):
-    """Run an entry once, or take what an earlier try of the request came to; returns (exit code, record).
+def _start(entry: "Entry", request: str | None = None) -> "tuple[int, Record | None]":
+    """Run an entry once, or take the result of an earlier try of the request; return (exit code, record).
 
     The last line printed is the path of the run's report.
     """
@@ -181,14 +193,14 @@ def _start(entry, request=None):
     except ValueError as refusal:  # so early that there is no record
         say(str(refusal))
         return records.EXIT_CODES["refused"], None
-    except OSError as error:  # a full disk, say: neither is there a record, and whoever waits is to be told
+    except OSError as error:  # a full disk, say: there is no record either, and the caller must hear of it
         say(f"{entry.name} could not be run: {error}")
         return records.EXIT_CODES["failed"], None
     print(records.folder(ended) / "report.html", flush=True)
-    return ended.exit_code, ended
+    return records.exit_code(ended), ended
 
 
-def _notify(entry, ended):
+def _notify(entry: "Entry", ended: "Record | None") -> None:
     """Call the entry's command: with the record's path, or without where no record could be written."""
     from workbench_ops.run import publishing
 
@@ -196,17 +208,17 @@ def _notify(entry, ended):
         publishing.notify(entry.on_failure, ended, name="on_failure")
 
 
-def _moment(text):
+def _moment(text: str) -> datetime:
     try:
-        found = datetime.fromisoformat(text)
+        moment = datetime.fromisoformat(text)
     except ValueError:
-        found = None
-    if found is None or not 1970 < found.year < 9999:  # beyond, another time zone's is in no year
-        raise ArgumentError(f"{text!r} is no time like 2026-01-31T02:15")
-    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+        moment = None
+    if moment is None or not 1970 < moment.year < 9999:  # beyond, it has no year in another time zone
+        raise ArgumentError(f"{text!r} is not a time like 2026-01-31T02:15")
+    return moment.astimezone(UTC) if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _written(text, output):
+def _write(text: str, output: Path | None) -> None:
     if output is None:
         print(text, end="")
         return

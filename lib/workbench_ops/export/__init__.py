@@ -1,13 +1,13 @@
 """A notebook for AWS Glue: what would be different there, its Glue Studio variant, its job script.
 
-    found = export.check(notebook, version="6.0", declared=parameters)       # findings, by cell; nothing runs
-    export.verdict(found)                                                    # runs, differs, cannot run
+    findings = export.check(notebook, version="6.0", declared=parameters)    # by cell; nothing is executed
+    export.verdict(findings)                                                 # runs, differs, cannot run
     session = export.session(notebook, values, version="6.0")                # workers, packages, catalog, price
     export.variant(notebook, session)                                        # the notebook for Glue Studio
     export.script(notebook, session, declared=parameters)                    # the job script
     export.build("exports")                                                  # the library's wheel
 
-Glue itself was never reached: what it is stands in glue.toml, with sources. The parts:
+Glue itself was never reached: what is known about it is in glue.toml, with sources. The parts:
 
     magics      which lines of a cell the Glue kernel takes for itself
     asking      what a notebook's own magics ask a session for
@@ -24,13 +24,14 @@ Glue itself was never reached: what it is stands in glue.toml, with sources. The
     lambdas     functions of AWS Lambda, which need neither Glue nor Spark
     kernel      a kernel on this machine that takes a notebook as Glue's does
 
-What it covers and what not: docs/export.md.
+What it covers and what it does not: docs/export.md.
 """
 
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from workbench._base.door import checked
 from workbench._base.settings import Environment
 from workbench_ops.export import cells as code
 from workbench_ops.export import homes, places, rules, sessions, versions, wheel
@@ -41,28 +42,24 @@ from workbench_ops.export.studio import variant
 from workbench_ops.export.versions import CANNOT_RUN, DIFFERS, names
 from workbench_ops.export.wheel import build
 
-if TYPE_CHECKING:  # a kernel like Glue's has none of the tools for notebooks
-    from nbformat import NotebookNode
-
-    from workbench_ops.run.notebook import Parameter
-
 __all__ = [
     "CANNOT_RUN", "DIFFERS", "PLACE", "RUNS", "Finding", "Session", "build", "check", "names", "script", "session",
     "variant", "verdict",
 ]  # fmt: skip
 
 
+@checked
 def check(
-    notebook: "NotebookNode",
+    notebook: code.NotebookNode,
     *,
     version: str = "6.0",
-    declared: "Iterable[Parameter]" = (),
+    declared: Iterable[code.Parameter] = (),
     given: Mapping[str, Any] | None = None,
     shipped: Path | None = None,
     folders: Iterable[Path] = (),
     environment: Environment | None = None,
 ) -> list[Finding]:
-    """Say what in a notebook would behave differently in AWS Glue. Nothing is executed.
+    """Return what in a notebook would behave differently in AWS Glue. Nothing is executed.
 
     Args:
         notebook: as it was read.
@@ -77,7 +74,7 @@ def check(
         The findings by cell and line.
 
     Raises:
-        ValueError: there is no such version.
+        ArgumentError: there is no such version.
     """
     glue = versions.version(version)
     values = {parameter.name: parameter.default for parameter in declared} | dict(given or {})

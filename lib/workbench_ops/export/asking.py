@@ -17,7 +17,7 @@ PACKAGES = {"--additional-python-modules": "additional_python_modules", "--extra
 
 @dataclass(frozen=True)
 class Asked:
-    """What a session would have had, the last word of each kind.
+    """What a session would have had, the last value of each kind.
 
     Attributes:
         lines: magics with one value, name to value, in the order in which they last came.
@@ -25,7 +25,7 @@ class Asked:
         conf: settings of Spark.
         formats: of tables, in order.
         requirements: magics that name packages and files, in order.
-        taken: arguments of %%configure that are in one of these; what is not there is lost.
+        taken: arguments of %%configure that are in one of these; the others are lost.
     """
 
     lines: dict[str, str] = field(default_factory=dict)
@@ -63,15 +63,15 @@ def begins(cell: code.Cell) -> bool:
 
 
 def configured(text: str) -> dict[str, Any] | None:
-    """Return the arguments of a %%configure as the published kernel reads it; None where it is no mapping."""
+    """Return the arguments of a %%configure as the published kernel reads it; None where it is not a mapping."""
     try:
         return {str(name): value for name, value in ast.literal_eval(text).items()}
     except (ValueError, SyntaxError, AttributeError, MemoryError, RecursionError):
         return None
 
 
-def _line(request, name, value):
-    """Take a magic with one value; returns whether it was taken."""
+def _line(request: Asked, name: str, value: str) -> bool:
+    """Take a magic with one value; return whether it was taken."""
     if name == "spark_conf":
         return _conf(request, value)
     if name not in magics.SESSION or name in (*magics.TAKEN_OVER, "glue_version") or not _good(name, value):
@@ -83,7 +83,7 @@ def _line(request, name, value):
     return True
 
 
-def _good(name, value):
+def _good(name: str, value: str) -> bool:
     """Say whether the kernel starts a session with a value."""
     if name in WHOLE:
         return value.isdecimal() and int(value) >= WHOLE[name]
@@ -94,7 +94,7 @@ def _good(name, value):
     return value.isprintable()
 
 
-def _argument(request, name, value):
+def _argument(request: Asked, name: str, value: Any) -> None:
     """Take an argument of %%configure: a magic by its name, or an argument of the session."""
     text = value if isinstance(value, str) else json.dumps(value)
     if name in PACKAGES:
@@ -113,8 +113,8 @@ def _argument(request, name, value):
     request.taken.add(name)
 
 
-def _conf(request, text):
-    """Take settings as `a=1 --conf b=2`; returns whether they are such."""
+def _conf(request: Asked, text: str) -> bool:
+    """Take settings as `a=1 --conf b=2`; return whether they have that form."""
     pairs = [pair.partition("=") for pair in re.split(r"\s+--conf\s+", text.strip())]
     if not all(name.strip() and equal for name, equal, _ in pairs):
         return False

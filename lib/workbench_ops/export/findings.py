@@ -1,7 +1,9 @@
-"""What a check says: one sentence for each thing that would differ, with where it is and what to do."""
+"""The findings of a check: one sentence for each thing that would differ, with its place and what to do."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
+from workbench._base.door import checked
 from workbench_ops.export.versions import CANNOT_RUN, DIFFERS
 
 RUNS = "runs"
@@ -16,7 +18,7 @@ class Finding:
         line: of that cell, from 1.
         rule: name of the rule.
         grade: `differs`, or `cannot run`.
-        what: what stands there.
+        what: the thing itself.
         why: why that matters in Glue.
         instead: what to do.
     """
@@ -29,12 +31,13 @@ class Finding:
     why: str
     instead: str
 
-    def sentence(self):
-        """Return it as one sentence."""
+    def sentence(self) -> str:
+        """Return the finding as one sentence."""
         return f"cell {self.cell}, line {self.line}: {self.what}: {self.why}; {self.instead}"
 
 
-def verdict(findings):
+@checked
+def verdict(findings: Iterable[Finding]) -> str:
     """Return the worst grade of findings: `cannot run`, `differs`, or `runs` without any."""
     grades = {finding.grade for finding in findings}
     return next((grade for grade in (CANNOT_RUN, DIFFERS) if grade in grades), RUNS)

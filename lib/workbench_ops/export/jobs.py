@@ -1,12 +1,15 @@
 """The job script of a notebook: the code of its cells in order, its parameters by getResolvedOptions."""
 
 import ast
+from collections.abc import Iterable, Mapping
+from typing import Any
 
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench_ops.export import cells as code
-from workbench_ops.export import magics, studio, wheel
+from workbench_ops.export import magics, sessions, studio, wheel
 
-UNTOLD = "json"  # the type of a parameter that declares none: any JSON
+UNDECLARED = "json"  # the type of a parameter that declares none: any JSON
 # names that Glue keeps for itself: awsglue.utils.getResolvedOptions, what argparse makes of -h, and by
 # https://docs.aws.amazon.com/glue/latest/dg/aws-glue-programming-etl-glue-arguments.html what it sets itself
 RESERVED = (
@@ -33,21 +36,21 @@ while _rest:
     if _name[:2] == "--" and _name[2:] in _declared:
         _given[_name[2:]] = _value if _equals or not _rest else _rest.pop(0)
 _words = [f"--{{_name}}={{_value}}" for _name, _value in _given.items()]
-_told = getResolvedOptions([sys.argv[0], *_words], list(_given))
+_texts = getResolvedOptions([sys.argv[0], *_words], list(_given))
 
 
 def _argument(name, default):
     """Return a parameter: the job's argument as its type, else the notebook's value."""
     if name not in _given:
         return default
-    kind, text = _declared[name], _told[name]
+    kind, text = _declared[name], _texts[name]
     try:
         if kind == "bool":
             return {{"true": True, "false": False}}[text.lower()]
-        if kind in ("list", "dict", "{untold}"):
+        if kind in ("list", "dict", "{undeclared}"):
             value = json.loads(text, parse_constant=int)  # which refuses NaN and Infinity
             json.dumps(value, allow_nan=False)  # 1e999 is infinite, too
-            if kind not in (type(value).__name__, "{untold}"):
+            if kind not in (type(value).__name__, "{undeclared}"):
                 raise ValueError(text)
             return value
         value = {{"int": int, "float": float, "str": str}}[kind](text)
@@ -59,23 +62,31 @@ def _argument(name, default):
 '''
 
 
-def script(notebook, session, *, declared, given=None, name="notebook"):
+@checked
+def script(
+    notebook: code.NotebookNode,
+    session: sessions.Session,
+    *,
+    declared: Iterable[code.Parameter],
+    given: Mapping[str, Any] | None = None,
+    name: str = "notebook",
+) -> str:
     """Return the job script of a notebook.
 
     Args:
-        notebook: NotebookNode.
-        session: sessions.Session.
-        declared: the notebook's parameters: objects with `name` and `type` (of run.notebook.TYPES, or None).
+        notebook: as it was read.
+        session: how the session is started.
+        declared: the notebook's parameters.
         given: parameters of the run, name to value: they become the script's defaults.
         name: of the notebook.
 
     Returns:
-        text of a Python module that compiles.
+        The text of a Python module that compiles.
 
     Raises:
-        ValueError: a parameter has a name that Glue keeps for itself, or a cell is no Python of its own.
+        ArgumentError: a parameter has a name that Glue keeps for itself, or a cell is not Python by itself.
     """
-    kinds = {parameter.name: parameter.type or UNTOLD for parameter in declared}
+    kinds = {parameter.name: parameter.type or UNDECLARED for parameter in declared}
     if taken := [known for known in kinds if known in RESERVED]:
         raise ArgumentError(f"Glue keeps the name {taken[0]} for itself; rename that parameter of {name}")
     parts, number, own = [_head(session, name), session.begin() + "\n"], 0, code.parameters_cell(notebook)
@@ -84,61 +95,63 @@ def script(notebook, session, *, declared, given=None, name="notebook"):
             parts.append(_comment(cell.source))
         elif cell.source.strip():
             number += 1
-            text = (
-                _parameters(cell.source, kinds, given or {}) if cell is own else _code(cell.source, name, number)
-            )
+            source, is_own = cell.source, cell is own
+            text = _parameters(source, kinds, given or {}) if is_own else _code(source, name, number)
             parts.append(f"# %% cell {number}\n{text}\n")
     text = "\n".join(parts)
     try:
         compile(text, f"{name}.py", "exec")
     except SyntaxError as error:
-        raise ArgumentError(f"{name} is no script: {error.msg}: {(error.text or '').strip()}") from None
+        raise ArgumentError(f"{name} cannot be a script: {error.msg}: {(error.text or '').strip()}") from None
     return text
 
 
-def _head(session, name):
-    told = "\n".join(f"# {key}: {value}" for key, value in _settings(session).items())
-    named = " ".join(name.split())  # a file's name may go over lines
+def _head(session: sessions.Session, name: str) -> str:
+    needs = "\n".join(f"# {key}: {value}" for key, value in _settings(session).items())
+    title = " ".join(name.split())  # a file's name may go over lines
     return (
-        f"# The notebook {named} as a job for AWS Glue {session.glue.name}, written by `workbench export`:\n"
+        f"# The notebook {title} as a job for AWS Glue {session.glue.name}, written by `workbench export`:\n"
         f"# change the notebook, not this.\n# {session.price()}\n"
-        f"# Before the first run: aws s3 cp {wheel.name()} {session.packages[0]}\n#\n# The job needs:\n{told}\n"
+        f"# Before the first run: aws s3 cp {wheel.name()} {session.packages[0]}\n#\n# The job needs:\n{needs}\n"
     )
 
 
-def _settings(session):
+def _settings(session: sessions.Session) -> dict[str, str]:
     return {
         "Glue version": session.glue.name,
         "Worker type, number of workers": f"{session.worker}, {session.workers}",
-        **{told: session.lines[name] for name, told in OF_JOBS.items() if name in session.lines},
+        **{title: session.lines[name] for name, title in OF_JOBS.items() if name in session.lines},
         "--additional-python-modules": ",".join(session.packages),
         **session.arguments(),
     }
 
 
-def _parameters(source, kinds, given):
+def _parameters(source: str, kinds: Mapping[str, str], given: Mapping[str, Any]) -> str:
     """Return the parameters cell with each value read from the job's arguments."""
     source = studio.with_values(source, given)
     calls = {}
-    for node in ast.parse(source).body:
-        target = getattr(node, "target", None) or (getattr(node, "targets", None) or [None])[0]
-        if isinstance(target, ast.Name) and target.id in kinds:
-            calls[target.id] = f'_argument("{target.id}", {ast.get_source_segment(source, node.value)})'
-    told = ", ".join(f'"{name}": "{kind}"' for name, kind in kinds.items())
-    return READ.format(declared=f"{{{told}}}", untold=UNTOLD).strip() + "\n\n\n" + studio.with_texts(source, calls)
+    for name, value in studio.assigned(source):
+        if name in kinds:
+            calls[name] = f'_argument("{name}", {ast.get_source_segment(source, value)})'
+    pairs = ", ".join(f'"{name}": "{kind}"' for name, kind in kinds.items())
+    return (
+        READ.format(declared=f"{{{pairs}}}", undeclared=UNDECLARED).strip()
+        + "\n\n\n"
+        + studio.with_texts(source, calls)
+    )
 
 
-def _code(source, name, number):
+def _code(source: str, name: str, number: int) -> str:
     """Return a cell's Python; magics become comments, since a job has its settings elsewhere."""
-    found, python = magics.split(source)
+    lines_taken, python = magics.split(source)
     if python is None:
-        raise ArgumentError(f"{name}: cell {number} is no Python, so it cannot be in a script")
+        raise ArgumentError(f"{name}: cell {number} is not Python, so it cannot be in a script")
     lines, original = magics.lines_of(python), magics.lines_of(source)
-    for magic in found:
+    for magic in lines_taken:
         taken = slice(magic.line - 1, None if magic.whole_cell else magic.line)
         lines[taken] = [f"# {line}".rstrip() for line in original[taken]]
     return "\n".join(lines)
 
 
-def _comment(source):
+def _comment(source: str) -> str:
     return "\n".join(f"# {line}".rstrip() for line in source.splitlines()) + "\n"

@@ -2,10 +2,12 @@
 
 import ast
 import re
+from collections.abc import Iterator
 
 from workbench_ops.export import cells as code
 from workbench_ops.export import magics
-from workbench_ops.export.findings import CANNOT_RUN, DIFFERS, Finding
+from workbench_ops.export.findings import Finding
+from workbench_ops.export.versions import CANNOT_RUN, DIFFERS
 
 READERS = ("csv", "json", "load", "orc", "parquet", "text", "textFile")  # of spark.read and spark.readStream
 FORMATS = ("csv", "json", "orc", "parquet", "save", "start", "text")  # of DataFrame.write and writeStream
@@ -24,6 +26,7 @@ PLACES = re.compile(  # of a statement: a file as a table, or where one lies
     r"|\b(?:location|directory|inpath)\s+['\"]([^'\"]+)|\boptions\s*\([^)]*?\bpath\b['\"]?\s*=?\s*['\"]([^'\"]+)",
     re.I,
 )
+Names = code.Names
 ELSEWHERE = re.compile(r"(?!file:)[a-z][a-z0-9+]*:|[{$%<]", re.I)  # a store, or known at run time only
 BUCKET = re.compile(r"\bs3[an]?://([a-z0-9][a-z0-9.-]+)|\barn:aws[\w-]*:[\w-]+:[\w-]*:(\d{12}):")
 REGION = re.compile(r"(us|eu|ap|sa|ca|me|af|il|mx|cn)(-gov|-iso[a-z]?)?-[a-z]+-\d")
@@ -31,7 +34,7 @@ GAP = "\0"
 ADDRESS = re.compile(r"(://|^)(127(\.\d+){3}|localhost|0\.0\.0\.0|\[::1\])([:/]|$)")
 
 
-def files(cells, names):
+def files(cells: list[code.Cell], names: Names) -> Iterator[Finding]:
     """Yield a finding for each path of this machine that is written down, and for temporary files."""
     for cell, call, name in _calls(cells, names):
         last = name.rpartition(".")[2]
@@ -42,23 +45,23 @@ def files(cells, names):
             opens = name in ("open", "io.open") and _mode(call)[:1] in ("w", "a", "x")
             writes = last in WRITERS or opens or _of(name, "write|writeStream")
             yield _file(cell, call.lineno, path, writes)
-    for cell, first, last, text in _statements(cells):
-        lines = magics.lines_of(cell.source)[first - 1 : last]
-        for found in PLACES.findall(re.sub(r"--[^\n]*", "", text)):
-            path = "".join(found).partition(GAP)[0]
+    for cell, begin, end, text in _statements(cells):
+        lines = magics.lines_of(cell.source)[begin - 1 : end]
+        for groups in PLACES.findall(re.sub(r"--[^\n]*", "", text)):
+            path = "".join(groups).partition(GAP)[0]
             if path and not ELSEWHERE.match(path):
-                behind = next((number for number, line in enumerate(lines) if path in line), 0)
-                yield _file(cell, first + behind, path, writes=False)
+                offset = next((number for number, line in enumerate(lines) if path in line), 0)
+                yield _file(cell, begin + offset, path, writes=False)
 
 
-def buckets(cells):
+def buckets(cells: list[code.Cell]) -> Iterator[Finding]:
     """Yield a finding for each bucket, account, region or address of this machine in texts but parameters."""
     for cell, node, text in code.texts(cells):
         if cell.parameters:
             continue
-        if found := BUCKET.search(text):
-            what = f"a bucket or account that is written down, {found[1] or found[2]!r}"
-            why = "another account has another one"
+        if bucket := BUCKET.search(text):
+            what = f"a bucket or account that is written down, {bucket[1] or bucket[2]!r}"
+            why = "in another account it is another one"
             yield Finding(cell.number, node.lineno, "bucket", DIFFERS, what, why, "make it a parameter")
         elif REGION.fullmatch(text):
             what, why = f"a region that is written down, {text!r}", "the session has its own, %region"
@@ -69,49 +72,50 @@ def buckets(cells):
             yield Finding(cell.number, node.lineno, "address", CANNOT_RUN, what, why, "make it a parameter")
 
 
-def variables(cells, names):
+def variables(cells: list[code.Cell], names: Names) -> Iterator[Finding]:
     """Yield a finding for each environment variable that is read and not set, and for a named profile of AWS."""
     reads = ("os.getenv", "os.environ.get", "os.environ.pop")
-    named = [
-        (cell, node, code.dotted(node.value, names) == "os.environ" and _constant(node.slice))
-        for cell, node in code.nodes(cells, ast.Subscript)
-    ]
-    own = {text for _, node, text in named if isinstance(node.ctx, ast.Store)}
-    read = [one for one in named if isinstance(one[1].ctx, ast.Load)]
+    own: set[str | None] = set()
+    read: list[tuple[code.Cell, int, str | None]] = []
+    for cell, node in code.nodes(cells, ast.Subscript):
+        text = _constant(node.slice) if code.dotted(node.value, names) == "os.environ" else None
+        if isinstance(node.ctx, ast.Store):
+            own.add(text)
+        elif isinstance(node.ctx, ast.Load):
+            read.append((cell, node.lineno, text))
     for cell, call, name in code.calls(cells, names):
         given = _constant(call.args[0]) if call.args else None
         if name == "os.environ.setdefault":
             own.add(given)
-        read += [(cell, call, given)] * (name in reads)
+        read += [(cell, call.lineno, given)] * (name in reads)
         if any(word.arg == "profile_name" and not _none(word.value) for word in call.keywords):
             why = "in Glue there are no profiles, the role of the session has the rights"
-            told = (CANNOT_RUN, "a named profile of AWS", why, "leave profile_name out")
-            yield Finding(cell.number, call.lineno, "variable", *told)
-    for cell, node, text in read:
+            what, instead = "a named profile of AWS", "leave profile_name out"
+            yield Finding(cell.number, call.lineno, "variable", CANNOT_RUN, what, why, instead)
+    for cell, line, text in read:
         if text and text not in own:
-            why = "in Glue the variables of this machine are not set"
-            told = (DIFFERS, f"an environment variable, {text!r}", why, "make it a parameter")
-            yield Finding(cell.number, node.lineno, "variable", *told)
+            what, why = f"an environment variable, {text!r}", "in Glue the variables of this machine are not set"
+            yield Finding(cell.number, line, "variable", DIFFERS, what, why, "make it a parameter")
 
 
-def _statements(cells):
-    """Yield (cell, first line, last line, text) of what may be SQL; what an f-string puts in is a GAP."""
+def _statements(cells: list[code.Cell]) -> Iterator[tuple[code.Cell, int, int, str]]:
+    """Yield (cell, first line, last line, text) of texts that may be SQL; a value in an f-string is a GAP."""
     parts = set()
-    for cell, node in code.nodes(cells, ast.JoinedStr):  # a node stands before what is below it
-        parts |= {id(one) for one in node.values}
-        text = "".join(one.value if isinstance(one, ast.Constant) else GAP for one in node.values)
+    for cell, node in code.nodes(cells, ast.JoinedStr):  # a node comes before those below it
+        parts |= {id(part) for part in node.values}
+        text = "".join(str(part.value) if isinstance(part, ast.Constant) else GAP for part in node.values)
         if STATEMENT.match(text):
-            yield cell, node.lineno, node.end_lineno, text
-    for cell, node, text in code.texts(cells):
-        if id(node) not in parts and not cell.parameters and STATEMENT.match(text):
-            yield cell, node.lineno, node.end_lineno, text
+            yield cell, node.lineno, node.end_lineno or node.lineno, text
+    for cell, constant, text in code.texts(cells):
+        if id(constant) not in parts and not cell.parameters and STATEMENT.match(text):
+            yield cell, constant.lineno, constant.end_lineno or constant.lineno, text
     for cell in cells:
         for magic in cell.magics:
             if magic.name == "sql":
                 yield cell, magic.line, magic.line + magic.value.count("\n") + 1, magic.value
 
 
-def _file(cell, line, path, writes):
+def _file(cell: code.Cell, line: int, path: str, writes: bool) -> Finding:
     kind = "an absolute path" if path.startswith(("/", "file:")) else "a relative path"
     kind = "a path in your home folder" if path.startswith("~") else kind
     why = "in Glue the working folder is another and this machine's files are not there"
@@ -121,12 +125,12 @@ def _file(cell, line, path, writes):
     return Finding(cell.number, line, "file", grade, what, why, "put it into S3 and name it there")
 
 
-def _none(node):
+def _none(node: ast.expr) -> bool:
     return isinstance(node, ast.Constant) and node.value is None
 
 
-def _calls(cells, names):
-    """Yield (cell, call, name) also of methods of what has no name, such as spark.read.option(…).csv(…)."""
+def _calls(cells: list[code.Cell], names: Names) -> Iterator[tuple[code.Cell, ast.Call, str]]:
+    """Yield (cell, call, name), also of methods of unnamed objects, such as spark.read.option(…).csv(…)."""
     for cell, call in code.nodes(cells, ast.Call):
         name = code.dotted(call.func, names)
         if name is None and isinstance(call.func, ast.Attribute):
@@ -135,7 +139,7 @@ def _calls(cells, names):
             yield cell, call, name
 
 
-def _first(node):
+def _first(node: ast.expr) -> str:
     """Return the names at the beginning of a chain of calls: spark.read of spark.read.option(…).csv."""
     while isinstance(node, ast.Attribute | ast.Call | ast.Subscript):
         if (name := code.dotted(node, {})) is not None:
@@ -144,8 +148,8 @@ def _first(node):
     return "it"
 
 
-def _path(call, name, last):
-    """Return the path that a call is given as a constant, or the constant beginning of one; None for none."""
+def _path(call: ast.Call, name: str, last: str) -> str | None:
+    """Return the path that a call is given as a constant, or the constant beginning of one; None without."""
     reads = last in READERS and _of(name, "read|readStream")
     spark = reads or (last in FORMATS and _of(name, "write|writeStream"))
     pandas = name.startswith("pandas.read_") and last not in ("read_sql", "read_sql_query", "read_clipboard")
@@ -157,16 +161,16 @@ def _path(call, name, last):
     return text if text and text != ":memory:" and not ELSEWHERE.match(text) else None
 
 
-def _of(name, words):
-    return re.search(rf"(^|\.)({words})(\.|$)", name)
+def _of(name: str, words: str) -> bool:
+    return re.search(rf"(^|\.)({words})(\.|$)", name) is not None
 
 
-def _constant(node):
+def _constant(node: ast.AST) -> str | None:
     if isinstance(node, ast.JoinedStr) and node.values:
         node = node.values[0]
     return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else None
 
 
-def _mode(call):
+def _mode(call: ast.Call) -> str:
     given = [*call.args[1:2], *(word.value for word in call.keywords if word.arg == "mode")]
     return (_constant(given[0]) or "r") if given else "r"

@@ -3,13 +3,17 @@
 import re
 import sys
 import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 
 CANNOT_RUN, DIFFERS = "cannot run", "differs"
+USED = ("modules", "functions", "attributes", "library")  # fields of a feature: names by which its use is seen
 
 
 @dataclass(frozen=True)
@@ -31,11 +35,11 @@ class Feature:
 
     name: str
     grade: str
-    modules: tuple
-    functions: tuple
-    attributes: tuple
-    library: tuple
-    sql: tuple
+    modules: tuple[str, ...]
+    functions: tuple[str, ...]
+    attributes: tuple[str, ...]
+    library: tuple[str, ...]
+    sql: tuple[re.Pattern[str], ...]
     why: str
     instead: str
     source: str
@@ -50,7 +54,7 @@ class Glue:
         spark: version of Spark.
         iceberg: version of Iceberg.
         python: version of Python, `3.13`.
-        modules: import names that are there, the standard library's among them.
+        modules: import names that it has, the standard library's among them.
         removed: names of the standard library that this Python no longer has.
         features: those it lacks, or in which it differs.
     """
@@ -59,40 +63,47 @@ class Glue:
     spark: str
     iceberg: str
     python: str
-    modules: frozenset
-    removed: frozenset
-    features: tuple
+    modules: frozenset[str]
+    removed: frozenset[str]
+    features: tuple[Feature, ...]
 
 
-def names():
-    """Return the names of the versions there are, newest first."""
+@checked
+def names() -> tuple[str, ...]:
+    """Return the names of the versions, newest first."""
     return tuple(table()["versions"])
 
 
-def version(name):
+def version(name: str) -> Glue:
     """Return a version of Glue.
 
     Raises:
-        ValueError: there is none of that name.
+        ArgumentError: there is none of that name.
     """
     known = table()["versions"]
     if str(name) not in known:
         raise ArgumentError(f"no Glue version {name!r}; there are {', '.join(known)}")
-    one = known[str(name)]
-    gone = {word for each in known.values() for word in each["removed"]}
-    here = {*table()["modules"]["both"], *one["modules_too"], *sys.stdlib_module_names, *gone}
-    lacking = tuple(_feature(found, one) for found in table()["features"] if _lacks(one, found))
-    removed = frozenset(one["removed"])
+    brought = known[str(name)]
+    gone = {module for other in known.values() for module in other["removed"]}
+    present = {*table()["modules"]["both"], *brought["modules_too"], *sys.stdlib_module_names, *gone}
+    lacking = tuple(_feature(feature, brought) for feature in table()["features"] if _lacks(brought, feature))
+    removed = frozenset(brought["removed"])
     return Glue(
-        str(name), one["spark"], one["iceberg"], one["python"], frozenset(here) - removed, removed, lacking
+        str(name),
+        brought["spark"],
+        brought["iceberg"],
+        brought["python"],
+        frozenset(present) - removed,
+        removed,
+        lacking,
     )
 
 
-def dpus(worker):
+def dpus(worker: str) -> float:
     """Return the DPUs of a worker type.
 
     Raises:
-        ValueError: there is no such type.
+        ArgumentError: there is no such type.
     """
     known = table()["workers"]
     if worker not in known:
@@ -101,29 +112,32 @@ def dpus(worker):
 
 
 @cache
-def table():
-    """Return glue.toml as it stands."""
+def table() -> dict[str, Any]:
+    """Return the content of glue.toml."""
     return tomllib.loads((Path(__file__).with_name("glue.toml")).read_text(encoding="utf-8"))
 
 
-def _lacks(one, feature):
-    wanted = {engine: feature[engine] for engine in ("spark", "iceberg") if engine in feature}
-    return not wanted or any(_parts(one[engine]) < _parts(least) for engine, least in wanted.items())
+def _lacks(brought: Mapping[str, Any], feature: Mapping[str, Any]) -> bool:
+    least = {engine: feature[engine] for engine in ("spark", "iceberg") if engine in feature}
+    return not least or any(_parts(brought[engine]) < _parts(first) for engine, first in least.items())
 
 
-def _parts(text):
+def _parts(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split("."))
 
 
-def _feature(found, one):
-    least = " and ".join(f"{engine.title()} {found[engine]}" for engine in ("spark", "iceberg") if engine in found)
-    why = found.get("why", "they came with {least}, and this is Spark {spark} with Iceberg {iceberg}")
+def _feature(feature: Mapping[str, Any], brought: Mapping[str, Any]) -> Feature:
+    least = " and ".join(
+        f"{engine.title()} {feature[engine]}" for engine in ("spark", "iceberg") if engine in feature
+    )
+    why = feature.get("why", "they came with {least}, and this is Spark {spark} with Iceberg {iceberg}")
+    used: dict[str, Any] = {key: tuple(feature.get(key, ())) for key in USED}
     return Feature(
-        found["name"],
-        found.get("grade", CANNOT_RUN),
-        *(tuple(found.get(key, ())) for key in ("modules", "functions", "attributes", "library")),
-        tuple(re.compile(text) for text in found.get("sql", ())),
-        why.format(least=least, spark=one["spark"], iceberg=one["iceberg"]),
-        found["instead"],
-        found["source"],
+        name=feature["name"],
+        grade=feature.get("grade", CANNOT_RUN),
+        sql=tuple(re.compile(text) for text in feature.get("sql", ())),
+        why=why.format(least=least, spark=brought["spark"], iceberg=brought["iceberg"]),
+        instead=feature["instead"],
+        source=feature["source"],
+        **used,
     )

@@ -8,7 +8,7 @@ import binascii
 import html
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from pygments.lexers import PythonLexer
 
 from workbench_ops.run.record import Record
 
+Redact = Callable[[str], str]
 MAX_OUTPUT_CHARS = 200_000  # a browser on a phone still opens the page; notebook.ipynb has the rest
 
 # fmt: off
@@ -53,13 +54,14 @@ IMAGES = {"image/png": b"\x89PNG\r\n", "image/jpeg": b"\xff\xd8\xff"}  # media t
 ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)|[ -/]*[0-~])")
 CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
-_markdown = mistune.create_markdown(escape=False, plugins=["table", "strikethrough", "url", "math"])
-_markdown.renderer.register("inline_math", lambda _, text: f"<code>{html.escape(text)}</code>")
-_markdown.renderer.register("block_math", lambda _, text: f"<pre>{html.escape(text)}</pre>")
+_renderer = mistune.HTMLRenderer(escape=False)
+_parse = mistune.create_markdown(renderer=_renderer, plugins=["table", "strikethrough", "url", "math"])
+_renderer.register("inline_math", lambda _, text: f"<code>{html.escape(text)}</code>")
+_renderer.register("block_math", lambda _, text: f"<pre>{html.escape(text)}</pre>")
 
 
-def notebook(path: Path, record: Record, redact: Callable[[str], str]) -> dict[str, Any]:
-    """Render a run's notebook: its cells, its contents, and in `note` what is missing from it."""
+def notebook(path: Path, record: Record, redact: Redact) -> dict[str, Any]:
+    """Render a run's notebook: its cells, its contents, and in `note` what is missing."""
     if not path.is_file():
         return {"cells": [], "contents": [], "note": "This run left no notebook."}
     try:
@@ -82,13 +84,17 @@ def notebook(path: Path, record: Record, redact: Callable[[str], str]) -> dict[s
     return {"cells": cells, "contents": _contents(cells), "note": note, "failed": failed is not None}
 
 
-def _tags(cell):
+def _html(markdown: str) -> str:
+    return str(_parse(markdown))
+
+
+def _tags(cell: Mapping[str, Any]) -> list[str]:
     return cell.get("metadata", {}).get("tags", [])
 
 
-def _cell(cell, redact):
+def _cell(cell: Mapping[str, Any], redact: Redact) -> dict[str, Any]:
     kind, source = cell["cell_type"], _plain(cell.get("source", ""), redact)
-    shown = {
+    rendered = {
         "type": kind,
         "source": source,
         "tags": _tags(cell),
@@ -97,18 +103,18 @@ def _cell(cell, redact):
         "failed": False,
     }
     if kind == "markdown":
-        return shown | {"html": _safe(_markdown(source), redact)}
+        return rendered | {"html": _safe(_html(source), redact)}
     if kind != "code":
-        return shown
+        return rendered
     number = cell.get("execution_count")
     body = Markup(highlight(source, PythonLexer(stripnl=False), HtmlFormatter(nowrap=True)))
-    outputs = [shown for output in _merged(cell.get("outputs", [])) for shown in _output(output, redact)]
-    return shown | {"number": number, "html": body, "outputs": outputs}
+    outputs = [rendered for output in _merged(cell.get("outputs", [])) for rendered in _output(output, redact)]
+    return rendered | {"number": number, "html": body, "outputs": outputs}
 
 
-def _merged(outputs):
+def _merged(outputs: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Join neighbouring pieces of one stream: a secret or a progress bar may lie across two of them."""
-    joined = []
+    joined: list[dict[str, Any]] = []
     for output in outputs:
         if joined and output["output_type"] == "stream" and output.get("name") == joined[-1].get("name"):
             joined[-1]["text"] += _joined(output["text"])
@@ -117,15 +123,16 @@ def _merged(outputs):
     return joined
 
 
-def _output(output, redact):
-    """Turn one output into (kind, content) pairs; of several forms the richest that is safe is taken."""
+def _output(output: Mapping[str, Any], redact: Redact) -> list[tuple[str, str]]:
+    """Return an output as (kind, content) pairs; of several forms the richest that is safe."""
     kind = output["output_type"]
     if kind == "stream":
         return [(output.get("name", "stdout"), _cut(_plain(output["text"], redact)))]
     if kind == "error":
         trace = "\n".join(output.get("traceback") or []) or f"{output.get('ename')}: {output.get('evalue')}"
         return [("error", _cut(_plain(trace, redact)))]
-    data, shown = output.get("data", {}), []
+    data = output.get("data", {})
+    shown: list[tuple[str, str]] = []
     for media, start in IMAGES.items():
         if media in data and (image := _image(media, data[media], start)):
             return [("image", image)]
@@ -137,7 +144,7 @@ def _output(output, redact):
         if len(safe) <= MAX_OUTPUT_CHARS and (safe.striptags() or "<img src" in safe):
             return [*shown, ("html", safe)]
     if "text/markdown" in data:
-        return [*shown, ("html", _safe(_markdown(_plain(data["text/markdown"], redact)), redact))]
+        return [*shown, ("html", _safe(_html(_plain(data["text/markdown"], redact)), redact))]
     if "image/svg+xml" in data:
         shown.append(("note", "An SVG figure is left out of the report; the notebook has it."))
     if "text/plain" in data:
@@ -147,8 +154,8 @@ def _output(output, redact):
     ]
 
 
-def _image(media, content, start):
-    """Data address of an image; None when the bytes are not what their type says."""
+def _image(media: str, content: Any, start: bytes) -> str | None:
+    """Return the data address of an image; None if the bytes are not what their type says."""
     encoded = "".join(_joined(content).split())
     try:
         return (
@@ -160,15 +167,17 @@ def _image(media, content, start):
         return None
 
 
-def _safe(source, redact):
-    """Keep what an allow-list names of somebody's HTML."""
+def _safe(source: str, redact: Redact) -> Markup:
+    """Return what an allow-list keeps of somebody's HTML."""
 
-    def value(_tag, name, text):
+    def value(_tag: str, name: str, text: str) -> str | None:
         if name in VALUES:
             return text if VALUES[name].fullmatch(text) else None
         return redact(text)
 
-    def words(match):  # once more without entities: a secret with & or < in it is spelled differently in HTML
+    def words(
+        match: re.Match[str],
+    ) -> str:  # once more without entities: a secret with & or < in it is spelled differently in HTML
         plain = html.unescape(match[2] or "")
         return html.escape(redact(plain), quote=False) if plain and redact(plain) != plain else match[0]
 
@@ -184,8 +193,8 @@ def _safe(source, redact):
     return Markup(re.sub(r'(<(?:[^<>"]|"[^"]*")*>)|([^<]+)', words, clean))
 
 
-def _contents(cells):
-    """List the second-level headings as (number of the cell, heading)."""
+def _contents(cells: Iterable[Mapping[str, Any]]) -> list[tuple[int, str]]:
+    """Return the second-level headings as (number of the cell, heading)."""
     return [
         (number, Markup(heading).striptags())
         for number, cell in enumerate(cells, 1)
@@ -194,8 +203,8 @@ def _contents(cells):
     ]
 
 
-def _failed(cells, record, redact):
-    """The cell that stopped the run: the one that number, first line and an error output speak for most."""
+def _failed(cells: Sequence[dict[str, Any]], record: Record, redact: Redact) -> dict[str, Any] | None:
+    """Return the cell that stopped the run: the one with most evidence: number, first line, an error output."""
     if record.status == "passed":
         return None
     failing = record.failing_cell
@@ -210,8 +219,8 @@ def _failed(cells, record, redact):
     return code[evidence.index(max(evidence))] if any(evidence) else None
 
 
-def cleaned(value, redact):
-    """Pass every text of a record, names included, through `_plain`; numbers only when they are a secret."""
+def cleaned(value: Any, redact: Redact) -> Any:
+    """Return a value with every text in it, names included, made plain; numbers only if they are a secret."""
     if isinstance(value, dict):
         return {_plain(str(name), redact): cleaned(item, redact) for name, item in value.items()}
     if isinstance(value, list | tuple):
@@ -222,20 +231,20 @@ def cleaned(value, redact):
     return text if isinstance(value, str) or text != str(value) else value
 
 
-def _plain(text, redact):
-    """Text without colour codes, control characters, half characters (UTF-8 has none) and secrets."""
+def _plain(text: str | list[str], redact: Redact) -> str:
+    """Return a text without colour codes, control characters, half characters (UTF-8 has none) and secrets."""
     lines = ANSI.sub("", _joined(text)).split("\n")
     # of a line that a progress bar wrote over and over, only its last state is kept
     text = CONTROL.sub("", "\n".join(line.rstrip("\r").rpartition("\r")[2] for line in lines))
     return redact(text.encode("utf-8", "replace").decode("utf-8"))
 
 
-def _joined(text):
-    """A text as one: notebook files hold them as lists of lines, too."""
+def _joined(text: str | list[str]) -> str:
+    """Return a text as one: notebook files also hold texts as lists of lines."""
     return "".join(text) if isinstance(text, list) else text
 
 
-def _cut(text):
+def _cut(text: str) -> str:
     if len(text) <= MAX_OUTPUT_CHARS:
         return text
     return text[:MAX_OUTPUT_CHARS] + f"\n… {len(text) - MAX_OUTPUT_CHARS:,} more characters are in notebook.ipynb"

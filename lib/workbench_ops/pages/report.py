@@ -9,10 +9,11 @@ more. What nh3 returns is not rewritten: that could open what it closed.
 import json
 import statistics
 from collections import Counter, defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import resources
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 import jinja2
@@ -23,6 +24,9 @@ from workbench._base import files
 from workbench_ops.pages import markup
 from workbench_ops.run import notebook as notebooks
 from workbench_ops.run.record import Record, document
+
+if TYPE_CHECKING:
+    from workbench_ops.run.durations import Work
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 VERDICTS = {  # status: word, tone, sign (colour is never the only difference)
@@ -45,7 +49,7 @@ def write(
 ) -> Path:
     """Write the report of one run to `report.html` in its folder.
 
-    A missing, half-executed or damaged `notebook.ipynb` is said in a sentence and never raises: the verdict
+    A missing, half-executed or damaged `notebook.ipynb` is mentioned in a sentence and never raises: the verdict
     comes from the record alone. The page is replaced in one step, so a reader never sees half of it.
 
     Args:
@@ -75,17 +79,17 @@ def write(
     return _replace(run_dir / "report.html", page)
 
 
-def _other_values(path, parameters):
+def _other_values(path: Path, parameters: Mapping[str, Any]) -> list[str]:
     """Return the parameters that are not the notebook's defaults, for which its prose was written, as text."""
     import nbformat
 
     try:
         declared = notebooks.parameters(nbformat.read(path, 4))
-    except Exception:  # a damaged notebook is said elsewhere, and must not cost the page
+    except Exception:  # a damaged notebook is mentioned elsewhere, and must not cost the page
         return []
     given = {name: value for name, value in parameters.items() if name in declared and name != "ENVIRONMENT"}
-    other = {name: value for name, value in given.items() if _exact(value) != _exact(declared[name].default)}
-    return [f"{name} = {_text(value)}" for name, value in other.items()]
+    changed = {name: value for name, value in given.items() if _exact(value) != _exact(declared[name].default)}
+    return [f"{name} = {_text(value)}" for name, value in changed.items()]
 
 
 def write_index(runs_dir: Path, records: list[Record]) -> Path:
@@ -99,9 +103,10 @@ def write_index(runs_dir: Path, records: list[Record]) -> Path:
         Path of the page.
     """
     runs_dir = Path(runs_dir)
-    rows, jobs = [], defaultdict(list)
+    rows = []
+    jobs = defaultdict[str, list[Record]](list)
     for record in sorted(records, key=_order):
-        # what `previous` would search for is kept at hand, as an index may list thousands of runs
+        # what `previous` would search for is kept, as an index may list thousands of runs
         earlier = jobs[_job(record)]
         rows.append(_row(runs_dir, record, earlier))
         earlier.append(record)
@@ -119,8 +124,8 @@ def write_index(runs_dir: Path, records: list[Record]) -> Path:
     return _replace(runs_dir / "index.html", page)
 
 
-def same_job(a: Record, b: Record) -> bool:
-    """Tell whether two records, or what else has their fields, are of one notebook, parameters and environment."""
+def same_job(a: "Record | Work", b: "Record | Work") -> bool:
+    """Say whether two records are of one notebook, parameters and environment."""
     return _job(a) == _job(b)
 
 
@@ -130,40 +135,40 @@ def previous(records: list[Record], record: Record) -> Record | None:
     return max(earlier, key=_order, default=None)
 
 
-def _job(record):
+def _job(record: "Record | Work") -> str:
     return _exact([record.notebook, record.parameters, record.environment])
 
 
-def _order(record):
+def _order(record: Record) -> tuple[datetime, str]:
     return record.started, record.run_id
 
 
-def _exact(value):
+def _exact(value: Any) -> str:
     """Write a value so that two are equal only when their types are: 1, 1.0, true and "1" all differ."""
     return json.dumps(value, sort_keys=True, ensure_ascii=False, default=str)
 
 
-def _text(value):
+def _text(value: Any) -> str:
     return value if isinstance(value, str) else "—" if value is None else _exact(value)
 
 
-def _check(check):
-    expected, found = _told_apart(check.get("expected"), check.get("found"))
-    return {"name": check["name"], "expected": expected, "found": found, "passed": check["passed"]}
+def _check(check: Mapping[str, Any]) -> dict[str, Any]:
+    expected, shown = _distinct(check.get("expected"), check.get("found"))
+    return {"name": check["name"], "expected": expected, "found": shown, "passed": check["passed"]}
 
 
-def _told_apart(a, b):
-    """Two values as text; quoted when only their types differ, so that the reader sees why 5 is not "5"."""
+def _distinct(a: Any, b: Any) -> tuple[str, str]:
+    """Return two values as text, quoted when only their types differ, so that the reader sees why 5 is not "5"."""
     if _text(a) == _text(b) and _exact(a) != _exact(b):
         return _exact(a), _exact(b)
     return _text(a), _text(b)
 
 
-def _facts(now, before):
+def _facts(now: Mapping[str, Any], before: Mapping[str, Any]) -> list[dict[str, str]]:
     """Compare recorded facts with those of an earlier run, in the order recorded, missing ones last."""
     rows = []
     for name in [*now, *(name for name in before if name not in now)]:
-        this, that = _told_apart(now.get(name), before.get(name))
+        this, that = _distinct(now.get(name), before.get(name))
         if name not in now or name not in before:
             change = "missing" if name not in now else "new"
         else:
@@ -172,7 +177,7 @@ def _facts(now, before):
     return rows
 
 
-def _row(runs_dir, record, earlier):
+def _row(runs_dir: Path, record: Record, earlier: Sequence[Record]) -> dict[str, Any]:
     shown = markup.cleaned(document(record), str)
     last = earlier[-1] if earlier else None
     return {
@@ -191,7 +196,7 @@ def _row(runs_dir, record, earlier):
     }
 
 
-def _ratio(record, earlier):
+def _ratio(record: Record, earlier: Sequence[Record]) -> str:
     """Compare a run's duration with the earlier passed runs of its job, in words."""
     passed = [other.seconds for other in earlier if other.status == "passed" and other.seconds]
     if not earlier:
@@ -203,8 +208,8 @@ def _ratio(record, earlier):
     return f"{record.seconds / statistics.median(passed):.1f}x median of {len(passed)}"
 
 
-def _link(folder, *parts, up=""):
-    """Relative address of a report below `folder`; None when it was pruned or a name is no plain name."""
+def _link(folder: Path, *parts: str | None, up: str = "") -> str | None:
+    """Return the relative address of a report below `folder`; None if it was pruned or a name is not plain."""
     names = [str(part) for part in parts]
     if not all(parts) or any(name in (".", "..") or "/" in name for name in names):
         return None
@@ -213,7 +218,7 @@ def _link(folder, *parts, up=""):
     return up + "/".join(quote(name, safe="") for name in [*names, "report.html"])
 
 
-def _moment(text):
+def _moment(text: Any) -> str:
     """Return an ISO time as people read it, in UTC; as it is where a part of it was blanked out as a secret."""
     try:
         return f"{datetime.fromisoformat(text).astimezone(UTC):%Y-%m-%d %H:%M:%S} UTC"
@@ -221,7 +226,7 @@ def _moment(text):
         return _text(text)
 
 
-def _duration(seconds):
+def _duration(seconds: Any) -> str:
     if not isinstance(seconds, int | float):
         return "—"
     if seconds < 60:
@@ -230,7 +235,7 @@ def _duration(seconds):
     return f"{minutes} min {rest:02} s" if minutes < 60 else f"{minutes // 60} h {minutes % 60:02} min"
 
 
-def _page(template, **values):
+def _page(template: str, **values: Any) -> str:
     folder = resources.files(__package__) / "templates"
     env = jinja2.Environment(
         loader=jinja2.FunctionLoader(lambda name: (folder / name).read_text("utf-8")),
@@ -244,12 +249,12 @@ def _page(template, **values):
     return env.get_template(template).render(policy=POLICY, css=Markup(css), **values)
 
 
-def _code_css(style):
+def _code_css(style: str) -> str:
     rules = HtmlFormatter(style=style, nobackground=True).get_style_defs(".code").splitlines()
     return "\n".join(rule for rule in rules if rule.startswith(".code "))
 
 
-def _replace(path, page):
+def _replace(path: Path, page: str) -> Path:
     with files.replacing(path) as new:
         new.write_text(page, encoding="utf-8")
     return path

@@ -1,4 +1,4 @@
-"""Calls to AWS, as three clients tell of them: Spark's log of what it signs, Python's notes, Arrow's datagrams.
+"""Calls to AWS, as three clients report them: Spark's log of what it signs, Python's notes, Arrow's datagrams.
 
 What is read here may hold credentials (a session's token is among the signed headers); what is returned has none.
 Amazon's documents: Signature Version 4, "Create a canonical request"; "SDK metrics", client-side monitoring.
@@ -7,9 +7,11 @@ Amazon's documents: Signature Version 4, "Create a canonical request"; "SDK metr
 import hashlib
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from urllib.parse import parse_qs, unquote, urlsplit
+
+from workbench._base.door import checked
 
 SEPARATOR = "----8<----"
 REQUEST, SCOPE = "AWS4 Canonical Request: ", re.compile(r"AWS4 String to [Ss]ign: ")
@@ -39,8 +41,8 @@ PLAIN |= {"continuation-token", "start-after", "fetch-owner", "key-marker", "ver
 
 WORD = re.compile(r"\w[\w-]*")
 QUOTED = re.compile(r"`([^`]+)`")  # as SQL has a name with other characters
-PROVED = {"GetDatabase", "DeleteDatabase", "GetTables"}  # the name is all that they say
-ALONE = PROVED - {"GetTables"}  # from the second page on it says more
+PROVED = {"GetDatabase", "DeleteDatabase", "GetTables"}  # whose content is the name alone
+ALONE = PROVED - {"GetTables"}  # from the second page on its content has more
 FOLDER = re.compile(r"(?:^|/)([^/]+)\.db/")
 
 
@@ -53,87 +55,102 @@ class Call:
     operation: str
     host: str
     region: str = ""
-    names: tuple = ()  # kind, text: bucket, key, prefix, source, catalog, database, stream, parameter, arn, extra
+    names: tuple[
+        tuple[str, str], ...
+    ] = ()  # kind, text: bucket, key, prefix, source, catalog, database, stream, parameter, arn, extra
     digest: str = ""  # of the request's content, where names stand in it that the log does not have
 
-    def all(self, kind):
+    def all(self, kind: str) -> tuple[str, ...]:
         """Return the texts of one kind."""
-        return tuple(text for found, text in self.names if found == kind)
+        return tuple(text for each, text in self.names if each == kind)
 
-    def one(self, kind):
-        """Return the text of one kind, or an empty one."""
+    def first(self, kind: str) -> str:
+        """Return the first text of a kind, or an empty one."""
         return next(iter(self.all(kind)), "")
+
+
+@dataclass(frozen=True)
+class _Request:
+    method: str
+    path: str
+    query: dict[str, str]
+    host: str
+    target: str  # x-amz-target: service and operation, where the protocol is not S3's
+    source: str  # x-amz-copy-source
+    extras: list[str]
+    digest: str
 
 
 class SignerLog:
     """Spark's calls, from the messages of the SDK's signer: a request, and by its digest where it was sent."""
 
-    def __init__(self):
-        self.requests, self.scopes, self.rest = {}, {}, ""
+    def __init__(self) -> None:
+        self.requests: dict[str, _Request] = {}
+        self.scopes: dict[str, tuple[str, str]] = {}
+        self.rest = ""
 
-    def feed(self, text):
+    def feed(self, text: str) -> None:
         """Take the next part of the log; what is secret in it is forgotten here."""
         *messages, self.rest = (self.rest + text).split(f"\n{SEPARATOR}\n")
         for message in messages:
             if message.startswith(REQUEST):
                 self._request(message.removeprefix(REQUEST))
-            elif found := SCOPE.match(message):
-                lines = message[found.end() :].split("\n")
+            elif scope := SCOPE.match(message):
+                lines = message[scope.end() :].split("\n")
                 parts = lines[2].split("/") if len(lines) > 3 else ()
                 if len(parts) == 4:
                     self.scopes[lines[3]] = parts[1], parts[2]
 
-    def _request(self, text):
+    def _request(self, text: str) -> None:
         method, path, query, *rest = text.split("\n")
         headers = dict(line.split(":", 1) for line in rest[:-2] if ":" in line)
-        kept = {name: headers.get(name, "") for name in ("host", "x-amz-target", "x-amz-copy-source")}
-        kept["extra"] = [kind for kind in ("tagging", "acl") if f"x-amz-{kind}" in headers]
+        host, target, source = (headers.get(name, "") for name in ("host", "x-amz-target", "x-amz-copy-source"))
+        extras = [kind for kind in ("tagging", "acl") if f"x-amz-{kind}" in headers]
         safe = {key: value for key, value in _query(query).items() if not key.lower().startswith("x-amz-")}
-        digest = rest[-1] if kept["x-amz-target"] else ""
-        self.requests[hashlib.sha256(text.encode()).hexdigest()] = method, path, safe, kept, digest
+        request = _Request(method, path, safe, host, target, source, extras, rest[-1] if target else "")
+        self.requests[hashlib.sha256(text.encode()).hexdigest()] = request
 
-    def calls(self, endpoints=()):
+    def calls(self, endpoints: Collection[str] = ()) -> set[Call]:
         """Return the set of calls.
 
         Args:
             endpoints: host:port of what stands for AWS beside its own hosts.
         """
-        return {self._call(key, *request, endpoints) for key, request in self.requests.items()}
+        return {self._call(key, request, endpoints) for key, request in self.requests.items()}
 
-    def _call(self, key, method, path, query, kept, digest, endpoints):
+    def _call(self, key: str, request: _Request, endpoints: Collection[str]) -> Call:
         region, service = self.scopes.get(key, ("", "?"))
-        host, target = kept["host"], kept["x-amz-target"]
+        names: list[tuple[str, str]] = []
         if service == "s3":
-            operation, names = _rest(method, path, query, host, endpoints)
-            names += [("source", unquote(kept["x-amz-copy-source"]).lstrip("/"))] * bool(kept["x-amz-copy-source"])
-            if operation in ("PutObject", "UploadPart") and kept["x-amz-copy-source"]:
-                operation = {"PutObject": "CopyObject", "UploadPart": "UploadPartCopy"}[operation]
-            names += [("extra", kind) for kind in kept["extra"]]
+            operation, names = _rest(request, endpoints)
+            if request.source:
+                names.append(("source", unquote(request.source).lstrip("/")))
+                operation = {"PutObject": "CopyObject", "UploadPart": "UploadPartCopy"}.get(operation, operation)
+            names += [("extra", kind) for kind in request.extras]
         else:
-            operation, names = target.rpartition(".")[2] or f"{method} {path}", []
-        return Call("spark", service, operation, host, region, tuple(names), digest)
+            operation = request.target.rpartition(".")[2] or f"{request.method} {request.path}"
+        return Call("spark", service, operation, request.host, region, tuple(names), request.digest)
 
 
-def _rest(method, path, query, host, endpoints):
+def _rest(request: _Request, endpoints: Collection[str]) -> tuple[str, list[tuple[str, str]]]:
     """Return operation and names of a request to S3, which has them in method, path and query."""
-    bucket, key = _place(path, host, endpoints)
+    method, query = request.method, request.query
+    bucket, key = _place(request.path, request.host, endpoints)
     operation = next((how.get(method) for name, how in SEVERAL.items() if name in query), None)
     if operation is None:
         other = sorted(set(query) - PLAIN)
-        told = f"{method} {'object' if key else 'bucket'}" + (f" ?{'&'.join(other)}" if other else "")
-        operation = (
-            told if other else (OBJECT if key else BUCKET if bucket else {"GET": "ListBuckets"}).get(method)
-        )
-        operation = operation or told
+        described = f"{method} {'object' if key else 'bucket'}" + (f" ?{'&'.join(other)}" if other else "")
+        known = {} if other else OBJECT if key else BUCKET if bucket else {"GET": "ListBuckets"}
+        operation = known.get(method) or described
     names = [("bucket", bucket)] * bool(bucket) + [("key", key)] * bool(key)
     names += [("prefix", query["prefix"])] if "prefix" in query else []
     return operation, names + [("extra", "version")] * ("versionId" in query)
 
 
-def _place(path, host, endpoints):
+def _place(path: str, host: str, endpoints: Collection[str]) -> tuple[str, str]:
     """Return bucket and key: the bucket leads the host or the path."""
-    path, found = unquote(path).lstrip("/"), S3_HOST.match(host)
-    bucket = found["bucket"] if found else None
+    path, s3_host = unquote(path).lstrip("/"), S3_HOST.match(host)
+    bucket = s3_host["bucket"] if s3_host else None
     for endpoint in endpoints:
         if host.endswith(f".{endpoint}"):
             bucket = host.removesuffix(f".{endpoint}")
@@ -143,7 +160,7 @@ def _place(path, host, endpoints):
     return bucket, key
 
 
-def of_python(line):
+def of_python(line: str) -> Call:
     """Return the call of a line of the hook's notes."""
     noted = json.loads(line)
     names = tuple((kind, text) for kind, text in noted["names"])
@@ -151,43 +168,48 @@ def of_python(line):
     return Call("python", noted["service"], noted["operation"], host, noted["region"], names)
 
 
-def of_arrow(datagram, client_id):
+def of_arrow(datagram: bytes, client_id: str) -> Call | None:
     """Return the call of a datagram of client-side monitoring, or None: not ours, not an attempt, or botocore's.
 
     botocore sends them, too, and is noted with its names already.
     """
     try:
-        told = json.loads(datagram)
+        event = json.loads(datagram)
     except ValueError:
         return None
-    if not isinstance(told, dict) or told.get("ClientId") != client_id or told.get("Type") != "ApiCallAttempt":
+    if not isinstance(event, dict) or event.get("ClientId") != client_id or event.get("Type") != "ApiCallAttempt":
         return None
-    if "Botocore/" in told.get("UserAgent", ""):
+    if "Botocore/" in event.get("UserAgent", ""):
         return None
-    texts = (str(told.get(name, "")) for name in ("Api", "Fqdn", "Region"))
-    return Call("arrow", str(told.get("Service", "?")).lower(), *texts)
+    operation, host, region = (str(event.get(name, "")) for name in ("Api", "Fqdn", "Region"))
+    return Call("arrow", str(event.get("Service", "?")).lower(), operation, host, region)
 
 
-def to_aws(call, endpoints=()):
+@checked
+def to_aws(call: Call, endpoints: Collection[str] = ()) -> bool:
     """Tell whether a call went to AWS or to what stands for it, and not to a stand-in of S3 or Kinesis alone."""
     hosts = {call.host, call.host.partition(":")[0]}
-    ours = {*endpoints, *(one.partition(":")[0] for one in endpoints if call.by == "arrow")}  # it tells no port
-    ours_too = any(call.host.endswith(f".{one}") for one in endpoints)
+    ours = {
+        *endpoints,
+        *(endpoint.partition(":")[0] for endpoint in endpoints if call.by == "arrow"),
+    }  # it tells no port
+    ours_too = any(call.host.endswith(f".{endpoint}") for endpoint in endpoints)
     return bool(hosts & ours) or ours_too or any(AMAZON.search(f".{host}") for host in hosts)
 
 
-def _query(text):
+def _query(text: str) -> dict[str, str]:
     return {name: values[-1] for name, values in parse_qs(text, keep_blank_values=True).items()}
 
 
+@checked
 def words(*texts: str) -> set[str]:
     """Return the words of texts that may be names of databases, in lower case, too: Glue's catalog keeps that."""
-    found = {word for text in texts for kind in (WORD, QUOTED) for word in kind.findall(text)}
-    return found | {word.lower() for word in found}
+    as_written = {word for text in texts for kind in (WORD, QUOTED) for word in kind.findall(text)}
+    return as_written | {word.lower() for word in as_written}
 
 
 def databases(calls: Iterable[Call], candidates: Iterable[str] = ()) -> tuple[list[str], int]:
-    """Return the databases that Glue was asked for, and how many requests name one that nobody knows.
+    """Return the databases that Glue was asked for, and how many requests name an unknown one.
 
     A signed request has the digest of its content. That of `GetDatabase` is `{"Name":"sales"}`, so a name that
     stands in the notebook or in a path of its files is proved by computing the digest again.
@@ -200,19 +222,19 @@ def databases(calls: Iterable[Call], candidates: Iterable[str] = ()) -> tuple[li
         (sorted list of names, number of requests of Spark whose database is none of the candidates).
     """
     glue = [call for call in calls if call.service == "glue"]
-    told = {name for call in glue for name in call.all("database")}
+    named = {name for call in glue for name in call.all("database")}
     files = {
         name for call in calls if call.service == "s3" for key in call.all("key") for name in FOLDER.findall(key)
     }
     digests = {call.digest: call.operation for call in glue if call.digest and call.operation in PROVED}
     known = {
-        _digest({key: name}): name for key in ("Name", "DatabaseName") for name in {*candidates, *files, *told}
+        _digest({key: name}): name for key in ("Name", "DatabaseName") for name in {*candidates, *files, *named}
     }
     proved = {known[digest] for digest in digests if digest in known}
     inferred = files if any(call.by == "spark" for call in glue) else set()
     unknown = [digest for digest, operation in digests.items() if operation in ALONE and digest not in known]
-    return sorted(told | proved | inferred), len(unknown)
+    return sorted(named | proved | inferred), len(unknown)
 
 
-def _digest(content):
+def _digest(content: dict[str, str]) -> str:
     return hashlib.sha256(json.dumps(content, separators=(",", ":"), ensure_ascii=False).encode()).hexdigest()

@@ -3,7 +3,7 @@
 preparing     what can be refused before work starts; the environment, read once for the whole run
 requests      whose turn a job is, and by which earlier run it is answered
 runner        the run: the process that executes the notebook, followed until its end
-child         that process; processes, kernel and watch: what it is made of
+child         that process; processes, kernel and watch: its parts
 publishing    the verdict and its record, the report, the index, the ledger
 record        run.json; ledger: the table of all of them
 batch         several runs side by side, each by a member

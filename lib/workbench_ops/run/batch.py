@@ -1,4 +1,4 @@
-"""Several notebooks run side by side, each by a runner in a process of its own, and none left when we are gone."""
+"""Several notebooks run side by side, each by a runner in a process of its own that does not outlive this one."""
 
 import json
 import os
@@ -37,7 +37,7 @@ class Ending:
 
 @dataclass
 class _Member:
-    """A runner at work, and what it has told so far."""
+    """A runner at work, and what is known about its run so far."""
 
     name: str
     child: watch.Child
@@ -100,11 +100,13 @@ def run(
     preparing.require_writable(records.runs_folder())
     threading.Thread(target=ledger.load, daemon=True).start()
     by_name = {Path(job.notebook).stem: job for job in jobs}
-    waiting, members, endings = deque(durations.starting_order(usual_seconds)), [], {}
+    waiting = deque(durations.starting_order(usual_seconds))
+    members: list[_Member] = []
+    endings: dict[str, Ending] = {}
     with selectors.DefaultSelector() as selector, watch.stop_requests() as stops:
         selector.register(stops, selectors.EVENT_READ, STOP)
 
-        def fill():
+        def fill() -> None:
             while waiting and len(members) < at_once:
                 name = waiting.popleft()
                 tell(name, "start")
@@ -113,7 +115,7 @@ def run(
 
         fill()
         for source, line in watch.lines(selector):
-            if source is STOP:
+            if source is STOP and line is not None:
                 waiting.clear()
                 for member in members:
                     member.child.process.send_signal(int(line))
@@ -130,7 +132,7 @@ def run(
     return [endings.get(name) or Ending(name, None, NOT_STARTED) for name in by_name]
 
 
-def _started(name, job):
+def _started(name: str, job: Job) -> _Member:
     """Start the runner of a job; its throw-away lake is its own, whichever this process has."""
     values = {field.name: getattr(job, field.name) for field in fields(job) if field.name != "tell"}
     values["ledger"] = False  # we write it, once
@@ -140,8 +142,8 @@ def _started(name, job):
     return _Member(name, child, output)
 
 
-def _hear(member, line, tell):
-    """Pass an event on; the record is told when its runner's process has ended, behind what that still says."""
+def _hear(member: _Member, line: bytes, tell: Callable[..., None]) -> None:
+    """Pass an event on; the record is passed on when its runner's process has ended, after its last output."""
     event = json.loads(line)
     kind = event.pop("event")
     if kind == "end":
@@ -151,8 +153,8 @@ def _hear(member, line, tell):
     tell(member.name, kind, **event)
 
 
-def _ended(member, tell):
-    """Return how a runner ended whose events are over; one that was killed is recorded as that."""
+def _ended(member: _Member, tell: Callable[..., None]) -> Ending:
+    """Return how a runner ended that sends no more events; one that was killed is recorded as killed."""
     code = member.child.process.wait()
     os.close(member.child.events)
     os.close(member.child.lifeline)
@@ -170,4 +172,4 @@ def _ended(member, tell):
         tell(member.name, "unrecorded", exit_code=ending.exit_code)
         return ending
     tell(member.name, "end", record=member.record)
-    return Ending(member.name, member.record, member.record.exit_code)
+    return Ending(member.name, member.record, records.exit_code(member.record))

@@ -1,4 +1,4 @@
-"""The process that executes a notebook with papermill and tells the runner where it is, a JSON line an event.
+"""The process that executes a notebook with papermill and reports to the runner, a JSON line an event.
 
 It is a process of its own so that the runner survives whatever happens in it. It ends with everything it started
 when the runner is gone: the runner holds the other end of a pipe, and the pipe closes however the runner ended.
@@ -9,10 +9,12 @@ import json
 import logging
 import os
 import re
-from typing import ClassVar
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
 
 import nbformat
 from nbclient.exceptions import DeadKernelError
+from nbformat import NotebookNode
 from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NotebookExecutionManager
 from papermill.execute import ERROR_ANCHOR_MSG, ERROR_MARKER_TAG, ERROR_MESSAGE_TEMPLATE, execute_notebook
@@ -24,8 +26,8 @@ from workbench_ops.run import kernel, processes
 from workbench_ops.run import notebook as notebooks
 
 
-def main(arguments=None):
-    """Execute a notebook; the last event tells how it ended."""
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Execute a notebook; the last event says how it ended."""
     parser = argparse.ArgumentParser()
     names = ("input", "output", "parameters", "environment", "kernel", "events", "lifeline", "cwd")
     for name in names:
@@ -42,16 +44,15 @@ def main(arguments=None):
     _Executing.tell(event="end", **ended)
 
 
-def _execute(given, parameters):
-    """Run the notebook and say how it ended: status, reason, failing_cell."""
+def _execute(given: argparse.Namespace, parameters: dict[str, Any]) -> dict[str, Any]:
+    """Run the notebook and return how it ended: status, reason, failing_cell."""
     try:
-        done = _prepared(given, parameters)
+        executed = _prepared(given, parameters)
         with chdir(given.cwd):
-            raised = _Executing.notebook(done, given)
-        index, error = next(_failures(done, raised), (None, None))
-        if error:
-            _mark(done, index)
-            write_ipynb(done, given.output)
+            raised = _Executing.notebook(executed, given)
+        for index, error in _failures(executed, raised):
+            _mark(executed, index)
+            write_ipynb(executed, given.output)
             return _failed(error, _Executing.places[index])
     except DeadKernelError:
         return {
@@ -62,36 +63,38 @@ def _execute(given, parameters):
     except OSError as error:
         reason = f"the notebook could not be written: {error.strerror or error}"
         return {"status": "failed", "reason": reason, "failing_cell": _at(type(error).__name__, str(error))}
-    left = [c for c in done.cells if c.cell_type == "code" and c.source.strip() and c.execution_count is None]
-    if left:
-        reason = f"the notebook ended itself (sys.exit) with {len(left)} code cells left"
+    unfinished = [
+        c for c in executed.cells if c.cell_type == "code" and c.source.strip() and c.execution_count is None
+    ]
+    if unfinished:
+        reason = f"the notebook ended itself (sys.exit) with {len(unfinished)} code cells left"
         return {"status": "failed", "reason": reason, "failing_cell": _at("SystemExit", reason)}
     return {"status": "passed", "reason": None, "failing_cell": None}
 
 
-def _prepared(given, parameters):
-    """Return the notebook with the parameters in it, which stands at the output by then, too."""
+def _prepared(given: argparse.Namespace, parameters: dict[str, Any]) -> NotebookNode:
+    """Return the notebook with the parameters in it, and write it to the output."""
     nb = notebooks.read(given.input)
     if kernel.named(nb) is None and not given.kernel:
         name = kernel.default(nb)
         nb.metadata["kernelspec"] = {"name": name, "display_name": name, "language": kernel.installed()[name]}
     write_ipynb(nb, given.output)
-    done = execute_notebook(
+    prepared = execute_notebook(
         given.output, given.output, parameters, prepare_only=True, progress_bar=False,
         kernel_name=given.kernel or None,
     )  # fmt: skip
-    done.metadata.papermill["input_path"] = given.input
-    return done
+    prepared.metadata.papermill["input_path"] = given.input
+    return prepared
 
 
-def _failures(done, raised):
+def _failures(executed: NotebookNode, raised: Mapping[int, Any]) -> Iterator[tuple[int, Any]]:
     """Yield (index of the cell, its error) for each cell that fails the run, in their order.
 
-    Two kinds do: a cell that stopped the notebook, and one that shows an error and behind which it went on. An
-    error in a cell with Jupyter's tag raises-exception is meant, and the notebook goes on behind it everywhere.
-    What sys.exit(0) leaves undone is looked at later.
+    Two kinds do: a cell that stopped the notebook, and one that shows an error after which it went on. An
+    error in a cell with Jupyter's tag raises-exception is meant, and the notebook goes on after it everywhere.
+    What sys.exit(0) leaves undone is examined later.
     """
-    for index, cell in enumerate(done.cells):
+    for index, cell in enumerate(executed.cells):
         meant = "raises-exception" in cell.metadata.tags
         shown = [output for output in cell.get("outputs", ()) if output.output_type == "error" and not meant]
         for error in [raised[index]] if index in raised else shown:
@@ -100,15 +103,15 @@ def _failures(done, raised):
                 break
 
 
-def _mark(done, index):
+def _mark(executed: NotebookNode, index: int) -> None:
     """Show in the notebook where it failed, by the two cells that papermill puts into those it runs itself."""
-    count = done.cells[index].execution_count
+    count = executed.cells[index].execution_count
     for place, text in ((index, ERROR_ANCHOR_MSG), (0, ERROR_MESSAGE_TEMPLATE % count)):
-        done.cells.insert(place, nbformat.v4.new_markdown_cell(text, metadata={"tags": [ERROR_MARKER_TAG]}))
+        executed.cells.insert(place, nbformat.v4.new_markdown_cell(text, metadata={"tags": [ERROR_MARKER_TAG]}))
 
 
-def _failed(error, place):
-    """Tell where a cell failed: by its number, its first line, and the line of it that was running."""
+def _failed(error: Any, place: Mapping[str, Any]) -> dict[str, Any]:
+    """Return where a cell failed: its number, its first line, and the line of it that was running."""
     cell = _at(error.ename, _root_cause(error.evalue) + _advice(error), place)
     trace = error.traceback or ""
     trace = re.sub(r"\x1b\[[0-9;]*m", "", trace if isinstance(trace, str) else "\n".join(trace))
@@ -119,14 +122,14 @@ def _failed(error, place):
     return {"status": "failed", "reason": f"cell {cell['number']} failed: {error.ename}", "failing_cell": cell}
 
 
-def _advice(error):
-    """Say what gives the magic that most strangers' notebooks lack."""
+def _advice(error: Any) -> str:
+    """Return what provides the magic that most strangers' notebooks lack."""
     if error.ename != "UsageError" or not re.search(r"`%+sql` not found", error.evalue):
         return ""
     return ' Write spark.sql("…").show(), or load a package that has it, such as JupySQL, by %load_ext.'
 
 
-def _root_cause(message):
+def _root_cause(message: str) -> str:
     """Return a message without Java's stack: what was tried, and the innermost cause."""
     lines = [line.strip() for line in message.splitlines() if line.strip()]
     stack = [line for line in lines if re.match(r"at [\w.$/]+\(", line)]
@@ -136,7 +139,7 @@ def _root_cause(message):
     return "\n".join([*lines[: min(lines.index(stack[0]), 6)], *causes[-1:]])
 
 
-def _at(error, message, where=None):
+def _at(error: str, message: str, where: Mapping[str, Any] | None = None) -> dict[str, Any]:
     where = where or _Executing.where or {"number": 0, "first_line": ""}
     message = secrets.redact(str(message), _Executing.hidden)
     return {
@@ -147,10 +150,10 @@ def _at(error, message, where=None):
     }
 
 
-class _Told(NotebookExecutionManager):
+class _Manager(NotebookExecutionManager):
     """Papermill's own bookkeeping, with an event at each cell's start and secrets blanked out before each save."""
 
-    def cell_start(self, cell, cell_index=None, **kwargs):
+    def cell_start(self, cell: NotebookNode, cell_index: int, **kwargs: Any) -> None:
         if cell.cell_type == "code" and cell.source.strip():
             lines = [line for line in cell.source.splitlines() if line.strip()]
             cells = [c for c in self.nb.cells if c.cell_type == "code" and c.source.strip()]
@@ -163,11 +166,11 @@ class _Told(NotebookExecutionManager):
             _Executing.tell(event="cell", of=len(cells), heading=notebooks.headings(self.nb)[cell_index], **where)
         super().cell_start(cell, cell_index, **kwargs)
 
-    def cell_exception(self, cell, cell_index=None, exception=None, **kwargs):
-        _Executing.raised[cell_index] = exception  # a magic's usage error leaves nothing of it in the outputs
+    def cell_exception(self, cell: NotebookNode, cell_index: int, exception: Any = None, **kwargs: Any) -> None:
+        _Executing.raised[cell_index] = exception  # a magic's usage error leaves no trace in the outputs
         super().cell_exception(cell, cell_index, exception=exception, **kwargs)
 
-    def save(self, **kwargs):
+    def save(self, **kwargs: Any) -> None:
         for cell in self.nb.cells:
             if cell.cell_type == "code":
                 cell.outputs = secrets.redact(cell.outputs, _Executing.hidden)
@@ -175,17 +178,18 @@ class _Told(NotebookExecutionManager):
 
 
 class _Executing:
-    """What is known of the notebook under way: the current cell, where each stands, and what stopped it."""
+    """What is known about the notebook under way: the current cell, where each stands, and what stopped it."""
 
-    where = None
-    hidden = ()
-    places: ClassVar[dict] = {}
-    raised: ClassVar[dict] = {}
+    tell: ClassVar[Callable[..., None]]
+    where: ClassVar[dict[str, Any] | None] = None
+    hidden: ClassVar[Sequence[str]] = ()
+    places: ClassVar[dict[int, dict[str, Any]]] = {}
+    raised: ClassVar[dict[int, Any]] = {}
 
     @classmethod
-    def notebook(cls, nb, given):
-        """Execute a notebook in place, saved as it goes; returns index to error of the cell that stopped it."""
-        manager = _Told(nb, output_path=given.output, progress_bar=False, autosave_cell_every=5)
+    def notebook(cls, nb: NotebookNode, given: argparse.Namespace) -> dict[int, Any]:
+        """Execute a notebook in place, saved as it goes; return index to error of the cell that stopped it."""
+        manager = _Manager(nb, output_path=given.output, progress_bar=False, autosave_cell_every=5)
         manager.notebook_start()
         try:
             with kernel.private(os.environ[processes.TAG]) as config:
@@ -198,7 +202,7 @@ class _Executing:
         return cls.raised
 
 
-def _end_with_runner():
+def _end_with_runner() -> None:
     processes.end(os.environ[processes.TAG], also=processes.below(os.getpid()))
     kernel.remove(os.environ[processes.TAG])
     os._exit(1)

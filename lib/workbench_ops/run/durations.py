@@ -1,4 +1,4 @@
-"""How long a run is likely to take: as its job did before, else as its notebook announces."""
+"""How long a run is likely to take: as its job did before, otherwise as its notebook announces."""
 
 import re
 import statistics
@@ -22,7 +22,7 @@ AMOUNT = re.compile(rf"([a-z-]+(?= )|[\d.]+) ?({'|'.join(UNIT_SECONDS)})s?\b(?: 
 
 @dataclass(frozen=True)
 class Work:
-    """What a run is of: a notebook with its values, in an environment and an engine. A record says it, too."""
+    """What is run: a notebook with its values, in an environment and an engine. A record has these fields, too."""
 
     notebook: str
     parameters: Mapping[str, Any]
@@ -34,8 +34,8 @@ def usual_seconds(work: Work | Record, records: Sequence[Record], notebook: Note
     """Return how long a run is likely to take.
 
     Args:
-        work: what it is of.
-        records: the runs there were, oldest first.
+        work: what is run.
+        records: of earlier runs, oldest first.
         notebook: as `notebook.read` returned it.
 
     Returns:
@@ -69,7 +69,7 @@ def announced_seconds(notebook: NotebookNode) -> float | None:
 
 
 def starting_order(seconds: Mapping[str, float | None]) -> list[str]:
-    """Return in which order runs are started: the shortest, for an early verdict, then the longest first.
+    """Return the order in which runs are started: the shortest, for an early verdict, then the longest first.
 
     Args:
         seconds: name of a run to its usual seconds; where they are not known it may be long.
@@ -81,9 +81,9 @@ def starting_order(seconds: Mapping[str, float | None]) -> list[str]:
 
 
 def _number(text: str) -> float | None:
-    """Return what a number says, in digits or in words such as thirty-five; None where it is no number."""
+    """Return the value of a number in digits or in words such as thirty-five; None where it is not a number."""
     try:
         return float(text)
     except ValueError:
-        parts = [NUMBERS.get(part) for part in text.split("-")]
-        return None if None in parts else sum(parts)
+        parts = text.split("-")
+        return sum(NUMBERS[part] for part in parts) if NUMBERS.keys() >= set(parts) else None

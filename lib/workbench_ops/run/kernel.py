@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -25,18 +26,18 @@ def default(notebook: nbformat.NotebookNode) -> str:
     Without a language it is taken for Python, as its parameters cell is.
 
     Raises:
-        ValueError: no installed kernel has its language, or several have and none is python3.
+        ArgumentError: no installed kernel has its language, or several have and none is python3.
     """
     spec, info = (notebook.metadata.get(part) or {} for part in ("kernelspec", "language_info"))
     language = spec.get("language") or info.get("name") or "python"
-    there = installed()
-    fitting = sorted(name for name, spoken in there.items() if spoken.lower() == language.lower())
+    languages = installed()
+    fitting = sorted(name for name, spoken in languages.items() if spoken.lower() == language.lower())
     if DEFAULT in fitting:
         return DEFAULT
     if len(fitting) == 1:
         return fitting[0]
     which = f"of {language} there are {', '.join(fitting)}" if fitting else f"none of {language} is installed"
-    others = "" if fitting else f" (installed are {', '.join(sorted(there)) or 'none'})"
+    others = "" if fitting else f" (installed are {', '.join(sorted(languages)) or 'none'})"
     raise ArgumentError(
         f"the notebook names no kernel, and {which}{others}; open it in JupyterLab, choose one "
         "(Kernel, Change Kernel) and save it"
@@ -47,36 +48,38 @@ def installed() -> dict[str, str]:
     """Return the kernels that Jupyter finds here: name to language."""
     from jupyter_client.kernelspec import KernelSpecManager
 
-    found = KernelSpecManager().get_all_specs()
-    return {name: spec["spec"].get("language") or "" for name, spec in found.items()}
+    specs = KernelSpecManager().get_all_specs()
+    return {name: spec["spec"].get("language") or "" for name, spec in specs.items()}
 
 
 def require(notebook: nbformat.NotebookNode, kernel: str | None = None) -> None:
-    """Refuse a notebook whose kernel is not installed.
+    """Validate that a notebook's kernel is installed.
 
     Args:
         notebook: as `notebook.read` returned it.
         kernel: name of the one that it is to run in; None for the notebook's own, or the default.
 
     Raises:
-        ValueError: it is not there; the message lists those there are.
+        ArgumentError: it is not; the message lists those that are.
     """
     if (asked := kernel or named(notebook)) is None:
         default(notebook)
-    elif asked not in (there := installed()):
+    elif asked not in (languages := installed()):
         wrong = f"there is no kernel {asked!r}" if kernel else f"the notebook names the kernel {asked!r}"
         how = "" if kernel else "; open it in JupyterLab, choose one of them (Kernel, Change Kernel) and save it"
-        raise ArgumentError(f"{wrong}; installed are {', '.join(sorted(there)) or 'none'}{how if there else ''}")
+        raise ArgumentError(
+            f"{wrong}; installed are {', '.join(sorted(languages)) or 'none'}{how if languages else ''}"
+        )
 
 
 @contextmanager
-def private(name):
-    """Give the configuration of a notebook client whose kernel talks over sockets that only this user can open.
+def private(name: str) -> Iterator[Config]:
+    """Yield the configuration of a notebook client whose kernel talks over sockets that only this user can open.
 
     Where the temporary folder's path is too long for a socket file, the kernel talks over the loopback address.
 
     Args:
-        name: unique text, such as a run's id; `remove` takes it when the block was killed.
+        name: unique text, such as a run's id; `remove` takes it where the block was killed.
     """
     folder = _folder(name)
     folder.mkdir(mode=0o700)
@@ -87,10 +90,10 @@ def private(name):
         remove(name)
 
 
-def remove(name):
+def remove(name: str) -> None:
     """Remove the sockets of a kernel that is gone."""
     shutil.rmtree(_folder(name), ignore_errors=True)
 
 
-def _folder(name):
+def _folder(name: str) -> Path:
     return Path(tempfile.gettempdir()) / f"kernel-{name}"

@@ -8,13 +8,17 @@ import json
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from filelock import FileLock
+from filelock import BaseFileLock, FileLock
 
 from workbench._base import lake, settings
 from workbench._base.errors import ArgumentError
 from workbench_ops.run import record as records
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyiceberg.table import Table
 
 TABLE = ("workbench", "runs")
 TEXTS = ("run_id", "notebook", "status", "reason", "environment", "params_file", "notebook_sha256")
@@ -23,8 +27,8 @@ FILES_BEFORE_REWRITE = 40
 
 
 def load() -> None:
-    """Import what `sync` needs, which takes a second or two: meanwhile a notebook is still busy."""
-    with suppress(ModuleNotFoundError):  # sync says so
+    """Import what `sync` needs, which takes a second or two, while a notebook is still busy."""
+    with suppress(ModuleNotFoundError):  # sync raises it
         import pyiceberg.catalog.sql
         import pyiceberg.io.pyarrow  # noqa: F401
 
@@ -63,21 +67,24 @@ def rows(
         One dict a run, newest first, with the columns of the table.
 
     Raises:
-        ValueError: `since` is not an ISO date or time.
+        ArgumentError: `since` is not an ISO date or time.
     """
-    from pyiceberg.expressions import AlwaysTrue, And, EqualTo, GreaterThanOrEqual
+    from pyiceberg.expressions import AlwaysTrue, And, BooleanExpression, EqualTo, GreaterThanOrEqual, Reference
+    from pyiceberg.expressions.literals import literal
 
-    condition = AlwaysTrue()
+    condition: BooleanExpression = AlwaysTrue()
     for column, value in (("notebook", notebook), ("status", status), ("run_id", run_id)):
-        condition = And(condition, EqualTo(column, value)) if value is not None else condition
+        if value is not None:
+            condition = And(condition, EqualTo(term=Reference(column), value=literal(value)))
     if since is not None:
-        condition = And(condition, GreaterThanOrEqual("started_at", _time(since).isoformat()))
-    with _turn():  # a rewrite removes files; nobody reads while it does
+        begin = literal(_time(since).isoformat())
+        condition = And(condition, GreaterThanOrEqual(term=Reference("started_at"), value=begin))
+    with _turn():  # a rewrite removes files, which nobody may be reading
         rows = _table().scan(row_filter=condition).to_arrow().to_pylist()
     return sorted(rows, key=lambda row: (row["started_at"], row["run_id"]), reverse=True)
 
 
-def _schema():
+def _schema() -> "pa.Schema":
     import pyarrow as pa
 
     fields = [pa.field(name, pa.string()) for name in TEXTS]
@@ -90,17 +97,15 @@ def _schema():
     return pa.schema(fields)
 
 
-def _row(record):
+def _row(record: records.Record) -> dict[str, Any]:
     cell = record.failing_cell
     row = {name: getattr(record, name) for name in (*TEXTS, "seconds")}
-    row |= {"started_at": record.started, "finished_at": _time(record.finished_at)}
+    row |= {"started_at": record.started, "finished_at": record.finished_at and _time(record.finished_at)}
     row |= {"failing_cell": cell and cell.number}
     return row | {name: json.dumps(getattr(record, name), sort_keys=True) for name in BLOCKS}
 
 
-def _time(text):
-    if not text:
-        return None
+def _time(text: str) -> datetime:
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:
@@ -108,13 +113,13 @@ def _time(text):
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _turn():
+def _turn() -> BaseFileLock:
     folder = settings.home() / ".workbench"
     folder.mkdir(parents=True, exist_ok=True)
     return FileLock(folder / "ledger.lock", timeout=60)
 
 
-def _table():
+def _table() -> "Table":
     from pyiceberg.catalog import load_catalog
     from pyiceberg.exceptions import NoSuchTableError
 
@@ -132,20 +137,20 @@ def _table():
         return catalog.create_table_if_not_exists(TABLE, schema=_schema(), properties=properties)
 
 
-def _keep_small(table):
-    """Rewrite into one file when many small ones came together, then drop what is no longer referred to."""
+def _keep_small(table: "Table") -> None:
+    """Rewrite the table into one file when it has many small ones, then drop what is no longer referred to."""
     if table.inspect.files().num_rows < FILES_BEFORE_REWRITE:
         return
     table.overwrite(table.scan().to_arrow())
     table.refresh()
-    current = table.current_snapshot().snapshot_id
-    old = [s.snapshot_id for s in table.snapshots() if s.snapshot_id != current]
+    current = table.current_snapshot()
+    old = [snapshot.snapshot_id for snapshot in table.snapshots() if snapshot != current]
     table.maintenance.expire_snapshots().by_ids(old).commit()
     table.refresh()
     _remove_unreferenced(table)
 
 
-def _remove_unreferenced(table):
+def _remove_unreferenced(table: "Table") -> None:
     """Delete files that neither the current metadata nor its snapshots name (PyIceberg's expiry leaves them)."""
     live = {table.metadata_location, *(entry.metadata_file for entry in table.metadata.metadata_log)}
     for snapshot in table.snapshots():

@@ -7,8 +7,10 @@ import keyword
 import math
 import re
 import tokenize
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import nbformat
 
@@ -17,7 +19,7 @@ from workbench._base.errors import ArgumentError
 from workbench_ops.run import kernel as kernels
 
 CELL_TYPES = ("code", "markdown", "raw")
-TYPES = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict}
+TYPES: dict[str, type[Any]] = {"str": str, "int": int, "float": float, "bool": bool, "list": list, "dict": dict}
 PATH_NAME = re.compile(r"(^|_)(PATH|DIR|FOLDER|FILE|PREFIX|LOCATION|URI|URL)$", re.IGNORECASE)
 
 
@@ -27,15 +29,15 @@ class Refused(ArgumentError):
 
 @dataclass(frozen=True)
 class Parameter:
-    """One line of a notebook's parameters cell; `type` is a name of TYPES, or None where it is not told."""
+    """One line of a notebook's parameters cell; `type` is a name of TYPES, or None where none is declared."""
 
     name: str
     type: str | None
-    default: object
+    default: Any
     help: str = ""
 
 
-def find(named):
+def find(named: Path | str) -> Path:
     """Return the path of a notebook: a name in notebooks/, or a path.
 
     Raises:
@@ -49,45 +51,45 @@ def find(named):
     ):
         if path.suffix == ".ipynb" and path.is_file() and (path == Path(named) or "/" not in str(named)):
             return path.resolve()
-    there = [path.stem for path in every()]
-    close = strict.nearest(str(named), there)
+    names = [path.stem for path in every()]
+    close = strict.nearest(str(named), names)
     raise Refused(
         f"no notebook {named}{f' (did you mean {close}?)' if close else ''}; "
-        f"{settings.home().name}/notebooks has {', '.join(there) or 'none'}"
+        f"{settings.home().name}/notebooks has {', '.join(names) or 'none'}"
     )
 
 
-def every():
+def every() -> list[Path]:
     """Return the paths of the project's notebooks, sorted by name."""
     return sorted((settings.home() / "notebooks").glob("*.ipynb"))
 
 
-def read(path):
+def read(path: Path | str) -> nbformat.NotebookNode:
     """Read a notebook.
 
     Raises:
         Refused: the file is not a notebook of format 4.
     """
     try:
-        found = json.loads(Path(path).read_text(encoding="utf-8"))
-        if found.get("nbformat", 0) < 4:
+        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        if document.get("nbformat", 0) < 4:
             raise ArgumentError("its format is older than 4; open it in JupyterLab and save it")
-        _complete(found)
-        return nbformat.reads(json.dumps(found), as_version=4)
-    except Exception as error:  # nbformat raises a dozen kinds for a file that is no notebook
+        _complete(document)
+        return nbformat.reads(json.dumps(document), as_version=4)
+    except Exception as error:  # nbformat raises a dozen kinds for a file that is not a notebook
         wrong = (str(error).splitlines() or [""])[0][:200] or type(error).__name__
         raise Refused(f"{path} is not a notebook: {wrong}") from None
 
 
-def _complete(found):
-    """Fill in what the format asks for and tools that write or strip notebooks leave away.
+def _complete(document: dict[str, Any]) -> None:
+    """Fill in what the format requires and some tools that write or strip notebooks leave out.
 
-    A cell without an id is given one, as nbformat would warn and draw one anew each time. A cell without a source
+    A cell without an id is given one, as nbformat would warn and draw a new one each time. A cell without a source
     or a type is refused.
     """
-    found["nbformat_minor"] = found.get("nbformat_minor", 5)
-    found["metadata"] = found.get("metadata") or {}
-    for number, cell in enumerate(found["cells"], 1):
+    document["nbformat_minor"] = document.get("nbformat_minor", 5)
+    document["metadata"] = document.get("metadata") or {}
+    for number, cell in enumerate(document["cells"], 1):
         if not isinstance(cell.get("source"), str | list):
             raise ArgumentError(f"cell {number} has no source")
         if cell.get("cell_type") not in CELL_TYPES:
@@ -98,16 +100,16 @@ def _complete(found):
         if cell["cell_type"] == "code":
             cell["outputs"] = cell.get("outputs") or []
             cell["execution_count"] = cell.get("execution_count")
-        if found["nbformat_minor"] >= 5:
+        if document["nbformat_minor"] >= 5:
             cell["id"] = cell.get("id") or f"cell-{number}"
 
 
-def runnable(notebook, *, kernel=None):
-    """Refuse a notebook that could not run: no code, a text that is none, or a kernel that is not installed.
+def runnable(notebook: nbformat.NotebookNode, *, kernel: str | None = None) -> None:
+    """Validate that a notebook can run: it has code, its text is Unicode, and its kernel is installed.
 
     Args:
         notebook: as `read` returned it.
-        kernel: name of the one that it is to run in; None for the notebook's own.
+        kernel: name of the kernel that it is to run in; None for the notebook's own.
 
     Raises:
         Refused: with what is wrong.
@@ -124,11 +126,11 @@ def runnable(notebook, *, kernel=None):
         raise Refused("the notebook holds half a character (a lone surrogate)") from None
 
 
-def parameters(notebook):
+def parameters(notebook: nbformat.NotebookNode) -> dict[str, Parameter]:
     """Return the parameters a notebook declares: name to Parameter, in the order of its parameters cell.
 
     Raises:
-        Refused: the cell holds something else than literals, one a line.
+        Refused: the cell holds anything but literals, one a line.
     """
     cell = next((c for c in notebook.cells if "parameters" in (c.metadata.get("tags") or [])), None)
     if cell is None or cell.cell_type != "code":
@@ -141,19 +143,25 @@ def parameters(notebook):
     return {p.name: p for p in (_declared(node, helps) for node in tree.body) if p}
 
 
-def headings(notebook):
+def headings(notebook: nbformat.NotebookNode) -> list[str]:
     """Return for each cell the heading it stands under (text without #), empty before the first."""
-    found, current = [], ""
+    above, current = [], ""
     for cell in notebook.cells:
         if cell.cell_type == "markdown":
             titles = re.findall(r"^#{1,2} +(.+?) *#*$", cell.source, re.MULTILINE)
             current = titles[-1] if titles else current
-        found.append(current)
-    return found
+        above.append(current)
+    return above
 
 
-def values(declared, *, file=None, overrides=(), environment=None):
-    """Put together the values of a run and check every one of them against the notebook's own cell.
+def values(
+    declared: Mapping[str, Parameter],
+    *,
+    file: Path | str | None = None,
+    overrides: Iterable[str] = (),
+    environment: str | None = None,
+) -> dict[str, Any]:
+    """Combine the values of a run and validate each of them against the notebook's own cell.
 
     Args:
         declared: what `parameters` returned.
@@ -162,10 +170,10 @@ def values(declared, *, file=None, overrides=(), environment=None):
         environment: value for ENVIRONMENT, or None.
 
     Returns:
-        dict, name to value, of the values that differ from being left out (the given ones).
+        dict, name to value, of the given values.
 
     Raises:
-        Refused: a name is unknown or no identifier, a value has another type, looks like a secret or leads out
+        Refused: a name is unknown or not an identifier, a value has another type, looks like a secret or leads out
             of its folder, a file is missing, or two values for ENVIRONMENT contradict.
     """
     given = {name: _typed(declared, name, value) for name, value in _from_file(file).items()}
@@ -187,24 +195,24 @@ def values(declared, *, file=None, overrides=(), environment=None):
     return given
 
 
-def _from_file(file):
+def _from_file(file: Path | str | None) -> dict[str, Any]:
     if file is None:
         return {}
     if not Path(file).is_file():
-        raise Refused(f"no params file {file}")
+        raise Refused(f"there is no params file {file}")
     try:
-        found = yaml_files.read(file)
+        content = yaml_files.read(file)
     except ValueError as error:
         raise Refused(str(error)) from None
-    if found is None:
+    if content is None:
         return {}
-    if not isinstance(found, dict):
-        raise Refused(f"{file} holds a {type(found).__name__}; a params file is flat: names and values")
-    return found
+    if not isinstance(content, dict):
+        raise Refused(f"{file} holds a {type(content).__name__}; a params file is flat: names and values")
+    return content
 
 
-def _typed(declared, name, value):
-    """Return the value when the notebook takes it under that name."""
+def _typed(declared: Mapping[str, Parameter], name: Any, value: Any) -> Any:
+    """Return the value as the notebook's type, where the notebook has such a parameter."""
     if not isinstance(name, str) or not name.isidentifier() or keyword.iskeyword(name):
         raise Refused(
             f"{name!r} is not an identifier, so it cannot be a parameter (papermill pastes names as code)"
@@ -215,19 +223,19 @@ def _typed(declared, name, value):
             f"{name} is not a parameter of this notebook{f' (did you mean {close}?)' if close else ''}; "
             f"it has {', '.join(declared) or 'none'}"
         )
-    wanted = declared[name].type
-    if wanted == "float" and type(value) is int and abs(value) < 2**53:
+    kind = declared[name].type
+    if kind == "float" and type(value) is int and abs(value) < 2**53:
         value = float(value)
-    if wanted and type(value) is not TYPES[wanted]:
-        raise Refused(f"{name} takes {_article(wanted)}, found {value!r} ({type(value).__name__})")
+    if kind and type(value) is not TYPES[kind]:
+        raise Refused(f"{name} takes {_article(kind)}, found {value!r} ({type(value).__name__})")
     if isinstance(value, float) and not math.isfinite(value):
         raise Refused(f"{name} takes a finite number, found {value!r}")
     _plain_value(name, value)
     return value
 
 
-def _plain_value(name, value):
-    """Refuse what cannot be pasted as a literal, and what must not be: secrets, paths that lead elsewhere."""
+def _plain_value(name: str, value: Any) -> None:
+    """Validate that a value can be pasted as a literal, and is not a secret or a path that leads elsewhere."""
     if not _recordable(value):
         raise Refused(f"{name} takes text, finite numbers, booleans, and lists and mappings of them")
     if isinstance(value, str):
@@ -240,7 +248,7 @@ def _plain_value(name, value):
         _plain_value(name, item)
 
 
-def _recordable(value):
+def _recordable(value: Any) -> bool:
     """Say whether a value can be written to a run's record, which is JSON: a set, bytes or infinity cannot."""
     try:
         json.dumps(value, allow_nan=False).encode()
@@ -249,7 +257,7 @@ def _recordable(value):
     return True
 
 
-def _safe_text(name, value):
+def _safe_text(name: str, value: str) -> None:
     if kind := secrets.kind(name, value):
         raise Refused(f"{name} holds {kind}; a secret goes into the environment, and env:NAME refers to it")
     is_path = PATH_NAME.search(name) or ("/" in value and not re.search(r"\s", value))
@@ -259,16 +267,16 @@ def _safe_text(name, value):
         raise Refused(f"{name} holds a NUL character")
 
 
-def _parsed(declared, name, text):
+def _parsed(declared: Mapping[str, Parameter], name: str, text: str) -> Any:
     """Parse the text of --set by the declared type; where none is declared, as YAML would."""
-    wanted = declared[name].type if name in declared else "str"
-    if wanted == "str":
+    kind = declared[name].type if name in declared else "str"
+    if kind == "str":
         return text
-    if wanted == "bool":
+    if kind == "bool":
         return {"true": True, "false": False}.get(text.lower(), text)
-    if wanted in ("int", "float"):
+    if kind == "int" or kind == "float":
         try:
-            return TYPES[wanted](text)
+            return TYPES[kind](text)
         except ValueError:
             return text
     try:
@@ -277,40 +285,41 @@ def _parsed(declared, name, text):
         raise Refused(str(error)) from None
 
 
-def _declared(node, helps):
+def _declared(node: ast.stmt, helps: Mapping[int, str]) -> Parameter | None:
     if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant):
         return None  # a docstring
     targets = [node.target] if isinstance(node, ast.AnnAssign) else getattr(node, "targets", [])
     target = targets[0] if len(targets) == 1 else None
-    if not isinstance(target, ast.Name) or getattr(node, "value", None) is None:
+    value = node.value if isinstance(node, ast.Assign | ast.AnnAssign) else None
+    if not isinstance(target, ast.Name) or value is None:
         raise Refused(f"the parameters cell holds `{ast.unparse(node)}`; expected NAME: type = literal")
     try:
-        default = ast.literal_eval(node.value)
+        default = ast.literal_eval(value)
     except (ValueError, TypeError, SyntaxError, MemoryError, RecursionError):
         raise Refused(
-            f"parameter {target.id} is computed (`{ast.unparse(node.value)}`); expected a literal, because an "
+            f"parameter {target.id} is computed (`{ast.unparse(value)}`); expected a literal, because an "
             "injected value would not reach it"
         ) from None
     if not _recordable(default):
         raise Refused(
-            f"the default of parameter {target.id} is `{ast.unparse(node.value)[:80]}`, which no record of a run "
+            f"the default of parameter {target.id} is `{ast.unparse(value)[:80]}`, which no record of a run "
             "can hold; expected text, finite numbers, True, False, None, and lists, tuples and mappings of them"
         )
-    told = ast.unparse(node.annotation) if isinstance(node, ast.AnnAssign) else type(default).__name__
-    told = told.partition("[")[0]  # of list[str] the list
-    fits = type(default) is TYPES.get(told, type(default)) or (told == "float" and type(default) is int)
+    kind = ast.unparse(node.annotation) if isinstance(node, ast.AnnAssign) else type(default).__name__
+    kind = kind.partition("[")[0]  # of list[str] the list
+    fits = type(default) is TYPES.get(kind, type(default)) or (kind == "float" and type(default) is int)
     if not fits:
-        raise Refused(f"parameter {target.id} is declared {told}, but its default is {default!r}")
-    return Parameter(target.id, told if told in TYPES else None, default, helps.get(node.lineno, ""))
+        raise Refused(f"parameter {target.id} is declared {kind}, but its default is {default!r}")
+    return Parameter(target.id, kind if kind in TYPES else None, default, helps.get(node.lineno, ""))
 
 
-def _comments(source):
+def _comments(source: str) -> dict[int, str]:
     tokens = tokenize.generate_tokens(io.StringIO(source).readline)
     return {t.start[0]: t.string.lstrip("# ").strip() for t in tokens if t.type == tokenize.COMMENT}
 
 
-def _article(kind):
-    told = {
+def _article(kind: str) -> str:
+    words = {
         "int": "an int", "bool": "a bool (true or false)", "list": "a list ([a, b])", "dict": "a mapping ({a: 1})",
     }  # fmt: skip
-    return told.get(kind, f"a {kind}")
+    return words.get(kind, f"a {kind}")

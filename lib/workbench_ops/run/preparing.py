@@ -23,11 +23,11 @@ LONGEST_SECONDS = 10**7  # of a timeout
 
 @dataclass(frozen=True)
 class Job:
-    """What is asked for: a notebook and its values, nothing checked yet.
+    """What is asked for: a notebook and its values, not validated yet.
 
-    `kernel` is another than the notebook's own. `versions` are the packages of the environment that the kernel is
+    `kernel` replaces the notebook's own. `versions` are the packages of the environment that the kernel is
     in, where it is not ours. Without `ledger` whoever starts several runs writes it, once, when they have ended.
-    `request` names what asked for the run, where that asks again when it has lost sight of it: of a request at
+    `request` names what asked for the run, where that asks again after it has lost sight of it: of a request at
     most one run passes (`workbench_ops.run.requests`). With `wait` the job waits for another run of it, instead of
     being refused.
     """
@@ -49,7 +49,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A job that was looked at, before anything of it is executed.
+    """A job that was examined, before anything of it is executed.
 
     Attributes:
         job: what was asked for.
@@ -57,7 +57,7 @@ class Prepared:
         notebook: as `notebook.read` returned it.
         record: of the run that it would be.
         given: values beside the notebook's defaults, name to value.
-        environment: read once for the whole run; None where the notebook takes none, or there is no such one.
+        environment: read once for the whole run; None where the notebook takes none, or it does not exist.
         refusal: sentence, None where the run may start.
         answer: record of the run that answers the job's request already; None where the job is to be run.
         waited: whether another run of the job was waited for.
@@ -75,15 +75,15 @@ class Prepared:
 
 
 def kernel_of(notebook: Path | str, engine: str | None = None) -> dict[str, Any]:
-    """Return what a Job says of its notebook's kernel, `kernel` and `versions`; nothing where it is ours.
+    """Return the fields of a Job on its notebook's kernel, `kernel` and `versions`; none where it is ours.
 
     Args:
         notebook: name in notebooks/, or path.
-        engine: in whose kernel it is to run; None for the one that the notebook names, as one does that was saved
+        engine: in whose kernel it is to run; None for the one that the notebook names, as it does if it was saved
             in it.
 
     Raises:
-        ValueError: the engine has no kernel, or lacks something.
+        ArgumentError: the engine has no kernel, or lacks something.
     """
     if (name := engine or _engine_of(notebook)) is None:
         return {}
@@ -92,8 +92,8 @@ def kernel_of(notebook: Path | str, engine: str | None = None) -> dict[str, Any]
     return {"kernel": name, "versions": profiles.versions_in(name)}
 
 
-def _engine_of(notebook):
-    """Return the engine whose kernel a notebook names; None for ours, and for kernels that are no engine's."""
+def _engine_of(notebook: Path | str) -> str | None:
+    """Return the engine whose kernel a notebook names; None for ours, and for kernels of no engine."""
     try:
         own = kernels.named(notebooks.read(notebooks.find(notebook)))
     except notebooks.Refused:  # the runner says what is wrong
@@ -106,13 +106,13 @@ def _engine_of(notebook):
 
 
 def planned(job: Job) -> Prepared:
-    """Look at a job that is not to be started now; nothing is written.
+    """Examine a job that is not to be started now; nothing is written.
 
-    Variables that its environment refers to need not be set: a scheduler has some that whoever writes the schedule
-    has not.
+    Variables that its environment refers to need not be set: the scheduler may have others than the author of the
+    schedule.
 
     Raises:
-        Refused: there is no such notebook, it cannot be read, or the timeout is invalid: no record is of that.
+        Refused: there is no such notebook, it cannot be read, or the timeout is invalid: that is not recorded.
     """
     if job.timeout_seconds is not None and not 0 < job.timeout_seconds < LONGEST_SECONDS:
         raise notebooks.Refused(f"the timeout is a number of seconds, found {job.timeout_seconds}")
@@ -139,9 +139,9 @@ def planned(job: Job) -> Prepared:
 
 @contextmanager
 def turn(prepared: Prepared) -> Iterator[Prepared]:
-    """Hold the turn of a job that is to be run now, and yield it with all that is known then.
+    """Hold the turn of a job that is to be run now, and yield it with what is known by then.
 
-    Where an earlier run of the job's request is under way it is waited for, and its record is the answer; where
+    Where an earlier run of the job's request is under way it is waited for, and its record is the answer. Where
     one passed, its record is.
     """
     job, record = prepared.job, prepared.record
@@ -154,7 +154,7 @@ def turn(prepared: Prepared) -> Iterator[Prepared]:
 
 
 def require_writable(folder: Path) -> None:
-    """Refuse a folder of runs that cannot be written.
+    """Validate that the folder of runs can be written.
 
     Raises:
         Refused: it is not a folder, or not ours to write.
@@ -169,9 +169,9 @@ def require_writable(folder: Path) -> None:
 
 
 def require_sole_values(notebook: NotebookNode, given: Mapping[str, Any]) -> None:
-    """Refuse a notebook in which other values than those of the record would be run with.
+    """Validate that a notebook runs with the values of the record and no others.
 
-    papermill writes a run's values behind the first cell with the tag `parameters`, or in place of those of an
+    papermill writes a run's values after the first cell with the tag `parameters`, or in place of those of an
     earlier run; what a later cell of parameters assigns replaces them, and without any the earlier ones stay.
 
     Args:
@@ -181,29 +181,30 @@ def require_sole_values(notebook: NotebookNode, given: Mapping[str, Any]) -> Non
     Raises:
         Refused: it has a second cell of parameters, or values of an earlier run that would count.
     """
-    first, *more = _tagged(notebook, "parameters") or [None]
-    if more:
+    own, earlier = _tagged(notebook, "parameters"), _tagged(notebook, "injected-parameters")
+    if len(own) > 1:
         raise notebooks.Refused(
-            f"cells {first + 1} and {more[0] + 1} both have the tag parameters, and a run's values stand behind "
+            f"cells {own[0] + 1} and {own[1] + 1} both have the tag parameters, and a run's values stand after "
             "the first: what the other assigns would replace them; make them one cell"
         )
-    earlier = _tagged(notebook, "injected-parameters")
-    if first is not None and earlier and (not given or earlier[0] < first or earlier[1:]):
+    if own and earlier and (not given or earlier[0] < own[0] or earlier[1:]):
         raise notebooks.Refused(
             f"cell {earlier[-1] + 1} has the values of an earlier run (tag injected-parameters), which would "
             "count and not those of this one; delete it"
         )
 
 
-def _tagged(notebook, tag):
-    """Return the places of the code cells with a tag."""
+def _tagged(notebook: NotebookNode, tag: str) -> list[int]:
+    """Return the indices of the code cells with a tag."""
     cells = enumerate(notebook.cells)
     return [n for n, cell in cells if cell.cell_type == "code" and tag in (cell.metadata.get("tags") or [])]
 
 
-def _values(job, notebook):
-    """Return all values of a job, those that are given beside the defaults, and why it is refused, or None."""
-    declared, given, refusal = {}, {}, None
+def _values(job: Job, notebook: NotebookNode) -> tuple[dict[str, Any], dict[str, Any], str | None]:
+    """Return all values of a job, those that are given beside the defaults, and why it is refused or None."""
+    declared: dict[str, notebooks.Parameter] = {}
+    given: dict[str, Any] = {}
+    refusal = None
     try:
         declared = notebooks.parameters(notebook)
         given = notebooks.values(
@@ -216,12 +217,12 @@ def _values(job, notebook):
     return {name: parameter.default for name, parameter in declared.items()} | given, given, refusal
 
 
-def _environment(job, name):
+def _environment(job: Job, name: str) -> tuple[settings.Environment | None, str | None]:
     """Return the environment of a job and why it is refused, or None."""
     environment = None
     try:
         environment = settings.environment(name)
-        if job.kernel is None and not job.versions:  # another Spark's jars its session asks for
+        if job.kernel is None and not job.versions:  # the session of another Spark asks for its jars
             jars.for_environment(environment.jars, name)
         services.require(environment)
     except (ValueError, ModuleNotFoundError) as error:
@@ -229,8 +230,8 @@ def _environment(job, name):
     return environment, None
 
 
-def _lacking(prepared):
-    """Say which variables the session refers to and nobody has set, or that nobody is signed in; else None."""
+def _lacking(prepared: Prepared) -> str | None:
+    """Return which variables the session needs and are not set, or that nobody is signed in; otherwise None."""
     environment, name = prepared.environment, prepared.record.environment
     if environment is None:
         return None
@@ -238,7 +239,7 @@ def _lacking(prepared):
     values = [*settings.catalog_references(environment).values(), spark.master, *map(str, spark.conf.values())]
     variables = {v.removeprefix("env:") for v in values if v.startswith("env:") and secrets.REFERENCE.fullmatch(v)}
     if not (unset := sorted(variable for variable in variables if not os.environ.get(variable))):
-        with suppress(ModuleNotFoundError):  # boto3, which Spark needs not
+        with suppress(ModuleNotFoundError):  # boto3, which Spark does not need
             return account.missing_credentials(environment)
         return None
     by = "; `workbench local cluster` gives both" if name == "cluster" else ""

@@ -4,7 +4,7 @@ import ctypes
 import os
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 import psutil
@@ -13,26 +13,26 @@ TAG = "WORKBENCH_RUN_ID"
 PR_SET_CHILD_SUBREAPER = 36  # linux/prctl.h
 
 
-def tagged(run_id):
-    """Return the living processes that carry a run's tag, wherever their parents are; this one excepted."""
-    found = []
+def tagged(run_id: str) -> list[psutil.Process]:
+    """Return the living processes that carry a run's tag, wherever their parents are, except this one."""
+    processes = []
     for process in psutil.process_iter():
         try:
             if process.pid != os.getpid() and process.environ().get(TAG) == run_id:
-                found.append(process)
+                processes.append(process)
         except (psutil.Error, OSError):
             continue  # gone meanwhile, or another user's
-    return found
+    return processes
 
 
-def adopt():
+def adopt() -> None:
     """Let processes whose parents die become this process's (Linux), so that `below` finds daemons too."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
-def below(pid):
-    """Return the living processes below one, whatever environment they gave themselves."""
+def below(pid: int) -> list[psutil.Process]:
+    """Return the living processes below one, whatever their environment is."""
     try:
         return psutil.Process(pid).children(recursive=True)
     except psutil.Error:
@@ -47,22 +47,23 @@ def when_cut(lifeline: int, act: Callable[[], None]) -> None:
         act: called once, without arguments.
     """
 
-    def wait():
+    def wait() -> None:
         os.read(lifeline, 1)
         act()
 
     threading.Thread(target=wait, daemon=True).start()
 
 
-def kill(found, *, patience_seconds=10):
+def kill(processes: Iterable[psutil.Process], *, patience_seconds: float = 10) -> None:
     """Kill processes and wait until they are gone."""
-    for process in found:
+    processes = list(processes)
+    for process in processes:
         with suppress(psutil.Error):
             process.kill()
-    psutil.wait_procs(found, timeout=patience_seconds)
+    psutil.wait_procs(processes, timeout=patience_seconds)
 
 
-def end(run_id, *, also=()):
+def end(run_id: str, *, also: Iterable[psutil.Process] = ()) -> None:
     """Kill every process of a run and wait until they are gone.
 
     A kernel's JVM outlives it by seconds and a killed runner leaves all of them, so the tag decides.
@@ -72,7 +73,7 @@ def end(run_id, *, also=()):
         also: processes without the tag, as `below` found them.
     """
     kill(also)
-    for _ in range(3):  # a process may have started another one while we looked
-        if not (found := tagged(run_id)):
+    for _ in range(3):  # a process may have started another one meanwhile
+        if not (living := tagged(run_id)):
             break
-        kill(found)
+        kill(living)

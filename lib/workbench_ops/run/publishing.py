@@ -1,4 +1,4 @@
-"""What is left of runs that ended: the verdict and its record, and what people read: reports, index, ledger."""
+"""What runs leave that ended: the verdict and its record, and what people read: reports, index, ledger."""
 
 import shlex
 import subprocess
@@ -24,7 +24,7 @@ NOTIFY_SECONDS = 120  # the rest of a chain, and what waits for our exit code, a
 
 
 def refused(record: Record, reason: str) -> Record:
-    """Record that a run was refused; returns its record."""
+    """Record that a run was refused; return its record."""
     ended = records.finish(record, "refused", seconds=0.0, reason=reason)
     records.write(ended)
     return ended
@@ -36,14 +36,14 @@ def verdict(record: Record, outcome: Outcome, cell: Mapping[str, Any], *, second
     Args:
         record: of the run while it was running.
         outcome: how the process ended that executed the notebook.
-        cell: the last one that is known to have begun, as `watch.follow` tells it; empty before the first.
+        cell: the last one that is known to have begun, as `watch.follow` reports it; empty before the first.
         seconds: how long the run took.
     """
     status, reason, failing = outcome.status, outcome.reason, outcome.failing_cell
     if failing is None and status != "passed" and cell:
         number, first_line = cell["number"], cell["first_line"]
         failing = records.FailingCell(
-            number=number, first_line=first_line, error=outcome.error or status, message=reason
+            number=number, first_line=first_line, error=outcome.error or status, message=reason or ""
         )
     noted = results.read(records.folder(record))
     swallowed = [check["name"] for check in noted["checks"] if not check["passed"]]
@@ -53,13 +53,13 @@ def verdict(record: Record, outcome: Outcome, cell: Mapping[str, Any], *, second
 
 
 def recover() -> list[Record]:
-    """Record runs that were killed from outside as interrupted, and end what they left behind.
+    """Record runs that were killed from outside as interrupted, and end the processes they left behind.
 
     A run is dead when it says *running* and nobody holds its lock, which the operating system lets go however
     the runner ended. Its record is read again under the lock: it may have ended since all were read.
 
     Returns:
-        The records that were put right.
+        The records that were corrected.
     """
     dead = []
     for record in records.every():
@@ -82,12 +82,12 @@ def recover() -> list[Record]:
 
 
 def clean(folder: Path, hidden: Sequence[str], *, keep_log: bool) -> None:
-    """Blank out secrets in what the processes of a run wrote; nobody needs an empty log.
+    """Blank out secrets in what the processes of a run wrote, and delete an empty log.
 
     Args:
         folder: of the run.
         hidden: values that are blanked out, beside what looks like a secret.
-        keep_log: whether the log stays; nobody needs that of a passed run.
+        keep_log: whether the log stays; that of a passed run is not needed.
     """
     for path in (folder / "results.json", folder / "spark.log", folder / "log.txt"):
         if not path.is_file():
@@ -100,7 +100,7 @@ def clean(folder: Path, hidden: Sequence[str], *, keep_log: bool) -> None:
 
 
 def publish(ended: Sequence[Record], hidden: Mapping[str, Sequence[str]] | None = None) -> list[Record]:
-    """Write reports and the index; what cannot be written is said in the last record.
+    """Write reports and the index; the last record says what cannot be written.
 
     Args:
         ended: records of runs that ended, as they are in their folders.
@@ -126,7 +126,7 @@ def publish(ended: Sequence[Record], hidden: Mapping[str, Sequence[str]] | None 
 
 
 def write_ledger() -> None:
-    """Add the runs that the ledger lacks; where it cannot be written that is said, and changes no verdict."""
+    """Add the runs that the ledger lacks; where it cannot be written that is printed, and changes no verdict."""
     try:
         ledger.sync()
     except Exception as error:  # whatever the lake has: the files are the truth, and the next start adds the row
@@ -134,26 +134,26 @@ def write_ledger() -> None:
 
 
 def write_index() -> None:
-    """Write the index of all runs there are.
+    """Write the index of all runs.
 
     Runners take turns, and each reads the records when it is its turn: one that had read them before another
     run ended would otherwise write its older index over the newer one.
     """
     folder = records.runs_folder()
     try:
-        with locks.held(folder / ".index.lock", "another runner does not let go of it", seconds=INDEX_SECONDS):
+        with locks.held(folder / ".index.lock", "another runner does not release it", seconds=INDEX_SECONDS):
             report.write_index(folder, records.every())
     except ValueError as busy:
         print(f"workbench: the index could not be written, the next run does: {busy}", file=sys.stderr)
 
 
 def notify(command: str, record: Record | None = None, *, name: str = "--on-failure") -> None:
-    """Call the user's command when a run failed; what becomes of it changes no verdict.
+    """Call the user's command when a run failed; its outcome changes no verdict.
 
     Args:
         command: a command line.
         record: whose path is its last argument; None where there is none.
-        name: of the setting that the command is from, for what is said of it.
+        name: of the setting that the command is from, for messages.
     """
     path = [] if record is None else [str(records.folder(record) / "run.json")]
     try:
@@ -167,15 +167,15 @@ def notify(command: str, record: Record | None = None, *, name: str = "--on-fail
             print(f"workbench: {name} {command} ended with {code}", file=sys.stderr)
 
 
-def _still_running(record):
-    """Say whether a record says *running* still, read again."""
+def _still_running(record: Record) -> bool:
+    """Read a record again and say whether it still says *running*."""
     try:
         return records.read(records.folder(record) / "run.json").status == "running"
     except ValueError:
         return False
 
 
-def _last_sign(record):
+def _last_sign(record: Record) -> datetime:
     """Return the moment at which a run last wrote into its folder."""
     times = [path.stat().st_mtime for path in records.folder(record).iterdir()]
     return datetime.fromtimestamp(max(times), UTC)

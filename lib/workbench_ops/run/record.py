@@ -9,7 +9,7 @@ import uuid
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from filelock import FileLock
 from pydantic import AfterValidator, ConfigDict, Field, ValidationError
@@ -18,14 +18,14 @@ from workbench._base import files, java, secrets, settings
 from workbench._base.errors import ArgumentError
 from workbench._base.strict import Strict
 
-VERSION = 1  # of the form of run.json; version 0.1 of the library wrote it without one
+VERSION: Final = 1  #  of the form of run.json; version 0.1 of the library wrote it without one
 EXIT_CODES = {"passed": 0, "failed": 1, "refused": 2, "timed_out": 3, "died": 4, "interrupted": 143}
-KILLED = "the runner was killed from outside"  # reason of a run that nobody gave a verdict
+KILLED = "the runner was killed from outside"  # reason of a run without a verdict of its own
 PACKAGES = ("iceberg-workbench", "pyspark", "pyiceberg", "pandas", "pyarrow", "duckdb", "papermill")
 NAMED = ("run_id", "notebook", "status", "started_at", "finished_at")  # by which a record is found: no secrets
 
 
-def _with_zone(text):
+def _with_zone(text: str) -> str:
     try:
         zone = datetime.fromisoformat(text).tzinfo
     except ValueError:
@@ -126,7 +126,7 @@ def new(
     request: str | None = None,
     other: Mapping[str, str] | None = None,
 ) -> Record:
-    """Make a record of a run that is about to start; nothing is written yet.
+    """Return a record of a run that is about to start; nothing is written yet.
 
     Args:
         notebook: path of the notebook.
@@ -136,7 +136,7 @@ def new(
         overrides: texts NAME=VALUE as given.
         engine: name of the engine in whose kernel it runs, or None for the notebook's own.
         request: what asked for the run, where it may ask again.
-        other: the versions there, where they are not ours.
+        other: the versions of its kernel's packages, where they are not ours.
     """
     now = datetime.now(UTC)
     command = ["workbench", "run", _shown(notebook)]
@@ -182,10 +182,10 @@ def folder(record: Record) -> Path:
 def redacted(record: Record, hidden: Iterable[str]) -> Record:
     """Return a record in which `hidden` values, and what looks like a secret, are blanked out.
 
-    The names of its fields and what it is found by stay, whatever secret is spelled like them.
+    The names of its fields and of NAMED stay, even where a secret is spelled like them.
     """
 
-    def clean(value):
+    def clean(value: Any) -> Any:
         if isinstance(value, Strict):
             return type(value)(**{name: clean(item) for name, item in value})
         return [clean(item) for item in value] if isinstance(value, list) else secrets.redact(value, hidden)
@@ -194,7 +194,7 @@ def redacted(record: Record, hidden: Iterable[str]) -> Record:
 
 
 def write(record: Record, *, hidden: Iterable[str] = ()) -> Path:
-    """Write a record in one step, redacted; returns its file."""
+    """Write a record in one step, redacted; return the path of its file."""
     text = json.dumps(document(redacted(record, hidden)), indent=1, ensure_ascii=False)
     path = folder(record) / "run.json"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -220,13 +220,20 @@ def finish(record: Record, status: str, *, seconds: float, **values: Any) -> Rec
     return changed(record, **ended | values)
 
 
+def exit_code(record: Record) -> int:
+    """Return the exit code of a run that has ended."""
+    if record.exit_code is None:
+        raise ArgumentError(f"the run {record.run_id} has no exit code: it is running")
+    return record.exit_code
+
+
 def every(
     notebook: str | None = None, *, on_damage: Callable[[str], object] = lambda sentence: None
 ) -> list[Record]:
-    """Read all records there are, oldest first.
+    """Read all records, oldest first.
 
-    Passed over are those that cannot be read: cut off by a full disk, of a newer version, changed by another
-    program, or not where their run is, as a record names folders that are deleted and pages that are linked.
+    Those that cannot be read are passed over: cut off by a full disk, of a newer version, changed by another
+    program, or not in their run's folder: records name folders that are deleted and pages that are linked.
 
     Args:
         notebook: name of one, whose records alone are read; None for all.
@@ -245,8 +252,8 @@ def read(path: Path) -> Record:
     """Read the record in a run's folder.
 
     Raises:
-        ValueError: the file cannot be read, has a newer version than this library knows, or is damaged or not in
-            the folder of its own run; a sentence that names the file.
+        ArgumentError: the file cannot be read, has a newer version than this library knows, is damaged, or is not
+            in the folder of its own run; the sentence names the file.
     """
     try:
         text = path.read_bytes()
@@ -261,8 +268,8 @@ def read(path: Path) -> Record:
     return record
 
 
-def _wrong(text, error):
-    """Say what is wrong with the text of a record that the model refused."""
+def _wrong(text: bytes, error: ValidationError) -> str:
+    """Return what is wrong with the text of a record that the model refused."""
     try:
         values = json.loads(text)
     except ValueError:
@@ -300,17 +307,17 @@ def versions() -> dict[str, str]:
     return installed
 
 
-def _hidden(override):
+def _hidden(override: str) -> str:
     name, equals, value = override.partition("=")
     return f"{name}{equals}{secrets.hide(name, value)}"
 
 
-def _shown(path):
-    """Return a path as people type it: from the project's folder where it lies in there."""
+def _shown(path: Path | str) -> str:
+    """Return a path as people type it: relative to the project's folder where it is inside."""
     path = Path(path).resolve()
     return str(path.relative_to(settings.home())) if path.is_relative_to(settings.home()) else str(path)
 
 
-def _replace(path, text):
+def _replace(path: Path, text: str) -> None:
     with files.replacing(path) as new:
         new.write_bytes(text.encode("utf-8", "replace"))  # half a character has no UTF-8

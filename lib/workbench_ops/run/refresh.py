@@ -1,4 +1,4 @@
-"""Writing notebooks: executed from a fresh kernel, brought to normal form, byte for byte the same each time."""
+"""Writing notebooks: executed in a fresh kernel, in normal form, byte for byte the same each time."""
 
 import re
 import uuid
@@ -15,7 +15,7 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 NAME = re.compile(r"\d\d_[a-z][a-z0-9_]*")
 
 
-def refresh(path, *, timeout_seconds=600):
+def refresh(path: Path, *, timeout_seconds: int = 600) -> bool:
     """Execute a notebook top to bottom in a fresh kernel and store its outputs in normal form.
 
     Args:
@@ -26,7 +26,7 @@ def refresh(path, *, timeout_seconds=600):
         bool, whether the file changed.
 
     Raises:
-        ValueError: a cell failed or wrote to stderr; the file is left as it was.
+        ArgumentError: a cell failed or wrote to stderr; the file is left as it was.
     """
     from nbclient import NotebookClient
     from nbclient.exceptions import CellExecutionError
@@ -48,14 +48,14 @@ def refresh(path, *, timeout_seconds=600):
     return changed
 
 
-def normal(nb):
+def normal(nb: nbformat.NotebookNode) -> str:
     """Return the text of an executed notebook in normal form.
 
     Kernelspec `python3`, cell metadata only tags, ids kept, execution counts 1…n, streams joined, no timing
     metadata, final newline.
 
     Raises:
-        ValueError: a cell wrote to stderr, or holds an error output.
+        ArgumentError: a cell wrote to stderr, or holds an error output.
     """
     nb.metadata = nbformat.from_dict({"kernelspec": KERNEL, "language_info": {"name": "python"}})
     nb.nbformat, nb.nbformat_minor = 4, 5
@@ -71,7 +71,7 @@ def normal(nb):
     return nbformat.writes(nb).rstrip("\n") + "\n"
 
 
-def create(name):
+def create(name: str) -> Path:
     """Copy the template notebook under a new name.
 
     Args:
@@ -81,7 +81,7 @@ def create(name):
         Path of the new notebook, its outputs empty until it is refreshed.
 
     Raises:
-        ValueError: the name is not of that form, or is taken.
+        ArgumentError: the name is not of that form, or is taken.
     """
     if not NAME.fullmatch(name):
         raise ArgumentError(
@@ -89,7 +89,7 @@ def create(name):
         )
     path = settings.home() / "notebooks" / f"{name}.ipynb"
     if path.exists():
-        raise ArgumentError(f"{name} is there already")
+        raise ArgumentError(f"{name} exists already")
     template = notebooks.read(_template())
     title = name[3:].replace("_", " ").capitalize()
     template.cells[0].source = re.sub(r"^# .*", f"# {title}", template.cells[0].source, count=1)
@@ -101,25 +101,27 @@ def create(name):
     return path
 
 
-def _template():
+def _template() -> Path:
     for folder in (settings.home() / "notebooks", Path(__file__).resolve().parents[3] / "notebooks"):
         if (folder / "00_template.ipynb").is_file():
             return folder / "00_template.ipynb"
-    raise ArgumentError(f"no notebooks/00_template.ipynb in {settings.home()}")
+    raise ArgumentError(f"there is no notebooks/00_template.ipynb in {settings.home()}")
 
 
-def _joined(outputs):
-    """Join consecutive pieces of one stream: how they were cut is chance."""
-    found = []
+def _joined(outputs: list[nbformat.NotebookNode]) -> list[nbformat.NotebookNode]:
+    """Join consecutive pieces of one stream: where they were cut is chance."""
+    joined: list[nbformat.NotebookNode] = []
     for output in outputs:
-        if found and output.output_type == "stream" == found[-1].output_type and output.name == found[-1].name:
-            found[-1].text += output.text
+        if joined and output.output_type == "stream" == joined[-1].output_type and output.name == joined[-1].name:
+            joined[-1].text += output.text
         else:
-            found.append(output)
-    return found
+            joined.append(output)
+    return joined
 
 
-def _normal_output(cell, output, count):
+def _normal_output(
+    cell: nbformat.NotebookNode, output: nbformat.NotebookNode, count: int
+) -> nbformat.NotebookNode:
     first = cell.source.strip().splitlines()[0] if cell.source.strip() else ""
     if output.output_type == "error":
         raise ArgumentError(f"cell {count} ({first}) holds an error: {output.ename}")

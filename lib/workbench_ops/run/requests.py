@@ -1,4 +1,4 @@
-"""Runs of one job never beside each other, and of one request never two that passed.
+"""Runs of one job, never side by side, and of one request, of which at most one passes.
 
 A scheduler that loses sight of a run asks again: its task was killed, the notebook goes on. Both ask with the same
 request (Airflow: the DAG run and how often a person cleared the task), which stands in the run's record. So the
@@ -10,6 +10,7 @@ import json
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from workbench._base import locks
 from workbench_ops.run import record as records
@@ -21,7 +22,7 @@ SAME = ("notebook_path", "notebook_sha256", "params_file", "parameters", "enviro
 
 @dataclass(frozen=True)
 class Turn:
-    """What came of asking for a job's turn.
+    """The answer to asking for a job's turn.
 
     Attributes:
         refusal: sentence, where another run has the turn and is not waited for.
@@ -33,7 +34,7 @@ class Turn:
 
 
 @contextmanager
-def turn(record: Record, *, wait: bool, tell: Callable = lambda **event: None) -> Iterator[Turn]:
+def turn(record: Record, *, wait: bool, tell: Callable[..., None] = lambda **event: None) -> Iterator[Turn]:
     """Hold a job's lock: its notebook, params file and environment have one run at a time.
 
     Args:
@@ -46,7 +47,8 @@ def turn(record: Record, *, wait: bool, tell: Callable = lambda **event: None) -
     folder = records.runs_folder() / ".jobs"
     owner = folder / f"{name}.run"
     job = f"{record.notebook} with {record.params_file or 'no params file'} runs already in this environment"
-    waited_for, looks = [], 0
+    waited_for: list[str] = []
+    looks = 0
     with ExitStack() as living:
         while True:
             try:
@@ -54,13 +56,13 @@ def turn(record: Record, *, wait: bool, tell: Callable = lambda **event: None) -
                     locks.held(folder / f"{name}.lock", job, seconds=POLL_SECONDS if looks else 0)
                 )
                 break
-            except ValueError as held:
+            except ValueError as busy:
                 run_id, request = _owner(owner)
                 ours = wait or (request is not None and request == record.request)
-                # who has just begun writes its name within a moment; until then there is the last one's, or none
+                # a run that has just begun writes its id in a moment; until then there is the last one's, or none
                 if not ours and looks:
-                    other = run_id or "one that begins just now"
-                    yield Turn(refusal=f"{held}: {other}; wait, or give this one its own file")
+                    other = run_id or "one that has just begun"
+                    yield Turn(refusal=f"{busy}: {other}; wait, or give this one its own file")
                     return
                 looks += 1
                 if ours and run_id and run_id not in waited_for:
@@ -92,19 +94,19 @@ def earlier(record: Record, waited_for: tuple[str, ...] = ()) -> Record | None:
     return answers[-1] if answers else None
 
 
-def _answers(record, waited_for):
-    """Say whether the verdict of a run counts for who asks again."""
+def _answers(record: Record, waited_for: tuple[str, ...]) -> bool:
+    """Say whether the verdict of a run counts for a repeated request."""
     given = record.status != "running" and record.reason != records.KILLED
     return record.status == "passed" or (record.run_id in waited_for and given)
 
 
-def _asked(record):
+def _asked(record: Record) -> str:
     """Return what two runs of one job have in common, as JSON holds it."""
     return json.dumps([getattr(record, name) for name in SAME], sort_keys=True, default=str)
 
 
-def _owner(path):
-    """Return (run id, request) of who holds a job's lock, or held it last; Nones where there is none."""
+def _owner(path: Path) -> tuple[str | None, str | None]:
+    """Return (run id, request) of the run that holds a job's lock, or held it last; None, None without one."""
     try:
         named = json.loads(path.read_text(encoding="utf-8"))
         return named["run_id"], named["request"]

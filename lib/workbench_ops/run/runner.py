@@ -1,11 +1,13 @@
-"""A notebook run headless: prepared, executed in a child process, and published, with a record that is honest."""
+"""A notebook run headless: prepared, executed in a child process, and published, with an honest record."""
 
 import json
 import os
 import signal
 import threading
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from workbench._base import scratch, settings
 from workbench_ops.run import durations, kernel, ledger, preparing, processes, publishing, watch
@@ -19,7 +21,7 @@ RESERVE_BYTES = 256 * 1024  # set aside so that a full disk still has room for t
 def run(job: Job) -> Record:
     """Run a notebook and record how it ended.
 
-    Runs that were killed from outside are found and recorded first. The parameters are checked against the
+    Runs that were killed from outside are found and recorded first. The parameters are validated against the
     notebook's own cell before a kernel starts. Where an earlier run of the job's request is under way, it is
     waited for and its record returned; where one passed, its record is.
 
@@ -28,7 +30,7 @@ def run(job: Job) -> Record:
             heading, seconds), `said` (text) and `end` (record).
 
     Returns:
-        The record. Its `status` and `exit_code` tell the verdict.
+        The record. Its `status` and `exit_code` are the verdict.
 
     Raises:
         Refused: nothing was started and no record could be written (no such notebook, runs folder unwritable).
@@ -51,7 +53,7 @@ def run(job: Job) -> Record:
     return ended
 
 
-def _ended(prepared, hidden):
+def _ended(prepared: Prepared, hidden: Sequence[str]) -> tuple[Record, bool]:
     """Return the record of the run that answers a job, and whether it is to be published.
 
     Args:
@@ -68,7 +70,7 @@ def _ended(prepared, hidden):
     return _executed(prepared, hidden), True
 
 
-def _executed(prepared, hidden):
+def _executed(prepared: Prepared, hidden: Sequence[str]) -> Record:
     """Execute the notebook in a child process and return the ended record, written."""
     job, record = prepared.job, prepared.record
     folder = records.folder(record)
@@ -77,7 +79,8 @@ def _executed(prepared, hidden):
     if job.keep_scratch:
         scratch.keep(lake)
         record = records.changed(record, kept_lake=str(lake))
-    cell, started = {}, time.monotonic()
+    cell: dict[str, Any] = {}
+    started = time.monotonic()
     with records.lock(record), watch.signals():
         try:
             records.write(record, hidden=hidden)
@@ -104,7 +107,7 @@ def _executed(prepared, hidden):
     return ended
 
 
-def _tell_begin(prepared):
+def _tell_begin(prepared: Prepared) -> None:
     job, notebook = prepared.job, prepared.notebook
     usual = durations.usual_seconds(prepared.record, records.every(prepared.record.notebook), notebook)
     job.tell(event="begin", run_id=prepared.record.run_id, usual_seconds=usual)
@@ -118,11 +121,16 @@ def _started(prepared: Prepared, folder: Path) -> watch.Child:
     record, environment = prepared.record, prepared.environment
     variables = {processes.TAG: record.run_id, "WORKBENCH_RUN_DIR": str(folder)}
     variables["WORKBENCH_HOME"] = str(settings.home())
-    if environment is not None:
+    if environment is not None and record.environment is not None:
         variables |= settings.for_children(record.environment, environment)
-    options = {"input": prepared.path, "output": folder / "notebook.ipynb", "cwd": prepared.path.parent}
-    options |= {"parameters": json.dumps(prepared.given), "environment": record.environment or ""}
-    options |= {"kernel": record.engine or ""}
+    options = {
+        "input": prepared.path,
+        "output": folder / "notebook.ipynb",
+        "cwd": prepared.path.parent,
+        "parameters": json.dumps(prepared.given),
+        "environment": record.environment or "",
+        "kernel": record.engine or "",
+    }
     with (folder / "log.txt").open("wb") as log:
         child = watch.spawned("workbench_ops.run.child", options, env=os.environ | variables, output=log)
     if prepared.job.ledger:

@@ -1,4 +1,4 @@
-"""A process that tells events, followed from outside: its events, its time, the signals that stop us."""
+"""A process that reports events, followed from outside: its events, its time, the signals that stop us."""
 
 import json
 import os
@@ -12,6 +12,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from types import FrameType
 from typing import Any, BinaryIO, NamedTuple
 
 from workbench._base.errors import WorkbenchError
@@ -26,9 +27,9 @@ class Interrupted(WorkbenchError, Exception):
 
 
 class Child(NamedTuple):
-    """A process of ours that tells events: it ends when our end of its lifeline closes."""
+    """A process of ours that reports events: it ends when our end of its lifeline closes."""
 
-    process: subprocess.Popen
+    process: subprocess.Popen[bytes]
     events: int
     lifeline: int
 
@@ -41,7 +42,7 @@ class Outcome:
         status: of the run, a key of record.EXIT_CODES.
         reason: sentence; None where it passed.
         failing_cell: None where the process could not say.
-        error: what that of the cell under way is called then; empty for the status.
+        error: name of the error of the cell under way; empty for the status.
     """
 
     status: str
@@ -51,7 +52,7 @@ class Outcome:
 
 
 def spawned(module: str, options: Mapping[str, object], *, env: Mapping[str, str], output: BinaryIO) -> Child:
-    """Start a module of ours as a process that tells events and does not outlive us.
+    """Start a module of ours as a process that reports events and does not outlive us.
 
     Args:
         module: full name; it takes the options, and beside them `--events` and `--lifeline`, file descriptors.
@@ -87,7 +88,7 @@ def follow(
         child: the process, `workbench_ops.run.child`.
         started: of time.monotonic, when the run began.
         timeout_seconds: how long the run may take; None for no limit.
-        cell: takes what is told of the cell under way: number, of, heading, first_line.
+        cell: receives what is known about the cell under way: number, of, heading, first_line.
         tell: called with the event `cell`, and these, for each cell that begins.
     """
     process, events, lifeline = child
@@ -117,7 +118,7 @@ def follow(
     return outcome
 
 
-def _lines_of(pipe, *, deadline):
+def _lines_of(pipe: int, *, deadline: float | None) -> Iterator[bytes]:
     """Yield the lines that come through one pipe until it closes; TimeoutError at the deadline."""
     with selectors.DefaultSelector() as selector:
         selector.register(pipe, selectors.EVENT_READ)
@@ -128,7 +129,7 @@ def _lines_of(pipe, *, deadline):
 
 def lines(
     selector: selectors.BaseSelector, *, deadline: float | None = None
-) -> Iterator[tuple[object, bytes | None]]:
+) -> Iterator[tuple[Any, bytes | None]]:
     """Yield the lines that come through pipes, until all of them are closed.
 
     Args:
@@ -141,10 +142,12 @@ def lines(
     Raises:
         TimeoutError: the deadline has come.
     """
-    unfinished = defaultdict(bytes)
+    unfinished = defaultdict[int, bytes](bytes)
     while selector.get_map():
-        left_seconds = deadline - time.monotonic() if deadline else None
-        if (left_seconds is not None and left_seconds <= 0) or not (ready := selector.select(left_seconds)):
+        remaining_seconds = deadline - time.monotonic() if deadline else None
+        if (remaining_seconds is not None and remaining_seconds <= 0) or not (
+            ready := selector.select(remaining_seconds)
+        ):
             raise TimeoutError
         for key, _ in ready:
             part = os.read(key.fd, 65536)
@@ -159,10 +162,10 @@ def lines(
 
 
 @contextmanager
-def signals():
+def signals() -> Iterator[None]:
     """Turn SIGTERM, SIGINT and SIGHUP into Interrupted, where this is the main thread."""
 
-    def stop(number, frame):
+    def stop(number: int, frame: FrameType | None) -> None:
         for other in STOPS:
             signal.signal(other, signal.SIG_IGN)
         raise Interrupted(number)
@@ -173,9 +176,9 @@ def signals():
 
 @contextmanager
 def stop_requests() -> Iterator[int]:
-    """Give the read end of a pipe that tells of SIGTERM, SIGINT and SIGHUP: a line each, the signal's number.
+    """Yield the read end of a pipe that reports SIGTERM, SIGINT and SIGHUP: a line each, the signal's number.
 
-    For who has several processes to look after: nothing is interrupted half-way.
+    It is for a caller with several processes: nothing is interrupted half-way.
     """
     read_end, write_end = os.pipe()
     try:
@@ -187,10 +190,10 @@ def stop_requests() -> Iterator[int]:
 
 
 @contextmanager
-def handling(handler: Callable[[int, object], object]) -> Iterator[None]:
-    """Let a handler take the signals that stop us, where this is the main thread.
+def handling(handler: Callable[[int, FrameType | None], object]) -> Iterator[None]:
+    """Handle the signals that stop us by a function, where this is the main thread.
 
-    One that whoever started us has ignored stays so: nohup does that with SIGHUP.
+    A signal that is ignored already stays so: nohup does that with SIGHUP.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -7,12 +7,15 @@ task is `workbench schedule run` in the project's own Python environment; Airflo
 
 import json
 import shlex
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from string import Template
 
 from workbench_ops.schedules import entries as schedules
 from workbench_ops.schedules import running
+from workbench_ops.schedules.entries import Entry
+from workbench_ops.schedules.running import Place
 
 GRACE_SECONDS = 120  # the runner ends a run that is too slow and records it; Airflow only ends a runner that hangs
 START = datetime(2026, 1, 1, tzinfo=UTC)  # fixed, so that the text is; nothing is caught up
@@ -77,7 +80,7 @@ def run(name, *, timeout_seconds, retries, retry_wait_seconds, doc_md):
 ''')
 
 
-def text(entries, place):
+def text(entries: Mapping[str, Entry], place: Place) -> str:
     """Return a Python file with a DAG `workbench_<entry>` for each entry that has a time.
 
     Args:
@@ -98,7 +101,7 @@ def text(entries, place):
     return "\n".join([head, *(_dag(entries, name, place) for name, entry in entries.items() if entry.cron)])
 
 
-def _dag(entries, name, place):
+def _dag(entries: Mapping[str, Entry], name: str, place: Place) -> str:
     entry, names = entries[name], schedules.chain(entries, name)
     start = f"datetime({START.year}, {START.month}, {START.day}, tzinfo=timezone.utc)"
     lines = [
@@ -112,30 +115,34 @@ def _dag(entries, name, place):
         "):",
         "    tasks = {}",
     ]
-    for each in names:
-        one = entries[each]
+    for task_name in names:
+        task = entries[task_name]
         lines += [
-            f"    tasks[{each!r}] = run(",
-            f"        {each!r},",
-            f"        timeout_seconds={one.timeout_seconds!r},",
-            f"        retries={one.retries!r},",
-            f"        retry_wait_seconds={one.retry_wait_seconds!r},",
-            f"        doc_md={_page(one, place)!r},",
+            f"    tasks[{task_name!r}] = run(",
+            f"        {task_name!r},",
+            f"        timeout_seconds={task.timeout_seconds!r},",
+            f"        retries={task.retries!r},",
+            f"        retry_wait_seconds={task.retry_wait_seconds!r},",
+            f"        doc_md={_page(task, place)!r},",
             "    )",
         ]
-    lines += [f"    tasks[{before!r}] >> tasks[{each!r}]" for each in names for before in entries[each].after]
+    lines += [
+        f"    tasks[{before!r}] >> tasks[{task_name!r}]"
+        for task_name in names
+        for before in entries[task_name].after
+    ]
     return "\n".join([*lines, ""])
 
 
-def _page(entry, place):
+def _page(entry: Entry, place: Place) -> str:
     """Markdown of a task: what it runs and where its report is; values in code blocks, where nothing is markup."""
-    told = {"notebook": entry.notebook, "params": entry.params, "environment": entry.environment}
+    values = {"notebook": entry.notebook, "params": entry.params, "environment": entry.environment}
     index = str(Path(place.home) / "runs" / "index.html")
-    what = json.dumps({key: value for key, value in told.items() if value}, indent=1, ensure_ascii=False)
+    what = json.dumps({key: value for key, value in values.items() if value}, indent=1, ensure_ascii=False)
     return f"A notebook run:\n\n{_fenced(what)}\n\nAll reports, the newest first:\n\n{_fenced(index)}\n"
 
 
-def _fenced(value):
+def _fenced(value: str) -> str:
     fence = "```"
     while fence in value:
         fence += "`"

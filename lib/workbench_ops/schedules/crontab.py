@@ -8,32 +8,37 @@ at its minutes of every hour instead, and looks whether it is due.
 
 import re
 import shlex
-from datetime import UTC, datetime
+from collections.abc import Mapping
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 
 from workbench._base.errors import ArgumentError
 from workbench_ops.schedules import entries as schedules
 from workbench_ops.schedules import times
+from workbench_ops.schedules.entries import Entry
+from workbench_ops.schedules.running import Place
 
 LONGEST = 990  # bytes of a command: Vixie's cron cuts at 1,000 without a word
 LOGS = ".workbench/schedules"
 NOW = r'"$(/bin/date -u +\%Y-\%m-\%dT\%H:\%M)"'
 
 
-def text(entries, place, *, daemon, year=None):
+def text(
+    entries: Mapping[str, Entry], place: Place, *, daemon: tuple[str, tzinfo], year: int | None = None
+) -> str:
     """Return a crontab for crontab(1): a line for each entry that has a time, in the order of the file.
 
     Args:
         entries: what `entries.read` returned.
         place: Place of the project.
-        daemon: (name, zone) of the clock that the cron daemon lives by.
-        year: year from which on two zones are compared; this one by default.
+        daemon: (name, zone) of the clock that the cron daemon follows.
+        year: first of the two years in which time zones are compared; this one by default.
 
     Returns:
         text, the same for the same arguments.
 
     Raises:
-        ValueError: a path holds a line break, or a line would be longer than cron reads.
+        ArgumentError: a path holds a line break, or a line would be longer than cron reads.
     """
     zone_name, zone = daemon
     year = year or datetime.now(UTC).year
@@ -53,16 +58,17 @@ def text(entries, place, *, daemon, year=None):
     return "\n".join([*lines, "# end workbench schedules", ""])
 
 
-def command(name, place, *, asked=False):
+def command(name: str, place: Place, *, asked: bool = False) -> str:
     """Return the command of an entry as it stands in a crontab: for /bin/sh, percent signs escaped.
 
-    Its output is appended to the entry's log; its exit code is that of `workbench schedule run`.
+    With `asked` it looks first whether the entry is due. Its output is appended to the entry's log; its exit code
+    is that of `workbench schedule run`.
     """
-    set_ = "".join(f" {key}={quoted(value)}" for key, value in place.variables.items())
+    variables = "".join(f" {key}={quoted(value)}" for key, value in place.variables.items())
     run = f"{quoted(place.command)} schedule run {name}" + (f" --due {NOW}" if asked else "")
     line = (
         f"cd {quoted(place.home)} && /bin/mkdir -p {LOGS} &&"
-        f" exec{' /usr/bin/env' if set_ else ''}{set_} {run} >>{LOGS}/{name}.log 2>&1"
+        f" exec{' /usr/bin/env' if variables else ''}{variables} {run} >>{LOGS}/{name}.log 2>&1"
     )
     if len(line.encode()) > LONGEST:
         raise ArgumentError(
@@ -71,28 +77,28 @@ def command(name, place, *, asked=False):
     return line
 
 
-def quoted(value):
+def quoted(value: str) -> str:
     r"""Return a word for /bin/sh inside a crontab.
 
     cron ends a command at a percent sign and takes `\%` for it; busybox leaves that to the shell. Outside of
     quotes both arrive at a percent sign, so it always stands there.
 
     Raises:
-        ValueError: the value has a control character, which no line of a crontab can hold.
+        ArgumentError: the value has a control character, which no line of a crontab can hold.
     """
     if re.search(r"[\x00-\x1f\x7f]", value):
         raise ArgumentError(f"{value!r} has a line break or a control character; a crontab cannot hold it")
     return r"\%".join(shlex.quote(part) if part else "" for part in value.split("%")) or "''"
 
 
-def logrotate(place, *, weeks=8):
+def logrotate(place: Place, *, weeks: int = 8) -> str:
     """Return a configuration of logrotate for the entries' logs: weekly, compressed a turn later.
 
     A run under way keeps writing to the file it opened, so the newest rotated one is not compressed and no log is
     cut off or copied. It names the folder's owner: run as root, logrotate leaves alone what a group may write to.
 
     Raises:
-        ValueError: the project's folder has a character that logrotate reads as a pattern or cannot quote.
+        ArgumentError: the project's folder has a character that logrotate reads as a pattern or cannot quote.
     """
     if re.search(r'[\x00-\x1f\x7f"*?\[\]{}\\]', place.home):
         raise ArgumentError(
@@ -104,23 +110,23 @@ def logrotate(place, *, weeks=8):
     )
 
 
-def _owner(folder):
+def _owner(folder: Path) -> str:
     """User and group of a folder: names, or numbers where the system has no names for them."""
     numbers = folder.stat()
-    found = []
-    for ask, number in ((folder.owner, numbers.st_uid), (folder.group, numbers.st_gid)):
+    names = []
+    for name_of, number in ((folder.owner, numbers.st_uid), (folder.group, numbers.st_gid)):
         try:
-            found.append(ask())
+            names.append(name_of())
         except KeyError:
-            found.append(str(number))
-    return " ".join(found)
+            names.append(str(number))
+    return " ".join(names)
 
 
-def _wake_ups(expression):
+def _wake_ups(expression: str) -> str:
     if expression.split()[0] == "*":
         return "* * * * *"
     return f"{','.join(str(minute) for minute in times.slots(expression))} * * * *"
 
 
-def _printable(text_):
+def _printable(text_: str) -> str:
     return re.sub(r"[^\w/+-]", "_", text_)

@@ -1,9 +1,10 @@
-"""The entries of `params/schedules.yml`, typed; what is wrong with them is said before anything is scheduled."""
+"""The entries of `params/schedules.yml`, typed and validated before anything is scheduled."""
 
 import re
 import shlex
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     BaseModel,
@@ -15,15 +16,17 @@ from pydantic import (
     field_validator,
     model_validator,
 )
+from pydantic_core import ErrorDetails
 
 from workbench._base import secrets, settings, strict, yaml_files
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench_ops.schedules import times
 
 NAME = r"^[a-z][a-z0-9_]{0,59}$"  # it stands in crontabs, file names and DAG ids: nothing there needs quoting
 FILE = "params/schedules.yml"
 Line = Annotated[str, StringConstraints(min_length=1, max_length=4000, pattern=r"^[^\x00-\x1f\x7f]+$")]
-Names = Annotated[tuple[str, ...], BeforeValidator(lambda v: (v,) if isinstance(v, str) else v)]
+Names = Annotated[tuple[str, ...], BeforeValidator(lambda names: (names,) if isinstance(names, str) else names)]
 
 
 class Entry(BaseModel):
@@ -46,42 +49,43 @@ class Entry(BaseModel):
 
     @field_validator("on_failure")
     @classmethod
-    def _a_command(cls, command):
+    def _a_command(cls, command: str | None) -> str | None:
         if command is None:
             return None
         try:
             words = shlex.split(command)
         except ValueError as error:
-            raise ArgumentError(f"no command line: {str(error).lower()}") from None
+            raise ArgumentError(f"it is not a command line: {str(error).lower()}") from None
         if not words:
-            raise ArgumentError("a command line has a program")
-        if found := secrets.kind("on_failure", command):
-            raise ArgumentError(f"it holds {found}; let the command read it from where secrets are")
+            raise ArgumentError("a command line must name a program, found none")
+        if secret := secrets.kind("on_failure", command):
+            raise ArgumentError(f"it holds {secret}; let the command read it from where secrets are")
         return command
 
     @model_validator(mode="after")
-    def _a_time_or_a_predecessor(self):
+    def _a_time_or_a_predecessor(self) -> Self:
         if bool(self.cron) == bool(self.after):
-            found = "both" if self.cron else "neither"
+            given = "both" if self.cron else "neither"
             raise ArgumentError(
-                f"an entry has cron (it begins at a time) or after (it follows others), found {found}"
+                f"an entry has cron (it begins at a time) or after (it follows others), found {given}"
             )
         if len(set(self.after)) < len(self.after):
             raise ArgumentError(f"after names an entry twice: {', '.join(self.after)}")
         if self.after and "time_zone" in self.model_fields_set:
-            raise ArgumentError("time_zone is that of cron; what follows others has none of its own")
+            raise ArgumentError("time_zone belongs to cron; an entry that follows others has none")
         if self.cron:
             times.zone(self.time_zone)
             times.require(self.cron)
         return self
 
 
-def path():
-    """Return the file of this project's schedules, there or not."""
+def path() -> Path:
+    """Return the path of this project's schedules, whether the file exists or not."""
     return settings.home() / FILE
 
 
-def read(file=None):
+@checked
+def read(file: Path | str | None = None) -> dict[str, Entry]:
     """Read the schedules.
 
     Args:
@@ -91,17 +95,17 @@ def read(file=None):
         dict, name to Entry, in the order of the file; empty where the file is empty.
 
     Raises:
-        ValueError: the file is missing or wrong; the message names the entry, the key and what is expected.
+        ArgumentError: the file is missing or wrong; the message names the entry, the key and what is expected.
     """
     file = file or path()
     if not Path(file).is_file():
-        raise ArgumentError(f"no schedules {file}; docs/schedules.md has one to begin with")
-    found = yaml_files.read(file)
-    if found is None:
+        raise ArgumentError(f"there is no file {file} of schedules; docs/schedules.md has one to begin with")
+    values = yaml_files.read(file)
+    if values is None:
         return {}
-    if not isinstance(found, dict):
-        raise ArgumentError(f"{file}: expected names of entries, found a {type(found).__name__}")
-    entries = {name: _entry(name, values, file) for name, values in found.items()}
+    if not isinstance(values, dict):
+        raise ArgumentError(f"{file}: expected names of entries, found a {type(values).__name__}")
+    entries = {name: _entry(name, keys, file) for name, keys in values.items()}
     try:
         roots(entries)
     except ValueError as error:
@@ -109,47 +113,54 @@ def read(file=None):
     return entries
 
 
-def one(entries, name):
-    """Return the entry of that name; a ValueError names the nearest one and those there are."""
+def named(entries: Mapping[str, Entry], name: str) -> Entry:
+    """Return the entry of that name.
+
+    Raises:
+        ArgumentError: there is none; the message names the nearest one and those there are.
+    """
     if name in entries:
         return entries[name]
-    close = strict.nearest(str(name), entries)
-    meant = f" (did you mean {close}?)" if close else ""
-    raise ArgumentError(f"no entry {name!r} in {FILE}{meant}; it has {', '.join(entries) or 'none'}")
+    raise ArgumentError(
+        f"no entry {name!r} in {FILE}{_meant(name, entries)}; it has {', '.join(entries) or 'none'}"
+    )
 
 
-def roots(entries):
+def _meant(name: str, names: Iterable[str]) -> str:
+    close = strict.nearest(str(name), names)
+    return f" (did you mean {close}?)" if close else ""
+
+
+def roots(entries: Mapping[str, Entry]) -> dict[str, str]:
     """Return for each entry the one with a time that it follows, over however many others (itself if it has one).
 
     Raises:
-        ValueError: a predecessor is unknown, entries follow each other in a circle, or an entry follows two that
-            begin at times of their own (whose end would it wait for?).
+        ArgumentError: a predecessor is unknown, entries follow each other in a circle, or an entry follows two
+            that begin at times of their own (whose end would it wait for?).
     """
-    found = {}
+    root: dict[str, str] = {}
 
-    def visit(name, way):
-        if name in found:
-            return found[name]
+    def visit(name: str, way: tuple[str, ...]) -> str:
+        if name in root:
+            return root[name]
         if name in way:
             raise ArgumentError(f"{name} follows itself: {' after '.join((*way[way.index(name) :], name))}")
         if name not in entries:
-            close = strict.nearest(str(name), entries)
-            meant = f" (did you mean {close}?)" if close else ""
-            raise ArgumentError(f"{way[-1]}: after names {name!r}, which is no entry{meant}")
+            raise ArgumentError(f"{way[-1]}: after names {name!r}, which is not an entry{_meant(name, entries)}")
         entry = entries[name]
         first = {name} if entry.cron else {visit(before, (*way, name)) for before in entry.after}
         if len(first) > 1:
             raise ArgumentError(
                 f"{name} follows entries with times of their own: {', '.join(sorted(first))}; name one"
             )
-        found[name] = first.pop()
-        return found[name]
+        root[name] = first.pop()
+        return root[name]
 
     return {name: visit(name, ()) for name in entries}
 
 
-def chain(entries, name):
-    """Return the names of an entry and of all that follow it, each behind those that it follows."""
+def chain(entries: Mapping[str, Entry], name: str) -> list[str]:
+    """Return the names of an entry and of all that follow it, each after those that it follows."""
     inside = {name}
     while more := {other for other in entries if inside & set(entries[other].after)} - inside:
         inside |= more
@@ -165,28 +176,27 @@ def chain(entries, name):
     return ordered
 
 
-def _entry(name, values, file):
+def _entry(name: Any, values: Any, file: Path | str) -> Entry:
     if not isinstance(name, str) or not re.fullmatch(NAME, name):
-        raise ArgumentError(f"{file}: {name!r} is no name of an entry: small letters, digits, _, at most 60")
+        raise ArgumentError(f"{file}: {name!r} is not a name of an entry: small letters, digits, _, at most 60")
     if not isinstance(values, dict):
         raise ArgumentError(f"{file}: {name}: expected keys and values, found {secrets.redact(repr(values))}")
     try:
         return Entry(name=name, **{str(key): value for key, value in values.items()})
     except (ValidationError, TypeError) as error:
         problems = error.errors() if isinstance(error, ValidationError) else []
-        told = "; ".join(_problem(problem) for problem in problems) or "the name of an entry is its key"
-        raise ArgumentError(f"{file}: {name}: {told}") from None
+        sentences = "; ".join(_problem(problem) for problem in problems) or "the name of an entry is its key"
+        raise ArgumentError(f"{file}: {name}: {sentences}") from None
 
 
-def _problem(problem):
+def _problem(problem: ErrorDetails) -> str:
     key = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
         valid = [field for field in Entry.model_fields if field != "name"]
-        close = strict.nearest(key, valid)
-        return f"{key} is no key{f' (did you mean {close}?)' if close else ''}; there are {', '.join(valid)}"
-    said = problem["msg"].removeprefix("Value error, ")
+        return f"{key} is not a key{_meant(key, valid)}; there are {', '.join(valid)}"
+    message = problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "string_pattern_mismatch":
-        said = "expected one line without control characters"
-    shown = isinstance(problem["input"], str | int | float) and not secrets.kind(key, problem["input"])
-    found = f", found {problem['input']!r}" if shown else ""
-    return f"{key}: {said}{found}" if key else said
+        message = "expected one line without control characters"
+    printable = isinstance(problem["input"], str | int | float) and not secrets.kind(key, problem["input"])
+    shown = f", found {problem['input']!r}" if printable else ""
+    return f"{key}: {message}{shown}" if key else message

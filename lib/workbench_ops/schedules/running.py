@@ -6,13 +6,14 @@ Exit codes are those of the runner: 0 passed, 1 failed, 2 refused, 3 timed out, 
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from workbench._base import java, locks, settings
 from workbench._base.errors import ArgumentError
+from workbench_ops.run.record import Record
 from workbench_ops.schedules import entries as schedules
 
 INTERRUPTED = 143
@@ -20,6 +21,8 @@ INTERRUPTED = 143
 # itself until somebody changes something, a slow run would hold up the next one, a stopped one was meant to stop.
 RETRIED = (1, 4)
 FINAL = (2, 3, INTERRUPTED)
+Start = Callable[[schedules.Entry], tuple[int, Record | None]]
+Notify = Callable[[schedules.Entry, Record | None], None]
 FOREVER = -1  # seconds, as filelock has it: what is waited for has a timeout of its own
 # They decide what is found, and in whose account; none holds a secret
 PATHS = (
@@ -46,7 +49,7 @@ def here() -> Place:
     """Return the Place of this project and this Python environment.
 
     Raises:
-        ValueError: the command is not installed beside this Python.
+        ArgumentError: the command is not installed beside this Python.
     """
     command = Path(sys.executable).parent / "workbench"
     if not command.is_file():
@@ -55,8 +58,8 @@ def here() -> Place:
         )
     home = settings.home().resolve()
     variables = {name: os.environ[name] for name in (*PATHS, *NAMES) if os.environ.get(name)}
-    if found := java.on_path():  # a scheduler's PATH is another one
-        variables["JAVA_HOME"] = found
+    if java_home := java.on_path():  # a scheduler's PATH differs
+        variables["JAVA_HOME"] = java_home
     return Place(str(home), str(command), variables)
 
 
@@ -72,12 +75,20 @@ def needed(environment: settings.Environment | None) -> list[str]:
     return [name.removeprefix("env:") for name in settings.references(environment) if name.startswith("env:")]
 
 
-def folder():
+def folder() -> Path:
     """Return the folder of this project's schedules: logs and locks."""
     return settings.home() / ".workbench" / "schedules"
 
 
-def run(entries, name, start, *, notify, say, wait=time.sleep):
+def run(
+    entries: Mapping[str, schedules.Entry],
+    name: str,
+    start: Start,
+    *,
+    notify: Notify,
+    say: Callable[[str], None],
+    wait: Callable[[float], None] = time.sleep,
+) -> int:
     """Run an entry, and then those that follow it; one whose predecessor did not pass is not started.
 
     Args:
@@ -91,36 +102,36 @@ def run(entries, name, start, *, notify, say, wait=time.sleep):
     Returns:
         int, 0 or the exit code of the first entry that did not pass.
     """
-    codes = {}
-    for each in schedules.chain(entries, name):
-        entry = entries[each]
-        if behind := [before for before in entry.after if codes.get(before)]:
-            say(f"{each} is not started: {', '.join(behind)} did not pass")
-            codes[each] = codes[behind[0]]
+    codes: dict[str, int] = {}
+    for follower in schedules.chain(entries, name):
+        entry = entries[follower]
+        if not_passed := [before for before in entry.after if codes.get(before)]:
+            say(f"{follower} is not started: {', '.join(not_passed)} did not pass")
+            codes[follower] = codes[not_passed[0]]
             continue
         for attempt in range(1, entry.retries + 2):
-            codes[each] = once(entry, start, attempt=attempt, notify=notify)
-            if codes[each] not in RETRIED or attempt > entry.retries:
+            codes[follower] = once(entry, start, attempt=attempt, notify=notify)
+            if codes[follower] not in RETRIED or attempt > entry.retries:
                 break
-            say(f"{each} ended with {codes[each]}, try {attempt + 1} of {entry.retries + 1} follows")
+            say(f"{follower} ended with {codes[follower]}, try {attempt + 1} of {entry.retries + 1} follows")
             wait(entry.retry_wait_seconds)
-        if codes[each] == INTERRUPTED:
+        if codes[follower] == INTERRUPTED:
             break
     return next((code for code in codes.values() if code), 0)
 
 
-def once(entry, start, *, attempt, notify):
+def once(entry: schedules.Entry, start: Start, *, attempt: int, notify: Notify) -> int:
     """Run one try of an entry, and notify when it failed for good; returns the exit code.
 
     Args:
         entry: what to run.
         start: as for `run`.
-        attempt: which try this is, from 1; a scheduler that counts tries itself says it.
+        attempt: which try this is, from 1, also where a scheduler counts them.
         notify: as for `run`.
     """
-    code, left = start(entry)
+    code, ended = start(entry)
     if code and (code not in RETRIED or attempt > entry.retries):
-        notify(entry, left)
+        notify(entry, ended)
     return code
 
 
@@ -131,13 +142,13 @@ def turn(entries: dict[str, schedules.Entry], name: str, *, say: Callable[[str],
     Where the entry waits, one start waits for the one under way; a third is refused like the second of others.
 
     Raises:
-        ValueError: the chain is running, or one waits for it already.
+        ArgumentError: the chain is running, or another start waits for it already.
     """
     first, waits = schedules.roots(entries)[name], entries[name].while_running == "wait"
     running = f"{first}, or what follows it, is still running"
-    with ExitStack() as held:
+    with ExitStack() as locked:
         try:
-            held.enter_context(locks.held(folder() / f"{first}.lock", f"{running}; this start is refused"))
+            locked.enter_context(locks.held(folder() / f"{first}.lock", f"{running}; this start is refused"))
         except ValueError:
             if not waits:
                 raise
@@ -145,5 +156,5 @@ def turn(entries: dict[str, schedules.Entry], name: str, *, say: Callable[[str],
                 folder() / f"{first}.next.lock", f"{running}, and another start waits; this one is refused"
             ):
                 say(f"{running}; {name} waits for its end")
-                held.enter_context(locks.held(folder() / f"{first}.lock", running, seconds=FOREVER))
+                locked.enter_context(locks.held(folder() / f"{first}.lock", running, seconds=FOREVER))
         yield

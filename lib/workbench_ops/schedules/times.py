@@ -10,7 +10,8 @@ or the hour comes whenever the clock on the wall fits.
 import math
 import re
 from bisect import bisect_left
-from datetime import UTC, datetime, timedelta
+from collections.abc import Collection, Iterator
+from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice
 from pathlib import Path
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError, available_timezones
@@ -35,15 +36,15 @@ QUARTER = 15  # minutes: the offsets of all time zones in use differ by multiple
 MINUTE, DAY = timedelta(minutes=1), timedelta(days=1)
 
 
-def require(expression):
-    """Refuse a cron expression that is wrong, that never comes, or that cron programs read in different ways.
+def require(expression: str) -> None:
+    """Validate a cron expression: one that never comes, or that cron programs read differently, is refused.
 
     Raises:
-        ValueError: the sentence names the field, what is expected and what was found.
+        ArgumentError: the sentence names the field, what is expected and what was found.
     """
     if not expression.isascii():
         raise ArgumentError(
-            f"{expression!r} has a character that cron does not read, such as a space that is none"
+            f"{expression!r} has a character that cron does not read, such as a non-breaking space"
         )
     fields = expression.split()
     if len(fields) != 5:
@@ -61,16 +62,16 @@ def require(expression):
         raise ArgumentError(f"{expression!r} never comes") from None
 
 
-def _wrong(number, item, *, alone):
+def _wrong(number: int, item: str, *, alone: bool) -> str | None:
     least, most, names = LEAST[number], MOST[number], NAMES[number]
     if item.lower() in names:
         return (
             None if alone else f"{item}: a name stands alone (lists and ranges of names are not read everywhere)"
         )
-    if not (found := ITEM.fullmatch(item)):
+    if not (match := ITEM.fullmatch(item)):
         known = f", or one of {' '.join(names)}" if names else ""
         return f"expected numbers {least} to {most}{known}, with * - / , between them, found {item!r}"
-    star, first, last, step = found.groups()
+    star, first, last, step = match.groups()
     if step is not None and not 1 <= int(step) <= most:
         return f"a step is 1 to {most}, found {item!r}"
     if star:
@@ -93,8 +94,8 @@ def _wrong(number, item, *, alone):
     return None
 
 
-def _wrong_days(days, weekdays):
-    """Say what cron programs read differently in the two fields of days, each of which is right by itself."""
+def _wrong_days(days: str, weekdays: str) -> str | None:
+    """Return what cron programs read differently in the two fields of days, each of which is valid by itself."""
     both = f"day of month {days} and day of week {weekdays}"
     starred = [field for field in (days, weekdays) if field.startswith("*")]
     if starred and "*" not in starred:
@@ -112,28 +113,28 @@ def _wrong_days(days, weekdays):
     return None
 
 
-def _values(field, number):
+def _values(field: str, number: int) -> set[int]:
     """Return the set of values of a field that `_wrong` accepts; its number is the index in FIELDS."""
-    return set().union(*(_values_of_item(item.lower(), number) for item in field.split(",")))
+    return set[int]().union(*(_values_of_item(item.lower(), number) for item in field.split(",")))
 
 
-def _values_of_item(item, number):
+def _values_of_item(item: str, number: int) -> set[int]:
     if item in NAMES[number]:
         return {NAMES[number].index(item) + LEAST[number]}
-    star, first, last, step = ITEM.fullmatch(item).groups()
+    star, first, last, step = ITEM.findall(item)[0]
     most = SATURDAY if number == DAY_OF_WEEK else MOST[number]
     least, most = (LEAST[number], most) if star else (int(first), int(last or first))
     return set(range(least, most + 1, int(step or 1)))
 
 
-def zone(name):
+def zone(name: str) -> ZoneInfo:
     """Return the time zone of an IANA name.
 
-    What lies beside the zones on some machines is none of them: localtime is another one on each machine, and
-    right/ counts leap seconds, which a C library does and Python does not.
+    Some files beside the zones are not accepted: localtime differs from machine to machine, and right/ counts leap
+    seconds, which a C library does and Python does not.
 
     Raises:
-        ValueError: there is none; the message names the nearest one.
+        ArgumentError: there is no such zone; the message names the nearest one.
     """
     try:
         if OTHER_ZONES.fullmatch(name):
@@ -142,11 +143,13 @@ def zone(name):
     except (ZoneInfoNotFoundError, ValueError, OSError):
         close = strict.nearest(name, available_timezones())
         meant = f" (did you mean {close}?)" if close else ""
-        raise ArgumentError(f"no time zone {name!r}{meant}; it has a name like Europe/Berlin or UTC") from None
+        raise ArgumentError(
+            f"{name!r} is not a time zone{meant}; expected a name like Europe/Berlin or UTC"
+        ) from None
 
 
-def following(expression, time_zone, after, *, count):
-    """Return the next times of an expression behind a moment.
+def following(expression: str, time_zone: str, after: datetime, *, count: int) -> list[datetime]:
+    """Return the next times of an expression after a moment.
 
     Args:
         expression: five fields that `require` accepts.
@@ -163,16 +166,16 @@ def following(expression, time_zone, after, *, count):
     starred = any(field.startswith("*") for field in expression.split()[:2])
     clock, after = zone(time_zone), after.astimezone(UTC)
     try:
-        found = list(islice((_starred if starred else _fixed)(expression, clock, after), count))
+        moments = list(islice((_starred if starred else _fixed)(expression, clock, after), count))
     except OverflowError:  # Python has no year 10000
-        found = []
-    if len(found) < count:
+        moments = []
+    if len(moments) < count:
         raise StopIteration
-    return [one.astimezone(clock) for one in found]
+    return [moment.astimezone(clock) for moment in moments]
 
 
-def _walls(expression, after):
-    """Yield the times of an expression behind another one, all of them without a zone."""
+def _walls(expression: str, after: datetime) -> Iterator[datetime]:
+    """Yield the times of an expression after another one, all of them without a zone."""
     from cronsim import CronSim, CronSimError
 
     try:
@@ -181,51 +184,51 @@ def _walls(expression, after):
         return
 
 
-def _fixed(expression, clock, after):
+def _fixed(expression: str, clock: ZoneInfo, after: datetime) -> Iterator[datetime]:
     """Yield the times in UTC of an expression with a fixed minute and hour: each of the wall clock's once."""
     last = after
     for wall in _walls(expression, after.astimezone(clock).replace(tzinfo=None)):
         moment, later = (wall.replace(tzinfo=clock, fold=fold).astimezone(UTC) for fold in (0, 1))
         if later < moment:  # it is jumped over, by a change of clocks between the two
-            moment = _change(clock, later.astimezone(clock).utcoffset(), later, moment)
+            moment = _change(clock, _offset(clock, later), later, moment) or moment
         if moment > last:  # or it was before: asked in an hour that comes twice, or jumped over with another one
             yield moment
             last = moment
 
 
-def _starred(expression, clock, after):
+def _starred(expression: str, clock: ZoneInfo, after: datetime) -> Iterator[datetime]:
     """Yield the times in UTC of an expression with a * for the minute or hour: whenever the wall clock fits."""
-    offset = after.astimezone(clock).utcoffset()
+    offset = _offset(clock, after)
     while True:
         wall = next(_walls(expression, (after + offset).replace(tzinfo=None)), None)
         if wall is None:
             return
         moment = wall.replace(tzinfo=UTC) - offset
         if change := _change(clock, offset, after, moment):  # until there it never fitted
-            after, offset = change - MINUTE, change.astimezone(clock).utcoffset()
+            after, offset = change - MINUTE, _offset(clock, change)
         else:
             yield (after := moment)
 
 
-def _change(clock, offset, after, until):
-    """Return the first minute behind `after`, `until` among them, that has another offset; None without."""
+def _change(clock: ZoneInfo, offset: timedelta, after: datetime, until: datetime) -> datetime | None:
+    """Return the first minute after `after`, up to `until`, that has another offset; None if there is none."""
     while after < until:
         day = min(after + DAY, until)
-        if day.astimezone(clock).utcoffset() != offset:
+        if _offset(clock, day) != offset:
             break
         after = day
     else:
         return None
     minutes = range(1, math.ceil((day - after) / MINUTE) + 1)
     start = after.replace(second=0, microsecond=0)
-    place = bisect_left(minutes, True, key=lambda n: (start + n * MINUTE).astimezone(clock).utcoffset() != offset)
+    place = bisect_left(minutes, True, key=lambda n: _offset(clock, start + n * MINUTE) != offset)
     return start + minutes[place] * MINUTE
 
 
-def due(expression, time_zone, at):
+def due(expression: str, time_zone: str, at: datetime) -> bool:
     """Say whether a cron daemon that wakes a job up in its `slots` is to run it at this wake-up.
 
-    Every time of the expression belongs to the first slot at or behind it, so it is run once: none is doubled and
+    Every time of the expression belongs to the first slot at or after it, so it is run once: none is doubled and
     none is lost, in whichever zone the daemon lives, and nothing has to be remembered between two wake-ups.
 
     Args:
@@ -239,20 +242,20 @@ def due(expression, time_zone, at):
     return following(expression, time_zone, before, count=1)[0] <= slot
 
 
-def _slot(moment, minutes):
+def _slot(moment: datetime, minutes: Collection[int]) -> datetime:
     while moment.minute not in minutes:
         moment -= timedelta(minutes=1)
     return moment
 
 
-def slots(expression):
+def slots(expression: str) -> list[int]:
     """Return the minutes of an hour at which an expression can come in any time zone, sorted."""
     minutes = _values(expression.split()[0], number=0)
     return sorted({(minute + shift) % 60 for minute in minutes for shift in range(0, 60, QUARTER)})
 
 
-def machine_zone(file="/etc/localtime"):
-    """Return (name, zone) of the clock that cron lives by here: not that of a user's TZ. Missing is UTC."""
+def machine_zone(file: str | Path = "/etc/localtime") -> tuple[str, ZoneInfo]:
+    """Return (name, zone) of the clock that cron follows here, whatever a user's TZ says; UTC if there is none."""
     path = Path(file)
     if not path.is_file():
         return "UTC", ZoneInfo("UTC")
@@ -262,8 +265,12 @@ def machine_zone(file="/etc/localtime"):
         return name, ZoneInfo.from_file(data, key=name)
 
 
-def same_clock(one, other, year):
-    """Say whether two zones show the same time all through a year and the one behind it."""
+def _offset(clock: tzinfo, moment: datetime) -> timedelta:
+    return moment.astimezone(clock).utcoffset() or timedelta()
+
+
+def same_clock(first: tzinfo, second: tzinfo, year: int) -> bool:
+    """Say whether two zones show the same time all through a year and the next one."""
     begin = datetime(year, 1, 1, tzinfo=UTC)
     hours = (begin + timedelta(hours=h) for h in range(2 * 366 * 24))
-    return all(hour.astimezone(one).utcoffset() == hour.astimezone(other).utcoffset() for hour in hours)
+    return all(_offset(first, hour) == _offset(second, hour) for hour in hours)

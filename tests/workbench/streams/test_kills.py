@@ -97,7 +97,7 @@ def test_an_interrupt_ends_it_behind_its_batch(spark, stream, table, sent, child
     assert b"batch 1" in process.stderr.readline()
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of its processes
     said, errors = process.communicate(timeout=WAIT_SECONDS)
-    assert process.returncode == 0 and b"Traceback" not in errors and b"ends behind this batch" in errors
+    assert process.returncode == 0 and b"Traceback" not in errors and b"ends after this batch" in errors
     rows = found(spark, table)
     assert json.loads(said)["good"] == len(rows) == len(set(rows)) > 0
 

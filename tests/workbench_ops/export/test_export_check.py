@@ -40,7 +40,7 @@ PLANTED = [  # the last cell of a notebook that is clean, (line, rule, grade), w
     ("display(1)\ndisplay(2)", (1, "magic", "cannot run"), "display: the session is plain Python"),
     ("from . import helpers", (1, "import", "cannot run"), "a relative import, '.': a notebook is in no package"),
     ("from ..a.b import c", (1, "import", "cannot run"), "a relative import, '..a.b'"),
-    ("try:\n    import not_installed_anywhere\nexcept ImportError:\n    x = None", (2, "import", "differs"), "what stands behind except is run"),
+    ("try:\n    import not_installed_anywhere\nexcept ImportError:\n    x = None", (2, "import", "differs"), "what follows except is run"),
     ("try:\n    import not_installed_anywhere\nexcept KeyError:\n    x = None", (2, "import", "cannot run"), "there is no version to pin"),
     ("x = = 1", (1, "magic", "cannot run"), "neither Python nor a magic"),
     ('rows = pd.read_csv("data/rows.csv")', (1, "file", "cannot run"), "a relative path, 'data/rows.csv'"),

@@ -191,7 +191,9 @@ def test_what_is_no_script_is_refused():
         wrong = f"Glue keeps the name {name} for itself; rename that parameter of mine"
         with pytest.raises(ValueError, match=wrong):
             script(made(parameters=f'{name}: str = "x"'))
-    with pytest.raises(ValueError, match="mine: cell 1 is no Python"):
+    with pytest.raises(ValueError, match="mine: cell 1 is not Python"):
         script(made("x = = 1"))
-    with pytest.raises(ValueError, match="mine is no script: from __future__ imports must occur at the beginning"):
+    with pytest.raises(
+        ValueError, match="mine cannot be a script: from __future__ imports must occur at the beginning"
+    ):
         script(made("from __future__ import annotations"))

@@ -93,7 +93,7 @@ def test_a_notebook_sees_what_it_would_see_there(project, built, tmp_path_factor
     assert said(ran[4]) == "idle_timeout: to no effect, the session runs already"
     assert said(ran[5]) == "['append', 'delete']"
     assert "invalid syntax" in said(ran[6])  # the session gets it as it is
-    assert "is no magic of the Glue kernel" in said(ran[7]) and "'time'" in said(ran[7])
+    assert "is not a magic of the Glue kernel" in said(ran[7]) and "'time'" in said(ran[7])
     assert "'!'" in said(ran[8])
     assert said(ran[9]) == "4"
     noted = json.loads((project / kernel.RECORD).read_text())
@@ -110,7 +110,7 @@ def test_it_is_run_as_any_notebook_is(project, built):
     with studio.installed(built):
         record = runner.run(Job(str(project / "exported.ipynb")))
     assert (record.status, record.failing_cell.number) == ("failed", 2)
-    assert record.failing_cell.message == "'no_such_thing' is no magic of the Glue kernel"
+    assert record.failing_cell.message == "'no_such_thing' is not a magic of the Glue kernel"
     noted = json.loads((records.folder(record) / kernel.RECORD).read_text())
     assert [(one["cell"], one["magic"], one["value"]) for one in noted] == [
         (1, "glue_version", "6.0"), (2, "no_such_thing", "1"),
@@ -121,9 +121,9 @@ def test_it_is_run_as_any_notebook_is(project, built):
 @pytest.mark.parametrize(
     ("name", "value", "says"),
     [
-        ("idle_timeout", "ten", "a whole number from 1 on; found 'ten'"),
-        ("timeout", "0", "a whole number from 1 on; found '0'"),
-        ("number_of_workers", "1", "a whole number from 2 on; found '1'"),
+        ("idle_timeout", "ten", "an integer of at least 1, found 'ten'"),
+        ("timeout", "0", "an integer of at least 1, found '0'"),
+        ("number_of_workers", "1", "an integer of at least 2, found '1'"),
         ("glue_version", "7.0", "no Glue version '7.0'"),
         ("worker_type", "huge", "no worker type 'huge'"),
     ],
@@ -135,7 +135,7 @@ def test_a_value_that_a_magic_does_not_take(name, value, says):
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"--conf": 1}'])
 def test_configure_takes_an_object_of_texts(text):
-    with pytest.raises(ValueError, match="%%configure takes a JSON object"):
+    with pytest.raises(ValueError, match="%%configure must be a JSON object"):
         kernel.configured(text)
 
 
@@ -154,7 +154,7 @@ def test_where_s3_is_by_a_file_system_of_sparks_own(monkeypatch):
 def test_settings_stand_behind_each_other():
     assert kernel.settings_of("a.b=c=d --conf e=f g  --conf h=") == {"a.b": "c=d", "e": "f g", "h": ""}
     assert kernel.settings_of("") == {}
-    with pytest.raises(ValueError, match="--conf takes name=value; found 'nothing'"):
+    with pytest.raises(ValueError, match="--conf must be name=value, found 'nothing'"):
         kernel.settings_of("a=b --conf nothing")
 
 

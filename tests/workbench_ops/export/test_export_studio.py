@@ -222,6 +222,6 @@ def test_refusals():
     with pytest.raises(ValueError, match="no worker type 'XL'; there are G.1X"):
         session(notebook, worker="XL")
     for place in ("/data", "s3://", "s3:///x", "s3://lake/a,b", "s3://lake/my wheels"):
-        with pytest.raises(ValueError, match=f"{place} is no folder on S3; expected s3://bucket/folder"):
+        with pytest.raises(ValueError, match=f"{place} is not a folder on S3; expected s3://bucket/folder"):
             session(notebook, place=place)
     assert declared(notebook) == []

@@ -28,7 +28,7 @@ def test_the_log_comes_in_pieces_and_calls_of_many_threads_are_mixed():
     whole += "".join(f"{part}----8<----\n" for pair in zip(first[:-1], second[:-1], strict=True) for part in pair)
     for start in range(0, len(whole), 7):
         log.feed(whole[start : start + 7])
-    assert sorted((one.operation, one.one("key"), one.service) for one in log.calls()) == [
+    assert sorted((one.operation, one.first("key"), one.service) for one in log.calls()) == [
         ("GetObject", "a/1", "s3"), ("GetObject", "a/3", "s3"), ("GetObject", "a/4", "s3"), ("HeadObject", "a/2", "s3"),
     ]  # fmt: skip
 
@@ -53,13 +53,17 @@ def test_operations_of_s3(method, path, query, operation):
 def test_a_bucket_leads_the_host_or_the_path():
     own = signed("GET", "/k", host="my.lake.s3.eu-central-1.amazonaws.com")
     near = signed("GET", "/k", host="lake.localhost:4566")
-    assert {one.one("bucket") for one in read(own + near, {"localhost:4566"})[1]} == {"my.lake", "lake"}
+    assert {one.first("bucket") for one in read(own + near, {"localhost:4566"})[1]} == {"my.lake", "lake"}
 
 
 def test_a_copy_a_version_and_a_tag_are_seen():
     copy = signed("PUT", "/lake/to", headers=("x-amz-copy-source:/other/from", "x-amz-tagging:a=b"))
     (found,) = read(copy)[1]
-    assert (found.operation, found.one("source"), found.all("extra")) == ("CopyObject", "other/from", ("tagging",))
+    assert (found.operation, found.first("source"), found.all("extra")) == (
+        "CopyObject",
+        "other/from",
+        ("tagging",),
+    )
     (found,) = read(signed("DELETE", "/lake/k", query="versionId=v"))[1]
     assert (found.operation, found.all("extra")) == ("DeleteObject", ("version",))
 

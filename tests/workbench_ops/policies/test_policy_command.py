@@ -114,7 +114,7 @@ def test_what_cannot_be_recorded_is_refused_before_it_runs(project):
 def test_a_place_that_cannot_be_written_is_refused_before_it_runs(project, output):
     write_notebook(project / "notebooks" / "01_mine.ipynb", "x = 1")
     said = workbench("policies", "01_mine", "--output", output, cwd=project)
-    sentence = f"workbench: {output} cannot be written: its folder is not there, or it is one\n"
+    sentence = f"workbench: {output} cannot be written: its folder does not exist, or it is a folder\n"
     assert (said.returncode, said.stdout, said.stderr) == (2, "", sentence)
     assert not (project / "runs").exists()
 

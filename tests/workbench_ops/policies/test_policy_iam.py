@@ -40,7 +40,9 @@ def test_a_run_becomes_a_policy():
     statements[-1]["Condition"] = {"StringLike": {"s3:prefix": ["warehouse/sales.db/*"]}}
     assert found.document == {"Version": "2012-10-17", "Statement": statements}
     assert found.missing == ()
-    assert found.notes == ("Spark told no objects of DeleteObjects; taken to be in lake/warehouse/sales.db/*",)
+    assert found.notes == (
+        "Spark did not name the objects of DeleteObjects; taken to be in lake/warehouse/sales.db/*",
+    )
     assert (objections(found.document), policies.faults(found.document)) == ([], [])
 
 

@@ -41,7 +41,7 @@ def test_arrow_and_python_of_a_notebook_are_in_it(account):
     assert said.returncode == 0, said.stderr
     document = json.loads(said.stdout)
     assert (
-        "Arrow told no objects of GetObject, HeadObject; taken to be in wb-account/warehouse/wap_gate.db/*"
+        "Arrow did not name the objects of GetObject, HeadObject; taken to be in wb-account/warehouse/wap_gate.db/*"
         in said.stderr
     )
     assert (objections(document), policies.faults(document)) == ([], [])

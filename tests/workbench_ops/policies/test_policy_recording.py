@@ -106,7 +106,7 @@ def test_what_came_before_the_end_is_taken(tmp_path):
     os.write(listener.pipe, signed("GET", "/lake/a/b").encode())
     listener.over.set()
     listener._listen()
-    assert len(listener.found()) == 51
+    assert len(listener.calls()) == 51
     os.close(listener.pipe)
     listener.socket.close()
 

@@ -189,7 +189,7 @@ def test_wrong_files_are_refused(declared, tmp_path, text, sentence):
 
 
 def test_a_missing_file_and_an_empty_one(declared, tmp_path):
-    with pytest.raises(Refused, match="no params file nowhere.yml"):
+    with pytest.raises(Refused, match="there is no params file nowhere.yml"):
         notebooks.values(declared, file="nowhere.yml")
     (tmp_path / "empty.yml").write_text("")
     assert notebooks.values(declared, file=tmp_path / "empty.yml") == {}

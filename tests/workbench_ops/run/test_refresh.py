@@ -46,5 +46,5 @@ def test_a_new_notebook_comes_from_the_template(project):
     assert made.cells[0].source.splitlines()[0] == "# Find duplicates"
     assert [c.source for c in made.cells[1:]] == [c.source for c in template.cells[1:]]
     assert all(not c.outputs and c.execution_count is None for c in made.cells if c.cell_type == "code")
-    assert "25_find_duplicates is there already" in workbench("new", "25_find_duplicates", cwd=project).stderr
+    assert "25_find_duplicates exists already" in workbench("new", "25_find_duplicates", cwd=project).stderr
     assert "is not a name for a notebook" in workbench("new", "../x", cwd=project).stderr

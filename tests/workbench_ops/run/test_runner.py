@@ -237,7 +237,7 @@ def test_the_other_run_is_said_before_it_has_written_who_it_is(project):
         next((project / "runs" / ".jobs").glob("*.run")).unlink()
         with requests.turn(records.new(path, environment="local"), wait=False) as second:
             assert first.refusal is None and second.refusal.endswith(
-                "in this environment: one that begins just now; wait, or give this one its own file"
+                "in this environment: one that has just begun; wait, or give this one its own file"
             )
 
 

@@ -77,7 +77,7 @@ def test_check_names_what_the_scheduler_must_have(scheduled):
     ("text", "sentence"),
     [
         ('a: {notebook: 01_goood, cron: "1 2 * * *"}', "a: no notebook 01_goood (did you mean 01_good?)"),
-        ('a: {notebook: 01_good, params: params/no.yml, cron: "1 2 * * *"}', "a: no params file params/no.yml"),
+        ('a: {notebook: 01_good, params: params/no.yml, cron: "1 2 * * *"}', "a: there is no params file params/no.yml"),
         ('a: {notebook: 02_bad, params: params/more.yml, cron: "1 2 * * *"}', "a: N is not a parameter"),
         ('a: {notebook: 01_good, environment: lake, cron: "1 2 * * *"}', "a: ENVIRONMENT is not a parameter"),
         (GOOD + 'b: {notebook: notebooks/01_good.ipynb, params: ./params/more.yml, cron: "1 3 * * *"}',
@@ -217,7 +217,7 @@ def test_a_wake_up_that_is_not_due_does_nothing(inside, scheduled):
     assert not list(project.glob("runs/*/*"))
     for moment in ("soon", "0001-01-01T00:00+05:00", "9999-12-31T23:59"):
         code, wrong = inside(project, "schedule", "run", "gone", "--due", moment)
-        assert code == 2 and f"'{moment}' is no time like 2026-01-31T02:15" in wrong.err
+        assert code == 2 and f"'{moment}' is not a time like 2026-01-31T02:15" in wrong.err
     assert "no entry 'good'" in inside(project, "schedule", "run", "good")[1].err
 
 

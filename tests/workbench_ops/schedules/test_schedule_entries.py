@@ -56,28 +56,28 @@ A = 'a: {notebook: x, cron: "1 2 * * *"'
     [
         ("- a\n", "expected names of entries, found a list"),
         ("a: 1\n", "a: expected keys and values, found 1"),
-        ("A-b: {notebook: x}\n", "'A-b' is no name of an entry: small letters, digits, _, at most 60"),
+        ("A-b: {notebook: x}\n", "'A-b' is not a name of an entry: small letters, digits, _, at most 60"),
         (f"{A}}}\n{A}}}\n", "a stands twice"),
         ('a: {cron: "1 2 * * *"}', "a: notebook: Field required"),
-        (f"{A}, timeout: 5}}", "a: timeout is no key (did you mean timeout_seconds?); there are notebook, params"),
+        (f"{A}, timeout: 5}}", "a: timeout is not a key (did you mean timeout_seconds?); there are notebook, params"),
         (f"{A}, name: b}}", "a: the name of an entry is its key"),
         (f"{A}, timeout_seconds: 0}}", "a: timeout_seconds: Input should be greater than or equal to 1, found 0"),
         (f"{A}, retries: 11}}", "a: retries: Input should be less than or equal to 10, found 11"),
         (f'{A}, retries: "1"}}', "a: retries: Input should be a valid integer, found '1'"),
-        (f"{A}, time_zone: Europe/Berln}}", "no time zone 'Europe/Berln' (did you mean Europe/Berlin?)"),
+        (f"{A}, time_zone: Europe/Berln}}", "'Europe/Berln' is not a time zone (did you mean Europe/Berlin?)"),
         ('a: {notebook: x, cron: "61 2 * * *"}', "a: minute: expected 0 to 59, found '61'"),
         ("a: {notebook: x}", "a: an entry has cron (it begins at a time) or after (it follows others), found neither"),
         (f"{A}, after: a}}", "or after (it follows others), found both"),
-        (f"{A}}}\nb: {{notebook: y, after: a, time_zone: UTC}}", "b: time_zone is that of cron"),
-        (f"{A}}}\nb: {{notebook: y, after: aa}}", "b: after names 'aa', which is no entry (did you mean a?)"),
+        (f"{A}}}\nb: {{notebook: y, after: a, time_zone: UTC}}", "b: time_zone belongs to cron"),
+        (f"{A}}}\nb: {{notebook: y, after: aa}}", "b: after names 'aa', which is not an entry (did you mean a?)"),
         (f"{A}}}\nb: {{notebook: y, after: [a, a]}}", "b: after names an entry twice: a, a"),
         ("a: {notebook: x, after: b}\nb: {notebook: y, after: a}", "a follows itself: a after b after a"),
         (f'{A}}}\nb: {{notebook: y, cron: "1 3 * * *"}}\nc: {{notebook: z, after: [a, b]}}',
          "c follows entries with times of their own: a, b; name one"),
         ('a: {notebook: "x\\ny", cron: "1 2 * * *"}', "a: notebook: expected one line without control characters"),
-        (f'{A}, on_failure: "./x \'"}}', "a: on_failure: no command line: no closing quotation"),
+        (f'{A}, on_failure: "./x \'"}}', "a: on_failure: it is not a command line: no closing quotation"),
         ("a: https://me:secret@host/", "a: expected keys and values, found 'https://[secret]@host/'"),
-        (f'{A}, on_failure: " "}}', "a: on_failure: a command line has a program"),
+        (f'{A}, on_failure: " "}}', "a: on_failure: a command line must name a program, found none"),
         (f'{A}, on_failure: "curl https://me:secret@host/"}}', "a: on_failure: it holds a URL with a password"),
     ],
 )  # fmt: skip
@@ -89,12 +89,12 @@ def test_refused_with_a_sentence(tmp_path, text, sentence):
 
 
 def test_no_file_and_no_such_entry(tmp_path):
-    with pytest.raises(ValueError, match="no schedules .*schedules.yml; docs/schedules.md"):
+    with pytest.raises(ValueError, match="there is no file .*schedules.yml of schedules; docs/schedules.md"):
         entries.read(tmp_path / "schedules.yml")
     with pytest.raises(
         ValueError, match=r"no entry 'laod' in params/schedules.yml \(did you mean load\?\); it has load, gate"
     ):
-        entries.one(read(tmp_path, WHOLE), "laod")
+        entries.named(read(tmp_path, WHOLE), "laod")
 
 
 def test_what_comes_after_what(tmp_path):

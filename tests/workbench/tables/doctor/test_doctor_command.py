@@ -174,5 +174,5 @@ def test_what_is_refused(spark, namespace, tmp_path):
     (tmp_path / "empty.sql").write_text("-- nothing\n")
     with pytest.raises(ValueError, match=r"empty.sql has no query"):
         call("table", "a.b", "--queries", tmp_path / "empty.sql")
-    with pytest.raises(ValueError, match="do not go with a table"):
+    with pytest.raises(ValueError, match="are not those of a table"):
         call("--fix", "table", "a.b")

@@ -258,7 +258,7 @@ def test_nothing_is_done_while_the_pointer_is_in_doubt(spark, namespace, policy,
     for more in ((), ("--plan",)):
         code, text = call(table, *policy(COMPACTION), *more)
         last = text.splitlines()[-1]
-        assert code == 1 and last.startswith("left   nothing is done, for a commit would go on from where the ")
+        assert code == 1 and last.startswith("left   nothing is done, as a commit would go on from where the ")
         assert f"pointer is: the catalog names {places[0]}, and " in last and "done " not in text
     versions.swap_in_jdbc(spark, *swap, seen=places[0], to=newest, before=places[2])
     commits.forget(spark, table)

@@ -40,7 +40,7 @@ def policy(tmp_path):
         (["a.b"], "keep_snapshot: 1\n", "keep_snapshot is not a setting (did you mean keep_snapshots?)"),
         (["a.b"], "limits: {max_commits: 0}\n", "limits.max_commits: "),
         (["a.b", "c"], "", "'c' is not a table name"),
-        (["a.b", "c.d", "a.b"], "", "a.b stands twice"),
+        (["a.b", "c.d", "a.b"], "", "a.b is named twice"),
         (["a.b", "c.d", "--mark", "5"], "", "--mark belongs to one table; name that one alone"),
         (["a.b"], "orphans_older_than_days: 0.5\n", "orphans_older_than_days is 0.5, and this command takes 1 or more"),
     ],
@@ -54,7 +54,7 @@ def test_what_is_refused_before_a_session(policy, monkeypatch, arguments, text, 
 def test_no_orphans_are_meant_where_the_policy_has_none(policy, monkeypatch):
     """Then their age is no reason to refuse."""
     monkeypatch.setattr(session, "start", lambda environment: None)
-    monkeypatch.setattr(COMMAND, "_one", lambda spark, name, *rest: {"a.b": 0, "c.d": 2, "e.f": 1}[name])
+    monkeypatch.setattr(COMMAND, "_maintained", lambda spark, name, *rest: {"a.b": 0, "c.d": 2, "e.f": 1}[name])
     text = "actions: [compact_data]\norphans_older_than_days: 0.5\n"
     together = (["a.b"], ["a.b", "e.f"], ["a.b", "c.d", "e.f"])
     assert [call(*names, *policy(text)) for names in together] == [0, 1, 2]
