@@ -1,31 +1,36 @@
 """Rules about other frames, which are given under an alias."""
 
 import re
+from collections.abc import Callable, Hashable, Sequence
 
 from workbench._base import releases
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import Column, DataFrame, DataType
 from workbench.quality.comparisons import met
-from workbench.quality.frames import Bound, Judged, first_line, named, over_rows, unmet
+from workbench.quality.frames import Bound, Facts, Frame, Judged, first_line, named, over_rows, unmet
+from workbench.quality.rules import Rule
 from workbench.quality.syntax import name
 
+Pair = tuple[tuple[Column, DataType], tuple[Column, DataType]]  # a column of the frame, and of the reference
 
-def row_count_match(frame, rule):
+
+def row_count_match(frame: Frame, rule: Rule) -> Bound:
     """Bind RowCountMatch: the rows of the frame for each row of the reference."""
     alias = name(rule.parameters[0])
     reference = _reference(frame, alias)
     key = ("rows of", alias)
 
-    def judge(facts):
+    def judge(facts: Facts) -> Judged:
         if not facts[key]:
             return Judged(False, f"Reference dataset {alias} has no rows")
         ratio = facts["rows", None] / facts[key]
-        passed = met(rule.condition, ratio)
+        passed = met(rule.required, ratio)
         return Judged(passed, None if passed else unmet(ratio), {f"Dataset.{alias}.RowCountMatch": ratio})
 
     return Bound(frame.rows(None) | {key: reference.count}, judge)
 
 
-def referential_integrity(frame, rule):
+def referential_integrity(frame: Frame, rule: Rule) -> Bound:
     """Bind ReferentialIntegrity: the share of the rows whose key, without NULL, is in the reference."""
     from pyspark.sql import functions as F
 
@@ -35,10 +40,10 @@ def referential_integrity(frame, rule):
         raise ArgumentError(f"{len(own)} columns are compared with {len(theirs)} of {alias}")
     reference = frame.references[alias]
     pairs = [(frame.column(a), frame.column(b, reference)) for a, b in zip(own, theirs, strict=True)]
-    for (_, left), (_, right), wanted in ((*pair, one) for pair, one in zip(pairs, own, strict=True)):
+    for column_name, ((_, left), (_, right)) in zip(own, pairs, strict=True):
         if not _comparable(left, right):
             raise ArgumentError(
-                f'"{wanted}" is {left.simpleString()}, and its column of {alias} {right.simpleString()}; '
+                f'"{column_name}" is {left.simpleString()}, and its column of {alias} {right.simpleString()}; '
                 "they cannot be compared without loss"
             )
     names = tuple((frame.field(a).name, frame.field(b, reference).name) for a, b in zip(own, theirs, strict=True))
@@ -47,14 +52,14 @@ def referential_integrity(frame, rule):
     keys = [frame.helper((*key, i)) for i in range(len(pairs))]
     known = _known(reference, pairs, keys).withColumn(helper, F.lit(True))
 
-    def attach(df):
+    def attach(df: DataFrame) -> DataFrame:
         same = [left == named(k) for ((left, _), _), k in zip(pairs, keys, strict=True)]
         return df.join(known, same, "left").drop(*keys)
 
-    return _found(frame, rule, key, helper, attach, f"Column.{alias}.ReferentialIntegrity")
+    return _by_share(frame, rule, key, helper, attach, f"Column.{alias}.ReferentialIntegrity")
 
 
-def _known(reference, pairs, keys):
+def _known(reference: DataFrame, pairs: Sequence[Pair], keys: Sequence[str]) -> DataFrame:
     """Return the different keys of the reference as values of the frame's types, without those it cannot hold."""
     from pyspark.errors import PySparkException
     from pyspark.sql import functions as F
@@ -73,15 +78,17 @@ def _known(reference, pairs, keys):
         raise ArgumentError(f"its keys cannot be compared: {first_line(error)}") from error
 
 
-def _found(frame, rule, key, helper, attach, metric):
+def _by_share(
+    frame: Frame, rule: Rule, key: Hashable, helper: str, attach: Callable[[DataFrame], DataFrame], metric: str
+) -> Bound:
     from pyspark.sql import functions as F
 
-    def count():
-        return attach(frame.df).agg(F.count(named(helper))).first()[0]
+    def count() -> int:
+        return attach(frame.df).agg(F.count(named(helper))).collect()[0][0]
 
-    def judge(facts):
+    def judge(facts: Facts) -> Judged:
         share = facts[key] / facts["rows", None]
-        passed = met(rule.condition, share)
+        passed = met(rule.required, share)
         return Judged(passed, None if passed else unmet(share), {metric: share})
 
     row = F.coalesce(named(helper), F.lit(False))
@@ -89,14 +96,14 @@ def _found(frame, rule, key, helper, attach, metric):
     return Bound(needs, over_rows(None, judge), row=row, attach={helper: attach}, joins=False, whole=False)
 
 
-def _reference(frame, alias):
+def _reference(frame: Frame, alias: str) -> DataFrame:
     if alias not in frame.references:
-        there = ", ".join(frame.references) or "none"
-        raise ArgumentError(f'there is no reference "{alias}"; references= has {there}')
+        known = ", ".join(frame.references) or "none"
+        raise ArgumentError(f'there is no reference "{alias}"; references= has {known}')
     return frame.references[alias]
 
 
-def _columns_of(frame, text):
+def _columns_of(frame: Frame, text: str) -> tuple[str, list[str]]:
     """Read `alias.column` or `alias.{column, column}`; an alias may have dots itself."""
     known = [alias for alias in frame.references if text.startswith(f"{alias}.")]
     alias = max(known, key=len) if known else text.partition(".")[0]
@@ -109,7 +116,7 @@ def _columns_of(frame, text):
     return alias, columns
 
 
-def _comparable(left, right):
+def _comparable(left: DataType, right: DataType) -> bool:
     """Say whether equality is exact: the same type, or two kinds of whole numbers and decimals."""
     from pyspark.sql import types as T
 
