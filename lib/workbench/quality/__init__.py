@@ -32,7 +32,7 @@ MARKS = ("DataQualityRulesPass", "DataQualityRulesFail", "DataQualityRulesSkip",
 
 @dataclass(frozen=True)
 class RuleOutcome:
-    """What became of one rule.
+    """The result of one rule.
 
     Attributes:
         rule: its text.
@@ -51,7 +51,7 @@ class RuleOutcome:
 
 @dataclass(frozen=True)
 class Result:
-    """Hold the outcome of a ruleset on a frame.
+    """The outcome of a ruleset on a frame.
 
     Attributes:
         ruleset: the text.
@@ -167,7 +167,7 @@ def evaluate(
         Result.
 
     Raises:
-        ValueError: the text is no DQDL, or a rule cannot be evaluated (not supported, unknown column, types that
+        ValueError: the text is not DQDL, or a rule cannot be evaluated (not supported, unknown column, types that
             do not fit, a missing reference or `now`); all such rules are named, and nothing has run. Or a filter
             or statement raised on a row, such as a division by zero; one such rule is named.
     """

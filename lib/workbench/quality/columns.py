@@ -7,7 +7,7 @@ from typing import Any
 from workbench._base import releases
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Column, DataType, Java, SparkSession
-from workbench.quality.comparisons import RANGES, check_bounds, holds, met
+from workbench.quality.comparisons import RANGES, check_bounds, holds, judged, met
 from workbench.quality.frames import Bound, Facts, Frame, Judged, Needs, over_rows, unmet
 from workbench.quality.rules import Condition, Rule
 from workbench.quality.syntax import name
@@ -38,12 +38,10 @@ def column_exists(frame: Frame, rule: Rule) -> Bound:
 def completeness(frame: Frame, rule: Rule) -> Bound:
     """Bind Completeness and IsComplete."""
     column_name, column, _ = _column(frame, rule)
-    metric = f"Column.{column_name}.Completeness"
 
     def judge(facts: Facts) -> Judged:
         share = facts["values", (column_name,), rule.where] / facts["rows", rule.where]
-        passed = share == 1 if rule.condition is None else met(rule.condition, share)
-        return Judged(passed, None if passed else unmet(share), {metric: share})
+        return judged(rule.condition, f"Column.{column_name}.Completeness", share)
 
     return Bound(
         frame.rows(rule.where) | _values(frame, (column_name,), column, rule.where),
@@ -77,7 +75,7 @@ def statistic(frame: Frame, rule: Rule) -> Bound:
             return Judged(False, f"The sum of {column_name} is out of range")
         if rule.type == "Mean":
             value = value / count if isinstance(value, float) else Fraction(value) / count
-        return _judged(rule, f"Column.{column_name}.{rule.type}", value)
+        return judged(rule.required, f"Column.{column_name}.{rule.type}", value)
 
     needs = needs | frame.rows(where) | _values(frame, (column_name,), column, where)
     return Bound(needs, over_rows(where, judge))
@@ -229,9 +227,7 @@ def data_type(frame: Frame, rule: Rule) -> Bound:
 
     def judge(facts: Facts) -> Judged:
         share = facts[key] / facts["rows", rule.where]
-        passed = met(rule.threshold, share) if rule.threshold else share == 1
-        metrics = {f"Column.{column_name}.ColumnDataType.Compliance": share}
-        return Judged(passed, None if passed else unmet(share), metrics)
+        return judged(rule.threshold, f"Column.{column_name}.ColumnDataType.Compliance", share)
 
     row = frame.within(rule.where, fits)
     return Bound(needs, over_rows(rule.where, judge), row=row, whole=rule.threshold is None)
@@ -293,10 +289,4 @@ def _values(frame: Frame, subject: tuple[str, ...], column: Column, where: str |
 
 
 def _metric(rule: Rule, needs: Needs, metric: str, value: Callable[[Facts], Any]) -> Bound:
-    return Bound(needs, lambda facts: _judged(rule, metric, value(facts)))
-
-
-def _judged(rule: Rule, metric: str, value: Any) -> Judged:
-    passed = met(rule.required, value)
-    seen = float(value) if isinstance(value, Fraction) else value
-    return Judged(passed, None if passed else unmet(seen), {metric: float(value)})
+    return Bound(needs, lambda facts: judged(rule.required, metric, value(facts)))

@@ -11,11 +11,12 @@ from typing import Any
 
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Column, DataType, SparkSession
+from workbench.quality.frames import Judged, unmet
 from workbench.quality.rules import Condition, Keyword, Now
 
 Compare = Callable[[str, Any], Column]  # a column with an operand, by an operator
 OneOf = Callable[[Sequence[Any]], Column]  # a column with several operands, by Spark's IN
-RANGES = ("between", ">", ">=", "<", "<=", "=")  # what satisfies them has no gaps: minimum and maximum tell all
+RANGES = ("between", ">", ">=", "<", "<=", "=")  # what satisfies them has no gaps: minimum and maximum decide
 
 
 def met(condition: Condition, value: int | float | Decimal | Fraction) -> bool:
@@ -45,6 +46,13 @@ def met(condition: Condition, value: int | float | Decimal | Fraction) -> bool:
         "in": lambda: value in operands,
         "not in": lambda: value not in operands,
     }[condition.operator]()
+
+
+def judged(condition: Condition | None, metric: str, value: Any) -> Judged:
+    """Return what becomes of a rule by its one number; without a condition that is a share, which must be 1."""
+    passed = value == 1 if condition is None else met(condition, value)
+    seen = float(value) if isinstance(value, Fraction) else value
+    return Judged(passed, None if passed else unmet(seen), {metric: float(value)})
 
 
 def holds(condition: Condition, column: Column, dtype: DataType, *, now: int | None = None) -> Column:
@@ -209,7 +217,7 @@ def _day(text: str) -> str:
         return date.fromisoformat(text).isoformat()
     except ValueError:
         raise ArgumentError(
-            f'"{text}" is no date; a column of dates or timestamps is compared with "YYYY-MM-DD" and now()'
+            f'"{text}" is not a date; a column of dates or timestamps is compared with "YYYY-MM-DD" and now()'
         ) from None
 
 

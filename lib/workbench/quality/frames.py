@@ -18,7 +18,7 @@ Needs = dict[Hashable, Any]
 
 @dataclass(frozen=True)
 class Judged:
-    """What became of one rule.
+    """The result of one rule.
 
     Attributes:
         passed: whether it holds.

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Column, DataFrame
-from workbench.quality.comparisons import met
+from workbench.quality.comparisons import judged, met
 from workbench.quality.frames import Bound, Facts, Frame, Judged, first_line, over_rows, unmet
 from workbench.quality.rules import Rule
 from workbench.quality.syntax import name
@@ -89,15 +89,13 @@ def distinct(frame: Frame, rule: Rule) -> Bound:
     """Bind DistinctValuesCount and Entropy."""
     (written,), names, columns = _key(frame, rule)
     key = ("keys", names, rule.where)
-    metric = f"Column.{written}.{rule.type}"
 
     def judge(facts: Facts) -> Judged:
         occurrences = facts[key]
         if rule.type == "Entropy" and not occurrences.known:
             return Judged(False, f"Column {written} has no values to evaluate")
         value = occurrences.distinct if rule.type == "DistinctValuesCount" else occurrences.entropy
-        passed = met(rule.required, value)
-        return Judged(passed, None if passed else unmet(value), {metric: float(value)})
+        return judged(rule.required, f"Column.{written}.{rule.type}", value)
 
     needs = frame.rows(rule.where) | {key: lambda: _count(frame, columns, rule.where)}
     return Bound(needs, over_rows(rule.where, judge))

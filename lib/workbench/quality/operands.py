@@ -47,7 +47,7 @@ def condition(kind: Kind, tree: Any, variables: Variables) -> tuple[str, tuple[O
 
 
 def _reversed(lower: Any, upper: Any) -> bool:
-    """Say whether bounds are in the wrong order; of a date and now() only the frame's session can tell."""
+    """Say whether bounds are in the wrong order; of a date and now() only the frame's session can say."""
     if isinstance(lower, Now) and isinstance(upper, Now):
         return lower.microseconds > upper.microseconds
     return type(lower) is type(upper) and lower > upper

@@ -6,9 +6,9 @@ from collections.abc import Callable, Hashable, Sequence
 from workbench._base import releases
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Column, DataFrame, DataType
-from workbench.quality.comparisons import met
-from workbench.quality.frames import Bound, Facts, Frame, Judged, first_line, named, over_rows, unmet
-from workbench.quality.rules import Rule
+from workbench.quality.comparisons import judged
+from workbench.quality.frames import Bound, Facts, Frame, Judged, first_line, named, over_rows
+from workbench.quality.rules import Condition, Rule
 from workbench.quality.syntax import name
 
 Pair = tuple[tuple[Column, DataType], tuple[Column, DataType]]  # a column of the frame, and of the reference
@@ -23,9 +23,7 @@ def row_count_match(frame: Frame, rule: Rule) -> Bound:
     def judge(facts: Facts) -> Judged:
         if not facts[key]:
             return Judged(False, f"Reference dataset {alias} has no rows")
-        ratio = facts["rows", None] / facts[key]
-        passed = met(rule.required, ratio)
-        return Judged(passed, None if passed else unmet(ratio), {f"Dataset.{alias}.RowCountMatch": ratio})
+        return judged(rule.required, f"Dataset.{alias}.RowCountMatch", facts["rows", None] / facts[key])
 
     return Bound(frame.rows(None) | {key: reference.count}, judge)
 
@@ -56,7 +54,8 @@ def referential_integrity(frame: Frame, rule: Rule) -> Bound:
         same = [left == named(k) for ((left, _), _), k in zip(pairs, keys, strict=True)]
         return df.join(known, same, "left").drop(*keys)
 
-    return _by_share(frame, rule, key, helper, attach, f"Column.{alias}.ReferentialIntegrity")
+    metric = f"Column.{alias}.ReferentialIntegrity"
+    return partnered(frame, key, attach, rule.required, metric, joins=False, whole=False)
 
 
 def _known(reference: DataFrame, pairs: Sequence[Pair], keys: Sequence[str]) -> DataFrame:
@@ -78,22 +77,34 @@ def _known(reference: DataFrame, pairs: Sequence[Pair], keys: Sequence[str]) -> 
         raise ArgumentError(f"its keys cannot be compared: {first_line(error)}") from error
 
 
-def _by_share(
-    frame: Frame, rule: Rule, key: Hashable, helper: str, attach: Callable[[DataFrame], DataFrame], metric: str
+def partnered(
+    frame: Frame,
+    key: Hashable,
+    attach: Callable[[DataFrame], DataFrame],
+    condition: Condition | None,
+    metric: str,
+    *,
+    joins: bool,
+    whole: bool,
 ) -> Bound:
+    """Bind a rule by the share of the rows that have a partner in another frame.
+
+    Args:
+        frame: that the rule is about.
+        key: of what must be known, and of the column that `attach` adds: true where there is a partner, else NULL.
+        attach: function of a frame that adds this column.
+        condition: on the share; None for all rows.
+        metric: its name.
+        joins: as of Bound, like the next one.
+        whole: whether all rows must have a partner.
+    """
     from pyspark.sql import functions as F
 
-    def count() -> int:
-        return attach(frame.df).agg(F.count(named(helper))).collect()[0][0]
-
-    def judge(facts: Facts) -> Judged:
-        share = facts[key] / facts["rows", None]
-        passed = met(rule.required, share)
-        return Judged(passed, None if passed else unmet(share), {metric: share})
-
+    helper = frame.helper(key)
+    needs = frame.rows(None) | {key: lambda: attach(frame.df).agg(F.count(named(helper))).collect()[0][0]}
+    judge = over_rows(None, lambda facts: judged(condition, metric, facts[key] / facts["rows", None]))
     row = F.coalesce(named(helper), F.lit(False))
-    needs = frame.rows(None) | {key: count}
-    return Bound(needs, over_rows(None, judge), row=row, attach={helper: attach}, joins=False, whole=False)
+    return Bound(needs, judge, row=row, attach={helper: attach}, joins=joins, whole=whole)
 
 
 def _reference(frame: Frame, alias: str) -> DataFrame:

@@ -8,8 +8,9 @@ from workbench._base import identifiers
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import DataFrame, SparkSession
 from workbench.quality import operands
-from workbench.quality.comparisons import met
-from workbench.quality.frames import Bound, Facts, Frame, Judged, first_line, named, over_rows, unmet
+from workbench.quality.comparisons import judged
+from workbench.quality.frames import Bound, Facts, Frame, Judged, first_line, named, unmet
+from workbench.quality.references import partnered
 from workbench.quality.rules import Rule
 
 PRIMARY = "primary"
@@ -71,7 +72,7 @@ def _result(frame: Frame, statement: str) -> DataFrame:
         # as a subquery it can only be a query: commands would run as soon as Spark reads them
         return frame.df.sparkSession.sql(f"SELECT * FROM (\n{text}\n)")
     except PySparkException as error:
-        raise ArgumentError(f"its statement is no query that Spark takes: {first_line(error)}") from error
+        raise ArgumentError(f"its statement is not a query that Spark takes: {first_line(error)}") from error
 
 
 def _number(frame: Frame, rule: Rule, result: DataFrame) -> Bound:
@@ -91,8 +92,7 @@ def _number(frame: Frame, rule: Rule, result: DataFrame) -> Bound:
         value = facts[key][0][0] if facts[key] else None
         if value is None:
             return Judged(False, unmet(None))
-        passed = met(rule.required, value)
-        return Judged(passed, None if passed else unmet(value), {"Dataset.*.CustomSQL": float(value)})
+        return judged(rule.required, "Dataset.*.CustomSQL", value)
 
     return Bound({key: lambda: result.limit(2).collect()}, judge)
 
@@ -120,11 +120,5 @@ def _returned(frame: Frame, rule: Rule, result: DataFrame) -> Bound:
         same = [named(own.name).eqNullSafe(named(k)) for (own, _), k in zip(fields, keys, strict=True)]
         return df.join(known, same, "left").drop(*keys)
 
-    def judge(facts: Facts) -> Judged:
-        share = facts[key] / facts["rows", None]
-        passed = met(rule.threshold, share) if rule.threshold else share == 1
-        return Judged(passed, None if passed else unmet(share), {"Dataset.*.CustomSQL.Compliance": share})
-
-    needs = frame.rows(None) | {key: lambda: attach(frame.df).agg(F.count(named(helper))).collect()[0][0]}
-    row = F.coalesce(named(helper), F.lit(False))
-    return Bound(needs, over_rows(None, judge), row=row, attach={helper: attach}, whole=rule.threshold is None)
+    metric, whole = "Dataset.*.CustomSQL.Compliance", rule.threshold is None
+    return partnered(frame, key, attach, rule.threshold, metric, joins=True, whole=whole)
