@@ -1,4 +1,4 @@
-"""Archived data in S3: what state it is in, what getting it back takes and costs, getting it back, reading it.
+"""Restore archived data in S3: find its state, plan what getting it back takes and costs, get it back, read it.
 
 For a directory of files and for Iceberg tables, with the caller's own Spark session and boto3 client:
 
@@ -17,7 +17,7 @@ What S3 does with archived objects, and what is guaranteed here: docs/archive.md
     looks        what a look at an object says of its request, as pure functions
     restoring    asking, waiting
     runs         one run over a plan, noted step by step
-    directories  what Spark makes of keys, as pure functions
+    directories  the keys of a directory as Spark reads them, as pure functions
     reading      rows, or the list of what is missing
 """
 
@@ -66,7 +66,7 @@ def inventory(
 ) -> Iterator[Object]:
     """Return the state of every object of a directory, or of every file that a query of an Iceberg table opens.
 
-    A directory is listed page by page, with the state of restores where the store tells it and HEAD requests in
+    A directory is listed page by page, with the state of restores where the store lists it and HEAD requests in
     parallel where it does not; memory stays that of one page. A table's files are those of Spark's own plan of the
     query, delete files and the metadata that leads to them included; each is looked at by a HEAD request.
 

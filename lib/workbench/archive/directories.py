@@ -73,7 +73,7 @@ def copy_name(number: int, key: str) -> str:
 
 
 def ending(key: str) -> str | None:
-    """Return the ending of a key that tells a format, below that of a compression; None where there is none."""
+    """Return the ending of a key that names a format, below that of a compression; None without."""
     names = key.rsplit("/", 1)[-1].lower().split(".")[1:]
     while names and names[-1] in PACKED:
         names.pop()
@@ -81,10 +81,10 @@ def ending(key: str) -> str | None:
 
 
 def format_of(prefix: str, keys: Sequence[str], named: str | None) -> str:
-    """Return the format of a directory's files: the one named, else the one that all endings tell.
+    """Return the format of a directory's files: the one named, else the one that all endings name.
 
     Raises:
-        ValueError: none is named and the endings do not tell one, or one contradicts it.
+        ValueError: none is named and the endings do not name one, or an ending contradicts it.
     """
     endings = {ending(key): key for key in reversed(keys)}  # the first of each
     if named is None:

@@ -1,4 +1,4 @@
-"""The state of objects: by listings where they tell it, by HEAD requests in parallel where they do not."""
+"""Find the state of objects: by listings where they have it, by HEAD requests in parallel where they do not."""
 
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -22,9 +22,9 @@ def under(s3: Any, prefix: str, *, status: Status = "auto", workers: int = WORKE
         s3: boto3 client of S3.
         prefix: s3://bucket/path: the objects below `path/`, and the object of that very key. To S3 a prefix is a
             beginning, which has sales_old/ come with sales; those are left.
-        status: `listing` trusts that listings tell the state of restores, `head` asks for each archived object;
+        status: `listing` trusts that listings have the state of restores, `head` asks for each archived object;
             `auto` trusts a server that names itself AmazonS3. Objects of Intelligent-Tiering are always asked,
-            because no listing tells their tier.
+            because no listing has their tier.
         workers: HEAD requests at a time.
 
     Raises:

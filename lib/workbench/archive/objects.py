@@ -1,4 +1,4 @@
-"""What is known of one object in S3, and what a reader of a directory does with it. Values and pure functions."""
+"""Hold what is known of an object in S3, and decide what a reader of a directory does with it. Pure functions."""
 
 import re
 import warnings
@@ -51,7 +51,7 @@ class Object:
         modified: when it was put; UTC.
         etag: of its content.
         version_id: of the bucket's versions; None where it keeps none.
-        restored_until: when the copy goes; None where there is none, or where what the store says is no time.
+        restored_until: when the copy goes; None where there is none, or where what the store says is not a time.
         access_tier: ARCHIVE_ACCESS or DEEP_ARCHIVE_ACCESS for an archived object of Intelligent-Tiering.
         kind: `object`, or for a table's file `data`, `position deletes`, `equality deletes`, `metadata`.
     """
@@ -79,7 +79,7 @@ class Object:
 
     @property
     def version(self) -> str:
-        """What tells this content from another under the same key: the version's id, else the ETag."""
+        """What distinguishes this content from another under the same key: the version's id, else the ETag."""
         return self.version_id or self.etag
 
     @property
@@ -135,7 +135,7 @@ def decide(mode: Mode, entry: Object) -> Decision:
 
 
 def state_of(storage_class: str, restore: Any, access_tier: str | None = None) -> tuple[str, datetime | None]:
-    """Return (state, restored_until) from what S3 says; restored until None is until nobody knows when.
+    """Return (state, restored_until) from what S3 says; None is an end that is not known.
 
     Args:
         storage_class: as S3 says it.
@@ -182,7 +182,7 @@ def time_of(written: str | datetime | None) -> datetime | None:
 
 
 def _warned(entry: Object, restore: Any) -> Object:
-    """Return an Object; a warning names it when nobody can read until when its copy stays."""
+    """Return an Object; a warning names it when the end of its copy cannot be read."""
     if entry.state == RESTORED and entry.restored_until is None:
         warnings.warn(
             f"{entry.uri} is restored, and until when is not known: the store says {restore}; expected a time as "

@@ -1,4 +1,4 @@
-"""What a restore would ask, take and cost, before anything is asked: pure, of objects, prices and a time."""
+"""Plan what a restore would ask, take and cost, before anything is asked: pure, of objects, prices and a time."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ RESTORE, PROLONG, WAIT = "restore", "prolong", "wait"
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What becomes of one object: `restore` it, `prolong` its copy, or `wait` for a restore that is under way."""
+    """The action for one object: `restore` it, `prolong` its copy, or `wait` for a restore that is under way."""
 
     object: Object
     action: str
@@ -56,9 +56,9 @@ class Offer:
 
 @dataclass(frozen=True)
 class MinimumStorage:
-    """What deleting, rewriting or moving the objects now would cost on top: the rest of the least time billed.
+    """The cost of deleting, rewriting or moving the objects now: the rest of the least time billed.
 
-    Classes are billed for 30, 90 or 180 days at least. S3 tells when an object was put, not when a rule moved it,
+    Classes are billed for 30, 90 or 180 days at least. S3 says when an object was put, not when a rule moved it,
     so an object that was moved later has more of that time left: this is the least it would be.
 
     Attributes:
@@ -72,14 +72,14 @@ class MinimumStorage:
 
 @dataclass(frozen=True)
 class Plan:
-    """Hold what a restore would do.
+    """The steps of a restore, and what they take and cost.
 
     Attributes:
         steps: one for each object that needs one, in the order in which they came.
         days: how long copies live.
         objects: how many requests are paid for.
         size: bytes retrieved.
-        hours: until the last object is there, typically at most; of what is under way, whose tier nobody tells,
+        hours: until the last object is there, typically at most; of what is under way, whose tier is not known,
             the slowest of its class.
         usd: the most that the requests, the retrieval and the copies cost; copies for a day more than `days`,
             because S3 adds the days and rounds up to the next midnight, UTC (Amazon S3 User Guide, Restoring an
@@ -90,7 +90,7 @@ class Plan:
         query: what a query does now: `works`, `waits` (all that is missing is under way), `fails`.
         expiring: restored objects whose copy goes before all is there and read, or before `days` from now are
             over, of which the former have a step where anything is still to come and the days lengthen them; those
-            of which nobody knows when it goes, which have no step; and
+            whose end is not known, which have no step; and
             objects under way that, if somebody asked for them by the slowest tier, come only when copies of this
             plan are about to go.
         minimum_storage: MinimumStorage of all objects looked at.
@@ -151,9 +151,7 @@ def plan(
     groups: dict[str, list[Object]] = defaultdict(list)
     restored, waiting, readable, young, early = [], [], 0, 0, Decimal(0)
     for entry in _some(_once(objects)):
-        gone = (
-            entry.state == RESTORED and entry.restored_until is not None and entry.restored_until <= now
-        )  # since the look
+        gone = entry.state == RESTORED and not _lives(entry, now)
         readable += entry.readable and not gone
         billed_days = costs.minimum_days(prices, entry.storage_class) - (now - entry.modified) / timedelta(days=1)
         if billed_days > 0:
@@ -194,6 +192,11 @@ def plan(
         query=FAILS if groups else WAITS if waiting else WORKS, expiring=(*going, *late),
         minimum_storage=MinimumStorage(young, early), prices_date=prices.date.isoformat(), made_at=now,
     )  # fmt: skip
+
+
+def _lives(copy: Object, now: datetime) -> bool:
+    """Say whether a copy is still there, for some time has passed since the look."""
+    return copy.restored_until is None or copy.restored_until > now
 
 
 def _archived_as(entry: Object) -> str:
@@ -249,7 +252,7 @@ def _check_tiers(prices: costs.Prices, tier: str | Mapping[str, str]) -> None:
 
 
 def _once(objects: Iterable[Object]) -> Iterator[Object]:
-    """Give each object once, whichever of S3's names it comes by, and no folder keys."""
+    """Yield each object once, whichever of S3's names it comes by, and no folder keys."""
     if isinstance(objects, str | bytes):
         raise ArgumentError(f"objects must be the Objects of an inventory, found {objects!r:.80}")
     seen = set()
@@ -263,7 +266,7 @@ def _once(objects: Iterable[Object]) -> Iterator[Object]:
 
 
 def _some(objects: Iterable[Object]) -> Iterator[Object]:
-    """Give all of them; none at all is a mistake, of which "works" would be a wrong answer."""
+    """Yield all of them; none at all is a mistake, to which "works" would be a wrong answer."""
     entry = None
     for entry in objects:
         yield entry

@@ -1,4 +1,4 @@
-"""Reading what can be read, and saying what cannot: directories by three modes, tables whole or not at all."""
+"""Read what can be read and name what cannot: directories by three modes, tables whole or not at all."""
 
 import re
 import tempfile
@@ -20,7 +20,7 @@ class ObjectsSkipped(UserWarning):
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read of a directory.
+    """The rows of a directory, and what was left out.
 
     Attributes:
         rows: DataFrame; lazy.
@@ -80,12 +80,8 @@ def of_directory(
     _refuse_other_columns(prefix, decided[READ])
     _warn(mode, prefix, [entry for entry in decided[SKIP] if entry not in passed], len(entries))
     where = " or lie beside partition folders" if partitioned else ""
-    _warn(
-        f"Spark, which hides names that begin with _ or .{where},",
-        prefix,
-        [entry for entry in passed if entry.size],
-        len(entries),
-    )
+    who = f"Spark, which hides names that begin with _ or .{where},"
+    _warn(who, prefix, [entry for entry in passed if entry.size], len(entries))
     rows = _rows(spark, s3, prefix, decided[READ], copy_to, kind, schema, options or {})
     return Reading(rows, tuple(decided[READ]), tuple(decided[SKIP]))
 

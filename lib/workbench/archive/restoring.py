@@ -1,4 +1,4 @@
-"""Asking S3 for a plan's objects and waiting for them: resumable, bounded, tolerant of what S3 answers."""
+"""Ask S3 for a plan's objects and wait for them: resumable, bounded, tolerant of what S3 answers."""
 
 import math
 import sys

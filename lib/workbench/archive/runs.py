@@ -40,7 +40,7 @@ UNSEEN = object()  # a look that S3 had no answer to: it is looked at again
 
 @dataclass(frozen=True)
 class Outcome:
-    """What became of a restore.
+    """The result of a restore.
 
     Attributes:
         requested: requests of this run that S3 took as new or faster restores (202).
@@ -203,7 +203,7 @@ class Run:
     def poll(self) -> None:
         """Look at a few of what is under way, others each time; at all as soon as one of the few is there.
 
-        Objects asked together come together: thousands of looks an hour would tell no more than a few.
+        Objects asked together come together: thousands of looks an hour would show no more than a few.
         """
         rows = self._rows(ASKED)
         step = -(-len(rows) // self.workers) or 1

@@ -127,7 +127,7 @@ def _metadata_of_others(spark: SparkSession, s3: Any, df: DataFrame, seen: set[s
             leaf.getClass().getSimpleName() != "DataSourceV2Relation"
             or "iceberg" not in leaf.table().getClass().getName()
         ):
-            continue  # what is no table of Iceberg is refused by its plan
+            continue  # a table of another kind is refused by its plan
         other, at = leaf.table().table(), leaf.table().snapshotId()
         looked = _metadata(s3, other.name(), other, at or _on_branch(spark, other), workers)
         entries += [entry for entry in looked if entry.uri not in seen]
