@@ -5,8 +5,9 @@
 
     write(spark, "sales.orders", tries=True)  # ArgumentError: tries must be an integer of at least 1, found True
 
-Types are held strictly: no text for a number, no True for 1; an integer may be NumPy's. Arguments are passed on as
-they were given. Types that are imported for a type checker only cannot be held; `_base.typing` has PySpark's.
+Types are held strictly: no text for a number, no True for 1; a number may be NumPy's. Arguments are passed on as
+they were given. Types that are imported for a type checker only cannot be held; `_base.typing` has PySpark's. Of a
+dict pydantic would make a model of its own: such a parameter is `pydantic.InstanceOf[Model]`.
 """
 
 import functools
@@ -14,7 +15,7 @@ import inspect
 import types
 import typing
 from collections.abc import Callable, Mapping
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union
 
 from workbench._base.errors import ArgumentError
@@ -25,6 +26,9 @@ _WORDS = {
 }  # fmt: skip
 _SEVERAL = {int: "integers", float: "numbers", str: "texts", bool: "True or False", bytes: "bytes"}
 _BOUNDS = {"ge": "of at least", "gt": "above", "le": "of at most", "lt": "below"}
+_POSITIONAL = (
+    inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.VAR_POSITIONAL,
+)  # fmt: skip
 _LONGEST = 120  # characters of a value in a message
 
 
@@ -63,15 +67,18 @@ def _check_of(function):
 
 
 def _plain(value):
-    """Return NumPy's integers as Python's."""
-    return int(value) if isinstance(value, Integral) and not isinstance(value, int) else value
+    """Return NumPy's numbers as Python's."""
+    if isinstance(value, int | float) or not isinstance(value, Real):
+        return value
+    return int(value) if isinstance(value, Integral) else float(value)
 
 
 def _sentence(function, arguments, named, error):
     """Return what an error of pydantic says of a function's arguments, in our words."""
     parameters = inspect.signature(function).parameters
     at = error["loc"][0]
-    name = [*parameters][at] if isinstance(at, int) and at < len(parameters) else str(at)
+    positional = [name for name, parameter in parameters.items() if parameter.kind in _POSITIONAL]
+    name = positional[min(at, len(positional) - 1)] if isinstance(at, int) else str(at)
     if error["type"] == "unexpected_keyword_argument":
         return f"{function.__name__} has no argument {name}; it has {', '.join(parameters)}"
     if error["type"] == "unexpected_positional_argument":
@@ -82,7 +89,7 @@ def _sentence(function, arguments, named, error):
     if error["type"].startswith("missing"):
         return f"{name} is missing: it must be {expected}"
     given = inspect.signature(function).bind(*arguments, **named).arguments[name]
-    inside = given is not error["input"] and not isinstance(given, Integral)
+    inside = given is not error["input"] and not isinstance(given, Real)
     return f"{name} must be {expected}, found {_shown(error['input'])}{' in it' if inside else ''}"
 
 

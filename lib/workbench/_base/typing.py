@@ -1,14 +1,18 @@
-"""Types of PySpark for annotations: real ones for a type checker, `Any` at run time, where nothing imports it."""
+"""Types of PySpark and pandas for annotations: real ones for a type checker, `Any` at run time."""
 
 from typing import TYPE_CHECKING, Any
 
-if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, Row, SparkSession
-    from pyspark.sql.types import DataType, StructType
-else:
-    Column = DataFrame = DataType = Row = SparkSession = StructType = Any
+__all__ = [
+    "Column", "DataFrame", "DataType", "Java", "PandasFrame", "Row", "SparkSession", "StructField", "StructType",
+    "jvm",
+]  # fmt: skip
 
-__all__ = ["Column", "DataFrame", "DataType", "Java", "Row", "SparkSession", "StructType", "jvm"]
+if TYPE_CHECKING:
+    from pandas import DataFrame as PandasFrame
+    from pyspark.sql import Column, DataFrame, Row, SparkSession
+    from pyspark.sql.types import DataType, StructField, StructType
+else:
+    Column = DataFrame = DataType = PandasFrame = Row = SparkSession = StructField = StructType = Any
 
 Java = Any  # an object of the JVM, through Py4J
 

@@ -1,9 +1,9 @@
-"""Archived data in S3: what state it is in, what getting it back takes and costs, getting it back, reading it.
+"""Restore archived data in S3: find its state, plan what getting it back takes and costs, get it back, read it.
 
 For a directory of files and for Iceberg tables, with the caller's own Spark session and boto3 client:
 
-    found = list(archive.inventory("sales.orders", spark=spark, s3=s3, where="year = 2021"))
-    plan = archive.plan(found, tier="Bulk", days=5)      # asks nothing: plan.usd, plan.hours, plan.offers
+    objects = list(archive.inventory("sales.orders", spark=spark, s3=s3, where="year = 2021"))
+    plan = archive.plan(objects, tier="Bulk", days=5)    # asks nothing: plan.usd, plan.hours, plan.offers
     outcome = archive.restore(plan, s3=s3, state="orders.db")
     rows = archive.read("sales.orders", spark=spark, s3=s3, where="year = 2021")
 
@@ -17,11 +17,17 @@ What S3 does with archived objects, and what is guaranteed here: docs/archive.md
     looks        what a look at an object says of its request, as pure functions
     restoring    asking, waiting
     runs         one run over a plan, noted step by step
-    directories  what Spark makes of keys, as pure functions
+    directories  the keys of a directory as Spark reads them, as pure functions
     reading      rows, or the list of what is missing
 """
 
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import Column, DataFrame, SparkSession, StructType
 from workbench.archive import listing, reading, tables
 from workbench.archive.objects import (
     MODES,
@@ -30,6 +36,7 @@ from workbench.archive.objects import (
     SKIP_ALL_GLACIER,
     Archived,
     MetadataArchived,
+    Mode,
     Object,
     decide,
     is_folder,
@@ -46,10 +53,20 @@ __all__ = [
 ]  # fmt: skip
 
 
-def inventory(source, *, s3, spark=None, where=None, snapshot_id=None, status="auto", workers=listing.WORKERS):
-    """Give the state of every object of a directory, or of every file that a query of an Iceberg table opens.
+@checked
+def inventory(
+    source: str,
+    *,
+    s3: Any,
+    spark: SparkSession | None = None,
+    where: str | Column | None = None,
+    snapshot_id: int | None = None,
+    status: listing.Status = "auto",
+    workers: listing.Workers = listing.WORKERS,
+) -> Iterator[Object]:
+    """Return the state of every object of a directory, or of every file that a query of an Iceberg table opens.
 
-    A directory is listed page by page, with the state of restores where the store tells it and HEAD requests in
+    A directory is listed page by page, with the state of restores where the store lists it and HEAD requests in
     parallel where it does not; memory stays that of one page. A table's files are those of Spark's own plan of the
     query, delete files and the metadata that leads to them included; each is looked at by a HEAD request.
 
@@ -70,20 +87,29 @@ def inventory(source, *, s3, spark=None, where=None, snapshot_id=None, status="a
     Raises:
         MetadataArchived: metadata files of the table are archived; the error has them as `objects`.
         TableNotFound: no such table.
-        ValueError: arguments do not go, or the table is not on S3.
+        ValueError: an argument is wrong, or the table is not on S3.
     """
     if _is_prefix(source):
         _refuse("table", f"{source} is a directory", spark=spark, where=where, snapshot_id=snapshot_id)
         return listing.under(s3, source, status=status, workers=workers)
-    listing.check(status, workers)
-    _need(spark, source)
-    return iter(tables.files(spark, s3, source, where=where, snapshot_id=snapshot_id, workers=workers))
+    session = _needed(spark, source)
+    return iter(tables.files(session, s3, source, where=where, snapshot_id=snapshot_id, workers=workers))
 
 
+@checked
 def read(
-    source, *, s3, spark, mode=READ_ALL, where=None, snapshot_id=None, copy_to=None, format=None, schema=None,
-    options=None,
-):  # fmt: skip
+    source: str,
+    *,
+    s3: Any,
+    spark: SparkSession,
+    mode: Mode = READ_ALL,
+    where: str | Column | None = None,
+    snapshot_id: int | None = None,
+    copy_to: str | Path | None = None,
+    format: str | None = None,
+    schema: str | StructType | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Reading | DataFrame:
     """Read a directory by one of EMR's three modes, or the rows of a table when all their files can be read.
 
     Args:
@@ -112,28 +138,29 @@ def read(
     Raises:
         Archived: an object that has to be read is archived; the error has all of them as `objects`.
         MetadataArchived: metadata files of the table are.
-        ValueError: arguments do not go, or the ending of a key that is to be read contradicts the format.
+        ValueError: an argument is wrong, or the ending of a key that is to be read contradicts the format.
     """
     if _is_prefix(source):
         _refuse("table", f"{source} is a directory", where=where, snapshot_id=snapshot_id)
-        _need(spark, source)
+        _needed(spark, source)
         return reading.of_directory(
             spark, s3, source, mode=mode, copy_to=copy_to, format=format, schema=schema, options=options
         )
     _refuse("directory", f"{source} is a table", copy_to=copy_to, format=format, schema=schema, options=options)
-    _need(spark, source)
+    _needed(spark, source)
     return reading.of_table(spark, s3, source, where=where, snapshot_id=snapshot_id, mode=mode)
 
 
-def _is_prefix(source):
-    return "://" in str(source)
+def _is_prefix(source: str) -> bool:
+    return "://" in source
 
 
-def _refuse(meant_for, but, **given):
+def _refuse(meant_for: str, but: str, **given: object) -> None:
     if wrong := [name for name, value in given.items() if value is not None]:
         raise ArgumentError(f"{wrong[0]} is an argument for a {meant_for}; {but}")
 
 
-def _need(spark, source):
+def _needed(spark: SparkSession | None, source: str) -> SparkSession:
     if spark is None:
         raise ArgumentError(f"{source} is read by Spark: give the session as spark=")
+    return spark

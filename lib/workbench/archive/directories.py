@@ -1,9 +1,10 @@
-"""What Spark makes of the keys of a directory: names it hides, partitions, formats. Pure functions.
+"""The keys of a directory as Spark reads them: names it hides, partitions, formats. Pure functions.
 
 The rules are those of Spark's listing of files (HadoopFSUtils) and of its discovery of partitions.
 """
 
 import re
+from collections.abc import Sequence
 
 from workbench._base.errors import ArgumentError
 
@@ -20,38 +21,38 @@ FORMATS = (*ENDINGS, "text", "xml")  # those whose files have endings; of others
 PACKED = ("gz", "bz2", "zst", "snappy", "lz4", "deflate", "xz")
 
 
-def below(prefix, key):
+def below(prefix: str, key: str) -> list[str]:
     """Return the names of a key below a directory: folders and, last, the object's own."""
     start = prefix if prefix.endswith("/") or not prefix else prefix + "/"
     names = key[len(start) :] if key.startswith(start) else key.rsplit("/", 1)[-1]
     return names.split("/")
 
 
-def hidden(prefix, key):
+def hidden(prefix: str, key: str) -> bool:
     """Say whether Spark hides a key of a directory, by its own name or that of a folder below the directory."""
     return any(_hidden(name) for name in below(prefix, key))
 
 
-def partitions(key):
+def partitions(key: str) -> tuple[str, ...]:
     """Return the partition folders (`name=value`) that Spark finds above an object, outermost first.
 
     They are those next to each other that are nearest to it; plain folders below them are passed over.
     """
-    found = []
+    folders = []
     for name in reversed(key.split("/")[:-1]):
         if "=" in name:
-            found.append(name)
-        elif found:
+            folders.append(name)
+        elif folders:
             break
-    return tuple(reversed(found))
+    return tuple(reversed(folders))
 
 
-def columns(key):
+def columns(key: str) -> tuple[str, ...]:
     """Return the names of an object's partition columns."""
     return tuple(folder.partition("=")[0] for folder in partitions(key))
 
 
-def base(uri):
+def base(uri: str) -> str:
     """Return the address from which on folders count as partitions, for a directory that may be one itself."""
     start, slashes, path = uri.partition("://")
     names = path.rstrip("/").split("/")
@@ -60,40 +61,39 @@ def base(uri):
     return start + slashes + "/".join(names)
 
 
-def ambiguous(key):
+def ambiguous(key: str) -> bool:
     """Say whether a path cannot hold a key: Hadoop takes a//b, a/./b and a/x/../b for a/b."""
     return any(name in ("", ".", "..") for name in key.split("/"))
 
 
-def copy_name(number, key):
+def copy_name(number: int, key: str) -> str:
     """Return the path of a copy below its folder: partition folders, and a name like the key's that is unique."""
     name = re.sub(r"[^\w.,+=@%~ -]", "_", key.rsplit("/", 1)[-1], flags=re.ASCII)
     return "/".join([*partitions(key), f"{number:06d}-{name[-LONGEST_NAME:]}"])
 
 
-def ending(key):
-    """Return the ending of a key that tells a format, below that of a compression; None where there is none."""
+def ending(key: str) -> str | None:
+    """Return the ending of a key that names a format, below that of a compression; None without."""
     names = key.rsplit("/", 1)[-1].lower().split(".")[1:]
     while names and names[-1] in PACKED:
         names.pop()
     return names[-1] if names and names[-1] in ENDINGS else None
 
 
-def format_of(prefix, keys, named):
-    """Return the format of a directory's files: the one named, else the one that all endings tell.
+def format_of(prefix: str, keys: Sequence[str], named: str | None) -> str:
+    """Return the format of a directory's files: the one named, else the one that all endings name.
 
     Raises:
-        ValueError: none is named and the endings do not tell one, or one contradicts it.
+        ValueError: none is named and the endings do not name one, or an ending contradicts it.
     """
-    if named is not None and not isinstance(named, str):
-        raise ArgumentError(f"format is the name of one of Spark's formats, not {named!r}")
     endings = {ending(key): key for key in reversed(keys)}  # the first of each
     if named is None:
-        if len(endings) == 1 and None not in endings:
-            return ENDINGS[next(iter(endings))][0]
-        told = ", ".join(sorted(map(str, filter(None, endings)))) or "nothing"
+        only = next(iter(endings)) if len(endings) == 1 else None
+        if only is not None:
+            return ENDINGS[only][0]
+        known = ", ".join(sorted(map(str, filter(None, endings)))) or "nothing"
         raise ArgumentError(
-            f"the files of {prefix} do not all tell their format by one ending (they tell {told}): "
+            f"the files of {prefix} do not all tell their format by one ending (they tell {known}): "
             f"name it, format= one of {', '.join(FORMATS)}"
         )
     wrong = [key for end, key in endings.items() if end and named.lower() not in ENDINGS[end]]
@@ -102,7 +102,7 @@ def format_of(prefix, keys, named):
     return named
 
 
-def _hidden(name):
-    if name in (".", ".."):  # to Spark steps of a path and no names
+def _hidden(name: str) -> bool:
+    if name in (".", ".."):  # to Spark steps of a path, not names
         return False
     return (name.startswith("_") and "=" not in name) or name.startswith(".") or name.endswith("._COPYING_")

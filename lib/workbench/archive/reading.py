@@ -1,13 +1,15 @@
-"""Reading what can be read, and saying what cannot: directories by three modes, tables whole or not at all."""
+"""Read what can be read and name what cannot: directories by three modes, tables whole or not at all."""
 
 import re
 import tempfile
 import warnings
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import Column, DataFrame, SparkSession, StructType
 from workbench.archive import directories, listing, objects, tables
 from workbench.archive.objects import FAIL, READ, READ_ALL, SKIP, Archived, Object
 
@@ -18,7 +20,7 @@ class ObjectsSkipped(UserWarning):
 
 @dataclass(frozen=True)
 class Reading:
-    """What was read of a directory.
+    """The rows of a directory, and what was left out.
 
     Attributes:
         rows: DataFrame; lazy.
@@ -27,94 +29,115 @@ class Reading:
             for empty ones that Spark hides, as `_SUCCESS`.
     """
 
-    rows: Any
+    rows: DataFrame
     read: tuple[Object, ...]
     skipped: tuple[Object, ...]
 
 
-def of_table(spark, s3, table, *, where=None, snapshot_id=None, mode=READ_ALL):
+def of_table(
+    spark: SparkSession,
+    s3: Any,
+    table: str,
+    *,
+    where: str | Column | None = None,
+    snapshot_id: int | None = None,
+    mode: objects.Mode = READ_ALL,
+) -> DataFrame:
     """Return the rows of a table when every file they need can be read."""
-    objects.decide(mode, None) if mode not in objects.MODES else None
     if mode != READ_ALL:
         raise ArgumentError(
             f"{mode} would leave rows of {table} out without a trace: manifests name every file of a table. "
             f"A table is read by {READ_ALL} or not at all; choose its rows by `where` or `snapshot_id`"
         )
-    found = tables.files(spark, s3, table, where=where, snapshot_id=snapshot_id)
-    _refuse(table, [one for one in found if not one.readable], len(found))
+    entries = tables.files(spark, s3, table, where=where, snapshot_id=snapshot_id)
+    _refuse(table, [entry for entry in entries if not entry.readable], len(entries))
     return tables.rows(spark, table, where=where, snapshot_id=snapshot_id)
 
 
-def of_directory(spark, s3, prefix, *, mode=READ_ALL, copy_to=None, format=None, schema=None, options=None):
+def of_directory(
+    spark: SparkSession,
+    s3: Any,
+    prefix: str,
+    *,
+    mode: objects.Mode = READ_ALL,
+    copy_to: str | Path | None = None,
+    format: str | None = None,
+    schema: str | StructType | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Reading:
     """Read the objects of a directory that a mode leaves; see `archive.read`."""
-    objects.decide(mode, None) if mode not in objects.MODES else None
     listed = list(listing.under(s3, prefix))
     if not listed:
         raise ArgumentError(f"there is no object {prefix}, nor one below it")
-    found = [one for one in listed if not objects.is_folder(one.uri, one.size)]
-    passed, partitioned = _passed_over(prefix, found), any(directories.columns(one.key) for one in found)
-    decided = {READ: [], SKIP: [], FAIL: []}
-    for one in found:
-        decided[SKIP if one in passed else objects.decide(mode, one)].append(one)
-    if wanted := decided[READ] + decided[FAIL]:
-        format = directories.format_of(prefix, [one.key for one in wanted], format)
-    _refuse(prefix, decided[FAIL], len(found))
+    entries = [entry for entry in listed if not objects.is_folder(entry.uri, entry.size)]
+    passed, partitioned = _passed_over(prefix, entries), any(directories.columns(entry.key) for entry in entries)
+    decided: dict[objects.Decision, list[Object]] = {READ: [], SKIP: [], FAIL: []}
+    for entry in entries:
+        decided[SKIP if entry in passed else objects.decide(mode, entry)].append(entry)
+    readable = decided[READ] + decided[FAIL]
+    kind = directories.format_of(prefix, [entry.key for entry in readable], format) if readable else ""
+    _refuse(prefix, decided[FAIL], len(entries))
     _refuse_other_columns(prefix, decided[READ])
-    _say(mode, prefix, [one for one in decided[SKIP] if one not in passed], len(found))
+    _warn(mode, prefix, [entry for entry in decided[SKIP] if entry not in passed], len(entries))
     where = " or lie beside partition folders" if partitioned else ""
-    _say(
-        f"Spark, which hides names that begin with _ or .{where},",
-        prefix,
-        [one for one in passed if one.size],
-        len(found),
-    )
-    rows = _rows(spark, s3, prefix, decided[READ], copy_to, format, schema, options or {})
+    who = f"Spark, which hides names that begin with _ or .{where},"
+    _warn(who, prefix, [entry for entry in passed if entry.size], len(entries))
+    rows = _rows(spark, s3, prefix, decided[READ], copy_to, kind, schema, options or {})
     return Reading(rows, tuple(decided[READ]), tuple(decided[SKIP]))
 
 
-def _passed_over(prefix, found):
+def _passed_over(prefix: str, entries: Sequence[Object]) -> set[Object]:
     """Return the objects that Spark's reader of a directory passes over without a word, in any mode."""
     start = objects.split(prefix)[1]
-    hidden = {one for one in found if directories.hidden(start, one.key)}
-    seen = [one for one in found if one not in hidden]
-    if any(directories.columns(one.key) for one in seen):
-        hidden |= {one for one in seen if not directories.columns(one.key)}
+    hidden = {entry for entry in entries if directories.hidden(start, entry.key)}
+    seen = [entry for entry in entries if entry not in hidden]
+    if any(directories.columns(entry.key) for entry in seen):
+        hidden |= {entry for entry in seen if not directories.columns(entry.key)}
     return hidden
 
 
-def _refuse_other_columns(prefix, wanted):
-    found = {directories.columns(one.key): one.uri for one in wanted}
-    if len(found) > 1:
-        shown = [f"{', '.join(names)} ({uri})" for names, uri in sorted(found.items())]
+def _refuse_other_columns(prefix: str, entries: Sequence[Object]) -> None:
+    addresses = {directories.columns(entry.key): entry.uri for entry in entries}
+    if len(addresses) > 1:
+        shown = [f"{', '.join(names)} ({uri})" for names, uri in sorted(addresses.items())]
         raise ArgumentError(
             f"the objects of {prefix} have different partition columns: {tables.named(shown)}; read each alone"
         )
 
 
-def _say(who, prefix, left_out, total):
+def _warn(who: str, prefix: str, left_out: Sequence[Object], total: int) -> None:
     if left_out:
         warnings.warn(
             f"{who} leaves out {len(left_out)} of {total} objects under {prefix}: "
-            f"{tables.named([f'{one.key} ({one.storage_class}, {one.state})' for one in left_out])}",
+            f"{tables.named([f'{entry.key} ({entry.storage_class}, {entry.state})' for entry in left_out])}",
             ObjectsSkipped,
-            stacklevel=4,
+            stacklevel=5,  # the caller of archive.read, whose arguments are checked in a frame between
         )
 
 
-def _rows(spark, s3, prefix, wanted, copy_to, format, schema, options):
-    if not wanted:
+def _rows(
+    spark: SparkSession,
+    s3: Any,
+    prefix: str,
+    entries: Sequence[Object],
+    copy_to: str | Path | None,
+    kind: str,
+    schema: str | StructType | None,
+    options: Mapping[str, Any],
+) -> DataFrame:
+    if not entries:
         if schema is None:
             raise ArgumentError(
                 f"no object under {prefix} is left to read, and without a schema there are no columns"
             )
         return spark.createDataFrame([], schema)
     if copy_to is not None:
-        base, places = _copied(s3, wanted, Path(copy_to).resolve())
-    elif wrong := [one.uri for one in wanted if directories.ambiguous(one.key)]:
+        base, places = _copied(s3, entries, Path(copy_to).resolve())
+    elif wrong := [entry.uri for entry in entries if directories.ambiguous(entry.key)]:
         raise ArgumentError(f"Spark takes other keys for {tables.named(wrong)}; read them by copies: copy_to=")
     else:
-        base, places = directories.base(prefix), [one.uri for one in wanted]
-    reader = spark.read.format(format).options(**{"basePath": base, **options})
+        base, places = directories.base(prefix), [entry.uri for entry in entries]
+    reader = spark.read.format(kind).options(**{"basePath": base, **options})
     try:
         return (reader.schema(schema) if schema else reader).load([_literal(place) for place in places])
     except Exception as error:
@@ -126,12 +149,12 @@ def _rows(spark, s3, prefix, wanted, copy_to, format, schema, options):
         raise
 
 
-def _literal(place):
+def _literal(place: str) -> str:
     """Return a path in which nothing is a pattern: Spark takes {}[]*? for one."""
     return re.sub(r"([{}\[\]*?\\])", r"\\\1", place)
 
 
-def _copied(s3, wanted, folder):
+def _copied(s3: Any, entries: Sequence[Object], folder: Path) -> tuple[str, list[str]]:
     """Copy objects into a new folder inside a local one; returns it and the paths.
 
     The names are not the keys': of those two can be one file, a file and a folder, or a name that Spark hides.
@@ -140,26 +163,26 @@ def _copied(s3, wanted, folder):
 
     folder.mkdir(parents=True, exist_ok=True)
     base, places = tempfile.mkdtemp(prefix="read-", dir=folder), []
-    for number, one in enumerate(wanted):
-        place = Path(base) / directories.copy_name(number, one.key)
+    for number, entry in enumerate(entries):
+        place = Path(base) / directories.copy_name(number, entry.key)
         place.parent.mkdir(parents=True, exist_ok=True)
-        version = {"ExtraArgs": {"VersionId": one.version_id}} if one.version_id else {}
+        version = {"ExtraArgs": {"VersionId": entry.version_id}} if entry.version_id else {}
         try:
-            s3.download_file(one.bucket, one.key, str(place), **version)
+            s3.download_file(entry.bucket, entry.key, str(place), **version)
         except ClientError as error:
             if error.response["Error"]["Code"] in ("404", "NoSuchKey"):
-                raise ArgumentError(f"{one.uri} was deleted before it was read") from None
+                raise ArgumentError(f"{entry.uri} was deleted before it was read") from None
             if error.response["Error"]["Code"] != "InvalidObjectState":
                 raise
-            raise Archived(f"{one.uri} was archived again before it was read", [one]) from None
+            raise Archived(f"{entry.uri} was archived again before it was read", [entry]) from None
         places.append(f"file://{place}")
     return base, places
 
 
-def _refuse(what, wrong, total):
+def _refuse(what: str, wrong: Sequence[Object], total: int) -> None:
     if not wrong:
         return
-    states = [f"{one.uri} ({one.storage_class}, {one.state})" for one in wrong]
+    states = [f"{entry.uri} ({entry.storage_class}, {entry.state})" for entry in wrong]
     raise Archived(
         f"{len(wrong)} of {total} files of {what} cannot be read: {tables.named(states)}; "
         "plan a restore of them with archive.plan",

@@ -5,6 +5,7 @@ known which objects may have been asked: those are looked at, never asked blindl
 """
 
 from datetime import UTC, datetime
+from typing import Any, overload
 
 from workbench._base import worklist
 
@@ -21,11 +22,19 @@ STATE_TABLE = worklist.Form(
 )  # fmt: skip
 
 
-def text(moment):
+Row = dict[str, Any]  # of the state table
+Changes = dict[str, Any]  # columns of a row that change
+
+
+def text(moment: datetime | None) -> str | None:
     """Return a time as the table keeps it; None stays."""
     return moment.astimezone(UTC).isoformat() if moment else None
 
 
-def moment(kept):
+@overload
+def moment(kept: str) -> datetime: ...
+@overload
+def moment(kept: None) -> None: ...
+def moment(kept: str | None) -> datetime | None:
     """Return the time that the table keeps; None stays."""
     return datetime.fromisoformat(kept) if kept else None

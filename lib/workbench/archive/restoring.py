@@ -1,35 +1,42 @@
-"""Asking S3 for a plan's objects and waiting for them: resumable, bounded, tolerant of what S3 answers."""
+"""Ask S3 for a plan's objects and wait for them: resumable, bounded, tolerant of what S3 answers."""
 
 import math
 import sys
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Annotated, Any
+
+from annotated_types import Ge, Gt, Le, Lt
 
 from workbench._base import worklist
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench.archive import listing
 from workbench.archive.planning import Plan
 from workbench.archive.requests import STATE_TABLE
-from workbench.archive.runs import Run
+from workbench.archive.runs import Outcome, Run
 
 UNKNOWN_HOURS = 48  # somebody else's restore: the slowest tier there is
 MOST_HOURS = 24 * 365
 
 
+@checked
 def restore(
-    plan,
+    plan: Plan,
     *,
-    s3,
-    state,
-    wait_hours=None,
-    poll_s=300.0,
-    longest_poll_s=3600.0,
-    tries=5,
-    workers=listing.WORKERS,
-    now=None,
-    sleep=time.sleep,
-    progress=None,
-):
+    s3: Any,
+    state: str | Path,
+    wait_hours: Annotated[float, Ge(0), Le(MOST_HOURS)] | None = None,
+    poll_s: Annotated[float, Gt(0), Lt(math.inf)] = 300.0,
+    longest_poll_s: Annotated[float, Gt(0), Lt(math.inf)] = 3600.0,
+    tries: Annotated[int, Ge(1)] = 5,
+    workers: listing.Workers = listing.WORKERS,
+    now: Callable[[], datetime] | None = None,
+    sleep: Callable[[float], object] = time.sleep,
+    progress: Callable[[int, int], object] | None = None,
+) -> Outcome:
     """Ask for what a plan restores, wait until it is there, and say what became of it.
 
     Run again after a kill, with the same state table and a new plan or the old one, it asks for nothing twice.
@@ -53,53 +60,44 @@ def restore(
         Outcome. What is not ready stands in it by name; nothing is raised for an object that S3 refuses.
 
     Raises:
-        ValueError: arguments do not go, another process has the state table open, or the file named is none: not
-            one that this made. Nothing was asked then, and nothing changed in the file.
+        ValueError: an argument is wrong, another process has the state table open, or the file named is not a
+            state table that this made. Nothing was asked then, and nothing changed in the file.
         OSError: the state table cannot be read or written, as on a full disk. Run again, as after a kill.
         botocore.exceptions.ClientError: S3 refuses the caller as such (AccessDenied …): all of the first requests,
             or a look. An object that it denies among others stands in `failed`.
     """
-    if not isinstance(plan, Plan):
-        raise ArgumentError(f"a restore is of a Plan, as archive.plan gives it, not of {plan!r:.80}")
-    if now is not None and not callable(now):
-        raise ArgumentError(f"now is a function that returns the time, as store.clock.now, not {now!r}")
+    if longest_poll_s < poll_s:
+        raise ArgumentError(
+            f"longest_poll_s must be a number of at least poll_s, {poll_s}; found {longest_poll_s}"
+        )
     now = now or (lambda: datetime.now(UTC))
-    _check(wait_hours, poll_s, longest_poll_s, tries)
     hours = _patience(plan, poll_s, longest_poll_s, tries) if wait_hours is None else wait_hours
-    listing.check("auto", workers)
     with worklist.opened(state, STATE_TABLE) as table, listing.pool(s3, workers) as threads:
         run = Run(plan, s3, table, threads, workers, now, progress or _bar)
         run.resume()
         end, pause = now() + timedelta(hours=hours), poll_s
         for attempt in range(10**9):
             run.ask(last=attempt + 1 >= tries)
-            left = (end - now()).total_seconds()
-            run.look() if left <= 0 else run.poll()
-            if not run.open() or left <= 0:
+            left_s = (end - now()).total_seconds()
+            if left_s <= 0:
+                run.look()
+            else:
+                run.poll()
+            if not run.open() or left_s <= 0:
                 break
-            sleep(min(pause, left))
+            sleep(min(pause, left_s))
             pause = min(2 * pause, longest_poll_s)
         return run.outcome()
 
 
-def _check(wait_hours, poll_s, longest_poll_s, tries):
-    for name, value in {"wait_hours": wait_hours or 0, "poll_s": poll_s, "longest_poll_s": longest_poll_s}.items():
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise ArgumentError(f"{name} is a finite number, not {value!r}")
-    if (wait_hours or 0) < 0 or poll_s <= 0 or longest_poll_s < poll_s or tries < 1:
-        raise ArgumentError("wait_hours is from 0, poll_s above 0 and not above longest_poll_s, tries from 1")
-    if (wait_hours or 0) > MOST_HOURS:
-        raise ArgumentError(f"wait_hours is {MOST_HOURS} at most, not {wait_hours!r}")
-
-
-def _patience(plan, poll_s, longest_poll_s, tries):
+def _patience(plan: Plan, poll_s: float, longest_poll_s: float, tries: int) -> float:
     """Return the hours to wait by default: twice what the slowest takes, and long enough for all tries."""
     slowest = max(plan.hours, UNKNOWN_HOURS if plan.waiting else 0)
     looks_s = sum(min(poll_s * 2**n, longest_poll_s) for n in range(min(tries, 100) - 1))
     return min(max(2 * slowest, looks_s / 3600 if plan.steps else 0), MOST_HOURS)
 
 
-def _bar(ready, total):
+def _bar(ready: int, total: int) -> None:
     """Draw a bar where a person looks on."""
     if total and sys.stderr.isatty():
         full = 40 * ready // total

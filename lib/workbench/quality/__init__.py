@@ -10,14 +10,17 @@ Definition Language (DQDL) reference".
 """
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from functools import cached_property
-from typing import Any
+from typing import Literal
 
 from workbench import verdicts
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import DataFrame, SparkSession
 from workbench.quality import evaluation, syntax
 from workbench.quality.frames import distinguished, shown
 from workbench.quality.syntax import parse
@@ -29,7 +32,7 @@ MARKS = ("DataQualityRulesPass", "DataQualityRulesFail", "DataQualityRulesSkip",
 
 @dataclass(frozen=True)
 class RuleOutcome:
-    """What became of one rule.
+    """The result of one rule.
 
     Attributes:
         rule: its text.
@@ -66,16 +69,16 @@ class Result:
     ruleset: str
     outcomes: tuple[RuleOutcome, ...]
     tells_rows_apart: bool
-    _spark: Any = field(repr=False)
-    _mark: Callable = field(repr=False)
+    _spark: SparkSession = field(repr=False)
+    _mark: Callable[[], DataFrame] = field(repr=False)
 
     # made when asked for: of twenty rules they are two thousand calls to the JVM
     @cached_property
-    def rowLevelOutcomes(self):  # noqa: D102
+    def rowLevelOutcomes(self) -> DataFrame:  # noqa: D102
         return self._mark()
 
     @cached_property
-    def ruleOutcomes(self):  # noqa: D102
+    def ruleOutcomes(self) -> DataFrame:  # noqa: D102
         return self._spark.createDataFrame(
             [(o.rule, "Passed" if o.passed else "Failed", o.reason, o.metrics, o.labels) for o in self.outcomes],
             "Rule string, Outcome string, FailureReason string, EvaluatedMetrics map<string,double>, "
@@ -83,31 +86,31 @@ class Result:
         )
 
     @cached_property
-    def good(self):  # noqa: D102
+    def good(self) -> DataFrame:  # noqa: D102
         rows = self.rowLevelOutcomes
         return rows.where(rows[MARKS[-1]] == "Passed").drop(*MARKS)
 
     @cached_property
-    def quarantined(self):  # noqa: D102
+    def quarantined(self) -> DataFrame:  # noqa: D102
         rows = self.rowLevelOutcomes
         return rows.where(rows[MARKS[-1]] == "Failed").drop(MARKS[0], *MARKS[2:])
 
     @property
-    def passed(self):
+    def passed(self) -> bool:
         """Whether every rule holds."""
         return self.rules_failed == 0
 
     @property
-    def rules_evaluated(self):
+    def rules_evaluated(self) -> int:
         """How many rules the ruleset has."""
         return len(self.outcomes)
 
     @property
-    def rules_failed(self):
+    def rules_failed(self) -> int:
         """How many of them do not hold."""
         return sum(not outcome.passed for outcome in self.outcomes)
 
-    def verdict(self):
+    def verdict(self) -> verdicts.Verdict:
         """Return it as what a gate asks for.
 
         Returns:
@@ -115,19 +118,35 @@ class Result:
             rules measured differently (under different filters) is followed by the rule in brackets; NaN and
             infinity, which JSON cannot say, are texts.
         """
-        figures = {"rules_evaluated": self.rules_evaluated, "rules_failed": self.rules_failed}
-        measured = {}
+        figures: dict[str, int | float | Decimal | str] = {
+            "rules_evaluated": self.rules_evaluated,
+            "rules_failed": self.rules_failed,
+        }
+        measured: dict[str, dict[str, float]] = {}
         for outcome in self.outcomes:
             for name, value in outcome.metrics.items():
                 measured.setdefault(name, {})[outcome.rule] = value
         for name, value in distinguished(measured).items():
             figures[name] = value if math.isfinite(value) else shown(value)
-        reasons = tuple(f"{one.rule}: {one.reason}".replace("\n", " ") for one in self.outcomes if not one.passed)
+        reasons = tuple(
+            f"{outcome.rule}: {outcome.reason}".replace("\n", " ")
+            for outcome in self.outcomes
+            if not outcome.passed
+        )
         quarantined = self.quarantined if self.tells_rows_apart else None
         return verdicts.Verdict(self.passed, self.ruleset, figures, reasons, quarantined)
 
 
-def evaluate(spark, df, ruleset, *, references=None, now=None, composite="COLUMN"):
+@checked
+def evaluate(
+    spark: SparkSession,
+    df: DataFrame,
+    ruleset: str,
+    *,
+    references: Mapping[str, DataFrame] | None = None,
+    now: datetime | None = None,
+    composite: Literal["COLUMN", "ROW"] = "COLUMN",
+) -> Result:
     """Evaluate a DQDL ruleset on a frame.
 
     All rules are checked before anything runs. Then one job answers all rules that a scan can answer, and one more
@@ -148,30 +167,30 @@ def evaluate(spark, df, ruleset, *, references=None, now=None, composite="COLUMN
         Result.
 
     Raises:
-        ValueError: the text is no DQDL, or a rule cannot be evaluated (not supported, unknown column, types that
+        ValueError: the text is not DQDL, or a rule cannot be evaluated (not supported, unknown column, types that
             do not fit, a missing reference or `now`); all such rules are named, and nothing has run. Or a filter
             or statement raised on a row, such as a division by zero; one such rule is named.
     """
     references = dict(references or {})
     rules = syntax.parse(ruleset)
-    _refuse(df, references, now, composite)
+    _refuse(df, references, now)
     frame, bound = evaluation.bind(spark, df, rules, references, now, composite)
     facts = evaluation.measure(frame, rules, bound)
-    judged = [one.judge(facts) for one in bound]
+    judgements = [binding.judge(facts) for binding in bound]
     outcomes = tuple(
-        RuleOutcome(rule.text, one.passed, one.reason, dict(one.metrics), dict(rule.labels))
-        for rule, one in zip(rules, judged, strict=True)
+        RuleOutcome(rule.text, judgement.passed, judgement.reason, dict(judgement.metrics), dict(rule.labels))
+        for rule, judgement in zip(rules, judgements, strict=True)
     )
     return Result(
         ruleset=ruleset,
         outcomes=outcomes,
-        tells_rows_apart=any(one.row is not None for one in bound),
+        tells_rows_apart=any(binding.row is not None for binding in bound),
         _spark=spark,
         _mark=lambda: evaluation.mark(frame, rules, bound),
     )
 
 
-def _refuse(df, references, now, composite):
+def _refuse(df: DataFrame, references: Mapping[str, DataFrame], now: datetime | None) -> None:
     """Refuse what is wrong with the arguments beside the rules."""
     if any(alias.lower() == "primary" for alias in references):
         raise ArgumentError("a reference cannot be called primary: that is the frame itself")
@@ -183,7 +202,7 @@ def _refuse(df, references, now, composite):
     taken = [name for name in df.columns if name.lower() in {mark.lower() for mark in MARKS}]
     if taken:
         raise ArgumentError(f"the frame has columns that the outcome would add: {', '.join(taken)}")
-    cases = {}
+    cases: dict[str, list[str]] = {}
     for alias in references:
         cases.setdefault(alias.lower(), []).append(alias)
     for same in cases.values():
@@ -191,7 +210,5 @@ def _refuse(df, references, now, composite):
             raise ArgumentError(
                 f"references differ only in case: {', '.join(same)}; SQL could not tell them apart"
             )
-    if now is not None and (not isinstance(now, datetime) or now.utcoffset() is None):
-        raise ArgumentError(f"now must be a datetime with a time zone, such as UTC; it is {now!r}")
-    if composite not in ("COLUMN", "ROW"):
-        raise ArgumentError(f'composite is "COLUMN" or "ROW", not {composite!r}')
+    if now is not None and now.utcoffset() is None:
+        raise ArgumentError(f"now must be a datetime with a time zone, such as UTC; found {now!r}")

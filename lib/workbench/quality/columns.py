@@ -1,48 +1,50 @@
 """Rules that one scan answers: counts, statistics, and what is asked of each value of a column."""
 
+from collections.abc import Callable, Mapping
 from fractions import Fraction
+from typing import Any
 
 from workbench._base import releases
 from workbench._base.errors import ArgumentError
-from workbench.quality.comparisons import RANGES, check_bounds, holds, met
-from workbench.quality.frames import Bound, Judged, over_rows, unmet
+from workbench._base.typing import Column, DataType, Java, SparkSession
+from workbench.quality.comparisons import RANGES, check_bounds, holds, judged, met
+from workbench.quality.frames import Bound, Facts, Frame, Judged, Needs, over_rows, unmet
+from workbench.quality.rules import Condition, Rule
 from workbench.quality.syntax import name
 
 COMPARABLE = ("string", "boolean", "date", "timestamp", "timestamp_ntz")
 
 
-def row_count(frame, rule):
+def row_count(frame: Frame, rule: Rule) -> Bound:
     """Bind RowCount."""
     return _metric(rule, frame.rows(rule.where), "Dataset.*.RowCount", lambda facts: facts["rows", rule.where])
 
 
-def column_count(frame, rule):
+def column_count(frame: Frame, rule: Rule) -> Bound:
     """Bind ColumnCount."""
     count = len(frame.df.columns)
     return _metric(rule, {}, "Dataset.*.ColumnCount", lambda facts: count)
 
 
-def column_exists(frame, rule):
+def column_exists(frame: Frame, rule: Rule) -> Bound:
     """Bind ColumnExists, the one rule to which an unknown column is an answer."""
-    wanted = name(rule.parameters[0])
-    there = [column if frame.sensitive else column.lower() for column in frame.df.columns]
-    if (wanted if frame.sensitive else wanted.lower()) in there:
+    column_name = name(rule.parameters[0])
+    names = [column if frame.sensitive else column.lower() for column in frame.df.columns]
+    if (column_name if frame.sensitive else column_name.lower()) in names:
         return Bound({}, lambda facts: Judged(True))
-    return Bound({}, lambda facts: Judged(False, f"Column {wanted} does not exist in the dataset"))
+    return Bound({}, lambda facts: Judged(False, f"Column {column_name} does not exist in the dataset"))
 
 
-def completeness(frame, rule):
+def completeness(frame: Frame, rule: Rule) -> Bound:
     """Bind Completeness and IsComplete."""
-    wanted, column, _ = _column(frame, rule)
-    metric = f"Column.{wanted}.Completeness"
+    column_name, column, _ = _column(frame, rule)
 
-    def judge(facts):
-        share = facts["values", (wanted,), rule.where] / facts["rows", rule.where]
-        passed = share == 1 if rule.condition is None else met(rule.condition, share)
-        return Judged(passed, None if passed else unmet(share), {metric: share})
+    def judge(facts: Facts) -> Judged:
+        share = facts["values", (column_name,), rule.where] / facts["rows", rule.where]
+        return judged(rule.condition, f"Column.{column_name}.Completeness", share)
 
     return Bound(
-        frame.rows(rule.where) | _values(frame, (wanted,), column, rule.where),
+        frame.rows(rule.where) | _values(frame, (column_name,), column, rule.where),
         over_rows(rule.where, judge),
         row=frame.within(rule.where, column.isNotNull()),
         joins=rule.condition is None,
@@ -50,89 +52,92 @@ def completeness(frame, rule):
     )
 
 
-def statistic(frame, rule):
+def statistic(frame: Frame, rule: Rule) -> Bound:
     """Bind Mean, Sum and StandardDeviation."""
     from pyspark.sql import functions as F
     from pyspark.sql import types as T
 
-    wanted, column, dtype = _column(frame, rule)
+    column_name, column, dtype = _column(frame, rule)
     if not isinstance(dtype, T.NumericType):
-        raise ArgumentError(f'{rule.type} needs a column of numbers; "{wanted}" is {dtype.simpleString()}')
+        raise ArgumentError(f'{rule.type} needs a column of numbers; "{column_name}" is {dtype.simpleString()}')
     inside, where = frame.within(rule.where, column), rule.where
     if rule.type == "StandardDeviation":
-        needs = {("deviation", wanted, where): F.stddev_pop(inside.cast("double"))}
+        needs: Needs = {("deviation", column_name, where): F.stddev_pop(inside.cast("double"))}
     else:
-        needs = sums(wanted, inside, dtype, where)
+        needs = sums(column_name, inside, dtype, where)
 
-    def judge(facts):
-        count = facts["values", (wanted,), where]
+    def judge(facts: Facts) -> Judged:
+        count = facts["values", (column_name,), where]
         if not count:
-            return Judged(False, f"Column {wanted} has no values to evaluate")
-        value = facts[next(iter(needs))] if rule.type == "StandardDeviation" else total(facts, wanted, where)
+            return Judged(False, f"Column {column_name} has no values to evaluate")
+        value = facts[next(iter(needs))] if rule.type == "StandardDeviation" else total(facts, column_name, where)
         if value is None:
-            return Judged(False, f"The sum of {wanted} is out of range")
+            return Judged(False, f"The sum of {column_name} is out of range")
         if rule.type == "Mean":
             value = value / count if isinstance(value, float) else Fraction(value) / count
-        return _judged(rule, f"Column.{wanted}.{rule.type}", value)
+        return judged(rule.required, f"Column.{column_name}.{rule.type}", value)
 
-    needs = needs | frame.rows(where) | _values(frame, (wanted,), column, where)
+    needs = needs | frame.rows(where) | _values(frame, (column_name,), column, where)
     return Bound(needs, over_rows(where, judge))
 
 
-def sums(wanted, column, dtype, where):
+def sums(column_name: str, column: Column, dtype: DataType, where: str | None) -> Needs:
     """Return the aggregates of a sum that is exact for whole numbers and decimals: a long in two halves."""
     from pyspark.sql import functions as F
     from pyspark.sql import types as T
 
     if not isinstance(dtype, T.LongType):
-        return {("sum", wanted, where): F.try_sum(column)}
+        return {("sum", column_name, where): F.try_sum(column)}
     return {
-        ("high sum", wanted, where): F.try_sum(F.shiftright(column, 32)),
-        ("low sum", wanted, where): F.try_sum(column.bitwiseAND(F.lit(0xFFFFFFFF).cast("bigint"))),
+        ("high sum", column_name, where): F.try_sum(F.shiftright(column, 32)),
+        ("low sum", column_name, where): F.try_sum(column.bitwiseAND(F.lit(0xFFFFFFFF).cast("bigint"))),
     }
 
 
-def total(facts, wanted, where):
+def total(facts: Facts, column_name: str, where: str | None) -> Any:
     """Return the sum that `sums` asked for; None when it is out of range."""
-    if ("sum", wanted, where) in facts:
-        return facts["sum", wanted, where]
-    high, low = facts["high sum", wanted, where], facts["low sum", wanted, where]
+    if ("sum", column_name, where) in facts:
+        return facts["sum", column_name, where]
+    high, low = facts["high sum", column_name, where], facts["low sum", column_name, where]
     return None if high is None or low is None else (high << 32) + low
 
 
-def column_values(frame, rule):
+def column_values(frame: Frame, rule: Rule) -> Bound:
     """Bind ColumnValues."""
     from pyspark.sql import types as T
 
-    wanted, column, dtype = _column(frame, rule)
+    column_name, column, dtype = _column(frame, rule)
     if not isinstance(dtype, T.NumericType) and dtype.typeName() not in COMPARABLE:
-        raise ArgumentError(f'"{wanted}" is {dtype.simpleString()}; its values cannot be compared')
-    if rule.condition.operator.endswith("matches"):
-        _compiles(frame.spark, rule.condition.operands[0])
-    if rule.condition.kind == "date" and isinstance(dtype, T.DateType | T.TimestampType | T.TimestampNTZType):
-        check_bounds(frame.df.sparkSession, rule.condition, dtype, frame.now)
-    return _each(frame, rule, (wanted,), column, dtype, ("Maximum", "Minimum"))
+        raise ArgumentError(f'"{column_name}" is {dtype.simpleString()}; its values cannot be compared')
+    condition = rule.required
+    if condition.operator.endswith("matches"):
+        _compiles(frame.spark, condition.values[0])
+    if condition.kind == "date" and isinstance(dtype, T.DateType | T.TimestampType | T.TimestampNTZType):
+        check_bounds(frame.df.sparkSession, condition, dtype, frame.now)
+    return _each(frame, rule, (column_name,), column, dtype, ("Maximum", "Minimum"))
 
 
-def column_length(frame, rule):
+def column_length(frame: Frame, rule: Rule) -> Bound:
     """Bind ColumnLength; the length of a NULL is 0."""
     from pyspark.sql import functions as F
     from pyspark.sql import types as T
 
-    wanted, column, dtype = _column(frame, rule)
+    column_name, column, dtype = _column(frame, rule)
     if not isinstance(dtype, T.StringType):
-        raise ArgumentError(f'ColumnLength needs a column of texts; "{wanted}" is {dtype.simpleString()}')
+        raise ArgumentError(f'ColumnLength needs a column of texts; "{column_name}" is {dtype.simpleString()}')
     length = F.length(F.coalesce(column, F.lit("")))
     metrics = ("MaximumLength", "MinimumLength")
-    return _each(frame, rule, (wanted, "length"), length, T.IntegerType(), metrics)
+    return _each(frame, rule, (column_name, "length"), length, T.IntegerType(), metrics)
 
 
-def _each(frame, rule, subject, column, dtype, names):
+def _each(
+    frame: Frame, rule: Rule, subject: tuple[str, ...], column: Column, dtype: DataType, names: tuple[str, str]
+) -> Bound:
     """Bind a rule that asks something of each value."""
     from pyspark.sql import functions as F
     from pyspark.sql import types as T
 
-    condition, where, wanted = rule.condition, rule.where, subject[0]
+    condition, where, column_name = rule.required, rule.where, subject[0]
     fits = holds(condition, column, dtype, now=frame.now)
     row = F.when(column.isNull(), F.lit(condition.accepts_null)).otherwise(fits)
     inside = frame.within(where, column)
@@ -152,14 +157,15 @@ def _each(frame, rule, subject, column, dtype, names):
     if counted:
         needs[rule.type, "satisfied", subject, where, condition] = F.count(frame.within(where, F.when(row, 1)))
 
-    def judge(facts):
-        metrics, share = {}, None
+    def judge(facts: Facts) -> Judged:
+        metrics: dict[str, float] = {}
+        share: Any = None
         if numeric and facts["values", subject, where]:
             ends = zip(names, limits.values(), strict=True)
-            metrics = {f"Column.{wanted}.{metric}": float(facts[key]) for metric, key in ends}
+            metrics = {f"Column.{column_name}.{metric}": float(facts[key]) for metric, key in ends}
         if counted:
             share = facts[rule.type, "satisfied", subject, where, condition] / facts["rows", where]
-            metrics[f"Column.{wanted}.{rule.type}.Compliance"] = share
+            metrics[f"Column.{column_name}.{rule.type}.Compliance"] = share
         if rule.threshold:
             passed = met(rule.threshold, share)
             return Judged(passed, None if passed else unmet(share), metrics)
@@ -170,7 +176,14 @@ def _each(frame, rule, subject, column, dtype, names):
     return Bound(needs, over_rows(where, judge), row=row, whole=rule.threshold is None)
 
 
-def _wrong(facts, condition, subject, where, limits, share):
+def _wrong(
+    facts: Facts,
+    condition: Condition,
+    subject: tuple[str, ...],
+    where: str | None,
+    limits: Mapping[str, Any],
+    share: float | None,
+) -> tuple[Any, ...]:
     """Return the value that a reason names, in a tuple; empty when all is well.
 
     The order is: NULL; of texts the share that is right, because a greatest text says little and costs Spark the
@@ -190,15 +203,16 @@ def _wrong(facts, condition, subject, where, limits, share):
     return () if worst is None else (worst,)
 
 
-def data_type(frame, rule):
+def data_type(frame: Frame, rule: Rule) -> Bound:
     """Bind ColumnDataType: can each value be cast in Spark?"""
     from pyspark.errors import PySparkException
     from pyspark.sql import functions as F
 
-    wanted, column, dtype = _column(frame, rule)
+    column_name, column, dtype = _column(frame, rule)
     types = {"boolean", "date", "timestamp", "integer", "double", "float", "long"}
-    expected = str(rule.condition.operands[0])
-    if rule.condition.operator != "=" or expected.lower() not in types:
+    condition = rule.required
+    expected = str(condition.operands[0])
+    if condition.operator != "=" or expected.lower() not in types:
         raise ArgumentError(f"ColumnDataType takes = and one of {', '.join(sorted(types))}")
     named = {"integer": "int", "long": "bigint"}.get(expected.lower(), expected.lower())
     fits = releases.try_cast(column, named).isNotNull()
@@ -206,79 +220,73 @@ def data_type(frame, rule):
         frame.df.select(fits)
     except PySparkException as error:
         raise ArgumentError(
-            f'"{wanted}" is {dtype.simpleString()}, which Spark never casts to {expected}'
+            f'"{column_name}" is {dtype.simpleString()}, which Spark never casts to {expected}'
         ) from error
-    key = (rule.type, "satisfied", wanted, rule.where, rule.condition)
+    key = (rule.type, "satisfied", column_name, rule.where, rule.condition)
     needs = frame.rows(rule.where) | {key: F.count(frame.within(rule.where, F.when(fits, 1)))}
 
-    def judge(facts):
+    def judge(facts: Facts) -> Judged:
         share = facts[key] / facts["rows", rule.where]
-        passed = met(rule.threshold, share) if rule.threshold else share == 1
-        metrics = {f"Column.{wanted}.ColumnDataType.Compliance": share}
-        return Judged(passed, None if passed else unmet(share), metrics)
+        return judged(rule.threshold, f"Column.{column_name}.ColumnDataType.Compliance", share)
 
     row = frame.within(rule.where, fits)
     return Bound(needs, over_rows(rule.where, judge), row=row, whole=rule.threshold is None)
 
 
-def freshness(frame, rule):
+def freshness(frame: Frame, rule: Rule) -> Bound:
     """Bind DataFreshness: how old is each value at the moment of the evaluation?"""
     from pyspark.sql import functions as F
     from pyspark.sql import types as T
 
-    wanted, column, dtype = _column(frame, rule)
+    column_name, column, dtype = _column(frame, rule)
     if not isinstance(dtype, T.DateType | T.TimestampType | T.TimestampNTZType):
         raise ArgumentError(
-            f'DataFreshness needs a column of dates or timestamps; "{wanted}" is {dtype.simpleString()}'
+            f'DataFreshness needs a column of dates or timestamps; "{column_name}" is {dtype.simpleString()}'
         )
     age = F.lit(frame.moment()).cast("bigint") - F.unix_micros(column.cast(T.TimestampType()))
-    fits = F.coalesce(holds(rule.condition, age, T.LongType()), F.lit(False))
-    key = (rule.type, "satisfied", wanted, rule.where, rule.condition)
+    fits = F.coalesce(holds(rule.required, age, T.LongType()), F.lit(False))
+    key = (rule.type, "satisfied", column_name, rule.where, rule.condition)
     needs = frame.rows(rule.where) | {key: F.count(frame.within(rule.where, F.when(fits, 1)))}
 
-    def judge(facts):
+    def judge(facts: Facts) -> Judged:
         fresh, rows = facts[key], facts["rows", rule.where]
-        metrics = {f"Column.{wanted}.DataFreshness.Compliance": fresh / rows}
+        metrics = {f"Column.{column_name}.DataFreshness.Compliance": fresh / rows}
         passed = fresh == rows
         return Judged(passed, None if passed else percent(fresh, rows), metrics)
 
     return Bound(needs, over_rows(rule.where, judge), row=frame.within(rule.where, fits))
 
 
-def percent(part, whole):
+def percent(part: int, whole: int) -> str:
     """Return Glue's sentence for a share of the rows; rounded down, so that only all rows are 100 %."""
     hundredths = part * 10_000 // whole
     return f"{hundredths // 100}.{hundredths % 100:02d} % of rows passed the threshold"
 
 
-def _compiles(spark, pattern):
+def _compiles(spark: SparkSession, pattern: str) -> None:
+    """Refuse what Java does not take for a regular expression, alone and as it is used."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
+    jvm: Java = spark._jvm
     for text in (pattern, rf"\A(?:{pattern})\z"):
         try:
-            spark._jvm.java.util.regex.Pattern.compile(text)
+            jvm.java.util.regex.Pattern.compile(text)
         except (Py4JJavaError, PySparkException) as error:  # which of them depends on who started the session
             why = str(getattr(error, "java_exception", error)).splitlines()[0].rpartition("Exception: ")[2]
             raise ArgumentError(f"{pattern} is no regular expression of Java: {why}") from None
 
 
-def _column(frame, rule):
-    wanted = name(rule.parameters[0])
-    return wanted, *frame.column(wanted)
+def _column(frame: Frame, rule: Rule) -> tuple[str, Column, DataType]:
+    column_name = name(rule.parameters[0])
+    return column_name, *frame.column(column_name)
 
 
-def _values(frame, subject, column, where):
+def _values(frame: Frame, subject: tuple[str, ...], column: Column, where: str | None) -> Needs:
     from pyspark.sql import functions as F
 
     return {("values", subject, where): F.count(frame.within(where, column))}
 
 
-def _metric(rule, needs, metric, value):
-    return Bound(needs, lambda facts: _judged(rule, metric, value(facts)))
-
-
-def _judged(rule, metric, value):
-    passed = met(rule.condition, value)
-    seen = float(value) if isinstance(value, Fraction) else value
-    return Judged(passed, None if passed else unmet(seen), {metric: float(value)})
+def _metric(rule: Rule, needs: Needs, metric: str, value: Callable[[Facts], Any]) -> Bound:
+    return Bound(needs, lambda facts: judged(rule.required, metric, value(facts)))

@@ -2,17 +2,24 @@
 
 import math
 import struct
+from collections.abc import Callable, Iterable, Sequence
 from datetime import date
+from decimal import Decimal
 from fractions import Fraction
 from operator import eq, ge, gt, le, lt, or_
+from typing import Any
 
 from workbench._base.errors import ArgumentError
-from workbench.quality.rules import Keyword, Now
+from workbench._base.typing import Column, DataType, SparkSession
+from workbench.quality.frames import Judged, unmet
+from workbench.quality.rules import Condition, Keyword, Now
 
-RANGES = ("between", ">", ">=", "<", "<=", "=")  # what satisfies them has no gaps: minimum and maximum tell all
+Compare = Callable[[str, Any], Column]  # a column with an operand, by an operator
+OneOf = Callable[[Sequence[Any]], Column]  # a column with several operands, by Spark's IN
+RANGES = ("between", ">", ">=", "<", "<=", "=")  # what satisfies them has no gaps: minimum and maximum decide
 
 
-def met(condition, value):
+def met(condition: Condition, value: int | float | Decimal | Fraction) -> bool:
     """Return whether a known number satisfies a condition.
 
     Args:
@@ -23,7 +30,7 @@ def met(condition, value):
     if isinstance(value, float):
         if math.isnan(value):
             return False
-        operands = [_nearest(operand) for operand in condition.values]
+        operands = tuple(_nearest(operand) for operand in condition.values)
     else:
         value, operands = Fraction(value), condition.values
     a, b = operands[0], operands[-1]
@@ -41,7 +48,14 @@ def met(condition, value):
     }[condition.operator]()
 
 
-def holds(condition, column, dtype, *, now=None):
+def judged(condition: Condition | None, metric: str, value: Any) -> Judged:
+    """Return what becomes of a rule by its one number; without a condition that is a share, which must be 1."""
+    passed = value == 1 if condition is None else met(condition, value)
+    seen = float(value) if isinstance(value, Fraction) else value
+    return Judged(passed, None if passed else unmet(seen), {metric: float(value)})
+
+
+def holds(condition: Condition, column: Column, dtype: DataType, *, now: int | None = None) -> Column:
     """Return the Spark expression: does a value that is not NULL satisfy the condition?
 
     Args:
@@ -62,19 +76,19 @@ def holds(condition, column, dtype, *, now=None):
     if not condition.values:  # NULL alone: every value is, or is not, something else
         return F.lit(condition.operator in ("!=", "not in"))
     if isinstance(dtype, T.NumericType) and condition.kind in ("number", "duration"):
-        found = _compared(condition, _numbers(column, dtype))
+        fits = _compared(condition, *_numbers(column, dtype))
         fractional = isinstance(dtype, T.FloatType | T.DoubleType)
-        return ~F.isnan(column) & found if fractional else found
+        return ~F.isnan(column) & fits if fractional else fits
     if isinstance(dtype, T.DateType | T.TimestampType | T.TimestampNTZType) and condition.kind == "date":
         return _compared(condition, _dates(column, dtype, now))
     if isinstance(dtype, T.StringType | T.BooleanType) and _texts(condition, dtype):
-        return _compared(condition, _strings(column.cast("string")))
+        return _compared(condition, *_strings(column.cast("string")))
     raise ArgumentError(
         f"a condition on a {condition.kind} cannot be evaluated on a column of type {dtype.simpleString()}"
     )
 
 
-def _texts(condition, dtype):
+def _texts(condition: Condition, dtype: DataType) -> bool:
     """Say whether a condition is one on texts; a quoted date is one to a column of texts."""
     if dtype.typeName() == "boolean":
         return condition.kind == "string" and set(condition.values) <= {"true", "false"}
@@ -82,7 +96,7 @@ def _texts(condition, dtype):
     return condition.kind == "string" or (dated and condition.operator in ("=", "!=", "in", "not in"))
 
 
-def _compared(condition, compare):
+def _compared(condition: Condition, compare: Compare, one_of: OneOf | None = None) -> Column:
     """Combine the comparisons `compare(operator, operand)` that a condition is made of."""
     operator, values = condition.operator, condition.values
     if operator == "between":
@@ -90,21 +104,22 @@ def _compared(condition, compare):
     if operator == "not between":
         return compare("<=", values[0]) | compare(">=", values[1])
     if operator in ("in", "="):
-        return _equal(compare, values)
+        return _equal(compare, one_of, values)
     if operator in ("not in", "!="):
-        return ~_equal(compare, values)
+        return ~_equal(compare, one_of, values)
     if operator == "not matches":
         return ~compare("matches", values[0])
     return compare(operator, values[0])
 
 
-def _equal(compare, values):
+def _equal(compare: Compare, one_of: OneOf | None, values: Sequence[Any]) -> Column:
     """Ask for one of several values; texts and numbers, of which there may be thousands, by Spark's IN."""
-    several = getattr(compare, "one_of", None)
-    return several(values) if several and len(values) > 1 else joined(or_, [compare("=", one) for one in values])
+    if one_of is not None and len(values) > 1:
+        return one_of(values)
+    return joined(or_, [compare("=", value) for value in values])
 
 
-def joined(operator, conditions):
+def joined(operator: Callable[[Any, Any], Any], conditions: Iterable[Any]) -> Any:
     """Join conditions as a balanced tree: Spark walks expressions by recursion, and a chain exhausts its stack."""
     level = list(conditions)
     while len(level) > 1:
@@ -113,7 +128,7 @@ def joined(operator, conditions):
     return level[0]
 
 
-def _numbers(column, dtype):
+def _numbers(column: Column, dtype: DataType) -> tuple[Compare, OneOf]:
     from pyspark.sql import functions as F
     from pyspark.sql import types as T
 
@@ -127,7 +142,7 @@ def _numbers(column, dtype):
         bits = {"byte": 8, "short": 16, "integer": 32, "long": 64}[dtype.typeName()]
         scale, highest, lowest = 0, 2 ** (bits - 1) - 1, -(2 ** (bits - 1))
 
-    def compare(operator, value):
+    def compare(operator: str, value: Any) -> Column:
         """Compare on the column's own grid, so that nothing is widened, rounded or out of range."""
         below, above = math.floor(value * 10**scale), math.ceil(value * 10**scale)
         if operator == "=" and below != above:
@@ -139,42 +154,40 @@ def _numbers(column, dtype):
             return F.lit(operator in ("<", "<="))
         return _apply(operator, column, F.lit(_digits(step, scale)).cast(dtype))
 
-    def one_of(values):
+    def one_of(values: Sequence[Any]) -> Column:
         steps = [value * 10**scale for value in values]
-        there = [
+        numbers = [
             _digits(int(step), scale) for step in steps if step.denominator == 1 and lowest <= step <= highest
         ]
-        return column.isin([F.lit(one).cast(dtype) for one in there]) if there else F.lit(False)
+        return column.isin([F.lit(number).cast(dtype) for number in numbers]) if numbers else F.lit(False)
 
-    compare.one_of = one_of
-    return compare
+    return compare, one_of
 
 
-def _floats(column, dtype, rounded):
+def _floats(column: Column, dtype: DataType, rounded: Callable[[Any], float]) -> tuple[Compare, OneOf]:
     from pyspark.sql import functions as F
 
-    def compare(operator, value):
+    def compare(operator: str, value: Any) -> Column:
         return _apply(operator, column, F.lit(rounded(value)).cast(dtype))
 
-    def one_of(values):
+    def one_of(values: Sequence[Any]) -> Column:
         floats = {rounded(value) for value in values}
         zeros = [0.0, -0.0] if 0.0 in floats else []  # a long IN might look for the same zero, not an equal one
-        return column.isin([F.lit(one).cast(dtype) for one in [*zeros, *(floats - {0.0})]])
+        return column.isin([F.lit(number).cast(dtype) for number in [*zeros, *(floats - {0.0})]])
 
-    compare.one_of = one_of
-    return compare
+    return compare, one_of
 
 
-def _digits(step, scale):
+def _digits(step: int, scale: int) -> str:
     whole, part = divmod(abs(step), 10**scale)
     return f"{'-' if step < 0 else ''}{whole}" + (f".{part:0{scale}d}" if scale else "")
 
 
-def _dates(column, dtype, now):
+def _dates(column: Column, dtype: DataType, now: int | None) -> Compare:
     return lambda operator, value: _apply(operator, column, _moment(value, dtype, now))
 
 
-def _moment(value, dtype, now):
+def _moment(value: Any, dtype: DataType, now: int | None) -> Column:
     from pyspark.sql import functions as F
 
     if not isinstance(value, Now):
@@ -184,57 +197,59 @@ def _moment(value, dtype, now):
     return F.timestamp_micros(F.lit(now + value.microseconds).cast("bigint")).cast(dtype)
 
 
-def check_bounds(spark, condition, dtype, now):
+def check_bounds(spark: SparkSession, condition: Condition, dtype: DataType, now: int | None) -> None:
     """Refuse a date and now() in the wrong order; which comes first depends on the session's time zone.
 
     Raises:
         ValueError: without the name of the rule.
     """
-    if condition.operator in ("between", "not between") and len({type(one) for one in condition.operands}) > 1:
-        lower, upper = (_moment(one, dtype, now) for one in condition.operands)
-        if spark.sql("SELECT 1").select(lower > upper).first()[0]:  # Spark folds it; no job runs
+    if (
+        condition.operator in ("between", "not between")
+        and len({type(operand) for operand in condition.operands}) > 1
+    ):
+        lower, upper = (_moment(operand, dtype, now) for operand in condition.operands)
+        if spark.sql("SELECT 1").select(lower > upper).collect()[0][0]:  # Spark folds it; no job runs
             raise ArgumentError(f"{condition.operator} needs its lower bound first")
 
 
-def _day(text):
+def _day(text: str) -> str:
     try:
         return date.fromisoformat(text).isoformat()
     except ValueError:
         raise ArgumentError(
-            f'"{text}" is no date; a column of dates or timestamps is compared with "YYYY-MM-DD" and now()'
+            f'"{text}" is not a date; a column of dates or timestamps is compared with "YYYY-MM-DD" and now()'
         ) from None
 
 
-def _strings(column):
+def _strings(column: Column) -> tuple[Compare, OneOf]:
     from pyspark.sql import functions as F
 
-    def compare(operator, value):
+    def compare(operator: str, value: Any) -> Column:
         if operator == "matches":
             return column.rlike(rf"\A(?:{value})\z")
         if value is Keyword.WHITESPACES_ONLY:
             return column.rlike(r"\A\s+\z")
         return column == F.lit(value)
 
-    def one_of(values):
+    def one_of(values: Sequence[Any]) -> Column:
         texts = column.isin([value for value in values if value is not Keyword.WHITESPACES_ONLY])
         return texts | compare("=", Keyword.WHITESPACES_ONLY) if Keyword.WHITESPACES_ONLY in values else texts
 
-    compare.one_of = one_of
-    return compare
+    return compare, one_of
 
 
-def _apply(name, left, right):
+def _apply(name: str, left: Column, right: Column) -> Column:
     return {">": gt, ">=": ge, "<": lt, "<=": le, "=": eq}[name](left, right)
 
 
-def _nearest(value):
+def _nearest(value: Any) -> float:
     try:
         return float(value)
     except OverflowError:
         return math.inf if value > 0 else -math.inf
 
 
-def _nearest_single(value):
+def _nearest_single(value: Any) -> float:
     try:
         return struct.unpack("f", struct.pack("f", _nearest(value)))[0]
     except OverflowError:

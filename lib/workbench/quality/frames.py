@@ -9,13 +9,16 @@ from typing import Any
 
 from workbench._base import identifiers
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import Column, DataFrame, DataType, SparkSession, StructField
 
 NO_ROWS = "There were no rows to evaluate"
+Facts = Mapping[Hashable, Any]  # the figures that were measured, by the key of their need
+Needs = dict[Hashable, Any]
 
 
 @dataclass(frozen=True)
 class Judged:
-    """What became of one rule.
+    """The result of one rule.
 
     Attributes:
         passed: whether it holds.
@@ -26,6 +29,9 @@ class Judged:
     passed: bool
     reason: str | None = None
     metrics: Mapping[str, float] = field(default_factory=dict)
+
+
+Judge = Callable[[Facts], Judged]
 
 
 @dataclass(frozen=True)
@@ -44,9 +50,9 @@ class Bound:
     """
 
     needs: Mapping[Hashable, Any]
-    judge: Callable[[Mapping[Hashable, Any]], Judged]
-    row: Any = None
-    attach: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
+    judge: Judge
+    row: Column | None = None
+    attach: Mapping[str, Callable[[DataFrame], DataFrame]] = field(default_factory=dict)
     joins: bool = True
     whole: bool = True
 
@@ -54,14 +60,17 @@ class Bound:
 class Frame:
     """A frame with its references and its moment, while rules are bound to it."""
 
-    def __init__(self, spark, df, references, now):
+    def __init__(
+        self, spark: SparkSession, df: DataFrame, references: Mapping[str, DataFrame], now: datetime | None
+    ) -> None:
         self.spark, self.df, self.references = spark, df, references
         self.now = None if now is None else (now - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
         # of the frame's session, which is the one that Spark asks, and as Spark reads it: TRUE is true
-        self.sensitive = df.sparkSession.conf.get("spark.sql.caseSensitive", "false").lower() == "true"
-        self.helpers, self.filters = {}, {}
+        self.sensitive = str(df.sparkSession.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
+        self.helpers: dict[Hashable, str] = {}
+        self.filters: dict[str, Column] = {}
 
-    def moment(self):
+    def moment(self) -> int:
         """Return the moment in microseconds since 1970.
 
         Raises:
@@ -71,24 +80,24 @@ class Frame:
             raise ArgumentError("DataFreshness needs now=, a datetime with a time zone")
         return self.now
 
-    def field(self, name, df=None):
+    def field(self, name: str, df: DataFrame | None = None) -> StructField:
         """Return the field of a column, found as Spark would; ValueError when there is none or more than one."""
         fields = (self.df if df is None else df).schema.fields
-        wanted = name if self.sensitive else name.lower()
-        found = [one for one in fields if (one.name if self.sensitive else one.name.lower()) == wanted]
-        if len(found) != 1:
-            there = ", ".join(one.name for one in fields) or "none"
-            what = "more than one column" if found else "no column"
-            raise ArgumentError(f'there is {what} "{name}"; there is {there}')
-        return found[0]
+        sought = name if self.sensitive else name.lower()
+        matches = [field for field in fields if (field.name if self.sensitive else field.name.lower()) == sought]
+        if len(matches) != 1:
+            known = ", ".join(field.name for field in fields) or "none"
+            what = "more than one column" if matches else "no column"
+            raise ArgumentError(f'there is {what} "{name}"; there is {known}')
+        return matches[0]
 
-    def column(self, name, df=None):
+    def column(self, name: str, df: DataFrame | None = None) -> tuple[Column, DataType]:
         """Return (Spark column, its type) of a column by its name."""
-        found = self.field(name, df)
-        return named(found.name), found.dataType
+        field = self.field(name, df)
+        return named(field.name), field.dataType
 
-    def filter(self, where):
-        """Return a filter as a Spark column, None for none; ValueError when Spark does not take it."""
+    def filter(self, where: str | None) -> Column | None:
+        """Return a filter as a Spark column, None for none; ValueError when Spark refuses it."""
         from pyspark.errors import PySparkException
         from pyspark.sql import functions as F
 
@@ -104,22 +113,22 @@ class Frame:
             self.filters[where] = predicate
         return self.filters[where]
 
-    def within(self, where, column):
+    def within(self, where: str | None, column: Column) -> Column:
         """Return a column that is NULL outside a filter."""
         from pyspark.sql import functions as F
 
         predicate = self.filter(where)
         return column if predicate is None else F.when(predicate, column)
 
-    def rows(self, where):
+    def rows(self, where: str | None) -> Needs:
         """Return what must be known of the number of rows: {("rows", where): aggregate}."""
         from pyspark.sql import functions as F
 
         return {("rows", where): F.count(self.within(where, F.lit(1)))}
 
-    def helper(self, key):
+    def helper(self, key: Hashable) -> str:
         """Return the name of a column that rules attach; the same for the same key."""
-        taken = {one.name.lower() for one in self.df.schema.fields}
+        taken = {field.name.lower() for field in self.df.schema.fields}
         if key not in self.helpers:
             number = len(self.helpers)
             while f"__quality_{number}" in taken | set(self.helpers.values()):
@@ -128,31 +137,31 @@ class Frame:
         return self.helpers[key]
 
 
-def named(name):
+def named(name: str) -> Column:
     """Return a column by its whole name, whatever characters it has."""
     from pyspark.sql import functions as F
 
     return F.col(identifiers.column(name))
 
 
-def first_line(error):
-    """Return what Spark says, without its plan."""
+def first_line(error: Exception) -> str:
+    """Return what Spark says of an error, without its plan."""
     return next((line.strip() for line in str(error).splitlines() if line.strip()), type(error).__name__)
 
 
-def distinguished(measured):
+def distinguished(measured: Mapping[str, Mapping[str, float]]) -> dict[str, float]:
     """Return {metric: value} of {metric: {rule: value}}; where the values differ the rule follows in brackets."""
-    figures = {}
+    figures: dict[str, float] = {}
     for name, by_rule in measured.items():
         same = len({repr(value) for value in by_rule.values()}) == 1
         figures |= {name if same else f"{name} [{rule}]": value for rule, value in by_rule.items()}
     return figures
 
 
-def over_rows(where, judge):
+def over_rows(where: str | None, judge: Judge) -> Judge:
     """Return a judge that fails where there is no row: no rows are never a pass."""
 
-    def judged(facts):
+    def judged(facts: Facts) -> Judged:
         if not facts["rows", where]:
             return Judged(False, NO_ROWS if where is None else "No rows matched the filter")
         return judge(facts)
@@ -160,12 +169,12 @@ def over_rows(where, judge):
     return judged
 
 
-def unmet(value):
+def unmet(value: Any) -> str:
     """Return Glue's sentence for a value that does not satisfy its rule."""
     return f"Value: {shown(value)} does not meet the constraint requirement!"
 
 
-def shown(value):
+def shown(value: Any) -> str:
     """Return a value as reasons show it: numbers as Glue's doubles, but whole where a double cannot hold them."""
     if value is None:
         return "NULL"

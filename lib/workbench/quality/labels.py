@@ -22,18 +22,18 @@ def of_rule(tree: Any, defaults: dict[str, str]) -> dict[str, str]:
     Raises:
         ValueError: there are too many, one is wrong, or they stand at a part of rules that are joined.
     """
-    found = []
+    lists = []
     while tree.LPAREN():
-        found += [tree.labels()] if tree.labels() else []
+        lists += [tree.labels()] if tree.labels() else []
         tree = tree.topLevelRule(0)
-    found += tree.dqRule().labels() if tree.dqRule() else []
+    lists += tree.dqRule().labels() if tree.dqRule() else []
     if not tree.dqRule() and any(below(tree)):
         raise ArgumentError(
             'labels belong to all rules that are joined, as in ((rule) and (rule)) labels=["key"="value"]'
         )
-    if len(found) > 1:
+    if len(lists) > 1:
         raise ArgumentError("it has labels twice; write one list of them")
-    own = read(found[0].labelList()) if found else {}
+    own = read(lists[0].labelList()) if lists else {}
     if len(labels := defaults | own) > MOST_LABELS:
         ours = f", {len(defaults)} of them in DefaultLabels" if defaults else ""
         raise ArgumentError(f"a rule has at most {MOST_LABELS} labels, found {len(labels)}{ours}")
@@ -49,33 +49,33 @@ def read(tree: Any) -> dict[str, str]:
     Raises:
         ValueError: the list is empty, a key is empty or stands twice, or a text is too long.
     """
-    found = {}
+    labels = {}
     for pair in tree.labelPair():
         key, value = (operands.unquoted(text.getText()) for text in pair.quotedString())
         if not key:
             raise ArgumentError("the key of a label is empty")
-        if key in found:
+        if key in labels:
             raise ArgumentError(f"the label {key!r} stands twice; keys differ")
         for what, text, most in (("key", key, MOST_KEY_CHARACTERS), ("value", value, MOST_VALUE_CHARACTERS)):
             if len(text) > most:
                 raise ArgumentError(
                     f"the {what} of a label has at most {most} characters, found {len(text)}: {text[:40]}…"
                 )
-        found[key] = value
-    if not found:
+        labels[key] = value
+    if not labels:
         raise ArgumentError('the list of labels is empty; leave it out, or write "key"="value" in it')
-    if len(found) > MOST_LABELS:
-        raise ArgumentError(f"a rule has at most {MOST_LABELS} labels, found {len(found)}")
-    return found
+    if len(labels) > MOST_LABELS:
+        raise ArgumentError(f"a rule has at most {MOST_LABELS} labels, found {len(labels)}")
+    return labels
 
 
 def below(tree: Any) -> list[Any]:
     """Return the lists of labels of rules in a part of a document; read in a loop, for it may be deep."""
-    found, rest = [], [tree]
+    lists, rest = [], [tree]
     while rest:
-        one = rest.pop()
-        if type(one).__name__ == "LabelsContext":
-            found.append(one)
+        node = rest.pop()
+        if type(node).__name__ == "LabelsContext":
+            lists.append(node)
         else:
-            rest += getattr(one, "children", None) or []
-    return found
+            rest += getattr(node, "children", None) or []
+    return lists

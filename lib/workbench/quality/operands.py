@@ -1,15 +1,19 @@
 """The values that stand in a DQDL condition: numbers kept exact, texts unescaped, dates, durations, variables."""
 
 import re
+from collections.abc import Mapping
 from fractions import Fraction
+from typing import Any
 
 from workbench._base.errors import ArgumentError
-from workbench.quality.rules import Keyword, Now
+from workbench.quality.rules import Keyword, Kind, Now, Operand
 
+Text = str | Keyword | None  # an operand that is a text; None is NULL
+Variables = Mapping[str, Text | tuple[Text, ...]]
 MICROSECONDS = {"days": 86_400_000_000, "hours": 3_600_000_000, "minutes": 60_000_000}
 
 
-def condition(kind, tree, variables):
+def condition(kind: Kind, tree: Any, variables: Variables) -> tuple[str, tuple[Operand, ...]]:
     """Read a condition.
 
     Args:
@@ -24,33 +28,34 @@ def condition(kind, tree, variables):
         ValueError: a function call, an unknown variable, NULL where it means nothing, or bounds that are reversed.
     """
     operator = _operator(tree)
+    operands: tuple[Operand, ...]
     if kind == "string":
-        found = _strings(operator, tree, variables)
+        operands = _strings(operator, tree, variables)
     else:
-        read, one, many = {
+        read, single, several = {
             "number": (number, "number", "numberArray"),
             "date": (date, "dateExpression", "dateExpressionArray"),
             "duration": (duration, "durationExpression", "durationExpressionArray"),
         }[kind]
-        listed = getattr(tree, many)()
-        found = tuple(read(part) for part in getattr(listed or tree, one)())
-    if None in found and operator not in ("=", "!=", "in", "not in"):
+        listed = getattr(tree, several)()
+        operands = tuple(read(part) for part in getattr(listed or tree, single)())
+    if None in operands and operator not in ("=", "!=", "in", "not in"):
         raise ArgumentError(f"{operator} cannot be used with NULL")
-    if operator in ("between", "not between") and _reversed(*found):
+    if operator in ("between", "not between") and _reversed(*operands):
         raise ArgumentError(f"{operator} needs its lower bound first")
-    return operator, found
+    return operator, operands
 
 
-def _reversed(lower, upper):
-    """Say whether bounds are in the wrong order; of a date and now() only the frame's session can tell."""
+def _reversed(lower: Any, upper: Any) -> bool:
+    """Say whether bounds are in the wrong order; of a date and now() only the frame's session can say."""
     if isinstance(lower, Now) and isinstance(upper, Now):
         return lower.microseconds > upper.microseconds
     return type(lower) is type(upper) and lower > upper
 
 
-def _operator(tree):
+def _operator(tree: Any) -> str:
     """Return the operator, which is what stands before the first operand."""
-    words = []
+    words: list[str] = []
     for child in tree.getChildren():
         word = child.getText()
         if word.startswith("matches"):
@@ -61,7 +66,7 @@ def _operator(tree):
     return "!=" if words == ["!", "="] else " ".join(words)
 
 
-def number(tree):
+def number(tree: Any) -> Fraction | None:
     """Return a number exactly, or None for NULL; arithmetic goes from left to right, as the grammar has it."""
     if tree.functionCall():
         call = tree.functionCall().getText()
@@ -81,39 +86,40 @@ def number(tree):
     return None if tree.NULL() else Fraction(tree.atomicNumber().getText())
 
 
-def _strings(operator, tree, variables):
+def _strings(operator: str, tree: Any, variables: Variables) -> tuple[Text, ...]:
     if operator.endswith("matches"):
         # a regular expression has escapes of its own, so it stays as it is written
         return (tree.matchesRegexCondition().quotedString().getText()[1:-1],)
     if tree.variableDereference():
-        return _variable(tree.variableDereference(), variables, many=True)
+        return _variable(tree.variableDereference(), variables, several=True)
     listed = tree.stringValuesArray()
     if listed:
-        return tuple(value for one in listed.stringValues() for value in string(one, variables))
+        return tuple(value for part in listed.stringValues() for value in string(part, variables))
     return string(tree.stringValues(), variables)
 
 
-def string(tree, variables):
+def string(tree: Any, variables: Variables) -> tuple[Text, ...]:
     """Return the texts that one operand stands for: one, or none else than a variable's."""
     if tree.variableDereference():
-        return _variable(tree.variableDereference(), variables, many=False)
+        return _variable(tree.variableDereference(), variables, several=False)
     if tree.quotedString():
         return (unquoted(tree.quotedString().getText()),)
     return (None if tree.NULL() else "" if tree.EMPTY() else Keyword.WHITESPACES_ONLY,)
 
 
-def _variable(tree, variables, *, many):
+def _variable(tree: Any, variables: Variables, *, several: bool) -> tuple[Text, ...]:
     name = tree.IDENTIFIER().getText()
     if name not in variables:
-        there = ", ".join(f"${known}" for known in variables) or "none"
-        raise ArgumentError(f"there is no variable ${name}; there is {there}")
+        known = ", ".join(f"${known}" for known in variables) or "none"
+        raise ArgumentError(f"there is no variable ${name}; there is {known}")
     value = variables[name]
-    if many != isinstance(value, tuple):
-        raise ArgumentError(f"${name} is {'one text' if many else 'a list'}; this place takes the other")
-    return value if many else (value,)
+    listed = isinstance(value, tuple)
+    if several != listed:
+        raise ArgumentError(f"${name} is {'a list' if listed else 'one text'}; this place takes the other")
+    return value if isinstance(value, tuple) else (value,)
 
 
-def date(tree):
+def date(tree: Any) -> str | Now | None:
     """Return a date's or a time's text, a Now, or None for NULL."""
     if tree.durationExpression():
         moved = duration(tree.durationExpression())
@@ -123,17 +129,17 @@ def date(tree):
     return None if tree.NULL() else tree.getText()[1:-1]
 
 
-def duration(tree):
+def duration(tree: Any) -> int:
     """Return a duration in microseconds."""
     amount = (tree.INT() or tree.DIGIT()).getText()
     return int(amount) * MICROSECONDS[tree.durationUnit().getText()]
 
 
-def unquoted(text):
+def unquoted(text: str) -> str:
     r"""Return the text between the quotes, with \" and \\ for a quote and a backslash."""
     return re.sub(r'\\(["\\])', r"\1", text[1:-1])
 
 
-def statement(text):
+def statement(text: str) -> str:
     r"""Return SQL between quotes: \" is a quote, and every other backslash belongs to SQL."""
     return re.sub(r'\\(["\\])', lambda m: '"' if m[1] == '"' else m[0], text[1:-1])

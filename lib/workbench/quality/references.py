@@ -1,31 +1,34 @@
 """Rules about other frames, which are given under an alias."""
 
 import re
+from collections.abc import Callable, Hashable, Sequence
 
 from workbench._base import releases
 from workbench._base.errors import ArgumentError
-from workbench.quality.comparisons import met
-from workbench.quality.frames import Bound, Judged, first_line, named, over_rows, unmet
+from workbench._base.typing import Column, DataFrame, DataType
+from workbench.quality.comparisons import judged
+from workbench.quality.frames import Bound, Facts, Frame, Judged, first_line, named, over_rows
+from workbench.quality.rules import Condition, Rule
 from workbench.quality.syntax import name
 
+Pair = tuple[tuple[Column, DataType], tuple[Column, DataType]]  # a column of the frame, and of the reference
 
-def row_count_match(frame, rule):
+
+def row_count_match(frame: Frame, rule: Rule) -> Bound:
     """Bind RowCountMatch: the rows of the frame for each row of the reference."""
     alias = name(rule.parameters[0])
     reference = _reference(frame, alias)
     key = ("rows of", alias)
 
-    def judge(facts):
+    def judge(facts: Facts) -> Judged:
         if not facts[key]:
             return Judged(False, f"Reference dataset {alias} has no rows")
-        ratio = facts["rows", None] / facts[key]
-        passed = met(rule.condition, ratio)
-        return Judged(passed, None if passed else unmet(ratio), {f"Dataset.{alias}.RowCountMatch": ratio})
+        return judged(rule.required, f"Dataset.{alias}.RowCountMatch", facts["rows", None] / facts[key])
 
     return Bound(frame.rows(None) | {key: reference.count}, judge)
 
 
-def referential_integrity(frame, rule):
+def referential_integrity(frame: Frame, rule: Rule) -> Bound:
     """Bind ReferentialIntegrity: the share of the rows whose key, without NULL, is in the reference."""
     from pyspark.sql import functions as F
 
@@ -35,10 +38,10 @@ def referential_integrity(frame, rule):
         raise ArgumentError(f"{len(own)} columns are compared with {len(theirs)} of {alias}")
     reference = frame.references[alias]
     pairs = [(frame.column(a), frame.column(b, reference)) for a, b in zip(own, theirs, strict=True)]
-    for (_, left), (_, right), wanted in ((*pair, one) for pair, one in zip(pairs, own, strict=True)):
+    for column_name, ((_, left), (_, right)) in zip(own, pairs, strict=True):
         if not _comparable(left, right):
             raise ArgumentError(
-                f'"{wanted}" is {left.simpleString()}, and its column of {alias} {right.simpleString()}; '
+                f'"{column_name}" is {left.simpleString()}, and its column of {alias} {right.simpleString()}; '
                 "they cannot be compared without loss"
             )
     names = tuple((frame.field(a).name, frame.field(b, reference).name) for a, b in zip(own, theirs, strict=True))
@@ -47,14 +50,15 @@ def referential_integrity(frame, rule):
     keys = [frame.helper((*key, i)) for i in range(len(pairs))]
     known = _known(reference, pairs, keys).withColumn(helper, F.lit(True))
 
-    def attach(df):
+    def attach(df: DataFrame) -> DataFrame:
         same = [left == named(k) for ((left, _), _), k in zip(pairs, keys, strict=True)]
         return df.join(known, same, "left").drop(*keys)
 
-    return _found(frame, rule, key, helper, attach, f"Column.{alias}.ReferentialIntegrity")
+    metric = f"Column.{alias}.ReferentialIntegrity"
+    return partnered(frame, key, attach, rule.required, metric, joins=False, whole=False)
 
 
-def _known(reference, pairs, keys):
+def _known(reference: DataFrame, pairs: Sequence[Pair], keys: Sequence[str]) -> DataFrame:
     """Return the different keys of the reference as values of the frame's types, without those it cannot hold."""
     from pyspark.errors import PySparkException
     from pyspark.sql import functions as F
@@ -73,30 +77,44 @@ def _known(reference, pairs, keys):
         raise ArgumentError(f"its keys cannot be compared: {first_line(error)}") from error
 
 
-def _found(frame, rule, key, helper, attach, metric):
+def partnered(
+    frame: Frame,
+    key: Hashable,
+    attach: Callable[[DataFrame], DataFrame],
+    condition: Condition | None,
+    metric: str,
+    *,
+    joins: bool,
+    whole: bool,
+) -> Bound:
+    """Bind a rule by the share of the rows that have a partner in another frame.
+
+    Args:
+        frame: that the rule is about.
+        key: of what must be known, and of the column that `attach` adds: true where there is a partner, else NULL.
+        attach: function of a frame that adds this column.
+        condition: on the share; None for all rows.
+        metric: its name.
+        joins: as of Bound, like the next one.
+        whole: whether all rows must have a partner.
+    """
     from pyspark.sql import functions as F
 
-    def count():
-        return attach(frame.df).agg(F.count(named(helper))).first()[0]
-
-    def judge(facts):
-        share = facts[key] / facts["rows", None]
-        passed = met(rule.condition, share)
-        return Judged(passed, None if passed else unmet(share), {metric: share})
-
+    helper = frame.helper(key)
+    needs = frame.rows(None) | {key: lambda: attach(frame.df).agg(F.count(named(helper))).collect()[0][0]}
+    judge = over_rows(None, lambda facts: judged(condition, metric, facts[key] / facts["rows", None]))
     row = F.coalesce(named(helper), F.lit(False))
-    needs = frame.rows(None) | {key: count}
-    return Bound(needs, over_rows(None, judge), row=row, attach={helper: attach}, joins=False, whole=False)
+    return Bound(needs, judge, row=row, attach={helper: attach}, joins=joins, whole=whole)
 
 
-def _reference(frame, alias):
+def _reference(frame: Frame, alias: str) -> DataFrame:
     if alias not in frame.references:
-        there = ", ".join(frame.references) or "none"
-        raise ArgumentError(f'there is no reference "{alias}"; references= has {there}')
+        known = ", ".join(frame.references) or "none"
+        raise ArgumentError(f'there is no reference "{alias}"; references= has {known}')
     return frame.references[alias]
 
 
-def _columns_of(frame, text):
+def _columns_of(frame: Frame, text: str) -> tuple[str, list[str]]:
     """Read `alias.column` or `alias.{column, column}`; an alias may have dots itself."""
     known = [alias for alias in frame.references if text.startswith(f"{alias}.")]
     alias = max(known, key=len) if known else text.partition(".")[0]
@@ -109,7 +127,7 @@ def _columns_of(frame, text):
     return alias, columns
 
 
-def _comparable(left, right):
+def _comparable(left: DataType, right: DataType) -> bool:
     """Say whether equality is exact: the same type, or two kinds of whole numbers and decimals."""
     from pyspark.sql import types as T
 

@@ -1,9 +1,12 @@
-"""What a DQDL ruleset says, as values: rules, conditions, operands. No Spark, no parser."""
+"""The rules, conditions and operands of a DQDL ruleset, as values. No Spark, no parser."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
+from typing import Any, Literal
+
+from workbench._base.errors import ArgumentError
 
 
 class Keyword(Enum):
@@ -23,9 +26,13 @@ class Now:
     microseconds: int = 0
 
 
+Kind = Literal["number", "string", "date", "duration"]  # of a condition
+Operand = Fraction | str | Keyword | Now | int | None
+
+
 @dataclass(frozen=True)
 class Condition:
-    """What is asked of a value.
+    """A condition on a value.
 
     Attributes:
         kind: "number", "string", "date" or "duration".
@@ -33,18 +40,18 @@ class Condition:
         operands: Fraction, text, Keyword, Now, or microseconds of a duration; None is NULL.
     """
 
-    kind: str
+    kind: Kind
     operator: str
-    operands: tuple[Fraction | str | Keyword | Now | int | None, ...]
+    operands: tuple[Operand, ...]
 
     @property
-    def accepts_null(self):
-        """Whether a NULL satisfies it: listed NULLs do, and != and not in pass every NULL that is not listed."""
+    def accepts_null(self) -> bool:
+        """Whether a NULL satisfies it: a listed one does, and != and not in pass every NULL that is not listed."""
         listed = None in self.operands
         return not listed if self.operator in ("!=", "not in") else listed and self.operator in ("=", "in")
 
     @property
-    def values(self):
+    def values(self) -> tuple[Any, ...]:
         """The operands without NULL."""
         return tuple(operand for operand in self.operands if operand is not None)
 
@@ -71,6 +78,13 @@ class Rule:
     threshold: Condition | None = None
     labels: tuple[tuple[str, str], ...] = ()
 
+    @property
+    def required(self) -> Condition:
+        """The condition of a rule whose type needs one; ValueError without."""
+        if self.condition is None:
+            raise ArgumentError(f"{self.type} needs a condition")
+        return self.condition
+
 
 @dataclass(frozen=True)
 class Composite:
@@ -84,12 +98,12 @@ class Composite:
     """
 
     text: str
-    operator: str
+    operator: Literal["and", "or"]
     parts: tuple["Rule | Composite", ...]
     labels: tuple[tuple[str, str], ...] = ()
 
 
-def leaves(rule) -> Iterator[Rule]:
+def leaves(rule: Rule | Composite) -> Iterator[Rule]:
     """Yield the rules of which a composite is made, in order; of a rule, the rule."""
     if isinstance(rule, Composite):
         for part in rule.parts:
@@ -100,7 +114,7 @@ def leaves(rule) -> Iterator[Rule]:
 
 @dataclass(frozen=True)
 class Signature:
-    """What the language allows a rule type.
+    """The form that the language allows a rule type.
 
     Attributes:
         parameters: the fewest and the most (None: any number).
@@ -111,13 +125,13 @@ class Signature:
     """
 
     parameters: tuple[int, int | None]
-    conditions: tuple[str, ...] = ()
+    conditions: tuple[Kind, ...] = ()
     optional: bool = False
     where: bool = False
     threshold: bool = False
 
 
-_NUMBER = ("number",)
+_NUMBER: tuple[Kind, ...] = ("number",)
 
 # parameters, conditions, where and threshold as in rules/rules-config.json of software.amazon.glue:dqdl:1.0.0
 SIGNATURES = {

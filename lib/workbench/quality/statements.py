@@ -1,20 +1,24 @@
 """CustomSql: a statement over the views `primary` and the references, which exist while rules are bound."""
 
 import threading
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
 from workbench._base import identifiers
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import DataFrame, SparkSession
 from workbench.quality import operands
-from workbench.quality.comparisons import met
-from workbench.quality.frames import Bound, Judged, first_line, named, over_rows, unmet
+from workbench.quality.comparisons import judged
+from workbench.quality.frames import Bound, Facts, Frame, Judged, first_line, named, unmet
+from workbench.quality.references import partnered
+from workbench.quality.rules import Rule
 
 PRIMARY = "primary"
 _VIEWS = threading.RLock()  # a session has one view of a name, whichever thread made it
 
 
 @contextmanager
-def views(spark, frames):
+def views(spark: SparkSession, frames: Mapping[str, DataFrame]) -> Iterator[None]:
     """Make temporary views for the block; afterwards the user's own of the same names are there again.
 
     One thread of the process at a time is inside the block.
@@ -46,21 +50,21 @@ def views(spark, frames):
                     catalog.createTempView(name, view.get(), True)
 
 
-def _sayable(name):
-    """Say whether SQL has a way to name a view so: one part, between backticks where it needs them."""
+def _sayable(name: str) -> bool:
+    """Say whether SQL can name a view so: one part, between backticks where it needs them."""
     try:
         return len(identifiers.parts(identifiers.column(name), least=1)) == 1
     except ValueError:
         return False
 
 
-def custom_sql(frame, rule):
+def custom_sql(frame: Frame, rule: Rule) -> Bound:
     """Bind CustomSql: with a condition its one number, without the rows that it returns."""
     result = _result(frame, operands.statement(rule.parameters[0]))
     return _number(frame, rule, result) if rule.condition else _returned(frame, rule, result)
 
 
-def _result(frame, statement):
+def _result(frame: Frame, statement: str) -> DataFrame:
     from pyspark.errors import PySparkException
 
     text = statement.strip().rstrip(";")
@@ -68,19 +72,19 @@ def _result(frame, statement):
         # as a subquery it can only be a query: commands would run as soon as Spark reads them
         return frame.df.sparkSession.sql(f"SELECT * FROM (\n{text}\n)")
     except PySparkException as error:
-        raise ArgumentError(f"its statement is no query that Spark takes: {first_line(error)}") from error
+        raise ArgumentError(f"its statement is not a query that Spark takes: {first_line(error)}") from error
 
 
-def _number(frame, rule, result):
+def _number(frame: Frame, rule: Rule, result: DataFrame) -> Bound:
     from pyspark.sql import types as T
 
     fields = result.schema.fields
     if len(fields) != 1 or not isinstance(fields[0].dataType, T.NumericType):
-        there = ", ".join(f"{one.name} {one.dataType.simpleString()}" for one in fields)
-        raise ArgumentError(f"with a condition its statement must return one number; it returns {there}")
+        returned = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in fields)
+        raise ArgumentError(f"with a condition its statement must return one number; it returns {returned}")
     key = ("number", rule.parameters[0])
 
-    def judge(facts):
+    def judge(facts: Facts) -> Judged:
         if len(facts[key]) > 1:
             raise ArgumentError(
                 f"{rule.text}: its statement returned more than one row; with a condition it must be one"
@@ -88,21 +92,20 @@ def _number(frame, rule, result):
         value = facts[key][0][0] if facts[key] else None
         if value is None:
             return Judged(False, unmet(None))
-        passed = met(rule.condition, value)
-        return Judged(passed, None if passed else unmet(value), {"Dataset.*.CustomSQL": float(value)})
+        return judged(rule.required, "Dataset.*.CustomSQL", value)
 
     return Bound({key: lambda: result.limit(2).collect()}, judge)
 
 
-def _returned(frame, rule, result):
+def _returned(frame: Frame, rule: Rule, result: DataFrame) -> Bound:
     from pyspark.errors import PySparkException
     from pyspark.sql import functions as F
 
-    fields = [(frame.field(one.name), one) for one in result.schema.fields]
-    for own, one in fields:
-        if own.dataType != one.dataType:
-            types = f"{one.dataType.simpleString()}, not {own.dataType.simpleString()}"
-            raise ArgumentError(f'its statement returns "{one.name}" as {types}; rows are found by their values')
+    fields = [(frame.field(field.name), field) for field in result.schema.fields]
+    for own, field in fields:
+        if own.dataType != field.dataType:
+            types = f"{field.dataType.simpleString()}, not {own.dataType.simpleString()}"
+            raise ArgumentError(f'its statement returns "{field.name}" as {types}; rows are found by their values')
     if len({own.name for own, _ in fields}) != len(fields):
         raise ArgumentError("its statement returns a column twice")
     key = ("returned", rule.parameters[0])
@@ -113,15 +116,9 @@ def _returned(frame, rule, result):
     except PySparkException as error:
         raise ArgumentError(f"rows cannot be found by what its statement returns: {first_line(error)}") from error
 
-    def attach(df):
+    def attach(df: DataFrame) -> DataFrame:
         same = [named(own.name).eqNullSafe(named(k)) for (own, _), k in zip(fields, keys, strict=True)]
         return df.join(known, same, "left").drop(*keys)
 
-    def judge(facts):
-        share = facts[key] / facts["rows", None]
-        passed = met(rule.threshold, share) if rule.threshold else share == 1
-        return Judged(passed, None if passed else unmet(share), {"Dataset.*.CustomSQL.Compliance": share})
-
-    needs = frame.rows(None) | {key: lambda: attach(frame.df).agg(F.count(named(helper))).first()[0]}
-    row = F.coalesce(named(helper), F.lit(False))
-    return Bound(needs, over_rows(None, judge), row=row, attach={helper: attach}, whole=rule.threshold is None)
+    metric, whole = "Dataset.*.CustomSQL.Compliance", rule.threshold is None
+    return partnered(frame, key, attach, rule.threshold, metric, joins=True, whole=whole)

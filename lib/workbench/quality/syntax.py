@@ -2,9 +2,12 @@
 
 import difflib
 import re
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any, Literal
 
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench.quality import labels, operands
 from workbench.quality.rules import SIGNATURES, Composite, Condition, Rule
@@ -12,7 +15,8 @@ from workbench.quality.rules import SIGNATURES, Composite, Condition, Rule
 WORDS = ("between", "in", "matches", "not", "where", "with", "threshold", "and", "or", "labels", "DefaultLabels")
 
 
-def parse(ruleset):
+@checked
+def parse(ruleset: str) -> tuple[Rule | Composite, ...]:
     """Read a DQDL ruleset.
 
     Args:
@@ -22,14 +26,14 @@ def parse(ruleset):
         tuple of Rule and Composite, in the order written.
 
     Raises:
-        ValueError: the text is not DQDL (line, column, what was there, what was expected), or rules are of a type
-            or form that is not supported; then all of them are named.
+        ValueError: the text is not DQDL (line, column, what stands there, what was expected), or rules are of a
+            type or form that is not supported; then all of them are named.
     """
     document, stream = _document(ruleset)
     return _Reader(stream).document(document)
 
 
-def _document(ruleset):
+def _document(ruleset: str) -> tuple[Any, Any]:
     try:
         from antlr4 import CommonTokenStream, InputStream
         from antlr4.error.ErrorListener import ErrorListener
@@ -41,14 +45,14 @@ def _document(ruleset):
     from workbench.quality.dqdl import DataQualityDefinitionLanguageParser as parsers
 
     class Refuse(ErrorListener):
-        def syntaxError(self, recognizer, offendingSymbol, line, column, msg, e):
+        def syntaxError(
+            self, recognizer: Any, offendingSymbol: Any, line: int, column: int, msg: str, e: Any
+        ) -> None:
             meant = _meant(offendingSymbol) or _meant_labels(ruleset)
             raise ArgumentError(_wrong(recognizer, offendingSymbol, line, column, msg, e) + meant + hint)
 
-    if not isinstance(ruleset, str):
-        raise ArgumentError(f"a ruleset is DQDL text, not a {type(ruleset).__name__}")
-    begun = re.search(r"\b(Rules|Analyzers)\s*=\s*\[", ruleset)
-    hint = "" if begun else "; rules stand in brackets, as in Rules = [ RowCount > 0 ]"
+    opened = re.search(r"\b(Rules|Analyzers)\s*=\s*\[", ruleset)
+    hint = "" if opened else "; rules stand in brackets, as in Rules = [ RowCount > 0 ]"
     # the grammar knows no carriage return, and ends a comment only at the end of a line
     lexer = lexers.DataQualityDefinitionLanguageLexer(InputStream(ruleset.replace("\r\n", "\n") + "\n"))
     stream = CommonTokenStream(lexer)
@@ -63,14 +67,14 @@ def _document(ruleset):
     return document, stream
 
 
-def _wrong(recognizer, token, line, column, message, error):
+def _wrong(recognizer: Any, token: Any, line: int, column: int, message: str, error: Any) -> str:
     if token is None:  # the lexer's: "token recognition error at: '%'"
         return _sentence(line, column, message.partition("at: ")[2].strip("'"), "a word of DQDL")
     dead = getattr(error, "deadEndConfigs", None)
     if dead is None:
         kinds = {kind for interval in recognizer.getExpectedTokens().intervals for kind in interval}
     else:  # the parser looked ahead: what it expected is where each of its guesses ended
-        kinds = set().union(*(_next(recognizer.atn, one.state, one.context) for one in dead))
+        kinds = set().union(*(_next(recognizer.atn, guess.state, guess.context) for guess in dead))
     literal, symbolic = recognizer.literalNames, recognizer.symbolicNames
     names = {
         literal[kind] if kind < len(literal) and literal[kind] != "<INVALID>" else symbolic[kind]
@@ -81,7 +85,7 @@ def _wrong(recognizer, token, line, column, message, error):
     return _sentence(line, column, token.text, expected)
 
 
-def _meant(token):
+def _meant(token: Any) -> str:
     """Return a hint when the word at fault, or the one before it, is nearly one of the language's."""
     if token is None:
         return ""
@@ -90,19 +94,19 @@ def _meant(token):
     return next((hint for word in (token.text, *before) if (hint := nearly(word))), "")
 
 
-def _meant_labels(ruleset):
+def _meant_labels(ruleset: str) -> str:
     """Return a hint when a list is called nearly as labels are: it is taken for a variable, whatever is in it."""
     called = re.search(r"(?i)\b(default_?labels?|labels?)\s*=\s*\[", ruleset)
     return nearly(called[1]) if called else ""
 
 
-def nearly(word, words=WORDS):
+def nearly(word: str, words: Collection[str] = WORDS) -> str:
     """Return ` (did you mean between, not betwen?)`, or nothing where no word of the language is near."""
     near = difflib.get_close_matches(word, words, n=1, cutoff=0.75) if re.fullmatch(r"[A-Za-z]\w*", word) else []
     return f" (did you mean {near[0]}, not {word}?)" if near and near[0] != word else ""
 
 
-def _next(atn, state, context):
+def _next(atn: Any, state: Any, context: Any) -> set[int]:
     """Return the kinds of token that may follow a state of the grammar's automaton in its context."""
     following = {kind for interval in atn.nextTokens(state).intervals or () for kind in interval}
     if -2 in following and context is not None and not context.isEmpty():  # -2: a rule can end here
@@ -112,21 +116,24 @@ def _next(atn, state, context):
     return following
 
 
-def _sentence(line, column, there, expected):
-    there = "the end of the text" if there == "<EOF>" else f"'{there}'"
-    return f"DQDL syntax: line {line}, column {column + 1}: found {there}, expected {expected}"
+def _sentence(line: int, column: int, text: str, expected: str) -> str:
+    text = "the end of the text" if text == "<EOF>" else f"'{text}'"
+    return f"DQDL syntax: line {line}, column {column + 1}: found {text}, expected {expected}"
 
 
 class _Reader:
     """One document: its text, its variables, its default labels, and what is wrong with its rules."""
 
-    def __init__(self, stream):
-        self.stream, self.variables, self.default_labels, self.problems = stream, {}, {}, []
-        self.label_tokens = set()  # indexes of the tokens that no text of a rule has
+    def __init__(self, stream: Any) -> None:
+        self.stream = stream
+        self.variables: dict[str, operands.Text | tuple[operands.Text, ...]] = {}
+        self.default_labels: dict[str, str] = {}
+        self.problems: list[tuple[str, str]] = []
+        self.label_tokens: set[int] = set()  # indexes of the tokens that no text of a rule has
 
-    def document(self, tree):
-        for one in labels.below(tree):
-            self.label_tokens.update(range(one.start.tokenIndex, one.stop.tokenIndex + 1))
+    def document(self, tree: Any) -> tuple[Rule | Composite, ...]:
+        for part in labels.below(tree):
+            self.label_tokens.update(range(part.start.tokenIndex, part.stop.tokenIndex + 1))
         for section, name in ((tree.metadata(), "Metadata"), (tree.dataSources(), "DataSources")):
             if section:
                 raise ArgumentError(f"the section {name} is not supported; frames are given as df and references=")
@@ -140,39 +147,39 @@ class _Reader:
         listed = tree.rulesOrAnalyzers().rules().dqRules()
         if not listed:
             raise ArgumentError("the ruleset has no rules")
-        found = tuple(self.labelled(one) for one in listed.topLevelRule())
+        rules = tuple(self.labelled(part) for part in listed.topLevelRule())
         if self.problems:
             raise ArgumentError(refusal(self.problems))
-        return found
+        return rules
 
-    def declare(self, tree):
+    def declare(self, tree: Any) -> None:
         name = tree.IDENTIFIER().getText()
         if name in self.variables:
             raise ArgumentError(f"the variable ${name} is declared twice")
         expression = tree.expression()
         several = expression.stringValuesArray()
         listed = several.stringValues() if several else [expression.stringValues()]
-        values = tuple(value for one in listed for value in operands.string(one, self.variables))
+        values = tuple(value for part in listed for value in operands.string(part, self.variables))
         self.variables[name] = values if several else values[0]
 
-    def labelled(self, tree):
+    def labelled(self, tree: Any) -> Rule | Composite:
         """Read a rule of the ruleset, single or joined of parts, with its labels."""
         rule = self.rule(tree)
         try:
-            found = labels.of_rule(tree, self.default_labels)
+            own = labels.of_rule(tree, self.default_labels)
         except ValueError as error:
             self.problems.append((rule.text, str(error)))
             return rule
-        return replace(rule, labels=tuple(found.items()))
+        return replace(rule, labels=tuple(own.items()))
 
-    def rule(self, tree):
+    def rule(self, tree: Any) -> Rule | Composite:
         if tree.dqRule():
             return self.leaf(tree.dqRule())
         if tree.LPAREN():
             inner = self.rule(tree.topLevelRule(0))
             text = self.text(tree)  # with its parentheses, as written
             return Composite(text, inner.operator, inner.parts) if isinstance(inner, Composite) else inner
-        operator = "and" if tree.AND() else "or"
+        operator: Literal["and", "or"] = "and" if tree.AND() else "or"
         # the grammar joins by twos: (a and b) and c is one composite of three; read in a loop, for it may be long
         parts, rest = [], [tree]
         while rest:
@@ -183,7 +190,7 @@ class _Reader:
                 parts.append(self.rule(part))
         return Composite(self.text(tree), operator, tuple(parts))
 
-    def leaf(self, tree):
+    def leaf(self, tree: Any) -> Rule:
         text, kind = self.text(tree), tree.ruleType().getText()
         try:
             if any(parameter.connectorWord() for parameter in tree.parameterWithConnectorWord()):
@@ -198,24 +205,24 @@ class _Reader:
             )
             check(rule)
         except ValueError as error:
-            words = [one for one in rule_words(tree) if not one.startswith('"')]
+            words = [word for word in rule_words(tree) if not word.startswith('"')]
             self.problems.append((text, str(error) + next(filter(None, map(nearly, words)), "")))
             return Rule(text, kind, ())
         return rule
 
-    def parameter(self, tree):
+    def parameter(self, tree: Any) -> str:
         if tree.IDENTIFIER():
             return tree.IDENTIFIER().getText()
         return tree.QUOTED_STRING().getText()  # still quoted: a name and a statement are unquoted differently
 
-    def condition(self, tree):
+    def condition(self, tree: Any) -> Condition:
         for kind in ("number", "string", "date", "duration"):
-            found = getattr(tree, f"{kind}BasedCondition")()
-            if found:
-                return Condition(kind, *operands.condition(kind, found, self.variables))
+            part = getattr(tree, f"{kind}BasedCondition")()
+            if part:
+                return Condition(kind, *operands.condition(kind, part, self.variables))
         raise ArgumentError("a condition on a size (KB, MB …) is not supported")
 
-    def threshold(self, kind, trees):
+    def threshold(self, kind: str, trees: Sequence[Any]) -> Condition | None:
         for tree in trees:
             tag = tree.tagValues().getText()
             if tag != "threshold":
@@ -225,11 +232,11 @@ class _Reader:
         if len(trees) > 1 or not trees[0].numberBasedCondition():
             raise ArgumentError("it takes one `with threshold` and a condition on a number")
         if kind in SIGNATURES and not SIGNATURES[kind].threshold:
-            can = ", ".join(name for name, one in SIGNATURES.items() if one.threshold)
+            can = ", ".join(name for name, signature in SIGNATURES.items() if signature.threshold)
             raise ArgumentError(f"{kind} takes no `with threshold`; {can} do")
         return Condition("number", *operands.condition("number", trees[0].numberBasedCondition(), self.variables))
 
-    def text(self, tree):
+    def text(self, tree: Any) -> str:
         """Return the rule as written but for its labels, with one blank where there were blanks or comments."""
         tokens = self.stream.tokens[tree.start.tokenIndex : tree.stop.tokenIndex + 1]
         tokens = [token for token in tokens if token.tokenIndex not in self.label_tokens]
@@ -237,12 +244,12 @@ class _Reader:
         return "".join(t.text + gap for t, gap in zip(tokens, [*gaps, ""], strict=True))
 
 
-def rule_words(tree):
+def rule_words(tree: Any) -> list[str]:
     """Return a rule's parameters and connecting words as written."""
-    return [part.getText() for one in tree.parameterWithConnectorWord() for part in one.getChildren()]
+    return [part.getText() for parameter in tree.parameterWithConnectorWord() for part in parameter.getChildren()]
 
 
-def check(rule):
+def check(rule: Rule) -> None:
     """Refuse what the language does not allow this type of rule, or what is not supported of it.
 
     Raises:
@@ -256,13 +263,13 @@ def check(rule):
     fewest, most = allowed.parameters
     given = len(rule.parameters)
     if given < fewest or (most is not None and given > most):
-        wanted = "one or more" if most is None else {0: "no", 1: "one", 2: "two"}[most]
-        raise ArgumentError(f"{rule.type} takes {wanted} parameter(s), {given} given")
+        expected = "one or more" if most is None else {0: "no", 1: "one", 2: "two"}[most]
+        raise ArgumentError(f"{rule.type} takes {expected} parameter(s), {given} given")
     if rule.condition is None and allowed.conditions and not allowed.optional:
         raise ArgumentError(f"{rule.type} needs a condition on a {' or '.join(allowed.conditions)}")
     if rule.condition and rule.condition.kind not in allowed.conditions:
-        wanted = f"a condition on a {' or '.join(allowed.conditions)}" if allowed.conditions else "no condition"
-        raise ArgumentError(f"{rule.type} takes {wanted}, not one on a {rule.condition.kind}")
+        expected = f"a condition on a {' or '.join(allowed.conditions)}" if allowed.conditions else "no condition"
+        raise ArgumentError(f"{rule.type} takes {expected}, not one on a {rule.condition.kind}")
     if rule.where is not None and not allowed.where:
         raise ArgumentError(f"{rule.type} takes no where")
     if rule.where is not None and not rule.where.strip():
@@ -270,19 +277,18 @@ def check(rule):
     if rule.condition and rule.type != "ColumnValues" and None in rule.condition.operands:
         raise ArgumentError(f"{rule.type} cannot be compared with NULL")
     if rule.threshold:
-        shares = rule.threshold.operands
-        if None in shares or not all(0 <= share <= 1 for share in shares):
+        if None in rule.threshold.operands or not all(0 <= share <= 1 for share in rule.threshold.values):
             raise ArgumentError("a threshold is a share of the rows, from 0 to 1")
         if rule.type == "CustomSql" and rule.condition:
             raise ArgumentError("CustomSql takes a condition or a threshold, not both")
 
 
-def refusal(problems):
+def refusal(problems: Sequence[tuple[str, str]]) -> str:
     """Return one message of many problems, (rule text, why) each."""
     count = "1 rule cannot be evaluated" if len(problems) == 1 else f"{len(problems)} rules cannot be evaluated"
     return "\n".join([f"{count}:", *(f"  {text}: {why}" for text, why in problems)])
 
 
-def name(parameter):
+def name(parameter: str) -> str:
     """Return a parameter as the name of a column or an alias."""
     return operands.unquoted(parameter) if re.match('"', parameter) else parameter

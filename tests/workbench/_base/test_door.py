@@ -96,6 +96,17 @@ def test_arguments_that_do_not_fit_the_function(arguments, named, sentence):
     assert str(error.value).startswith(sentence)
 
 
+def test_any_of_several_arguments_without_a_name():
+    @checked
+    def several(first: str, *others: str, last: int = 0) -> None:
+        """Take any number."""
+
+    several("a", "b", "c", last=1)
+    for others in ((3,), ("b", 3), ("b", "c", 3)):
+        with pytest.raises(ArgumentError, match=r"^others must be a text, found 3 in it$"):
+            several("a", *others)
+
+
 def test_what_they_allow_is_passed_on_as_it_was_given():
     key, texts = ["a", "b"], {"a": "b"}
     got = {}
@@ -106,9 +117,11 @@ def test_what_they_allow_is_passed_on_as_it_was_given():
         got.update(key=key, texts=texts, count=count, share=share, rows=rows)
 
     rows = (row for row in [1])
-    same(key, texts, np.int64(3), 1, rows)
+    for share in (np.float32(1), np.int64(1), 1):
+        same(key, texts, np.int64(3), share, rows)
+        assert got["share"] is share
     assert got["key"] is key and got["texts"] is texts and got["rows"] is rows
-    assert type(got["count"]) is np.int64 and type(got["share"]) is int
+    assert type(got["count"]) is np.int64
     assert list(rows) == [1]
 
 
@@ -125,6 +138,21 @@ def test_an_error_of_pydantic_within_is_not_taken_for_ours():
 
     with pytest.raises(pydantic.ValidationError):
         inner("no number")
+
+
+def test_a_dict_is_not_a_model():
+    import pydantic
+
+    class Model(pydantic.BaseModel):
+        table: str = "t"
+
+    @checked
+    def work(model: pydantic.InstanceOf[Model] | None) -> None:
+        """Take a model."""
+
+    work(Model())
+    with pytest.raises(ArgumentError, match=r"^model must be Model or None, found {}$"):
+        work({})
 
 
 def test_a_long_value_is_cut():

@@ -94,9 +94,9 @@ def test_bad_arguments_are_refused_at_once_and_nothing_is_asked(attic):
     store, s3 = attic
     before = store.requests()
     for wrong, sentence in [
-        ({"source": "file:///tmp"}, "is no address in S3"),
-        ({"source": "s3://attic", "status": "guess"}, "status is auto, listing, head, not 'guess'"),
-        ({"source": "s3://attic", "workers": 0}, "workers is a whole number from 1 to 256"),
+        ({"source": "file:///tmp"}, "is not an address in S3"),
+        ({"source": "s3://attic", "status": "guess"}, "status must be 'auto', 'listing' or 'head', found 'guess'"),
+        ({"source": "s3://attic", "workers": 0}, "workers must be an integer of at least 1 and of at most 256"),
         (
             {"source": "s3://attic", "where": "id = 1"},
             "where is an argument for a table; s3://attic is a directory",

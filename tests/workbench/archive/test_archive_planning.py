@@ -245,7 +245,7 @@ def test_intelligent_tiering_has_no_copy_to_pay_for():
     ],
 )
 def test_bad_arguments(wrong):
-    with pytest.raises(ValueError, match=f"{next(iter(wrong))} is a"):
+    with pytest.raises(ValueError, match=f"^{next(iter(wrong))} must be a"):
         archive.plan([made("a")], **{"now": NOW} | wrong)
 
 
@@ -259,7 +259,7 @@ def test_the_plan_knows_when_it_was_made():
         ("bulk", "no tier 'bulk'; there are Bulk, Expedited, Standard; did you mean 'Bulk'?"),
         ({"GLACIER": "Fast"}, "no tier 'Fast'; there are Bulk, Expedited, Standard"),
         ({"GLACIAL": "Bulk"}, "no class 'GLACIAL' has tiers; those that have are GLACIER, DEEP_ARCHIVE, "),
-        (3, "tier is a tier's name or a mapping of class to tier, not 3"),
+        (3, "tier must be a text or a dict of texts to texts, found 3"),
     ],
 )
 def test_a_tier_that_nothing_has_is_refused(tier, sentence):
@@ -268,17 +268,25 @@ def test_a_tier_that_nothing_has_is_refused(tier, sentence):
     assert str(caught.value).startswith(sentence)
 
 
-@pytest.mark.parametrize("found", ["s3://attic/a", ["s3://attic/a"], None, 3])
-def test_what_is_no_inventory_is_refused(found):
-    with pytest.raises(ValueError, match="found is the Objects of an inventory, "):
-        archive.plan(found, now=NOW)
+@pytest.mark.parametrize(
+    ("objects", "sentence"),
+    [
+        ("s3://attic/a", "objects must be the Objects of an inventory, found 's3://attic/a'"),
+        (["s3://attic/a"], "objects must be the Objects of an inventory, found 's3://attic/a' in it"),
+        (None, "objects must be several Objects, found None"),
+        (3, "objects must be several Objects, found 3"),
+    ],
+)
+def test_what_is_no_inventory_is_refused(objects, sentence):
+    with pytest.raises(ValueError, match=f"^{sentence}$"):
+        archive.plan(objects, now=NOW)
 
 
 def test_what_is_no_plan_is_not_restored(tmp_path):
     for wrong in ("s3://attic/a", [made("a")]):
-        with pytest.raises(ValueError, match="a restore is of a Plan, as archive.plan gives it, not of "):
+        with pytest.raises(ValueError, match="^plan must be Plan, found "):
             archive.restore(wrong, s3=None, state=tmp_path / "state.db")
-    with pytest.raises(ValueError, match="now is a function that returns the time"):
+    with pytest.raises(ValueError, match="^now must be a function or None, found datetime"):
         archive.restore(archive.plan([made("a")], now=NOW), s3=None, state=tmp_path / "state.db", now=NOW)
 
 

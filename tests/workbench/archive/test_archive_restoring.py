@@ -734,15 +734,16 @@ def test_bad_arguments_are_refused_before_anything_is_asked(attic, tmp_path):
     broken = tmp_path / "broken.db"
     broken.write_bytes(b"no database" * 1000)
     for wrong, sentence in [
-        ({"wait_hours": -1}, "wait_hours is from 0"),
-        ({"poll_s": 0}, "poll_s above 0"),
-        ({"tries": 0}, "tries from 1"),
-        ({"poll_s": "300"}, "poll_s is a finite number, not '300'"),
-        ({"wait_hours": float("nan")}, "is a finite number, not nan"),
-        ({"wait_hours": float("inf")}, "is a finite number, not inf"),
-        ({"wait_hours": 1e9}, "wait_hours is 8760 at most"),
+        ({"wait_hours": -1}, "wait_hours must be a number of at least 0 and of at most 8760 or None, found -1"),
+        ({"poll_s": 0}, "poll_s must be a number above 0 and below inf, found 0"),
+        ({"tries": 0}, "tries must be an integer of at least 1, found 0"),
+        ({"poll_s": "300"}, "poll_s must be a number above 0 and below inf, found '300'"),
+        ({"poll_s": 10, "longest_poll_s": 9}, "longest_poll_s must be a number of at least poll_s, 10; found 9"),
+        ({"wait_hours": float("nan")}, "wait_hours must be .*, found nan"),
+        ({"wait_hours": float("inf")}, "wait_hours must be .*, found inf"),
+        ({"wait_hours": 1e9}, "wait_hours must be .* at most 8760 or None, found 1000000000.0"),
         ({"state": tmp_path}, "is not a state table"),
-        ({"workers": 1000}, "workers is a whole number"),
+        ({"workers": 1000}, "workers must be an integer of at least 1 and of at most 256, found 1000"),
         ({"state": tmp_path / "nowhere" / "state.db"}, "the folder of the state table .* is not there"),
         ({"state": broken}, "broken.db is not a state table"),
     ]:

@@ -30,14 +30,14 @@ defaultLabels: 'DefaultLabels' EQUAL_TO labelList;
 GENERATED = ("DataQualityDefinitionLanguageLexer.py", "DataQualityDefinitionLanguageParser.py")
 
 
-def generate(folder):
+def generate(folder: Path) -> None:
     """Write the lexer and the parser into a folder, from the grammar in the jar by ANTLR's own tool.
 
     Args:
         folder: where the two Python files go; nothing else of the generator's output is kept.
 
     Raises:
-        ValueError: a jar cannot be had, the grammar is another one, or the generator fails.
+        ValueError: a jar cannot be fetched, the grammar is another one, or the generator fails.
     """
     jars.fetch(jars.named("dqdl", *GENERATOR))
     classpath = ":".join(str(jars.path(name)) for name in GENERATOR)
@@ -50,9 +50,9 @@ def generate(folder):
         # the path of the grammar becomes part of the generated text, so it is named from within its folder
         options = ["-Dlanguage=Python3", "-encoding", "UTF-8", "-no-listener", "-no-visitor"]
         command = [str(java.find()), "-cp", classpath, "org.antlr.v4.Tool", *options, GRAMMAR[1]]
-        said = subprocess.run(command, cwd=scratch, capture_output=True, text=True, check=False)
-        if said.returncode:
-            raise ArgumentError(f"ANTLR could not generate the parser: {said.stderr[:500]}")
+        process = subprocess.run(command, cwd=scratch, capture_output=True, text=True, check=False)
+        if process.returncode:
+            raise ArgumentError(f"ANTLR could not generate the parser: {process.stderr[:500]}")
         for name in GENERATED:
             (Path(folder) / name).write_bytes((Path(scratch) / name).read_bytes())
 
@@ -61,7 +61,7 @@ def with_labels(grammar: str) -> str:
     """Return the grammar's text with the labels of rules and of rulesets.
 
     Raises:
-        ValueError: the text is another one than the edits were made for.
+        ValueError: the edits were made for another text.
     """
     for old, new in EDITS:
         if grammar.count(old) != 1:

@@ -1,4 +1,4 @@
-"""What hurts a table, said in sentences; cured where that is safe.
+"""Diagnose what hurts a table, in sentences, and cure it where that is safe.
 
     found = doctor.diagnose(spark, "sales.orders", policy=maintenance.read_policy("sales_orders.yml"))
     show.rows(doctor.told(found))

@@ -1,13 +1,21 @@
-"""What maintenance can do about a diagnosis, done; the rest is said, or done when the owner names it."""
+"""Do what maintenance can do about a diagnosis; name the rest, or do it when the owner names it."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from typing import Annotated, Any
+
+from annotated_types import Ge
 
 from workbench._base import arguments
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import SparkSession
 from workbench.tables import commits, maintenance
 from workbench.tables.doctor import looking, pointers
 from workbench.tables.doctor.findings import CAUSES, Diagnosis, Finding
-from workbench.tables.maintenance import Done, Remark, expiry, limits, metadata, wording
+from workbench.tables.maintenance import Done, Planned, Remark, expiry, limits, metadata, wording
+from workbench.tables.maintenance.results import Mark
 
 OWNERS = (
     "too_many_partitions",
@@ -22,10 +30,10 @@ _PARTITIONING = ("too_many_partitions", "wrong_partition_transform")
 
 @dataclass(frozen=True)
 class Cured:
-    """What was done about a diagnosis.
+    """The result of a cure.
 
     Attributes:
-        done: of maintenance, one an action.
+        done: of maintenance, one for each action.
         properties: (name, text) that were set.
         statements: that ran because the owner named their cause.
         undecided: findings whose cure the owner may decide on, and has not.
@@ -44,8 +52,21 @@ class Cured:
         )
 
 
-def cure(spark, diagnosis, *, agreed=(), marks=(), properties=True, now=None, tries=5, **most):
-    """Do what maintenance can do about a diagnosis, set the properties that are safe, and say what is left.
+@checked
+def cure(
+    spark: SparkSession,
+    diagnosis: Diagnosis,
+    *,
+    agreed: Iterable[str] = (),
+    marks: Any = (),
+    properties: bool = True,
+    now: datetime | None = None,
+    tries: Annotated[int, Ge(1)] = 5,
+    max_bytes: limits.MaxBytes | None = None,
+    max_minutes: limits.MaxMinutes | None = None,
+    max_commits: limits.MaxCommits | None = None,
+) -> Cured:
+    """Do what maintenance can do about a diagnosis, set the properties that are safe, and name what is left.
 
     Maintenance is planned anew from the table's present state, with the actions alone that the findings name, and
     runs within the policy and its limits, beside writers. What changes a partitioning, sorts all data or drops a
@@ -57,9 +78,11 @@ def cure(spark, diagnosis, *, agreed=(), marks=(), properties=True, now=None, tr
         agreed: causes of the diagnosis whose statements the owner wants to run: some of `OWNERS`.
         marks: snapshot ids and names of refs that readers need.
         properties: set those that the findings name.
-        now: datetime with a zone, by which ages are told; the diagnosis' own by default.
+        now: datetime with a zone, by which ages are measured; the diagnosis' own by default.
         tries: how often each thing is begun at most.
-        most: `max_bytes`, `max_minutes` and `max_commits` of `maintenance.run`.
+        max_bytes: as of `maintenance.run`, like the next two.
+        max_minutes: after which nothing new is begun.
+        max_commits: of all actions of maintenance.
 
     Returns:
         Cured.
@@ -69,40 +92,41 @@ def cure(spark, diagnosis, *, agreed=(), marks=(), properties=True, now=None, tr
         ValueError: the table was made anew since, its pointer is in doubt, a cause in `agreed` was not found or
             cannot be agreed to, a mark is not in the table, or another argument is wrong; nothing was done.
     """
-    arguments.kind("diagnosis", diagnosis, Diagnosis, "what doctor.diagnose returns")
-    marks, agreed = limits.several(marks), arguments.texts("agreed", agreed, "causes")
-    _refuse_limits(most, tries=tries, properties=properties, now=now)
-    _refuse(spark, diagnosis, agreed, marks)
-    wanted = [one for one in diagnosis.findings if one.cause in agreed]
-    ran = tuple(statement for one in wanted for statement in one.statements)
-    for one in wanted:
-        for statement in one.statements:
+    marks, now = limits.several(marks), limits.moment(now or diagnosis.now)
+    causes: tuple[str, ...] = arguments.texts("agreed", agreed, "causes")
+    _refuse(spark, diagnosis, causes, marks)
+    agreed_findings = [finding for finding in diagnosis.findings if finding.cause in causes]
+    statements = tuple(statement for finding in agreed_findings for statement in finding.statements)
+    for finding in agreed_findings:
+        for statement in finding.statements:
             spark.sql(statement)
-        if one.cause in _PARTITIONING:
-            ran += (_rewrite(spark, diagnosis),)
-    given = {name: text for one in diagnosis.findings for name, text in one.properties} if properties else {}
-    if given:
-        commits.set_profile(spark, diagnosis.table, properties=given)
-    done = _maintained(spark, diagnosis, wanted, marks, now or diagnosis.now, tries, most)
-    undecided = tuple(finding for finding in diagnosis.findings if finding.by == "owner" and finding not in wanted)
-    return Cured(done, tuple(given.items()), ran, undecided)
+        if finding.cause in _PARTITIONING:
+            statements += (_rewrite(spark, diagnosis),)
+    settings = (
+        {name: text for finding in diagnosis.findings for name, text in finding.properties} if properties else {}
+    )
+    if settings:
+        commits.set_profile(spark, diagnosis.table, properties=settings)
+    actions: tuple[Done, ...] = ()
+    if planned := _planned(spark, diagnosis, agreed_findings, marks, now):
+        actions = maintenance.run(
+            spark, planned,
+            now=now, tries=tries, max_bytes=max_bytes, max_minutes=max_minutes, max_commits=max_commits,
+        )  # fmt: skip
+    undecided = tuple(
+        finding for finding in diagnosis.findings if finding.by == "owner" and finding not in agreed_findings
+    )
+    return Cured(actions, tuple(settings.items()), statements, undecided)
 
 
+@checked
 def sentences(cured: Cured) -> tuple[str, ...]:
     """Return what a cure left: what the owner may decide, and what was in maintenance's way."""
     advice = [f"{finding.cause}: {finding.advice}" for finding in cured.undecided]
     return (*advice, *(f"{action}: {wording.sentence(remark)}" for action, remark in cured.remarks))
 
 
-def _refuse_limits(most, *, tries, properties, now):
-    there = ("max_bytes", "max_minutes", "max_commits")
-    if unknown := sorted(most.keys() - set(there)):
-        raise ArgumentError(f"{unknown[0]} is no limit of a run; there are {', '.join(there)}")
-    limits.check(**most, tries=tries, properties=properties)
-    limits.moment(now)
-
-
-def _refuse(spark, diagnosis: Diagnosis, agreed, marks):
+def _refuse(spark: SparkSession, diagnosis: Diagnosis, agreed: Sequence[str], marks: Sequence[Mark]) -> None:
     loaded = metadata.still(spark, commits.load(spark, diagnosis.table))
     if (uuid := loaded.uuid().toString()) != diagnosis.uuid:
         raise ArgumentError(
@@ -111,14 +135,14 @@ def _refuse(spark, diagnosis: Diagnosis, agreed, marks):
     expiry.marked(spark, loaded, marks)
     for cause in agreed:
         if cause not in diagnosis.causes:
-            there = ", ".join(diagnosis.causes) or "none"
-            raise ArgumentError(f"{cause} was not found in {diagnosis.table}; found were: {there}")
+            causes = ", ".join(diagnosis.causes) or "none"
+            raise ArgumentError(f"{cause} was not found in {diagnosis.table}; found were: {causes}")
     check_owners(agreed)
     if doubt := _doubt(spark, diagnosis.table):
         raise ArgumentError(f"nothing is cured, for a commit would go on from where the pointer is: {doubt}")
 
 
-def check_owners(agreed):
+def check_owners(agreed: Sequence[str]) -> None:
     """Refuse causes that nobody can agree to.
 
     Raises:
@@ -126,19 +150,19 @@ def check_owners(agreed):
     """
     for cause in agreed:
         if cause not in CAUSES:
-            raise ArgumentError(f"{cause!r} is no cause; those that can be agreed to: {OWNERS}")
+            raise ArgumentError(f"{cause!r} is not a cause; those that can be agreed to: {OWNERS}")
         if cause not in OWNERS:
             raise ArgumentError(f"{cause} needs no agreement or has no one statement; those that have: {OWNERS}")
 
 
-def _doubt(spark, table):
+def _doubt(spark: SparkSession, table: str) -> str | None:
     try:
         return pointers.doubt(spark, table)
     except Exception:  # such as a storage that lists nothing: the table itself can be read
         return None
 
 
-def _rewrite(spark, diagnosis):
+def _rewrite(spark: SparkSession, diagnosis: Diagnosis) -> str:
     """Rewrite all data into the present partitioning; returns the statement."""
     statement = (
         f"CALL {looking.procedures(spark, diagnosis.table)}.rewrite_data_files("
@@ -149,14 +173,15 @@ def _rewrite(spark, diagnosis):
     return statement
 
 
-def _maintained(spark, diagnosis, wanted, marks, now, tries, most):
-    """Run the actions that the findings name, as they are planned now."""
-    named = {action for one in diagnosis.findings for action in one.actions}
-    if any(one.cause == "dangling_refs" for one in wanted):
+def _planned(
+    spark: SparkSession, diagnosis: Diagnosis, agreed: Sequence[Finding], marks: Sequence[Mark], now: datetime
+) -> Planned | None:
+    """Plan the actions that the findings name, from the table's present state; None where they name none."""
+    named = {action for finding in diagnosis.findings for action in finding.actions}
+    if any(finding.cause == "dangling_refs" for finding in agreed):
         named.add("expire_snapshots")
-    actions = tuple(one for one in maintenance.ACTIONS if one in named)
+    actions = tuple(action for action in maintenance.ACTIONS if action in named)
     if not actions:
-        return ()
+        return None
     policy = diagnosis.policy.model_copy(update={"actions": actions})
-    planned = maintenance.plan(spark, diagnosis.table, policy=policy, marks=marks, now=now)
-    return maintenance.run(spark, planned, now=now, tries=tries, **most)
+    return maintenance.plan(spark, diagnosis.table, policy=policy, marks=marks, now=now)

@@ -1,15 +1,21 @@
-"""What hurts a table, found in its metadata."""
+"""Find what hurts a table, in its metadata alone."""
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from pydantic import InstanceOf
 
 from workbench._base import arguments
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import Java, SparkSession
 from workbench.tables import commits
 from workbench.tables.doctor import growth, layout, looking, order
 from workbench.tables.doctor.findings import SEVERITIES, Diagnosis
 from workbench.tables.doctor.thresholds import Thresholds
-from workbench.tables.maintenance import limits
-from workbench.tables.maintenance.policy import or_default
+from workbench.tables.maintenance import Policy, limits
 
-_LOOKS = (
+_CAUSES = (
     layout.small_files,
     layout.delete_files,
     layout.partitioning,
@@ -24,8 +30,17 @@ _LOOKS = (
 )
 
 
-def diagnose(spark, table, *, policy=None, now=None, columns=(), thresholds=None):
-    """Say what hurts a table: causes with figures, what to do, and what would do it.
+@checked
+def diagnose(
+    spark: SparkSession,
+    table: str,
+    *,
+    policy: InstanceOf[Policy] | None = None,
+    now: datetime | None = None,
+    columns: Iterable[str] = (),
+    thresholds: Thresholds | None = None,
+) -> Diagnosis:
+    """Diagnose what hurts a table: causes with figures, what to do, and what would do it.
 
     Reads metadata only; nothing is changed. Two diagnoses of one state with one `now` are equal. A healthy table
     has no finding, and so have an empty one and one of a single file.
@@ -34,7 +49,7 @@ def diagnose(spark, table, *, policy=None, now=None, columns=(), thresholds=None
         spark: classic session whose catalog holds the table.
         table: `namespace.name`.
         policy: Policy of maintenance: the sizes and ages by which files, snapshots and refs are judged.
-        now: datetime with a zone, by which ages are told; this moment by default.
+        now: datetime with a zone, by which ages are measured; this moment by default.
         columns: that the owner's queries ask by, see `asked`; without, those of the sort order.
         thresholds: Thresholds; from where on something is a cause.
 
@@ -43,26 +58,24 @@ def diagnose(spark, table, *, policy=None, now=None, columns=(), thresholds=None
 
     Raises:
         TableNotFound: no such table.
-        ValueError: it is no Iceberg table, a column is not in it, `now` has no zone, or an argument is something
-            else.
+        ValueError: it is not an Iceberg table, a column is not in it, or an argument is wrong.
     """
-    policy, now, columns = or_default(policy), limits.moment(now), arguments.texts("columns", columns, "columns")
-    bound = Thresholds() if thresholds is None else thresholds
-    arguments.kind("thresholds", bound, Thresholds, "doctor.Thresholds")
-    seen = looking.look(spark, table, policy=policy, thresholds=bound, now=now, columns=columns)
-    check_columns(table, seen.loaded, columns)
-    found = [one for cause in _LOOKS if (one := cause(seen)) is not None]
+    policy, now, columns = policy or Policy(), limits.moment(now), arguments.texts("columns", columns, "columns")
+    bound = thresholds or Thresholds()
+    look = looking.look(spark, table, policy=policy, thresholds=bound, now=now, columns=columns)
+    check_columns(table, look.loaded, columns)
+    findings = [finding for cause in _CAUSES if (finding := cause(look)) is not None]
     return Diagnosis(
         table=table,
-        uuid=seen.loaded.uuid().toString(),
-        snapshot=commits.head(seen.loaded),
+        uuid=look.loaded.uuid().toString(),
+        snapshot=commits.head(look.loaded),
         now=now,
         policy=policy,
-        findings=tuple(sorted(found, key=lambda one: SEVERITIES.index(one.severity))),
+        findings=tuple(sorted(findings, key=lambda finding: SEVERITIES.index(finding.severity))),
     )
 
 
-def check_columns(table, loaded, columns):
+def check_columns(table: str, loaded: Java, columns: Iterable[str]) -> None:
     """Refuse a column that a loaded table does not have.
 
     Raises:
@@ -70,5 +83,5 @@ def check_columns(table, loaded, columns):
     """
     if unknown := [name for name in columns if loaded.schema().findField(name) is None]:
         raise ArgumentError(
-            f"{unknown[0]} is no column of {table}; it has {', '.join(commits.columns_of(loaded))}"
+            f"{unknown[0]} is not a column of {table}; it has {', '.join(commits.columns_of(loaded))}"
         )

@@ -1,9 +1,13 @@
-"""What hurts a table: findings as values, and their table."""
+"""Hold what hurts a table: findings as values, and their table."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
+from typing import Any, Literal
 
 from workbench._base import arguments
+from workbench._base.door import checked
+from workbench._base.typing import PandasFrame
 from workbench.tables.maintenance import Policy
 
 HIGH, MIDDLE, LOW = "high", "middle", "low"
@@ -48,14 +52,14 @@ class Finding:
     statements: tuple[str, ...] = ()
 
     @property
-    def by(self):
+    def by(self) -> Literal["maintenance", "property", "owner"]:
         """What would do it: `maintenance`, `property` or `owner`."""
         return "maintenance" if self.actions else "property" if self.properties else "owner"
 
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """What was found of a table.
+    """The findings of a table.
 
     Attributes:
         table: its name.
@@ -74,12 +78,13 @@ class Diagnosis:
     findings: tuple[Finding, ...]
 
     @property
-    def causes(self):
+    def causes(self) -> tuple[str, ...]:
         """The names of what was found, in its order."""
-        return tuple(one.cause for one in self.findings)
+        return tuple(finding.cause for finding in self.findings)
 
 
-def told(findings):
+@checked
+def told(findings: Any) -> PandasFrame:
     """Return findings as a pandas DataFrame, to be shown.
 
     Args:
@@ -94,23 +99,24 @@ def told(findings):
     """
     import pandas as pd
 
-    each = findings.findings if isinstance(findings, Diagnosis) else findings
-    each = tuple(each) if hasattr(each, "__iter__") else (each,)
-    for one in each:
-        arguments.kind("findings", one, Finding, "what doctor.diagnose returns, or some of its findings")
-    rows = [(one.cause, one.severity, one.what, one.advice, one.by, would_do(one)) for one in each]
+    several = findings.findings if isinstance(findings, Diagnosis) else findings
+    rows = []
+    for finding in several if isinstance(several, Iterable) else (several,):
+        arguments.kind("findings", finding, Finding, "what doctor.diagnose returns, or some of its findings")
+        figures = (finding.cause, finding.severity, finding.what, finding.advice, finding.by, would_do(finding))
+        rows.append(figures)
     return pd.DataFrame(rows, columns=["cause", "severity", "what", "advice", "by", "would_do"])
 
 
-def would_do(finding):
+def would_do(finding: Finding) -> str:
     """Return what would do it, as text: actions, properties and statements."""
     settings = [f"{name}={value}" for name, value in finding.properties]
     return "; ".join((*finding.actions, *settings, *finding.statements))
 
 
-def size(many):
+def size(many: float) -> str:
     """Return bytes as people say them."""
-    for unit in ("bytes", "KB", "MB", "GB"):
-        if many < 1024 or unit == "GB":
-            return f"{many:,.0f} {unit}" if unit == "bytes" or many >= 10 else f"{many:.1f} {unit}"
-        many /= 1024
+    units = ["bytes", "KB", "MB", "GB"]
+    while many >= 1024 and len(units) > 1:
+        many, units = many / 1024, units[1:]
+    return f"{many:,.0f} {units[0]}" if units[0] == "bytes" or many >= 10 else f"{many:.1f} {units[0]}"

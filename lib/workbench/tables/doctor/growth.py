@@ -1,11 +1,14 @@
-"""What grows with every commit and goes by nobody's doing: manifests, snapshots, metadata files, refs."""
+"""Find what grows with every commit and never goes by itself: manifests, snapshots, metadata files, refs."""
 
+from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta
 
 from workbench._base import identifiers
+from workbench._base.typing import Java
 from workbench.tables import commits
 from workbench.tables.doctor import looking
 from workbench.tables.doctor.findings import LOW, MIDDLE, Finding, size
+from workbench.tables.doctor.looking import Look
 from workbench.tables.maintenance import expiry, manifests, metadata
 from workbench.tables.maintenance.wording import count
 
@@ -15,43 +18,43 @@ CODEC = "write.metadata.compression-codec"
 _VERSIONS_KEPT = 100  # Iceberg's default
 
 
-def many_manifests(look):
+def many_manifests(look: Look) -> Finding | None:
     """Manifests that every planning opens, where fewer would do."""
     if look.loaded.currentSnapshot() is None:
         return None
-    found = manifests.found(look.spark, look.loaded, look.policy)
-    if found is None:
+    worthwhile = manifests.worthwhile(look.spark, look.loaded, look.policy)
+    if worthwhile is None:
         return None
     return Finding(
         "many_manifests",
-        MIDDLE if found.files >= look.thresholds.high_files else LOW,
-        f"{count(found.files, 'manifest')} of {size(found.bytes / found.files)} are opened to plan a query; "
-        f"about {found.after:,} would do",
+        MIDDLE if worthwhile.files >= look.thresholds.high_files else LOW,
+        f"{count(worthwhile.files, 'manifest')} of {size(worthwhile.bytes / worthwhile.files)} are opened to plan "
+        f"a query; about {worthwhile.after:,} would do",
         "write them together, ordered by partition",
         actions=("rewrite_manifests",),
     )
 
 
-def old_snapshots(look):
+def old_snapshots(look: Look) -> Finding | None:
     """Snapshots that may go by the policy, where they are many or hold many bytes that nobody reads now."""
-    found = expiry.expirable(look.spark, look.loaded, look.policy, marks=(), now=look.now)
-    if not found.snapshots:
+    expiring = expiry.expirable(look.spark, look.loaded, look.policy, marks=(), now=look.now)
+    if not expiring.snapshots:
         return None
-    files, held = expiry.freed(look.spark, look.loaded, found.snapshots)
-    if len(found.snapshots) < look.thresholds.snapshots and not _notable(look, held):
+    files, freed = expiry.freed(look.spark, look.loaded, expiring.snapshots)
+    if len(expiring.snapshots) < look.thresholds.snapshots and not _notable(look, freed):
         return None
     return Finding(
         "old_snapshots",
         LOW,
-        f"{count(len(found.snapshots), 'snapshot')} older than {look.policy.snapshots_older_than_days:g} days "
-        f"{'holds' if len(found.snapshots) == 1 else 'hold'} {count(files, 'file')} of {size(held)} "
+        f"{count(len(expiring.snapshots), 'snapshot')} older than {look.policy.snapshots_older_than_days:g} days "
+        f"{'holds' if len(expiring.snapshots) == 1 else 'hold'} {count(files, 'file')} of {size(freed)} "
         f"that no other needs; the table has {size(look.bytes)}",
         "expire them; marks, branches and tags of readers hold theirs",
         actions=("expire_snapshots",),
     )
 
 
-def metadata_versions(look):
+def metadata_versions(look: Look) -> Finding | None:
     """A full log of metadata files on a table that deletes none: each commit leaves one that nobody knows."""
     state, properties = look.loaded.operations().current(), look.loaded.properties()
     logged, most = len(state.previousFiles()), int(properties.get(VERSIONS) or _VERSIONS_KEPT)
@@ -67,10 +70,10 @@ def metadata_versions(look):
     )
 
 
-def large_metadata(look):
+def large_metadata(look: Look) -> Finding | None:
     """A metadata file so large that writing it slows each commit, and reading it each planning."""
-    length, there = _length(look), (look.loaded.properties().get(CODEC) or "none").lower()
-    if length < look.thresholds.metadata_bytes or there == "gzip":
+    length, codec = _length(look), (look.loaded.properties().get(CODEC) or "none").lower()
+    if length < look.thresholds.metadata_bytes or codec == "gzip":
         return None
     known = len(commits.snapshots_of(look.spark, look.loaded))
     return Finding(
@@ -83,7 +86,7 @@ def large_metadata(look):
     )
 
 
-def dangling_refs(look):
+def dangling_refs(look: Look) -> Finding | None:
     """Old branches and tags without an end that alone hold notable bytes."""
     known, refs = metadata.lineage(look.spark, look.loaded), metadata.refs(look.loaded)
     before = (look.now - timedelta(days=look.policy.snapshots_older_than_days)).timestamp() * 1000
@@ -94,43 +97,49 @@ def dangling_refs(look):
         and known[ref.snapshotId()]["timestamp-ms"] < before
     }  # fmt: skip
     main = metadata.ancestors(known, commits.head(look.loaded))
-    others = set(main[: look.policy.keep_snapshots]) | {
-        one for one in main if known[one]["timestamp-ms"] >= before
-    }
-    places = {}
+    others = set(main[: look.policy.keep_snapshots]) | {id for id in main if known[id]["timestamp-ms"] >= before}
+    places: dict[int, list[str]] = {}
     for name, ref in old.items():
         places.setdefault(ref.snapshotId(), []).append(name)
-    found = []
+    notable = []
     for names in places.values():  # two of one snapshot hold it together: neither does alone
-        files, held = _alone(look, names, others, known, refs, main)
-        if held >= look.policy.target_file_bytes or _notable(look, held):
-            found.append((held, files, [("branch" if old[name].isBranch() else "tag", name) for name in names]))
-    if not found:
+        files, freed = _alone(look, names, others, known, refs, main)
+        if freed >= look.policy.target_file_bytes or _notable(look, freed):
+            notable.append((freed, files, [("branch" if old[name].isBranch() else "tag", name) for name in names]))
+    if not notable:
         return None
-    found.sort(reverse=True)
-    said = [
+    notable.sort(reverse=True)
+    phrases = [
         f"{' and '.join(map(' '.join, names))} alone hold{'s' if len(names) == 1 else ''} "
-        f"{count(files, 'file')} of {size(held)}"
-        for held, files, names in found
+        f"{count(files, 'file')} of {size(freed)}"
+        for freed, files, names in notable
     ]
     return Finding(
         "dangling_refs",
         LOW,
-        "; ".join(said[:5]) + (f"; and {len(said) - 5} more" if len(said) > 5 else ""),
+        "; ".join(phrases[:5]) + (f"; and {len(phrases) - 5} more" if len(phrases) > 5 else ""),
         "drop those that nobody needs, then expire snapshots; or give them a maximum age",
         statements=looking.run_as_written(
             *(
                 f"ALTER TABLE {look.name()} DROP {kind.upper()} {identifiers.column(name)}"
-                for _, _, names in found
+                for _, _, names in notable
                 for kind, name in names
             )
         ),
     )
 
 
-def _alone(look, names, kept, known, refs, main):
+def _alone(
+    look: Look,
+    names: Sequence[str],
+    kept: Collection[int],
+    known: metadata.Lineage,
+    refs: Mapping[str, Java],
+    main: list[int],
+) -> tuple[int, int]:
     """Return (files, bytes) that refs of one snapshot hold, and neither main's kept ones nor another ref."""
-    line, needed = set(), set(kept)
+    line: set[int] = set()
+    needed = set(kept)
     for name, ref in refs.items():
         own = set(expiry.own(known, main, ref.snapshotId(), branch=ref.isBranch()))
         if name in names:
@@ -144,10 +153,10 @@ def _alone(look, names, kept, known, refs, main):
     return expiry.freed(look.spark, without, tuple(alone))
 
 
-def _notable(look, held):
-    return held > 0 and held >= look.thresholds.held_share * look.bytes
+def _notable(look: Look, freed: int) -> bool:
+    return freed > 0 and freed >= look.thresholds.held_share * look.bytes
 
 
-def _length(look):
+def _length(look: Look) -> int:
     location = look.loaded.operations().current().metadataFileLocation()
     return look.loaded.io().newInputFile(location).getLength()

@@ -1,14 +1,18 @@
-"""What the causes are judged by: one look at a table's live files, partition by partition."""
+"""Look once at a table's live files, partition by partition: what the causes are judged by."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from workbench._base import identifiers
+from workbench._base.typing import Java, SparkSession
 from workbench.tables import commits
 from workbench.tables.doctor.thresholds import Thresholds
 from workbench.tables.maintenance import Policy, groups, metadata
+
+Field = dict[str, str]  # of a partitioning: name, column, quoted, type, transform
 
 
 @dataclass(frozen=True)
@@ -32,7 +36,7 @@ class Partition:
     small_bytes: int
 
     @property
-    def name(self):
+    def name(self) -> str:
         """How people call it."""
         return ", ".join(f"{name}={value}" for name, value in self.values) or "the table's files"
 
@@ -48,9 +52,9 @@ class Look:
         columns: that the owner's queries ask by.
     """
 
-    spark: Any
+    spark: SparkSession
     table: str
-    loaded: Any
+    loaded: Java
     partitions: tuple[Partition, ...]
     policy: Policy
     thresholds: Thresholds
@@ -58,16 +62,16 @@ class Look:
     columns: tuple[str, ...]
 
     @property
-    def files(self):
+    def files(self) -> int:
         """Live data files."""
-        return sum(one.files for one in self.partitions)
+        return sum(partition.files for partition in self.partitions)
 
     @property
-    def bytes(self):
+    def bytes(self) -> int:
         """Bytes of the live data files."""
-        return sum(one.bytes for one in self.partitions)
+        return sum(partition.bytes for partition in self.partitions)
 
-    def fields(self):
+    def fields(self) -> list[Field]:
         """Return the fields of the table's present partitioning as dicts: name, column, type, transform."""
         schema, spec = self.loaded.schema(), self.loaded.spec()
         return [
@@ -82,24 +86,24 @@ class Look:
             if field.transform().toString() != "void" and schema.findColumnName(field.sourceId())
         ]
 
-    def procedures(self):
+    def procedures(self) -> str:
         """Return the catalog's schema of procedures, quoted for a statement."""
         return procedures(self.spark, self.table)
 
-    def name(self):
+    def name(self) -> str:
         """Return the table's name for a statement that its owner is shown."""
         return identifiers.shown(self.table)
 
-    def argument(self):
+    def argument(self) -> str:
         """Return the table's name as the argument of a procedure."""
         return argument(self.table)
 
-    def of_this_spec(self):
+    def of_this_spec(self) -> list[Partition]:
         """Return the partitions of the present partitioning."""
-        return [one for one in self.partitions if one.spec_id == self.loaded.spec().specId()]
+        return [partition for partition in self.partitions if partition.spec_id == self.loaded.spec().specId()]
 
 
-def quoted(schema, name):
+def quoted(schema: Java, name: str) -> str:
     """Return a column's name for a statement; dots divide nested names, or are a part of one."""
     whole = schema.asStruct().field(name) is not None
     return ".".join(identifiers.column(part) for part in ([name] if whole else name.split(".")))
@@ -113,39 +117,49 @@ def run_as_written(*statements: str) -> tuple[str, ...]:
     return f"SET {setting} = false", *statements, f"RESET {setting}"
 
 
-def procedures(spark, table):
+def procedures(spark: SparkSession, table: str) -> str:
     """Return the schema of procedures of a table's catalog, quoted for a statement."""
     return f"{identifiers.column(commits.identified(spark, table).catalog().name())}.system"
 
 
-def argument(table):
+def argument(table: str) -> str:
     """Return a table's name as the argument of a procedure, which reads the text as a statement reads a name."""
     return identifiers.literal(identifiers.shown(table))
 
 
-def look(spark, table, *, policy, thresholds, now, columns):
+def look(
+    spark: SparkSession,
+    table: str,
+    *,
+    policy: Policy,
+    thresholds: Thresholds,
+    now: datetime,
+    columns: Iterable[str],
+) -> Look:
     """Return the Look of a table's present state; reads metadata only."""
     loaded = metadata.still(spark, commits.load(spark, table))
-    found = _partitions(spark, loaded, policy) if loaded.currentSnapshot() is not None else ()
-    return Look(spark, table, loaded, found, policy, thresholds, now, tuple(columns))
+    partitions = _partitions(spark, loaded, policy) if loaded.currentSnapshot() is not None else ()
+    return Look(spark, table, loaded, partitions, policy, thresholds, now, tuple(columns))
 
 
-def _partitions(spark, loaded, policy):
+def _partitions(spark: SparkSession, loaded: Java, policy: Policy) -> tuple[Partition, ...]:
     from pyspark.sql import functions as F
 
     live = metadata.entries(spark, loaded).where("content = 0")
-    one, few = F.col("file_size_in_bytes"), F.col("file_size_in_bytes") < groups.small(policy)
+    size, small = F.col("file_size_in_bytes"), F.col("file_size_in_bytes") < groups.small(policy)
     rows = live.groupBy("spec_id", "partition").agg(
-        F.count("*").alias("files"), F.sum(one).alias("bytes"), F.max(one).alias("largest"),
-        F.count_if(few).alias("small"), F.coalesce(F.sum(F.when(few, one)), F.lit(0)).alias("small_bytes"),
+        F.count("*").alias("files"), F.sum(size).alias("bytes"), F.max(size).alias("largest"),
+        F.count_if(small).alias("small"), F.coalesce(F.sum(F.when(small, size)), F.lit(0)).alias("small_bytes"),
     )  # fmt: skip
     names = [field.name() for field in loaded.spec().fields() if field.transform().toString() != "void"]
     own = loaded.spec().specId()
-    found = [
+    partitions = [
         Partition(
             tuple((name, row.partition[name]) for name in names) if row.spec_id == own and names else (),
             row.spec_id, row.files, row.bytes, row.largest, row.small, row.small_bytes,
         )
         for row in rows.collect()
     ]  # fmt: skip
-    return tuple(sorted(found, key=lambda each: (each.spec_id, json.dumps(each.values, default=str))))
+    return tuple(
+        sorted(partitions, key=lambda partition: (partition.spec_id, json.dumps(partition.values, default=str)))
+    )

@@ -1,4 +1,4 @@
-"""From where on something is a cause: each figure with its source or its reason."""
+"""Set from where on something is a cause: each figure with its source or its reason."""
 
 from dataclasses import dataclass, fields
 
@@ -10,7 +10,7 @@ _LEAST = {"partitions": 1, "skew_members": 2, "overlap_files": 1}  # no median o
 
 @dataclass(frozen=True)
 class Thresholds:
-    """From where on something is a cause. Sizes of files and partitions are the policy's and not repeated here.
+    """The figures from which on something is a cause. Sizes of files and partitions are the policy's.
 
     Attributes:
         gone_share: of a table's data files that compaction would do away with. Below, nobody would notice. IBM's
@@ -45,11 +45,11 @@ class Thresholds:
     overlap: float = 0.5
     overlap_files: int = 5
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         """Refuse what nothing can be compared with.
 
         Raises:
-            ValueError: a value is no number, or a lower one than has a meaning.
+            ValueError: a value is not a number, or is lower than has a meaning.
         """
-        for name in (one.name for one in fields(self)):
+        for name in (threshold.name for threshold in fields(self)):
             arguments.number(name, getattr(self, name), _LEAST.get(name, 0), endless=True)

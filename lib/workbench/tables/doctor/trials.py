@@ -1,20 +1,27 @@
-"""What a cure would bring on the owner's own queries: tried on a twin that shares the files and changes none."""
+"""Try on the owner's own queries what a cure would bring, on a twin that shares the files and changes none."""
 
 import re
 import statistics
 import tempfile
 import time
 import uuid
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
+from typing import Annotated, Any
+
+from annotated_types import Ge
+from pydantic import InstanceOf
 
 from workbench._base import arguments, identifiers
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import DataFrame, Java, SparkSession
 from workbench.tables import commits, reads
 from workbench.tables.doctor import asking, cures, diagnosing
-from workbench.tables.maintenance import limits, metadata
-from workbench.tables.maintenance.policy import or_default
+from workbench.tables.maintenance import Policy, limits, metadata
 
 _REWRITES = ("compact_data", "rewrite_deletes", "rewrite_manifests")
 _QUIET = {
@@ -47,7 +54,19 @@ class Tried:
     ratio: float
 
 
-def trial(spark, table, queries, *, policy=None, agreed=(), columns=(), repeats=3, now=None, scratch=None):
+@checked
+def trial(
+    spark: SparkSession,
+    table: str,
+    queries: Iterable[str],
+    *,
+    policy: InstanceOf[Policy] | None = None,
+    agreed: Iterable[str] = (),
+    columns: Iterable[str] = (),
+    repeats: Annotated[int, Ge(1)] = 3,
+    now: datetime | None = None,
+    scratch: str | Path | None = None,
+) -> tuple[Tried, ...]:
     """Run queries in turn on a table and on a twin of it that was cured. The table is not touched.
 
     The twin is registered from the table's present metadata file in a catalog of its own, an SQLite file that
@@ -66,59 +85,56 @@ def trial(spark, table, queries, *, policy=None, agreed=(), columns=(), repeats=
         scratch: the folder that is written to is made anew beside this location; beside the table's by default.
 
     Returns:
-        tuple of Tried, one a query.
+        tuple of Tried, one for each query.
 
     Raises:
         TableNotFound: no such table.
         ValueError: an argument is wrong, or a query does not read the table, cannot be analysed, is a command, or
-            reads other tables that are none of Iceberg's.
+            reads tables of other kinds.
     """
-    queries = arguments.texts("queries", queries, "queries")
-    agreed, columns = arguments.texts("agreed", agreed, "causes"), arguments.texts("columns", columns, "columns")
-    policy, now = or_default(policy), limits.moment(now)
-    arguments.whole("repeats", repeats, 1, "a query runs at least once on each")
-    cures.check_owners(agreed)
-    if not queries:
-        raise ArgumentError("queries are none: name at least one")
+    texts: tuple[str, ...] = arguments.texts("queries", queries, "queries")
+    causes: tuple[str, ...] = arguments.texts("agreed", agreed, "causes")
+    names: tuple[str, ...] = arguments.texts("columns", columns, "columns")
+    policy, now = policy or Policy(), limits.moment(now)
+    cures.check_owners(causes)
+    if not texts:
+        raise ArgumentError("queries must be at least one, found none")
     loaded = metadata.still(spark, commits.load(spark, table))
-    places = [_renamed(spark, table, query, "x.y.z") for query in queries]
-    if missing := [n for n, text in enumerate(places, 1) if text is None]:
-        raise ArgumentError(f"query {missing[0]} does not name {table}")
-    for number, query in enumerate(queries, 1):
+    for number, query in enumerate(texts, 1):
+        if _renamed(spark, table, query, "x.y.z") is None:
+            raise ArgumentError(f"query {number} does not name {table}")
+    for number, query in enumerate(texts, 1):
         asking.analysed(spark, number, query)
-    diagnosing.check_columns(table, loaded, columns)
-    scratch = loaded.location() if scratch is None else _reached(loaded.io(), scratch)
-    scratch = scratch.rstrip("/") + f"_trial_{uuid.uuid4().hex}"  # it is deleted whole
-    with _twin(spark, loaded, scratch) as twin:
-        found = diagnosing.diagnose(spark, twin, policy=policy, now=now, columns=columns)
-        kept = [one for one in found.findings if set(one.actions) & set(_REWRITES) or one.cause in agreed]
-        rewrites = [_only_rewrites(one) for one in kept if one.cause != "dangling_refs"]
-        agreed = [one.cause for one in rewrites if one.cause in agreed]
-        cures.cure(spark, _with(found, rewrites), agreed=agreed, properties=False)
-        return tuple(_tried(spark, table, twin, query, repeats) for query in queries)
+    diagnosing.check_columns(table, loaded, names)
+    base = loaded.location() if scratch is None else _reached(loaded.io(), scratch)
+    with _twin(spark, loaded, base.rstrip("/") + f"_trial_{uuid.uuid4().hex}") as twin:
+        diagnosis = diagnosing.diagnose(spark, twin, policy=policy, now=now, columns=names)
+        rewrites = [
+            replace(finding, actions=tuple(action for action in finding.actions if action in _REWRITES))
+            for finding in diagnosis.findings
+            if finding.cause != "dangling_refs"
+            and (set(finding.actions) & set(_REWRITES) or finding.cause in causes)
+        ]
+        cures.cure(
+            spark, replace(diagnosis, findings=tuple(rewrites)),
+            agreed=[finding.cause for finding in rewrites if finding.cause in causes], properties=False,
+        )  # fmt: skip
+        return tuple(_tried(spark, table, twin, query, repeats) for query in texts)
 
 
-def _reached(io, scratch):
+def _reached(io: Java, scratch: str | Path) -> str:
     """Return a location as a text, if a table's file IO can reach it."""
-    scratch = arguments.place("scratch", scratch, "a location")
+    place: str = arguments.place("scratch", scratch, "a location")
     try:
-        io.newInputFile(scratch).exists()
+        io.newInputFile(place).exists()
     except Exception as error:
-        raise ArgumentError(f"scratch {scratch} cannot be reached: {commits.errors.first_line(error)}") from error
-    return scratch
-
-
-def _with(found, findings):
-    return replace(found, findings=tuple(findings))
-
-
-def _only_rewrites(finding):
-    return replace(finding, actions=tuple(one for one in finding.actions if one in _REWRITES))
+        raise ArgumentError(f"scratch {place} cannot be reached: {commits.errors.first_line(error)}") from error
+    return place
 
 
 @contextmanager
-def _twin(spark, loaded, scratch):
-    """Register a table's present metadata under another name, elsewhere; forget it and its files at the end."""
+def _twin(spark: SparkSession, loaded: Java, scratch: str) -> Iterator[str]:
+    """Register a table's present metadata under another name; at the end forget it and delete its own files."""
     catalog, folder = f"twin_{uuid.uuid4().hex[:8]}", tempfile.TemporaryDirectory(prefix="workbench-trial-")
     io = loaded.io()
     settings = {
@@ -151,37 +167,29 @@ def _twin(spark, loaded, scratch):
         folder.cleanup()
 
 
-def _delete(io, scratch):
+def _delete(io: Java, scratch: str) -> None:
     """Delete what lies in the scratch folder, and the folder."""
     if hasattr(io, "deletePrefix"):
         io.deletePrefix(scratch + "/")
 
 
-def _tried(spark, table, twin, query, repeats):
-    texts = (query, _renamed(spark, table, query, twin))
-    seconds = ([], [])
+def _tried(spark: SparkSession, table: str, twin: str, query: str, repeats: int) -> Tried:
+    texts = (query, str(_renamed(spark, table, query, twin)))
+    seconds: tuple[list[float], list[float]] = ([], [])
     for _ in range(repeats):
         for text, taken in zip(texts, seconds, strict=True):
             begin = time.perf_counter()
             spark.sql(text).write.format("noop").mode("overwrite").save()
             taken.append(time.perf_counter() - begin)
     before, after = (spark.sql(text) for text in texts)
-    (files_before, _, bytes_before), (files_after, _, bytes_after) = (
-        reads.opened(spark, one) for one in (before, after)
-    )
+    files_before, _, bytes_before = reads.opened(spark, before)
+    files_after, _, bytes_after = reads.opened(spark, after)
     ratio = statistics.median(seconds[0]) / max(statistics.median(seconds[1]), 1e-9)
-    return Tried(
-        query,
-        _digest(before) == _digest(after),
-        len(files_before),
-        len(files_after),
-        bytes_before,
-        bytes_after,
-        ratio,
-    )
+    equal = _digest(before) == _digest(after)
+    return Tried(query, equal, len(files_before), len(files_after), bytes_before, bytes_after, ratio)
 
 
-def _digest(df):
+def _digest(df: DataFrame) -> tuple[Any, ...]:
     """Return count and checksum of an answer: duplicates count, order does not; floats to ten digits."""
     from pyspark.sql import functions as F
 
@@ -191,20 +199,21 @@ def _digest(df):
         else F.to_json(F.struct(name)) if re.search(r"map<|variant", kind) else F.col(name)
         for name, kind in named.dtypes
     ]  # fmt: skip
-    found = named.agg(F.count("*"), F.sum(F.xxhash64(*columns).cast("decimal(38,0)"))).first()
-    return tuple(found)
+    row = named.agg(F.count("*"), F.sum(F.xxhash64(*columns).cast("decimal(38,0)"))).collect()[0]
+    return tuple(row)
 
 
-def _renamed(spark, table, query, other):
+def _renamed(spark: SparkSession, table: str, query: str, other: str) -> str | None:
     """Return a query with another table's name in place of one's, outside of texts; None where it is not named."""
-    found = commits.identified(spark, table)
-    whole = [found.catalog().name(), *found.identifier().namespace(), found.identifier().name()]
+    identified = commits.identified(spark, table)
+    whole = [identified.catalog().name(), *identified.identifier().namespace(), identified.identifier().name()]
     names = {tuple(whole), tuple(whole[1:]), identifiers.parts(table)}
     quoted = {identifiers.column(part) for name in names for part in name}
     patterns = ["\\s*\\.\\s*".join(map(_pattern, name)) for name in names]
     patterns.sort(key=len, reverse=True)
     table_name = re.compile(rf"(?<![\w.`])(?:{'|'.join(patterns)})(?![\w`]|\s*\.\s*\w)")
-    pieces, place, count = [], 0, 0
+    pieces: list[str] = []
+    place = count = 0
     for text in _TEXT.finditer(query + "\0"):
         if text[0] in quoted or re.fullmatch(r"`\w*`", text[0]):
             continue  # may be the table's name; another may have a quote in it, and begins no text
@@ -215,7 +224,7 @@ def _renamed(spark, table, query, other):
     return "".join([*pieces, piece]) if count + many else None
 
 
-def _pattern(part):
+def _pattern(part: str) -> str:
     """Return the pattern of one part of a name in a query: with backticks, or without where it needs none."""
     if re.fullmatch(r"\w+", part):
         return f"`?{re.escape(part)}`?"

@@ -1,13 +1,16 @@
-"""The metadata files of a table: which are there, which can be read, and whether what they name is there."""
+"""Read the metadata files of a table, and look whether the files that they name are there."""
 
 import json
 import re
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from workbench._base import releases
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import Java, SparkSession
 from workbench.tables import commits, snapshots
 from workbench.tables.maintenance import metadata
 
@@ -25,7 +28,7 @@ class Version:
         time: of the commit, UTC; None when unreadable.
         uuid: of the table; None when unreadable.
         snapshot: main's; None of an empty table or when unreadable.
-        rows: that the snapshot counts; None when nobody counted.
+        rows: that the snapshot counts; None when it was not counted.
         damage: what is wrong, a sentence; None when it can be read and what it names is there.
         known: (snapshot id, rows that it added or None) that it knows.
         log: locations of earlier metadata files that it names.
@@ -44,12 +47,12 @@ class Version:
     committed: bool = False
 
 
-def marked(version, committed):
+def marked(version: Version, committed: bool) -> Version:
     """Return a version with whether it was committed."""
     return replace(version, committed=committed)
 
 
-def kind(java):
+def kind(java: Java) -> str:
     """Return the class of a catalog's own implementation, past the cache before it."""
     if java.getClass().getSimpleName() == "CachingCatalog":
         field = java.getClass().getDeclaredField("catalog")
@@ -58,27 +61,27 @@ def kind(java):
     return java.getClass().getSimpleName()
 
 
-def file_io(spark, catalog):
+def file_io(spark: SparkSession, catalog: str) -> Java:
     """Return Iceberg's file IO of a Spark catalog, made from its settings; no table is loaded for it."""
     prefix = f"spark.sql.catalog.{catalog}."
-    there = releases.settings(spark)
-    settings = {key[len(prefix) :]: value for key, value in there.items() if key.startswith(prefix)}
+    known = releases.settings(spark)
+    settings = {key[len(prefix) :]: value for key, value in known.items() if key.startswith(prefix)}
     implementation = settings.get("io-impl") or (
         "org.apache.iceberg.aws.s3.S3FileIO"
         if any(name.startswith("s3.") for name in settings)
         else "org.apache.iceberg.hadoop.HadoopFileIO"
     )
-    given = spark._jvm.java.util.HashMap()
+    properties = metadata.jvm(spark).java.util.HashMap()
     for name, value in settings.items():
-        given.put(name, value)
+        properties.put(name, value)
     hadoop = spark._jsparkSession.sessionState().newHadoopConf()
-    return spark._jvm.org.apache.iceberg.CatalogUtil.loadFileIO(implementation, given, hadoop)
+    return metadata.jvm(spark).org.apache.iceberg.CatalogUtil.loadFileIO(implementation, properties, hadoop)
 
 
-def in_jdbc(spark, catalog, namespace, name):
+def in_jdbc(spark: SparkSession, catalog: str, namespace: str, name: str) -> tuple[str, str | None] | None:
     """Return (metadata file, the one before or None) as a JDBC catalog holds them; None for other catalogs.
 
-    Read from the database itself, because Iceberg tells the pointer only of a table that it could load.
+    Read from the database itself, because Iceberg has the pointer only of a table that it could load.
 
     Raises:
         TableNotFound: the catalog has no such table.
@@ -87,13 +90,15 @@ def in_jdbc(spark, catalog, namespace, name):
         return None
     text = f"SELECT metadata_location, previous_metadata_location FROM iceberg_tables WHERE {_ROW}"
     with _statement(spark, catalog, text, catalog, namespace, name) as statement:
-        found = statement.executeQuery()
-        if not found.next():
+        rows = statement.executeQuery()
+        if not rows.next():
             raise snapshots.TableNotFound(f"no table {namespace}.{name} in the catalog {catalog}")
-        return found.getString(1), found.getString(2)
+        return rows.getString(1), rows.getString(2)
 
 
-def swap_in_jdbc(spark, catalog, namespace, name, *, seen, to, before):
+def swap_in_jdbc(
+    spark: SparkSession, catalog: str, namespace: str, name: str, *, seen: str, to: str, before: str | None
+) -> None:
     """Point a JDBC catalog from one metadata file to another as a commit does: in one step, if it names it still.
 
     Raises:
@@ -106,24 +111,26 @@ def swap_in_jdbc(spark, catalog, namespace, name, *, seen, to, before):
             raise ArgumentError(f"meanwhile the catalog names another file for {namespace}.{name}: look again")
 
 
-def _is_jdbc(spark, catalog):
+def _is_jdbc(spark: SparkSession, catalog: str) -> bool:
     kind, implementation = (_setting(spark, catalog, key) or "" for key in ("type", "catalog-impl"))
     return kind == "jdbc" or implementation.endswith("JdbcCatalog")
 
 
-def _setting(spark, catalog, key):
+def _setting(spark: SparkSession, catalog: str, key: str) -> str | None:
     return spark.conf.get(f"spark.sql.catalog.{catalog}.{key}", None)
 
 
 @contextmanager
-def _statement(spark, catalog, text, *values):
+def _statement(spark: SparkSession, catalog: str, text: str, *values: str | None) -> Iterator[Java]:
     """Yield a prepared statement to a JDBC catalog's database."""
-    properties = spark._jvm.java.util.Properties()
+    properties = metadata.jvm(spark).java.util.Properties()
     for key in ("user", "password"):
         if value := _setting(spark, catalog, f"jdbc.{key}"):
             properties.setProperty(key, value)
     try:
-        connection = spark._jvm.java.sql.DriverManager.getConnection(_setting(spark, catalog, "uri"), properties)
+        connection = metadata.jvm(spark).java.sql.DriverManager.getConnection(
+            _setting(spark, catalog, "uri"), properties
+        )
     except Exception as error:  # its own text may have the address, and a password in that
         what = (commits.causes(error) or ("",))[0].rpartition(".")[2]
         raise ArgumentError(f"the database of the catalog {catalog} cannot be reached: {what}") from None
@@ -136,38 +143,44 @@ def _statement(spark, catalog, text, *values):
         connection.close()
 
 
-def beside(spark, io, location):
+def beside(spark: SparkSession, io: Java, location: str) -> list[Version]:
     """Return the metadata files in the folder of one, the newest first: by version, then by time."""
     names = [name for name in _listed(io, location) if name.endswith(metadata.FILES)]
-    found = [read(spark, io, name) for name in names]
+    versions = [read(spark, io, name) for name in names]
     start = datetime.min.replace(tzinfo=UTC)
-    found.sort(key=lambda one: (one.version if one.version is not None else -1, one.time or start), reverse=True)
-    return found
+    versions.sort(
+        key=lambda version: (version.version if version.version is not None else -1, version.time or start),
+        reverse=True,
+    )
+    return versions
 
 
-def _listed(io, location):
+def _listed(io: Java, location: str) -> list[str]:
     """Return the locations in a metadata file's folder, written as that file's own is."""
     folder = location.rpartition("/")[0]
     try:
-        there = metadata.listed(io, folder)
+        locations = metadata.listed(io, folder)
     except Exception as error:
         if "java.io.FileNotFoundException" not in commits.causes(error):
             raise
-        there = ()  # the folder is gone with all that was in it
-    return sorted(folder + "/" + at.rpartition("/")[2] for at in there)
+        locations = {}  # the folder is gone with all that was in it
+    return sorted(folder + "/" + at.rpartition("/")[2] for at in locations)
 
 
-def newer(io, location):
+def newer(io: Java, location: str) -> list[str]:
     """Return the locations of the metadata files beside one whose versions are higher, the newest first."""
+    return above([file for file in _listed(io, location) if file.endswith(metadata.FILES)], location)
+
+
+def above(files: Iterable[str], location: str) -> list[str]:
+    """Return those of some metadata files whose versions are higher than that of one, the newest first."""
     last = metadata.number(location)
-    names = [
-        one for one in _listed(io, location) if one.endswith(metadata.FILES) and metadata.number(one) is not None
-    ]
-    found = [one for one in names if last is not None and metadata.number(one) > last]
-    return sorted(found, key=metadata.number, reverse=True)
+    numbered = [(number, file) for file in files if (number := metadata.number(file)) is not None]
+    higher = [(number, file) for number, file in numbered if last is not None and number > last]
+    return [file for _, file in sorted(higher, key=lambda pair: pair[0], reverse=True)]
 
 
-def read(spark, io, location, *, complete=True):
+def read(spark: SparkSession, io: Java, location: str, *, complete: bool = True) -> Version:
     """Return what a metadata file says, and what is wrong with it.
 
     Args:
@@ -177,7 +190,7 @@ def read(spark, io, location, *, complete=True):
         complete: also look whether what it names is there, file by file.
     """
     version = Version(location, metadata.number(location))
-    iceberg = spark._jvm.org.apache.iceberg
+    iceberg = metadata.jvm(spark).org.apache.iceberg
     file = io.newInputFile(location)
     if not file.exists():
         return replace(version, damage="the file is gone")
@@ -190,29 +203,29 @@ def read(spark, io, location, *, complete=True):
     return replace(version, **_facts(text), damage=_incomplete(iceberg, io, state) if complete else None)
 
 
-def _facts(text):
-    there = text.get("snapshots") or []
+def _facts(text: Mapping[str, Any]) -> dict[str, Any]:
+    known = text.get("snapshots") or []
     current = text.get("current-snapshot-id")
-    summary = next((one.get("summary") or {} for one in there if one["snapshot-id"] == current), {})
+    summary = next((snapshot.get("summary") or {} for snapshot in known if snapshot["snapshot-id"] == current), {})
     rows = summary.get("total-records")
     return {
         "time": datetime.fromtimestamp(text["last-updated-ms"] / 1000, UTC),
         "uuid": text.get("table-uuid"),
         "snapshot": None if current in (None, -1) else current,
         "rows": int(rows) if rows is not None else None,
-        "known": tuple((one["snapshot-id"], _added(one)) for one in there),
-        "log": tuple(one["metadata-file"] for one in text.get("metadata-log") or []),
+        "known": tuple((snapshot["snapshot-id"], _added(snapshot)) for snapshot in known),
+        "log": tuple(entry["metadata-file"] for entry in text.get("metadata-log") or []),
     }
 
 
-def _added(snapshot):
+def _added(snapshot: Mapping[str, Any]) -> int | None:
     """Return the rows that a snapshot added; 0 where it has a summary that names none."""
     summary = snapshot.get("summary")
     return None if summary is None else int(summary.get("added-records") or 0)
 
 
-def _incomplete(iceberg, io, state):
-    """Say which file of the current snapshot is gone; None when all are there. Data files are not looked for."""
+def _incomplete(iceberg: Java, io: Java, state: Java) -> str | None:
+    """Return which file of the current snapshot is gone; None when none is. Data files are not looked for."""
     snapshot = state.currentSnapshot()
     if snapshot is None:
         return None
@@ -223,61 +236,65 @@ def _incomplete(iceberg, io, state):
         manifests = list(snapshot.allManifests(io))
     except Exception as error:
         return f"its manifest list cannot be read: {_reason(error)}"
-    for one in manifests:
-        file, name = io.newInputFile(one.path()), one.path().rpartition("/")[2]
+    for manifest in manifests:
+        file, name = io.newInputFile(manifest.path()), manifest.path().rpartition("/")[2]
         if not file.exists():
             return f"its manifest {name} is gone"
-        if file.getLength() != one.length():
-            return f"its manifest {name} has {file.getLength():,} bytes and not {one.length():,}"
+        if file.getLength() != manifest.length():
+            return f"its manifest {name} has {file.getLength():,} bytes and not {manifest.length():,}"
     return None
 
 
-def _salvaged(spark, file):
+def _salvaged(spark: SparkSession, file: Java) -> dict[str, Any]:
     """Return what a damaged metadata file's text still says: whole snapshots and whole entries of its log."""
     try:
         stream = file.newStream()
-        text = bytes(spark._jvm.org.apache.commons.io.IOUtils.toByteArray(stream)).decode("utf-8", "replace")
+        text = bytes(metadata.jvm(spark).org.apache.commons.io.IOUtils.toByteArray(stream)).decode(
+            "utf-8", "replace"
+        )
         stream.close()
     except Exception:
         return {}
-    there = _objects(text, '"snapshots"')
-    log = [one.get("metadata-file") for one in _objects(text, '"metadata-log"')]
+    known = _objects(text, '"snapshots"')
+    log = [entry.get("metadata-file") for entry in _objects(text, '"metadata-log"')]
     return {
-        "known": tuple((one["snapshot-id"], _added(one)) for one in there if "snapshot-id" in one),
-        "log": tuple(one for one in log if one),
+        "known": tuple((entry["snapshot-id"], _added(entry)) for entry in known if "snapshot-id" in entry),
+        "log": tuple(location for location in log if location),
     }
 
 
-def _objects(text, name):
+def _objects(text: str, name: str) -> list[dict[str, Any]]:
     """Return the whole objects of a list in a JSON text that may end anywhere."""
-    found, decoder = [], json.JSONDecoder()
+    objects: list[dict[str, Any]] = []
+    decoder = json.JSONDecoder()
     start = re.search(re.escape(name) + r"\s*:\s*\[", text)
     place = start.end() if start else len(text)
     while place < len(text):
-        place += len(re.match(r"[\s,]*", text[place:])[0])
+        while place < len(text) and (text[place].isspace() or text[place] == ","):
+            place += 1
         try:
-            one, place = decoder.raw_decode(text, place)
+            entry, place = decoder.raw_decode(text, place)
         except ValueError:
             break
-        if isinstance(one, dict):
-            found.append(one)
-    return found
+        if isinstance(entry, dict):
+            objects.append(entry)
+    return objects
 
 
-def lost(io, damaged, offered):
+def lost(io: Java, damaged: Version, offered: Version | None) -> tuple[tuple[int, int | None], ...]:
     """Return (snapshot id, rows or None) that an offered version does not know.
 
     They are known from the damaged file's text, and from the manifest lists that lie beside it. A list may be the
     remains of a commit that never was.
     """
-    known = {one for one, _ in offered.known} if offered else set()
-    told = {one: rows for one, rows in damaged.known if one not in known}
+    known = {snapshot_id for snapshot_id, _ in offered.known} if offered else set()
+    rows = {snapshot_id: added for snapshot_id, added in damaged.known if snapshot_id not in known}
     if not damaged.known:
         for name in _listed(io, damaged.location):
-            if (found := _SNAPSHOT.search(name)) and int(found[1]) not in known:
-                told.setdefault(int(found[1]), None)
-    return tuple(sorted(told.items()))
+            if (match := _SNAPSHOT.search(name)) and int(match[1]) not in known:
+                rows.setdefault(int(match[1]), None)
+    return tuple(sorted(rows.items()))
 
 
-def _reason(error):
+def _reason(error: Exception) -> str:
     return commits.errors.first_line(error).replace("\n", " ")[:200]

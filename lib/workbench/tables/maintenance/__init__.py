@@ -1,4 +1,4 @@
-"""Tables kept healthy: what would be done, what it costs, what it would break, and doing it beside writers.
+"""Keep tables healthy: plan what would be done, what it costs and breaks, and do it beside writers.
 
     policy = maintenance.read_policy("sales_orders.yml")
     planned = maintenance.plan(spark, "sales.orders", policy=policy, marks=[position_of_the_slowest_reader])
@@ -25,7 +25,7 @@ The parts:
     orphans      files that no snapshot knows: listed, looked at twice, removed
     statistics   distinct values of columns
     metadata     metadata tables of exactly the state that was loaded
-    inventory    what lies in the storage, held against what the metadata knows
+    inventory    what lies in the storage, compared with what the metadata knows
     readers      where a stream stands, by its checkpoint, and where that may lie
 
 For a table's owner: docs/maintenance.md.

@@ -1,37 +1,53 @@
 """The fast way: small plain files are rewritten by PyArrow, then one commit through Iceberg replaces them.
 
 It is for format 2 without delete files, sort order and row lineage, with plain columns that are the table's
-present ones. Whatever else there is goes to Spark, and the reason is told.
+present ones. All other files go to Spark, and the reason is returned.
 """
 
 import json
 import re
 import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
+from workbench._base.typing import Java, SparkSession
 from workbench.tables import commits
 from workbench.tables.commits import marks
 from workbench.tables.maintenance import compaction, groups, metadata, parquet, storage
 from workbench.tables.maintenance.compaction import Rewritten
+from workbench.tables.maintenance.groups import Group
+from workbench.tables.maintenance.policy import Policy
 from workbench.tables.maintenance.results import Hindrance, Obstacle
 from workbench.tables.maintenance.storage import Unfit
 
+Replaced = tuple[int, int, int]  # data files replaced, data files in their place, bytes replaced
+File = dict[str, Any]  # a file as Iceberg's JSON has it
+Parts = dict[str, tuple[list[int], Java]]  # new location: (positions among the old files, partition)
 LARGEST = 512 * 1024 * 1024  # of a group: more is work for a cluster
 _AGAIN = (commits.CONFLICT, commits.VALIDATION)
 _SURROGATES = range(0xD800, 0xE000)
 _LAST_CHARACTER = 0x10FFFF
 
 
-def rewrite(spark, table, chosen, policy, *, tries, before_commit=lambda: None):
+def rewrite(
+    spark: SparkSession,
+    table: str,
+    chosen: Sequence[Group],
+    policy: Policy,
+    *,
+    tries: int,
+    before_commit: Callable[[], object] = lambda: None,
+) -> tuple[Rewritten | None, Obstacle | None]:
     """Rewrite groups of a table in one commit.
 
     The commit takes only if the replaced files are live and no deletes came for them. Else the new files are
-    thrown away and all of it begins again from the table's present state. When nobody knows whether it took, they
-    stay: if it did not, they are orphans.
+    thrown away and all of it begins again from the table's present state. When it is not known whether it took,
+    they stay: if it did not, they are orphans.
 
     Args:
         spark: classic session.
         table: its name.
-        chosen: of `groups.found`.
+        chosen: of `groups.worthwhile`.
         policy: Policy.
         tries: how often at most.
         before_commit: called when the new files are written; for tests.
@@ -41,16 +57,16 @@ def rewrite(spark, table, chosen, policy, *, tries, before_commit=lambda: None):
     """
     mark = uuid.uuid4().hex
 
-    def once():
+    def once() -> Replaced:
         loaded = metadata.own(spark, table)
         return _once(spark, loaded, metadata.still(spark, loaded), chosen, policy, mark, before_commit)
 
-    def landed():
-        found = marks.find(spark, table, mark, anywhere=True)
-        return None if found is None else _told(spark, table, found)
+    def landed() -> Replaced | None:
+        snapshot_id = marks.find(spark, table, mark, anywhere=True)
+        return None if snapshot_id is None else _replaced_by(spark, table, snapshot_id)
 
     try:
-        done = commits.attempt(once, landed=landed, conditional=True, again=_AGAIN, tries=tries)
+        attempt = commits.attempt(once, landed=landed, conditional=True, again=_AGAIN, tries=tries)
     except Unfit as error:
         return None, error.obstacle
     except Exception as error:
@@ -58,20 +74,24 @@ def rewrite(spark, table, chosen, policy, *, tries, before_commit=lambda: None):
             raise
         first = commits.errors.first_line(error)
         return None, Obstacle(Hindrance.FAST_REFUSED, number=tries, error=first)
-    files, after, size = done.value
-    return Rewritten(files, after, size, int(bool(files)), done.tries), None
+    files, after, size = attempt.value
+    return Rewritten(files, after, size, int(bool(files)), attempt.tries), None
 
 
-def _once(spark, loaded, seen, chosen, policy, mark, before_commit):
-    """Rewrite what a state that stands still (`seen`) has, and commit it by the handle that does not.
-
-    Returns:
-        (files replaced, files in their place, bytes replaced).
-    """
+def _once(
+    spark: SparkSession,
+    loaded: Java,
+    seen: Java,
+    chosen: Sequence[Group],
+    policy: Policy,
+    mark: str,
+    before_commit: Callable[[], object],
+) -> Replaced:
+    """Rewrite what a state that stands still (`seen`) has, and commit it by the handle that does not."""
     check(seen, chosen)
-    files, how = storage.opened(seen), parquet.options(dict(seen.properties()))
-    text = spark._jvm.org.apache.iceberg.SchemaParser.toJson(seen.schema())
-    wanted = _as_written(spark, seen, parquet.schema(seen, text))
+    files, layout = storage.opened(seen), parquet.options(dict(seen.properties()))
+    text = metadata.jvm(spark).org.apache.iceberg.SchemaParser.toJson(seen.schema())
+    target = _as_written(spark, seen, parquet.schema(seen, text))
     old, parts, tasks = _parts(spark, seen, loaded.locationProvider(), chosen, policy)
     if not parts:
         return 0, 0, 0
@@ -81,7 +101,7 @@ def _once(spark, loaded, seen, chosen, policy, mark, before_commit):
     }
     begun = False
     try:
-        written = parquet.write(files, sources, wanted, how, threads=spark.sparkContext.defaultParallelism)
+        written = parquet.write(files, sources, target, layout, threads=spark.sparkContext.defaultParallelism)
         before_commit()
         begun = True
         _commit(spark, loaded, seen, tasks, parts, written, mark)
@@ -91,19 +111,19 @@ def _once(spark, loaded, seen, chosen, policy, mark, before_commit):
             storage.delete(files, parts)
         raise
     replaced = [old[n] for part, _ in parts.values() for n in part]
-    return len(replaced), len(parts), sum(one["file-size-in-bytes"] for one in replaced)
+    return len(replaced), len(parts), sum(file["file-size-in-bytes"] for file in replaced)
 
 
-def _as_written(spark, loaded, wanted):
+def _as_written(spark: SparkSession, loaded: Java, schema: parquet.Schema) -> parquet.Schema:
     """Return the schema with the names that Iceberg writes in a Parquet file: odd characters by their numbers."""
     import pyarrow as pa
 
-    convert = spark._jvm.org.apache.iceberg.parquet.ParquetSchemaUtil.convert
+    convert = metadata.jvm(spark).org.apache.iceberg.parquet.ParquetSchemaUtil.convert
     names = [field.getName() for field in convert(loaded.schema(), "table").getFields()]
-    return pa.schema([one.with_name(name) for one, name in zip(wanted, names, strict=True)], wanted.metadata)
+    return pa.schema([field.with_name(name) for field, name in zip(schema, names, strict=True)], schema.metadata)
 
 
-def check(loaded, chosen):
+def check(loaded: Java, chosen: Sequence[Group]) -> None:
     """Refuse what is not for the fast way.
 
     Raises:
@@ -117,69 +137,74 @@ def check(loaded, chosen):
         raise Unfit(Hindrance.DELETE_FILES)
     if not loaded.sortOrder().isUnsorted():
         raise Unfit(Hindrance.SORT_ORDER)
-    if not loaded.spec().isUnpartitioned() and any(one.spec_id != loaded.spec().specId() for one in chosen):
+    if not loaded.spec().isUnpartitioned() and any(group.spec_id != loaded.spec().specId() for group in chosen):
         # the rows of one may belong to several partitions now
         raise Unfit(Hindrance.OLDER_PARTITIONING)
     every = [field for spec in dict(loaded.specs()).values() for field in spec.fields()]
     if any(field.transform().toString() == "void" for field in every):
-        raise Unfit(Hindrance.DROPPED_PARTITION_FIELD)  # Iceberg cannot tell such files as JSON
-    if odd := compaction.not_told(loaded):
+        raise Unfit(Hindrance.DROPPED_PARTITION_FIELD)  # Iceberg cannot write such files as JSON
+    if odd := compaction.opaque_type(loaded):
         raise Unfit(Hindrance.PARTITION_TYPE, name=odd)
-    if any(one.bytes > LARGEST for one in chosen):
+    if any(group.bytes > LARGEST for group in chosen):
         raise Unfit(Hindrance.LARGE_GROUP, number=LARGEST)
 
 
-def _parts(spark, seen, provider, chosen, policy):
+def _parts(
+    spark: SparkSession, seen: Java, provider: Java, chosen: Sequence[Group], policy: Policy
+) -> tuple[list[File], Parts, Java]:
     """Return the small files, {new location: (positions among them, partition)}, and the tasks of those."""
     names = [field.name() for field in seen.spec().fields()]
-    # a plan tells the fields of all specs; names of a try's own, for an earlier one's commit may arrive yet
-    wanted, own = {_key(names, json.loads(one.partition)) for one in chosen}, uuid.uuid4().hex
-    found, tasks = _small(spark, seen, names, chosen, policy)
-    by_partition = {}
-    for n, one in enumerate(found):
-        by_partition.setdefault(one["key"], []).append(n)
-    parts, spec = {}, seen.spec()
-    for key in sorted(by_partition.keys() & wanted):
-        members, size = by_partition[key], sum(found[n]["file-size-in-bytes"] for n in by_partition[key])
+    # a plan has the fields of all specs; names of a try's own, for an earlier one's commit may arrive yet
+    keys, attempt = {_key(names, json.loads(file.partition)) for file in chosen}, uuid.uuid4().hex
+    files, tasks = _small(spark, seen, names, chosen, policy)
+    by_partition: dict[str, list[int]] = {}
+    for n, file in enumerate(files):
+        by_partition.setdefault(file["key"], []).append(n)
+    spec = seen.spec()
+    parts: Parts = {}
+    for key in sorted(by_partition.keys() & keys):
+        members, size = by_partition[key], sum(files[n]["file-size-in-bytes"] for n in by_partition[key])
         if not groups.worth(len(members), size, policy):
             continue
         count = groups.files_after(size, policy.target_file_bytes)
-        members = sorted(members, key=lambda n: found[n]["file-path"])
+        members = sorted(members, key=lambda n: files[n]["file-path"])
         if count > 1:  # names are drawn; in the order in which rows came the new files have narrow bounds
-            members.sort(key=lambda n: tasks.get(found[n]["task"]).file().dataSequenceNumber())
-        sizes = [found[n]["file-size-in-bytes"] for n in members]
-        if any(found[n]["file-format"].lower() != "parquet" for n in members):
+            members.sort(key=lambda n: tasks.get(files[n]["task"]).file().dataSequenceNumber())
+        sizes = [files[n]["file-size-in-bytes"] for n in members]
+        if any(files[n]["file-format"].lower() != "parquet" for n in members):
             raise Unfit(Hindrance.FILE_FORMAT)
-        if any(found[n].get("sort-order-id") for n in members):
+        if any(files[n].get("sort-order-id") for n in members):
             raise Unfit(Hindrance.SORTED_FILES)
-        partition = tasks.get(found[members[0]]["task"]).file().partition()
+        partition = tasks.get(files[members[0]]["task"]).file().partition()
         for run in parquet.evenly(sizes, count):
-            name = f"{len(parts):05d}-{own}-fast.parquet"
+            name = f"{len(parts):05d}-{attempt}-fast.parquet"
             at = (
                 provider.newDataLocation(name)
                 if spec.isUnpartitioned()
                 else provider.newDataLocation(spec, partition, name)
             )
             parts[at] = ([members[n] for n in run], partition)
-    kept = {found[n]["task"] for part, _ in parts.values() for n in part}
+    kept = {files[n]["task"] for part, _ in parts.values() for n in part}
     for n in reversed(range(tasks.size())):
         if n not in kept:
             del tasks[n]
-    return found, parts, tasks
+    return files, parts, tasks
 
 
-def _key(names, values):
+def _key(names: Iterable[str], values: Mapping[str, Any]) -> str:
     return json.dumps({name: values.get(name) for name in sorted(names)}, ensure_ascii=False)
 
 
-def _small(spark, loaded, names, chosen, policy):
+def _small(
+    spark: SparkSession, loaded: Java, names: Sequence[str], chosen: Sequence[Group], policy: Policy
+) -> tuple[list[File], Java]:
     """Return the small live files of some partitions, as Iceberg's JSON with `key` and `task`, and the tasks.
 
-    A call to Java costs as much as reading a small file, so that all files are told by one: as a catalog would
-    answer that plans a scan. Where the table has no partitions now, files of older specs are told like its own.
+    A call to Java costs as much as reading a small file, so that one call returns all files, as a catalog answers
+    that plans a scan. Where the table has no partitions now, files of older specs come like its own.
     """
-    iceberg = spark._jvm.org.apache.iceberg
-    specs = {one.spec_id for one in chosen}
+    iceberg = metadata.jvm(spark).org.apache.iceberg
+    specs = {file.spec_id for file in chosen}
     planned = loaded.newScan().filter(compaction.where(spark, loaded, chosen)).ignoreResiduals().planFiles()
     try:
         tasks = iceberg.relocated.com.google.common.collect.Lists.newArrayList(planned)
@@ -189,63 +214,71 @@ def _small(spark, loaded, names, chosen, policy):
         iceberg.rest.PlanStatus.COMPLETED
     )
     answer = answer.withFileScanTasks(tasks).withSpecsById(loaded.specs()).build()
-    found, limit = [], groups.small(policy)
-    told = json.loads(iceberg.rest.responses.PlanTableScanResponseParser.toJson(answer))
-    for n, one in enumerate(task["data-file"] for task in told.get("file-scan-tasks", ())):
-        if one["spec-id"] in specs and one["file-size-in-bytes"] < limit:
-            part = one["partition"]  # values in order, before Iceberg 1.11 under the numbers of their fields
+    files, limit = [], groups.small(policy)
+    answered = json.loads(iceberg.rest.responses.PlanTableScanResponseParser.toJson(answer))
+    for n, file in enumerate(task["data-file"] for task in answered.get("file-scan-tasks", ())):
+        if file["spec-id"] in specs and file["file-size-in-bytes"] < limit:
+            part = file["partition"]  # values in order, before Iceberg 1.11 under the numbers of their fields
             part = part.values() if isinstance(part, dict) else part
             values = dict(zip(names, part, strict=True)) if names else {}
-            found.append(one | {"task": n, "key": _key(names, values)})
-    return found, tasks
+            files.append(file | {"task": n, "key": _key(names, values)})
+    return files, tasks
 
 
-def _commit(spark, loaded, seen, tasks, parts, written, mark):
+def _commit(
+    spark: SparkSession,
+    loaded: Java,
+    seen: Java,
+    tasks: Java,
+    parts: Parts,
+    written: Sequence[parquet.Written],
+    mark: str,
+) -> None:
     """Replace files in one commit that is bound to the snapshot from which they were read, as Iceberg's own is.
 
     Iceberg refuses it when a replaced file is gone, for missing paths fail in every rewrite, and when position
     deletes came for one since that snapshot. Deletes by equality that come meanwhile have a higher sequence number
     than that snapshot, which the new files take, so that they apply to these too.
     """
-    actions = spark._jvm.org.apache.iceberg.actions
-    config, java = spark._jvm.org.apache.iceberg.MetricsConfig.forTable(seen), _Java(spark)
+    actions = metadata.jvm(spark).org.apache.iceberg.actions
+    config, java = metadata.jvm(spark).org.apache.iceberg.MetricsConfig.forTable(seen), _Java(spark)
     group = actions.RewriteFileGroup(None, tasks, seen.spec().specId(), 0, 0, 0)
-    group.setOutputFiles({_data_file(java, seen, one, parts[one.location][1], config) for one in written})
-    begun = seen.currentSnapshot().snapshotId()
-    manager = actions.RewriteDataFilesCommitManager(loaded, begun, True, {marks.KEY: mark})
+    group.setOutputFiles({_data_file(java, seen, file, parts[file.location][1], config) for file in written})
+    snapshot_id = seen.currentSnapshot().snapshotId()
+    manager = actions.RewriteDataFilesCommitManager(loaded, snapshot_id, True, {marks.KEY: mark})
     manager.commitFileGroups({group})
 
 
 class _Java:
     """Iceberg's classes, looked up once: each part of a name that Py4J is asked for is searched in all jars."""
 
-    def __init__(self, spark):
-        iceberg = spark._jvm.org.apache.iceberg
+    def __init__(self, spark: SparkSession) -> None:
+        iceberg = metadata.jvm(spark).org.apache.iceberg
         self.footers, self.files = iceberg.parquet.ParquetUtil, iceberg.DataFiles
         self.parser, self.mapper = iceberg.ContentFileParser, iceberg.util.JsonUtil.mapper()
 
 
-def _data_file(java, loaded, one, partition, config):
+def _data_file(java: _Java, loaded: Java, written: parquet.Written, partition: Java, config: Java) -> Java:
     """Return Iceberg's handle of a new file, with the metrics of its footer and what a footer does not have."""
     spec = loaded.spec()
-    metrics = java.footers.fileMetrics(loaded.io().newInputFile(one.location), config)
-    builder = java.files.builder(spec).withPath(one.location).withFormat("parquet")
-    builder = builder.withFileSizeInBytes(one.size).withSortOrder(loaded.sortOrder()).withMetrics(metrics)
+    metrics = java.footers.fileMetrics(loaded.io().newInputFile(written.location), config)
+    builder = java.files.builder(spec).withPath(written.location).withFormat("parquet")
+    builder = builder.withFileSizeInBytes(written.size).withSortOrder(loaded.sortOrder()).withMetrics(metrics)
     file = (builder if spec.isUnpartitioned() else builder.withPartition(partition)).build()
-    told = json.loads(java.parser.toJson(file, spec))
-    rows = dict.fromkeys(one.nulls, told["record-count"])
+    described = json.loads(java.parser.toJson(file, spec))
+    rows = dict.fromkeys(written.nulls, described["record-count"])
     # by JSON, for Py4J would make an Integer of a small Java Long
-    for which, more in (("value", rows), ("null-value", one.nulls), ("nan-value", one.nans)):
-        there = told.get(f"{which}-counts") or _pairs({})
-        pairs = dict(zip(there["keys"], there["values"], strict=True))
+    for which, more in (("value", rows), ("null-value", written.nulls), ("nan-value", written.nans)):
+        counts = described.get(f"{which}-counts") or _pairs({})
+        pairs = dict(zip(counts["keys"], counts["values"], strict=True))
         pairs |= {number: many for number, many in more.items() if _mode(loaded, config, number) != "none"}
-        told[f"{which}-counts"] = _pairs(pairs)
-    _replace_bounds(told, loaded, one.spans, config)
-    told["split-offsets"] = list(one.offsets)
-    return java.parser.fromJson(java.mapper.readTree(json.dumps(told)), spec)
+        described[f"{which}-counts"] = _pairs(pairs)
+    _replace_bounds(described, loaded, written.spans, config)
+    described["split-offsets"] = list(written.offsets)
+    return java.parser.fromJson(java.mapper.readTree(json.dumps(described)), spec)
 
 
-def _replace_bounds(told, loaded, spans, config):
+def _replace_bounds(described: File, loaded: Java, spans: Mapping[int, tuple[bytes, bytes]], config: Java) -> None:
     """Put the bounds of columns of which no footer holds them into a file's JSON, in place of what is there.
 
     Iceberg takes a row group without bounds for one without values: what it found in the others is too narrow.
@@ -254,33 +287,33 @@ def _replace_bounds(told, loaded, spans, config):
         kind, mode = loaded.schema().findType(number).toString(), _mode(loaded, config, number)
         if kind in ("float", "double") and mode.startswith("truncate"):  # numbers are never cut
             mode = "full"
-        found = kept_bounds(lowest, highest, mode, text=kind == "string")
-        for which, bound in zip(("lower-bounds", "upper-bounds"), found, strict=True):
-            there = told.get(which) or {"keys": [], "values": []}
-            pairs = dict(zip(there["keys"], there["values"], strict=True))
+        bounds = kept_bounds(lowest, highest, mode, text=kind == "string")
+        for which, bound in zip(("lower-bounds", "upper-bounds"), bounds, strict=True):
+            stored = described.get(which) or {"keys": [], "values": []}
+            pairs = dict(zip(stored["keys"], stored["values"], strict=True))
             pairs.pop(number, None)
             if bound is not None:
                 pairs[number] = bound.hex().upper()
-            told[which] = _pairs(pairs)
+            described[which] = _pairs(pairs)
 
 
-def _mode(loaded, config, number):
+def _mode(loaded: Java, config: Java, number: int) -> str:
     return config.columnMode(loaded.schema().findColumnName(number)).toString()
 
 
-def _pairs(values):
+def _pairs(values: Mapping[int, Any]) -> dict[str, list[Any]]:
     return {"keys": list(values), "values": list(values.values())}
 
 
-def _told(spark, table, snapshot_id):
-    """Return what a commit that was found again did: files replaced, files in their place, bytes replaced."""
-    snapshot = commits.load(spark, table).snapshot(snapshot_id).summary()
-    return tuple(
-        int(snapshot.get(one) or 0) for one in ("deleted-data-files", "added-data-files", "removed-files-size")
-    )
+def _replaced_by(spark: SparkSession, table: str, snapshot_id: int) -> Replaced:
+    """Return what a commit that was found again did."""
+    summary = commits.load(spark, table).snapshot(snapshot_id).summary()
+    names = ("deleted-data-files", "added-data-files", "removed-files-size")
+    files, after, size = (int(summary.get(name) or 0) for name in names)
+    return files, after, size
 
 
-def kept_bounds(lowest, highest, mode, *, text):
+def kept_bounds(lowest: bytes, highest: bytes, mode: str, *, text: bool) -> tuple[bytes | None, bytes | None]:
     """Return the bounds that Iceberg keeps of a column: (lower, upper), each bytes, or None for none.
 
     The rules of its UnicodeUtil and BinaryUtil: a lower bound is cut; an upper one is cut and the last place that
@@ -295,9 +328,9 @@ def kept_bounds(lowest, highest, mode, *, text):
     """
     if mode == "full":
         return lowest, highest
-    if not (found := re.fullmatch(r"truncate\((\d+)\)", mode)):
+    if not (match := re.fullmatch(r"truncate\((\d+)\)", mode)):
         return None, None
-    length = int(found[1])
+    length = int(match[1])
     if not text:
         return lowest[:length], _greater(highest, length)
     try:
@@ -307,14 +340,14 @@ def kept_bounds(lowest, highest, mode, *, text):
     return lower.encode(), None if upper is None else upper.encode()
 
 
-def _greater(value, length):
+def _greater(value: bytes, length: int) -> bytes | None:
     if len(value) <= length:
         return value
     cut = value[:length].rstrip(b"\xff")
     return cut[:-1] + bytes([cut[-1] + 1]) if cut else None
 
 
-def _greater_text(value, length):
+def _greater_text(value: str, length: int) -> str | None:
     if len(value) <= length:
         return value
     cut = value[:length].rstrip(chr(_LAST_CHARACTER))

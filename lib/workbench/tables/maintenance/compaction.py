@@ -3,23 +3,30 @@
 import json
 import time
 import uuid
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from typing import Any
 
+from workbench._base.typing import Java, SparkSession
 from workbench.tables import commits
 from workbench.tables.commits import marks
 from workbench.tables.maintenance import deletes, metadata
 from workbench.tables.maintenance import groups as sizes
+from workbench.tables.maintenance.groups import Group
+from workbench.tables.maintenance.policy import Policy
 from workbench.tables.maintenance.results import Reason, Remark
 
 _AGAIN = (commits.CONFLICT, commits.VALIDATION)
 _LITERALS = ("string", "int", "long", "date", "boolean")
+Result = tuple[int, int, int, int]  # data files replaced, added, bytes replaced, files that failed
 _COMMITS = 10  # of one call at most, Iceberg's own default for partial progress
 _NEVER_TOO_LARGE = 2**63 - 1  # large files are left alone: only small ones and those with deletes are planned
 
 
 @dataclass(frozen=True)
 class Rewritten:
-    """What rewriting some groups did.
+    """The result of rewriting some groups.
 
     Attributes:
         files: data files replaced.
@@ -40,7 +47,17 @@ class Rewritten:
     remarks: tuple[Remark, ...] = ()
 
 
-def by_spark(spark, table, groups, policy, *, tries=5, max_commits=None, max_files=None, sleep=time.sleep):
+def by_spark(
+    spark: SparkSession,
+    table: str,
+    groups: Sequence[Group],
+    policy: Policy,
+    *,
+    tries: int = 5,
+    max_commits: int | None = None,
+    max_files: int | None = None,
+    sleep: Callable[[float], object] = time.sleep,
+) -> Rewritten:
     """Rewrite the groups of some partitions through `rewrite_data_files`.
 
     Iceberg plans anew from the table's present state, so that what was rewritten before is left alone. A file
@@ -49,7 +66,7 @@ def by_spark(spark, table, groups, policy, *, tries=5, max_commits=None, max_fil
     Args:
         spark: classic session.
         table: its name.
-        groups: of `groups.found`.
+        groups: of `groups.worthwhile`.
         policy: Policy.
         tries: how often at most.
         max_commits: snapshots at most.
@@ -59,18 +76,20 @@ def by_spark(spark, table, groups, policy, *, tries=5, max_commits=None, max_fil
     Returns:
         Rewritten.
     """
-    mark, files, after, size, skipped, begun, remarks = uuid.uuid4().hex, 0, 0, 0, 0, 0, ()
+    mark, files, after, size, skipped, tries_made = uuid.uuid4().hex, 0, 0, 0, 0, 0
+    remarks: tuple[Remark, ...] = ()
     for tried in range(1, tries + 1):
-        left = max_commits if max_commits is None else max_commits - _made(spark, table, mark)
+        commits_left = max_commits if max_commits is None else max_commits - _made(spark, table, mark)
         room = max_files if max_files is None else max_files - files
-        if left == 0 or (files and room is not None and room < 2):
-            full = "max_commits" if left == 0 else "max_bytes"
+        if commits_left == 0 or (files and room is not None and room < 2):
+            full = "max_commits" if commits_left == 0 else "max_bytes"
             remarks = (Remark(Reason.FILES_LEFT, limit=full, count=skipped),)
             break
-        options, drops = _options(spark, policy, left, room), left is None and _drops(spark, table, groups, policy)
+        options = _options(spark, policy, commits_left, room)
+        drops = commits_left is None and _drops(spark, table, groups, policy)
         try:
             attempt = commits.attempt(
-                lambda options=options, drops=drops: _once(spark, table, groups, options, mark, drops),
+                partial(_once, spark, table, groups, options, mark, drops),
                 landed=lambda: None,
                 conditional=True,  # what landed unseen is not planned again
                 again=_AGAIN,
@@ -80,57 +99,61 @@ def by_spark(spark, table, groups, policy, *, tries=5, max_commits=None, max_fil
         except Exception as error:
             if not isinstance(error, commits.OutcomeUnknown) and commits.kind(error) not in _AGAIN:
                 raise
-            skipped = sum(one.files for one in groups)
+            skipped = sum(group.files for group in groups)
             remarks = (Remark(Reason.REWRITE_REFUSED, error=commits.errors.first_line(error)),)
-            begun += tries
+            tries_made += tries
             break
-        done, begun = attempt.value, begun + attempt.tries
-        files, after, size, skipped = files + done[0], after + done[1], size + done[2], done[3]
+        result, tries_made = attempt.value, tries_made + attempt.tries
+        files, after, size, skipped = files + result[0], after + result[1], size + result[2], result[3]
         if not skipped:
             break
         if tried < tries:
             sleep(min(0.1 * 2**tried, 10))
     if skipped and not remarks:
         remarks = (Remark(Reason.FILES_CHANGED, count=skipped, tries=tries),)
-    return Rewritten(files, after, size, _made(spark, table, mark), begun, skipped, remarks)
+    return Rewritten(files, after, size, _made(spark, table, mark), tries_made, skipped, remarks)
 
 
-def _made(spark, table, mark):
+def _made(spark: SparkSession, table: str, mark: str) -> int:
     """Return how many snapshots have a mark."""
     known = commits.snapshots_of(spark, commits.load(spark, table))
-    return sum(one["summary"].get(marks.KEY) == mark for one in known)
+    return sum(snapshot["summary"].get(marks.KEY) == mark for snapshot in known)
 
 
-def _once(spark, table, groups, options, mark, drops):
-    """Return (files replaced, files added, bytes replaced, files that failed).
+def _once(
+    spark: SparkSession, table: str, groups: Sequence[Group], options: Mapping[str, object], mark: str, drops: bool
+) -> Result:
+    """Rewrite groups by one call of Iceberg's action.
 
     With `drops`, delete files that apply to nothing any more go in a commit behind it.
     """
     loaded = metadata.own(spark, table)
-    actions = spark._jvm.org.apache.iceberg.spark.actions.SparkActions.get(spark._jsparkSession)
+    actions = metadata.actions(spark)
     action = actions.rewriteDataFiles(loaded).snapshotProperty(marks.KEY, mark).binPack()
     for name, value in options.items():
         action = action.option(name, str(value))
-    done = action.filter(where(spark, loaded, groups)).execute()
+    result = action.filter(where(spark, loaded, groups)).execute()
     if drops:
         # not by the rewrite's own option, whose commit has no mark. Nor does the count of what it dropped tell of
         # one: among them are deletion vectors that went with their data files, in the same commit
         actions.removeDanglingDeleteFiles(loaded).snapshotProperty(marks.KEY, mark).execute()
     return (
-        done.rewrittenDataFilesCount(), done.addedDataFilesCount(), done.rewrittenBytesCount(),
-        done.failedDataFilesCount(),
+        result.rewrittenDataFilesCount(), result.addedDataFilesCount(), result.rewrittenBytesCount(),
+        result.failedDataFilesCount(),
     )  # fmt: skip
 
 
-def _drops(spark, table, groups, policy):
+def _drops(spark: SparkSession, table: str, groups: Sequence[Group], policy: Policy) -> bool:
     """Say whether delete files that apply to nothing any more go with a rewrite: it is one commit more."""
-    if "rewrite_deletes" not in policy.actions or not any(one.with_deletes for one in groups):
+    if "rewrite_deletes" not in policy.actions or not any(group.with_deletes for group in groups):
         return False
     loaded = metadata.still(spark, commits.load(spark, table))
     return metadata.uuid_field(loaded) is None and not deletes.apply_everywhere(spark, loaded)
 
 
-def _options(spark, policy, max_commits, max_files):
+def _options(
+    spark: SparkSession, policy: Policy, max_commits: int | None, max_files: int | None
+) -> dict[str, object]:
     options = {
         "target-file-size-bytes": policy.target_file_bytes,
         "min-file-size-bytes": sizes.small(policy),
@@ -145,24 +168,24 @@ def _options(spark, policy, max_commits, max_files):
     return options | ({"max-files-to-rewrite": max_files} if max_files else {})
 
 
-def where(spark, loaded, groups):
-    """Return Iceberg's expression for the partitions of some groups; all rows where it cannot be said.
+def where(spark: SparkSession, loaded: Java, groups: Sequence[Group]) -> Java:
+    """Return Iceberg's expression for the partitions of some groups; all rows where it has none.
 
     A group of files of another spec than the table's own spans many partitions, so that it stands for all.
     """
-    expressions = spark._jvm.org.apache.iceberg.expressions.Expressions
-    found = None
+    expressions = metadata.jvm(spark).org.apache.iceberg.expressions.Expressions
+    expression = None
     for group in groups:
         if group.spec_id != loaded.spec().specId():
             return expressions.alwaysTrue()
-        one = _partition(expressions, loaded, json.loads(group.partition))
-        found = one if found is None else getattr(expressions, "or")(found, one)
-    return found
+        partition = _partition(expressions, loaded, json.loads(group.partition))
+        expression = partition if expression is None else getattr(expressions, "or")(expression, partition)
+    return expression
 
 
-def _partition(expressions, loaded, values):
-    """Return the expression for one partition; a field whose values are no plain literals is left out."""
-    found, types = expressions.alwaysTrue(), {}
+def _partition(expressions: Java, loaded: Java, values: Mapping[str, Any]) -> Java:
+    """Return the expression for one partition; a field whose values are not plain literals is left out."""
+    expression, types = expressions.alwaysTrue(), {}
     for field in loaded.spec().partitionType().fields():
         types[field.name()] = field.type().toString()
     for field in loaded.spec().fields():
@@ -170,23 +193,23 @@ def _partition(expressions, loaded, values):
         if term is None or types[field.name()] not in _LITERALS:
             continue
         value = values.get(field.name())
-        one = expressions.isNull(term) if value is None else expressions.equal(term, value)
-        found = getattr(expressions, "and")(found, one)
-    return found
+        equal = expressions.isNull(term) if value is None else expressions.equal(term, value)
+        expression = getattr(expressions, "and")(expression, equal)
+    return expression
 
 
-def told(loaded, groups):
-    """Say whether `where` is for the partitions of some groups of a loaded table alone."""
-    return not_told(loaded) is None and all(one.spec_id == loaded.spec().specId() for one in groups)
+def selectable(loaded: Java, groups: Sequence[Group]) -> bool:
+    """Say whether `where` selects the partitions of some groups of a loaded table alone."""
+    return opaque_type(loaded) is None and all(group.spec_id == loaded.spec().specId() for group in groups)
 
 
-def not_told(loaded):
-    """Return the type of a partition field whose values are no plain literals; None where all are."""
+def opaque_type(loaded: Java) -> str | None:
+    """Return the type of a partition field whose values are not plain literals; None where all are."""
     kinds = [field.type().toString() for field in loaded.spec().partitionType().fields()]
-    return next((one for one in kinds if one not in _LITERALS), None)
+    return next((kind for kind in kinds if kind not in _LITERALS), None)
 
 
-def _term(expressions, column, transform):
+def _term(expressions: Java, column: str | None, transform: str) -> Java:
     name, _, width = transform.removesuffix("]").partition("[")
     if column is None or name not in ("identity", "year", "month", "day", "hour", "bucket", "truncate"):
         return None

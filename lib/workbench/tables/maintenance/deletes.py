@@ -1,18 +1,22 @@
 """Delete files: small ones written together, and those that apply to no data file any more."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from workbench._base import releases
+from workbench._base.typing import Java, Row, SparkSession
 from workbench.tables import commits
 from workbench.tables.maintenance import groups, metadata
+from workbench.tables.maintenance.policy import Policy
 
 TARGET = "write.delete.target-file-size-bytes"
 GRANULARITY = "write.delete.granularity"
+SmallFile = tuple[str | None, int, bool]  # the one data file it is for, its bytes, whether a rewrite keeps it
 _DEFAULT = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
-class Found:
+class Worthwhile:
     """Delete files that are worth a rewrite.
 
     Attributes:
@@ -28,7 +32,7 @@ class Found:
     bytes: int
 
 
-def found(spark, loaded, policy):
+def worthwhile(spark: SparkSession, loaded: Java, policy: Policy) -> Worthwhile | None:
     """Return what of a loaded table's delete files is worth a rewrite; None when nothing is.
 
     Deletion vectors (format 3) are never written together: there is one a data file already. The same is true of
@@ -41,18 +45,18 @@ def found(spark, loaded, policy):
         return None
     live = metadata.entries(spark, loaded)
     oldest = live.where("content = 0").groupBy("spec_id", "partition").agg(F.min("seq").alias("oldest"))
-    paths = live.where("content = 0").select(F.col("file_path").alias("there"))
+    paths = live.where("content = 0").select(F.col("file_path").alias("live_path"))
     gone = live.where("content > 0").alias("d")
     gone = gone.join(
         oldest.alias("o"),
         (F.col("d.spec_id") == F.col("o.spec_id")) & F.col("d.partition").eqNullSafe(F.col("o.partition")),
         "left",
-    ).join(paths, groups.one_file("d") == F.col("there"), "left")
+    ).join(paths, groups.one_file("d") == F.col("live_path"), "left")
     # Iceberg's rule: older than each data file of its partition, or of a data file that is not there
     older = F.col("oldest").isNull() | F.when(F.col("d.content") == 1, F.col("d.seq") < F.col("oldest")).otherwise(
         F.col("d.seq") <= F.col("oldest")
     )
-    lost = (F.col("d.file_format") == "PUFFIN") & F.col("there").isNull()
+    lost = (F.col("d.file_format") == "PUFFIN") & F.col("live_path").isNull()
     if apply_everywhere(spark, loaded):
         older = lost = F.lit(False)
     elif releases.iceberg_before(spark, "1.12") and len(loaded.specs()) == 1 and loaded.spec().isUnpartitioned():
@@ -64,14 +68,14 @@ def found(spark, loaded, policy):
         "d.partition",
         "d.file_size_in_bytes",
         groups.one_file("d").alias("named"),
-        F.col("there").isNotNull().alias("there"),
+        F.col("live_path").isNotNull().alias("is_live"),
         (older | lost).alias("lost"),
     ).collect()
     by_file = (loaded.properties().get(GRANULARITY) or "file").lower() == "file"
     return _counted(rows, int(loaded.properties().get(TARGET) or _DEFAULT), policy, by_file=by_file)
 
 
-def apply_everywhere(spark, loaded):
+def apply_everywhere(spark: SparkSession, loaded: Java) -> bool:
     """Say whether a table that was partitioned later has deletes by equality from before: they apply to all files.
 
     The own removal of Iceberg before 1.12 looks for what they apply to among files without partitions alone, takes
@@ -85,28 +89,28 @@ def apply_everywhere(spark, loaded):
     return not live.where((live.content == 2) & live.spec_id.isin(plain)).isEmpty()
 
 
-def _counted(rows, target, policy, *, by_file):
+def _counted(rows: Iterable[Row], target: int, policy: Policy, *, by_file: bool) -> Worthwhile | None:
     dangling = [row.file_size_in_bytes for row in rows if row.lost]
-    by_partition = {}
+    by_partition: dict[tuple[int, str], list[SmallFile]] = {}
     for row in rows:
         few = row.file_size_in_bytes < target * groups.SMALL
         if not row.lost and row.content == 1 and row.file_format != "PUFFIN" and few:
             # a data file that was compacted away leaves its deletes behind; by their age alone Iceberg keeps them
-            stays = row.named is None or row.there
+            stays = row.named is None or row.is_live
             by_partition.setdefault((row.spec_id, metadata.partition_of(row.partition)), []).append(
                 (row.named, row.file_size_in_bytes, stays)
             )
     together = [(files, _after(files, target, by_file)) for files in by_partition.values()]
-    worth = [one for one in together if len(one[0]) >= policy.min_input_files and one[1] < len(one[0])]
+    worth = [group for group in together if len(group[0]) >= policy.min_input_files and group[1] < len(group[0])]
     if not worth and not dangling:
         return None
     small, size = sum(len(files) for files, _ in worth), sum(size for files, _ in worth for _, size, _ in files)
-    return Found(small, sum(after for _, after in worth), len(dangling), size + sum(dangling))
+    return Worthwhile(small, sum(after for _, after in worth), len(dangling), size + sum(dangling))
 
 
-def _after(files, target, by_file):
+def _after(files: Sequence[SmallFile], target: int, by_file: bool) -> int:
     """Return how many files small ones of a partition make; by file there stays one for each live data file."""
-    sums = {}
+    sums: dict[str | int | None, int] = {}
     for n, (named, size, stays) in enumerate(files):
         key = (named or n) if by_file else None
         if stays:
@@ -114,7 +118,9 @@ def _after(files, target, by_file):
     return sum(groups.files_after(size, target) for size in sums.values())
 
 
-def rewrite(spark, table, policy, *, tries, max_commits=None):
+def rewrite(
+    spark: SparkSession, table: str, policy: Policy, *, tries: int, max_commits: int | None = None
+) -> tuple[commits.Attempt, int, int, int]:
     """Write small position-delete files together and drop those that apply to nothing: a commit each.
 
     Args:
@@ -128,26 +134,26 @@ def rewrite(spark, table, policy, *, tries, max_commits=None):
         (commits.Attempt, delete files before, delete files after, commits), of the files touched.
     """
     again = (commits.CONFLICT, commits.VALIDATION)
-    committed = []  # (before, after) of each, also by a try whose second commit was refused
+    committed: list[tuple[int, int]] = []  # (before, after) of each, also by a try whose second commit was refused
 
-    def commit():
+    def commit() -> None:
         loaded = metadata.own(spark, table)
-        actions = spark._jvm.org.apache.iceberg.spark.actions.SparkActions.get(spark._jsparkSession)
-        there = found(spark, metadata.still(spark, loaded), policy)
-        if there is not None and there.small and loaded.operations().current().formatVersion() == 2:
+        actions = metadata.actions(spark)
+        planned = worthwhile(spark, metadata.still(spark, loaded), policy)
+        if planned is not None and planned.small and loaded.operations().current().formatVersion() == 2:
             action = actions.rewritePositionDeletes(loaded)
-            done = action.option("min-input-files", str(policy.min_input_files)).execute()
-            if before := done.rewrittenDeleteFilesCount():
-                committed.append((before, done.addedDeleteFilesCount()))
+            result = action.option("min-input-files", str(policy.min_input_files)).execute()
+            if before := result.rewrittenDeleteFilesCount():
+                committed.append((before, result.addedDeleteFilesCount()))
         if len(committed) == max_commits:
             return
         loaded = metadata.own(spark, table)
         if apply_everywhere(spark, metadata.still(spark, loaded)):
             return
         dropped = actions.removeDanglingDeleteFiles(loaded).execute()
-        if gone := len(list(dropped.removedDeleteFiles())):
-            committed.append((gone, 0))
+        if count := len(list(dropped.removedDeleteFiles())):
+            committed.append((count, 0))
 
-    done = commits.attempt(commit, landed=lambda: None, conditional=True, again=again, tries=tries)
-    before, after = sum(one for one, _ in committed), sum(one for _, one in committed)
-    return done, before, after, len(committed)
+    attempt = commits.attempt(commit, landed=lambda: None, conditional=True, again=again, tries=tries)
+    before, after = sum(count for count, _ in committed), sum(count for _, count in committed)
+    return attempt, before, after, len(committed)

@@ -1,8 +1,10 @@
-"""Which data files are worth rewriting, partition by partition, by the rules of Iceberg's own planner."""
+"""Find the data files that are worth rewriting, partition by partition, by the rules of Iceberg's own planner."""
 
 from dataclasses import dataclass
 
+from workbench._base.typing import Column, DataFrame, Java, SparkSession
 from workbench.tables.maintenance import metadata
+from workbench.tables.maintenance.policy import Policy
 
 SMALL = 0.75  # of the target: Iceberg's own default for what is too small
 _PATH_ID = 2147483546  # field id of a delete file's column file_path
@@ -31,18 +33,18 @@ class Group:
     files_after: int
 
 
-def small(policy):
+def small(policy: Policy) -> int:
     """Return the size below which a file is small."""
     return int(policy.target_file_bytes * SMALL)
 
 
-def worth(files, size, policy, *, with_deletes=0):
+def worth(files: int, size: int, policy: Policy, *, with_deletes: int = 0) -> bool:
     """Say whether so many small files are worth being rewritten."""
     enough = files >= policy.min_input_files or (files > 1 and size > policy.target_file_bytes)
     return enough or with_deletes > 0
 
 
-def files_after(size, target):
+def files_after(size: int, target: int) -> int:
     """Return how many files of about the target size bytes make, as Iceberg counts them."""
     whole, rest = divmod(size, target)
     if whole == 0:
@@ -51,8 +53,8 @@ def files_after(size, target):
     return whole if rest == 0 or spread else whole + 1
 
 
-def found(spark, loaded, policy):
-    """Return the groups of a loaded table that are worth it, those with most files for their bytes first.
+def worthwhile(spark: SparkSession, loaded: Java, policy: Policy) -> tuple[Group, ...]:
+    """Return the groups of a loaded table that are worth a rewrite, those with most files for their bytes first.
 
     A data file of another spec than the table's own counts to one group with all of its kind: rewritten, they
     take the table's.
@@ -60,24 +62,21 @@ def found(spark, loaded, policy):
     if loaded.currentSnapshot() is None:
         return ()
     rows = _candidates(spark, loaded, policy).collect()
-    sums = {}
+    sums: dict[tuple[str, int], tuple[int, int, int, int]] = {}
     for row in rows:
         own = row.spec_id == loaded.spec().specId()
         key = (metadata.partition_of(row.partition) if own else "{}", row.spec_id)
-        have = sums.setdefault(key, [0, 0, 0, 0])
-        have[0] += row.files
-        have[1] += row.bytes
-        have[2] = max(have[2], row.largest)
-        have[3] += row.with_deletes
-    made = [
+        files, size, largest, deletes = sums.get(key, (0, 0, 0, 0))
+        sums[key] = files + row.files, size + row.bytes, max(largest, row.largest), deletes + row.with_deletes
+    groups = [
         Group(partition, spec_id, files, size, largest, deletes, files_after(size, policy.target_file_bytes))
         for (partition, spec_id), (files, size, largest, deletes) in sums.items()
         if worth(files, size, policy, with_deletes=deletes)
     ]
-    return tuple(sorted(made, key=lambda one: (one.bytes / one.files, one.partition, one.spec_id)))
+    return tuple(sorted(groups, key=lambda group: (group.bytes / group.files, group.partition, group.spec_id)))
 
 
-def _candidates(spark, loaded, policy):
+def _candidates(spark: SparkSession, loaded: Java, policy: Policy) -> DataFrame:
     """Return a frame of partitions with what in them is small or has many deletes."""
     from pyspark.sql import functions as F
 
@@ -88,8 +87,8 @@ def _candidates(spark, loaded, policy):
     data = data.withColumn("worn", F.lit(False))
     if int((loaded.currentSnapshot().summary() or {}).get("total-delete-files") or 0):
         data = _worn(data.drop("worn"), live.where("content > 0"), policy)
-    wanted = data.where((F.col("size") < small(policy)) | F.col("worn"))
-    return wanted.groupBy("spec_id", "partition").agg(
+    chosen = data.where((F.col("size") < small(policy)) | F.col("worn"))
+    return chosen.groupBy("spec_id", "partition").agg(
         F.count("*").alias("files"),
         F.sum("size").alias("bytes"),
         F.max("size").alias("largest"),
@@ -97,7 +96,7 @@ def _candidates(spark, loaded, policy):
     )
 
 
-def one_file(alias):
+def one_file(alias: str) -> Column:
     """Return a Column: the one data file that a position-delete file is for; null where it may be for several."""
     from pyspark.sql import functions as F
 
@@ -105,13 +104,13 @@ def one_file(alias):
     return F.coalesce(F.col(f"{alias}.referenced_data_file"), F.when(lowest == highest, lowest))
 
 
-def _bounds(alias):
+def _bounds(alias: str) -> list[Column]:
     from pyspark.sql import functions as F
 
     return [F.decode(F.col(f"{alias}.{name}_bounds")[F.lit(_PATH_ID)], "utf-8") for name in ("lower", "upper")]
 
 
-def _worn(data, deletes, policy):
+def _worn(data: DataFrame, deletes: DataFrame, policy: Policy) -> DataFrame:
     """Add whether a data file has so many delete files, or deleted rows, that it is rewritten for them.
 
     Which delete file applies to which data file is Iceberg's rule: the same partition and not older, the file that

@@ -1,9 +1,12 @@
-"""What lies in a table's storage, held against what its metadata knows."""
+"""Compare what lies in a table's storage with what its metadata knows."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from workbench._base import arguments
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import SparkSession
 from workbench.tables import commits
 from workbench.tables.maintenance import metadata
 
@@ -24,12 +27,12 @@ class Inventory:
     missing: tuple[str, ...]
     unknown: tuple[str, ...]
 
-    def bytes(self, *endings):
+    def bytes(self, *endings: str) -> int:
         """Return how many bytes the stored files have whose names end in one of these; all without."""
         endings = arguments.texts("endings", endings, "endings")
         return sum(size for at, size in self.stored.items() if not endings or at.endswith(endings))
 
-    def bytes_of(self, locations):
+    def bytes_of(self, locations: Iterable[str]) -> int:
         """Return how many bytes some of the stored files have, whatever the scheme in their locations.
 
         Raises:
@@ -42,7 +45,8 @@ class Inventory:
         return sum(by_path[metadata.path(at)] for at in locations)
 
 
-def inventory(spark, table):
+@checked
+def inventory(spark: SparkSession, table: str) -> Inventory:
     """List a table's storage and compare it with all files of all snapshots, branches, tags and metadata versions.
 
     Files are listed one by one on the driver: meant for proofs and for tables of some ten thousand files.
@@ -61,8 +65,8 @@ def inventory(spark, table):
     known = {metadata.path(row.at): row.at for row in metadata.known(spark, loaded).distinct().collect()}
     # PyArrow leaves an empty object for a folder where it deletes in S3
     stored = {at: size for at, size in metadata.listed(loaded.io(), loaded.location()).items() if at[-1] != "/"}
-    there = {metadata.path(at) for at in stored}
+    paths = {metadata.path(at) for at in stored}
     # what is known may lie elsewhere: files that were added where they were, another folder for data
-    gone = [at for path, at in known.items() if path not in there and not loaded.io().newInputFile(at).exists()]
+    missing = [at for path, at in known.items() if path not in paths and not loaded.io().newInputFile(at).exists()]
     unknown = [at for at in stored if metadata.path(at) not in known and not at.endswith(_HINT)]
-    return Inventory(stored, tuple(sorted(gone)), tuple(sorted(unknown)))
+    return Inventory(stored, tuple(sorted(missing)), tuple(sorted(unknown)))

@@ -4,11 +4,14 @@ A file is written before the commit that makes it known. So young files are neve
 metadata says.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import Java, SparkSession
 from workbench.tables import commits
 from workbench.tables.maintenance import metadata, wording
+from workbench.tables.maintenance.policy import Policy
 from workbench.tables.maintenance.results import Hindrance, Obstacle
 
 GUARD = timedelta(hours=24)
@@ -18,7 +21,7 @@ _FEW = 100  # files whose ages are asked one by one: more is slower than to list
 
 
 class Ambiguous(ArgumentError):
-    """What is an orphan cannot be told, for files of another table may be among them; nothing was removed.
+    """Files of another table may be among the orphans; nothing was removed.
 
     Attributes:
         obstacle: what is in the way.
@@ -29,12 +32,12 @@ class Ambiguous(ArgumentError):
         self.obstacle = obstacle
 
 
-def check(policy, *, now, no_commit_under_way=False):
+def check(policy: Policy, *, now: datetime, no_commit_under_way: bool = False) -> None:
     """Refuse a cut-off that could take the files of commits under way.
 
     Raises:
-        ValueError: it is less than 24 hours ago, by the policy or because `now` is in the future, and nobody said
-            that no commit is under way.
+        ValueError: it is less than 24 hours ago, by the policy or because `now` is in the future, and
+            `no_commit_under_way` is False.
     """
     if no_commit_under_way:
         return
@@ -52,7 +55,9 @@ def check(policy, *, now, no_commit_under_way=False):
         raise ArgumentError(f"now is {now:%Y-%m-%d %H:%M}, and orphans would be younger by the clock: {why}")
 
 
-def find(spark, table, policy, *, now, no_commit_under_way=False):
+def find(
+    spark: SparkSession, table: str, policy: Policy, *, now: datetime, no_commit_under_way: bool = False
+) -> tuple[str, ...]:
     """Return the locations of orphans, sorted; lists the storage below the table and changes nothing.
 
     Args:
@@ -74,32 +79,34 @@ def find(spark, table, policy, *, now, no_commit_under_way=False):
     if not listed:
         return ()
     # another table's metadata may all be young, where each of its commits deletes the one before
-    described = [one for one in unknown if one.endswith(metadata.FILES)]
+    described = [location for location in unknown if location.endswith(metadata.FILES)]
     # known was loaded before the listing: a file that was committed in between looks like an orphan
     fresh = metadata.still(spark, commits.load(spark, table))
     _alone(spark, fresh, _still_unknown(spark, fresh, described))
     return tuple(_still_unknown(spark, fresh, listed))
 
 
-def remove(spark, table, found, *, go_on=lambda: True):
+def remove(
+    spark: SparkSession, table: str, locations: Sequence[str], *, go_on: Callable[[], bool] = lambda: True
+) -> int:
     """Delete orphans, some hundred at a time; each time what the table has come to know since is left out.
 
     Args:
         spark: classic session.
         table: its name.
-        found: locations, of `find`.
+        locations: of `find`.
         go_on: asked before each part.
 
     Returns:
         How many were deleted.
     """
     deleted = 0
-    for start in range(0, len(found), _AT_ONCE):
+    for start in range(0, len(locations), _AT_ONCE):
         if not go_on():
             break
         loaded = metadata.still(spark, commits.load(spark, table))
-        part = _still_unknown(spark, loaded, found[start : start + _AT_ONCE])
-        files = spark._jvm.java.util.ArrayList()
+        part = _still_unknown(spark, loaded, locations[start : start + _AT_ONCE])
+        files = metadata.jvm(spark).java.util.ArrayList()
         for location in part:
             files.add(location)
         loaded.io().deleteFiles(files)
@@ -107,23 +114,22 @@ def remove(spark, table, found, *, go_on=lambda: True):
     return deleted
 
 
-def _unknown(spark, loaded, before_millis):
+def _unknown(spark: SparkSession, loaded: Java, before_millis: int) -> list[str]:
     """Return the files below a table's location that its metadata does not know, by Iceberg's own action."""
-    jvm = spark._jvm
-    action = jvm.org.apache.iceberg.spark.actions.SparkActions.get(spark._jsparkSession).deleteOrphanFiles(loaded)
+    action = metadata.actions(spark).deleteOrphanFiles(loaded)
     if "S3FileIO" in loaded.io().getClass().getName():
         action = action.usePrefixListing(True)
     try:
-        found = action.olderThan(before_millis).deleteWith(_nothing(jvm)).execute()
+        result = action.olderThan(before_millis).deleteWith(_nothing(metadata.jvm(spark))).execute()
     except Exception as error:
         if commits.kind(error) != commits.VALIDATION:
             raise
         first = commits.errors.first_line(error)
         raise Ambiguous(Obstacle(Hindrance.LISTING_REFUSED, name=loaded.name(), error=first)) from error
-    return sorted(found.orphanFileLocations())
+    return sorted(result.orphanFileLocations())
 
 
-def _older(spark, loaded, locations, before_millis):
+def _older(spark: SparkSession, loaded: Java, locations: Sequence[str], before_millis: int) -> list[str]:
     """Return those of some files that are older than a moment; what is gone meanwhile is not."""
     from py4j.java_gateway import is_instance_of
 
@@ -132,25 +138,29 @@ def _older(spark, loaded, locations, before_millis):
     )
     if len(locations) > _FEW or not lists:
         old = set(_unknown(spark, loaded, before_millis)) if locations else ()
-        return [one for one in locations if one in old]
-    return [one for one in locations if (at := _created(loaded.io(), one)) is not None and at < before_millis]
+        return [location for location in locations if location in old]
+    return [
+        location
+        for location in locations
+        if (created := _created(loaded.io(), location)) is not None and created < before_millis
+    ]
 
 
-def _created(io, location):
-    """Return when a file was created, in milliseconds, as a listing tells it; None where it is not there."""
+def _created(io: Java, location: str) -> int | None:
+    """Return when a file was created, in milliseconds, as a listing has it; None where it is gone."""
     try:
-        each = io.listPrefix(location).iterator()
-        while each.hasNext():
-            one = each.next()
-            if metadata.path(one.location()) == metadata.path(location):
-                return one.createdAtMillis()
+        files = io.listPrefix(location).iterator()
+        while files.hasNext():
+            file = files.next()
+            if metadata.path(file.location()) == metadata.path(location):
+                return file.createdAtMillis()
     except Exception:
         if io.newInputFile(location).exists():  # the storage is at fault
             raise
     return None
 
 
-def _nothing(jvm):
+def _nothing(jvm: Java) -> Java:
     """Return a Java consumer that keeps what it is given and deletes nothing: the action has no dry run."""
     loader = jvm.java.lang.Thread.currentThread().getContextClassLoader()
     lang, of = jvm.java.lang, jvm.java.lang.Class.forName
@@ -163,7 +173,7 @@ def _nothing(jvm):
     )
 
 
-def _still_unknown(spark, loaded, locations):
+def _still_unknown(spark: SparkSession, loaded: Java, locations: Sequence[str]) -> list[str]:
     """Return the locations that no file of any snapshot, ref or metadata version has, compared by path."""
     from pyspark.sql import functions as F
 
@@ -176,18 +186,18 @@ def _still_unknown(spark, loaded, locations):
     return sorted(row.location for row in rows)
 
 
-def _alone(spark, loaded, locations):
+def _alone(spark: SparkSession, loaded: Java, locations: Sequence[str]) -> None:
     """Refuse when the files of another table lie below this one's location.
 
     A writer that was killed leaves a metadata file that is empty or cut off. In this table's own folder of
-    metadata that is all there may be; elsewhere nobody can tell whose it is.
+    metadata that is all there may be; elsewhere it is not known whose it is.
 
     Raises:
-        Ambiguous: there is a metadata file of another table, of nobody knows whom, or of a commit that this one
-            does not know, among the orphans.
+        Ambiguous: a metadata file of another table, of an unknown one, or of a commit that this one does not
+            know, is among the orphans.
     """
     own = metadata.path(loaded.operations().current().metadataFileLocation()).rpartition("/")[0]
-    logs = {}
+    logs: dict[str, list[str]] = {}
     for location in locations:
         uuid, logs[location] = _described(spark, loaded, location)
         folder = location.rpartition("/")[0]
@@ -201,7 +211,7 @@ def _alone(spark, loaded, locations):
     _newest(loaded, logs)
 
 
-def _newest(loaded, logs):
+def _newest(loaded: Java, logs: Mapping[str, Sequence[str]]) -> None:
     """Refuse where the catalog came back from an old copy: what was committed since is not known to it.
 
     A commit has been where a later one names it. Files from before the table's own log are merely forgotten.
@@ -214,20 +224,20 @@ def _newest(loaded, logs):
         Ambiguous: it does not know a commit of its own.
     """
     state = loaded.operations().current()
-    known = [state.metadataFileLocation(), *[one.file() for one in state.previousFiles()]]
-    first = min((number for one in known if (number := metadata.number(one)) is not None), default=0)
-    named = {metadata.path(one) for log in logs.values() for one in log}
+    known = [state.metadataFileLocation(), *[entry.file() for entry in state.previousFiles()]]
+    first = min((number for file in known if (number := metadata.number(file)) is not None), default=0)
+    named = {metadata.path(file) for log in logs.values() for file in log}
     for location in logs:
         forgotten = (number := metadata.number(location)) is not None and number < first
         if metadata.path(location) in named and not forgotten:
             raise Ambiguous(Obstacle(Hindrance.UNKNOWN_COMMIT, location=location))
 
 
-def _described(spark, loaded, location):
-    """Return (the table's id, its log) of a metadata file; None for the id where the file is there and is none."""
+def _described(spark: SparkSession, loaded: Java, location: str) -> tuple[str | None, list[str]]:
+    """Return (the table's id, its log) of a metadata file; None for the id where it cannot be read as one."""
     try:
-        there = spark._jvm.org.apache.iceberg.TableMetadataParser.read(loaded.io(), location)
-        return there.uuid(), [one.file() for one in there.previousFiles()]
+        metadata_file = metadata.jvm(spark).org.apache.iceberg.TableMetadataParser.read(loaded.io(), location)
+        return metadata_file.uuid(), [entry.file() for entry in metadata_file.previousFiles()]
     except Exception:
         file = loaded.io().newInputFile(location)
         if not file.exists():  # the next commit deleted it

@@ -1,21 +1,39 @@
-"""What maintenance would do to a table, what it costs and what it would break: a value made of metadata."""
+"""Plan what maintenance would do to a table and what it costs, from metadata alone."""
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
+from datetime import datetime
 from decimal import Decimal
-from numbers import Real
+from typing import Annotated, Any
+
+from annotated_types import Gt, Lt
+from pydantic import InstanceOf
 
 from workbench import costs
-from workbench._base import arguments, identifiers
+from workbench._base import identifiers
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import Java, SparkSession
 from workbench.tables import commits
-from workbench.tables.maintenance import deletes, expiry, groups, limits, manifests, metadata, results, statistics
-from workbench.tables.maintenance.policy import or_default
-from workbench.tables.maintenance.results import Action, Hindrance, Obstacle, Planned, Reason, Remark
+from workbench.tables.maintenance import deletes, expiry, groups, limits, manifests, metadata, statistics
+from workbench.tables.maintenance.policy import Policy
+from workbench.tables.maintenance.results import Action, Hindrance, Mark, Obstacle, Planned, Reason, Remark
+
+Marks = tuple[Mark, ...]
+Step = tuple[Action | None, Sequence[Remark]]
 
 
-def plan(spark, table, *, policy=None, marks=(), now=None):
-    """Say what would be done to a table. Reads metadata only; nothing is changed.
+@checked
+def plan(
+    spark: SparkSession,
+    table: str,
+    *,
+    policy: InstanceOf[Policy] | None = None,
+    marks: Any = (),
+    now: datetime | None = None,
+) -> Planned:
+    """Plan what would be done to a table. Reads metadata only; nothing is changed.
 
     Two plans of the same state with the same `now` are equal.
 
@@ -25,17 +43,17 @@ def plan(spark, table, *, policy=None, marks=(), now=None):
         policy: Policy; the default one without.
         marks: what readers need: snapshot ids, or names of branches and tags. Each branch and tag of the table is
             one by itself, unless the policy calls it solitary.
-        now: datetime with a zone, by which ages are told; this moment by default.
+        now: datetime with a zone, by which ages are measured; this moment by default.
 
     Returns:
         Planned.
 
     Raises:
         TableNotFound: no such table.
-        ValueError: a mark is not in the table, marks or policy are something else, `now` has no zone, or Iceberg
-            cannot read the table's metadata tables.
+        ValueError: an argument is wrong, a mark is not in the table, or Iceberg cannot read the table's metadata
+            tables.
     """
-    policy, now, marks = or_default(policy), limits.moment(now), limits.several(marks)
+    policy, now, marks = policy or Policy(), limits.moment(now), limits.several(marks)
     loaded = metadata.still(spark, commits.load(spark, table))
     _readable(spark, loaded)
     expiry.marked(spark, loaded, marks)
@@ -47,7 +65,7 @@ def plan(spark, table, *, policy=None, marks=(), now=None):
         "remove_orphans": _orphans,
         "compute_statistics": _statistics,
     }
-    found = [steps[name](spark, loaded, policy, marks, now) for name in policy.actions]
+    steps_planned = [steps[name](spark, loaded, policy, marks, now) for name in policy.actions]
     head = commits.head(loaded)
     return Planned(
         table=table,
@@ -56,19 +74,19 @@ def plan(spark, table, *, policy=None, marks=(), now=None):
         now=now,
         policy=policy,
         marks=marks,
-        actions=tuple(one for one, _ in found if one is not None),
-        remarks=tuple(remark for _, remarks in found for remark in remarks),
+        actions=tuple(action for action, _ in steps_planned if action is not None),
+        remarks=tuple(remark for _, remarks in steps_planned for remark in remarks),
     )
 
 
-def _readable(spark, loaded):
+def _readable(spark: SparkSession, loaded: Java) -> None:
     """Refuse a table whose partition fields, of all its specs, have a name twice: it would be Java's error.
 
     Raises:
         ValueError: with the name and what mends it.
     """
-    fields = spark._jvm.org.apache.iceberg.Partitioning.partitionType(loaded).fields()
-    names = [one.name() for one in fields]
+    fields = metadata.jvm(spark).org.apache.iceberg.Partitioning.partitionType(loaded).fields()
+    names = [field.name() for field in fields]
     if twice := sorted({name for name in names if names.count(name) > 1}):
         field = identifiers.spelled((twice[0],))
         raise ArgumentError(
@@ -78,65 +96,71 @@ def _readable(spark, loaded):
         )
 
 
-def _compaction(spark, loaded, policy, marks, now):
-    found = groups.found(spark, loaded, policy)
-    if not found:
+def _compaction(spark: SparkSession, loaded: Java, policy: Policy, marks: Marks, now: datetime) -> Step:
+    planned = groups.worthwhile(spark, loaded, policy)
+    if not planned:
         return None, ()
-    files, size = sum(one.files for one in found), sum(one.bytes for one in found)
-    after = sum(one.files_after for one in found)
-    evolved = sum(one.files for one in found if one.spec_id != loaded.spec().specId())
-    return Action("compact_data", files, after, size, size, groups=found, evolved=evolved), ()
+    files, size = sum(group.files for group in planned), sum(group.bytes for group in planned)
+    after = sum(group.files_after for group in planned)
+    evolved = sum(group.files for group in planned if group.spec_id != loaded.spec().specId())
+    return Action("compact_data", files, after, size, size, groups=planned, evolved=evolved), ()
 
 
-def _deletes(spark, loaded, policy, marks, now):
-    found = deletes.found(spark, loaded, policy)
-    if found is None:
+def _deletes(spark: SparkSession, loaded: Java, policy: Policy, marks: Marks, now: datetime) -> Step:
+    worthwhile = deletes.worthwhile(spark, loaded, policy)
+    if worthwhile is None:
         return None, ()
     if field := metadata.uuid_field(loaded):
         why = Obstacle(Hindrance.UUID_PARTITION, name=field)
         return None, (Remark(Reason.DELETES_NOT_REWRITTEN, obstacle=why),)
-    files = found.small + found.dangling
-    action = Action("rewrite_deletes", files, found.after, found.bytes, found.bytes, dangling=found.dangling)
+    files = worthwhile.small + worthwhile.dangling
+    action = Action(
+        "rewrite_deletes",
+        files,
+        worthwhile.after,
+        worthwhile.bytes,
+        worthwhile.bytes,
+        dangling=worthwhile.dangling,
+    )
     return action, ()
 
 
-def _manifests(spark, loaded, policy, marks, now):
-    found = manifests.found(spark, loaded, policy)
-    if found is None:
+def _manifests(spark: SparkSession, loaded: Java, policy: Policy, marks: Marks, now: datetime) -> Step:
+    worthwhile = manifests.worthwhile(spark, loaded, policy)
+    if worthwhile is None:
         return None, ()
-    ordered = not manifests.by_core(loaded)
-    return Action(
-        "rewrite_manifests", found.files, found.after, found.bytes, found.bytes, by_partition=ordered
-    ), ()  # fmt: skip
+    files, size, after = worthwhile.files, worthwhile.bytes, worthwhile.after
+    by_partition = not manifests.by_core(loaded)
+    return Action("rewrite_manifests", files, after, size, size, by_partition=by_partition), ()
 
 
-def _expiry(spark, loaded, policy, marks, now):
-    found = expiry.expirable(spark, loaded, policy, marks=marks, now=now)
+def _expiry(spark: SparkSession, loaded: Java, policy: Policy, marks: Marks, now: datetime) -> Step:
+    expiring = expiry.expirable(spark, loaded, policy, marks=marks, now=now)
     remarks = []
-    if found.refused:
-        remarks.append(Remark(Reason.EXPIRY_NOT_PLANNED, obstacle=found.refused))
-    if found.held:
-        remarks.append(Remark(Reason.SNAPSHOTS_HELD, count=found.held, name=found.by))
-    if not found.snapshots:
+    if expiring.refused:
+        remarks.append(Remark(Reason.EXPIRY_NOT_PLANNED, obstacle=expiring.refused))
+    if expiring.needed:
+        remarks.append(Remark(Reason.SNAPSHOTS_HELD, count=expiring.needed, name=expiring.by))
+    if not expiring.snapshots:
         return None, remarks
-    files, size = expiry.freed(spark, loaded, found.snapshots)
+    files, size = expiry.freed(spark, loaded, expiring.snapshots)
     action = Action(
-        "expire_snapshots", files, bytes_freed=size, snapshots=found.snapshots, drops=found.drops
+        "expire_snapshots", files, bytes_freed=size, snapshots=expiring.snapshots, drops=expiring.drops
     )  # fmt: skip
     return action, remarks
 
 
-def _orphans(spark, loaded, policy, marks, now):
+def _orphans(spark: SparkSession, loaded: Java, policy: Policy, marks: Marks, now: datetime) -> Step:
     if metadata.gc_disabled(loaded):
         return None, (Remark(Reason.ORPHANS_NOT_PLANNED, obstacle=Obstacle(Hindrance.GC_DISABLED)),)
     days = policy.orphans_older_than_days
     return Action("remove_orphans", files=None, location=loaded.location(), older_than_days=days), ()
 
 
-def _statistics(spark, loaded, policy, marks, now):
+def _statistics(spark: SparkSession, loaded: Java, policy: Policy, marks: Marks, now: datetime) -> Step:
     snapshot = loaded.currentSnapshot()
-    there = {one.snapshotId() for one in loaded.statisticsFiles()}
-    if snapshot is None or snapshot.snapshotId() in there:
+    counted_snapshots = {file.snapshotId() for file in loaded.statisticsFiles()}
+    if snapshot is None or snapshot.snapshotId() in counted_snapshots:
         return None, ()
     counted, uncounted = statistics.columns(loaded)
     remarks = [Remark(Reason.COLUMN_NOT_COUNTED, name=name) for name in uncounted]
@@ -147,20 +171,27 @@ def _statistics(spark, loaded, policy, marks, now):
     return Action("compute_statistics", files, files, size), remarks
 
 
-def only(planned, *names):
+@checked
+def only(planned: Planned, *names: str) -> Planned:
     """Return a plan with some of its actions alone.
 
     Raises:
-        ValueError: it is not a plan, or there is no such action in it.
+        ValueError: there is no such action in it.
     """
-    results.check(planned)
-    there = [one.name for one in planned.actions]
-    if wrong := [name for name in names if name not in there]:
-        raise ArgumentError(f"{wrong[0]!r} is no action of this plan; it has {', '.join(there) or 'none'}")
-    return replace(planned, actions=tuple(one for one in planned.actions if one.name in names))
+    known = [action.name for action in planned.actions]
+    if wrong := [name for name in names if name not in known]:
+        raise ArgumentError(f"{wrong[0]!r} is not an action of this plan; it has {', '.join(known) or 'none'}")
+    return replace(planned, actions=tuple(action for action in planned.actions if action.name in names))
 
 
-def usd(planned, listed, *, dpus, mb_per_second):
+@checked
+def usd(
+    planned: Planned,
+    listed: costs.Prices,
+    *,
+    dpus: float | Decimal,
+    mb_per_second: Annotated[float | Decimal, Gt(0), Lt(math.inf)],
+) -> Decimal:
     """Return what it would cost to do a plan as a managed Spark job of its own.
 
     Args:
@@ -173,16 +204,9 @@ def usd(planned, listed, *, dpus, mb_per_second):
         Decimal, USD; also a plan of few bytes costs the shortest time that is billed. 0 when nothing is to do.
 
     Raises:
-        ValueError: the plan or the prices are none, an amount is no number from 0, or the rate none above 0.
+        ValueError: an argument is wrong.
     """
-    results.check(planned)
-    arguments.kind("listed", listed, costs.Prices, 'what costs.prices("compute") returns')
-    for name, value in (("dpus", dpus), ("mb_per_second", mb_per_second)):
-        if isinstance(value, bool) or not isinstance(value, Real | Decimal):
-            raise ArgumentError(f"{name} is {value!r}, expected a number")
-    if not 0 < mb_per_second < math.inf:
-        raise ArgumentError(f"mb_per_second is {mb_per_second}; a rate is above 0")
     if not planned.actions:
         return costs.glue_usd(listed, dpus=0, seconds=0)
-    size = sum(one.bytes_read for one in planned.actions) / 1024**2
+    size = sum(action.bytes_read for action in planned.actions) / 1024**2
     return costs.glue_usd(listed, dpus=dpus, seconds=round(size / float(mb_per_second), 3))

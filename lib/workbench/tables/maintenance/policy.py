@@ -1,12 +1,17 @@
-"""What maintenance may do to a table: a policy, from a file that schedulers read."""
+"""Read the policy of a table from a file: what maintenance may do to it."""
 
-from pydantic import Field, ValidationError, field_validator
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
+from pydantic_core import ErrorDetails
 
 from workbench._base import arguments, strict, yaml_files
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 
 MIB = 1024 * 1024
-_DAYS = 36_500  # at most: a date that far back can be told
+_DAYS = 36_500  # at most: a date that far back can be written
 _INT = 2**31 - 1  # Java's: such options are refused by it in the middle of a run
 ACTIONS = (
     "compact_data",
@@ -23,16 +28,16 @@ class Block(strict.Strict):
 
     @field_validator("*", mode="before")
     @classmethod
-    def no_truth_for_a_number(cls, value, about):
+    def no_truth_for_a_number(cls, value: Any, about: ValidationInfo) -> Any:
         """Refuse what would be read as 1 or 0: `keep_snapshots: true` keeps one."""
-        kind = cls.model_fields[about.field_name].annotation
+        kind = cls.model_fields[str(about.field_name)].annotation
         if isinstance(value, bool) and kind in (int, float, int | None, float | None):
             raise ArgumentError("expected a number")
         return value
 
 
 class Limits(Block):
-    """How much one run may do; what is left over is the next run's. None is no limit.
+    """The limits of one run; the rest is the next run's. None stands for no limit.
 
     Attributes:
         max_bytes: read by rewriting data files.
@@ -40,9 +45,9 @@ class Limits(Block):
         max_commits: of all actions.
     """
 
-    max_bytes: int | None = Field(None, ge=1)
-    max_minutes: float | None = Field(None, gt=0)
-    max_commits: int | None = Field(None, ge=1, le=_INT)
+    max_bytes: int | None = Field(default=None, ge=1)
+    max_minutes: float | None = Field(default=None, gt=0)
+    max_commits: int | None = Field(default=None, ge=1, le=_INT)
 
 
 class Policy(Block):
@@ -68,40 +73,28 @@ class Policy(Block):
     """
 
     actions: tuple[str, ...] = ACTIONS[:-1]
-    target_file_bytes: int = Field(512 * MIB, ge=1, lt=2**62)
-    min_input_files: int = Field(5, ge=2, le=_INT)
-    min_deletes_per_file: int = Field(5, ge=1, le=_INT)
-    min_delete_ratio: float = Field(0.3, gt=0, le=1)
-    min_manifests: int = Field(20, ge=2)
+    target_file_bytes: int = Field(default=512 * MIB, ge=1, lt=2**62)
+    min_input_files: int = Field(default=5, ge=2, le=_INT)
+    min_deletes_per_file: int = Field(default=5, ge=1, le=_INT)
+    min_delete_ratio: float = Field(default=0.3, gt=0, le=1)
+    min_manifests: int = Field(default=20, ge=2)
     fast: bool = True
-    snapshots_older_than_days: float = Field(5, ge=0, le=_DAYS)
-    keep_snapshots: int = Field(10, ge=1)
+    snapshots_older_than_days: float = Field(default=5, ge=0, le=_DAYS)
+    keep_snapshots: int = Field(default=10, ge=1)
     solitary_refs: tuple[str, ...] = ()
-    orphans_older_than_days: float = Field(3, ge=0, le=_DAYS)
+    orphans_older_than_days: float = Field(default=3, ge=0, le=_DAYS)
     limits: Limits = Limits()
 
-    def model_post_init(self, _):
-        """Refuse what no action is, and one that is named twice."""
+    def model_post_init(self, _: Any) -> None:
+        """Refuse what is not an action, and one that is named twice."""
         if wrong := sorted(set(self.actions) - set(ACTIONS)):
-            raise ArgumentError(f"{wrong[0]!r} is no action; there are {', '.join(ACTIONS)}")
+            raise ArgumentError(f"{wrong[0]!r} is not an action; there are {', '.join(ACTIONS)}")
         if len(set(self.actions)) < len(self.actions):
             raise ArgumentError("an action stands twice")
 
 
-def or_default(policy):
-    """Return a caller's policy, the default one for None.
-
-    Raises:
-        ValueError: it is something else.
-    """
-    if policy is not None and not isinstance(policy, Policy):
-        raise ArgumentError(
-            f"policy is a Policy; read_policy(path) reads one from a file. This is {type(policy).__name__}"
-        )
-    return Policy() if policy is None else policy
-
-
-def read_policy(path):
+@checked
+def read_policy(path: str | Path) -> Policy:
     """Read a table's policy from a YAML file; what it does not name keeps its default.
 
     Args:
@@ -124,14 +117,14 @@ def read_policy(path):
         raise ArgumentError(f"{path}: " + "; ".join(map(_problem, error.errors()))) from None
 
 
-def _problem(error):
+def _problem(error: ErrorDetails) -> str:
     where = [str(part) for part in error["loc"]]
     if error["type"] == "extra_forbidden":
         block = Limits if where[0] == "limits" else Policy
         near = strict.nearest(where[-1], list(block.model_fields))
         meant = f" (did you mean {near}?)" if near else ""
         return f"{'.'.join(where)} is not a setting{meant}; there are {', '.join(block.model_fields)}"
-    found = f", found {error['input']!r}" if isinstance(error.get("input"), str | int | float) else ""
+    given = f", found {error['input']!r}" if isinstance(error.get("input"), str | int | float) else ""
     if error["type"] == "tuple_type":  # a word of Python; the file has lists
-        return f"{'.'.join(where)}: expected a list, such as [{error['input']}]{found}"
-    return f"{'.'.join(where) or 'policy'}: {error['msg'].removeprefix('Value error, ')}{found}"
+        return f"{'.'.join(where)}: expected a list, such as [{error['input']}]{given}"
+    return f"{'.'.join(where) or 'policy'}: {error['msg'].removeprefix('Value error, ')}{given}"

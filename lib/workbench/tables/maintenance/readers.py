@@ -1,18 +1,23 @@
-"""Where a reader stands, the mark that expiry has to respect; and where a stream may keep that."""
+"""Find where a stream stands, which expiry has to respect, and where it may keep its checkpoint."""
 
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from workbench._base import arguments, releases
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import Java, SparkSession
 from workbench.tables import commits
-from workbench.tables.maintenance import limits, metadata
+from workbench.tables.maintenance import metadata
 
 _EMPTY = -1  # Iceberg's offset of a table without a snapshot
 
 
-def stream_checkpoint(spark, table, *, stream, disk):
+@checked
+def stream_checkpoint(spark: SparkSession, table: str, *, stream: str, disk: str | Path) -> str:
     """Return where the checkpoint of a Spark stream that reads a table may lie: beside the table, or on a disk.
 
     Spark writes it by a file system of its own, Iceberg 1.10 the first offset in it by the table's FileIO, which
@@ -33,8 +38,8 @@ def stream_checkpoint(spark, table, *, stream, disk):
         TableNotFound: no such table.
         ValueError: an argument is wrong, or there is no place that both can write.
     """
-    if not isinstance(stream, str) or not re.fullmatch(r"\w[\w-]*", stream):
-        raise ArgumentError(f"stream is {stream!r}, expected a name of letters, digits, _ and -")
+    if not re.fullmatch(r"\w[\w-]*", stream):
+        raise ArgumentError(f"stream must be a name of letters, digits, _ and -, found {stream!r}")
     disk = arguments.place("disk", disk, "a folder on the driver's disk")
     loaded = commits.load(spark, table)
     own = f"_checkpoints/{loaded.uuid().toString()}/{stream}"
@@ -50,7 +55,10 @@ def stream_checkpoint(spark, table, *, stream, disk):
     return (Path(disk).absolute() / own).as_uri()
 
 
-def stream_marks(spark, table, checkpoint, *, available_now):
+@checked
+def stream_marks(
+    spark: SparkSession, table: str, checkpoint: str | Path, *, available_now: bool
+) -> tuple[int, ...]:
     """Return the snapshots of a table that a Spark stream needs to go on, to be passed as marks.
 
     A batch that was begun and not finished is read again, so its place is the end of the last finished one. A
@@ -71,52 +79,53 @@ def stream_marks(spark, table, checkpoint, *, available_now):
         TableNotFound: no such table.
         ValueError: an argument is wrong, there is no such stream, or a snapshot that it needs is gone.
     """
-    checkpoint = arguments.place("checkpoint", checkpoint, "the folder of a stream's checkpoint")
-    limits.check(available_now=available_now)
+    folder: str = arguments.place("checkpoint", checkpoint, "the folder of a stream's checkpoint")
     commits.load(spark, table)  # says what is wrong with session and name
-    begun, place = _begun(spark, checkpoint), _place(spark, checkpoint)
-    needed = {one["snapshot_id"] for one in [*(place or begun), *(begun if available_now else ())]} - {_EMPTY}
+    begun, place = _begun(spark, folder), _place(spark, folder)
+    needed = {offset["snapshot_id"] for offset in [*(place or begun), *(begun if available_now else ())]} - {
+        _EMPTY
+    }
     known = metadata.lineage(spark, commits.load(spark, table))
     if gone := sorted(needed - known.keys()):
-        raise ArgumentError(f"{checkpoint} goes on from snapshot {gone[0]}, which {table} does not have")
-    return tuple(one for one in known if one in needed)
+        raise ArgumentError(f"{folder} goes on from snapshot {gone[0]}, which {table} does not have")
+    return tuple(offset for offset in known if offset in needed)
 
 
-def _begun(spark, checkpoint):
+def _begun(spark: SparkSession, checkpoint: str) -> list[dict[str, Any]]:
     """Return the first offsets of a stream's Iceberg sources, which Iceberg itself keeps."""
-    sources = [one for one in _names(spark, f"{checkpoint}/sources") if one.isdigit()]
-    found = _offsets([_text(spark, f"{checkpoint}/sources/{one}/offsets/0") for one in sources])
-    if not found:
-        raise ArgumentError(f"{checkpoint} is no checkpoint of a stream that reads an Iceberg table")
-    return found
+    sources = [name for name in _names(spark, f"{checkpoint}/sources") if name.isdigit()]
+    offsets = _offsets([_text(spark, f"{checkpoint}/sources/{name}/offsets/0") for name in sources])
+    if not offsets:
+        raise ArgumentError(f"{checkpoint} is not the checkpoint of a stream that reads an Iceberg table")
+    return offsets
 
 
-def _place(spark, checkpoint):
+def _place(spark: SparkSession, checkpoint: str) -> list[dict[str, Any]]:
     """Return the offsets of the last batch that was finished; none without."""
-    done = [int(name) for name in _names(spark, f"{checkpoint}/commits") if name.isdigit()]
-    return _offsets([_text(spark, f"{checkpoint}/offsets/{max(done)}")]) if done else []
+    batches = [int(name) for name in _names(spark, f"{checkpoint}/commits") if name.isdigit()]
+    return _offsets([_text(spark, f"{checkpoint}/offsets/{max(batches)}")]) if batches else []
 
 
-def _offsets(texts):
+def _offsets(texts: Iterable[str]) -> list[dict[str, Any]]:
     lines = [json.loads(line) for text in texts for line in text.splitlines() if line.startswith("{")]
-    return [one for one in lines if "snapshot_id" in one]
+    return [line for line in lines if "snapshot_id" in line]
 
 
-def _names(spark, folder):
+def _names(spark: SparkSession, folder: str) -> list[str]:
     system, path = _opened(spark, folder)
-    return [one.getPath().getName() for one in system.listStatus(path)] if system.exists(path) else []
+    return [file.getPath().getName() for file in system.listStatus(path)] if system.exists(path) else []
 
 
-def _text(spark, location):
+def _text(spark: SparkSession, location: str) -> str:
     system, path = _opened(spark, location)
     stream = system.open(path)
     try:
-        return spark._jvm.org.apache.commons.io.IOUtils.toString(stream, "UTF-8")
+        return metadata.jvm(spark).org.apache.commons.io.IOUtils.toString(stream, "UTF-8")
     finally:
         stream.close()
 
 
-def _reached(spark, location):
+def _reached(spark: SparkSession, location: str) -> bool:
     """Return whether Spark has a file system for a location; nothing is asked of the storage."""
     try:
         return bool(_opened(spark, location))
@@ -124,9 +133,10 @@ def _reached(spark, location):
         return False
 
 
-def _opened(spark, location):
+def _opened(spark: SparkSession, location: str) -> tuple[Java, Java]:
     try:
-        path = spark._jvm.org.apache.hadoop.fs.Path(location)
-        return path.getFileSystem(spark._jsparkSession.sessionState().newHadoopConf()), path
+        path = metadata.jvm(spark).org.apache.hadoop.fs.Path(location)
+        session: Java = spark._jsparkSession
+        return path.getFileSystem(session.sessionState().newHadoopConf()), path
     except Exception as error:
         raise ArgumentError(f"{location} cannot be reached: {commits.errors.first_line(error)}") from error

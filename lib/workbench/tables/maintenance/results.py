@@ -1,19 +1,19 @@
-"""What maintenance plans and what it did: fields that a program decides by; `wording` makes sentences of them."""
+"""Hold what maintenance plans and did in fields that a program decides by; `wording` makes sentences of them."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
-from workbench._base import arguments
 from workbench.tables.maintenance.groups import Group
 from workbench.tables.maintenance.policy import Policy
 
+Mark = int | str  # a snapshot id, or the name of a branch or tag
 Kind = Literal["fact", "limited", "undone", "asked"]
 
 
 class Reason(StrEnum):
-    """What a plan or an action remarks on. Behind each is which values of the Remark it has."""
+    """The reason of a remark. Behind each are the values that such a Remark has."""
 
     SNAPSHOTS_HELD = "snapshots_held"  # count, name of the oldest mark that holds some
     COLUMN_NOT_COUNTED = "column_not_counted"  # name
@@ -46,7 +46,7 @@ _FACTS = (Reason.SNAPSHOTS_HELD, Reason.COLUMN_NOT_COUNTED, Reason.NO_COLUMN_COU
 
 
 class Hindrance(StrEnum):
-    """What is in the way of an action, or of its fast way. Behind each is which values of the Obstacle it has."""
+    """A hindrance to an action, or to its fast way. Behind each are the values that such an Obstacle has."""
 
     # of the fast way
     FAST_OFF = "fast_off"
@@ -87,7 +87,7 @@ class Hindrance(StrEnum):
 
 @dataclass(frozen=True)
 class Obstacle:
-    """What is in the way, and the values that it is about; which ones, `Hindrance` says.
+    """An obstacle with the values that it is about; `Hindrance` says which.
 
     Attributes:
         hindrance: what it is.
@@ -110,7 +110,7 @@ class Obstacle:
 
 @dataclass(frozen=True)
 class Remark:
-    """What was left or is to be known, and the values that it is about; which ones, `Reason` says.
+    """A remark on what was left or is to be known, with the values that it is about; `Reason` says which.
 
     Attributes:
         reason: what it is.
@@ -135,8 +135,8 @@ class Remark:
         """What it asks of people.
 
         `fact`: nothing was left that a person has to see. `limited`: the owner's own limit left something to the
-        next run. `asked`: the caller's word is needed. `undone`, and so for a reason that nobody has ranged:
-        something was left that somebody has to see to.
+        next run. `asked`: the caller's word is needed. `undone`, and so for a reason that is in no list: something
+        was left that somebody has to see to.
         """
         if self.reason in _FACTS:
             return "fact"
@@ -156,7 +156,7 @@ class Action:
 
     Attributes:
         name: of `policy.ACTIONS`.
-        files: files touched: rewritten, or deleted; None where only looking at the storage could tell.
+        files: files touched: rewritten, or deleted; None where only looking at the storage could show.
         files_after: how many there will be in their place.
         bytes_read: to do it.
         bytes_written: about; compression decides.
@@ -189,7 +189,7 @@ class Action:
 
 @dataclass(frozen=True)
 class Planned:
-    """What `run` will do.
+    """The plan of what `run` will do.
 
     Attributes:
         table: its name.
@@ -207,14 +207,14 @@ class Planned:
     snapshot: int | None
     now: datetime
     policy: Policy
-    marks: tuple
+    marks: tuple[Mark, ...]
     actions: tuple[Action, ...]
     remarks: tuple[Remark, ...]
 
 
 @dataclass(frozen=True)
 class Done:
-    """What one action did.
+    """The result of one action.
 
     Attributes:
         name: the action's.
@@ -241,12 +241,3 @@ class Done:
     fast: int = 0
     snapshots: tuple[int, ...] = ()
     metadata_files: int = 0
-
-
-def check(planned: object) -> None:
-    """Refuse what is not a plan.
-
-    Raises:
-        ValueError: with what it is.
-    """
-    arguments.kind("planned", planned, Planned, "what maintenance.plan returns")

@@ -1,13 +1,9 @@
-"""What maintenance plans and did, in sentences: the command, notebooks and reports print the same ones."""
+"""Say in sentences what maintenance plans and did: the command, notebooks and reports print the same ones."""
 
-from typing import TYPE_CHECKING
-
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
-from workbench.tables.maintenance import results
+from workbench._base.typing import PandasFrame
 from workbench.tables.maintenance.results import Action, Done, Hindrance, Obstacle, Planned, Reason, Remark
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _REMARKS = {
     Reason.SNAPSHOTS_HELD: "{older_snapshots_stay}, needed from {name} on",
@@ -96,10 +92,12 @@ def sentence(remark: Remark) -> str:
     )
 
 
+@checked
 def sentences(result: Planned | Done) -> tuple[str, ...]:
     """Return what is to be said of a plan, or of an action beside its figures: its remarks, and what expired."""
-    expired = isinstance(result, Done) and result.name == "expire_snapshots" and not result.remarks
-    return (gone(result),) if expired else tuple(sentence(remark) for remark in result.remarks)
+    if isinstance(result, Done) and result.name == "expire_snapshots" and not result.remarks:
+        return (gone(result),)
+    return tuple(sentence(remark) for remark in result.remarks)
 
 
 def gone(done: Done) -> str:
@@ -129,8 +127,8 @@ def action(planned: Action) -> str:
     return _ACTIONS[planned.name](planned)
 
 
-def _compaction(planned):
-    files, partitions = count(planned.files, "data file"), count(len(planned.groups), "partition")
+def _compaction(planned: Action) -> str:
+    files, partitions = count(planned.files or 0, "data file"), count(len(planned.groups), "partition")
     parts = [f"{files} of {partitions} become about {planned.files_after:,}"]
     if worn := sum(group.with_deletes for group in planned.groups):
         parts.append(f"{worn:,} of them lose their deleted rows")
@@ -139,34 +137,34 @@ def _compaction(planned):
     return "; ".join(parts)
 
 
-def _deletes(planned):
+def _deletes(planned: Action) -> str:
     parts = []
-    if small := planned.files - planned.dangling:
+    if small := (planned.files or 0) - planned.dangling:
         parts.append(f"{count(small, 'small delete file', 'become')} about {planned.files_after:,}")
     if planned.dangling:
         parts.append(count(planned.dangling, "dangling delete file", "go"))
     return "; ".join(parts)
 
 
-def _manifests(planned):
+def _manifests(planned: Action) -> str:
     order = ", ordered by partition" if planned.by_partition else ""
-    return f"{count(planned.files, 'manifest', 'become')} about {planned.files_after:,}{order}"
+    return f"{count(planned.files or 0, 'manifest', 'become')} about {planned.files_after:,}{order}"
 
 
-def _expiry(planned):
-    files = count(planned.files, "data or delete file")
+def _expiry(planned: Action) -> str:
+    files = count(planned.files or 0, "data or delete file")
     return f"{count(len(planned.snapshots), 'snapshot', 'go')}, and {files} that only they needed"
 
 
-def _orphans(planned):
+def _orphans(planned: Action) -> str:
     return (
         f"files below {planned.location} that no snapshot knows and that are older than "
         f"{planned.older_than_days:g} days are found, and removed when told so"
     )
 
 
-def _statistics(planned):
-    return f"distinct values of each column are counted; reads {count(planned.files, 'data file')}"
+def _statistics(planned: Action) -> str:
+    return f"distinct values of each column are counted; reads {count(planned.files or 0, 'data file')}"
 
 
 _ACTIONS = {
@@ -189,21 +187,18 @@ def breaks(planned: Action) -> tuple[str, ...]:
     return (lost, *(f"{name} goes: its maximum age is over" for name in planned.drops))
 
 
-def told(planned: Planned) -> "pd.DataFrame":
+@checked
+def told(planned: Planned) -> PandasFrame:
     """Return a plan as a pandas DataFrame, to be shown.
 
     Returns:
         One row an action and one a note, in their order: action, files_before, files_after (Int64), mb_read,
         mb_written, mb_freed (float, MB of 2^20 bytes), what (string), breaks (string).
-
-    Raises:
-        ValueError: it is not a plan.
     """
     import pandas as pd
 
-    results.check(planned)
     mb = 1024 * 1024
-    rows = []
+    rows: list[tuple[object, ...]] = []
     for step in planned.actions:
         sizes = (step.bytes_read / mb, step.bytes_written / mb, step.bytes_freed / mb)
         rows.append((step.name, step.files, step.files_after, *sizes, action(step), "; ".join(breaks(step))))

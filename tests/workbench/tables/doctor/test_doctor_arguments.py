@@ -14,45 +14,44 @@ FOUND = doctor.Diagnosis("a.b", "", None, LATER, POLICY, ())
 PLANNED = maintenance.Planned("a.b", "", None, LATER, POLICY, (), (), ())
 QUERIES = ["SELECT 1 FROM a.b"]
 NO_DIAGNOSIS = "expected what doctor.diagnose returns"
-NO_POLICY = "policy is a Policy; read_policy(path) reads one from a file. This is"
-NO_FILE = "expected the location of a metadata file, such as"
-TO = "expected the location of a metadata file, such as look(…).offered.location"
+NO_POLICY = "policy must be Policy or None, found"
+FILE = "the location of a metadata file, such as s3://…/metadata/00003-….metadata.json"
 
 
 @pytest.mark.parametrize(
     ("call", "why"),
     [
-        (lambda: doctor.diagnose(None, "a.b", thresholds={}), "thresholds is dict, expected doctor.Thresholds"),
-        (lambda: doctor.diagnose(None, "a.b", policy={}), f"{NO_POLICY} dict"),
-        (lambda: doctor.diagnose(None, "a.b", policy="a.yml"), f"{NO_POLICY} str"),
+        (lambda: doctor.diagnose(None, "a.b", thresholds={}), "thresholds must be Thresholds or None, found {}"),
+        (lambda: doctor.diagnose(None, "a.b", policy={}), f"{NO_POLICY} {{}}"),
+        (lambda: doctor.diagnose(None, "a.b", policy="a.yml"), f"{NO_POLICY} 'a.yml'"),
         (lambda: doctor.diagnose(None, "a.b", columns="depot"), "columns are several: say columns=['depot']"),
-        (lambda: doctor.diagnose(None, "a.b", columns=None), "columns is None, expected several columns"),
+        (lambda: doctor.diagnose(None, "a.b", columns=None), "columns must be several texts, found None"),
         (lambda: doctor.diagnose(None, "a.b", columns=["a", 3]), "columns holds 3, which is int: columns are texts"),
         (lambda: doctor.told(PLANNED), f"findings is Planned, {NO_DIAGNOSIS}, or some of its findings"),
         (lambda: doctor.told(["small_files"]), f"findings is str, {NO_DIAGNOSIS}, or some of its findings"),
         (lambda: doctor.told(None), f"findings is NoneType, {NO_DIAGNOSIS}, or some of its findings"),
-        (lambda: doctor.cure(None, FOUND.findings), f"diagnosis is tuple, {NO_DIAGNOSIS}"),
-        (lambda: doctor.cure(None, PLANNED), f"diagnosis is Planned, {NO_DIAGNOSIS}"),
-        (lambda: doctor.cure(None, FOUND, agreed=True), "agreed is True, expected several causes"),
+        (lambda: doctor.cure(None, FOUND.findings), "diagnosis must be Diagnosis, found ()"),
+        (lambda: doctor.cure(None, PLANNED), f"diagnosis must be Diagnosis, found {repr(PLANNED)[:120]}… (Planned)"),
+        (lambda: doctor.cure(None, FOUND, agreed=True), "agreed must be several texts, found True"),
         (lambda: doctor.cure(None, FOUND, agreed="small_files"), "causes are several: say agreed=['small_files']"),
         (lambda: doctor.asked(None, "a.b", QUERIES[0]), f"queries are several: say queries={QUERIES}"),
         (lambda: doctor.asked(None, "a.b", [3]), "queries holds 3, which is int: queries are texts"),
         (lambda: doctor.trial(None, "a.b", QUERIES[0]), f"queries are several: say queries={QUERIES}"),
-        (lambda: doctor.trial(None, "a.b", None), "queries is None, expected several queries"),
-        (lambda: doctor.trial(None, "a.b", []), "queries are none: name at least one"),
+        (lambda: doctor.trial(None, "a.b", None), "queries must be several texts, found None"),
+        (lambda: doctor.trial(None, "a.b", []), "queries must be at least one, found none"),
         (lambda: doctor.trial(None, "a.b", QUERIES, columns="depot"), "columns are several: say columns=['depot']"),
         (lambda: doctor.trial(None, "a.b", QUERIES, agreed="unsorted_files"),
          "causes are several: say agreed=['unsorted_files']"),
         (lambda: doctor.trial(None, "a.b", QUERIES, agreed=["unsorted"]),
-         f"'unsorted' is no cause; those that can be agreed to: {doctor.OWNERS}"),
+         f"'unsorted' is not a cause; those that can be agreed to: {doctor.OWNERS}"),
         (lambda: doctor.trial(None, "a.b", QUERIES, agreed=["small_files"]),
          f"small_files needs no agreement or has no one statement; those that have: {doctor.OWNERS}"),
-        (lambda: doctor.trial(None, "a.b", QUERIES, policy={}), f"{NO_POLICY} dict"),
-        (lambda: doctor.trial(None, "a.b", QUERIES, repeats=0), "repeats is 0: a query runs at least once on each"),
+        (lambda: doctor.trial(None, "a.b", QUERIES, policy={}), f"{NO_POLICY} {{}}"),
+        (lambda: doctor.trial(None, "a.b", QUERIES, repeats=0), "repeats must be an integer of at least 1, found 0"),
         (lambda: doctor.trial(None, "a.b", QUERIES, repeats="3"),
-         "repeats is '3', expected a whole number: a query runs at least once on each"),
-        (lambda: pointers.told(None), "pointer is NoneType, expected what pointers.look returns"),
-        (lambda: pointers.restore(None, "a.b", to=None), f"to is NoneType, {TO}"),
+         "repeats must be an integer of at least 1, found '3'"),
+        (lambda: pointers.told(None), "pointer must be Pointer, found None"),
+        (lambda: pointers.restore(None, "a.b", to=None), "to must be a text, found None"),
     ],
 )  # fmt: skip
 def test_a_wrong_argument_is_said(call, why):
@@ -62,14 +61,14 @@ def test_a_wrong_argument_is_said(call, why):
 
 
 @pytest.mark.parametrize(
-    ("location", "there"),
-    [(3, "int"), ("", "''"), ("nonsense", "'nonsense'"), ("/1.metadata.json", "'/1.metadata.json'")],
+    ("location", "what"),
+    [(3, "a text or None"), ("", FILE), ("nonsense", FILE), ("/1.metadata.json", FILE)],
 )
-def test_only_the_folder_of_a_metadata_file_is_listed(location, there):
+def test_only_the_folder_of_a_metadata_file_is_listed(location, what):
     """A text that is no location had all files of the machine listed."""
-    with pytest.raises(ValueError) as told:
+    with pytest.raises(ValueError) as error:
         pointers.look(None, "a.b", location=location)
-    assert str(told.value).startswith(f"location is {there}, {NO_FILE}")
+    assert str(error.value) == f"location must be {what}, found {location!r}"
 
 
 @pytest.mark.parametrize(
@@ -131,10 +130,10 @@ def test_what_is_not_in_the_table_is_said_by_its_own_name(spark, namespace, monk
     made = sick.dripped(spark, namespace, rows=100, drips=5)
     query = f"SELECT * FROM {made.name}"
     monkeypatch.setattr(trials, "_twin", None)  # nothing is made
-    with pytest.raises(ValueError, match=f"nothing is no column of {made.name}; it has "):
+    with pytest.raises(ValueError, match=f"nothing is not a column of {made.name}; it has "):
         doctor.trial(spark, made.name, [query], columns=["nothing"])
     for scratch, why in (
-        (3, "scratch is 3, expected a location"),
+        (3, "scratch must be a text, Path or None, found 3"),
         ("odd://a/b", "scratch odd://a/b cannot be reached"),
     ):
         with pytest.raises(ValueError, match=why):

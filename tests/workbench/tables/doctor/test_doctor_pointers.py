@@ -135,7 +135,7 @@ def test_what_was_never_committed_is_not_offered(spark, table):
     assert len(zombies) == 4 and not any(one.committed for one in zombies)
     assert all(one.damage is None and one.rows == 60 for one in zombies)
     assert found.offered.version == 2 and found.offered.rows == 30
-    with pytest.raises(ValueError, match="is no good metadata file of"):
+    with pytest.raises(ValueError, match="is not a good metadata file of"):
         pointers.restore(spark, table, to=zombies[0].location)
 
 
@@ -171,7 +171,7 @@ def test_a_pointer_to_another_tables_metadata_is_said_and_taken_back(spark, tabl
 
 def test_only_a_good_file_is_taken(spark, table):
     place, text = damage(spark, table, "truncated")
-    with pytest.raises(ValueError, match="is no good metadata file of"):
+    with pytest.raises(ValueError, match="is not a good metadata file of"):
         pointers.restore(spark, table, to=pointers.look(spark, table).location)
     found = pointers.look(spark, table)
     damage_of = path(found.offered.location)

@@ -38,7 +38,7 @@ def test_how_many_partitions_another_transform_makes(transform, present, values,
 
 
 def test_why_a_field_is_dropped():
-    said = [transforms.said(transforms.DROP, field("day"), *two) for two in ((1, 9), (12, 40), (3, 1))]
+    said = [transforms.sentence(transforms.DROP, field("day"), *two) for two in ((1, 9), (12, 40), (3, 1))]
     assert [one.partition(": ")[2] for one in said] == [
         "all of it is less than two files of the target size",
         "the other fields make 40 already, and 12 would have the target size",

@@ -67,12 +67,13 @@ def test_a_cure_that_nobody_agreed_to_is_refused(spark, namespace):
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ({"max_minute": 5}, "max_minute is no limit of a run; there are max_bytes, max_minutes, max_commits"),
-        ({"max_minutes": "x"}, "max_minutes is 'x', expected a number"),
-        ({"tries": 0}, "tries is 0: a thing is begun at least once"),
-        ({"properties": "no"}, "properties is 'no', expected True or False"),
-        ({"marks": "reader"}, "marks are several"),
-        ({"now": "today"}, "now is 'today', expected a datetime with a zone"),
+        ({"max_minute": 5}, "cure has no argument max_minute; it has .*, max_bytes, max_minutes, max_commits"),
+        ({"max_minutes": "x"}, "max_minutes must be a number of at least 0 or None, found 'x'"),
+        ({"tries": 0}, "tries must be an integer of at least 1, found 0"),
+        ({"properties": "no"}, "properties must be True or False, found 'no'"),
+        ({"marks": "reader"}, "marks must be several ids of snapshots or names of branches and tags"),
+        ({"now": "today"}, "now must be datetime or None, found 'today'"),
+        ({"now": LATER.replace(tzinfo=None)}, "now must have a time zone"),
     ],
 )
 def test_a_wrong_argument_of_a_cure_is_said_before_anything_is_done(wrong, why):

@@ -232,9 +232,9 @@ def test_refs_are_dangling_when_old_without_an_end_and_holding_alone(spark, tabl
 def test_what_cannot_be_looked_at(spark, table):
     with pytest.raises(TableNotFound, match="no table"):
         diagnose(spark, table + "_not")
-    with pytest.raises(ValueError, match="nobody is no column of .*; it has id, at, day, v"):
+    with pytest.raises(ValueError, match="nobody is not a column of .*; it has id, at, day, v"):
         diagnose(spark, table, columns=["nobody"])
-    with pytest.raises(ValueError, match="no time zone"):
+    with pytest.raises(ValueError, match="now must have a time zone"):
         diagnose(spark, table, now=datetime(2026, 1, 1))
 
 

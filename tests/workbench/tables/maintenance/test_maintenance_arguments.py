@@ -15,7 +15,7 @@ from workbench.tables.snapshots import TableNotFound
 
 PLANNED = maintenance.Planned("a.b", "", None, LATER, policy(), (), (), ())
 INVENTORY = maintenance.Inventory({"s3://b/t/data/1.parquet": 5, "s3://b/t/metadata/1.avro": 7}, (), ())
-NO_PLAN = "expected what maintenance.plan returns"
+RATE = "mb_per_second must be a number or Decimal above 0 and below inf, found"
 CHECKPOINT = "expected the folder of a stream's checkpoint"
 FEW = ("compact_data", "expire_snapshots")  # of a plan in the check: what is not expired, and something else
 
@@ -27,28 +27,30 @@ def usd(planned=PLANNED, listed=None, dpus=2, mb_per_second=20):
 @pytest.mark.parametrize(
     ("call", "why"),
     [
-        (lambda: maintenance.only("a.b", "compact_data"), f"planned is str, {NO_PLAN}"),
-        (lambda: maintenance.told(None), f"planned is NoneType, {NO_PLAN}"),
-        (lambda: usd(planned=(PLANNED,)), f"planned is tuple, {NO_PLAN}"),
-        (lambda: usd(listed={"glue": 1}), 'listed is dict, expected what costs.prices("compute") returns'),
-        (lambda: usd(dpus=None), "dpus is None, expected a number"),
-        (lambda: usd(dpus=True), "dpus is True, expected a number"),
-        (lambda: usd(mb_per_second="20"), "mb_per_second is '20', expected a number"),
-        (lambda: usd(mb_per_second=float("nan")), "mb_per_second is nan; a rate is above 0"),
-        (lambda: usd(mb_per_second=float("inf")), "mb_per_second is inf; a rate is above 0"),
-        (lambda: maintenance.read_policy(3), "path is 3, expected the path of a YAML file"),
-        (lambda: maintenance.read_policy({"fast": True}), "path is {'fast': True}, expected the path of a YAML file"),
+        (lambda: maintenance.only("a.b", "compact_data"), "planned must be Planned, found 'a.b'"),
+        (lambda: maintenance.only(PLANNED, 3), "names must be a text, found 3 in it"),
+        (lambda: maintenance.told(None), "planned must be Planned, found None"),
+        (lambda: usd(planned="a.b"), "planned must be Planned, found 'a.b'"),
+        (lambda: usd(listed={"glue": 1}), "listed must be Prices, found {'glue': 1}"),
+        (lambda: usd(dpus=None), "dpus must be a number or Decimal, found None"),
+        (lambda: usd(dpus=True), "dpus must be a number or Decimal, found True"),
+        (lambda: usd(mb_per_second="20"), f"{RATE} '20'"),
+        (lambda: usd(mb_per_second=0), f"{RATE} 0"),
+        (lambda: usd(mb_per_second=float("nan")), f"{RATE} nan"),
+        (lambda: usd(mb_per_second=float("inf")), f"{RATE} inf"),
+        (lambda: maintenance.read_policy(3), "path must be a text or Path, found 3"),
+        (lambda: maintenance.read_policy({"fast": True}), "path must be a text or Path, found {'fast': True}"),
         (lambda: maintenance.read_policy(""), "path is '', expected the path of a YAML file"),
-        (lambda: maintenance.plan(None, "a.b", policy={}),
-         "policy is a Policy; read_policy(path) reads one from a file. This is dict"),
-        (lambda: maintenance.stream_marks(None, "a.b", None, available_now=True), f"checkpoint is None, {CHECKPOINT}"),
+        (lambda: maintenance.plan(None, "a.b", policy={}), "policy must be Policy or None, found {}"),
+        (lambda: maintenance.stream_marks(None, "a.b", None, available_now=True),
+         "checkpoint must be a text or Path, found None"),
         (lambda: maintenance.stream_marks(None, "a.b", "", available_now=True), f"checkpoint is '', {CHECKPOINT}"),
         (lambda: maintenance.stream_marks(None, "a.b", "/c", available_now="no"),
-         "available_now is 'no', expected True or False"),
+         "available_now must be True or False, found 'no'"),
         (lambda: maintenance.stream_checkpoint(None, "a.b", stream="a/../b", disk="/c"),
-         "stream is 'a/../b', expected a name of letters, digits, _ and -"),
+         "stream must be a name of letters, digits, _ and -, found 'a/../b'"),
         (lambda: maintenance.stream_checkpoint(None, "a.b", stream=None, disk="/c"),
-         "stream is None, expected a name of letters, digits, _ and -"),
+         "stream must be a text, found None"),
         (lambda: maintenance.stream_checkpoint(None, "a.b", stream="s", disk=""),
          "disk is '', expected a folder on the driver's disk"),
         (lambda: INVENTORY.bytes([".avro"]), "endings holds ['.avro'], which is list: endings are texts"),

@@ -98,9 +98,9 @@ def test_the_young_stay_wherever_they_are(expirable):
 
 def test_what_is_held_and_by_whom(expirable):
     found = expirable(history(MAIN), 6, marks=[4], refs={"reader": ref(2), "eoy": ref(1)}, solitary_refs=["eoy"])
-    assert (found.snapshots, found.held, found.by) == ((), 3, "reader")
+    assert (found.snapshots, found.needed, found.by) == ((), 3, "reader")
     found = expirable(history(MAIN), 6, marks=[4])
-    assert (found.snapshots, found.held, found.by) == ((1, 2, 3), 2, "snapshot 4")
+    assert (found.snapshots, found.needed, found.by) == ((1, 2, 3), 2, "snapshot 4")
 
 
 @pytest.mark.parametrize(

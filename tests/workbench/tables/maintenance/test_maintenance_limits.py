@@ -1,5 +1,6 @@
 """What bounds a run: commits and minutes, of all actions together, by argument or by the table's policy."""
 
+from datetime import datetime
 from types import SimpleNamespace
 
 import numpy
@@ -24,7 +25,8 @@ from workbench.tables import commits, maintenance
 from workbench.tables.maintenance import compaction, deletes, limits, orphans, running, sentences, wording
 
 PLANNED = maintenance.Planned("a.b", "", None, LATER, policy(), (), (), ())
-NO_LIMIT = "a limit is 0 or more, and None is no limit"
+MINUTES = "max_minutes must be a number of at least 0 or None, found"
+MARKS = "marks must be several ids of snapshots or names of branches and tags"
 BY_POLICY = pytest.mark.proof(
     "test_an_argument_goes_before_the_policy_and_nothing_is_not_no_limit shows both ways"
 )
@@ -34,21 +36,23 @@ NOTHING = pytest.mark.proof("test_which_limit_is_reached shows that a limit of n
 @pytest.mark.parametrize(
     ("wrong", "why"),
     [
-        ({"max_minutes": "x"}, f"max_minutes is 'x', expected a number: {NO_LIMIT}"),
-        ({"max_minutes": True}, f"max_minutes is True, expected a number: {NO_LIMIT}"),
-        ({"max_minutes": -0.5}, f"max_minutes is -0.5: {NO_LIMIT}"),
-        ({"max_bytes": 1.5}, f"max_bytes is 1.5, expected a whole number: {NO_LIMIT}"),
-        ({"max_commits": "2"}, f"max_commits is '2', expected a whole number: {NO_LIMIT}"),
-        ({"max_commits": 2**31}, "max_commits is 2147483648, expected 2147483647 at most, and None is no limit"),
-        ({"tries": None}, "tries is None, expected a whole number: a thing is begun at least once"),
-        ({"remove_orphans": "false"}, "remove_orphans is 'false', expected True or False"),
-        ({"no_commit_under_way": 1}, "no_commit_under_way is 1, expected True or False"),
-        ({"marks": "reader"}, "marks are several: say marks=['reader']"),
-        ({"marks": None}, "marks are several: say marks=[None]"),
-        ({"marks": [[1]]}, "[1] is no mark: it is neither the id of a snapshot nor the name of a branch or tag"),
-        ({"now": "2026-01-01"}, "now is '2026-01-01', expected a datetime with a zone: say datetime.now(UTC), "
-         "for ages are told in UTC"),
-        ({"planned": (PLANNED,)}, "planned is tuple, expected what maintenance.plan returns"),
+        ({"max_minutes": "x"}, f"{MINUTES} 'x'"),
+        ({"max_minutes": True}, f"{MINUTES} True"),
+        ({"max_minutes": -0.5}, f"{MINUTES} -0.5"),
+        ({"max_minutes": float("nan")}, f"{MINUTES} nan"),
+        ({"max_bytes": 1.5}, "max_bytes must be an integer of at least 0 or None, found 1.5"),
+        ({"max_commits": "2"}, "max_commits must be an integer of at least 0 and of at most 2.14748e+09 or None, found '2'"),
+        ({"max_commits": 2**31}, "max_commits must be an integer of at least 0 and of at most 2.14748e+09 or None, "
+         "found 2147483648"),
+        ({"tries": None}, "tries must be an integer of at least 1, found None"),
+        ({"remove_orphans": "false"}, "remove_orphans must be True or False, found 'false'"),
+        ({"no_commit_under_way": 1}, "no_commit_under_way must be True or False, found 1"),
+        ({"marks": "reader"}, f"{MARKS}, such as ['reader'], found 'reader'"),
+        ({"marks": None}, f"{MARKS}, such as [None], found None"),
+        ({"marks": [[1]]}, f"{MARKS}, found [1] in it"),
+        ({"now": "2026-01-01"}, "now must be datetime or None, found '2026-01-01'"),
+        ({"now": datetime(2026, 1, 1)}, "now must have a time zone, such as datetime.now(UTC), "
+         "found datetime.datetime(2026, 1, 1, 0, 0)"),
     ],
 )  # fmt: skip
 def test_a_wrong_argument_is_said_before_the_session_is_asked_for_anything(wrong, why):
@@ -58,14 +62,20 @@ def test_a_wrong_argument_is_said_before_the_session_is_asked_for_anything(wrong
     assert str(told.value) == why
 
 
+def test_only_a_plan_is_run():
+    with pytest.raises(ValueError, match=r"^planned must be Planned, found \(Planned\("):
+        maintenance.run(None, (PLANNED,))
+
+
 def test_so_it_is_when_it_is_planned():
-    for wrong, why in (({"marks": None}, "marks are several"), ({"now": "today"}, "now is 'today'")):
+    for wrong, why in (({"marks": None}, "marks must be several"), ({"now": "today"}, "now must be datetime")):
         with pytest.raises(ValueError, match=why):
             maintenance.plan(None, "a.b", **wrong)
 
 
 def test_a_limit_may_be_any_kind_of_number_and_marks_any_collection():
-    limits.check(max_bytes=numpy.int64(0), max_minutes=numpy.float32(1), max_commits=1, tries=1)
+    with pytest.raises(ValueError, match="needs a classic Spark session"):  # what comes after the arguments
+        maintenance.run(None, PLANNED, max_bytes=numpy.int64(0), max_minutes=numpy.float32(1), max_commits=1)
     assert limits.several(one for one in (numpy.int64(5), "reader")) == (5, "reader")
 
 

@@ -189,7 +189,7 @@ def test_what_the_rewrite_of_deletes_says_it_did(spark, table, request):
         spark.sql(f"DELETE FROM {table} WHERE id IN ({n}, {n - 10})")
     before, size = State(spark, table), stored(spark, table)
     still = metadata.still(spark, commits.load(spark, table))
-    found = deletes.found(spark, still, maintenance.Policy(min_input_files=2))
+    found = deletes.worthwhile(spark, still, maintenance.Policy(min_input_files=2))
     done = run(spark, table, "rewrite_deletes", min_input_files=2).get("rewrite_deletes")
     after = State(spark, table)
     one, other = ({key for key, f in state.files().items() if f.get("content")} for state in (before, after))
@@ -206,7 +206,7 @@ def test_what_the_rewrite_of_deletes_says_it_did(spark, table, request):
 def test_what_the_rewrite_of_manifests_says_it_did(spark, table):
     before, still = State(spark, table), metadata.still(spark, commits.load(spark, table))
     there = {at: one for at, one in before.manifests().items() if not one.get("content")}
-    found = manifests.found(spark, still, maintenance.Policy(min_manifests=2))
+    found = manifests.worthwhile(spark, still, maintenance.Policy(min_manifests=2))
     assert (found.files, found.bytes) == (len(there), sizes(there))
     done = run(spark, table, "rewrite_manifests", min_manifests=2)["rewrite_manifests"]
     after = State(spark, table)

@@ -43,7 +43,7 @@ def test_an_empty_file_is_the_default_policy(tmp_path):
     [
         ("target_file_byte: 1", "target_file_byte is not a setting (did you mean target_file_bytes?); there are actions, "),
         ("limits: {max_hours: 1}", "limits.max_hours is not a setting (did you mean max_minutes?); there are max_bytes, max_minutes, max_commits"),
-        ("actions: [compact]", "'compact' is no action; there are compact_data, rewrite_deletes, "),
+        ("actions: [compact]", "'compact' is not an action; there are compact_data, rewrite_deletes, "),
         ("actions: [compact_data, compact_data]", "an action stands twice"),
         ("solitary_refs: eoy_*", "solitary_refs: expected a list, such as [eoy_*], found 'eoy_*'"),
         ("keep_snapshots: 0", "keep_snapshots: Input should be greater than or equal to 1, found 0"),
@@ -78,7 +78,7 @@ def test_a_plan_has_a_price():
     found = maintenance.usd(planned(rewrite), listed, dpus=2, mb_per_second=20)
     assert found == costs.glue_usd(listed, dpus=2, seconds=300) > 0
     assert maintenance.usd(planned(), listed, dpus=2, mb_per_second=20) == 0
-    with pytest.raises(ValueError, match="mb_per_second is 0; a rate is above 0"):
+    with pytest.raises(ValueError, match="mb_per_second must be a number or Decimal above 0 and below inf, found 0"):
         maintenance.usd(planned(rewrite), listed, dpus=2, mb_per_second=0)
 
 

@@ -125,7 +125,7 @@ def read_on(spark, table, checkpoint, **trigger):
 def test_a_stream_goes_on_from_the_mark_in_its_checkpoint(spark, table, tmp_path):
     made(spark, table, appends=3)
     checkpoint, first = tmp_path / "checkpoint", ids(spark, table)[0]
-    with pytest.raises(ValueError, match="is no checkpoint of a stream that reads an Iceberg table"):
+    with pytest.raises(ValueError, match="is not the checkpoint of a stream that reads an Iceberg table"):
         maintenance.stream_marks(spark, table, checkpoint, available_now=False)
     assert read_on(spark, table, checkpoint) == 30
     known = ids(spark, table)
