@@ -3,8 +3,11 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pyspark.sql import Column, DataFrame, Row, SparkSession
-    from pyspark.sql.types import StructType
+    from pyspark.sql import Column as Column
+    from pyspark.sql import DataFrame as DataFrame
+    from pyspark.sql import Row as Row
+    from pyspark.sql import SparkSession as SparkSession
+    from pyspark.sql.types import StructType as StructType
 else:
     Column = DataFrame = Row = SparkSession = StructType = Any
 

@@ -57,7 +57,7 @@ def test_an_empty_file_is_the_default_policy(tmp_path):
         ("keep_snapshots: true", "keep_snapshots: expected a number, found True"),
         ("[1, 2]", "expected keys and values, found list"),
         ("keep_snapshots: 3\nkeep_snapshots: 4", "keep_snapshots stands twice"),
-        ("keep_snapshots: 010", "010 is no decimal number"),
+        ("keep_snapshots: 010", "010 is not a decimal number"),
         ("actions: !!python/object/apply:os.getcwd []", "could not determine a constructor"),
     ],
 )  # fmt: skip
