@@ -65,8 +65,10 @@ def _check_of(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _plain(value: Any) -> Any:
-    """Return NumPy's integers as Python's."""
-    return int(value) if isinstance(value, Integral) and not isinstance(value, int) else value
+    """Return NumPy's integers as Python's, and a read-only mapping, which pydantic cannot copy, as a dict."""
+    if isinstance(value, Integral) and not isinstance(value, int):
+        return int(value)
+    return dict(value) if isinstance(value, types.MappingProxyType) else value
 
 
 def _sentence(
@@ -94,7 +96,7 @@ def described(kind: Any) -> str:
     """Return in words what a type allows."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is Annotated:
-        bounds = [f"{word} {value:g}" for name, word in _BOUNDS.items() for value in _bounds(arguments[1:], name)]
+        bounds = [f"{word} {value}" for name, word in _BOUNDS.items() for value in _bounds(arguments[1:], name)]
         return " ".join([described(arguments[0]), " and ".join(bounds)]).strip()
     if origin is Literal:
         return _listed([repr(value) for value in arguments])
