@@ -51,7 +51,7 @@ def require(name: str, actual: Any, expected: Any, *, tolerance: float | Decimal
 
 
 def _comparable(name: str, value: Any) -> Any:
-    """Return a value of plain kinds; refuse NaN, which equals nothing, and what is no value, such as a frame."""
+    """Return a value of plain kinds; refuse NaN, which equals nothing, and what is not one, such as a frame."""
     if hasattr(value, "item") and getattr(value, "shape", None) == ():  # numpy's numbers
         value = value.item()
     if isinstance(value, list | tuple):

@@ -115,7 +115,8 @@ def _collected(df: DataFrame, keys: list[str], limit: int) -> tuple[list[list[An
         collected = some.collect()
     except (ValueError, OverflowError):  # Python has no times beyond 9999, and not the first day of all
         collected = some.select(*map(_time_as_text, some.schema)).collect()
-    values = [[_NAN if value != value else value for value in row] for row in collected]  # of Spark: it is no null
+    # a NaN of Spark is not a null, as one of pandas is
+    values = [[_NAN if value != value else value for value in row] for row in collected]
     if not keys and len(values) > 1:
         raise ArgumentError("a Spark frame of several rows needs by=…: its rows come in any order")
     return values[:limit], len(values) if len(values) <= limit else df.count()
