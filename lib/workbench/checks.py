@@ -3,8 +3,10 @@
 import math
 from datetime import date
 from decimal import Decimal
+from typing import Any
 
 from workbench import results, show
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench.verdicts import Verdict
 
@@ -15,39 +17,41 @@ class CheckFailed(AssertionError):
     """A check did not hold; the message names it, what was found and what was expected."""
 
 
-def require(name, found, expected, *, tolerance=0):
-    """Require that a found value equals the expected one; print a line, keep the outcome for the run record.
+@checked
+def require(name: str, actual: Any, expected: Any, *, tolerance: float | Decimal = 0) -> None:
+    """Require that a value equals the expected one; print a line, keep the outcome for the run record.
 
     Args:
         name: what must hold, in a few words; unique in the notebook.
-        found: the value by the first route: number, text, boolean, Decimal, or a list or dict of those.
+        actual: the value by the first route: number, text, boolean, Decimal, or a list or dict of those.
         expected: the value by the second route.
         tolerance: for numbers, the largest accepted absolute difference; 0 asks for equality.
 
     Raises:
         CheckFailed: they differ.
-        ValueError: nothing was compared (both are None), or a value has a time-out, NaN, for a number.
+        ValueError: nothing was compared (both are None), or a value is NaN or of a kind that cannot be compared.
     """
-    found, expected = _comparable(name, found), _comparable(name, expected)
-    if found is None and expected is None:
+    actual, expected = _comparable(name, actual), _comparable(name, expected)
+    if actual is None and expected is None:
         raise ArgumentError(f"{name}: both values are None, so nothing was compared")
     if tolerance:
         numbers = all(
-            isinstance(v, int | float | Decimal) and v is not True and v is not False for v in (found, expected)
+            isinstance(value, int | float | Decimal) and value is not True and value is not False
+            for value in (actual, expected)
         )
         if isinstance(tolerance, bool) or not 0 < tolerance < math.inf or not numbers:
             raise ArgumentError(f"{name}: a tolerance is a finite number, and goes with two numbers")
-        passed = abs(Decimal(str(found)) - Decimal(str(expected))) <= Decimal(str(tolerance))
+        passed = abs(Decimal(str(actual)) - Decimal(str(expected))) <= Decimal(str(tolerance))
     else:
-        passed = _typed(found) == _typed(expected)
-    results.check(name, found, expected, passed)
+        passed = _typed(actual) == _typed(expected)
+    results.check(name, actual, expected, passed)
     if not passed:
-        raise CheckFailed(f"{name}: found {results.plain(found)!r}, expected {results.plain(expected)!r}")
-    print(f"ok  {name}: {_text(found)}")
+        raise CheckFailed(f"{name}: found {results.plain(actual)!r}, expected {results.plain(expected)!r}")
+    print(f"ok  {name}: {_text(actual)}")
 
 
-def _comparable(name, value):
-    """Return a value of plain kinds; NaN, which equals nothing, and what is no value (a frame) are refused."""
+def _comparable(name: str, value: Any) -> Any:
+    """Return a value of plain kinds; refuse NaN, which equals nothing, and what is not one, such as a frame."""
     if hasattr(value, "item") and getattr(value, "shape", None) == ():  # numpy's numbers
         value = value.item()
     if isinstance(value, list | tuple):
@@ -59,12 +63,12 @@ def _comparable(name, value):
     if value is None or isinstance(value, int | float | Decimal | str | date):
         return value
     raise ArgumentError(
-        f"{name}: a {type(value).__name__} is no value to compare; give numbers, texts, lists or dicts"
+        f"{name}: a {type(value).__name__} is not a value to compare; give numbers, texts, lists or dicts"
     )
 
 
-def _typed(value):
-    """Return a value in which a boolean does not equal a number, as Python's do."""
+def _typed(value: Any) -> Any:
+    """Return a value in which a boolean does not equal a number, as it does in Python."""
     if isinstance(value, bool):
         return ("boolean", value)
     if isinstance(value, list):
@@ -72,7 +76,7 @@ def _typed(value):
     return {key: _typed(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
-def _text(value):
+def _text(value: Any) -> str:
     """Return a value as a line shows it: a dict by its keys in order, because Spark's rows come in any order."""
     if isinstance(value, dict):
         return "; ".join(f"{key} {_text(value[key])}" for key in sorted(value, key=str)) or "nothing"

@@ -14,7 +14,7 @@ from pathlib import Path
 PREFIXES, SUFFIXES = ("pyspark", "py4j-", "spark-core_"), (".zip", ".jar")
 
 
-def without_archives(path):
+def without_archives(path: list[str]) -> list[str]:
     """Return a path's entries without Spark's own archives, if PySpark can be found in one of the others.
 
     Args:
@@ -23,8 +23,8 @@ def without_archives(path):
     Returns:
         list of str; all of them where PySpark is only in the archives.
     """
-    ours = [one for one in path if not (Path(one).name.startswith(PREFIXES) and one.endswith(SUFFIXES))]
-    return ours if any((Path(one) / "pyspark" / "daemon.py").is_file() for one in ours) else list(path)
+    ours = [entry for entry in path if not (Path(entry).name.startswith(PREFIXES) and entry.endswith(SUFFIXES))]
+    return ours if any((Path(entry) / "pyspark" / "daemon.py").is_file() for entry in ours) else list(path)
 
 
 if __name__ == "__main__":
@@ -32,4 +32,4 @@ if __name__ == "__main__":
     sys.path_importer_cache.clear()
     from pyspark import daemon
 
-    daemon.manager()
+    daemon.manager()  # type: ignore[no-untyped-call]

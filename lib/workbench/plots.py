@@ -7,9 +7,14 @@ import base64
 import io
 import logging
 import textwrap
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from typing import Annotated, Any
+
+from annotated_types import Ge
 
 from workbench import show
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 
 # Okabe and Ito: eight colours that people with any kind of colour vision tell apart. A marker goes with each.
@@ -19,7 +24,18 @@ DOTS_PER_INCH = 100
 INCHES = (8, 4.5)
 
 
-def lines(frame, *, x, y, title, xlabel, ylabel, digits=2, shown=False):
+@checked
+def lines(
+    frame: Any,
+    *,
+    x: Hashable,
+    y: str | Iterable[Hashable],
+    title: str,
+    xlabel: str,
+    ylabel: str,
+    digits: Annotated[int, Ge(0)] = 2,
+    shown: bool = False,
+) -> None:
     """Draw columns of a frame as lines over another column, and print the frame.
 
     Args:
@@ -52,7 +68,18 @@ def lines(frame, *, x, y, title, xlabel, ylabel, digits=2, shown=False):
         show.rows(frame[[x, *series]], limit=len(frame), digits=digits)
 
 
-def bars(frame, *, x, y, title, xlabel, ylabel, digits=2, shown=False):
+@checked
+def bars(
+    frame: Any,
+    *,
+    x: Hashable,
+    y: str | Iterable[Hashable],
+    title: str,
+    xlabel: str,
+    ylabel: str,
+    digits: Annotated[int, Ge(0)] = 2,
+    shown: bool = False,
+) -> None:
     """Draw columns of a frame as bars, one group a row, the first row on top, and print the frame.
 
     The bars lie, so that names of any length stay readable; each carries its value.
@@ -82,7 +109,7 @@ def bars(frame, *, x, y, title, xlabel, ylabel, digits=2, shown=False):
                 label=str(name),
                 color=PALETTE[number],
             )
-            axes.bar_label(drawn, labels=[show.cell(v, digits) for v in frame[name].tolist()], padding=3)
+            axes.bar_label(drawn, labels=[show.cell(value, digits) for value in frame[name].tolist()], padding=3)
         axes.set_yticks(list(places), [textwrap.fill(str(name), 28) for name in frame[x]])
         axes.invert_yaxis()
         axes.margins(x=0.1)
@@ -97,7 +124,19 @@ def bars(frame, *, x, y, title, xlabel, ylabel, digits=2, shown=False):
         show.rows(frame[[x, *series]], limit=len(frame), digits=digits)
 
 
-def spans(frame, *, x, start, end, title, xlabel, ylabel, digits=2, shown=False):
+@checked
+def spans(
+    frame: Any,
+    *,
+    x: Hashable,
+    start: Hashable,
+    end: Hashable,
+    title: str,
+    xlabel: str,
+    ylabel: str,
+    digits: Annotated[int, Ge(0)] = 2,
+    shown: bool = False,
+) -> None:
     """Draw rows as bars on a line of time, all bars of one name in one lane, the first name on top.
 
     Behind a lane whose last span has ended stands where that is.
@@ -143,7 +182,19 @@ def spans(frame, *, x, start, end, title, xlabel, ylabel, digits=2, shown=False)
         show.rows(frame, limit=len(frame), digits=digits)
 
 
-def panels(frame, *, x, y, title, xlabel, ylabel, limits=None, digits=2, shown=False):
+@checked
+def panels(
+    frame: Any,
+    *,
+    x: Hashable,
+    y: str | Iterable[Hashable],
+    title: str,
+    xlabel: str,
+    ylabel: str,
+    limits: Sequence[float] | None = None,
+    digits: Annotated[int, Ge(0)] = 2,
+    shown: bool = False,
+) -> None:
     """Draw columns of a frame as lines, each in a panel of its own, one below the other on shared axes.
 
     Args:
@@ -177,7 +228,18 @@ def panels(frame, *, x, y, title, xlabel, ylabel, limits=None, digits=2, shown=F
         show.rows(frame[[x, *series]], limit=len(frame), digits=digits)
 
 
-def grid(frame, *, x, y, value, colours, title, xlabel, ylabel):
+@checked
+def grid(
+    frame: Any,
+    *,
+    x: Hashable,
+    y: Hashable,
+    value: Hashable,
+    colours: Mapping[Any, int],
+    title: str,
+    xlabel: str,
+    ylabel: str,
+) -> None:
     """Draw a frame as a grid of named cells, one colour a name, and print it as a table of the names.
 
     Columns are numbered, so that their names need no room; the row of the same name says which it is.
@@ -208,17 +270,21 @@ def grid(frame, *, x, y, value, colours, title, xlabel, ylabel):
                 axes.barh(down, 1, left=across, height=1, color=colour, edgecolor="white", alpha=0.6)
                 axes.text(across + 0.5, down, show.cell(name, 0), ha="center", va="center", fontsize="x-small")
         axes.set_yticks(range(len(table)), [f"{names.index(name) + 1} {name}" for name in table.index])
-        axes.set_xticks([n + 0.5 for n in range(len(table.columns))], [names.index(n) + 1 for n in table.columns])
+        numbers = [names.index(name) + 1 for name in table.columns]
+        axes.set_xticks([place + 0.5 for place in range(len(numbers))], numbers)
         axes.invert_yaxis()
         axes.set_xlabel(textwrap.fill(xlabel, 60))
         axes.set_ylabel(textwrap.fill(ylabel, 40))
         _emit(figure, f"Grid: {title}. Down: {ylabel}. Across: {xlabel}. Cells: {_listed(colours)}.")
-    table.columns = [str(names.index(name) + 1) for name in table.columns]
+    table.columns = list(map(str, numbers))
     table.insert(0, y, [f"{names.index(name) + 1} {name}" for name in table.index])
     show.rows(table.reset_index(drop=True), limit=len(table))
 
 
-def ranked(frame, *, y, colour, title, xlabel, ylabel, shown=False):
+@checked
+def ranked(
+    frame: Any, *, y: Hashable, colour: Hashable, title: str, xlabel: str, ylabel: str, shown: bool = False
+) -> None:
     """Draw a column of a frame from its least to its greatest value, a point a row, on a logarithmic axis.
 
     Args:
@@ -234,12 +300,12 @@ def ranked(frame, *, y, colour, title, xlabel, ylabel, shown=False):
         ValueError: a column is not in the frame, the frame is empty, or there are more than eight names.
     """
     _series(frame, colour, y)
-    found = frame.sort_values(y, kind="stable").assign(place=range(1, len(frame) + 1))
-    names = list(dict.fromkeys(found[colour]))
-    _series(found.assign(**dict.fromkeys(names, 0)), colour, names)
+    ordered = frame.sort_values(y, kind="stable").assign(place=range(1, len(frame) + 1))
+    names = list(dict.fromkeys(ordered[colour]))
+    _series(ordered.assign(**dict.fromkeys(names, 0)), colour, names)
     with _figure(title) as (figure, axes):
         for number, name in enumerate(sorted(names)):
-            rows, marker = found[found[colour] == name], MARKERS[number]
+            rows, marker = ordered[ordered[colour] == name], MARKERS[number]
             axes.plot(rows["place"], rows[y], label=str(name), color=PALETTE[number], marker=marker, linestyle="")
         axes.set_yscale("log")
         axes.yaxis.get_major_locator().set_params(subs=(1, 2, 5))
@@ -253,11 +319,10 @@ def ranked(frame, *, y, colour, title, xlabel, ylabel, shown=False):
         show.rows(frame, limit=len(frame))
 
 
-def _series(frame, x, y):
-    series = [y] if isinstance(y, str) else list(y)
+def _series(frame: Any, x: Hashable, y: Hashable | Iterable[Hashable]) -> list[Any]:
+    series = [y] if isinstance(y, str) or not isinstance(y, Iterable) else list(y)
     if unknown := [name for name in (x, *series) if name not in frame.columns]:
-        there = ", ".join(map(str, frame.columns))
-        raise ArgumentError(f"no column {', '.join(map(str, unknown))} to draw; the columns are {there}")
+        raise ArgumentError(f"no column {_listed(unknown)} to draw; the columns are {_listed(frame.columns)}")
     if not 1 <= len(series) <= len(PALETTE):
         raise ArgumentError(f"{len(series)} columns to draw, expected 1 to {len(PALETTE)}")
     if frame.empty:
@@ -266,8 +331,8 @@ def _series(frame, x, y):
 
 
 @contextmanager
-def _figure(title, *, panels=None):
-    """Give a figure and its axes, a list of them for panels, under matplotlib's defaults whatever the user set."""
+def _figure(title: str, *, panels: int | None = None) -> Iterator[tuple[Any, Any]]:
+    """Yield a figure and its axes, a list of them for panels, with matplotlib's defaults whatever the user set."""
     with _quiet():
         from matplotlib import style
         from matplotlib.figure import Figure
@@ -283,7 +348,7 @@ def _figure(title, *, panels=None):
 
 
 @contextmanager
-def _quiet():
+def _quiet() -> Iterator[None]:
     """Keep matplotlib's notes about its font cache, which a first use on a machine prints, out of the notebook."""
     logger = logging.getLogger("matplotlib")
     before = logger.level
@@ -294,27 +359,27 @@ def _quiet():
         logger.setLevel(before)
 
 
-def _thousands(axis, columns):
+def _thousands(axis: Any, columns: Iterable[Any]) -> None:
     """Write the ticks of an axis with separators; of whole numbers, put them on whole numbers only."""
     axis.set_major_formatter(lambda value, _: f"{value:,.0f}" if float(value).is_integer() else f"{value:,g}")
     if all(_is_integer(column) for column in columns):
         axis.get_major_locator().set_params(integer=True)
 
 
-def _is_integer(column):
+def _is_integer(column: Any) -> bool:
     return column.dtype.kind in "iu"
 
 
-def _legend(figure, axes, series):
+def _legend(figure: Any, axes: Any, series: list[Any]) -> None:
     if len(series) > 1:
         figure.legend(*axes.get_legend_handles_labels(), loc="outside right center", frameon=False)
 
 
-def _listed(series):
+def _listed(series: Iterable[Hashable]) -> str:
     return ", ".join(map(str, series))
 
 
-def _emit(figure, alt):
+def _emit(figure: Any, alt: str) -> None:
     file = io.BytesIO()
     figure.savefig(file, format="png", metadata={"Software": None})
     picture = base64.b64encode(file.getvalue()).decode("ascii")

@@ -11,18 +11,22 @@ import numbers
 import os
 import re
 import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 from workbench._base import arguments, files, identifiers
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import SparkSession
 
 NAME = re.compile(r"[a-z][a-z0-9_]*")
 STATES = ("_equal", "_agree", "_refused", "_reproduced", "_unchanged_on_failure")
 
 
-def record(**facts):
+def record(**facts: Any) -> None:
     """Keep facts of this run.
 
     Args:
@@ -31,23 +35,24 @@ def record(**facts):
             `…_refused`, `…_reproduced`, `…_unchanged_on_failure`) takes a boolean.
 
     Raises:
-        ValueError: names or values are not of that kind, all are named and none is kept; a float belongs in
-            `measure` or is made a Decimal.
+        ValueError: names or values are of another kind: the message names all of them, and nothing is kept. A
+            float belongs in `measure`, or is made a Decimal.
     """
     _add("results", _all(_fact, facts))
 
 
-def measure(**values):
+def measure(**values: Any) -> None:
     """Keep measurements of this run: numbers with their unit in the name (`seconds_build`), texts, booleans.
 
     Raises:
-        ValueError: names or values are not of that kind, all are named and none is kept.
+        ValueError: names or values are of another kind: the message names all of them, and nothing is kept.
     """
     _add("measurements", _all(_measurement, values))
 
 
+@checked
 @contextmanager
-def timing(name):
+def timing(name: str) -> Iterator[None]:
     """Measure how long a block takes, as `seconds_<name>`; nothing is measured when it raises.
 
     Args:
@@ -59,7 +64,8 @@ def timing(name):
     measure(**{f"seconds_{name}": round(time.perf_counter() - begin, 3)})
 
 
-def table(spark, name):
+@checked
+def table(spark: SparkSession, name: str) -> None:
     """Note a table's current snapshot for the run record.
 
     Args:
@@ -75,27 +81,27 @@ def table(spark, name):
     _add("tables", [{"name": name, "snapshot_id": rows[0][0] if rows else None}])
 
 
-def check(name, found, expected, passed):
-    """Note the outcome of one check (called by `checks.require`)."""
-    _add("checks", [{"name": name, "found": plain(found), "expected": plain(expected), "passed": passed}])
+def check(name: str, actual: Any, expected: Any, passed: bool) -> None:
+    """Note the outcome of a check (called by `checks.require`)."""
+    _add("checks", [{"name": name, "found": plain(actual), "expected": plain(expected), "passed": passed}])
 
 
-def read(folder):
+def read(folder: str | Path) -> dict[str, Any]:
     """Read what a notebook left in a run's folder.
 
     Returns:
         dict with results, measurements (name to value), checks and tables (lists); empty ones when there is
         nothing, or when the file was cut off by a kill.
     """
-    empty = {"results": {}, "measurements": {}, "checks": [], "tables": []}
+    empty: dict[str, Any] = {"results": {}, "measurements": {}, "checks": [], "tables": []}
     try:
-        found = json.loads((Path(folder) / "results.json").read_text(encoding="utf-8"))
+        content = json.loads((Path(folder) / "results.json").read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return empty
-    return empty | found if _well_formed(found, empty) else empty
+    return empty | content if _well_formed(content, empty) else empty
 
 
-def evidence(name, start=None):
+def evidence(name: str, start: str | Path | None = None) -> dict[str, Any]:
     """Return what a benchmark measured once: a file that is committed with a project.
 
     It is the nearest docs/evidence/<name>.json upwards from a folder, else that of the library's repository.
@@ -108,7 +114,7 @@ def evidence(name, start=None):
         dict; `date`, `machine` and `versions` say when and where.
 
     Raises:
-        ValueError: there is none, it is no such file, or an argument is wrong.
+        ValueError: there is no such file, it holds something else, or an argument is wrong.
     """
     if not isinstance(name, str) or not NAME.fullmatch(name):
         raise ArgumentError(f"name is {name!r}, expected that of a benchmark, such as conflicts")
@@ -116,32 +122,33 @@ def evidence(name, start=None):
     if not begin.is_dir():
         raise ArgumentError(f"start is {begin}, and there is no such folder")
     starts = [begin.resolve(), Path(__file__).resolve()]
-    places = [folder / "docs" / "evidence" / f"{name}.json" for one in starts for folder in (one, *one.parents)]
+    folders = [folder for place in starts for folder in (place, *place.parents)]
+    places = [folder / "docs" / "evidence" / f"{name}.json" for folder in folders]
     path = next((place for place in places if place.is_file()), None)
     if path is None:
         raise ArgumentError(f"no docs/evidence/{name}.json upwards from {starts[0]}, nor beside the library")
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        measurements = json.loads(path.read_text(encoding="utf-8"))
     except ValueError as error:
-        raise ArgumentError(f"{path} is no JSON: {error}") from error
-    if not isinstance(found, dict):
-        raise ArgumentError(f"{path} holds no measurements but a {type(found).__name__}")
-    return found
+        raise ArgumentError(f"{path} is not JSON: {error}") from error
+    if not isinstance(measurements, dict):
+        raise ArgumentError(f"{path} holds a {type(measurements).__name__}, expected measurements by name")
+    return measurements
 
 
-def _well_formed(found, empty):
+def _well_formed(content: Any, empty: dict[str, Any]) -> bool:
     """Tell whether a file holds what this module writes: a notebook may have written over it."""
-    if not isinstance(found, dict) or set(found) - set(empty):
+    if not isinstance(content, dict) or set(content) - set(empty):
         return False
-    if not all(isinstance(value, type(empty[block])) for block, value in found.items()):
+    if not all(isinstance(value, type(empty[block])) for block, value in content.items()):
         return False
-    rows = [*found.get("checks", []), *found.get("tables", [])]
+    rows = [*content.get("checks", []), *content.get("tables", [])]
     return all(isinstance(row, dict) and isinstance(row.get("name"), str) for row in rows) and all(
-        isinstance(check.get("passed"), bool) for check in found.get("checks", [])
+        isinstance(check.get("passed"), bool) for check in content.get("checks", [])
     )
 
 
-def _add(block, values):
+def _add(block: str, values: Any) -> None:
     if not (folder := os.environ.get("WORKBENCH_RUN_DIR")):
         return
     kept = read(folder)
@@ -154,8 +161,8 @@ def _add(block, values):
         new.write_text(json.dumps(kept, indent=1), encoding="utf-8")
 
 
-def _all(kind, values):
-    """Return values as they are kept; what is wrong is told of all of them at once."""
+def _all(kind: Callable[[str, Any], Any], values: dict[str, Any]) -> dict[str, Any]:
+    """Return values as they are kept; the error names all that are wrong at once."""
     kept, wrong = {}, []
     for name, value in values.items():
         try:
@@ -167,7 +174,7 @@ def _all(kind, values):
     return kept
 
 
-def _fact(name, value):
+def _fact(name: str, value: Any) -> Any:
     _name(name)
     value = plain(value)
     if name.endswith(STATES) and not isinstance(value, bool):
@@ -181,7 +188,7 @@ def _fact(name, value):
     return value
 
 
-def _measurement(name, value):
+def _measurement(name: str, value: Any) -> Any:
     _name(name)
     value = plain(value)
     if value is not None and not isinstance(value, int | float | str | bool):
@@ -191,12 +198,12 @@ def _measurement(name, value):
     return value
 
 
-def _name(name):
+def _name(name: str) -> None:
     if not NAME.fullmatch(name):
         raise ArgumentError(f"{name!r} is not a name for a result; expected lower case, digits and underscores")
 
 
-def plain(value):
+def plain(value: Any) -> Any:
     """Turn numpy's and Spark's numbers into Python's, a Decimal into its text; leave the rest."""
     if hasattr(value, "item") and getattr(value, "shape", None) == ():
         value = value.item()

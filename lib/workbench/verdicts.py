@@ -10,7 +10,7 @@ from workbench._base.errors import ArgumentError
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an audit says of a set of rows; what asks for one (the gate) need not know who gave it.
+    """What an audit says of a set of rows; the gate, which asks for it, need not know which audit it was.
 
     Attributes:
         passed: whether the rows may go on.
@@ -21,7 +21,7 @@ class Verdict:
             audit does not tell rows apart.
 
     Raises:
-        ValueError: one of them is of another kind; it is refused here because the gate would notice too late.
+        ValueError: an attribute is of another kind; it is refused here because the gate would notice too late.
     """
 
     passed: bool
@@ -30,17 +30,19 @@ class Verdict:
     reasons: tuple[str, ...] = ()
     quarantined: Any = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.passed, bool):
             raise ArgumentError(f"a Verdict's passed is True or False, not {self.passed!r}")
         if not isinstance(self.rules, str) or not self.rules.strip():
-            raise ArgumentError("a Verdict's rules is the text that was applied; it is empty or no text")
+            raise ArgumentError("a Verdict's rules is the text that was applied; it is empty or not a text")
         if not isinstance(self.figures, Mapping):
             raise ArgumentError(f"a Verdict's figures are numbers or texts by name, not {self.figures!r}")
         for name, value in self.figures.items():
             if not isinstance(name, str) or not isinstance(value, int | float | Decimal | str):
                 raise ArgumentError(f"a Verdict's figures are numbers or texts by name, not {name!r}: {value!r}")
-        if not isinstance(self.reasons, list | tuple) or not all(isinstance(one, str) for one in self.reasons):
+        if not isinstance(self.reasons, list | tuple) or not all(
+            isinstance(reason, str) for reason in self.reasons
+        ):
             raise ArgumentError(f"a Verdict's reasons are a tuple of sentences, not {self.reasons!r}")
         if self.quarantined is not None and not hasattr(self.quarantined, "writeTo"):
             raise ArgumentError(

@@ -85,7 +85,7 @@ def test_what_is_no_value_and_no_tolerance_is_refused(found, expected, tolerance
     [
         ({"passed": "Failed"}, "passed is True or False, not 'Failed'"),
         ({"passed": np.bool_(True)}, "passed is True or False"),
-        ({"rules": " "}, "rules is the text that was applied; it is empty or no text"),
+        ({"rules": " "}, "rules is the text that was applied; it is empty or not a text"),
         ({"rules": None}, "rules is the text that was applied"),
         ({"figures": None}, "figures are numbers or texts by name, not None"),
         ({"figures": {"a": [1]}}, r"figures are numbers or texts by name, not 'a': \[1\]"),

@@ -120,7 +120,7 @@ def test_a_file_of_ones_own_is_checked(tmp_path, listed, old, new, sentence):
     own.write_text(shipped.read_text())
     assert costs.prices(file=own) == listed
     own.write_text(shipped.read_text().replace(old, new))
-    with pytest.raises(ValueError, match="is no price file") as caught:
+    with pytest.raises(ValueError, match="is not a price file") as caught:
         costs.prices(file=own)
     assert sentence in str(caught.value)
 
@@ -196,15 +196,36 @@ def test_how_many_queries_pay_for_a_layout():
     ("call", "sentence"),
     [
         (lambda p: costs.cluster(p, "abacus", machines=1, hours=1), "no instance price for 'abacus' in us-east-1"),
-        (lambda p: costs.cluster(p, "r5d.4xlarge", machines=-1, hours=1), "machines is -1; an amount is"),
-        (lambda p: costs.cluster(p, "r5d.4xlarge", machines=1, hours=1).usd("up"), "no rounding 'up'; there are"),
+        (
+            lambda p: costs.cluster(p, "r5d.4xlarge", machines=-1, hours=1),
+            "machines must be an amount, a number of at least 0, found -1",
+        ),
+        (
+            lambda p: costs.cluster(p, "r5d.4xlarge", machines=1, hours=1).usd("up"),
+            "rounding must be 'exact', 'components' or 'sum', found 'up'",
+        ),
         (lambda p: costs.glue_usd(p, dpus=1, seconds=1, execution="spot"), "no glue price for 'spot'"),
-        (lambda p: costs.athena_usd(p, size=float("nan")), "size is nan; an amount is"),
-        (lambda p: costs.break_even(1, before=-1, after=0), "before is -1; an amount is"),
-        (lambda p: costs.break_even("much", before=1, after=0), "once is much; an amount is"),
-        (lambda p: costs.glue_usd(p, dpus=None, seconds=1), "dpus is None; an amount is"),
-        (lambda p: costs.hours("-1"), "seconds is -1; an amount is"),
-        (lambda p: costs.hours(float("nan"), places=2), "seconds is nan; an amount is"),
+        (
+            lambda p: costs.athena_usd(p, size=float("nan")),
+            "size must be an amount, a number of at least 0, found nan",
+        ),
+        (
+            lambda p: costs.break_even(1, before=-1, after=0),
+            "before must be an amount, a number of at least 0, found -1",
+        ),
+        (
+            lambda p: costs.break_even("much", before=1, after=0),
+            "once must be an amount, a number of at least 0, found much",
+        ),
+        (
+            lambda p: costs.glue_usd(p, dpus=None, seconds=1),
+            "dpus must be an integer, a number, a text or Decimal, found None",
+        ),
+        (lambda p: costs.hours("-1"), "seconds must be an amount, a number of at least 0, found -1"),
+        (
+            lambda p: costs.hours(float("nan"), places=2),
+            "seconds must be an amount, a number of at least 0, found nan",
+        ),
     ],
 )
 def test_what_cannot_be_priced_is_refused(compute, call, sentence):

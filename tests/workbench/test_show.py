@@ -108,7 +108,7 @@ def test_odd_names_and_types_are_shown(spark, shown):
     )
     show.rows(df, by="a`b")
     assert [line.split()[0] for line in shown[0][0].splitlines()] == ["a`b", "---", "0", "1"]
-    with pytest.raises(ValueError, match="limit is 0"):
+    with pytest.raises(ValueError, match="limit must be an integer of at least 1, found 0"):
         show.rows(df, by="a`b", limit=0)
 
 

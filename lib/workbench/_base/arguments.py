@@ -4,12 +4,13 @@ import math
 import os
 from collections.abc import Mapping
 from numbers import Integral, Real
+from typing import Any
 
 from workbench._base.errors import ArgumentError
 
 
-def whole(name, value, least, why):
-    """Refuse what is no whole number from `least` on.
+def whole(name: str, value: Any, least: int, why: str) -> None:
+    """Refuse what is not a whole number of at least `least`.
 
     Raises:
         ValueError: with the argument, its value and `why`.
@@ -20,77 +21,77 @@ def whole(name, value, least, why):
         raise ArgumentError(f"{name} is {value}: {why}")
 
 
-def kind(name, value, wanted, what):
+def kind(name: str, value: Any, kinds: Any, what: str) -> None:
     """Refuse an argument of another type.
 
     Args:
         name: the argument's.
         value: it.
-        wanted: its type, or several (`str | Path`).
+        kinds: its type, or several (`str | Path`).
         what: in words, for the message.
 
     Raises:
         ValueError: with the argument, its type and what was expected.
     """
-    if not isinstance(value, wanted):
+    if not isinstance(value, kinds):
         raise ArgumentError(f"{name} is {type(value).__name__}, expected {what}")
 
 
-def place(name, value, what):
+def place(name: str, value: Any, what: str) -> str:
     """Return a location or path as a text.
 
     Raises:
-        ValueError: it is none, or empty.
+        ValueError: it is neither, or empty.
     """
     if not isinstance(value, str | os.PathLike) or not os.fspath(value):
         raise ArgumentError(f"{name} is {value!r}, expected {what}")
     return os.fspath(value)
 
 
-def texts(name, given, what):
+def texts(name: str, values: Any, what: str) -> tuple[str, ...]:
     """Return several texts as a tuple; a text alone would be taken letter by letter.
 
     Args:
         name: the argument's.
-        given: any collection of them.
+        values: any collection of them.
         what: they are, in words, for the message.
 
     Raises:
-        ValueError: they are not several, or one is no text.
+        ValueError: they are not several, or one is not a text.
     """
-    if isinstance(given, str):
-        raise ArgumentError(f"{what} are several: say {name}=[{given!r}]")
-    if not hasattr(given, "__iter__"):
-        raise ArgumentError(f"{name} is {given!r}, expected several {what}")
-    given = tuple(given)
-    for one in given:
-        if not isinstance(one, str):
-            raise ArgumentError(f"{name} holds {one!r}, which is {type(one).__name__}: {what} are texts")
-    return given
+    if isinstance(values, str):
+        raise ArgumentError(f"{what} are several: say {name}=[{values!r}]")
+    if not hasattr(values, "__iter__"):
+        raise ArgumentError(f"{name} is {values!r}, expected several {what}")
+    values = tuple(values)
+    for value in values:
+        if not isinstance(value, str):
+            raise ArgumentError(f"{name} holds {value!r}, which is {type(value).__name__}: {what} are texts")
+    return values
 
 
-def each(name, given, wanted, what):
+def each(name: str, values: Any, kind: Any, what: str) -> tuple[Any, ...]:
     """Return several values of a type as a tuple.
 
     Args:
         name: the argument's.
-        given: any collection of them; one alone is refused.
-        wanted: their type.
+        values: any collection of them; a single value is refused.
+        kind: their type.
         what: they are, in words, for the message.
 
     Raises:
         ValueError: they are not several, or one is of another type.
     """
-    if isinstance(given, wanted | str) or not hasattr(given, "__iter__"):
-        raise ArgumentError(f"{name} is {type(given).__name__}, expected several: {what}")
-    given = tuple(given)
-    for one in given:
-        if isinstance(one, bool) or not isinstance(one, wanted):
-            raise ArgumentError(f"{name} holds {one!r}, which is {type(one).__name__}, expected {what}")
-    return given
+    if isinstance(values, kind | str) or not hasattr(values, "__iter__"):
+        raise ArgumentError(f"{name} is {type(values).__name__}, expected several: {what}")
+    values = tuple(values)
+    for value in values:
+        if isinstance(value, bool) or not isinstance(value, kind):
+            raise ArgumentError(f"{name} holds {value!r}, which is {type(value).__name__}, expected {what}")
+    return values
 
 
-def flag(name, value):
+def flag(name: str, value: Any) -> None:
     """Refuse what is neither True nor False: the text "false" would count as True.
 
     Raises:
@@ -100,19 +101,19 @@ def flag(name, value):
         raise ArgumentError(f"{name} is {value!r}, expected True or False")
 
 
-def number(name, value, least=0, *, endless=False):
-    """Refuse what is no number from `least` on; an endless one only goes where it has a meaning.
+def number(name: str, value: Any, least: float = 0, *, endless: bool = False) -> None:
+    """Refuse what is not a number of at least `least`; infinity is accepted only where `endless` says so.
 
     Raises:
         ValueError: with the argument and its value.
     """
-    wrong = isinstance(value, bool) or not isinstance(value, Real) or not value >= least  # NaN is neither
-    if wrong or (value == math.inf and not endless):
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if not is_number or not value >= least or (value == math.inf and not endless):  # NaN is not >= anything
         raise ArgumentError(f"{name} is {value!r}, expected a number from {least} on")
 
 
-def text(name, value, what):
-    """Refuse what is no text, or an empty one.
+def text(name: str, value: Any, what: str) -> None:
+    """Refuse what is not a text, or an empty one.
 
     Raises:
         ValueError: with the argument, its value and what was expected.
@@ -121,8 +122,8 @@ def text(name, value, what):
         raise ArgumentError(f"{name} is {value!r}, expected {what}")
 
 
-def function(name, value, what):
-    """Refuse what cannot be called, as the result of a call that was made already.
+def function(name: str, value: Any, what: str) -> None:
+    """Refuse what cannot be called, such as the result of a function that was called already.
 
     Raises:
         ValueError: with the argument, its type and what was expected.
@@ -131,20 +132,20 @@ def function(name, value, what):
         raise ArgumentError(f"{name} is {type(value).__name__}, expected {what}")
 
 
-def entries(name, given, what):
+def entries(name: str, mapping: Any, what: str) -> dict[str, str]:
     """Return names with a text each as a dict.
 
     Args:
         name: the argument's.
-        given: any mapping.
+        mapping: any mapping.
         what: they are, in words, for the message.
 
     Raises:
-        ValueError: it is no mapping, or a name or value is no text.
+        ValueError: it is not a mapping, or a name or value is not a text.
     """
-    if not isinstance(given, Mapping):
-        raise ArgumentError(f"{name} is {type(given).__name__}, expected a dict: {what}")
-    for key, value in given.items():
+    if not isinstance(mapping, Mapping):
+        raise ArgumentError(f"{name} is {type(mapping).__name__}, expected a dict: {what}")
+    for key, value in mapping.items():
         if not isinstance(key, str) or not key or not isinstance(value, str):
             raise ArgumentError(f"{name} holds {key!r}: {value!r}, expected {what}")
-    return dict(given)
+    return dict(mapping)

@@ -12,16 +12,27 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import IO, Any
 
 from workbench._base.errors import ArgumentError, ProcessError
 
+Process = subprocess.Popen[Any]  # one that `started` gives has pipes for standard input and output
 PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 @contextmanager
-def started(module, *, patience_seconds=5, env=None, python=None, log=None):
-    """Start `module.main()` as a process; gives its Popen, which is ended with the context.
+def started(
+    module: str,
+    *,
+    patience_seconds: float = 5,
+    env: Mapping[str, str] | None = None,
+    python: str | Path | None = None,
+    log: IO[Any] | None = None,
+) -> Iterator[Process]:
+    """Start `module.main()` as a process; yield its Popen, which is ended with the context.
 
     Args:
         module: full name of the module.
@@ -39,6 +50,7 @@ def started(module, *, patience_seconds=5, env=None, python=None, log=None):
         env=os.environ | (env or {}),
         start_new_session=True,  # an interrupt of the parent is not meant for it
     )
+    assert process.stdin and process.stdout  # for a type checker: they are pipes
     try:
         yield process
     finally:
@@ -53,7 +65,9 @@ def started(module, *, patience_seconds=5, env=None, python=None, log=None):
         process.stdout.close()
 
 
-def ask(process, message, *, name, patience_seconds=5, answer_seconds=None):
+def ask(
+    process: Process, message: Any, *, name: str, patience_seconds: float = 5, answer_seconds: float | None = None
+) -> dict[str, Any]:
     """Say something to a child and return its answer, a dict.
 
     Args:
@@ -68,6 +82,7 @@ def ask(process, message, *, name, patience_seconds=5, answer_seconds=None):
         ChildProcessError: it could not go on, with its own sentence under "died", or it is no longer there.
         TimeoutError: it gave no answer in time, and is still busy: end it.
     """
+    assert process.stdin and process.stdout  # for a type checker: they are pipes
     try:
         process.stdin.write(json.dumps(message).encode() + b"\n")
         process.stdin.flush()
@@ -91,8 +106,10 @@ def ask(process, message, *, name, patience_seconds=5, answer_seconds=None):
 
 
 @contextmanager
-def serving(module, settings, *, name, patience_seconds=5, env=None):
-    """Start a child that serves; gives what it says when it does.
+def serving(
+    module: str, settings: Any, *, name: str, patience_seconds: float = 5, env: Mapping[str, str] | None = None
+) -> Iterator[dict[str, Any]]:
+    """Start a child that serves; yield what it says when it does.
 
     Args:
         module: as for `started`.
@@ -108,7 +125,7 @@ def serving(module, settings, *, name, patience_seconds=5, env=None):
         yield ask(process, settings, name=name, patience_seconds=patience_seconds)
 
 
-def within(words, seconds, **options):
+def within(words: Sequence[str], seconds: float, **options: Any) -> int:
     """Run a program and return its exit code; one that takes longer ends with all that it started.
 
     Args:
@@ -128,7 +145,7 @@ def within(words, seconds, **options):
             raise
 
 
-def end(process, *, haste, patience_seconds):
+def end(process: Process, *, haste: bool, patience_seconds: float) -> None:
     """End a process that we started and wait: by SIGTERM and, when that takes too long or in haste, by SIGKILL."""
     process.send_signal(signal.SIGKILL if haste else signal.SIGTERM)
     try:
@@ -138,32 +155,37 @@ def end(process, *, haste, patience_seconds):
         process.wait()
 
 
-def last_words(log):
+def last_words(log: Path) -> str:
     """Return the first line of a Java program's log that tells of an error, else its first; cut, "" for none."""
     lines = log.read_text(errors="replace").splitlines() if log.is_file() else []
-    told = [line for line in lines if "ERROR" in line or "Exception" in line]
-    return (told or lines or [""])[0].strip()[:400]
+    errors = [line for line in lines if "ERROR" in line or "Exception" in line]
+    return (errors or lines or [""])[0].strip()[:400]
 
 
-def until_either_ends(process):
+def until_either_ends(process: Process) -> None:
     """Wait, as a child, until the parent ends our input or what we started has ended."""
 
-    def input_ends():
+    def input_ends() -> None:
         while os.read(sys.stdin.fileno(), 1024):  # not by a buffer, whose lock would hold up our own end
             pass
 
     over = threading.Event()
+
+    def then_over(waits: Callable[[], object]) -> None:
+        waits()
+        over.set()
+
     for waits in (input_ends, process.wait):
-        threading.Thread(target=lambda waits=waits: (waits(), over.set()), daemon=True).start()
+        threading.Thread(target=then_over, args=[waits], daemon=True).start()
     over.wait()
 
 
-def end_with_parent():
+def end_with_parent() -> None:
     """Have the kernel kill this process when its parent dies; for `preexec_fn`, on Linux."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
-def say(message):
+def say(message: Any) -> None:
     """Say something to the parent, as its child; a parent that is gone needs no answer."""
     # a plain write: the line must be out before anything else can be
     with suppress(BrokenPipeError):

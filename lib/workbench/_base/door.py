@@ -10,17 +10,19 @@ they were given. Types that are imported for a type checker only cannot be held;
 dict pydantic would make a model of its own: such a parameter is `pydantic.InstanceOf[Model]`.
 """
 
+import collections.abc
 import functools
 import inspect
 import types
 import typing
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union
 
 from workbench._base.errors import ArgumentError
 
-P, T = ParamSpec("P"), TypeVar("T")
+P = ParamSpec("P")
+T = TypeVar("T")
 _WORDS = {
     int: "an integer", float: "a number", str: "a text", bool: "True or False", bytes: "bytes", type(None): "None",
 }  # fmt: skip
@@ -55,25 +57,29 @@ def checked(function: Callable[P, T]) -> Callable[P, T]:
     return call
 
 
-def _check_of(function):
+def _check_of(function: Callable[..., Any]) -> Callable[..., Any]:
     """Return pydantic's check of a function's arguments, of a function that does nothing with them."""
     import pydantic
 
     @functools.wraps(function)
-    def nothing(*arguments, **named):
+    def nothing(*arguments: Any, **named: Any) -> None:
         return None
 
     return pydantic.validate_call(config=pydantic.ConfigDict(strict=True, arbitrary_types_allowed=True))(nothing)
 
 
-def _plain(value):
-    """Return NumPy's numbers as Python's."""
+def _plain(value: Any) -> Any:
+    """Return NumPy's numbers as Python's, and a read-only mapping, which pydantic cannot copy, as a dict."""
+    if isinstance(value, types.MappingProxyType):
+        return dict(value)
     if isinstance(value, int | float) or not isinstance(value, Real):
         return value
     return int(value) if isinstance(value, Integral) else float(value)
 
 
-def _sentence(function, arguments, named, error):
+def _sentence(
+    function: Callable[..., Any], arguments: tuple[Any, ...], named: Mapping[str, Any], error: Any
+) -> str:
     """Return what an error of pydantic says of a function's arguments, in our words."""
     parameters = inspect.signature(function).parameters
     at = error["loc"][0]
@@ -97,7 +103,7 @@ def described(kind: Any) -> str:
     """Return in words what a type allows."""
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if origin is Annotated:
-        bounds = [f"{word} {value:g}" for name, word in _BOUNDS.items() for value in _bounds(arguments[1:], name)]
+        bounds = [f"{word} {value}" for name, word in _BOUNDS.items() for value in _bounds(arguments[1:], name)]
         bounds += [f"of at least {n} character{'s' * (n > 1)}" for n in _bounds(arguments[1:], "min_length")]
         return " ".join([described(arguments[0]), " and ".join(bounds)]).strip()
     if origin is Literal:
@@ -107,16 +113,14 @@ def described(kind: Any) -> str:
     if isinstance(origin, type) and issubclass(origin, Mapping):
         key, value = arguments
         return f"a dict of {_several(key)} to {_several(value)}"
-    if isinstance(origin, type) and issubclass(origin, Callable):
+    if origin is collections.abc.Callable or kind is Callable:
         return "a function"
     if isinstance(origin, type) and arguments:
         return f"several {_several(arguments[0])}"
-    if kind is Callable:
-        return "a function"
-    return _WORDS.get(kind) or getattr(kind, "__name__", str(kind))
+    return str(_WORDS.get(kind) or getattr(kind, "__name__", kind))
 
 
-def _several(kind):
+def _several(kind: Any) -> str:
     if typing.get_origin(kind) is Annotated:
         plain = typing.get_args(kind)[0]
         return described(kind).replace(described(plain), _several(plain))
@@ -125,16 +129,16 @@ def _several(kind):
     return "values" if kind is Any else _SEVERAL.get(kind) or f"{getattr(kind, '__name__', kind)}s"
 
 
-def _bounds(hints, name):
+def _bounds(hints: Iterable[Any], name: str) -> list[Any]:
     return [value for hint in hints if (value := getattr(hint, name, None)) is not None]
 
 
-def _listed(words):
+def _listed(words: list[str]) -> str:
     *most, last = words
     return f"{', '.join(most)} or {last}" if most else last
 
 
-def _shown(value):
+def _shown(value: object) -> str:
     """Return a value as a message shows it."""
     text = repr(value)
     return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}… ({type(value).__name__})"

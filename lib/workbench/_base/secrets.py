@@ -6,6 +6,8 @@ is needed.
 
 import os
 import re
+from collections.abc import Collection
+from typing import Any
 
 from workbench._base.errors import ArgumentError
 
@@ -26,7 +28,7 @@ VALUES = {
 }
 
 
-def resolve(value):
+def resolve(value: Any) -> Any:
     """Return what a reference stands for; any other value as it is.
 
     Args:
@@ -51,8 +53,8 @@ def resolve(value):
         raise ArgumentError(f"{value} cannot be read from AWS Systems Manager: {error}") from None
 
 
-def kind(name, value):
-    """Say what kind of secret a named value is, or None; references and empty values are none."""
+def kind(name: str, value: object) -> str | None:
+    """Return in words what kind of secret a named value is; None for any other, also a reference or ""."""
     if not isinstance(value, str) or not value or REFERENCE.fullmatch(value):
         return None
     for what, pattern in VALUES.items():
@@ -62,7 +64,7 @@ def kind(name, value):
     return f"a value under the name {name}" if NAME.search(spaced) else None
 
 
-def hide(name, value):
+def hide(name: str, value: Any) -> Any:
     """Return a parameter's value as a record keeps it: a secret as `[secret]`, also inside lists and mappings."""
     if isinstance(value, dict):
         return {key: hide(str(key), item) for key, item in value.items()}
@@ -71,23 +73,23 @@ def hide(name, value):
     return "[secret]" if kind(name, value) else value
 
 
-def redact(found, secrets=()):
+def redact(content: Any, secrets: Collection[str] = ()) -> Any:
     """Blank out what looks like a secret, and the given values, in anything that people will read.
 
     Args:
-        found: a text, or dicts and lists of texts; other values stay.
+        content: a text, or dicts and lists of texts; other values stay.
         secrets: values known to be secret (resolved references).
     """
-    if isinstance(found, dict):
-        return type(found)({redact(key, secrets): redact(value, secrets) for key, value in found.items()})
-    if isinstance(found, list):
-        return [redact(value, secrets) for value in found]
-    return _redacted(found, secrets) if isinstance(found, str) else found
+    if isinstance(content, dict):
+        return type(content)({redact(key, secrets): redact(value, secrets) for key, value in content.items()})
+    if isinstance(content, list):
+        return [redact(value, secrets) for value in content]
+    return _redacted(content, secrets) if isinstance(content, str) else content
 
 
-def _redacted(text, secrets):
-    for value in sorted({s for s in secrets if s and len(s) >= 6}, key=len, reverse=True):
-        text = text.replace(value, "[secret]")
+def _redacted(text: str, secrets: Collection[str]) -> str:
+    for secret in sorted({secret for secret in secrets if secret and len(secret) >= 6}, key=len, reverse=True):
+        text = text.replace(secret, "[secret]")
     for pattern in VALUES.values():
         text = pattern.sub("[secret]", text)
     return text

@@ -6,10 +6,11 @@ valid one. A secret stands in it as a reference only, resolved when a session st
 
 import json
 import os
+from collections.abc import Collection
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -27,7 +28,7 @@ class Embedded(Strict):
     """SQLite catalog and local files in one folder, shared by Spark and PyIceberg."""
 
     type: Literal["embedded"]
-    name: str = Field("lake", pattern=r"^[a-z][a-z0-9_]*$")
+    name: str = Field(default="lake", pattern=r"^[a-z][a-z0-9_]*$")
     folder: str = "scratch"
     properties: dict[str, str] = Field(default_factory=dict)
 
@@ -36,7 +37,7 @@ class Remote(Strict):
     """A catalog that is already there: REST, Glue, Hive, or a database by JDBC."""
 
     type: Literal["rest", "glue", "hive", "jdbc"]
-    name: str = Field("lake", pattern=r"^[a-z][a-z0-9_]*$")
+    name: str = Field(default="lake", pattern=r"^[a-z][a-z0-9_]*$")
     uri: str | None = None
     warehouse: str | None = None
     properties: dict[str, str] = Field(default_factory=dict)
@@ -46,8 +47,8 @@ class Spark(Strict):
     """Spark's size and further settings; `auto` is read off the machine."""
 
     master: str = "local[2]"
-    shuffle_partitions: int = Field(2, ge=1)
-    driver_memory: str = Field("auto", pattern=r"^(auto|\d+[mg])$")
+    shuffle_partitions: int = Field(default=2, ge=1)
+    driver_memory: str = Field(default="auto", pattern=r"^(auto|\d+[mg])$")
     lifetime: Literal["short", "long"] = "short"
     conf: dict[str, str | int | float | bool] = Field(default_factory=dict)
 
@@ -65,14 +66,14 @@ class Environment(Strict):
     name: str
     description: str
     catalog: Annotated[Embedded | Remote, Field(discriminator="type")]
-    spark: Spark = Spark()
+    spark: Spark = Field(default_factory=Spark)
     jars: tuple[str, ...] = ("iceberg", "sqlite", "local-files")
     stand_in: Literal["archive", "s3", "rest"] | None = None
     folder: str = "scratch"
     kafka: Literal["stand_in"] | Kafka | None = None
 
     @model_validator(mode="after")
-    def _stand_in_and_catalog_agree(self):
+    def _stand_in_and_catalog_agree(self) -> Self:
         cat, throw_away = self.catalog, getattr(self.catalog, "folder", None) == "scratch"
         if self.stand_in == "archive" and not throw_away:
             raise ArgumentError(
@@ -92,7 +93,7 @@ class Environment(Strict):
         return self
 
     @model_validator(mode="after")
-    def _secrets_are_references(self):
+    def _secrets_are_references(self) -> Self:
         for where, block in (
             ("catalog.properties", self.catalog.properties),
             ("spark.conf", self.spark.conf),
@@ -101,13 +102,13 @@ class Environment(Strict):
             ("kafka.config", getattr(self.kafka, "config", {})),
         ):
             for key, value in block.items():
-                if found := secrets.kind(key, str(value)):
+                if secret := secrets.kind(key, str(value)):
                     instead = "write a reference instead: env:NAME or ssm:/path"
-                    raise ArgumentError(f"{where}.{key} holds {found}; {instead}")
+                    raise ArgumentError(f"{where}.{key} holds {secret}; {instead}")
         return self
 
 
-def home():
+def home() -> Path:
     """Return the folder that holds `params/`, `runs/` and `.workbench/`.
 
     `$WORKBENCH_HOME`, else the nearest folder upwards from here with `params/environments`, else the checkout
@@ -122,29 +123,29 @@ def home():
     return here
 
 
-def places():
+def places() -> list[Path]:
     """Return the folders in which environments are looked up, first come first served."""
-    found = []
+    folders = []
     if named := os.environ.get("WORKBENCH_PARAMS"):
-        found.append(Path(named) / "environments")
+        folders.append(Path(named) / "environments")
     if named := os.environ.get("WORKBENCH_HOME"):
-        found.append(Path(named) / "params" / "environments")
+        folders.append(Path(named) / "params" / "environments")
     here = Path.cwd()
-    found += [folder / "params" / "environments" for folder in (here, *here.parents)]
+    folders += [folder / "params" / "environments" for folder in (here, *here.parents)]
     builtin = Path(str(resources.files("workbench"))) / "environments"
-    found.append(builtin if builtin.is_dir() else Path(__file__).resolve().parents[3] / "params/environments")
-    return list(dict.fromkeys(folder for folder in found if folder.is_dir()))  # in a clone the last is here, too
+    folders.append(builtin if builtin.is_dir() else Path(__file__).resolve().parents[3] / "params/environments")
+    return list(dict.fromkeys(folder for folder in folders if folder.is_dir()))  # in a clone the last is here, too
 
 
-def environments():
-    """Return the environments there are: name to file, sorted by name."""
-    found = {}
+def environments() -> dict[str, Path]:
+    """Return the file of each environment: name to path, sorted by name."""
+    files: dict[str, Path] = {}
     for folder in reversed(places()):
-        found |= {path.stem: path for path in folder.glob("*.yml")}
-    return dict(sorted(found.items()))
+        files |= {path.stem: path for path in folder.glob("*.yml")}
+    return dict(sorted(files.items()))
 
 
-def environment(name):
+def environment(name: str | Path) -> Environment:
     """Read an environment.
 
     Within a run its own environment is the one that the run began with, whatever has become of the file since.
@@ -162,7 +163,7 @@ def environment(name):
     return _of_the_run(path) or parse(yaml_files.read(path, texts=TEXTS), path)
 
 
-def environment_file(name: str) -> Path:
+def environment_file(name: str | Path) -> Path:
     """Return the file of an environment.
 
     Args:
@@ -179,11 +180,11 @@ def environment_file(name: str) -> Path:
     if name in known:
         return known[name]
     looked = ", ".join(str(folder) for folder in places())
-    there = f"there are {', '.join(known)} (looked in {looked})"
-    raise ArgumentError(f"no environment {name!r}{_near(str(name), known)}; {there}")
+    others = f"there are {', '.join(known)} (looked in {looked})"
+    raise ArgumentError(f"no environment {name!r}{_near(str(name), known)}; {others}")
 
 
-def for_children(name: str, env: Environment) -> dict[str, str]:
+def for_children(name: str | Path, env: Environment) -> dict[str, str]:
     """Return the variable by which the processes of a run have its environment without reading the file again.
 
     Args:
@@ -194,7 +195,7 @@ def for_children(name: str, env: Environment) -> dict[str, str]:
     return {RUN_ENVIRONMENT: json.dumps({"file": file, "environment": env.model_dump(mode="json")})}
 
 
-def _of_the_run(path):
+def _of_the_run(path: Path) -> Environment | None:
     """Return the environment in a file as the run above this process read it; None where it read another."""
     if not (text := os.environ.get(RUN_ENVIRONMENT)):
         return None
@@ -205,12 +206,12 @@ def _of_the_run(path):
         return None
 
 
-def parse(values, path):
+def parse(values: Any, path: str | Path) -> Environment:
     """Turn the values of an environment file into an Environment; errors name the file and the key."""
     if not isinstance(values, dict):
         raise ArgumentError(f"{path}: expected keys and values, found {type(values).__name__}")
     try:
-        return Environment(**({"name": Path(path).stem} | values))
+        return Environment.model_validate({"name": Path(path).stem} | values)
     except ValidationError as error:
         raise ArgumentError(f"{path}: " + "; ".join(_problem(e, values) for e in error.errors())) from None
 
@@ -237,13 +238,13 @@ def secret_values(environment: Environment | str | None) -> list[str]:
     return values
 
 
-def catalog_references(env):
-    """Return what in an environment's catalog is no value but a reference: its setting to the reference."""
-    found = {key: getattr(env.catalog, key, None) for key in ("uri", "warehouse")} | env.catalog.properties
-    return {key: value for key, value in found.items() if value and secrets.REFERENCE.fullmatch(value)}
+def catalog_references(env: Environment) -> dict[str, str]:
+    """Return the references in an environment's catalog: setting to reference."""
+    values = {key: getattr(env.catalog, key, None) for key in ("uri", "warehouse")} | env.catalog.properties
+    return {key: value for key, value in values.items() if value and secrets.REFERENCE.fullmatch(value)}
 
 
-def _references(env):
+def _references(env: Environment | str | None) -> list[tuple[str, str]]:
     """Return (setting, reference) of all references in an environment, which is given or named."""
     if not isinstance(env, Environment):
         try:
@@ -253,24 +254,24 @@ def _references(env):
     if env is None:
         return []
     others = [("master", env.spark.master), *env.spark.conf.items(), *getattr(env.kafka, "config", {}).items()]
-    told = [(key, value) for key, value in others if isinstance(value, str) and secrets.REFERENCE.fullmatch(value)]
-    return [*catalog_references(env).items(), *told]
+    texts = [(key, value) for key, value in others if isinstance(value, str)]
+    return [*catalog_references(env).items(), *(text for text in texts if secrets.REFERENCE.fullmatch(text[1]))]
 
 
-def _near(name, valid):
+def _near(name: str, valid: Collection[str]) -> str:
     close = nearest(name, valid)
     return f" (did you mean {close}?)" if close else ""
 
 
-def _problem(error, values):
+def _problem(error: Any, values: dict[str, Any]) -> str:
     where = [str(part) for part in error["loc"] if part not in ("embedded", "rest", "remote")]
     where = [w for w in where if not (w in ("glue", "hive", "jdbc") and where[0] == "catalog" and w != where[-1])]
     key = ".".join(where) or "file"
     if error["type"].startswith("union_tag"):
         kinds = "embedded, rest, glue, hive, jdbc"
-        found = (values.get("catalog") or {}).get("type")
-        lost = "; a Hadoop catalog loses rows when two write" if found == "hadoop" else ""
-        return f"catalog.type is one of {kinds}, found {found!r}{lost}"
+        kind = (values.get("catalog") or {}).get("type")
+        lost = "; a Hadoop catalog loses rows when two write" if kind == "hadoop" else ""
+        return f"catalog.type is one of {kinds}, found {kind!r}{lost}"
     if error["type"] == "extra_forbidden":
         valid = _fields(where[:-1], values)
         return f"{key} is not a setting{_near(where[-1], valid)}; it has {', '.join(valid)}"
@@ -279,7 +280,7 @@ def _problem(error, values):
     )
 
 
-def _fields(where, values):
+def _fields(where: list[str], values: dict[str, Any]) -> list[str]:
     if where[:1] == ["catalog"]:
         kind = (values.get("catalog") or {}).get("type")
         return list((Embedded if kind == "embedded" else Remote).model_fields)

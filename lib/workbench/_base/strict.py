@@ -1,6 +1,7 @@
 """Models that refuse what they do not know, and the known name that is nearest to a wrong one."""
 
 import difflib
+from collections.abc import Collection
 
 from pydantic import BaseModel, ConfigDict
 
@@ -11,7 +12,8 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-def nearest(name, valid):
+def nearest(name: object, valid: Collection[str]) -> str | None:
     """Return the valid name nearest to a wrong one, or None."""
-    close = difflib.get_close_matches(str(name).lower(), {v.lower(): v for v in valid}, n=1, cutoff=0.6)
-    return next((v for v in valid if v.lower() == close[0]), None) if close else None
+    by_lower = {candidate.lower(): candidate for candidate in reversed([*valid])}
+    close = difflib.get_close_matches(str(name).lower(), by_lower, n=1, cutoff=0.6)
+    return by_lower[close[0]] if close else None

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from workbench._base import locks
 from workbench._base.errors import ArgumentError
@@ -49,7 +50,7 @@ class Form:
 class Worklist:
     """An open list; `opened` makes it. One row a unit, in the order in which units were put first."""
 
-    def __init__(self, database: sqlite3.Connection, path: Path, form: Form):
+    def __init__(self, database: sqlite3.Connection, path: Path, form: Form) -> None:
         self.database, self.path, self.form = database, path, form
 
     def put(self, rows: Iterable[dict]) -> None:
@@ -90,14 +91,14 @@ class Worklist:
         """
         conditions = [f"{name} IN ({', '.join('?' * len(values))})" for name, values in among.items()]
         where = f"WHERE {' AND '.join(conditions)}" if conditions else ""
-        values = [value for each in among.values() for value in each]
+        values = [value for choices in among.values() for value in choices]
         with _explained(self.path, self.form):
             selected = self.database.execute(
                 f"SELECT {', '.join(self.form.columns)} FROM {self.form.table} {where} ORDER BY rowid", values
             ).fetchall()
         return [dict(zip(self.form.columns, row, strict=True)) for row in selected]
 
-    def _change(self, statement, values):
+    def _change(self, statement: str, values: list[tuple[Any, ...]]) -> None:
         with _explained(self.path, self.form), self.database:
             self.database.execute("BEGIN IMMEDIATE")
             self.database.execute(f"CREATE TABLE IF NOT EXISTS {self.form.definition}")
@@ -138,7 +139,7 @@ def opened(
 
 
 @contextmanager
-def _explained(path, form):
+def _explained(path: Path, form: Form) -> Iterator[None]:
     """Say in a sentence what is wrong with the file, or with the disk that it lies on."""
     try:
         yield
@@ -150,7 +151,7 @@ def _explained(path, form):
         raise
 
 
-def _refuse_foreign(path, form):
+def _refuse_foreign(path: Path, form: Form) -> None:
     """Refuse what is not a list, by looking only: not even a lock is left beside a file of somebody else."""
     if not path.parent.is_dir():
         raise ArgumentError(f"the folder of the {form.name} {path} is not there")
@@ -173,7 +174,7 @@ def _refuse_foreign(path, form):
         raise ArgumentError(f"{other}: file is not a database")
 
 
-def _refuse_another(database, path, form):
+def _refuse_another(database: sqlite3.Connection, path: Path, form: Form) -> bool:
     """Return whether a database holds this list; refuse one that holds anything else."""
     objects = database.execute(
         "SELECT name, sql FROM sqlite_master WHERE name NOT LIKE 'sqlite@_%' ESCAPE '@' ORDER BY name"

@@ -2,14 +2,16 @@
 
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, NoReturn
 
 import yaml
 
 from workbench._base.errors import ArgumentError
 
 
-def read(path, *, texts=()):
+def read(path: str | Path, *, texts: Sequence[str] = ()) -> Any:
     """Read a YAML file by the safe loader; duplicate keys and syntax errors are refused with the line.
 
     Args:
@@ -24,7 +26,7 @@ def read(path, *, texts=()):
     return read_text(text, path, texts=texts)
 
 
-def read_text(text, origin, *, texts=()):
+def read_text(text: str, origin: object, *, texts: Sequence[str] = ()) -> Any:
     """Read YAML text by the safe loader.
 
     Refused, with the line, are duplicate keys, syntax errors, aliases (a few lines of them fill the memory),
@@ -54,17 +56,17 @@ def read_text(text, origin, *, texts=()):
 class _Strict(yaml.SafeLoader):
     """The safe loader, made to refuse what it would silently change or blow up."""
 
-    def __init__(self, stream, texts=()):
+    def __init__(self, stream: Any, texts: Sequence[str] = ()) -> None:
         super().__init__(stream)
         self.texts = [path.split(".") for path in texts]
 
-    def get_single_node(self):
+    def get_single_node(self) -> Any:
         node = super().get_single_node()
         for path in self.texts:
             _keep_texts(node, path)
         return node
 
-    def compose_node(self, parent, index):
+    def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.events.AliasEvent):
             raise yaml.constructor.ConstructorError(
                 None, None, "aliases are not accepted", self.peek_event().start_mark
@@ -75,7 +77,7 @@ class _Strict(yaml.SafeLoader):
 REWRITTEN = {f"tag:yaml.org,2002:{kind}" for kind in ("int", "float", "bool", "timestamp", "value", "merge")}
 
 
-def _keep_texts(node, path):
+def _keep_texts(node: Any, path: list[str]) -> None:
     """Let the values of a mapping be the texts that they are; nothing is done where there is no such mapping."""
     for key, value in node.value if isinstance(node, yaml.MappingNode) else ():
         if path and key.value == path[0]:
@@ -84,7 +86,7 @@ def _keep_texts(node, path):
             value.tag = yaml.resolver.BaseResolver.DEFAULT_SCALAR_TAG
 
 
-def _unique(loader, node, deep=False):
+def _unique(loader: Any, node: Any, deep: bool = False) -> dict[Any, Any]:
     seen = set()
     for key_node, _ in node.value:
         key = loader.construct_object(key_node, deep=True)
@@ -100,29 +102,29 @@ def _unique(loader, node, deep=False):
 WRITTEN = {
     "int": (
         r"[-+]?(0|[1-9][0-9_]*)",
-        "is no decimal number; write it without leading zeros, or as text in quotes",
+        "is not a decimal number; write it without leading zeros, or as text in quotes",
     ),
     "float": (
         r"[-+]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9][0-9_]*)([eE][-+][0-9]+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
-        "is no decimal number of 64 bits; write one, or a text in quotes",
+        "is not a decimal number of 64 bits; write one, or a text in quotes",
     ),
     "bool": (r"(?i)true|false", "may be a word or a boolean; write true or false, or the word in quotes"),
-    "timestamp": (r"(?s).+", "is no date that there is; a text that looks like one stands in quotes"),
+    "timestamp": (r"(?s).+", "is not a date of the calendar; a text that looks like one stands in quotes"),
 }
 
 
-def _add(kind, pattern, wrong):
+def _add(kind: str, pattern: str, wrong: str) -> None:
     """Let the loader refuse, with its line, what is not written so or has no value."""
     own = getattr(yaml.SafeLoader, f"construct_yaml_{kind}")
 
-    def construct(loader, node):
+    def construct(loader: Any, node: Any) -> Any:
         value = loader.construct_scalar(node)
         try:
             if re.fullmatch(pattern, value):
-                made = own(loader, node)
-                if kind == "float" and _lost(value, made):
+                parsed = own(loader, node)
+                if kind == "float" and _lost(value, parsed):
                     raise ValueError
-                return value if kind == "timestamp" else made
+                return value if kind == "timestamp" else parsed
         except (ValueError, AttributeError):  # a 13th month, 5,000 digits, what a tag calls a date
             pass
         raise yaml.constructor.ConstructorError(None, None, f"{value[:40]} {wrong}", node.start_mark)
@@ -130,13 +132,12 @@ def _add(kind, pattern, wrong):
     _Strict.add_constructor(f"tag:yaml.org,2002:{kind}", construct)
 
 
-def _lost(text, number):
-    """Say whether digits became infinity, or zero: they are beyond what 64 bits hold."""
-    digits = re.match(r"[-+]?([0-9_.]*)", text)[1]
-    return bool(re.search("[1-9]", digits)) and (math.isinf(number) or number == 0)
+def _lost(text: str, number: float) -> bool:
+    """Tell whether digits became infinity, or zero: they are beyond what 64 bits hold."""
+    return bool(re.match(r"[-+]?[0-9_.]*[1-9]", text)) and (math.isinf(number) or number == 0)
 
 
-def _of_yaml_alone(loader, node):
+def _of_yaml_alone(loader: Any, node: Any) -> NoReturn:
     kind = node.tag.rpartition(":")[2]
     wrong = f"!!{kind} is not accepted; expected texts, numbers, booleans, lists and mappings"
     raise yaml.constructor.ConstructorError(None, None, wrong, node.start_mark)

@@ -2,12 +2,16 @@
 
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_DOWN, ROUND_HALF_UP, Decimal, InvalidOperation
+from typing import Final, Literal
 
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
-from workbench.costs.listing import price
+from workbench.costs.listing import Amount, Prices, price
 
 CENT = Decimal("0.01")
-EXACT, COMPONENTS, SUM = "exact", "components", "sum"
+EXACT: Final = "exact"
+COMPONENTS: Final = "components"
+SUM: Final = "sum"
 
 
 @dataclass(frozen=True)
@@ -26,8 +30,9 @@ class Cluster:
     volumes_usd: Decimal
     sources: tuple[str, ...]
 
-    def usd(self, rounding=EXACT):
-        """Return all of it.
+    @checked
+    def usd(self, rounding: Literal["exact", "components", "sum"] = EXACT) -> Decimal:
+        """Return the whole cost in USD.
 
         Args:
             rounding: `exact`; `components`: each part to cents, then added; `sum`: added, then to cents. Published
@@ -36,15 +41,13 @@ class Cluster:
         Raises:
             ValueError: no such rounding.
         """
-        if rounding not in (EXACT, COMPONENTS, SUM):
-            raise ArgumentError(f"no rounding {rounding!r}; there are {EXACT}, {COMPONENTS}, {SUM}")
         parts = (self.machines_usd, self.service_usd, self.volumes_usd)
-        if rounding == COMPONENTS:
-            return sum(_cents(part) for part in parts)
-        return _cents(sum(parts)) if rounding == SUM else sum(parts)
+        total = sum(map(_cents, parts) if rounding == COMPONENTS else parts, Decimal(0))
+        return _cents(total) if rounding == SUM else total
 
 
-def hours(seconds, *, places=None):
+@checked
+def hours(seconds: Amount, *, places: int | None = None) -> Decimal:
     """Return seconds as hours.
 
     Args:
@@ -54,12 +57,21 @@ def hours(seconds, *, places=None):
     Raises:
         ValueError: seconds are below 0.
     """
-    (seconds,) = _amounts(seconds=seconds)
-    found = seconds / 3600
-    return found if places is None else found.quantize(Decimal(1).scaleb(-places), ROUND_DOWN)
+    exact = _amounts(seconds=seconds)[0] / 3600
+    return exact if places is None else exact.quantize(Decimal(1).scaleb(-places), ROUND_DOWN)
 
 
-def cluster(listed, instance, *, machines, hours, volume_gb=20, volume="gp2", emr=True):
+@checked
+def cluster(
+    listed: Prices,
+    instance: str,
+    *,
+    machines: Amount,
+    hours: Amount,
+    volume_gb: Amount = 20,
+    volume: str = "gp2",
+    emr: bool = True,
+) -> Cluster:
     """Return what machines cost: EC2, EMR on top of it, and a volume each.
 
     Args:
@@ -77,7 +89,7 @@ def cluster(listed, instance, *, machines, hours, volume_gb=20, volume="gp2", em
     Raises:
         ValueError: something has no price, or an amount is below 0.
     """
-    machines, hours, volume_gb = _amounts(machines=machines, hours=hours, volume_gb=volume_gb)
+    count, duration, gb = _amounts(machines=machines, hours=hours, volume_gb=volume_gb)
     offered, disk = price(listed, "instance", instance), price(listed, "volume", volume)
     kinds = ("ec2", "emr") if emr else ("ec2",)
     if missing := [kind for kind in kinds if kind not in offered]:
@@ -88,12 +100,13 @@ def cluster(listed, instance, *, machines, hours, volume_gb=20, volume="gp2", em
     hourly = Decimal(disk["usd_per_gb_month"]) / listed.table["about"]["hours_per_month"]
     used = {disk["source"], *(offered[kind]["source"] for kind in kinds)}
     return Cluster(
-        machines * rate["ec2"] * hours, machines * rate.get("emr", Decimal(0)) * hours,
-        machines * volume_gb * hourly * hours, tuple(sorted(listed.sources[name] for name in used)),
+        count * rate["ec2"] * duration, count * rate.get("emr", Decimal(0)) * duration,
+        count * gb * hourly * duration, tuple(sorted(listed.sources[name] for name in used)),
     )  # fmt: skip
 
 
-def glue_usd(listed, *, dpus, seconds, execution="standard"):
+@checked
+def glue_usd(listed: Prices, *, dpus: Amount, seconds: Amount, execution: str = "standard") -> Decimal:
     """Return what a Glue job costs: DPUs by the second, a shortest time at least.
 
     Args:
@@ -105,12 +118,13 @@ def glue_usd(listed, *, dpus, seconds, execution="standard"):
     Raises:
         ValueError: there is no such execution class, or an amount is below 0.
     """
-    dpus, seconds = _amounts(dpus=dpus, seconds=seconds)
+    units, duration = _amounts(dpus=dpus, seconds=seconds)
     rate = price(listed, "glue", execution)
-    return Decimal(rate["usd_per_dpu_hour"]) * dpus * max(seconds, Decimal(rate["minimum_seconds"])) / 3600
+    return Decimal(rate["usd_per_dpu_hour"]) * units * max(duration, Decimal(rate["minimum_seconds"])) / 3600
 
 
-def athena_usd(listed, *, size, queries=1):
+@checked
+def athena_usd(listed: Prices, *, size: Amount, queries: Amount = 1) -> Decimal:
     """Return what queries of Athena cost that scan so many bytes each: by the megabyte begun, ten at least.
 
     Args:
@@ -121,14 +135,15 @@ def athena_usd(listed, *, size, queries=1):
     Raises:
         ValueError: an amount is below 0.
     """
-    size, queries = _amounts(size=size, queries=queries)
+    scanned, count = _amounts(size=size, queries=queries)
     rate = price(listed, "athena", "sql")
     unit = Decimal(rate["bytes_per_step"])
-    billed = max((size / unit).to_integral_value(ROUND_CEILING) * unit, Decimal(rate["minimum_bytes"]))
-    return Decimal(rate["usd_per_tb"]) * billed * queries / rate["bytes_per_tb"]
+    billed = max((scanned / unit).to_integral_value(ROUND_CEILING) * unit, Decimal(rate["minimum_bytes"]))
+    return Decimal(rate["usd_per_tb"]) * billed * count / rate["bytes_per_tb"]
 
 
-def break_even(once, *, before, after):
+@checked
+def break_even(once: Amount, *, before: Amount, after: Amount) -> int | None:
     """Return how many queries pay for work done once: a compaction, a layout that takes longer to load.
 
     Args:
@@ -143,26 +158,26 @@ def break_even(once, *, before, after):
     Raises:
         ValueError: an amount is below 0.
     """
-    once, before, after = _amounts(once=once, before=before, after=after)
-    if once == 0 and after <= before:
+    work, dear, cheap = _amounts(once=once, before=before, after=after)
+    if work == 0 and cheap <= dear:
         return 0
-    if after >= before:
+    if cheap >= dear:
         return None
-    return int((once / (before - after)).to_integral_value(ROUND_CEILING))
+    return int((work / (dear - cheap)).to_integral_value(ROUND_CEILING))
 
 
-def _amounts(**named):
+def _amounts(**named: Amount) -> list[Decimal]:
     """Return amounts as Decimal; a float is taken as it is written."""
-    found = []
+    amounts = []
     for name, value in named.items():
         try:
-            found.append(amount := Decimal(str(value)))
+            amounts.append(amount := Decimal(str(value)))
         except InvalidOperation:
             amount = Decimal("NaN")
         if not amount.is_finite() or amount < 0:
-            raise ArgumentError(f"{name} is {value}; an amount is a number from 0")
-    return found
+            raise ArgumentError(f"{name} must be an amount, a number of at least 0, found {value}")
+    return amounts
 
 
-def _cents(amount):
+def _cents(amount: Decimal) -> Decimal:
     return amount.quantize(CENT, ROUND_HALF_UP)

@@ -4,11 +4,14 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 
+Amount = int | float | str | Decimal  # as `costs` takes one; a float is taken as it is written
 # kind of price in a file: whether one entry holds several prices
 KINDS = {
     "storage": False, "requests": False, "retrieval": True, "instance": True, "volume": False, "glue": False,
@@ -39,7 +42,8 @@ class Prices:
     table: Mapping[str, Any]
 
 
-def prices(service="s3", *, file=None):
+@checked
+def prices(service: str = "s3", *, file: str | Path | None = None) -> Prices:
     """Read a dated price file.
 
     Args:
@@ -47,56 +51,56 @@ def prices(service="s3", *, file=None):
         file: path of a file of your own with the same keys, for another region or contract.
 
     Raises:
-        ValueError: there is no such file, or a price in it lacks a source or is no amount.
+        ValueError: there is no such file, or a price in it lacks a source or is not an amount.
     """
     shipped = Path(__file__).parents[1] / "prices"
     path = Path(file) if file else shipped / f"{service}.toml"
     if not path.is_file():
-        there = ", ".join(sorted(found.stem for found in shipped.glob("*.toml")))
-        raise ArgumentError(f"there is no price file {path if file else service}; there are {there}")
+        names = ", ".join(sorted(known.stem for known in shipped.glob("*.toml")))
+        raise ArgumentError(f"there is no price file {path if file else service}; there are {names}")
     try:
         table = tomllib.loads(path.read_text(encoding="utf-8"))
         about = table["about"]
         day = date.fromisoformat(about["date"])
-        found = Prices(about["service"], about["region"], about["currency"], day, table["sources"], table)
+        listed = Prices(about["service"], about["region"], about["currency"], day, table["sources"], table)
         _check(table)
     except (KeyError, ValueError, TypeError, AttributeError) as error:
-        raise ArgumentError(f"{path} is no price file: {error}") from None
-    return found
+        raise ArgumentError(f"{path} is not a price file: {error}") from None
+    return listed
 
 
-def price(listed, kind, name):
+def price(listed: Prices, kind: str, name: str) -> Any:
     """Return one entry of a price file.
 
     Raises:
         ValueError: it has none of that kind and name.
     """
-    found = listed.table.get(kind, {})
-    if name not in found:
-        raise ArgumentError(f"no {kind} price for {name!r} in {listed.region}; there are {', '.join(found)}")
-    return found[name]
+    entries = listed.table.get(kind, {})
+    if name not in entries:
+        raise ArgumentError(f"no {kind} price for {name!r} in {listed.region}; there are {', '.join(entries)}")
+    return entries[name]
 
 
-def _check(table):
-    """Refuse a kind nobody knows, a price without a known source, and an amount that is none."""
+def _check(table: Mapping[str, Any]) -> None:
+    """Refuse an unknown kind of price, a price without a known source, and an amount that is not a number."""
     kinds = set(table) - {"about", "sources"}
     if not kinds or kinds - set(KINDS):
-        told = ", ".join(sorted(kinds - set(KINDS))) or "none"
-        raise ArgumentError(f"its kinds of prices are among {', '.join(KINDS)}, found {told}")
+        unknown = ", ".join(sorted(kinds - set(KINDS))) or "none"
+        raise ArgumentError(f"its kinds of prices are among {', '.join(KINDS)}, found {unknown}")
     for kind in sorted(kinds):
         for name, entry in table[kind].items():
-            for one in entry.values() if KINDS[kind] else [entry]:
-                _check_price(f"{kind}.{name}", one, table["sources"])
+            for part in entry.values() if KINDS[kind] else [entry]:
+                _check_price(f"{kind}.{name}", part, table["sources"])
 
 
-def _check_price(name, one, sources):
-    if one["source"] not in sources:
-        raise ArgumentError(f"{name} names the source {one['source']!r}, which is not listed")
-    if not any(key.startswith("usd_") for key in one):
+def _check_price(name: str, entry: Mapping[str, Any], sources: Mapping[str, str]) -> None:
+    if entry["source"] not in sources:
+        raise ArgumentError(f"{name} names the source {entry['source']!r}, which is not listed")
+    if not any(key.startswith("usd_") for key in entry):
         raise ArgumentError(f"{name} has no amount: usd_…")
-    if one.get("seen", SEEN[0]) not in SEEN:
-        raise ArgumentError(f"{name} was seen {one['seen']!r}; there are {', '.join(SEEN)}")
-    for key, value in one.items():
+    if entry.get("seen", SEEN[0]) not in SEEN:
+        raise ArgumentError(f"{name} was seen {entry['seen']!r}; there are {', '.join(SEEN)}")
+    for key, value in entry.items():
         amount = isinstance(value, str) and value.replace(".", "", 1).isdigit()
         if key.startswith("usd_") and not amount:
             raise ArgumentError(f"{name}.{key} is {value!r}; an amount is text such as '0.023'")

@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 from decimal import Decimal
 
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
-from workbench.costs.listing import price
+from workbench.costs.listing import Amount, Prices, price
 
 
 @dataclass(frozen=True)
@@ -32,8 +33,9 @@ class Retrieval:
     sources: tuple[str, ...]
 
 
-def storage_usd(listed, storage_class, size, days):
-    """Return what it costs to keep bytes in a class of S3 for some days.
+@checked
+def storage_usd(listed: Prices, storage_class: str, size: int | Decimal, days: Amount) -> Decimal:
+    """Return what it costs in USD to keep bytes in a class of S3 for some days.
 
     Raises:
         ValueError: the class has no price.
@@ -43,17 +45,22 @@ def storage_usd(listed, storage_class, size, days):
     return rate * size / about["bytes_per_gb"] * Decimal(str(days)) / about["days_per_month"]
 
 
-def minimum_days(listed, storage_class):
+@checked
+def minimum_days(listed: Prices, storage_class: str) -> int:
     """Return for how many days an object of a class is billed at least, also when it is deleted sooner."""
     return price(listed, "storage", storage_class)["minimum_days"]
 
 
-def tiers(listed, archived_as):
+@checked
+def tiers(listed: Prices, archived_as: str) -> tuple[str, ...]:
     """Return the retrieval tiers that a class, or an access tier of Intelligent-Tiering, offers."""
     return tuple(price(listed, "retrieval", archived_as))
 
 
-def retrieval(listed, archived_as, tier, *, objects, size, days):
+@checked
+def retrieval(
+    listed: Prices, archived_as: str, tier: str, *, objects: int, size: int, days: Amount | None
+) -> Retrieval:
     """Return what it costs and takes to restore objects.
 
     Args:
@@ -83,7 +90,8 @@ def retrieval(listed, archived_as, tier, *, objects, size, days):
     )  # fmt: skip
 
 
-def prolonging(listed, *, objects, size, days):
+@checked
+def prolonging(listed: Prices, *, objects: int, size: int, days: Amount) -> Retrieval:
     """Return what it costs to let copies live on: the requests, at the price of a PUT, and the copies."""
     for_requests = Decimal(price(listed, "requests", "STANDARD")["usd_per_1000_puts"]) * objects / 1000
     copies = storage_usd(listed, "STANDARD", size, days)

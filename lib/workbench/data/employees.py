@@ -7,12 +7,20 @@ import io
 import json
 import random
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Annotated, Any, Literal, get_args
 
-from workbench._base.errors import ArgumentError
+from annotated_types import Ge, Le
 
-FORMATS = ("json", "avro", "protobuf")
+from workbench._base.door import checked
+
+Form = Literal["json", "avro", "protobuf"]
+FORMATS = get_args(Form)
+Records = Annotated[int, Ge(1)]
+Share = Annotated[float, Ge(0), Le(1)]
+Write = Callable[[dict[str, Any]], bytes]
 SCHEMA = (
     "kind STRING, op STRING, employee_id BIGINT, changed_at TIMESTAMP, age INT, role STRING, team STRING, "
     "name STRING"
@@ -40,15 +48,23 @@ class Changes:
     """
 
     records: list[tuple[str, bytes]]
-    employees: dict
-    readings: list
+    employees: dict[int, dict[str, Any]]
+    readings: list[tuple[int, datetime]]
     visits: int
-    errors: dict
-    operations: dict
+    errors: dict[str, int]
+    operations: dict[str, int]
     late: int
 
 
-def made(*, records=5_000, seed=1, bad_share=0.01, late_share=0.02, form="json"):
+@checked
+def made(
+    *,
+    records: Records = 5_000,
+    seed: int = 1,
+    bad_share: Share = 0.01,
+    late_share: Share = 0.02,
+    form: Form = "json",
+) -> Changes:
     """Make changes and readings; the same arguments give the same ones, in every format.
 
     Half of the records are changes of a tenth as many employees (one in ten a delete), a third are badge readings,
@@ -65,9 +81,8 @@ def made(*, records=5_000, seed=1, bad_share=0.01, late_share=0.02, form="json")
         Changes.
 
     Raises:
-        ValueError: an argument does not go.
+        ValueError: an argument is invalid.
     """
-    check(records=records, bad_share=bad_share, late_share=late_share, form=form)
     chance, rows = random.Random(seed), []
     for number in range(records):
         kind = chance.choices(("employee", "reading", "visit"), weights=(50, 33, 17))[0]
@@ -77,43 +92,38 @@ def made(*, records=5_000, seed=1, bad_share=0.01, late_share=0.02, form="json")
     for n in chance.sample(range(records), round(DOUBLE_SHARE * records)):
         order.insert(chance.randint(0, len(order)), n)
     sent, write = [rows[n] for n in order], _writer(form)
-    found = [(str(row["employee_id"]), write(row)) for row in sent]
-    bad = Counter()
+    keyed = [(str(row["employee_id"]), write(row)) for row in sent]
+    bad: Counter[str] = Counter()
     for number in range(round(bad_share * records)):
         what = BAD[number % len(BAD)]
         bad[what] += 1
-        found.insert(chance.randint(0, len(found)), ("bad", _bad(what, chance, write)))
+        keyed.insert(chance.randint(0, len(keyed)), ("bad", _bad(what, chance, write)))
     visits = sum(row["kind"] == "visit" for row in sent)
     changes = [row for row in sent if row["kind"] == "employee"]
-    employees, behind = {}, 0
+    employees: dict[int, dict[str, Any]] = {}
+    behind = 0
     for row in changes:
-        there = employees.get(row["employee_id"])
-        behind += there is not None and there["changed_at"] > row["changed_at"]
-        if there is None or there["changed_at"] < row["changed_at"]:
+        newest = employees.setdefault(row["employee_id"], row)
+        behind += newest["changed_at"] > row["changed_at"]
+        if newest["changed_at"] < row["changed_at"]:
             employees[row["employee_id"]] = row
     kinds = Counter("deleted" if row["op"] == "D" else "upserted" for row in changes)
     readings = [(row["employee_id"], row["changed_at"]) for row in sent if row["kind"] == "reading"]
     errors = dict(bad) | {"no_route": bad["no_route"] + visits}
-    return Changes(found, employees, readings, visits, errors, dict(kinds), behind)
+    return Changes(keyed, employees, readings, visits, errors, dict(kinds), behind)
 
 
-def check(*, records, bad_share=0.0, late_share=0.0, form="json"):
+@checked
+def check(*, records: Records, bad_share: Share = 0.0, late_share: Share = 0.0, form: Form = "json") -> None:
     """Refuse what `made` refuses, before a session or a broker is started for it.
 
     Raises:
         ValueError: with the argument, its value and what was expected.
     """
-    if isinstance(records, bool) or not isinstance(records, int) or records < 1:
-        raise ArgumentError(f"records is {records!r}, expected a whole number from 1")
-    for name, share in (("bad_share", bad_share), ("late_share", late_share)):
-        if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-            raise ArgumentError(f"{name} is {share!r}, expected a number from 0 to 1")
-    if form not in FORMATS:
-        raise ArgumentError(f"form is {form!r}, expected one of {', '.join(FORMATS)}")
 
 
-def _row(chance, number, kind, employees):
-    row = dict.fromkeys(FIELDS) | {
+def _row(chance: random.Random, number: int, kind: str, employees: int) -> dict[str, Any]:
+    row: dict[str, Any] = dict.fromkeys(FIELDS) | {
         "kind": kind,
         "employee_id": chance.randrange(employees),
         "changed_at": FIRST + timedelta(seconds=number),  # each its own: the newest of an employee is one
@@ -125,11 +135,11 @@ def _row(chance, number, kind, employees):
     return row
 
 
-def _bad(what, chance, write):
+def _bad(what: str, chance: random.Random, write: Write) -> bytes:
     row = _row(chance, chance.randrange(10**6), "employee", 10)
     if what == "undecodable":
         return b"\xff" + write(row)[: chance.randint(1, 9)]
-    change = {
+    change: dict[str, dict[str, Any]] = {
         "no_route": {"kind": "nobody"},
         "null_in_key": {"employee_id": None},
         "unknown_operation": {"op": "X"},
@@ -137,13 +147,14 @@ def _bad(what, chance, write):
     return write(row | change[what])
 
 
-def _writer(form):
+def _writer(form: Form) -> Write:
     """Return the function that makes a row's bytes."""
-    return {"json": _json, "avro": _avro, "protobuf": _protobuf}[form]()
+    writers: dict[Form, Callable[[], Write]] = {"json": _json, "avro": _avro, "protobuf": _protobuf}
+    return writers[form]()
 
 
-def _json():
-    def write(row):
+def _json() -> Write:
+    def write(row: dict[str, Any]) -> bytes:
         plain = {name: value for name, value in row.items() if value is not None}
         if row["changed_at"]:
             plain["changed_at"] = f"{row['changed_at']:%Y-%m-%dT%H:%M:%SZ}"
@@ -152,10 +163,10 @@ def _json():
     return write
 
 
-def avro_schema():
+def avro_schema() -> str:
     """Return the Avro schema of a record, JSON text; every field may be null."""
-    kinds = {"STRING": "string", "BIGINT": "long", "INT": "int"}
-    kinds["TIMESTAMP"] = {"type": "long", "logicalType": "timestamp-micros"}
+    timestamp = {"type": "long", "logicalType": "timestamp-micros"}
+    kinds = {"STRING": "string", "BIGINT": "long", "INT": "int", "TIMESTAMP": timestamp}
     fields = [
         {"name": name, "type": ["null", kinds[kind]], "default": None}
         for name, kind in (part.split() for part in SCHEMA.split(", "))
@@ -163,12 +174,12 @@ def avro_schema():
     return json.dumps({"type": "record", "name": "Change", "namespace": "gsr.avro.post", "fields": fields})
 
 
-def _avro():
+def _avro() -> Write:
     import fastavro
 
     schema = fastavro.parse_schema(json.loads(avro_schema()))
 
-    def write(row):
+    def write(row: dict[str, Any]) -> bytes:
         written = io.BytesIO()
         fastavro.schemaless_writer(written, schema, row)
         return written.getvalue()
@@ -176,7 +187,7 @@ def _avro():
     return write
 
 
-def descriptors():
+def descriptors() -> bytes:
     """Return the FileDescriptorSet, in bytes, of MESSAGE; every field has presence."""
     from google.protobuf import descriptor_pb2, timestamp_pb2
 
@@ -189,22 +200,22 @@ def descriptors():
         field.type = types.get(kind, kinds.TYPE_MESSAGE)
         if kind == "TIMESTAMP":
             field.type_name = ".google.protobuf.Timestamp"
-    found = descriptor_pb2.FileDescriptorSet()
-    timestamp_pb2.DESCRIPTOR.CopyToProto(found.file.add())
-    found.file.add().CopyFrom(file)
-    return found.SerializeToString()
+    files = descriptor_pb2.FileDescriptorSet()
+    timestamp_pb2.DESCRIPTOR.CopyToProto(files.file.add())
+    files.file.add().CopyFrom(file)
+    return files.SerializeToString()
 
 
-def _protobuf():
+def _protobuf() -> Write:
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
     pool = descriptor_pool.DescriptorPool()
     for file in descriptor_pb2.FileDescriptorSet.FromString(descriptors()).file:
         pool.Add(file)
-    made = message_factory.GetMessageClass(pool.FindMessageTypeByName(MESSAGE))
+    change = message_factory.GetMessageClass(pool.FindMessageTypeByName(MESSAGE))
 
-    def write(row):
-        message = made(
+    def write(row: dict[str, Any]) -> bytes:
+        message: Any = change(
             **{name: value for name, value in row.items() if value is not None and name != "changed_at"}
         )
         if row["changed_at"] is not None:

@@ -3,8 +3,11 @@
 import json
 import random
 from dataclasses import dataclass
+from typing import Annotated, Any
 
-from workbench._base.errors import ArgumentError
+from annotated_types import Ge, Le
+
+from workbench._base.door import checked
 from workbench.data import nyc
 
 SCHEMA = (
@@ -14,6 +17,9 @@ SCHEMA = (
 )
 COLUMNS = [part.split()[0] for part in SCHEMA.split(", ")]
 NUMBERS = ("flight", "dep_delay", "arr_delay", "air_time", "distance")
+Flight = dict[str, Any]  # column of SCHEMA to value
+Count = Annotated[int, Ge(1), Le(336_776)]  # of the flights in the file
+Share = Annotated[float, Ge(0), Le(1)]
 
 
 @dataclass(frozen=True)
@@ -37,28 +43,25 @@ class Events:
     out_of_order: list[int]
 
 
-def rows(count):
+@checked
+def rows(count: Count) -> list[Flight]:
     """Read the first flights of 2013 as dictionaries with the columns of SCHEMA, by pandas and without Spark.
 
     Args:
         count: how many, 1 to 336,776.
 
     Raises:
-        ValueError: there are not so many.
+        ValueError: there are fewer.
     """
     import pandas as pd
 
-    if isinstance(count, bool) or not isinstance(count, int) or not 1 <= count <= 336_776:
-        raise ArgumentError(
-            f"count is {count!r}, expected a whole number from 1 to 336,776: the flights there are"
-        )
-    wanted = [*NUMBERS, "carrier", "tailnum", "origin", "dest", "time_hour", "minute"]
-    text = pd.read_csv(nyc.csv("flights"), usecols=wanted, nrows=count, dtype=str, keep_default_na=False)
-    found = []
-    for number, row in enumerate(text.to_dict("records")):
+    columns = [*NUMBERS, "carrier", "tailnum", "origin", "dest", "time_hour", "minute"]
+    table = pd.read_csv(nyc.csv("flights"), usecols=columns, nrows=count, dtype=str, keep_default_na=False)
+    flights = []
+    for number, row in enumerate(table.to_dict("records")):
         numbers = {name: None if row[name] == "NA" else int(row[name]) for name in NUMBERS}
         hour = row["time_hour"].replace(" ", "T").removesuffix("Z")
-        one = {
+        flight = {
             "flight_id": number,
             "carrier": row["carrier"],
             "tailnum": None if row["tailnum"] == "NA" else row["tailnum"],
@@ -66,11 +69,20 @@ def rows(count):
             "dest": row["dest"],
             "scheduled": f"{hour[:14]}{int(row['minute']):02}:00Z",
         } | numbers
-        found.append({name: one[name] for name in COLUMNS})
-    return found
+        flights.append({name: flight[name] for name in COLUMNS})
+    return flights
 
 
-def flights(*, records=20_000, seed=1, bad_share=0.01, duplicate_share=0.01, late_share=0.01, swapped_share=0.01):
+@checked
+def flights(
+    *,
+    records: Count = 20_000,
+    seed: int = 1,
+    bad_share: Share = 0.01,
+    duplicate_share: Share = 0.01,
+    late_share: Share = 0.01,
+    swapped_share: Share = 0.01,
+) -> Events:
     """Make the events of the first flights of 2013, with planted faults; the same arguments give the same events.
 
     Args:
@@ -88,32 +100,32 @@ def flights(*, records=20_000, seed=1, bad_share=0.01, duplicate_share=0.01, lat
         ValueError: a share is not from 0 to 1, or records is not a number of flights.
     """
     shares = {"bad": bad_share, "duplicate": duplicate_share, "late": late_share, "swapped": swapped_share}
-    if wrong := [name for name, share in shares.items() if isinstance(share, bool) or not 0 <= share <= 1]:
-        raise ArgumentError(f"{wrong[0]}_share is {shares[wrong[0]]!r}, expected a number from 0 to 1")
-    found, chance = rows(records), random.Random(seed)
+    all_rows, chance = rows(records), random.Random(seed)
     counts = {name: round(share * records) for name, share in shares.items()}
-    sending = [(float(number), row, None) for number, row in enumerate(found)]
+    # place in the order of sending, and the flight, or the reason and bytes of a bad record
+    sending: list[tuple[float, Flight, tuple[str, bytes] | None]]
+    sending = [(float(number), row, None) for number, row in enumerate(all_rows)]
     early = range(round(records * 0.7))  # those behind have too few left behind them to be late
     late = sorted(chance.sample(early, min(counts["late"], len(early))))
     for number in late:
-        sending[number] = (number + chance.uniform(0.1, 0.3) * records, found[number], None)
+        sending[number] = (number + chance.uniform(0.1, 0.3) * records, all_rows[number], None)
     # only such as stand beside each other when they are sent
     pairs = [n for n in range(1, records, 2) if {n, n - 1}.isdisjoint(late)]
     swapped = sorted(chance.sample(pairs, min(counts["swapped"], len(pairs))))
     for number in swapped:
         sending[number], sending[number - 1] = (
-            (number - 1.0, found[number], None),
-            (float(number), found[number - 1], None),
+            (number - 1.0, all_rows[number], None),
+            (float(number), all_rows[number - 1], None),
         )
     others = sorted(set(range(records)) - set(late))
     twice = chance.sample(others, min(counts["duplicate"], len(others)))
     for number in twice:
-        sending.append((number + chance.uniform(0.5, records * 0.1), found[number], None))
+        sending.append((number + chance.uniform(0.5, records * 0.1), all_rows[number], None))
     for number in range(counts["bad"]):
-        reason, data = spoiled(found[chance.randrange(records)], number)
-        sending.append((chance.uniform(0, records), None, (reason, data)))
-    sending.sort(key=lambda one: one[0])
-    plain = [("bad", bad[1]) if row is None else (row["carrier"], text(row)) for _, row, bad in sending]
+        reason, data = spoiled(all_rows[chance.randrange(records)], number)
+        sending.append((chance.uniform(0, records), {}, (reason, data)))
+    sending.sort(key=lambda item: item[0])
+    plain = [("bad", bad[1]) if bad else (row["carrier"], text(row)) for _, row, bad in sending]
     return Events(
         records=plain,
         unique=list(range(records)),
@@ -124,12 +136,13 @@ def flights(*, records=20_000, seed=1, bad_share=0.01, duplicate_share=0.01, lat
     )
 
 
-def text(row):
+def text(row: Flight) -> bytes:
     """Return an event's bytes."""
     return json.dumps(row, separators=(",", ":")).encode()
 
 
-def spoiled(row, number):
+@checked
+def spoiled(row: Flight, number: int) -> tuple[str, bytes]:
     """Return (the parser's reason, bytes) of a bad record made from a row; the kinds take turns.
 
     Args:

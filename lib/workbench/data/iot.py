@@ -8,13 +8,14 @@ every micro-batch writes one in each partition that it has rows of.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import Annotated
+
+from annotated_types import Ge, Le
 
 from workbench._base import identifiers
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+from workbench._base.typing import DataFrame, SparkSession
 
 SCHEMA = "employee_id BIGINT, age INT, start_date TIMESTAMP, team STRING, role STRING, address STRING, name STRING"
 BUCKETS = 7  # the walkthrough's table has 42, and hundreds of thousands of times as many rows
@@ -60,13 +61,20 @@ class Readings:
         batches: how many micro-batches.
     """
 
-    frame: "DataFrame"
+    frame: DataFrame
     rows: int
     late: int
     batches: int
 
 
-def made(spark, *, rows=100_000, files=420, seed=1):
+@checked
+def made(
+    spark: SparkSession,
+    *,
+    rows: Annotated[int, Ge(1)] = 100_000,
+    files: Annotated[int, Ge(BUCKETS)] = 420,
+    seed: Annotated[int, Ge(0), Le(2**63 - 1)] = 1,
+) -> Readings:
     """Make the readings of two hours around midnight, in the order of time, cut into micro-batches.
 
     A reading is a function of its number and the seed. One in 1,000 came an hour late: it is in a micro-batch of
@@ -84,9 +92,10 @@ def made(spark, *, rows=100_000, files=420, seed=1):
         Readings.
 
     Raises:
-        ValueError: an argument does not go.
+        ValueError: an argument is invalid.
     """
-    _check(rows, files, seed)
+    if files % BUCKETS:
+        raise ArgumentError(f"files must be a multiple of {BUCKETS}, what a micro-batch writes, found {files}")
     batches = files // BUCKETS
     # a range in so many slices: each is a task of its own, and so a file in each partition of the table
     numbers = spark.range(0, rows, 1, batches)
@@ -98,11 +107,14 @@ def made(spark, *, rows=100_000, files=420, seed=1):
     )
 
 
-def columns(seed, rows):
+def columns(seed: int, rows: int) -> tuple[str, ...]:
     """Return the SQL expressions that make SCHEMA's columns of a frame that has a number, `id`."""
     late = f"if(id % {LATE_ONE_IN} = {seed % LATE_ONE_IN}, {HOUR}, 0)"
     at = f"{MIDNIGHT - HOUR * HOURS // 2} + id * {HOUR * HOURS} DIV {rows} - {late}"
-    drawn = lambda what, of: f"pmod(xxhash64(id, {seed}L, '{what}'), {of}L)"  # noqa: E731
+
+    def drawn(what: str, of: int) -> str:
+        return f"pmod(xxhash64(id, {seed}L, '{what}'), {of}L)"
+
     return (
         f"{drawn('employee', 100_000)} AS employee_id",
         f"CAST({drawn('age', 99)} AS INT) AS age",
@@ -114,7 +126,8 @@ def columns(seed, rows):
     )
 
 
-def queries(table, *, after="2026-01-02 00:00:00"):
+@checked
+def queries(table: str, *, after: str = "2026-01-02 00:00:00") -> dict[str, str]:
     """Return the walkthrough's four queries of a table: name to SQL.
 
     Args:
@@ -133,7 +146,8 @@ def queries(table, *, after="2026-01-02 00:00:00"):
     }
 
 
-def create(spark, table, *, properties: Mapping = PROPERTIES):
+@checked
+def create(spark: SparkSession, table: str, *, properties: Mapping[str, str] = PROPERTIES) -> None:
     """Create the walkthrough's table; one that is there is dropped with its files."""
     table = identifiers.quoted(table)
     listed = ", ".join(f"'{name}' = '{value}'" for name, value in properties.items())
@@ -143,17 +157,7 @@ def create(spark, table, *, properties: Mapping = PROPERTIES):
         spark.sql(f"ALTER TABLE {table} ADD PARTITION FIELD {field}")
 
 
-def _copies(seed):
+def _copies(seed: int) -> str:
     # the next number, so that none is both late and there twice
     again = f"if(id % {TWICE_ONE_IN} = {(seed + 1) % TWICE_ONE_IN}, 2, 1)"
     return f"explode(array_repeat(0, {again})) AS copy"
-
-
-def _check(rows, files, seed):
-    for name, value, least in (("rows", rows, 1), ("files", files, BUCKETS)):
-        if isinstance(value, bool) or not isinstance(value, int) or value < least:
-            raise ArgumentError(f"{name} is {value!r}, expected a whole number from {least}")
-    if files % BUCKETS:
-        raise ArgumentError(f"files is {files}, expected a multiple of {BUCKETS}: what a micro-batch writes")
-    if isinstance(seed, bool) or not isinstance(seed, int) or not 0 <= seed < 2**63:
-        raise ArgumentError(f"seed is {seed!r}, expected a whole number from 0 to 2**63 - 1")

@@ -5,12 +5,24 @@ when the key's row is deleted. A value is a whole number, updated_at a column of
 """
 
 import random
+from typing import Annotated
 
-from workbench._base.errors import ArgumentError
+from annotated_types import Ge, Gt, Le
+
+from workbench._base.door import checked
 from workbench.data import nyc
 
+Script = list[dict[str, tuple[int, int] | None]]
 
-def products(*, rows, share, commits, seed):
+
+@checked
+def products(
+    *,
+    rows: Annotated[int, Ge(1)],
+    share: Annotated[float, Gt(0), Le(1)],
+    commits: Annotated[int, Ge(0)],
+    seed: int,
+) -> Script:
     """Make up the lives of products: a tenth of the changes deletes, a tenth keeps updated_at.
 
     Args:
@@ -25,26 +37,23 @@ def products(*, rows, share, commits, seed):
     Raises:
         ValueError: an argument is out of its range.
     """
-    if rows < 1 or not 0 < share <= 1 or commits < 0:
-        raise ArgumentError(
-            f"rows {rows} from 1, share {share} above 0 up to 1, commits {commits} from 0: one is not"
-        )
     chance, keys = random.Random(seed), [f"P{n:07}" for n in range(rows)]
-    script = [{key: (n % 997, 0) for n, key in enumerate(keys)}]
+    script: Script = [{key: (n % 997, 0) for n, key in enumerate(keys)}]
     for number in range(1, commits + 1):
         some = chance.sample(keys, max(1, round(rows * share)))
         script.append({key: _changed(chance, number) for key in some})
     return script
 
 
-def _changed(chance, number):
+def _changed(chance: random.Random, number: int) -> tuple[int, int] | None:
     if chance.random() < 0.1:
         return None
     return chance.randrange(997), 0 if chance.random() < 0.1 else number
 
 
-def planes(*, commits):
-    """Tell the lives of the real aircraft of New York 2013: how many flights each made, month by month.
+@checked
+def planes(*, commits: Annotated[int, Ge(0), Le(11)]) -> Script:
+    """Read the lives of the real aircraft of New York 2013: how many flights each made, month by month.
 
     An aircraft that did not fly in a month is gone in that month's commit.
 
@@ -55,29 +64,29 @@ def planes(*, commits):
         list of commits + 1 dictionaries; keys are tail numbers, values flights in the month.
 
     Raises:
-        ValueError: there are not so many months.
+        ValueError: commits is not an integer from 0 to 11.
     """
     import pandas as pd
 
-    if not 0 <= commits <= 11:
-        raise ArgumentError(f"commits is {commits}, expected 0 to 11: a month each, after January")
     flown = pd.read_csv(nyc.csv("flights"), usecols=["month", "tailnum"]).groupby("month").tailnum.value_counts()
-    script, before = [], {}
+    script: Script = []
+    before: set[str] = set()
     for month in range(1, commits + 2):
         now = {key: (int(count), month) for key, count in sorted(flown[month].to_dict().items())}
-        script.append(now | dict.fromkeys(sorted(set(before) - set(now))))
-        before = now
+        script.append({**now, **dict.fromkeys(sorted(before - set(now)))})
+        before = set(now)
     return script
 
 
-def history(script):
+def history(script: Script) -> list[tuple[str, int, int, int | None]]:
     """Return the versions that a script's rows went through, by plain Python.
 
     Returns:
         list of (key, value, first commit, commit that ended it or None), sorted; commits count from 1. A commit
         that leaves a row as it was begins no version.
     """
-    versions, alive = [], {}
+    versions: list[tuple[str, int, int, int | None]] = []
+    alive: dict[str, tuple[int, tuple[int, int]]] = {}
     for number, step in enumerate(script, 1):
         for key, row in step.items():
             if key in alive and alive[key][1] != row:

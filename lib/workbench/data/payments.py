@@ -2,8 +2,11 @@
 
 import random
 from dataclasses import dataclass
+from typing import Annotated
 
-from workbench._base.errors import ArgumentError
+from annotated_types import Ge
+
+from workbench._base.door import checked
 
 # Spark would shuffle an UPDATE's rows by the drawn names of their files, and write one file or two by chance
 CREATE = (
@@ -29,7 +32,8 @@ class Step:
     rows: dict[int, int]
 
 
-def made(*, commits=24, seed=1):
+@checked
+def made(*, commits: Annotated[int, Ge(1)] = 24, seed: int = 1) -> list[Step]:
     """Make the commits of a table made by `CREATE`; the same arguments give the same ones.
 
     Three appends of 100 payments, each one file, then an UPDATE that raises one payment in ten by 1: copy-on-write
@@ -43,11 +47,10 @@ def made(*, commits=24, seed=1):
         list of Step.
 
     Raises:
-        ValueError: commits is no whole number from 1.
+        ValueError: commits is not an integer of at least 1.
     """
-    if isinstance(commits, bool) or not isinstance(commits, int) or commits < 1:
-        raise ArgumentError(f"commits is {commits!r}, expected a whole number from 1")
-    chance, rows, found = random.Random(seed), {}, []
+    chance, steps = random.Random(seed), []
+    rows: dict[int, int] = {}
     for number in range(1, commits + 1):
         if number % EVERY == 0:
             digit = chance.randrange(10)
@@ -60,5 +63,5 @@ def made(*, commits=24, seed=1):
             )
             sql = f"INSERT INTO {{table}} {values}"
             rows = rows | {id: id * factor % 1000 for id in range(first, first + ROWS)}
-        found.append(Step(sql, 0 if number % EVERY == 0 else ROWS, rows))
-    return found
+        steps.append(Step(sql, 0 if number % EVERY == 0 else ROWS, rows))
+    return steps

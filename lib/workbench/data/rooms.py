@@ -6,12 +6,12 @@ an hour of readings, and a new file in which the living room reads about 100 °C
 """
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Annotated
 
-from workbench._base.errors import ArgumentError
+from annotated_types import Ge, Le
 
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+from workbench._base.door import checked
+from workbench._base.typing import Column, DataFrame, SparkSession
 
 ROOMS = ("kitchen", "living", "myroom")
 SCHEMA = "current_time TIMESTAMP, current_temperature DOUBLE, current_humidity DOUBLE, room_type STRING"
@@ -32,12 +32,18 @@ class Rooms:
         planted: one row a wrong reading of `new`: room_type, current_time, reason.
     """
 
-    base: "DataFrame"
-    new: "DataFrame"
-    planted: "DataFrame"
+    base: DataFrame
+    new: DataFrame
+    planted: DataFrame
 
 
-def rooms(spark, *, readings=10_000, seed=1):
+@checked
+def rooms(
+    spark: SparkSession,
+    *,
+    readings: Annotated[int, Ge(2 * len(ROOMS))] = 10_000,
+    seed: Annotated[int, Ge(-(2**63)), Le(2**63 - 1)] = 1,
+) -> Rooms:
     """Generate the readings of the rooms, one row a reading, unique by room and time.
 
     The rooms are read in turn, evenly spread over 55 minutes; a reading is a function of its number and the seed,
@@ -47,18 +53,14 @@ def rooms(spark, *, readings=10_000, seed=1):
     Args:
         spark: any session; times are written in its time zone.
         readings: base and new together, at least 2 a room.
-        seed: any integer.
+        seed: any integer of 64 bits.
 
     Returns:
         Rooms; its frames are lazy and come in no order.
 
     Raises:
-        ValueError: readings is no whole number of 6 or more, or seed is no whole number.
+        ValueError: readings is not an integer of at least 6, or seed is not an integer of 64 bits.
     """
-    if isinstance(readings, bool) or not isinstance(readings, int) or readings < 2 * len(ROOMS):
-        raise ArgumentError(f"readings is {readings!r}, expected a whole number of {2 * len(ROOMS)} or more")
-    if isinstance(seed, bool) or not isinstance(seed, int) or not -(2**63) <= seed < 2**63:
-        raise ArgumentError(f"seed is {seed!r}, expected a whole number of 64 bits")
     everything = _numbered(spark, readings, seed)
     columns = [part.split()[0] for part in SCHEMA.split(", ")]
     return Rooms(
@@ -68,7 +70,7 @@ def rooms(spark, *, readings=10_000, seed=1):
     )
 
 
-def _numbered(spark, readings, seed):
+def _numbered(spark: SparkSession, readings: int, seed: int) -> DataFrame:
     from pyspark.sql import functions as F
 
     turns = -(-readings // len(ROOMS))  # how often each room is read
@@ -94,7 +96,7 @@ def _numbered(spark, readings, seed):
     )
 
 
-def _noise(seed, what):
+def _noise(seed: int, what: str) -> Column:
     """Return a number from 0 up to 1, a function of the reading's number, the seed and what it is for."""
     from pyspark.sql import functions as F
 

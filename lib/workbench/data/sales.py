@@ -5,8 +5,11 @@ from collections import Counter
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
+from typing import Annotated
 
-from workbench._base.errors import ArgumentError
+from annotated_types import Ge
+
+from workbench._base.door import checked
 
 SCHEMA = (
     "transaction_id STRING NOT NULL, date TIMESTAMP NOT NULL, customer_id STRING NOT NULL, "
@@ -36,10 +39,11 @@ class Sales:
     minutes: dict[datetime, Decimal]
 
 
-def made(*, records=1_000, seed=1):
+@checked
+def made(*, records: Annotated[int, Ge(1)] = 1_000, seed: int = 1) -> Sales:
     """Make sales, three in ten seconds; the same arguments give the same sales.
 
-    The amount is quantity times price, in whole cents: a price is a decimal here and no float.
+    The amount is quantity times price, in whole cents: a price is a decimal here, not a float.
 
     Args:
         records: how many.
@@ -49,11 +53,10 @@ def made(*, records=1_000, seed=1):
         Sales.
 
     Raises:
-        ValueError: records is no whole number from 1.
+        ValueError: records is not an integer of at least 1.
     """
-    if isinstance(records, bool) or not isinstance(records, int) or records < 1:
-        raise ArgumentError(f"records is {records!r}, expected a whole number from 1")
-    chance, found, minutes = random.Random(seed), [], Counter()
+    chance, sales = random.Random(seed), []
+    minutes: Counter[datetime] = Counter()
     for number in range(records):
         at = FIRST + timedelta(seconds=number // 3 * SECONDS_BETWEEN)
         category = chance.choice(list(PRODUCTS))
@@ -67,14 +70,14 @@ def made(*, records=1_000, seed=1):
             f'"quantity":{quantity},"price_per_unit":{_amount(price)},"cogs":{_amount(cogs)},'
             f'"total_amount":{_amount(total)}}}'
         )
-        found.append((customer, text.encode()))
+        sales.append((customer, text.encode()))
         minutes[at.replace(second=0)] += total
-    return Sales(found, {minute: Decimal(cents).scaleb(-2) for minute, cents in minutes.items()})
+    return Sales(sales, {minute: Decimal(cents).scaleb(-2) for minute, cents in minutes.items()})
 
 
-def _text(chance, length):
+def _text(chance: random.Random, length: int) -> str:
     return "".join(chance.choices(_LETTERS, k=length))
 
 
-def _amount(cents):
+def _amount(cents: int) -> str:
     return f"{cents // 100}.{cents % 100:02}"

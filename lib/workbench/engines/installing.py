@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
 import workbench
@@ -13,8 +14,8 @@ from workbench._base.errors import ArgumentError
 from workbench.engines import profiles
 
 
-def install(engine):
-    """Make a profile ready to run; what is there and right stays.
+def install(engine: profiles.Engine) -> None:
+    """Install what a profile needs to run; what is there and right stays.
 
     Args:
         engine: Engine.
@@ -31,7 +32,7 @@ def install(engine):
         raise ArgumentError(f"engine {engine.name} still cannot run: {wrong}")
 
 
-def _make(engine):
+def _make(engine: profiles.Engine) -> None:
     """Make the environment; the note that it is whole comes last, so that a killed installation is done again."""
     folder = profiles.folder(engine)
     shutil.rmtree(folder, ignore_errors=True)
@@ -43,27 +44,28 @@ def _make(engine):
     (folder / "lock.sha256").write_text(profiles.stamp(engine))
 
 
-def _kernel(engine):
+def _kernel(engine: profiles.Engine) -> None:
     """Link the library into the environment, and tell Jupyter of the kernel: in our environment, not at home."""
     for package in Path(workbench.__file__).resolve().parents[1].glob("workbench*/__init__.py"):
         link = profiles.packages_folder(engine) / package.parent.name
         link.unlink(missing_ok=True)
         link.symlink_to(package.parent)
+    variables = {"JAVA_HOME": str(java.find().parent.parent)}  # by pip it is in our environment only
     spec = {
         "argv": [str(profiles.python(engine)), "-m", "ipykernel_launcher", "-f", "{connection_file}"],
         "display_name": engine.description.partition(", a kernel")[0],
         "language": "python",
-        "env": {"JAVA_HOME": str(java.find().parent.parent)},  # by pip it is in our environment only
+        "env": variables,
     }
     with files.replacing(profiles.kernel_file(engine)) as new:
         new.write_text(json.dumps(spec, indent=1), encoding="utf-8")
     # made when it is missing: here, and not in the first cell of the first notebook
     archive = "from workbench import session; session.class_data_options(('iceberg', 'sqlite'))"
-    _run([str(profiles.python(engine)), "-c", archive], engine, os.environ | spec["env"])
+    _run([str(profiles.python(engine)), "-c", archive], engine, os.environ | variables)
 
 
-def _run(command, engine, env=None):
-    said = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False, env=env)
-    if said.returncode:
-        last = [line for line in said.stderr.splitlines() if line.strip()][-3:]
+def _run(command: list[str], engine: profiles.Engine, env: Mapping[str, str] | None = None) -> None:
+    run = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=False, env=env)
+    if run.returncode:
+        last = [line for line in run.stderr.splitlines() if line.strip()][-3:]
         raise ArgumentError(f"the environment of {engine.name} could not be made: {' '.join(last)[:600]}")

@@ -8,8 +8,10 @@ import importlib.metadata
 import json
 import re
 import sys
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal, Self
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -50,7 +52,7 @@ class Engine(strict.Strict):
     conf: dict[str, str | int | float | bool] = Field(default={})
 
     @model_validator(mode="after")
-    def _whole(self):
+    def _whole(self) -> Self:
         """Refuse what could not run, or would run as something else than it says."""
         if (needed := PACKAGE[self.family]) not in self.packages:
             raise ArgumentError(f"packages name no {needed}, which makes an engine of the family {self.family}")
@@ -63,19 +65,19 @@ class Engine(strict.Strict):
         return self
 
 
-def names():
-    """Return the profiles there are: name to file, sorted."""
-    found = {}
+def names() -> dict[str, Path]:
+    """Return the file of each profile: name to path, sorted by name."""
+    files: dict[str, Path] = {}
     for folder in reversed(settings.places()):
-        found |= {path.stem: path for path in (folder.parent / "engines").glob("*.yml")}
-    return {name: found[name] for name in sorted(found) if name.partition("_")[0] != CHOICES}
+        files |= {path.stem: path for path in (folder.parent / "engines").glob("*.yml")}
+    return {name: files[name] for name in sorted(files) if name.partition("_")[0] != CHOICES}
 
 
-def engine(name):
+def engine(name: str) -> Engine:
     """Read a profile.
 
     Raises:
-        ValueError: there is none of that name, or its file is wrong; the message says which key.
+        ValueError: there is no profile of that name, or its file is wrong; the message says which key.
     """
     known = names()
     if name not in known:
@@ -84,44 +86,48 @@ def engine(name):
         raise ArgumentError(f"no engine {name!r}{hint}; there are {', '.join(known)}")
     values = yaml_files.read(known[name], texts=("conf",))
     try:
-        found = Engine(**({"name": known[name].stem} | values))
+        profile = Engine.model_validate({"name": known[name].stem} | values)
     except ValidationError as error:
         raise ArgumentError(f"{known[name]}: " + "; ".join(_problem(e) for e in error.errors())) from None
     except TypeError:
         raise ArgumentError(f"{known[name]}: expected keys and values, found {type(values).__name__}") from None
-    if found.name != known[name].stem:  # it would be asked for by that name, and be another one
-        raise ArgumentError(f"{known[name]}: name is {found.name}; a profile has the name of its file")
-    return found
+    if profile.name != known[name].stem:  # it would be asked for by that name, and be another one
+        raise ArgumentError(f"{known[name]}: name is {profile.name}; a profile has the name of its file")
+    return profile
 
 
-def require(engine):
+def require(engine: Engine) -> None:
     """Refuse a profile that is not what is installed beside us.
 
     Raises:
         ValueError: a package is missing or of another version.
     """
-    for package, wanted in engine.packages.items():
-        if (there := _version(package)) != wanted:
-            raise ArgumentError(
-                f"engine {engine.name} is {package} {wanted}, here is {there}: it needs a process of its own"
-            )
+    if wrong := _other_version(engine, _version):
+        package, expected, actual = wrong
+        raise ArgumentError(
+            f"engine {engine.name} is {package} {expected}, here is {actual}: it needs a process of its own"
+        )
 
 
-def lacks(engine):
-    """Say what this machine lacks to run a profile in a process, and what to do; None when it can run."""
+def _other_version(engine: Engine, version_of: Callable[[str], str]) -> tuple[str, str, str] | None:
+    """Return the first package of another version: its name, the version expected and the one there; else None."""
+    actual = {package: version_of(package) for package in engine.packages}
+    wrong = ((name, expected, actual[name]) for name, expected in engine.packages.items())
+    return next((package for package in wrong if package[1] != package[2]), None)
+
+
+def lacks(engine: Engine) -> str | None:
+    """Return what this machine lacks to run a profile in a process, and what to do; None when it can run."""
     if engine.own_environment:
         if not installed(engine):
             return f"its environment is not there: workbench engines install {engine.name}"
-        for package, wanted in engine.packages.items():
-            if (there := _locked(engine, package)) != wanted:
-                return f"it is {package} {wanted}, its environment has {there}, from {engine.name}.lock"
-    else:
-        for package, wanted in engine.packages.items():
-            if (there := _version(package)) != wanted:
-                return f"it is {package} {wanted}, here is {there}"
+        if wrong := _other_version(engine, partial(_locked, engine)):
+            return f"it is {wrong[0]} {wrong[1]}, its environment has {wrong[2]}, from {engine.name}.lock"
+    elif wrong := _other_version(engine, _version):
+        return f"it is {wrong[0]} {wrong[1]}, here is {wrong[2]}"
     try:
-        for coordinate, wrong in jars.problems(jars.named(*jars_of(engine))).items():
-            return f"{coordinate} is {wrong}: workbench engines install {engine.name}"
+        for coordinate, problem in jars.problems(jars.named(*jars_of(engine))).items():
+            return f"{coordinate} is {problem}: workbench engines install {engine.name}"
         if engine.family == "spark":
             java.find()
     except ValueError as error:
@@ -129,14 +135,13 @@ def lacks(engine):
     return None
 
 
-def jars_of(engine):
+def jars_of(engine: Engine) -> tuple[str, ...]:
     """Return the names of a profile's jars, and of those that notebooks in its kernel may need beside them."""
-    line = engine.packages["pyspark"].rpartition(".")[0] if engine.kernel else None
-    pair = java.pairs().get(line, {})
+    pair = java.pairs().get(engine.packages["pyspark"].rpartition(".")[0], {}) if engine.kernel else {}
     return tuple(dict.fromkeys((*engine.jars, *pair.get("jars", {}).values(), *pair.get("s3", ()))))
 
 
-def folder(engine):
+def folder(engine: Engine) -> Path:
     """Return the folder of a profile's own environment, whether it is there or not.
 
     It is the folder itself and no link to it: archives of classes are known by the paths in them.
@@ -144,37 +149,37 @@ def folder(engine):
     return (settings.home() / ".workbench" / "engines" / engine.name).resolve()
 
 
-def python(engine):
+def python(engine: Engine) -> Path | None:
     """Return the interpreter that runs a profile; None for ours."""
     return folder(engine) / "bin" / "python" if engine.own_environment else None
 
 
-def packages_folder(engine):
+def packages_folder(engine: Engine) -> Path:
     """Return the folder of the packages in a profile's own environment, which is there."""
     return next(folder(engine).glob("lib/python*/site-packages"))
 
 
-def kernel_file(engine):
+def kernel_file(engine: Engine) -> Path:
     """Return the file by which Jupyter in our environment knows the kernel of a profile."""
     return Path(sys.prefix) / "share" / "jupyter" / "kernels" / engine.name / "kernel.json"
 
 
-def lacks_kernel(engine):
-    """Say what lacks to run a notebook in the kernel of a profile, and what to do; None when it can be."""
+def lacks_kernel(engine: Engine) -> str | None:
+    """Return what is missing to run a notebook in the kernel of a profile, and what to do; None for nothing."""
     try:
-        there = json.loads(kernel_file(engine).read_text(encoding="utf-8"))["argv"][0] == str(python(engine))
+        linked = json.loads(kernel_file(engine).read_text(encoding="utf-8"))["argv"][0] == str(python(engine))
     except (OSError, ValueError, KeyError, IndexError):
-        there = False
+        linked = False
     return lacks(engine) or (
-        None if there else f"its kernel is not there: workbench engines install {engine.name}"
+        None if linked else f"its kernel is not there: workbench engines install {engine.name}"
     )
 
 
-def versions(engine):
+def versions(engine: Engine) -> dict[str, str]:
     """Return the versions in a profile's own environment: package to text, and Iceberg's."""
-    found = importlib.metadata.distributions(path=[str(packages_folder(engine))])
+    packages = importlib.metadata.distributions(path=[str(packages_folder(engine))])
     line = engine.packages["pyspark"].rpartition(".")[0]
-    return {one.name: one.version for one in found} | {"iceberg": java.pairs()[line]["iceberg"]}
+    return {package.name: package.version for package in packages} | {"iceberg": java.pairs()[line]["iceberg"]}
 
 
 def versions_in(name: str) -> dict[str, str]:
@@ -215,10 +220,10 @@ def with_spark(version: str) -> tuple[Path | str, dict[str, str]]:
     profile = fitting[0]
     if wrong := lacks(profile):
         raise ArgumentError(f"Spark {line} is the engine {profile.name} here, and it cannot run: {wrong}")
-    return python(profile), versions(profile)
+    return python(profile) or sys.executable, versions(profile)
 
 
-def lock(name):
+def lock(name: str) -> Path:
     """Return the lock file of a name: the checkout's, else the one in the wheel.
 
     Raises:
@@ -226,41 +231,41 @@ def lock(name):
     """
     here = Path(__file__).resolve()
     places = (here.parents[3] / "locks", here.parents[1] / "engines")
-    if found := next((place / f"{name}.lock" for place in places if (place / f"{name}.lock").is_file()), None):
-        return found
+    if file := next((place / f"{name}.lock" for place in places if (place / f"{name}.lock").is_file()), None):
+        return file
     raise ArgumentError(f"there is no lock file {name}.lock, from which an environment could be made")
 
 
-def installed(engine):
+def installed(engine: Engine) -> bool:
     """Say whether a profile's own environment is there, and made from the lock file as it is now."""
     note = folder(engine) / "lock.sha256"
     return note.is_file() and note.read_text() == stamp(engine)
 
 
-def stamp(engine):
+def stamp(engine: Engine) -> str:
     """Return what an environment is known by: the SHA-256 of its lock file."""
     return hashlib.sha256(lock(engine.name).read_bytes()).hexdigest()
 
 
-def _locked(engine, package):
+def _locked(engine: Engine, package: str) -> str:
     """Return the version of a package by the lock file that an environment was made from."""
     pins = lock(engine.name).read_text(encoding="utf-8")
-    found = re.search(rf"^{re.escape(package)}==(\S+)", pins, re.MULTILINE)
-    return found[1] if found else "none"
+    pin = re.search(rf"^{re.escape(package)}==(\S+)", pins, re.MULTILINE)
+    return pin[1] if pin else "none"
 
 
-def _version(package):
+def _version(package: str) -> str:
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:
         return "none"
 
 
-def _problem(error):
+def _problem(error: Any) -> str:
     key = ".".join(str(part) for part in error["loc"])
     if error["type"] == "extra_forbidden":
         close = strict.nearest(key, Engine.model_fields)
         hint = f" (did you mean {close}?)" if close else ""
         return f"{key} is not a setting{hint}; it has {', '.join(Engine.model_fields)}"
-    told = error["msg"].removeprefix("Value error, ")
-    return f"{key}: {told}" if key else told
+    message = error["msg"].removeprefix("Value error, ")
+    return f"{key}: {message}" if key else message

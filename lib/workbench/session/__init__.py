@@ -4,11 +4,15 @@ The parts: configuration (Spark's settings), classes (class-data archives), laun
 """
 
 import logging
+from pathlib import Path
+from typing import Any
 
 from workbench._base import jars, lake, secrets, settings
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.hardware import memory_bytes as machine_memory_bytes
 from workbench._base.scratch import enter as scratch_folder
+from workbench._base.typing import SparkSession
 from workbench.session import configuration, launch
 from workbench.session import services as stand_ins
 from workbench.session.classes import build_archive, class_data_options
@@ -22,7 +26,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-def start(environment="local"):
+@checked
+def start(environment: str | Path = "local") -> SparkSession:
     """Start the session of an environment, or return the one that is already there.
 
     Where a home brings its own session (Glue, a cluster's notebook) that one is returned, with its time zone set
@@ -35,8 +40,8 @@ def start(environment="local"):
         SparkSession whose default catalog is the environment's.
 
     Raises:
-        ValueError: the environment, Java, PySpark or a jar is not right, or this process already runs a session
-            of another environment.
+        ValueError: the environment, Java, PySpark or a jar is wrong or missing, or this process already runs a
+            session of another environment.
     """
     spark_class = launch.session_class()
     env = settings.environment(environment)
@@ -64,7 +69,7 @@ def start(environment="local"):
     with launch.environment(loopback=loopback, python=loopback or resolved["spark.master"].startswith("local")):
         launch.require_master(resolved["spark.master"])
         if early:
-            launch.told(resolved, {key: secrets.resolve(value) for key, value in early.items()})
+            launch.hand_over(resolved, {key: secrets.resolve(value) for key, value in early.items()})
         spark = builder.getOrCreate()
     for key, value in secret.items():  # from inside: everybody on the machine can read a command line
         spark.sparkContext._jsc.sc().conf().set(key, secrets.resolve(value))  # for sessions made from this one
@@ -75,7 +80,8 @@ def start(environment="local"):
     return spark
 
 
-def catalog(environment="local"):
+@checked
+def catalog(environment: str | Path = "local") -> Any:
     """Load the environment's catalog with PyIceberg: the same name, the same tables as in Spark.
 
     Returns:
@@ -101,8 +107,9 @@ def catalog_properties(environment="local"):
     """
     env = settings.environment(environment)
     cat = env.catalog
+    properties: dict[str, str | None]
     if cat.type == "embedded":
-        properties = lake.pyiceberg_properties(lake_folder(env))
+        properties = {**lake.pyiceberg_properties(lake_folder(env))}
     else:
         kind = "sql" if cat.type == "jdbc" else cat.type
         uri = lake.pyiceberg_uri(cat.uri) if cat.uri else None
@@ -112,7 +119,8 @@ def catalog_properties(environment="local"):
     return {"name": cat.name} | known
 
 
-def stand_in(environment="local"):
+@checked
+def stand_in(environment: str | Path = "local") -> Any:
     """Return the running stand-in that an environment names, started when it is not there.
 
     Returns:
@@ -123,7 +131,8 @@ def stand_in(environment="local"):
     return stand_ins.of(settings.environment(environment))
 
 
-def broker(environment="local"):
+@checked
+def broker(environment: str | Path = "local") -> Any:
     """Return the Kafka broker of an environment: one on this machine, or the cluster it names.
 
     Returns:
@@ -137,15 +146,16 @@ def broker(environment="local"):
     return stand_ins.broker(settings.environment(environment))
 
 
-def s3_client(environment="local"):
+@checked
+def s3_client(environment: str | Path = "local") -> Any:
     """Return a boto3 client for the S3 of an environment: its stand-in, or what the catalog's properties say."""
     import boto3
 
     env = settings.environment(environment)
     if store := stand_ins.of(env):
         return store.client()
-    found = {key: secrets.resolve(value) for key, value in env.catalog.properties.items()}
+    properties = {key: secrets.resolve(value) for key, value in env.catalog.properties.items()}
     names = {"endpoint_url": "s3.endpoint", "region_name": "client.region"}
     names |= {"aws_session_token": "s3.session-token"}
     names |= {"aws_access_key_id": "s3.access-key-id", "aws_secret_access_key": "s3.secret-access-key"}
-    return boto3.client("s3", **{name: found[key] for name, key in names.items() if key in found})
+    return boto3.client("s3", **{name: properties[key] for name, key in names.items() if key in properties})

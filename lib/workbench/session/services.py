@@ -8,8 +8,9 @@ import atexit
 import hashlib
 import json
 import os
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from pathlib import Path
+from typing import Any
 
 from workbench._base import scratch, settings
 from workbench._base.errors import ArgumentError
@@ -18,10 +19,10 @@ ARCHIVE = "WORKBENCH_ARCHIVE"  # its endpoint
 S3 = "WORKBENCH_S3"  # with the folder's name behind it: addresses; and its keys, which settings refer to
 KAFKA = "WORKBENCH_KAFKA"  # its address
 HIDDEN = {"s3.access-key-id": "KEY", "s3.secret-access-key": "SECRET", "credential": "CREDENTIAL"}
-_kept = {}
+_kept: dict[str, Any] = {}  # variable to the stand-in it tells of; "buckets" to those made in the archive
 
 
-def of(env):
+def of(env: settings.Environment) -> Any:
     """Return the running stand-in of an environment, started when it is not there; None where it names none.
 
     Returns:
@@ -35,15 +36,15 @@ def of(env):
     return _s3(env.folder) if env.stand_in in ("s3", "rest") else None
 
 
-def broker(env):
+def broker(env: settings.Environment) -> Any:
     """Return the Kafka broker of an environment: the cluster it names, or the stand-in, started when not there.
 
     Returns:
         workbench_standins.kafka.Broker.
 
     Raises:
-        ValueError: the environment names neither; or, as ModuleNotFoundError and ChildProcessError, it cannot be
-            started; the message says why.
+        ValueError: the environment names neither, or the stand-in cannot be started; the message says why.
+        ModuleNotFoundError, ChildProcessError: the stand-in cannot be started; the message says why.
     """
     from workbench_standins import kafka
 
@@ -62,21 +63,21 @@ def broker(env):
     return _kept[KAFKA]
 
 
-def properties_of(env):
+def properties_of(env: settings.Environment) -> dict[str, str]:
     """Return the catalog properties with which an environment's stand-in is reached; none where it names none.
 
     Keys of an S3 server are references to variables of this process, as those of an environment file.
     """
-    if (found := of(env)) is None:
+    if (stand_in := of(env)) is None:
         return {}
     if env.stand_in == "archive":
-        return found.properties()
+        return stand_in.properties()
     name = _variable(env.folder)
     hidden = {key: f"env:{name}_{kind}" for key, kind in HIDDEN.items()}
-    return {key: hidden.get(key, value) for key, value in found.properties(env.stand_in).items()}
+    return {key: hidden.get(key, value) for key, value in stand_in.properties(env.stand_in).items()}
 
 
-def hand_on(folder, server):
+def hand_on(folder: str, server: Any) -> None:
     """Let environments of a folder use a running S3 server, in this process and in those it starts.
 
     Args:
@@ -91,7 +92,7 @@ def hand_on(folder, server):
         os.environ[f"{name}_{kind}"] = value
 
 
-def require(env):
+def require(env: settings.Environment) -> None:
     """Refuse an environment whose stand-in is not installed.
 
     Raises:
@@ -103,12 +104,12 @@ def require(env):
         s3.require()
 
 
-def lake_folder(env):
+def lake_folder(env: settings.Environment) -> Path | None:
     """Return the folder for the embedded catalog beside an environment's S3 server, or None where it has none."""
-    return of(env).folder / "lake" if env.stand_in == "s3" else None
+    return Path(of(env).folder) / "lake" if env.stand_in == "s3" else None
 
 
-def _archive(bucket):
+def _archive(bucket: str) -> Any:
     from workbench_standins import archive
 
     if ARCHIVE not in _kept:
@@ -123,22 +124,22 @@ def _archive(bucket):
     return _kept[ARCHIVE]
 
 
-def _s3(folder):
+def _s3(folder: str) -> Any:
     from workbench_standins import s3
 
     name = _variable(folder)
     if name not in _kept:
         if addresses := os.environ.get(name):
-            endpoint, catalog_endpoint, place = json.loads(addresses)
+            endpoint, catalog_endpoint, served = json.loads(addresses)
             keys = (os.environ[f"{name}_{kind}"] for kind in ("KEY", "SECRET"))
-            _kept[name] = s3.Server(endpoint, catalog_endpoint, Path(place), *keys)
+            _kept[name] = s3.Server(endpoint, catalog_endpoint, Path(served), *keys)
         else:
             place = {"within": scratch.enter()} if folder == "scratch" else {"folder": settings.home() / folder}
             hand_on(folder, _started(name, s3.serve(**place)))
     return _kept[name]
 
 
-def _started(name, serving):
+def _started(name: str, serving: AbstractContextManager[Any]) -> Any:
     """Enter a stand-in's context and leave it when this process ends."""
     living = ExitStack()
     _kept[name] = living.enter_context(serving)
@@ -146,16 +147,16 @@ def _started(name, serving):
     return _kept[name]
 
 
-def _end(name, living, owner):
+def _end(name: str, living: ExitStack, owner: int) -> None:
     if os.getpid() != owner:  # a fork has the entry, not the stand-in
         return
     living.close()
     _kept.pop(name, None)
-    for variable in [one for one in os.environ if one == name or one.startswith(f"{name}_")]:
+    for variable in [known for known in os.environ if known == name or known.startswith(f"{name}_")]:
         del os.environ[variable]
 
 
-def _variable(folder):
+def _variable(folder: str) -> str:
     """Return the name of the variable that tells of a folder's server."""
     if folder == "scratch":
         return f"{S3}_SCRATCH"

@@ -8,6 +8,7 @@ awslabs/amazon-kinesis-client.
 
 import hashlib
 from collections.abc import Iterator
+from typing import Any
 
 from workbench.streams.records import varints
 from workbench.streams.records.types import Bad
@@ -24,15 +25,15 @@ Within = tuple[bytes, str | None, tuple[str, str] | None]
 
 
 def among(data: list[bytes]) -> bool:
-    """Say whether one of some records begins like an aggregate; a tenth of the time where all are texts."""
+    """Tell whether any of some records begins like an aggregate; the maximum alone says no where all are texts."""
     return bool(data) and max(data) >= MAGIC and any(raw.startswith(MAGIC) for raw in data)
 
 
 def records(raw: bytes, key: str | None) -> list[Within]:
-    """Return a record of a stream as the records within it; one that is not an aggregate is all that is within.
+    """Return the records within a record of a stream; one that is not an aggregate holds itself alone.
 
-    As for AWS's consumers, one whose digest does not fit is an ordinary record of those bytes. One whose message
-    cannot be read stays whole too, but it was meant as an aggregate, so what is wrong with it is said.
+    As for AWS's consumers, an aggregate with a wrong digest is an ordinary record of those bytes. An aggregate
+    whose message cannot be read stays whole too, with the reason.
 
     Args:
         raw: its bytes.
@@ -49,7 +50,7 @@ def records(raw: bytes, key: str | None) -> list[Within]:
         keys, hash_keys, packed = _unpacked(message)
     except Bad as bad:
         return [(raw, key, (bad.reason, str(bad)))]
-    return [_within(keys, hash_keys, *one) for one in packed]
+    return [_within(keys, hash_keys, *record) for record in packed]
 
 
 def reason(raw: bytes) -> tuple[str, str] | None:
@@ -95,7 +96,9 @@ def _unpacked(message: bytes) -> tuple[list[bytes], int, list[tuple[int, int, by
     A record is (place of its partition key, place of its explicit hash key or -1, data). The tables may come
     behind the records. Fields that the format does not have are passed over, as every reader of Protobuf does.
     """
-    keys, hash_keys, packed = [], 0, []
+    keys: list[bytes] = []
+    packed: list[tuple[int, int, bytes]] = []
+    hash_keys = 0
     try:
         for number, value in _fields(message, MESSAGE):
             if number == 1:
@@ -127,7 +130,7 @@ def _record(message: bytes) -> tuple[int, int, bytes]:
     return key_at, hash_key_at, data
 
 
-def _fields(message: bytes, known: dict[int, int]) -> Iterator[tuple[int, int | bytes]]:
+def _fields(message: bytes, known: dict[int, int]) -> Iterator[tuple[int, Any]]:
     """Yield (number, value) of a message's fields; a known one has the wire type that it should have."""
     place, end = 0, len(message)
     while place < end:
@@ -140,6 +143,7 @@ def _fields(message: bytes, known: dict[int, int]) -> Iterator[tuple[int, int | 
             raise _unreadable(f"a field has the number {number}")
         if known.get(number, wire) != wire:
             raise _unreadable(f"field {number} has wire type {wire}, expected {known[number]}")
+        value: Any
         if wire in (VARINT, LENGTH):
             value = message[place]
             place += 1

@@ -1,7 +1,10 @@
 """What a run and each of its micro-batches did, and the line that a terminal gets about one."""
 
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
+
+from workbench._base.door import checked
 
 
 @dataclass(frozen=True)
@@ -68,18 +71,19 @@ class Batch:
     snapshot_id: int
 
 
-def line(batch):
-    """Return a micro-batch in a line: rows, what was not one, rate, lag."""
+@checked
+def line(batch: Batch) -> str:
+    """Return a micro-batch in a line: rows, records that became none, records a second, lag."""
     others = [f"{count:,} {name}" for name in ("dead", "duplicates", "dropped") if (count := getattr(batch, name))]
     rate = batch.records / batch.seconds if batch.seconds else 0
-    left = "caught up" if batch.caught_up else f"{batch.behind_seconds:,.1f} s behind"
+    place = "caught up" if batch.caught_up else f"{batch.behind_seconds:,.1f} s behind"
     return (
-        f"batch {batch.number}: {batch.good:,} rows{''.join(f', {one}' for one in others)}, "
-        f"{rate:,.0f} records/s, lag {batch.lag_seconds:,.1f} s, {left}"
+        f"batch {batch.number}: {batch.good:,} rows{''.join(f', {other}' for other in others)}, "
+        f"{rate:,.0f} records/s, lag {batch.lag_seconds:,.1f} s, {place}"
     )
 
 
-def teller():
+def teller() -> Callable[[Batch], object]:
     """Return a function that writes each batch's line to the terminal, if there is one."""
     if not sys.stderr.isatty():
         return lambda batch: None

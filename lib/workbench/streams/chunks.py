@@ -7,11 +7,16 @@ once, its positions are known before anything is written, and the rows are unpac
 
 import hashlib
 import json
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
+from workbench._base.errors import ArgumentError
+from workbench._base.typing import DataFrame, SparkSession, StructType
 from workbench.streams import aggregates
 from workbench.streams.readers import reading, shards, sources
 from workbench.streams.records import nulls
+from workbench.streams.records.parsing import Parse, Parsed
 
 SCHEMA = (
     "shard STRING, first STRING, last STRING, records BIGINT, good BIGINT, dead BIGINT, dropped BIGINT, "
@@ -24,7 +29,8 @@ DEAD = (
     "message STRING"
 )
 RAW, RAW_BYTES = "_raw", 64 * 1024
-FAILURES = (shards.RecordsLost, sources.StreamNotFound, ValueError)  # of a reading, as `ingest` promises them
+# of a reading, as `ingest` promises them; a source of the user's own may raise a plain ValueError
+FAILURES = (shards.RecordsLost, sources.StreamNotFound, ArgumentError, ValueError)
 
 
 @dataclass
@@ -42,16 +48,16 @@ class Reading:
         tombstones: whether a record without a value becomes a row, of nulls, and no dead letter.
     """
 
-    source: object
-    tasks: list
-    parser: object
-    lineage: tuple
+    source: sources.RecordSource
+    tasks: list[shards.Task]
+    parser: Parse
+    lineage: tuple[str, ...]
     raw_bytes: int = RAW_BYTES
     keyless: str = "null"
     timed: bool = False
     tombstones: bool = False
 
-    def __call__(self, batches):
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Yield a batch of one row a chunk, and one with the status of each task."""
         import pyarrow as pa
 
@@ -60,10 +66,10 @@ class Reading:
                 for row in self._chunks(self.tasks[number]):
                     arrays = [[row.get(name)] for name in NAMES]
                     yield pa.RecordBatch.from_arrays(
-                        [pa.array(one, kind) for one, kind in zip(arrays, _kinds(), strict=True)], names=NAMES
+                        [pa.array(value, kind) for value, kind in zip(arrays, _kinds(), strict=True)], names=NAMES
                     )
 
-    def _chunks(self, task):
+    def _chunks(self, task: shards.Task) -> Iterator[dict[str, Any]]:
         progress = reading.Progress(task.position or None)
         read = self.source.read(task, progress)
         while True:
@@ -72,24 +78,24 @@ class Reading:
             except FAILURES as error:
                 if type(error) not in FAILURES:
                     raise
-                # Spark would make a traceback of it, which nobody can catch by its name; counted as good and as
-                # dead, so that whoever unpacks a reading that was repeated meets it as well
+                # Spark would make a traceback of it, which nobody can catch by its name. It counts as good and as
+                # dead, so that a reading that is repeated fails where it is unpacked, too
                 failed = json.dumps({"failed": type(error).__name__, "message": str(error)})
                 yield {"shard": task.shard, "status": failed, "good": 1, "dead": 1}
                 return
             if records is None:
                 break
             yield self._chunk(task, records)
-        told = {
+        status = {
             "passed": progress.passed,
             "position": progress.position,
             "behind_millis": progress.behind_millis,
             "unbroken": progress.unbroken,
             "gap": progress.gap,
         }
-        yield {"shard": task.shard, "status": json.dumps(told)}
+        yield {"shard": task.shard, "status": json.dumps(status)}
 
-    def _chunk(self, task, records):
+    def _chunk(self, task: shards.Task, records: reading.Records) -> dict[str, Any]:
         aside = nulls.aside(records, keyless=self.keyless, timed=self.timed, tombstones=self.tombstones)
         parsed = nulls.parsed(self.parser, records.data, aside)
         count, good, dead = len(records), len(parsed.good), len(parsed.dead)
@@ -102,20 +108,23 @@ class Reading:
             "dead": dead,
             "dropped": count - good - dead,
             "unknown": parsed.unknown,
-            "bytes": sum(len(one or b"") for one in records.data),
+            "bytes": sum(len(data or b"") for data in records.data),
             "arrived": records.arrived[-1],
             "good_rows": _payload(self._with_lineage(task, records, parsed)) if good else None,
             "dead_rows": _payload(self._dead(task, records, parsed.dead)) if dead else None,
         }
 
-    def _with_lineage(self, task, records, parsed):
+    def _with_lineage(self, task: shards.Task, records: reading.Records, parsed: Parsed) -> Any:
         import pyarrow as pa
 
         every = parsed.good == list(range(len(records)))  # tombstones stand behind the others
-        take = (lambda values: values) if every else (lambda values: [values[n] for n in parsed.good])
         rows, count = parsed.rows, len(parsed.good)
+
+        def take(values: list[Any]) -> list[Any]:
+            return values if every else [values[n] for n in parsed.good]
+
         for name in self.lineage:
-            made = {
+            column = {
                 "stream": lambda: pa.repeat(pa.scalar(self.source.stream), count),
                 "shard_id": lambda: pa.repeat(pa.scalar(task.shard), count),
                 "sequence_number": lambda: pa.array(take(records.sequence), pa.string()),
@@ -124,27 +133,27 @@ class Reading:
                 aggregates.COLUMN: lambda: pa.array(take(records.places()), pa.int64()),
                 "offset": lambda: pa.array(map(int, take(records.sequence)), pa.int64()),
                 RAW: lambda: pa.array(take(records.data), pa.binary()),
-                nulls.COLUMN: lambda: pa.array([one is None for one in take(records.data)], pa.bool_()),
+                nulls.COLUMN: lambda: pa.array([data is None for data in take(records.data)], pa.bool_()),
             }[name]()
-            rows = rows.append_column(name, made)
+            rows = rows.append_column(name, column)
         return rows
 
-    def _keys(self, keys):
-        return [one or "" for one in keys] if self.keyless == "empty" else keys
+    def _keys(self, keys: list[str | None]) -> list[str | None]:
+        return [key or "" for key in keys] if self.keyless == "empty" else keys
 
-    def _dead(self, task, records, dead):
+    def _dead(self, task: shards.Task, records: reading.Records, dead: list[tuple[int, str, str]]) -> Any:
         import pyarrow as pa
 
         places = [place for place, _, _ in dead]
         raw = [records.data[n] for n in places]
 
-        def each(what):  # of a record without a value there is nothing to tell
-            return [None if one is None else what(one) for one in raw]
+        def each(what: Callable[[bytes], Any]) -> list[Any]:  # null of a record without a value
+            return [None if data is None else what(data) for data in raw]
 
         columns = {
-            "raw": pa.array(each(lambda one: one[: self.raw_bytes]), pa.binary()),
+            "raw": pa.array(each(lambda data: data[: self.raw_bytes]), pa.binary()),
             "raw_bytes": pa.array(each(len), pa.int64()),
-            "raw_sha256": pa.array(each(lambda one: hashlib.sha256(one).hexdigest()), pa.string()),
+            "raw_sha256": pa.array(each(lambda data: hashlib.sha256(data).hexdigest()), pa.string()),
             "stream": pa.repeat(pa.scalar(self.source.stream), len(dead)),
             "shard_id": pa.repeat(pa.scalar(task.shard), len(dead)),
             "sequence_number": pa.array([records.sequence[n] for n in places], pa.string()),
@@ -156,7 +165,7 @@ class Reading:
         }
         return pa.RecordBatch.from_pydict(columns)
 
-    def _within(self, records, places):
+    def _within(self, records: reading.Records, places: list[int]) -> Any:
         """Return the places of dead records in their aggregates; null for a topic, which has none."""
         import pyarrow as pa
 
@@ -170,7 +179,7 @@ class Reading:
 class Unpacking:
     """Gives the rows of the payloads: a function for mapInArrow over a frame with one column of them."""
 
-    def __call__(self, batches):
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Yield the batches inside."""
         import pyarrow as pa
 
@@ -181,7 +190,15 @@ class Unpacking:
                 yield from pa.ipc.open_stream(payload.as_buffer())
 
 
-def frame(spark, source, tasks, parser, lineage, raw_bytes=RAW_BYTES, **lacking):
+def frame(
+    spark: SparkSession,
+    source: sources.RecordSource,
+    tasks: list[shards.Task],
+    parser: Parse,
+    lineage: Iterable[str],
+    raw_bytes: int = RAW_BYTES,
+    **lacking: Any,
+) -> DataFrame:
     """Return the frame of chunks of some tasks, one Spark task each; lazy, and reads anew each time it runs.
 
     `lacking` says what becomes of records without a key, a time or a value: keyless, timed and tombstones, as of
@@ -191,12 +208,12 @@ def frame(spark, source, tasks, parser, lineage, raw_bytes=RAW_BYTES, **lacking)
     return numbers.mapInArrow(Reading(source, tasks, parser, tuple(lineage), raw_bytes, **lacking), SCHEMA)
 
 
-def rows(chunks, schema):
+def rows(chunks: DataFrame, schema: StructType) -> DataFrame:
     """Return the good rows of a frame of chunks; lazy."""
     return chunks.where("good > 0").select("good_rows").mapInArrow(Unpacking(), schema)
 
 
-def dead(chunks):
+def dead(chunks: DataFrame) -> DataFrame:
     """Return the dead rows of a frame of chunks, columns as in DEAD; lazy."""
     return chunks.where("dead > 0").select("dead_rows").mapInArrow(Unpacking(), DEAD)
 
@@ -214,10 +231,10 @@ class Read:
         arrived: when the newest record came, seconds since 1970; None without records.
     """
 
-    ends: dict
-    behind: dict
-    gaps: tuple
-    unbroken: frozenset
+    ends: dict[str, str | None]
+    behind: dict[str, int]
+    gaps: tuple[str, ...]
+    unbroken: frozenset[str]
     records: int
     good: int
     dead: int
@@ -227,41 +244,41 @@ class Read:
     arrived: float | None
 
 
-def read(chunks, tasks):
+def read(chunks: DataFrame, tasks: list[shards.Task]) -> Read:
     """Return the Read of a frame of chunks; runs it, so that `persist` keeps it.
 
     Raises:
         RecordsLost, StreamNotFound, ValueError: as the reading of a shard raised it.
-        RuntimeError: a task did not tell where it stopped, or stopped elsewhere than its last chunk.
+        RuntimeError: a task did not report where it stopped, or stopped elsewhere than its last chunk.
     """
-    found = chunks.drop("good_rows", "dead_rows").collect()
-    told = {row.shard: json.loads(row.status) for row in found if row.status}
-    if failed := next((told[shard] for shard in sorted(told) if "failed" in told[shard]), None):
-        raise {one.__name__: one for one in FAILURES}[failed["failed"]](failed["message"])
-    data = [row for row in found if not row.status]
-    last = {}
+    collected = chunks.drop("good_rows", "dead_rows").collect()
+    statuses = {row.shard: json.loads(row.status) for row in collected if row.status}
+    if failed := next((statuses[shard] for shard in sorted(statuses) if "failed" in statuses[shard]), None):
+        raise {failure.__name__: failure for failure in FAILURES}[failed["failed"]](failed["message"])
+    data = [row for row in collected if not row.status]
+    last: dict[str, str] = {}
     for row in data:
         if row.shard not in last or int(row.last) > int(last[row.shard]):
             last[row.shard] = row.last
     for task in tasks:
-        said = told.get(task.shard, {"position": None, "passed": None})
-        stopped = said["passed"] or last.get(task.shard, task.position or None)
-        if task.shard not in told or said["position"] not in (stopped, shards.END):
+        status = statuses.get(task.shard, {"position": None, "passed": None})
+        stopped = status["passed"] or last.get(task.shard, task.position or None)
+        if task.shard not in statuses or status["position"] not in (stopped, shards.END):
             raise RuntimeError(
-                f"the reading of shard {task.shard} stopped at {stopped} and told {said['position']}"
+                f"the reading of shard {task.shard} stopped at {stopped} and reported {status['position']}"
             )
     total = {key: sum(row[key] for row in data) for key in NAMES[3:9]}
     return Read(
-        ends={shard: one["position"] for shard, one in told.items()},
-        behind={shard: one["behind_millis"] for shard, one in told.items()},
-        gaps=tuple(one["gap"] for one in told.values() if one["gap"]),
-        unbroken=frozenset(shard for shard, one in told.items() if one["unbroken"]),
+        ends={shard: status["position"] for shard, status in statuses.items()},
+        behind={shard: status["behind_millis"] for shard, status in statuses.items()},
+        gaps=tuple(status["gap"] for status in statuses.values() if status["gap"]),
+        unbroken=frozenset(shard for shard, status in statuses.items() if status["unbroken"]),
         arrived=max((row.arrived for row in data if row.arrived is not None), default=None),
         **total,
     )
 
 
-def _payload(batch):
+def _payload(batch: Any) -> bytes:
     import pyarrow as pa
 
     sink = pa.BufferOutputStream()
@@ -270,14 +287,14 @@ def _payload(batch):
     return sink.getvalue().to_pybytes()
 
 
-def _times(seconds):
+def _times(seconds: Iterable[float | None]) -> Any:
     import pyarrow as pa
 
-    millis = [None if one is None else round(one * 1000) * 1000 for one in seconds]
-    return pa.array(millis, pa.timestamp("us", tz="UTC"))
+    micros = [None if second is None else round(second * 1000) * 1000 for second in seconds]
+    return pa.array(micros, pa.timestamp("us", tz="UTC"))
 
 
-def _kinds():
+def _kinds() -> list[Any]:
     import pyarrow as pa
 
     kinds = {"STRING": pa.string(), "BIGINT": pa.int64(), "DOUBLE": pa.float64(), "BINARY": pa.binary()}

@@ -6,19 +6,16 @@ written twice.
 """
 
 import operator
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import reduce
-from typing import TYPE_CHECKING
 
 from workbench._base import identifiers
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import Column, DataFrame, SparkSession
 from workbench.streams import aggregates, chunks, positions, publish, tables
-from workbench.streams.readers import shards
+from workbench.streams.readers import shards, sources
 from workbench.streams.records import nulls
 from workbench.tables import commits, snapshots
-
-if TYPE_CHECKING:
-    from pyspark.sql import Column
 
 SCHEMA = f"{chunks.DEAD}, stream_arn STRING, stream_created TIMESTAMP, schema_version STRING, run_id STRING"
 LACKING = (  # null where a record has no value, key or usable time, for a topic, and before a replay
@@ -31,7 +28,7 @@ KEY = ("stream_arn", "stream_created", "shard_id", "sequence_number", aggregates
 ADDED = (aggregates.COLUMN,)  # to tables that were made before there was one
 
 
-def make(spark, table, schema=SCHEMA, what="table of dead letters"):
+def make(spark: SparkSession, table: str, schema: str = SCHEMA, what: str = "a table of dead letters") -> None:
     """Make the table where it is missing; refuse another one.
 
     One that somebody made with required columns for what a record of Kafka may lack has them made optional: an
@@ -53,22 +50,22 @@ def make(spark, table, schema=SCHEMA, what="table of dead letters"):
         spark.sql(f"CREATE TABLE IF NOT EXISTS {identifiers.quoted(table)} ({schema}) USING iceberg")
     commits.load(spark, table)
     columns = spark.table(identifiers.quoted(table)).schema
-    have = {one.name: one.dataType.simpleString() for one in columns}
-    want = dict(column.lower().split() for column in schema.split(", "))
+    have = {column.name: column.dataType.simpleString() for column in columns}
+    want = {name: kind.lower() for name, kind in (column.split() for column in schema.split(", "))}
     missing = [name for name in ADDED if name not in have]
     if wrong := sorted(name for name, kind in want.items() if have.get(name) != kind and name not in missing):
         raise ArgumentError(
-            f"{table} is no {what}: {wrong[0]} should be {want[wrong[0]]} and is "
+            f"{table} is not {what}: {wrong[0]} should be {want[wrong[0]]} and is "
             f"{have.get(wrong[0], 'not there')}; name a table that is not there, and it is made"
         )
     for name in missing:
         _add(spark, table, name, want[name])
-    for one in columns:
-        if one.name in LACKING and one.name in want and not one.nullable:
-            spark.sql(f"ALTER TABLE {identifiers.quoted(table)} ALTER COLUMN {one.name} DROP NOT NULL")
+    for column in columns:
+        if column.name in LACKING and column.name in want and not column.nullable:
+            spark.sql(f"ALTER TABLE {identifiers.quoted(table)} ALTER COLUMN {column.name} DROP NOT NULL")
 
 
-def _add(spark, table, column, kind):
+def _add(spark: SparkSession, table: str, column: str, kind: str) -> None:
     """Add a column to a table, unless another run was quicker."""
     quoted = identifiers.quoted(table)
     try:
@@ -79,16 +76,28 @@ def _add(spark, table, column, kind):
             raise
 
 
-def begin(spark, place):
-    """Commit the first position, an empty one; returns the position that the table has."""
+def begin(spark: SparkSession, place: publish.Place) -> dict[str, str]:
+    """Return the positions that the table has; commit empty ones where it has none."""
     loaded = commits.load(spark, place.table)
-    if (found := positions.find(spark, loaded, place.stream)) is None:
+    if (position := positions.find(spark, loaded, place.stream)) is None:
         publish.note(spark, place, None, positions.properties(place.stream, {}, "begin"), mark=True)
         return {}
-    return found.shards
+    return position.shards
 
 
-def write(spark, place, frame, count, before, start, ends, *, batch, run_id, version):
+def write(
+    spark: SparkSession,
+    place: publish.Place,
+    frame: DataFrame,
+    count: int,
+    before: dict[str, str],
+    start: Mapping[str, str],
+    ends: Mapping[str, str | None],
+    *,
+    batch: str,
+    run_id: str,
+    version: str,
+) -> tuple[dict[str, str], int]:
     """Commit a micro-batch's dead rows with their positions; returns (the table's new positions, rows added).
 
     Args:
@@ -116,9 +125,9 @@ def write(spark, place, frame, count, before, start, ends, *, batch, run_id, ver
     if ahead:
         name = identifiers.quoted(place.table)
         # of the branch, which is at the base: a snapshot by its id would have the columns of its day
-        there = spark.sql(f"SELECT {', '.join(KEY)} FROM {name} VERSION AS OF '{place.branch}'")
+        written = spark.sql(f"SELECT {', '.join(KEY)} FROM {name} VERSION AS OF '{place.branch}'")
         same = same_record(lambda name: F.col(f"new.{name}"), lambda name: F.col(f"old.{name}"))
-        rows = rows.alias("new").join(there.alias("old"), same, "left_anti")
+        rows = rows.alias("new").join(written.alias("old"), same, "left_anti")
     columns = [column.split()[0] for column in SCHEMA.split(", ")]
     summary = positions.properties(place.stream, after, batch)
     staged, added = publish.append(spark, place, rows.select(*columns), base, summary)
@@ -127,7 +136,7 @@ def write(spark, place, frame, count, before, start, ends, *, batch, run_id, ver
     return after, added
 
 
-def origin(stream, run_id, version):
+def origin(stream: sources.Stream, run_id: str, version: str) -> dict[str, Column]:
     """Return the columns that say where a row comes from, name to Column; a topic has no time of its making."""
     from pyspark.sql import functions as F
 
@@ -141,19 +150,20 @@ def origin(stream, run_id, version):
 
 
 def same_record(
-    one: "Callable[[str], Column]", other: "Callable[[str], Column]", names: Sequence[str] = KEY
-) -> "Column":
+    of_row: Callable[[str], Column], of_other: Callable[[str], Column], names: Sequence[str] = KEY
+) -> Column:
     """Return the condition that two rows are of one record; a topic has no time of its making.
 
     Args:
-        one: function of a name in KEY that returns the Column of the one row.
-        other: the same of the other.
+        of_row: function of a name in KEY that returns the Column of a row.
+        of_other: the same of the other row.
         names: those of KEY that both rows have.
     """
-    return reduce(operator.and_, [known(name, one(name)).eqNullSafe(known(name, other(name))) for name in names])
+    pairs = [(known(name, of_row(name)), known(name, of_other(name))) for name in names]
+    return reduce(operator.and_, [column.eqNullSafe(other) for column, other in pairs])
 
 
-def known(name: str, column: "Column") -> "Column":
+def known(name: str, column: Column) -> Column:
     """Return a column of KEY as it would be of a row that is written now: without a place it came alone."""
     from pyspark.sql import functions as F
 

@@ -7,13 +7,22 @@ passes over what it has.
 
 import secrets
 from collections import Counter
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Annotated, Any
+
+from annotated_types import Ge, Le
 
 from workbench._base import identifiers
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import Column, DataFrame, Java, SparkSession, StructType
 from workbench.streams import batches, chunks, errors, loop, positions, publish, routes, tables
+from workbench.streams.batches import Batch
 from workbench.streams.readers import shards, sources
 from workbench.streams.records import nulls
+from workbench.streams.records.parsing import Format
+from workbench.streams.routes import Target
 from workbench.tables import commits, upserts
 
 _DIGITS = 60  # a sequence number of Kinesis has 56
@@ -29,28 +38,29 @@ class Delivered:
         run: batches.Ingested with the run's other figures.
     """
 
-    tables: dict
+    tables: dict[str, dict[str, int]]
     errors: int
     run: batches.Ingested
 
 
+@checked
 def deliver(
-    spark,
+    spark: SparkSession,
     *,
-    source,
-    parse,
-    tables,
-    errors,
-    route=None,
-    max_bad_share=1.0,
-    until_caught_up=True,
-    max_batches=None,
-    onto_rows=False,
-    poll_seconds=1.0,
-    run_id=None,
-    on_batch=None,
-    stop=None,
-):
+    source: Any,
+    parse: Any,
+    tables: dict[str, Target],
+    errors: str,
+    route: str | None = None,
+    max_bad_share: Annotated[float, Ge(0), Le(1)] = 1.0,
+    until_caught_up: bool = True,
+    max_batches: Annotated[int, Ge(1)] | None = None,
+    onto_rows: bool = False,
+    poll_seconds: Annotated[float, Ge(0)] = 1.0,
+    run_id: str | None = None,
+    on_batch: Callable[[Batch], Any] | None = None,
+    stop: Callable[[], Any] | None = None,
+) -> Delivered:
     """Bring the records of a stream or topic to the tables that they belong to, each exactly once.
 
     A record becomes a row of the table that `route` names, in the columns that both have; by a Target with a key
@@ -81,52 +91,63 @@ def deliver(
     Raises:
         As `ingest`.
     """
-    loop.check(source=source, parse=parse, max_bad_share=max_bad_share, max_batches=max_batches,
-               poll_seconds=poll_seconds, stop=stop, on_batch=on_batch)  # fmt: skip
-    store = identifiers.quoted(errors)
-    if isinstance(tables, dict) and store in map(identifiers.quoted, tables):
+    loop.check_ends(source, parse)
+    if identifiers.quoted(errors) in map(identifiers.quoted, tables):
         raise ArgumentError(f"{errors} is a target and the error store; it can be one of them")
     plan = routes.plan(spark, source, parse, route, tables)
     routes.refuse_unmergeable(spark, source, plan)
     run = Delivery(spark, errors, source, parse, plan, max_bad_share, run_id or secrets.token_hex(4))
-    begin, tell = (lambda: run.begin(onto_rows)), on_batch or batches.teller()
-    done = loop.run(run, begin, until_caught_up, max_batches, poll_seconds, tell, stop)
+    run.open(onto_rows)
+    done = loop.complete(run, until_caught_up, max_batches, poll_seconds, on_batch or batches.teller(), stop)
     return Delivered({name: dict(run.counted[name]) for name in tables}, done.dead, done)
 
 
 class Delivery(loop.Run):
     """One run's state: as of an ingest into the error store, and the positions of each table."""
 
-    def __init__(self, spark, store, source, parse, plan, max_bad_share, run_id):
+    def __init__(
+        self,
+        spark: SparkSession,
+        store: str,
+        source: sources.RecordSource,
+        parse: Format,
+        plan: routes.Plan,
+        max_bad_share: float,
+        run_id: str,
+    ) -> None:
         super().__init__(spark, store, source, parse, max_bad_share, None, plan.lineage, run_id)
-        self.plan, self.places, self.has = plan, {}, {}
-        self.counted = {name: Counter() for name in plan.targets}
+        self.plan = plan
+        self.places: dict[str, publish.Place] = {}
+        self.has: dict[str, dict[str, str]] = {}
+        self.counted: dict[str, Counter[str]] = {name: Counter() for name in plan.targets}
 
-    def begin(self, onto_rows):
+    def open(self, onto_rows: bool) -> None:
         """Find out where each table stands, or commit where it begins."""
         self._refuse_offsets_anew()
         errors.make(self.spark, self.table)
-        super().begin(None, True)
+        self.begin(None, True)
         self.letters = self.place
         for name in self.plan.targets:
             place = self.places[name] = replace(self.place, table=name)
             loaded = commits.load(self.spark, name)
-            found, _ = positions.resume(self.spark, loaded, name, self.source, self.stream, onto_rows=onto_rows)
-            self.has[name] = self.at if found is None else found.shards
+            position, _ = positions.resume(self.spark, loaded, name, self.source, self.stream, onto_rows=onto_rows)
+            self.has[name] = self.at if position is None else position.shards
             self._refuse_rolled_back(name, loaded)
-            if found is None:
+            if position is None:
                 summary = positions.properties(self.stream, self.at, "begin")
                 publish.note(self.spark, place, None, summary, mark=True)
 
-    def _refuse_offsets_anew(self):
+    def _refuse_offsets_anew(self) -> None:
         """Refuse rows that are ordered by offsets of a deleted topic: new records would be taken for older."""
         names = [name for name, target in self.plan.targets.items() if _by_offset(target)]
-        stream = self.source.describe() if names else None
+        if not names:
+            return
+        stream = self.source.describe()
         for name in names:
             loaded = commits.load(self.spark, name)
-            found, lost = positions.resume(self.spark, loaded, name, self.source, stream, onto_rows=True)
-            quoted = identifiers.quoted(name)
-            if found or not lost or self.spark.sql(f"SELECT 1 FROM {quoted} WHERE offset >= 0 LIMIT 1").isEmpty():
+            position, lost = positions.resume(self.spark, loaded, name, self.source, stream, onto_rows=True)
+            by_offset = f"SELECT 1 FROM {identifiers.quoted(name)} WHERE offset >= 0 LIMIT 1"
+            if position or not lost or self.spark.sql(by_offset).isEmpty():
                 continue
             raise ArgumentError(
                 f"rows of {name} are ordered by the offsets of a topic {self.source.stream} that was deleted. "
@@ -134,7 +155,7 @@ class Delivery(loop.Run):
                 f"them win say first: UPDATE {identifiers.shown(name)} SET offset = -1"
             )
 
-    def _refuse_back(self, read):
+    def _refuse_back(self, read: chunks.Read) -> None:
         """Refuse a partition that is shorter than it was: tables would pass over what has the offsets again."""
         ends = {shard: end or shards.OLDEST for shard, end in read.ends.items()}
         if back := sorted(shard for shard, end in ends.items() if shards.further(self.at.get(shard, ""), end)):
@@ -145,9 +166,10 @@ class Delivery(loop.Run):
                 "a topic made anew"
             )
 
-    def _refuse_rolled_back(self, name, loaded):
+    def _refuse_rolled_back(self, name: str, loaded: Java) -> None:
         """Refuse a table that lost what it was given: nothing behind the error store's positions is read again."""
-        back = [one for one, at in self.at.items() if shards.further(at, self.has[name].get(one, shards.OLDEST))]
+        has = self.has[name]
+        back = [shard for shard, at in self.at.items() if shards.further(at, has.get(shard, shards.OLDEST))]
         if back and positions.rolled_back(self.spark, loaded, self.stream):
             raise positions.PositionsLost(
                 f"main of {name} was rolled back behind what was delivered to it, and its records would not come "
@@ -156,56 +178,54 @@ class Delivery(loop.Run):
                 f"{', '.join(positions.tagged(loaded, self.stream))}"
             )
 
-    def end(self):
+    def end(self) -> None:
         """Drop the run's branches."""
         for place in (self.place, *self.places.values()):
             publish.drop(self.spark, place)
 
-    def _still_there(self):
+    def _still_there(self) -> None:
         super()._still_there()
         self.places = {name: replace(place, stream=self.stream) for name, place in self.places.items()}
 
-    def _frame(self, tasks):
+    def _frame(self, tasks: list[shards.Task]) -> DataFrame:
         lineage, stones = (*self._lineage(), chunks.RAW), bool(self.plan.tombstones)
         lineage += (nulls.COLUMN,) if stones else ()
         return chunks.frame(self.spark, self.source, tasks, self.parser, lineage, errors.WHOLE, tombstones=stones)
 
-    def _row_schema(self):
+    def _row_schema(self) -> StructType:
         from pyspark.sql.types import StructType
 
         # where tombstones become rows, the plan's fields may be null
         lineage = super()._row_schema().fields[len(self.plan.fields) :]
-        found = StructType([*self.plan.fields.fields, *lineage]).add(chunks.RAW, "binary")
-        return found.add(nulls.COLUMN, "boolean") if self.plan.tombstones else found
+        schema = StructType([*self.plan.fields.fields, *lineage]).add(chunks.RAW, "binary")
+        return schema.add(nulls.COLUMN, "boolean") if self.plan.tombstones else schema
 
-    def _commit(self, frame, read, after):
+    def _commit(self, frame: DataFrame, read: chunks.Read, after: dict[str, str]) -> tuple[chunks.Read, int]:
         """Commit each table's rows with its positions, then the errors with those of the run."""
         from pyspark.sql import functions as F
 
         self._refuse_back(read)
         # columns of a table may have changed since the last batch
         self.plan = routes.plan(self.spark, self.source, self.parse, self.plan.route, self.plan.targets)
-        batch, found = secrets.token_hex(8), routes.routed(chunks.rows(frame, self._row_schema()), self.plan)
-        found = found.where(_upto(after)).withColumn(_NEW, self._new())
-        told = found.groupBy(routes.ROUTE, routes.REASON, routes.OPERATION, _NEW).agg(
-            F.count("*").alias("records")
-        )
-        told = told.collect() if read.good else []
-        tables.same(read.good, sum(row.records for row in told))
-        lost = sum(row.records for row in told if row[routes.REASON])
+        batch, records = secrets.token_hex(8), routes.routed(chunks.rows(frame, self._row_schema()), self.plan)
+        records = records.where(_upto(after)).withColumn(_NEW, self._new())
+        groups = records.groupBy(routes.ROUTE, routes.REASON, routes.OPERATION, _NEW)
+        counts = groups.agg(F.count("*").alias("records")).collect() if read.good else []
+        tables.same(read.good, sum(row.records for row in counts))
+        lost = sum(row.records for row in counts if row[routes.REASON])
         read = replace(read, good=read.good - lost, dead=read.dead + lost)
         self._refuse_bad(read)
         for name in self.plan.targets:
-            here = [row for row in told if row[routes.ROUTE] == name and not row[routes.REASON]]
+            here = [row for row in counts if row[routes.ROUTE] == name and not row[routes.REASON]]
             if new := sum(row.records for row in here if row[_NEW]):
-                self._into(name, found, new, after, batch)
+                self._into(name, records, new, after, batch)
             for row in here:
                 self.counted[name][_DONE[row[routes.OPERATION]]] += row.records
-        figures = {"records": read.records, "errors": read.dead} | (
-            {"lost": "; ".join(read.gaps)} if read.gaps else {}
-        )
+        figures: dict[str, int | str] = {"records": read.records, "errors": read.dead}
+        if read.gaps:
+            figures["lost"] = "; ".join(read.gaps)
         rows = errors.rows(
-            chunks.dead(frame), found, self.source, self.stream,
+            chunks.dead(frame), records, self.source, self.stream,
             run_id=self.run_id, version=getattr(self.parse, "version", ""),
         )  # fmt: skip
         summary = positions.properties(self.stream, after, batch, figures)
@@ -214,7 +234,7 @@ class Delivery(loop.Run):
         self.noted, self.unwatched = sources.now_millis(), ()
         return read, read.good
 
-    def _new(self):
+    def _new(self) -> Column:
         """Return the Column that says of a record that its table does not have it."""
         from pyspark.sql import functions as F
 
@@ -223,10 +243,10 @@ class Delivery(loop.Run):
             new = F.when(F.col(routes.ROUTE) == name, _behind(at)).otherwise(new)
         return new
 
-    def _into(self, name, found, count, after, batch):
+    def _into(self, name: str, records: DataFrame, count: int, after: dict[str, str], batch: str) -> None:
         """Commit the rows that a table does not have yet, with its positions; it may be ahead of this batch."""
         place, has, target = self.places[name], self.has[name], self.plan.targets[name]
-        rows = routes.of_table(found.where(_NEW), self.plan, name)
+        rows = routes.of_table(records.where(_NEW), self.plan, name)
         ends = shards.forward(has, after)
         summary = positions.properties(self.stream, ends, batch)
         while True:
@@ -249,8 +269,8 @@ class Delivery(loop.Run):
             return
 
 
-def _by_offset(target):
-    """Say whether the order of a target's rows hangs on offsets: no time, which goes on, decides before them."""
+def _by_offset(target: Target) -> bool:
+    """Tell whether the order of a target's rows hangs on offsets: no time, which goes on, decides before them."""
     before = target.sequence[: target.sequence.index("offset")] if "offset" in target.sequence else None
     return before is not None and "approximate_arrival_timestamp" not in before
 
@@ -259,33 +279,33 @@ _NEW = "_new"
 _DONE = {None: "appended", "upsert": "upserted", "delete": "deleted"}
 
 
-def _behind(at):
+def _behind(at: Mapping[str, str]) -> Column:
     """Return the condition that a record lies behind the positions of a table: it does not have it."""
     from pyspark.sql import functions as F
 
-    wanted = F.lit(True)
+    missing = F.lit(True)
     for shard, position in at.items():
         here = F.col("shard_id") == shard
         if position == shards.END:
-            wanted = wanted & ~here
+            missing = missing & ~here
         elif position.isdigit():
-            wanted = wanted & (~here | (_number(F.col("sequence_number")) > position.rjust(_DIGITS, "0")))
-    return wanted
+            missing = missing & (~here | (_number(F.col("sequence_number")) > position.rjust(_DIGITS, "0")))
+    return missing
 
 
-def _upto(at):
+def _upto(at: Mapping[str, str]) -> Column:
     """Return the condition that a record is one of those that the batch's positions were taken from."""
     from pyspark.sql import functions as F
 
-    wanted = F.lit(True)
+    within = F.lit(True)
     for shard, position in at.items():
         if position.isdigit():
             here = _number(F.col("sequence_number")) <= position.rjust(_DIGITS, "0")
-            wanted = wanted & ((F.col("shard_id") != shard) | here)
-    return wanted
+            within = within & ((F.col("shard_id") != shard) | here)
+    return within
 
 
-def _number(column):
+def _number(column: Column) -> Column:
     from pyspark.sql import functions as F
 
     return F.lpad(column, _DIGITS, "0")

@@ -5,37 +5,34 @@ positions is in one of them.
 """
 
 import hashlib
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from workbench._base import identifiers, releases
+from workbench._base.typing import DataFrame, SparkSession
 from workbench.streams import aggregates, chunks, dead_letters, publish, routes, tables
 from workbench.streams.readers import sources
 from workbench.tables import commits
-
-if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
-
-    from workbench.streams.readers.topics import Topic
 
 SCHEMA = f"{dead_letters.SCHEMA}, replay STRING, replay_table STRING, replayed BOOLEAN"
 WHOLE = 2**31 - 1  # of a record is kept
 
 
-def make(spark, table):
+def make(spark: SparkSession, table: str) -> None:
     """Make the table where it is missing; refuse another one.
 
     Raises:
         ValueError: there is a table of that name without the columns.
     """
-    dead_letters.make(spark, table, SCHEMA, "error store")
+    dead_letters.make(spark, table, SCHEMA, "an error store")
 
 
 @dataclass
 class Apart:
     """Takes errors that are aggregates apart: a function for mapInArrow over the error store's rows."""
 
-    def __call__(self, batches):
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Yield the row of each aggregate as it is, and behind it the rows of the records within."""
         import pyarrow as pa
 
@@ -44,7 +41,7 @@ class Apart:
             if rows:
                 yield pa.RecordBatch.from_pylist(rows, schema=batch.schema)
 
-    def _rows(self, error):
+    def _rows(self, error: dict[str, Any]) -> Iterator[dict[str, Any]]:
         within = aggregates.records(error["raw"], error["partition_key"])
         if within[0][0] == error["raw"]:  # it is none, or cannot be taken apart
             return
@@ -57,10 +54,10 @@ class Apart:
             }  # fmt: skip
 
 
-def take_apart(spark: "SparkSession", table: str, source: "sources.Source | Topic") -> None:
-    """Put the records within into the place of errors that are aggregates, in one commit.
+def take_apart(spark: SparkSession, table: str, source: sources.RecordSource) -> None:
+    """Replace errors that are aggregates by the records within them, in one commit.
 
-    Such are of a version that did not read aggregates: of one that does, no error lacks its place in an aggregate.
+    A version of this library that did not read aggregates wrote them; since then each error has its place in one.
     """
     from pyspark.sql import functions as F
 
@@ -86,19 +83,19 @@ def take_apart(spark: "SparkSession", table: str, source: "sources.Source | Topi
 
 
 def rows(
-    dead: "DataFrame",
-    found: "DataFrame",
-    source: "sources.Source | Topic",
+    dead: DataFrame,
+    routed: DataFrame,
+    source: sources.RecordSource,
     stream: sources.Stream,
     *,
     run_id: str,
     version: str,
-) -> "DataFrame":
+) -> DataFrame:
     """Return the error store's rows of a batch; lazy.
 
     Args:
         dead: chunks.dead of the batch.
-        found: routes.routed of its others.
+        routed: routes.routed of its others.
         source: Source or Topic.
         stream: sources.Stream.
         run_id: of the run.
@@ -114,7 +111,7 @@ def rows(
     }  # fmt: skip
     if aggregates.COLUMN not in source.lineage:  # a field of that name is the records' own
         kept[aggregates.COLUMN] = F.lit(None).cast("bigint")
-    lost = found.where(F.col(routes.REASON).isNotNull()).select(
+    lost = routed.where(F.col(routes.REASON).isNotNull()).select(
         *[kept.get(name, F.col(name)).alias(name) for name in columns]
     )
     new = {"replay": "string", "replay_table": "string", "replayed": "boolean"}
@@ -123,8 +120,15 @@ def rows(
     return dead.select(*columns).unionByName(lost).withColumns(added)
 
 
-def write(spark, place, frame, count, expected, summary):
-    """Commit a batch's errors with the positions; returns the snapshot's id.
+def write(
+    spark: SparkSession,
+    place: publish.Place,
+    frame: DataFrame,
+    count: int,
+    expected: dict[str, str] | None,
+    summary: dict[str, str],
+) -> int:
+    """Commit a batch's errors with the positions, and return the snapshot's id.
 
     Raises:
         AnotherWriter: the table has other positions than expected.

@@ -1,31 +1,38 @@
 """The exactly-once ingest of a stream into one table."""
 
 import secrets
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 
-from workbench._base.errors import ArgumentError
+from annotated_types import Ge, Le
+
+from workbench._base.door import checked
+from workbench._base.typing import SparkSession
 from workbench.streams import batches, loop, tables
-from workbench.streams.records import keys
+from workbench.streams.batches import Batch, Ingested
+from workbench.streams.records.keys import RecordKey
 from workbench.tables import commits
 
 
+@checked
 def ingest(
-    spark,
-    table,
+    spark: SparkSession,
+    table: str,
     *,
-    source,
-    parse,
-    dead_letters=None,
-    max_bad_share=1.0,
-    record_key=None,
-    lineage=(),
-    until_caught_up=True,
-    max_batches=None,
-    onto_rows=False,
-    poll_seconds=1.0,
-    run_id=None,
-    on_batch=None,
-    stop=None,
-):
+    source: Any,
+    parse: Any,
+    dead_letters: str | None = None,
+    max_bad_share: Annotated[float, Ge(0), Le(1)] = 1.0,
+    record_key: RecordKey | None = None,
+    lineage: Sequence[str] = (),
+    until_caught_up: bool = True,
+    max_batches: Annotated[int, Ge(1)] | None = None,
+    onto_rows: bool = False,
+    poll_seconds: Annotated[float, Ge(0)] = 1.0,
+    run_id: str | None = None,
+    on_batch: Callable[[Batch], Any] | None = None,
+    stop: Callable[[], Any] | None = None,
+) -> Ingested:
     """Bring the records of a stream or topic into an Iceberg table, each exactly once, whatever is killed.
 
     The positions in the stream are committed in the snapshot that brings the rows, so the table alone says where
@@ -36,8 +43,8 @@ def ingest(
         table: `namespace.name` or `catalog.namespace.name`; columns that the schema does not name are null.
         source: Source, or Topic.
         parse: Json, Avro, Protobuf, or an object with `fields()` and `parser()` like them.
-        dead_letters: table for records that cannot become rows, made when missing, in a namespace that is there;
-            None stops at the first one.
+        dead_letters: table for records that cannot become rows, made when missing, in an existing namespace;
+            None stops at the first such record.
         max_bad_share: share of a micro-batch, 0 to 1, above which it stops before anything is committed.
         record_key: RecordKey by which producer duplicates are dropped; None keeps them.
         lineage: columns of the table that take the record's own `stream`, `shard_id`, `sequence_number`,
@@ -65,22 +72,12 @@ def ingest(
         StreamNotFound: no such stream, or it was deleted while it was read.
         TableNotFound: no such table.
         OutcomeUnknown: the catalog did not answer; run again, the table knows.
-        ValueError: an argument does not go, or the table has other columns.
+        ValueError: an argument is invalid, or the table has other columns.
     """
-    loop.check(
-        source=source,
-        parse=parse,
-        max_bad_share=max_bad_share,
-        max_batches=max_batches,
-        poll_seconds=poll_seconds,
-        stop=stop,
-        on_batch=on_batch,
-    )
-    if record_key is not None and not isinstance(record_key, keys.RecordKey):
-        raise ArgumentError(f"record_key is a RecordKey, not {record_key!r}")
+    loop.check_ends(source, parse)
     commits.load(spark, table)  # past what the session remembers of it
     tables.checked(spark, table, parse, source, lineage, record_key)  # before anything is committed
     name = run_id or secrets.token_hex(4)
-    one = loop.Run(spark, table, source, parse, max_bad_share, record_key, tuple(lineage), name)
-    begin = lambda: one.begin(dead_letters, onto_rows)  # noqa: E731
-    return loop.run(one, begin, until_caught_up, max_batches, poll_seconds, on_batch or batches.teller(), stop)
+    run = loop.Run(spark, table, source, parse, max_bad_share, record_key, tuple(lineage), name)
+    run.begin(dead_letters, onto_rows)
+    return loop.complete(run, until_caught_up, max_batches, poll_seconds, on_batch or batches.teller(), stop)

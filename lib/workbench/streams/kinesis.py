@@ -22,12 +22,15 @@ once. A batch read (`spark.read`) gives what is there from the starting position
 """
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
+from typing import Any
 
 from workbench._base import releases
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import SparkSession
 from workbench.streams import aggregates
 from workbench.streams.readers import reading, reports, shards, sources
 
@@ -45,7 +48,7 @@ _LOOK_MILLIS = 60_000  # how often it is noted that nothing is there
 _WHOLE = 10**9  # more records than a shard gives in one reading
 
 
-def register(spark):
+def register(spark: SparkSession) -> None:
     """Make `format("kinesis")` known to a session.
 
     Raises:
@@ -55,7 +58,7 @@ def register(spark):
     spark.dataSource.register(data_source())
 
 
-def data_source():
+def data_source() -> type:
     """Return the class of the data source, for `spark.dataSource.register`."""
     from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStreamReader, InputPartition
 
@@ -70,22 +73,22 @@ def data_source():
 
     class KinesisSource(DataSource):
         @classmethod
-        def name(cls):
+        def name(cls) -> str:
             return "kinesis"
 
-        def schema(self):
+        def schema(self) -> str:
             return NUMBERED_SCHEMA if numbered(self.options) else SCHEMA
 
-        def reader(self, schema):
+        def reader(self, schema: Any) -> Any:
             return BatchReader(parse(self.options)[0], numbered(self.options))
 
-        def streamReader(self, schema):
+        def streamReader(self, schema: Any) -> Any:
             return StreamReader(*parse(self.options), numbered(self.options))
 
     return KinesisSource
 
 
-def parse(options):
+def parse(options: Mapping[str, str]) -> tuple[sources.Source, str | None]:
     """Return (Source, folder of the positions or None) of Spark's options.
 
     Raises:
@@ -93,12 +96,14 @@ def parse(options):
     """
     given = {key.lower(): value for key, value in dict(options).items()}
     if unknown := sorted(set(given) - _NAMES):
-        raise ArgumentError(f"{unknown[0]} is no option of the kinesis source; it has {', '.join(sorted(_NAMES))}")
+        raise ArgumentError(
+            f"{unknown[0]} is not an option of the kinesis source; it has {', '.join(sorted(_NAMES))}"
+        )
     if not given.get("streamname"):
         raise ArgumentError("the kinesis source needs the option streamName")
     most, loss = given.get("maxrecordsperbatch", "100000"), _flag(given, "failOnDataLoss", "true")
     if not most.isascii() or not most.isdigit():
-        raise ArgumentError(f"maxRecordsPerBatch is a whole number from 1, not {most!r}")
+        raise ArgumentError(f"maxRecordsPerBatch must be an integer of at least 1, found {most!r}")
     at = given.get("startingtimestamp")
     source = sources.Source(
         stream=given["streamname"],
@@ -113,34 +118,38 @@ def parse(options):
 
 
 def numbered(options: Mapping[str, str]) -> bool:
-    """Say whether Spark's options ask for the place of each record in its aggregate; raises as `parse`."""
+    """Tell whether Spark's options ask for the place of each record in its aggregate.
+
+    Raises:
+        ValueError: the option is neither true nor false.
+    """
     return _flag({key.lower(): value for key, value in dict(options).items()}, "subSequenceNumber", "false")
 
 
-def _flag(given, name, default):
+def _flag(options: Mapping[str, str], name: str, default: str) -> bool:
     """Return an option that is true or false."""
-    value = given.get(name.lower(), default).lower()
+    value = options.get(name.lower(), default).lower()
     if value not in ("true", "false"):
-        raise ArgumentError(f"{name} is true or false, not {value!r}")
+        raise ArgumentError(f"{name} must be true or false, found {value!r}")
     return value == "true"
 
 
 class Batch:
     """Reads what is there; each shard is a partition, so no order between parents and children."""
 
-    partition = tuple
+    partition: Callable[[Any], Any] = tuple
 
-    def __init__(self, source, numbered=False):
+    def __init__(self, source: sources.Source, numbered: bool = False) -> None:
         self.source, self.numbered = source, numbered
 
-    def partitions(self):
+    def partitions(self) -> list[Any]:
         """Return a task a shard."""
         stream = sources.describe(self.source)
         positions = self.source.begin(stream)
         tasks = [shards.Task(shard, positions.get(shard, shards.OLDEST), _WHOLE) for shard in stream.shards]
         return [self.partition(asdict(task)) for task in tasks]
 
-    def read(self, partition):
+    def read(self, partition: Any) -> Iterator[Any]:
         """Yield the records of a task as Arrow batches."""
         task = shards.Task(**partition.value)
         progress = reading.Progress(task.position or None)
@@ -151,22 +160,23 @@ class Batch:
 class Streaming:
     """Spark's offsets are counters, {"batch": 7}; what a micro-batch holds is in the positions folder."""
 
-    partition = tuple
+    partition: Callable[[Any], Any] = tuple
 
-    def __init__(self, source, folder, numbered=False):
+    def __init__(self, source: sources.Source, folder: str | None, numbered: bool = False) -> None:
         if not folder:
             raise ArgumentError("readStream of the kinesis source needs the option positionsPath, a shared folder")
-        self.source, self.folder, self.owner = source, folder.removeprefix("file://"), None
-        self.numbered = numbered
+        self.source, self.folder, self.numbered = source, folder.removeprefix("file://"), numbered
+        self.owner: dict[str, Any] | None = None
 
-    def initialOffset(self):
+    def initialOffset(self) -> dict[str, int]:
         """Return the offset before the first micro-batch."""
         return {"batch": 0}
 
-    def latestOffset(self, start=None, limit=None):
-        """Spark 4.1 calls it without arguments; 4.2 passes where the query is and a read limit, which the cap is.
+    def latestOffset(self, start: Any = None, limit: Any = None) -> dict[str, int]:
+        """Return the offset behind the next micro-batch, the last one's where nothing is there.
 
-        The batch is planned when Spark asks for its partitions; here is only asked whether there is anything.
+        Spark 4.1 calls it without arguments, 4.2 with where the query is and a read limit. The batch is planned
+        when Spark asks for its partitions; this only looks whether there is anything.
         """
         stream = self._stream()
         number = reports.last(self.folder)
@@ -175,14 +185,14 @@ class Streaming:
         if before is not None:
             shards.unwatched(self.source, stream, positions, now - before)
         tasks = shards.plan(stream, positions, self.source.max_records_per_batch)
-        found = any(self._something(task) for task in tasks)
-        if before is None or (not found and now - before > _LOOK_MILLIS):
+        more = any(self._something(task) for task in tasks)
+        if before is None or (not more and now - before > _LOOK_MILLIS):
             reports.look(self.folder, now)
-        return {"batch": number + found}
+        return {"batch": number + more}
 
-    def partitions(self, start, end):
+    def partitions(self, start: dict[str, int], end: dict[str, int]) -> list[Any]:
         """Return the tasks of the micro-batches behind `start` up to `end`: planned once, repeated as reported."""
-        stream, found = self._stream(), []
+        stream, partitions = self._stream(), []
         if (known := reports.last(self.folder)) < start["batch"]:
             raise ArgumentError(
                 f"{self.folder} knows of {known} micro-batches and the checkpoint of {start['batch']}: they do "
@@ -190,16 +200,16 @@ class Streaming:
             )
         for number in range(start["batch"] + 1, end["batch"] + 1):
             plan = self._plan(stream, number)
-            told = reports.reported(self.folder, number)
+            reported = reports.reported(self.folder, number)
             for task in plan["tasks"]:
-                upto = told.get(task["shard"], {}).get("position", _NOT_YET)
+                upto = reported.get(task["shard"], {}).get("position", _NOT_YET)
                 if upto == _NOT_YET:
-                    found.append(self.partition([number, task]))
+                    partitions.append(self.partition([number, task]))
                 elif upto is not None and upto != task["position"]:
-                    found.append(self.partition([number, task | {"upto": upto, "limit": _WHOLE}]))
-        return found
+                    partitions.append(self.partition([number, task | {"upto": upto, "limit": _WHOLE}]))
+        return partitions
 
-    def read(self, partition):
+    def read(self, partition: Any) -> Iterator[Any]:
         """Yield the records of a task as Arrow batches; then report where it stopped."""
         number, given = partition.value
         task = shards.Task(**given)
@@ -210,14 +220,14 @@ class Streaming:
         if task.upto is None:
             reports.report(self.folder, number, task.shard, content)
 
-    def commit(self, end):
+    def commit(self, end: dict[str, int]) -> None:
         """Forget the micro-batches that Spark will not ask for again."""
         reports.forget(self.folder, end["batch"] - 1)
 
-    def stop(self):
-        """Nothing is held open."""
+    def stop(self) -> None:
+        """Do nothing: nothing is held open."""
 
-    def _stream(self):
+    def _stream(self) -> sources.Stream:
         stream = sources.describe(self.source)
         owner = {"arn": stream.arn, "created_millis": stream.created}
         if self.owner != owner:
@@ -225,10 +235,10 @@ class Streaming:
             self.owner = owner
         return stream
 
-    def _plan(self, stream, number):
+    def _plan(self, stream: sources.Stream, number: int) -> dict[str, Any]:
         path = reports.batch(self.folder, number) / "plan.json"
-        if (found := reports.get(path)) is not None:
-            return found
+        if (plan := reports.get(path)) is not None:
+            return plan
         if number != reports.last(self.folder) + 1:
             raise ArgumentError(
                 f"{self.folder} has no plan of micro-batch {number}: it and the checkpoint do not belong together"
@@ -239,24 +249,24 @@ class Streaming:
         planned = {"positions": positions, "tasks": [asdict(task) for task in tasks]}
         return reports.put(path, planned | {"millis": sources.now_millis()})
 
-    def _positions(self, stream, number):
+    def _positions(self, stream: sources.Stream, number: int) -> dict[str, str]:
         """Return the positions behind a micro-batch."""
         if number == 0:
             first = reports.batch(self.folder, 0) / "start.json"  # `latest` is a time, and stays that time
             return reports.put(first, self.source.begin(stream))
         before = reports.get(reports.batch(self.folder, number) / "plan.json")["positions"]
-        told = reports.reported(self.folder, number)
-        return shards.advance(stream, before, {shard: one["position"] for shard, one in told.items()})
+        ends = {shard: report["position"] for shard, report in reports.reported(self.folder, number).items()}
+        return shards.advance(stream, before, ends)
 
-    def _something(self, task):
-        """Say whether a task would get anywhere, by one call for at most two records of its shard."""
+    def _something(self, task: shards.Task) -> bool:
+        """Tell whether a task would get anywhere, by one call for at most two records of its shard."""
         look, progress = replace(task, limit=1, seen=True), reading.Progress(task.position or None)
         for _ in reading.read(self.source, look, progress):
             return True
         return progress.position != (task.position or None) or progress.behind_millis > 0
 
 
-def columns(source, task, records, numbered=False):
+def columns(source: sources.Source, task: shards.Task, records: reading.Records, numbered: bool = False) -> Any:
     """Return records as an Arrow batch of SCHEMA, or of NUMBERED_SCHEMA."""
     import numpy as np
     import pyarrow as pa
@@ -277,7 +287,8 @@ def columns(source, task, records, numbered=False):
     return pa.record_batch(arrays, names=[column.split()[0] for column in schema.split(", ")])
 
 
-def drain(writer, *, timeout_seconds=None):
+@checked
+def drain(writer: Any, *, timeout_seconds: float | None = None) -> Any:
     """Run a streaming query until its source has nothing left; then stop it.
 
     Args:
@@ -294,7 +305,7 @@ def drain(writer, *, timeout_seconds=None):
     query = writer.trigger(processingTime="0 seconds").start()
     over = threading.Event()
 
-    def end():
+    def end() -> None:
         over.set()
         query.stop()
 

@@ -2,12 +2,17 @@
 
 import secrets
 import time
+from collections.abc import Callable
 from dataclasses import replace
+from typing import Any
 
 from workbench._base.errors import ArgumentError, WorkbenchError
+from workbench._base.typing import DataFrame, SparkSession, StructType
 from workbench.streams import batches, chunks, dead_letters, positions, publish, tables
 from workbench.streams.batches import Ingested
 from workbench.streams.readers import shards, sources
+from workbench.streams.records.keys import RecordKey
+from workbench.streams.records.parsing import Format
 from workbench.tables import commits
 
 TRIES = 3  # of a batch whose rows were not those that its positions were taken from
@@ -17,100 +22,111 @@ class TooManyBad(WorkbenchError, RuntimeError):
     """More of a micro-batch could not be parsed than was allowed; nothing of it was committed."""
 
 
-def check(*, source, parse, max_bad_share, max_batches, poll_seconds, stop, on_batch):
-    """Refuse arguments of a run that do not go.
+Clocks = tuple[float, float]  # as `_now` returns them
+
+
+def check_ends(source: Any, parse: Any) -> None:
+    """Refuse what records cannot be read from, or not be parsed by.
 
     Raises:
-        ValueError: which, and what was expected.
+        ValueError: which of the two, and what was expected.
     """
-    check_ends(source, parse)
-    if (
-        isinstance(max_bad_share, bool)
-        or not isinstance(max_bad_share, int | float)
-        or not 0 <= max_bad_share <= 1
-    ):
-        raise ArgumentError(f"max_bad_share is a number from 0 to 1, not {max_bad_share!r}")
-    if max_batches is not None and (
-        isinstance(max_batches, bool) or not isinstance(max_batches, int) or max_batches < 1
-    ):
-        raise ArgumentError(f"max_batches is a whole number from 1, not {max_batches!r}")
-    if isinstance(poll_seconds, bool) or not isinstance(poll_seconds, int | float) or not poll_seconds >= 0:
-        raise ArgumentError(f"poll_seconds is a number from 0, not {poll_seconds!r}")
-    for name, given in (("stop", stop), ("on_batch", on_batch)):
-        if given is not None and not callable(given):
-            raise ArgumentError(f"{name} is a function, not {given!r}")
-
-
-def check_ends(source, parse):
-    """Refuse what records cannot be read from, or not be parsed by; as `check`."""
-    wanted = ("stream", "lineage", "describe", "read")
-    if isinstance(source, type) or not all(hasattr(source, one) for one in wanted):
-        raise ArgumentError(f"source is a Topic or a Source, not {source!r}")
-    if isinstance(parse, type) or not all(hasattr(parse, one) for one in ("fields", "parser")):
+    needed = ("stream", "lineage", "describe", "read")
+    if isinstance(source, type) or not all(hasattr(source, name) for name in needed):
+        raise ArgumentError(f"source must be a Topic or a Source, found {source!r}")
+    if isinstance(parse, type) or not all(hasattr(parse, name) for name in ("fields", "parser")):
         raise ArgumentError(
-            f"parse is Json, Avro, Protobuf or an object with fields() and parser() like them, not {parse!r}"
+            "parse must be Json, Avro, Protobuf or an object with fields() and parser() like them, "
+            f"found {parse!r}"
         )
 
 
-def run(one, begin, until_caught_up, max_batches, poll_seconds, tell, stop):
-    """Begin a Run, let it work to its end, and drop its branches whatever happens; returns Ingested."""
-    begin()
+def complete(
+    run: "Run",
+    until_caught_up: bool,
+    max_batches: int | None,
+    poll_seconds: float,
+    tell: Callable[[batches.Batch], object],
+    stop: Callable[[], Any] | None,
+) -> Ingested:
+    """Let a Run that has begun work to its end, and drop its branches whatever happens; return what it did."""
     begun = time.monotonic()
     try:
-        done = one.loop(until_caught_up, max_batches, poll_seconds, tell, stop or (lambda: False))
+        done = run.loop(until_caught_up, max_batches, poll_seconds, tell, stop or (lambda: False))
     except BaseException as error:
         try:
-            one.end()
+            run.end()
         except Exception as failed:  # what went wrong first is what the caller has to know
             error.add_note(f"the run's branch could not be dropped; the next publication drops it: {failed}")
         raise
-    one.end()
+    run.end()
     return replace(done, seconds=round(time.monotonic() - begun, 3))
 
 
 class Run:
     """One run's state between its micro-batches: the positions, and which shards were seen empty."""
 
-    def __init__(self, spark, table, source, parse, max_bad_share, record_key, lineage, run_id):
+    def __init__(
+        self,
+        spark: SparkSession,
+        table: str,
+        source: sources.RecordSource,
+        parse: Format,
+        max_bad_share: float,
+        record_key: RecordKey | None,
+        lineage: tuple[str, ...],
+        run_id: str,
+    ) -> None:
         self.spark, self.table, self.source, self.parse = spark, table, source, parse
         self.parser = parse.parser()
         self.max_bad_share, self.record_key, self.lineage, self.run_id = max_bad_share, record_key, lineage, run_id
-        self.total, self.seen, self.unwatched = Ingested(), {}, ()
+        self.total = Ingested()
+        self.seen: dict[str, Clocks] = {}
+        self.unwatched: tuple[str, ...] = ()
+        self.letters: publish.Place | None
+        self.at: dict[str, str]
 
-    def begin(self, letters, onto_rows):
+    def begin(self, letters: str | None, onto_rows: bool) -> None:
         """Find out where to go on, or commit where it begins."""
         self.stream = self.source.describe()
         branch = f"{positions.ref(self.stream)}{secrets.token_hex(4)}"
         self.place = publish.Place(self.table, self.stream, branch)
         self.letters = publish.Place(letters, self.stream, branch) if letters else None
         loaded = commits.load(self.spark, self.table)
-        found, lost = positions.resume(
+        position, lost = positions.resume(
             self.spark, loaded, self.table, self.source, self.stream, onto_rows=onto_rows
         )
         if letters:
             dead_letters.make(self.spark, letters)
-        if found is None:
+        if position is None:
             first = self.source.begin(self.stream)
             summary = positions.properties(
                 self.stream, first, "begin", {"lost": "; ".join(lost)} if lost else None
             )
             snapshot = publish.note(self.spark, self.place, None, summary, mark=True)
-            found = positions.Found(first, snapshot, sources.now_millis())
+            position = positions.Found(first, snapshot, sources.now_millis())
             self.total = replace(self.total, lost=lost, snapshot_id=snapshot)
         else:
-            self.total = replace(self.total, resumed=True, snapshot_id=found.snapshot_id)
-            since = sources.now_millis() - found.millis
-            self.unwatched = shards.unwatched(self.source, self.stream, found.shards, since)
-        self.at, self.noted = found.shards, found.millis
-        self.dead_at = dead_letters.begin(self.spark, self.letters) if letters else {}
+            self.total = replace(self.total, resumed=True, snapshot_id=position.snapshot_id)
+            since = sources.now_millis() - position.millis
+            self.unwatched = shards.unwatched(self.source, self.stream, position.shards, since)
+        self.at, self.noted = position.shards, position.millis
+        self.dead_at = dead_letters.begin(self.spark, self.letters) if self.letters else {}
 
-    def end(self):
+    def end(self) -> None:
         """Drop the run's branches; what a killed run leaves is dropped by the next one that publishes."""
         for place in filter(None, (self.place, self.letters)):
             publish.drop(self.spark, place)
 
-    def loop(self, until_caught_up, max_batches, poll_seconds, tell, stop):
-        """Run micro-batches; returns Ingested."""
+    def loop(
+        self,
+        until_caught_up: bool,
+        max_batches: int | None,
+        poll_seconds: float,
+        tell: Callable[[batches.Batch], object],
+        stop: Callable[[], Any],
+    ) -> Ingested:
+        """Run micro-batches until there is a reason to end, and return what they did."""
         while True:
             batch = self.batch()
             if batch.records:
@@ -122,12 +138,13 @@ class Run:
             if batch.caught_up:
                 time.sleep(poll_seconds)
 
-    def batch(self):
-        """Read and commit one micro-batch; returns its batches.Batch."""
+    def batch(self) -> batches.Batch:
+        """Read and commit a micro-batch, and return its figures."""
         begun, looked = time.monotonic(), _now()
         self._still_there()
         at, gone = shards.present(self.source, self.stream, self.at)
-        seen = frozenset(s for s, when in self.seen.items() if _since(when) < self.stream.retention_hours * 1800)
+        recent = self.stream.retention_hours * 1800  # seconds: half of what the stream keeps
+        seen = frozenset(shard for shard, when in self.seen.items() if _since(when) < recent)
         tasks = shards.plan(self.stream, at, self.source.max_records_per_batch, seen=seen)
         for attempt in range(TRIES):
             frame = self._frame(tasks).persist()
@@ -137,7 +154,7 @@ class Run:
                 self._refuse_bad(read)
                 after = shards.advance(self.stream, at, read.ends)
                 if after == self.at and not read.gaps and not self._to_be_noted(read):
-                    return self._told(read, after, 0, begun, looked)
+                    return self._figures(read, after, 0, begun, looked)
                 self._same(self.source.describe())  # one that was made since may have what was read
                 read, written = self._commit(frame, read, after)
             except tables.OtherRows:  # a worker was lost and what it had read was read again, differently
@@ -146,23 +163,24 @@ class Run:
                 continue
             finally:
                 frame.unpersist()
-            return self._told(read, after, written, begun, looked)
+            return self._figures(read, after, written, begun, looked)
+        raise AssertionError("unreachable: the last attempt returns or raises")
 
-    def _frame(self, tasks):
+    def _frame(self, tasks: list[shards.Task]) -> DataFrame:
         lacking = tables.lacking(self.spark, self.table, self.lineage, bool(self.letters))
         return chunks.frame(self.spark, self.source, tasks, self.parser, self._lineage(), **lacking)
 
-    def _commit(self, frame, read, after):
-        """Commit dead letters, then rows and positions; returns (what was read, how many rows were added)."""
+    def _commit(self, frame: DataFrame, read: chunks.Read, after: dict[str, str]) -> tuple[chunks.Read, int]:
+        """Commit dead letters, then rows and positions; return (what was read, how many rows were added)."""
         batch = secrets.token_hex(8)
-        if read.dead:
+        if read.dead and self.letters:
             self.dead_at, _ = dead_letters.write(
                 self.spark, self.letters, chunks.dead(frame), read.dead, self.dead_at, self.at, read.ends,
                 batch=batch, run_id=self.run_id, version=getattr(self.parse, "version", ""),
             )  # fmt: skip
-        figures = {"records": read.records, "dead": read.dead} | (
-            {"lost": "; ".join(read.gaps)} if read.gaps else {}
-        )
+        figures: dict[str, int | str] = {"records": read.records, "dead": read.dead}
+        if read.gaps:
+            figures["lost"] = "; ".join(read.gaps)
         summary = positions.properties(self.stream, after, batch, figures)
         if not read.good:
             snapshot, added = publish.note(self.spark, self.place, self.at, summary), 0
@@ -172,12 +190,12 @@ class Run:
         self.noted, self.unwatched = sources.now_millis(), ()
         return read, added
 
-    def _to_be_noted(self, read):
-        """Say whether positions that did not move are committed again, so that a later run knows of this look."""
+    def _to_be_noted(self, read: chunks.Read) -> bool:
+        """Tell whether positions that did not move are committed again, so that a later run knows of this look."""
         old = sources.now_millis() - self.noted > self.stream.retention_hours * 3_600_000 / 4
         return old and not any(read.behind.values())
 
-    def _publish(self, frame, read, summary):
+    def _publish(self, frame: DataFrame, read: chunks.Read, summary: dict[str, str]) -> tuple[int, int]:
         while True:
             base = publish.stage(self.spark, self.place, self.at)
             rows = chunks.rows(frame, self._row_schema())
@@ -204,18 +222,22 @@ class Run:
                 continue
             return staged, added
 
-    def _told(self, read, after, written, begun, looked):
-        """Take a batch's positions over and return its figures."""
+    def _figures(
+        self, read: chunks.Read, after: dict[str, str], written: int, begun: float, looked: Clocks
+    ) -> batches.Batch:
+        """Take over the positions of a batch, and return its figures."""
+        assert self.total.snapshot_id is not None  # `begin` has committed or found one
         now = time.monotonic()
         for shard, behind in read.behind.items():
             fresh = shard in read.unbroken or shard in self.seen or not self.at.get(shard, "").isdigit()
-            self.seen = {one: when for one, when in self.seen.items() if one != shard}
+            self.seen.pop(shard, None)
             if fresh and not behind:
                 self.seen[shard] = looked
         # a shard that has just ended makes way for its children, which nobody has looked at yet
         waiting = {task.shard for task in shards.plan(self.stream, after, 10**9)} - set(read.behind)
         # one whose last record was taken by the very limit is not behind, and not at its end either
-        waiting |= {one for one in read.behind if one not in self.stream.opened and after.get(one) != shards.END}
+        closed = set(read.behind) - self.stream.opened
+        waiting |= {shard for shard in closed if after.get(shard) != shards.END}
         caught_up = not waiting and not any(read.behind.values())
         self.at = after
         return batches.Batch(
@@ -234,12 +256,12 @@ class Run:
             snapshot_id=self.total.snapshot_id,
         )
 
-    def _added(self, batch):
+    def _added(self, batch: batches.Batch) -> Ingested:
         names = ("records", "good", "dead", "duplicates", "dropped", "unknown", "bytes")
         sums = {name: getattr(self.total, name) + getattr(batch, name) for name in names}
         return replace(self.total, batches=self.total.batches + 1, **sums)
 
-    def _same(self, stream):
+    def _same(self, stream: sources.Stream) -> sources.Stream:
         if positions.name(stream) != positions.name(self.stream):
             raise shards.RecordsLost(
                 f"stream {self.source.stream} was deleted and made again while it was read; what was read of the "
@@ -247,12 +269,12 @@ class Run:
             )
         return stream
 
-    def _still_there(self):
+    def _still_there(self) -> None:
         stream = self.stream = self._same(self.source.describe())
         self.place = replace(self.place, stream=stream)
         self.letters = replace(self.letters, stream=stream) if self.letters else None
 
-    def _refuse_bad(self, read):
+    def _refuse_bad(self, read: chunks.Read) -> None:
         if read.dead and self.letters is None:
             raise TooManyBad(
                 f"{read.dead} of {read.records} records are not what the schema says, and no dead_letters table "
@@ -264,20 +286,20 @@ class Run:
                 f"{self.max_bad_share}; nothing of this batch was committed"
             )
 
-    def _lineage(self):
+    def _lineage(self) -> tuple[str, ...]:
         order = self.source.order if self.record_key else ()
         return tuple(dict.fromkeys((*self.lineage, *order)))
 
-    def _row_schema(self):
+    def _row_schema(self) -> StructType:
         from pyspark.sql.types import StructType
 
         return StructType([*self.parse.fields(), *sources.lineage_schema(self.source, self._lineage())])
 
 
-def _now():
-    """Return two clocks: one cannot be set, the other goes on while a machine sleeps."""
+def _now() -> Clocks:
+    """Return the seconds of two clocks: the first cannot be set, the second goes on while a machine sleeps."""
     return time.monotonic(), time.time()
 
 
-def _since(when):
+def _since(when: Clocks) -> float:
     return max(now - then for now, then in zip(_now(), when, strict=True))

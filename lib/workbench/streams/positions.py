@@ -8,11 +8,13 @@ positions that vanished are a stop and not a second ingest of everything.
 
 import hashlib
 import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from workbench._base.errors import ArgumentError, WorkbenchError
-from workbench.streams.readers import shards
+from workbench._base.typing import Java, SparkSession
+from workbench.streams.readers import shards, sources
 from workbench.tables import commits, publication
 
 PREFIX = "streams."
@@ -43,17 +45,19 @@ class Found:
     millis: int
 
 
-def name(stream):
+def name(stream: sources.Stream) -> str:
     """Return eight letters that stand for a stream."""
     return hashlib.sha256(f"{stream.arn} {stream.created}".encode()).hexdigest()[:8]
 
 
-def ref(stream):
+def ref(stream: sources.Stream) -> str:
     """Return what the names of a stream's tags and branches begin with."""
     return f"streams_{name(stream)}_"
 
 
-def properties(stream, positions, batch, figures=None):
+def properties(
+    stream: sources.Stream, positions: Mapping[str, str], batch: str, figures: Mapping[str, object] | None = None
+) -> dict[str, str]:
     """Return the positions as properties of a snapshot's summary.
 
     Args:
@@ -62,17 +66,17 @@ def properties(stream, positions, batch, figures=None):
         batch: id of the micro-batch.
         figures: more, name to value.
     """
-    told = {"stream": stream.arn, "created": stream.created, "shards": positions}
+    position = {"stream": stream.arn, "created": stream.created, "shards": positions}
     more = {PREFIX + key: str(value) for key, value in (figures or {}).items()}
-    return {POSITIONS: json.dumps(told, sort_keys=True), BATCH: batch} | more
+    return {POSITIONS: json.dumps(position, sort_keys=True), BATCH: batch} | more
 
 
-def mark(stream):
+def mark(stream: sources.Stream) -> tuple[str, str]:
     """Return the table property that says that a stream is ingested: (key, value)."""
     return MARK + name(stream), f"{stream.arn} {stream.created}"
 
 
-def find(spark, loaded, stream):
+def find(spark: SparkSession, loaded: Java, stream: sources.Stream) -> Found | None:
     """Return the newest position of a stream in main's history; None when there is none.
 
     The newest publication has the stream's only tag, which counts where main descends from it.
@@ -88,25 +92,35 @@ def find(spark, loaded, stream):
     return None if at is None else Found(at, snapshot.snapshotId(), snapshot.timestampMillis())
 
 
-def tagged(loaded, stream):
+def tagged(loaded: Java, stream: sources.Stream) -> dict[str, int]:
     """Return a stream's tags, name to the id of the snapshot it keeps; the newest publication has the only one."""
     return publication.positions.tags(loaded, ref(stream))
 
 
-def rolled_back(spark, loaded, stream):
-    """Say whether main does not descend from a stream's newest publication, which has its tag."""
+def rolled_back(spark: SparkSession, loaded: Java, stream: sources.Stream) -> bool:
+    """Tell whether main no longer descends from a stream's newest publication, which has its tag."""
     main = commits.head(loaded)
-    return any(not commits.descends(spark, loaded, main, one) for one in tagged(loaded, stream).values())
+    return any(
+        not commits.descends(spark, loaded, main, snapshot_id) for snapshot_id in tagged(loaded, stream).values()
+    )
 
 
-def _parse(snapshot, stream):
+def _parse(snapshot: Java, stream: sources.Stream) -> dict[str, str] | None:
     text = (snapshot.summary() or {}).get(POSITIONS)
-    told = json.loads(text) if text else {}
-    ours = told.get("stream") == stream.arn and told.get("created") == stream.created
-    return told["shards"] if ours else None
+    position = json.loads(text) if text else {}
+    ours = position.get("stream") == stream.arn and position.get("created") == stream.created
+    return position["shards"] if ours else None
 
 
-def resume(spark, loaded, table, source, stream, *, onto_rows):
+def resume(
+    spark: SparkSession,
+    loaded: Java,
+    table: str,
+    source: sources.RecordSource,
+    stream: sources.Stream,
+    *,
+    onto_rows: bool,
+) -> tuple[Found | None, tuple[str, ...]]:
     """Return (where a run goes on, sentences on what was lost before); (None, …) when it begins.
 
     Args:
@@ -122,8 +136,8 @@ def resume(spark, loaded, table, source, stream, *, onto_rows):
         RecordsLost: it was ingested from a stream of that name that was deleted since.
         ValueError: it has rows that no stream brought.
     """
-    if (found := find(spark, loaded, stream)) is not None:
-        return found, ()
+    if (position := find(spark, loaded, stream)) is not None:
+        return position, ()
     marks = {key: value for key, value in dict(loaded.properties()).items() if key.startswith(MARK)}
     if mark(stream)[0] in marks:
         raise PositionsLost(
@@ -131,28 +145,29 @@ def resume(spark, loaded, table, source, stream, *, onto_rows):
             f"far. Nothing is read again by itself; to begin anew remove the table property {mark(stream)[0]}"
         )
     before = [value.split()[1] for value in marks.values() if value.split()[0] == stream.arn]
-    said = ()
+    lost: tuple[str, ...] = ()
     if before:
-        said = (
-            f"{table} was ingested from the stream {source.stream}{_made(before)}, which was deleted and made "
+        lost = (
+            f"{table} was ingested from the stream {source.stream}{_made_at(before)}, which was deleted and made "
             "again; what was not read of it is gone",
         )
         if source.fail_on_data_loss:
-            raise shards.RecordsLost(f"{said[0]}. To go on with the new one say fail_on_data_loss=False")
+            raise shards.RecordsLost(f"{lost[0]}. To go on with the new one say fail_on_data_loss=False")
     if not marks and not onto_rows and _rows(loaded):
         raise ArgumentError(
             f"{table} has rows, and none of its snapshots says from which stream: if they came from "
             f"{source.stream}, they would come again. If they did not, say onto_rows=True"
         )
-    return None, said
+    return None, lost
 
 
-def _made(before):
+def _made_at(created: Iterable[str]) -> str:
     """Return in words which streams of a name are meant; a topic's id would tell a person nothing."""
-    times = sorted(datetime.fromtimestamp(int(one) / 1000, UTC).isoformat() for one in before if one.isdigit())
+    millis = [int(text) for text in created if text.isdigit()]
+    times = sorted(datetime.fromtimestamp(moment / 1000, UTC).isoformat() for moment in millis)
     return f" made at {' and '.join(times)}" if times else ""
 
 
-def _rows(loaded):
+def _rows(loaded: Java) -> bool:
     snapshot = loaded.currentSnapshot()
     return snapshot is not None and (snapshot.summary() or {}).get("total-records") != "0"

@@ -10,11 +10,15 @@ are written go into a commit on the new main. If the positions moved, this write
 """
 
 import json
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from workbench._base import identifiers
+from workbench._base.typing import DataFrame, Java, SparkSession
 from workbench.streams import positions
+from workbench.streams.readers import sources
 from workbench.tables import commits, publication
 
 TRIES = 30  # of a commit that does not take long: enough for a table to which others commit all the time
@@ -31,12 +35,12 @@ class Place:
     """
 
     table: str
-    stream: object
+    stream: sources.Stream
     branch: str
 
 
-def stage(spark, place, expected):
-    """Put the run's branch to main's snapshot; returns that snapshot's id.
+def stage(spark: SparkSession, place: Place, expected: dict[str, str] | None) -> int | None:
+    """Move the run's branch to main's snapshot, and return that snapshot's id; None for an empty table.
 
     Args:
         spark: session.
@@ -48,14 +52,14 @@ def stage(spark, place, expected):
         PositionsLost: it has none any more.
     """
 
-    def check(loaded):
+    def check(loaded: Java) -> None:
         _refuse_moved(spark, loaded, place, expected)
 
     return publication.stage(spark, place.table, place.branch, check=check, tries=TRIES).base_snapshot_id
 
 
 @contextmanager
-def still_there(spark, place):
+def still_there(spark: SparkSession, place: Place) -> Iterator[None]:
     """Raise AnotherWriter for an error of which the reason is that the run's branch is gone."""
     try:
         yield
@@ -65,8 +69,10 @@ def still_there(spark, place):
         raise
 
 
-def append(spark, place, frame, base, summary):
-    """Append rows and positions to the run's branch; returns (snapshot id, rows added).
+def append(
+    spark: SparkSession, place: Place, frame: DataFrame, base: int | None, summary: dict[str, str]
+) -> tuple[int, int]:
+    """Append rows and positions to the run's branch; return (snapshot id, rows added).
 
     Raises:
         AnotherWriter: somebody else dropped or moved the branch, as the run that publishes first does.
@@ -77,24 +83,29 @@ def append(spark, place, frame, base, summary):
     return commit(spark, place, base, summary, writer.append)
 
 
-def commit(spark, place, base, summary, write):
-    """Call a function that commits once to the run's branch, with this summary; returns as `append`."""
+def commit(
+    spark: SparkSession, place: Place, base: int | None, summary: dict[str, str], write: Callable[[], Any]
+) -> tuple[int, int]:
+    """Call a function that commits once to the run's branch, with this summary; return as `append`."""
 
-    def landed():
+    def landed() -> tuple[int, int] | None:
         loaded = commits.load(spark, place.table)
         top = commits.head(loaded, place.branch)
-        snapshot = None if top in (None, base) else loaded.snapshot(top)
-        ours = snapshot is not None and snapshot.summary().get(positions.BATCH) == summary[positions.BATCH]
-        return (top, int(snapshot.summary().get("added-records") or 0)) if ours else None
+        snapshot = None if top is None or top == base else loaded.snapshot(top)
+        if snapshot is None or snapshot.summary().get(positions.BATCH) != summary[positions.BATCH]:
+            return None
+        return top, int(snapshot.summary().get("added-records") or 0)
 
     with still_there(spark, place):
         commits.attempt(write, landed=landed)
-    if (found := landed()) is None:
+    if (landing := landed()) is None:
         raise _another(place, "its branch was moved")
-    return found
+    return landing
 
 
-def publish(spark, place, staged, base, expected):
+def publish(
+    spark: SparkSession, place: Place, staged: int, base: int | None, expected: dict[str, str] | None
+) -> None:
     """Move main to what was staged and tag it, in one commit.
 
     Raises:
@@ -103,7 +114,7 @@ def publish(spark, place, staged, base, expected):
         OutcomeUnknown: main may have been moved or not.
     """
 
-    def check(loaded):
+    def check(loaded: Java) -> None:
         _refuse_moved(spark, loaded, place, expected)
 
     try:
@@ -115,7 +126,14 @@ def publish(spark, place, staged, base, expected):
         raise _another(place, "its branch was moved") from error
 
 
-def publish_or_carry(spark, place, staged, base, expected, summary):
+def publish_or_carry(
+    spark: SparkSession,
+    place: Place,
+    staged: int,
+    base: int | None,
+    expected: dict[str, str] | None,
+    summary: dict[str, str],
+) -> int:
     """Publish what was staged; where main moved and the positions did not, in a commit on the new main.
 
     Returns:
@@ -128,8 +146,16 @@ def publish_or_carry(spark, place, staged, base, expected, summary):
     return staged
 
 
-def note(spark, place, expected, summary, *, mark=False, carried=None):
-    """Commit positions in a snapshot of their own, without rows or with files that are written; returns its id.
+def note(
+    spark: SparkSession,
+    place: Place,
+    expected: dict[str, str] | None,
+    summary: dict[str, str],
+    *,
+    mark: bool = False,
+    carried: int | None = None,
+) -> int:
+    """Commit positions in a snapshot of their own, without rows or with files that are written; return its id.
 
     Args:
         spark: session.
@@ -144,11 +170,11 @@ def note(spark, place, expected, summary, *, mark=False, carried=None):
         AnotherWriter: it has others, or somebody else dropped what was staged.
     """
 
-    def landed():
-        found = positions.find(spark, commits.load(spark, place.table), place.stream)
-        return found.snapshot_id if found and _told(summary) == found.shards else None
+    def landed() -> int | None:
+        position = positions.find(spark, commits.load(spark, place.table), place.stream)
+        return position.snapshot_id if position and _positions_in(summary) == position.shards else None
 
-    def decide(loaded):
+    def decide(loaded: Java) -> publication.Append:
         _refuse_moved(spark, loaded, place, expected)
         files = _files(loaded, place, carried) if carried else ()
         properties = dict([positions.mark(place.stream)]) if mark else {}
@@ -159,19 +185,19 @@ def note(spark, place, expected, summary, *, mark=False, carried=None):
     return publication.append(spark, place.table, decide, landed=landed, tries=TRIES)
 
 
-def _files(loaded, place, snapshot_id):
+def _files(loaded: Java, place: Place, snapshot_id: int) -> list[Java]:
     """Return the data files that a snapshot added; an append gives their rows new numbers."""
     if (snapshot := loaded.snapshot(snapshot_id)) is None:
         raise _another(place, "its branch was dropped")
     return list(snapshot.addedDataFiles(loaded.io()))
 
 
-def drop(spark, place):
+def drop(spark: SparkSession, place: Place) -> None:
     """Drop the run's branch where there is one."""
     publication.drop(spark, place.table, place.branch, known=True, tries=TRIES)
 
 
-def _tagged(loaded, place, snapshot):
+def _tagged(loaded: Java, place: Place, snapshot: int) -> commits.Refs:
     """Return the refs of a publication: its tag, and the removal of older tags and of other runs' branches."""
     refs, prefix = loaded.refs(), positions.ref(place.stream)
     tag = f"{prefix}{snapshot}"
@@ -179,15 +205,15 @@ def _tagged(loaded, place, snapshot):
     return commits.Refs(tags={tag: snapshot}, removed=tuple(removed))
 
 
-def _refuse_moved(spark, loaded, place, expected):
-    found = positions.find(spark, loaded, place.stream)
-    if found is None and expected is not None:
+def _refuse_moved(spark: SparkSession, loaded: Java, place: Place, expected: dict[str, str] | None) -> None:
+    position = positions.find(spark, loaded, place.stream)
+    if position is None and expected is not None:
         raise positions.PositionsLost(
             f"no snapshot in main's history of {place.table} says any more how far {place.stream.arn} was "
             "ingested: the table was replaced or rolled back while this run worked. Nothing of this batch was "
             "committed"
         )
-    if (found.shards if found else None) != expected:
+    if (position.shards if position else None) != expected:
         if positions.rolled_back(spark, loaded, place.stream):
             raise positions.PositionsLost(
                 f"main of {place.table} was rolled back behind what this run had brought. Nothing of this batch "
@@ -196,12 +222,12 @@ def _refuse_moved(spark, loaded, place, expected):
         raise _another(place, "its positions moved")
 
 
-def _another(place, what):
+def _another(place: Place, what: str) -> positions.AnotherWriter:
     return positions.AnotherWriter(
         f"another run ingests {place.stream.arn} into {place.table}: {what}. Nothing of this batch was committed; "
         "let one of the two run"
     )
 
 
-def _told(summary):
+def _positions_in(summary: Mapping[str, str]) -> dict[str, str]:
     return json.loads(summary[positions.POSITIONS])["shards"]

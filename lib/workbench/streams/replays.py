@@ -7,18 +7,24 @@ take different records.
 
 import hashlib
 import secrets
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from workbench._base import identifiers, releases
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import DataFrame, Java, SparkSession
 from workbench.streams import aggregates, dead_letters, loop, publish, routes
 from workbench.streams import errors as store
 from workbench.streams.readers import sources
 from workbench.streams.records import nulls
+from workbench.streams.records.parsing import Format, Parse
+from workbench.streams.routes import Target
 from workbench.tables import commits, publication, upserts
 
 
-def _key(source):
+def _key(source: sources.RecordSource) -> list[str]:
     """Return the columns that name an error of a source: of a topic without the place in an aggregate."""
     return [name for name in dead_letters.KEY if name != aggregates.COLUMN or name in source.lineage]
 
@@ -35,8 +41,8 @@ class Replayed:
     """
 
     id: str
-    tables: dict
-    left: dict
+    tables: dict[str, int]
+    left: dict[str, int]
     cut: int
 
 
@@ -49,10 +55,10 @@ class Parsing:
         tombstones: whether a record without a value becomes a row, of nulls.
     """
 
-    parser: object
+    parser: Parse
     tombstones: bool
 
-    def __call__(self, batches):
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
         """Yield a row an error that can be parsed: its key, the record's columns."""
         import pyarrow as pa
 
@@ -69,8 +75,19 @@ class Parsing:
             )
 
 
-def replay(spark, errors, *, source, parse, tables, route=None, where=None, id=None):
-    """Parse errors again, and bring those that go now to their tables.
+@checked
+def replay(
+    spark: SparkSession,
+    errors: str,
+    *,
+    source: Any,
+    parse: Any,
+    tables: dict[str, Target],
+    route: str | None = None,
+    where: str | None = None,
+    id: str | None = None,
+) -> Replayed:
+    """Parse errors again, and bring to their tables those that can be delivered now.
 
     Args:
         spark: classic session whose catalog holds the tables.
@@ -86,7 +103,7 @@ def replay(spark, errors, *, source, parse, tables, route=None, where=None, id=N
         Replayed.
 
     Raises:
-        ValueError: an argument does not go; a replay before this one was not finished; the store has no errors of
+        ValueError: an argument is invalid; a replay before this one was not finished; the store has no errors of
             the source, but of others.
         TableNotFound: there is no such error store.
         OutcomeUnknown: a catalog did not answer; the same id finishes it.
@@ -106,39 +123,48 @@ def replay(spark, errors, *, source, parse, tables, route=None, where=None, id=N
             f"the replay {others[0]} of {errors} was not finished: run it again with id={others[0]!r}"
         )
     if name in begun:
-        left, cut = {}, 0
+        remaining: dict[str, int] = {}
+        cut = 0
     else:
         store.take_apart(spark, errors, source)
-        left, cut = _planned(spark, errors, source, parse, plan, where, name)
-    told = {}
+        remaining, cut = _planned(spark, errors, source, parse, plan, where, name)
+    replayed = {}
     for table in plan.targets:
         mine = _named(spark, errors, name).where(F.col("replay_table") == table)
         rows = routes.of_table(routes.routed(_parsed(mine, source, parse, plan), plan), plan, table)
         if count := mine.count():
             _refuse_others(rows.count(), count, table, name)
             _write(spark, table, rows, plan.targets[table], _mark(mine, name))
-            told[table] = count
+            replayed[table] = count
     _finished(spark, errors, name)
-    return Replayed(name, told, left, cut)
+    return Replayed(name, replayed, remaining, cut)
 
 
-def _refuse_no_source(spark, errors, source):
+def _refuse_no_source(spark: SparkSession, errors: str, source: sources.RecordSource) -> None:
     """Refuse a source that the store never had errors of, while it has those of others: a mistyped name."""
-    there = {row.stream for row in _now(spark, errors).select("stream").distinct().collect()}
-    if there and source.stream not in there:
+    streams = {row.stream for row in _now(spark, errors).select("stream").distinct().collect()}
+    if streams and source.stream not in streams:
         raise ArgumentError(
-            f"{errors} has no errors of {source.stream}; it has those of {', '.join(sorted(there))}"
+            f"{errors} has no errors of {source.stream}; it has those of {', '.join(sorted(streams))}"
         )
 
 
-def _begun(spark, errors):
+def _begun(spark: SparkSession, errors: str) -> set[str]:
     """Return the names of replays that were planned and not finished."""
-    found = _now(spark, errors).where("replay IS NOT NULL AND replayed IS NULL").select("replay").distinct()
-    return {row.replay for row in found.collect()}
+    begun = _now(spark, errors).where("replay IS NOT NULL AND replayed IS NULL").select("replay").distinct()
+    return {row.replay for row in begun.collect()}
 
 
-def _planned(spark, errors, source, parse, plan, where, name):
-    """Write into the error store which error goes where; returns (reasons of the others, how many are cut)."""
+def _planned(
+    spark: SparkSession,
+    errors: str,
+    source: sources.RecordSource,
+    parse: Format,
+    plan: routes.Plan,
+    where: str | None,
+    name: str,
+) -> tuple[dict[str, int], int]:
+    """Write into the error store which error goes where; return (reasons of the others, how many are cut)."""
     from pyspark.errors import AnalysisException, ParseException
     from pyspark.sql import functions as F
 
@@ -146,32 +172,32 @@ def _planned(spark, errors, source, parse, plan, where, name):
         of_source = F.col("stream") == source.stream
         tried = _now(spark, errors).where("replay IS NULL").where(of_source).where(where or "true")
     except (AnalysisException, ParseException) as error:
-        said = str(error).strip().splitlines()[0]
-        raise ArgumentError(f"where {where!r} is no condition on the columns of {errors}: {said}") from None
+        why = str(error).strip().splitlines()[0]
+        raise ArgumentError(f"where {where!r} is not a condition on the columns of {errors}: {why}") from None
     whole = F.length("raw").eqNullSafe(F.col("raw_bytes"))  # of a tombstone there is neither
     cut = tried.where(~whole).count()
-    found = routes.routed(_parsed(tried.where(whole), source, parse, plan), plan).persist()
+    routed = routes.routed(_parsed(tried.where(whole), source, parse, plan), plan).persist()
     try:
         count, reason = tried.where(whole).count(), F.col(routes.REASON)
-        told = {row[0]: row[1] for row in found.groupBy(reason).count().collect()}
-        unparsed = count - sum(told.values())
-        good = told.pop(None, 0)
+        counts = {row[0]: row[1] for row in routed.groupBy(reason).count().collect()}
+        unparsed = count - sum(counts.values())
+        good = counts.pop(None, 0)
         stones = 0 if plan.tombstones else tried.where("raw IS NULL AND raw_bytes IS NULL").count()
         others = {nulls.TOMBSTONE: stones, "not_parsed": unparsed - stones}
-        left = told | {reason: count for reason, count in others.items() if count}
+        remaining = counts | {what: number for what, number in others.items() if number}
         if good:
-            _claim(spark, errors, found.where(reason.isNull()), _key(source), name)
+            _claim(spark, errors, routed.where(reason.isNull()), _key(source), name)
     finally:
-        found.unpersist()
-    return left, cut
+        routed.unpersist()
+    return remaining, cut
 
 
-def _claim(spark, errors, found, key, name):
+def _claim(spark: SparkSession, errors: str, records: DataFrame, key: list[str], name: str) -> None:
     """Give errors the name of a replay and their table, unless another replay was quicker."""
     from pyspark.sql import functions as F
 
     own = {column: f"_k{n}" for n, column in enumerate(key)}
-    rows = found.select(
+    rows = records.select(
         *[F.col(column).alias(renamed) for column, renamed in own.items()],
         F.col(routes.ROUTE).alias("_table"), F.lit(name).alias("_replay"),
     )  # fmt: skip
@@ -181,28 +207,28 @@ def _claim(spark, errors, found, key, name):
     commits.retrying(spark, errors, merging.merge, conditional=True)
 
 
-def _finished(spark, errors, name):
-    """Say of a replay's errors that they are where they belong."""
+def _finished(spark: SparkSession, errors: str, name: str) -> None:
+    """Mark a replay's errors as delivered."""
     from pyspark.sql import functions as F
 
-    one = spark.range(1).select(F.lit(name).alias("_name"))
+    row = spark.range(1).select(F.lit(name).alias("_name"))
     here = (F.col("replay") == F.col("_name")) & F.col("replayed").isNull()
-    merging = releases.merge_into(one, identifiers.quoted(errors), here)
+    merging = releases.merge_into(row, identifiers.quoted(errors), here)
     merging = merging.whenMatched().update({"replayed": F.lit(True)})
     commits.retrying(spark, errors, merging.merge, conditional=True)
 
 
-def _mark(mine, name):
+def _mark(mine: DataFrame, name: str) -> str:
     """Return the name of a table's commit: the replay's, and which records it brings, for names are used again."""
     from pyspark.sql import functions as F
 
     which = F.sum(F.xxhash64(*dead_letters.KEY).cast("decimal(38)"))
-    found = mine.agg(F.count("*"), which).first()
-    return f"{hashlib.sha256(f'{name} {tuple(found)}'.encode()).hexdigest()[:16]} replay {name}"[:200]
+    count_and_sum = tuple(mine.agg(F.count("*"), which).collect()[0])
+    return f"{hashlib.sha256(f'{name} {count_and_sum}'.encode()).hexdigest()[:16]} replay {name}"[:200]
 
 
-def _write(spark, table, rows, target, id):
-    """Commit a table's rows under a name; done before, nothing is done."""
+def _write(spark: SparkSession, table: str, rows: DataFrame, target: Target, id: str) -> None:
+    """Commit a table's rows under a name; do nothing where that is done already."""
     if target.key:
         try:
             upserts.merge(spark, table, rows, id=id, **target.roles())
@@ -214,7 +240,7 @@ def _write(spark, table, rows, target, id):
         _append(spark, table, rows, id)
 
 
-def _append(spark, table, rows, id):
+def _append(spark: SparkSession, table: str, rows: DataFrame, id: str) -> None:
     """Append rows by a commit that takes only where none of that name is, for another process may be at it too.
 
     They are written to a branch, and main takes their files as they are. Branches of the same name go with that
@@ -223,10 +249,10 @@ def _append(spark, table, rows, id):
     prefix = f"replay_{hashlib.sha256(id.encode()).hexdigest()[:8]}_"
     branch = prefix + secrets.token_hex(4)
 
-    def landed():
+    def landed() -> int | None:
         return commits.marks.find(spark, table, id)
 
-    def decide(loaded):
+    def decide(loaded: Java) -> publication.Append:
         if landed() is not None:
             raise ArgumentError(f"another process has committed {id} to {table}")
         refs = commits.Refs(removed=tuple(publication.positions.branches(loaded, prefix)))
@@ -244,15 +270,15 @@ def _append(spark, table, rows, id):
         publication.drop(spark, table, branch)
 
 
-def _refuse_others(found, count, table, name):
-    if found != count:
+def _refuse_others(fitting: int, count: int, table: str, name: str) -> None:
+    if fitting != count:
         raise ArgumentError(
-            f"the replay {name} has planned {count} records for {table}, and {found} of them go there by this "
+            f"the replay {name} has planned {count} records for {table}, and {fitting} of them go there by this "
             "schema and route: finish it with those it was begun with"
         )
 
 
-def _parsed(rows, source, parse, plan):
+def _parsed(rows: DataFrame, source: sources.RecordSource, parse: Format, plan: routes.Plan) -> DataFrame:
     """Return errors as records with their lineage; those that cannot be parsed are not there; lazy."""
     from pyspark.sql import functions as F
     from pyspark.sql.types import BooleanType, StructField, StructType
@@ -261,19 +287,19 @@ def _parsed(rows, source, parse, plan):
     kept = rows.select("raw", *passed_on)
     stone = StructField(nulls.COLUMN, BooleanType())
     schema = StructType([*[kept.schema[name] for name in passed_on], stone, *plan.fields.fields])
-    found = kept.mapInArrow(Parsing(parse.parser(), bool(plan.tombstones)), schema)
+    records = kept.mapInArrow(Parsing(parse.parser(), bool(plan.tombstones)), schema)
     if "offset" in source.lineage:
-        return found.withColumn("offset", F.col("sequence_number").cast("bigint"))
-    return found.withColumn(aggregates.COLUMN, dead_letters.known(aggregates.COLUMN, F.col(aggregates.COLUMN)))
+        return records.withColumn("offset", F.col("sequence_number").cast("bigint"))
+    return records.withColumn(aggregates.COLUMN, dead_letters.known(aggregates.COLUMN, F.col(aggregates.COLUMN)))
 
 
-def _named(spark, errors, name):
+def _named(spark: SparkSession, errors: str, name: str) -> DataFrame:
     from pyspark.sql import functions as F
 
     return _now(spark, errors).where((F.col("replay") == name) & F.col("replayed").isNull())
 
 
-def _now(spark, errors):
+def _now(spark: SparkSession, errors: str) -> DataFrame:
     """Return the error store as it is now, whatever this session remembers of it."""
     quoted = identifiers.quoted(errors)
     spark.sql(f"REFRESH TABLE {quoted}")

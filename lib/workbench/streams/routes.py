@@ -1,12 +1,16 @@
 """Which table a record goes to, and what it does there: routes by an expression, unique keys, what cannot go."""
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from workbench._base import identifiers
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import Column, DataFrame, SparkSession, StructType
 from workbench.streams import chunks, tables
 from workbench.streams.readers import sources
 from workbench.streams.records import nulls
+from workbench.streams.records.parsing import Format
 from workbench.tables import commits, upserts
 
 ROUTE, REASON, MESSAGE, OPERATION = "_route", "_reason", "_message", "_operation"
@@ -36,16 +40,16 @@ class Target:
     key: tuple[str, ...] = ()
     sequence: tuple[str, ...] = ()
     operation: str | None = None
-    operations: dict = field(default_factory=lambda: dict(upserts.OPERATIONS))
+    operations: dict[str, str] = field(default_factory=lambda: dict(upserts.OPERATIONS))
     deleted: str | None = None
     lineage: tuple[str, ...] = ()
     tombstones: str = "error"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("key", "sequence", "lineage"):
             value = getattr(self, name)
-            if isinstance(value, str) or not all(isinstance(one, str) for one in value):
-                raise ArgumentError(f"{name} of a target is a tuple of names, not {value!r}")
+            if isinstance(value, str) or not all(isinstance(column, str) for column in value):
+                raise ArgumentError(f"{name} of a target must be a tuple of names, found {value!r}")
         if bool(self.key) != bool(self.sequence):
             raise ArgumentError(
                 "key and sequence of a target go together: one names a row, the other says what is newer"
@@ -58,15 +62,15 @@ class Target:
         deletes = self.operation is not None or self.tombstones == "delete"
         if self.key and deletes != (self.deleted is not None):
             raise ArgumentError("operation and deleted go together: without a marked row a delete could not last")
-        said = self.operations.values() if isinstance(self.operations, dict) else ()
-        if not said or any(one not in upserts.KINDS for one in said):
+        kinds = self.operations.values() if isinstance(self.operations, dict) else ()
+        if not kinds or any(kind not in upserts.KINDS for kind in kinds):
             raise ArgumentError(
-                f"operations of a target says what each word does, 'upsert' or 'delete', not {self.operations!r}"
+                f"operations of a target must be a dict, word to 'upsert' or 'delete', found {self.operations!r}"
             )
 
-    def _check_tombstones(self):
+    def _check_tombstones(self) -> None:
         if self.tombstones not in TOMBSTONES:
-            raise ArgumentError(f"tombstones is {self.tombstones!r}, expected one of {', '.join(TOMBSTONES)}")
+            raise ArgumentError(f"tombstones must be one of {', '.join(TOMBSTONES)}, found {self.tombstones!r}")
         if self.tombstones == "error":
             return
         if tuple(self.key) != (nulls.KEY,) or not {*self.key, *self.sequence} <= set(self.lineage):
@@ -79,18 +83,18 @@ class Target:
                 "tombstones that delete need `deleted`: without a marked row a delete could not last"
             )
 
-    def roles(self):
+    def roles(self) -> dict[str, Any]:
         """Return what a merge has to know of the columns, as arguments of `upserts.merge`."""
         names = ("key", "sequence", "operation", "operations", "deleted")
-        found = {name: getattr(self, name) for name in names}
+        roles = {name: getattr(self, name) for name in names}
         if self.tombstones == "delete":  # they have no field that says so
-            found |= {"operation": OPERATION, "operations": {kind: kind for kind in upserts.KINDS}}
-        return found
+            roles |= {"operation": OPERATION, "operations": {kind: kind for kind in upserts.KINDS}}
+        return roles
 
 
 @dataclass(frozen=True)
 class Plan:
-    """What was found to go together before anything was read.
+    """A delivery whose tables, route and records fit each other, which was looked at before anything is read.
 
     Attributes:
         route: SQL expression over a record's fields that names its table; None for the only one.
@@ -101,36 +105,42 @@ class Plan:
     """
 
     route: str | None
-    targets: dict
-    columns: dict
-    fields: object
+    targets: dict[str, Target]
+    columns: dict[str, StructType]
+    fields: StructType
     lineage: tuple[str, ...]
 
     @property
-    def tombstones(self):
+    def tombstones(self) -> str | None:
         """The table whose rows are deleted by tombstones; None where those are errors."""
-        return next((name for name, one in self.targets.items() if one.tombstones == "delete"), None)
+        return next(iter(_deleting(self.targets)), None)
 
 
-def plan(spark, source, parse, route, targets):
+def _deleting(targets: Mapping[str, Target]) -> list[str]:
+    """Return the names of the tables whose rows are deleted by tombstones."""
+    return [name for name, target in targets.items() if target.tombstones == "delete"]
+
+
+def plan(
+    spark: SparkSession, source: sources.RecordSource, parse: Format, route: str | None, targets: dict[str, Target]
+) -> Plan:
     """Return the Plan of a delivery.
 
     Raises:
-        ValueError: the expression is none, or a table has other columns than its records bring.
+        ValueError: the expression is invalid, or a table has other columns than its records bring.
         TableNotFound: there is no such table.
     """
-    given = list(targets.values()) if isinstance(targets, dict) else ()
-    if not given or not all(isinstance(one, Target) for one in given):
-        raise ArgumentError("tables is a dict, name to Target, with one at least")
+    if not targets:
+        raise ArgumentError("tables must have a Target at least, found none")
     if route is None and len(targets) > 1:
         raise ArgumentError(
             f"with {len(targets)} tables a route is needed: an expression that names a record's table"
         )
-    if len(several := [name for name, one in targets.items() if one.tombstones == "delete"]) > 1:
+    if len(several := _deleting(targets)) > 1:
         raise ArgumentError(
-            f"tombstones delete in {' and in '.join(several)}; nothing says of which one a key is: one can be it"
+            f"tombstones delete in {' and in '.join(several)}; nothing says of which one a key is: one can do so"
         )
-    named = {}
+    named: dict[str, str] = {}
     for table in targets:
         if (other := named.setdefault(identifiers.quoted(table), table)) != table:
             raise ArgumentError(f"{other} and {table} are one table; name it once")
@@ -145,35 +155,37 @@ def plan(spark, source, parse, route, targets):
     if several:
         from pyspark.sql.types import StructField, StructType
 
-        fields = StructType([StructField(one.name, one.dataType, True, one.metadata) for one in fields])
+        fields = StructType(
+            [StructField(column.name, column.dataType, True, column.metadata) for column in fields]
+        )
     _check_names(fields, source)
     used = [name for target in targets.values() for name in target.lineage]
     return Plan(route, dict(targets), columns, fields, tuple(dict.fromkeys([*used, *source.lineage])))
 
 
-def _check_route(spark, route, fields):
+def _check_route(spark: SparkSession, route: str | None, fields: StructType) -> None:
     from pyspark.errors import AnalysisException, ParseException
 
     if route is None:
         return
-    if not isinstance(route, str) or not route.strip():
-        raise ArgumentError(f"route is a SQL expression over a record's fields, not {route!r}")
+    if not route.strip():
+        raise ArgumentError(f"route must be a SQL expression over a record's fields, found {route!r}")
     try:
-        found = spark.createDataFrame([], fields).selectExpr(f"{route} AS {ROUTE}")
+        routed = spark.createDataFrame([], fields).selectExpr(f"{route} AS {ROUTE}")
     except (AnalysisException, ParseException) as error:
-        said = str(error).strip().splitlines()[0]
+        why = str(error).strip().splitlines()[0]
         raise ArgumentError(
-            f"the route {route!r} is no expression over {', '.join(fields.names)}: {said}"
+            f"the route {route!r} is not an expression over {', '.join(fields.names)}: {why}"
         ) from None
-    if (kind := found.schema[0].dataType.simpleString()) != "string":
+    if (kind := routed.schema[0].dataType.simpleString()) != "string":
         raise ArgumentError(f"the route {route!r} gives a {kind}; it has to name a table, as text")
-    if not found._jdf.queryExecution().analyzed().expressions().head().deterministic():
+    if not routed._jdf.queryExecution().analyzed().expressions().head().deterministic():
         raise ArgumentError(
             f"the route {route!r} gives another table each time; a record that is read again would double"
         )
 
 
-def _check_names(fields, source):
+def _check_names(fields: StructType, source: sources.RecordSource) -> None:
     """Refuse fields with the name of something that stands beside them on the way: Spark could not tell them."""
     ours = {*source.lineage, ROUTE, REASON, MESSAGE, OPERATION, nulls.COLUMN, chunks.RAW}
     if clash := [name for name in fields.names if name.lower() in ours]:
@@ -183,15 +195,17 @@ def _check_names(fields, source):
         )
 
 
-def _check_target(table, target, columns, fields, source):
-    have, record = {one.name: one for one in columns}, {one.name: one for one in fields}
+def _check_target(
+    table: str, target: Target, columns: StructType, fields: StructType, source: sources.RecordSource
+) -> None:
+    have, record = {column.name: column for column in columns}, {field.name: field for field in fields}
     if unknown := sorted(set(target.lineage) - set(source.lineage)):
         raise ArgumentError(f"lineage of {table} has {unknown[0]}; a record has {', '.join(source.lineage)}")
     if clash := sorted(set(target.lineage) & set(record)):
         raise ArgumentError(
             f"{clash[0]} is a field of the records and a lineage column of {table}; it can be one of them"
         )
-    given = {name: one.dataType.simpleString() for name, one in record.items()}
+    given = {name: field.dataType.simpleString() for name, field in record.items()}
     given |= {name: source.lineage[name].lower() for name in target.lineage}
     for name in (*target.lineage, *target.key, *target.sequence, *([target.deleted] if target.deleted else [])):
         if name not in have:
@@ -202,39 +216,39 @@ def _check_target(table, target, columns, fields, source):
                 f"{name} names or orders the rows of {table}, and the records bring {', '.join(given)}"
             )
     if target.operation and given.get(target.operation) != "string":
-        raise ArgumentError(f"the operation {target.operation!r} of {table} is no text field of the records")
+        raise ArgumentError(f"the operation {target.operation!r} of {table} is not a text field of the records")
     if not set(have) & set(record):
         raise ArgumentError(f"{table} has none of the records' fields: {', '.join(record)}")
     if target.tombstones == "delete":
         brought = (*target.lineage, target.deleted)
-        if missing := [name for name, one in have.items() if not one.nullable and name not in brought]:
+        if missing := [name for name, column in have.items() if not column.nullable and name not in brought]:
             raise ArgumentError(f"column {missing[0]} of {table} is required, and a tombstone does not bring it")
-    for name, one in have.items():
-        if name in given and name != target.deleted and one.dataType.simpleString() != given[name]:
+    for name, column in have.items():
+        if name in given and name != target.deleted and column.dataType.simpleString() != given[name]:
             raise ArgumentError(
-                f"column {name} of {table} is {one.dataType.simpleString()}, the records' is {given[name]}"
+                f"column {name} of {table} is {column.dataType.simpleString()}, the records' is {given[name]}"
             )
-        if name in record and (inner := tables.required_inside(one.dataType, record[name].dataType, name)):
+        if name in record and (inner := tables.required_inside(column.dataType, record[name].dataType, name)):
             raise ArgumentError(f"{inner} of {table} is required; the schema has to say so")
-        if name not in given and name != target.deleted and not one.nullable:
+        if name not in given and name != target.deleted and not column.nullable:
             raise ArgumentError(f"column {name} of {table} is required, and the records do not bring it")
 
 
-def refuse_unmergeable(spark, source, plan):
+def refuse_unmergeable(spark: SparkSession, source: sources.RecordSource, plan: Plan) -> None:
     """Refuse targets with a key whose rows no merge would take, before anything is read; as `plan`."""
     from pyspark.sql.types import StructType
 
     schema = StructType([*plan.fields, *sources.lineage_schema(source, plan.lineage)]).add(nulls.COLUMN, "boolean")
-    found = routed(spark.createDataFrame([], schema), plan)
+    nothing = routed(spark.createDataFrame([], schema), plan)
     for table, target in plan.targets.items():
         if target.key:
             try:
-                upserts.shapes.of(spark, table, of_table(found, plan, table), **target.roles())
+                upserts.shapes.of(spark, table, of_table(nothing, plan, table), **target.roles())
             except ValueError as error:
                 raise ArgumentError(f"{table} cannot be merged into: {error}") from None
 
 
-def routed(rows, plan):
+def routed(rows: DataFrame, plan: Plan) -> DataFrame:
     """Return the rows with their table, and with a reason and a message where they cannot go there; lazy.
 
     Args:
@@ -249,7 +263,7 @@ def routed(rows, plan):
     if plan.tombstones:
         stone = F.col(nulls.COLUMN)
         where = F.when(stone, F.lit(plan.tombstones)).otherwise(where)
-    found = rows.withColumn(ROUTE, where)
+    records = rows.withColumn(ROUTE, where)
     table, operation = F.col(ROUTE), F.lit(None).cast("string")
     unknown = ~F.coalesce(table.isin(list(plan.targets)), F.lit(False))
     named = F.concat(F.lit("the route names "), table, F.lit(", which is none of the tables"))
@@ -260,22 +274,23 @@ def routed(rows, plan):
         if target.key:
             does = F.lit("upsert")
             if target.operation:
-                kinds = F.create_map(*[F.lit(one) for pair in target.operations.items() for one in pair])
+                kinds = F.create_map(*[F.lit(text) for pair in target.operations.items() for text in pair])
                 does = kinds[F.col(identifiers.column(target.operation))]
             if target.tombstones == "delete":
                 does = F.when(stone, F.lit("delete")).otherwise(does)
             operation = F.when(here, does).otherwise(operation)
-    reason = message = F
+    reason: Any = F
+    message: Any = F
     for bad, what, text in wrong:  # one CASE each, first come first served: nested, they double with each reason
         reason, message = reason.when(bad, F.lit(what)), message.when(bad, text)
-    return found.withColumns({REASON: reason, MESSAGE: message, OPERATION: operation})
+    return records.withColumns({REASON: reason, MESSAGE: message, OPERATION: operation})
 
 
-def _wrong(name, target, plan, stone):
+def _wrong(name: str, target: Target, plan: Plan, stone: Column) -> Iterator[tuple[str, str, Column]]:
     """Yield (reason, message, Column that says so) of what keeps a row from its table."""
     from pyspark.sql import functions as F
 
-    def null(column):
+    def null(column: str) -> Column:
         return F.col(identifiers.column(column)).isNull()
 
     for column in target.key:
@@ -289,29 +304,23 @@ def _wrong(name, target, plan, stone):
         known = F.col(identifiers.column(target.operation)).isin(list(target.operations))
         text = f"field {target.operation!r} is none of {', '.join(target.operations)}"
         yield "unknown_operation", text, ~F.coalesce(known, F.lit(False)) & ~stone
-    there = set(plan.fields.names)
-    for one in plan.columns[name]:
-        if not one.nullable and one.name in there:
-            yield "null_in_required", f"field {one.name!r} is null, and required in {name}", null(one.name)
-        elif not one.nullable and one.name in nulls.MAY_LACK and one.name in target.lineage:
-            text = f"{nulls.MAY_LACK[one.name]}, and column {one.name!r} is required in {name}"
-            yield "null_in_required", text, null(one.name)
+    for required in [column.name for column in plan.columns[name] if not column.nullable]:
+        if required in plan.fields.names:
+            yield "null_in_required", f"field {required!r} is null, and required in {name}", null(required)
+        elif required in nulls.MAY_LACK and required in target.lineage:
+            text = f"{nulls.MAY_LACK[required]}, and column {required!r} is required in {name}"
+            yield "null_in_required", text, null(required)
 
 
-def of_table(found, plan, table):
+def of_table(records: DataFrame, plan: Plan, table: str) -> DataFrame:
     """Return the rows of a table, in its columns, and its operation where it has one; lazy."""
     from pyspark.sql import functions as F
 
-    target, there = plan.targets[table], {*plan.fields.names, *plan.targets[table].lineage}
-    columns = [
-        F.col(identifiers.column(one.name))
-        if one.name in there
-        else F.lit(None).cast(one.dataType).alias(one.name)
-        for one in plan.columns[table]
-        if one.name != target.deleted
-    ]
+    target = plan.targets[table]
+    written = [column for column in plan.columns[table] if column.name != target.deleted]
+    columns = tables.in_columns_of(written, {*plan.fields.names, *target.lineage})
     if target.tombstones == "delete":
         columns.append(F.col(OPERATION))
     elif target.operation and target.operation not in plan.columns[table].names:
         columns.append(F.col(identifiers.column(target.operation)))
-    return found.where((F.col(ROUTE) == table) & F.col(REASON).isNull()).select(*columns)
+    return records.where((F.col(ROUTE) == table) & F.col(REASON).isNull()).select(*columns)

@@ -1,8 +1,14 @@
 """The table that takes the rows: whether the schema fits, and rows in its columns."""
 
+from collections.abc import Callable, Collection, Iterable
+from typing import Any
+
 from workbench._base import identifiers
 from workbench._base.errors import ArgumentError, WorkbenchError
+from workbench._base.typing import Column, DataFrame, SparkSession, StructType
+from workbench.streams.readers import sources
 from workbench.streams.records import keys, nulls
+from workbench.streams.records.parsing import Format
 from workbench.tables import commits
 
 
@@ -10,8 +16,15 @@ class OtherRows(WorkbenchError, RuntimeError):
     """The rows that were written are not those that the positions were taken from."""
 
 
-def checked(spark, table, parse, source, lineage, record_key):
-    """Return the table's schema, as the session knows it, after a look at what shall go into it.
+def checked(
+    spark: SparkSession,
+    table: str,
+    parse: Format,
+    source: sources.RecordSource,
+    lineage: Collection[str],
+    record_key: keys.RecordKey | None,
+) -> StructType:
+    """Return the table's schema, as the session knows it, where the records' columns fit it.
 
     Raises:
         ValueError: it has other columns, or the session writes to a branch of its own.
@@ -50,7 +63,7 @@ def checked(spark, table, parse, source, lineage, record_key):
     return schema
 
 
-def lacking(spark, table, lineage, letters):
+def lacking(spark: SparkSession, table: str, lineage: Collection[str], letters: bool) -> dict[str, Any]:
     """Return what becomes of records without a key or a time in a table: keyless and timed, as of chunks.Reading.
 
     Null, where the column allows it. A column that is required makes the record a dead letter. For a key where the
@@ -73,19 +86,19 @@ def lacking(spark, table, lineage, letters):
     return {"keyless": keyless, "timed": nulls.TIME in required}
 
 
-def refuse_wap(spark):
+def refuse_wap(spark: SparkSession) -> None:
     """Refuse a session whose writes all go to a branch or wait for a cherry-pick."""
     for conf in ("spark.wap.branch", "spark.wap.id"):
         if (value := spark.conf.get(conf, None)) is not None:
             raise ArgumentError(f"the session has {conf} = {value}; unset it first")
 
 
-def _kind(kind):
+def _kind(kind: Any) -> str:
     """Return a type's text, in which what may be null inside is not said: types that fit may differ in that."""
     return kind.simpleString()
 
 
-def required_inside(theirs, ours, path):
+def required_inside(theirs: Any, ours: Any, path: str) -> str | None:
     """Return the path of a field inside a column where the table allows no null and the schema does; else None.
 
     Elements and values are passed over: DDL has no words for one that is required.
@@ -94,17 +107,26 @@ def required_inside(theirs, ours, path):
         return required_inside(theirs.elementType, ours.elementType, f"{path}.element")
     if hasattr(theirs, "valueType"):
         return required_inside(theirs.valueType, ours.valueType, f"{path}.value")
-    for one, other in zip(getattr(theirs, "fields", ()), getattr(ours, "fields", ()), strict=True):
-        inner = f"{path}.{one.name}"
-        if other.nullable and not one.nullable:
+    for field, our_field in zip(getattr(theirs, "fields", ()), getattr(ours, "fields", ()), strict=True):
+        inner = f"{path}.{field.name}"
+        if our_field.nullable and not field.nullable:
             return inner
-        if found := required_inside(one.dataType, other.dataType, inner):
-            return found
+        if required := required_inside(field.dataType, our_field.dataType, inner):
+            return required
     return None
 
 
-def counted(spark, rows, table, schema, record_key, branch, source, lineage):
-    """Return (rows in the table's columns, function that tells their number before duplicates were dropped).
+def counted(
+    spark: SparkSession,
+    rows: DataFrame,
+    table: str,
+    schema: StructType,
+    record_key: keys.RecordKey | None,
+    branch: str,
+    source: sources.RecordSource,
+    lineage: Collection[str],
+) -> tuple[DataFrame, Callable[[], int] | None]:
+    """Return (rows in the table's columns, function that returns their number before duplicates were dropped).
 
     Args:
         spark: session.
@@ -119,7 +141,7 @@ def counted(spark, rows, table, schema, record_key, branch, source, lineage):
     from pyspark.sql import Observation
     from pyspark.sql import functions as F
 
-    before = None
+    count_before = None
     if record_key is not None:
         earliest = keys.since(rows, record_key)  # before the count begins: this runs the rows too
         observation = Observation()
@@ -130,20 +152,26 @@ def counted(spark, rows, table, schema, record_key, branch, source, lineage):
         rows = rows.drop(*(set(order.values()) - set(lineage)))
         rows = keys.once(spark, rows, table, branch, record_key, list(order), earliest)
 
-        def before():
+        def before() -> int:
             return observation.get["rows"]
 
-    there = set(rows.columns)
-    columns = [
+        count_before = before
+    return rows.select(*in_columns_of(schema, rows.columns)), count_before
+
+
+def in_columns_of(schema: Iterable[Any], names: Collection[str]) -> list[Column]:
+    """Return a Column for each of a table's columns, null where rows with columns of these names lack it."""
+    from pyspark.sql import functions as F
+
+    return [
         F.col(identifiers.column(field.name))
-        if field.name in there
+        if field.name in names
         else F.lit(None).cast(field.dataType).alias(field.name)
         for field in schema
     ]
-    return rows.select(*columns), before
 
 
-def same(read, written):
+def same(read: int, written: int) -> None:
     """Raise OtherRows unless as many rows were written as were read."""
     if read != written:
         raise OtherRows(f"{read} good records were read, and {written} came to be written")

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -123,6 +124,19 @@ def test_what_they_allow_is_passed_on_as_it_was_given():
     assert got["key"] is key and got["texts"] is texts and got["rows"] is rows
     assert type(got["count"]) is np.int64
     assert list(rows) == [1]
+
+
+def test_a_mapping_that_is_read_only_is_a_mapping():
+    texts = MappingProxyType({"a": "b"})
+
+    @checked
+    def first(texts: Mapping[str, str]) -> Mapping[str, str]:
+        """Return what came."""
+        return texts
+
+    assert first(texts) is texts
+    with pytest.raises(ArgumentError, match="texts must be a dict of texts to texts, found 1 in it"):
+        first(MappingProxyType({"a": 1}))
 
 
 def test_an_error_of_pydantic_within_is_not_taken_for_ours():

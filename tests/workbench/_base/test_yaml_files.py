@@ -16,13 +16,16 @@ def test_a_file_that_cannot_be_read_is_named_once(tmp_path):
     [
         ("a: 1\na: 2\n", "line 2: a stands twice"),
         ("a: [1\n", "line 2"),
-        ("a: 1\nDAY: 2026-13-45\n", "line 2: 2026-13-45 is no date that there is; a text"),
+        ("a: 1\nDAY: 2026-13-45\n", "line 2: 2026-13-45 is not a date of the calendar; a text"),
         ("codes: [SE,\n  No]\n", "line 2: No may be a word or a boolean; write true or false"),
-        ("a: 1\nb: 12:30.5\n", "line 2: 12:30.5 is no decimal number"),
-        ("a: !!float ''\n", "line 1:  is no decimal number"),
-        ("a: [1.5e+400]\n", "line 1: 1.5e\\+400 is no decimal number of 64 bits; write one, or a text in quotes"),
-        ("a: -1_0.0e-400\n", "line 1: -1_0.0e-400 is no decimal number of 64 bits"),
-        ("a: !!timestamp x\n", "line 1: x is no date"),
+        ("a: 1\nb: 12:30.5\n", "line 2: 12:30.5 is not a decimal number"),
+        ("a: !!float ''\n", "line 1:  is not a decimal number"),
+        (
+            "a: [1.5e+400]\n",
+            "line 1: 1.5e\\+400 is not a decimal number of 64 bits; write one, or a text in quotes",
+        ),
+        ("a: -1_0.0e-400\n", "line 1: -1_0.0e-400 is not a decimal number of 64 bits"),
+        ("a: !!timestamp x\n", "line 1: x is not a date"),
         ("a: !!bool [1]\n", "line 1: expected a scalar node"),
         ('a: "\\UFFFFFFFF"\n', "x.yml: "),
         ("a: !!python/object/apply:os.system ['true']\n", "could not determine a constructor"),
@@ -141,7 +144,7 @@ def test_the_values_of_a_mapping_of_texts_are_what_stands_there(text):
 def test_a_mapping_of_texts_is_as_strict_as_any():
     for file, sentence in (
         ("a: {b: 1, b: 2}\n", "b stands twice"), ("a: {b: *c}\n", "aliases are not accepted"),
-        ("a: {b: !!binary aGk=}\n", "!!binary is not accepted"), ("a: {b: [1, 010]}\n", "010 is no decimal number"),
+        ("a: {b: !!binary aGk=}\n", "!!binary is not accepted"), ("a: {b: [1, 010]}\n", "010 is not a decimal number"),
         ("a: {<<: {b: 1}}\n", "constructor"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=sentence):

@@ -61,7 +61,11 @@ def test_the_formats_hold_the_same():
 
 @pytest.mark.parametrize(
     ("options", "said"),
-    [({"records": 0}, "records is 0"), ({"bad_share": 2}, "bad_share is 2"), ({"form": "xml"}, "form is 'xml'")],
+    [
+        ({"records": 0}, "records must be an integer of at least 1, found 0"),
+        ({"bad_share": 2}, "bad_share must be a number of at least 0 and of at most 1, found 2"),
+        ({"form": "xml"}, "form must be 'json', 'avro' or 'protobuf', found 'xml'"),
+    ],
 )
 def test_arguments_that_do_not_go(options, said):
     with pytest.raises(ValueError, match=said):

@@ -78,11 +78,11 @@ def test_the_four_queries(spark, namespace):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"rows": 0}, "rows is 0, expected a whole number from 1"),
-        ({"rows": True}, "rows is True, expected"),
-        ({"files": 6}, "files is 6, expected a whole number from 7"),
-        ({"files": 10}, "files is 10, expected a multiple of 7"),
-        ({"seed": -1}, "seed is -1, expected a whole number from 0"),
+        ({"rows": 0}, "rows must be an integer of at least 1, found 0"),
+        ({"rows": True}, "rows must be an integer of at least 1, found True"),
+        ({"files": 6}, "files must be an integer of at least 7, found 6"),
+        ({"files": 10}, "files must be a multiple of 7, what a micro-batch writes, found 10"),
+        ({"seed": -1}, "seed must be an integer of at least 0 and of at most 9223372036854775807, found -1"),
     ],
 )
 def test_arguments_are_refused_in_a_sentence(arguments, sentence):

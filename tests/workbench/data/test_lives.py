@@ -39,13 +39,19 @@ def test_planes_that_do_not_fly_are_gone():
 
 
 @pytest.mark.parametrize(
-    "make",
+    ("make", "sentence"),
     [
-        lambda: lives.planes(commits=12),
-        lambda: lives.products(rows=0, share=0.1, commits=1, seed=1),
-        lambda: lives.products(rows=1, share=0, commits=1, seed=1),
+        (lambda: lives.planes(commits=12), "commits must be an integer of at least 0 and of at most 11, found 12"),
+        (
+            lambda: lives.products(rows=0, share=0.1, commits=1, seed=1),
+            "rows must be an integer of at least 1, found 0",
+        ),
+        (
+            lambda: lives.products(rows=1, share=0, commits=1, seed=1),
+            "share must be a number above 0 and of at most 1",
+        ),
     ],
 )
-def test_arguments_out_of_range(make):
-    with pytest.raises(ValueError, match="commits"):
+def test_arguments_out_of_range(make, sentence):
+    with pytest.raises(ValueError, match=sentence):
         make()

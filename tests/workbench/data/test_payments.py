@@ -27,5 +27,5 @@ def test_a_table_holds_what_python_says_after_each_commit(spark, namespace):
 
 
 def test_no_commits_are_refused():
-    with pytest.raises(ValueError, match="commits is 0, expected a whole number from 1"):
+    with pytest.raises(ValueError, match="commits must be an integer of at least 1, found 0"):
         payments.made(commits=0)

@@ -27,5 +27,5 @@ def test_the_minutes_are_those_of_the_records():
 
 def test_the_same_arguments_give_the_same_sales():
     assert sales.made(records=50, seed=3) == sales.made(records=50, seed=3) != sales.made(records=50, seed=4)
-    with pytest.raises(ValueError, match="a whole number from 1"):
+    with pytest.raises(ValueError, match="records must be an integer of at least 1, found 0"):
         sales.made(records=0)

@@ -219,5 +219,5 @@ def test_the_source_alone_gives_records(mixed, more):
 
 
 def test_an_option_that_is_neither_true_nor_false():
-    with pytest.raises(ValueError, match="subSequenceNumber is true or false, not 'yes'"):
+    with pytest.raises(ValueError, match="subSequenceNumber must be true or false, found 'yes'"):
         kinesis.numbered({"subsequencenumber": "yes"})

@@ -101,17 +101,17 @@ def test_values_that_their_own_type_does_not_hold(spark):
 @pytest.mark.parametrize(
     ("schema", "said"),
     [
-        ("{", "is no Avro schema"),
-        (of((5, "int")), "is no Avro schema: the name of a field is 5"),
+        ("{", "is not an Avro schema"),
+        (of((5, "int")), "is not an Avro schema: the name of a field is 5"),
         (
             of(("v", "double")).replace('"double"', f'"double", "default": {2**1024}'),
-            "is no Avro schema: int too large",
+            "is not an Avro schema: int too large",
         ),
         (
             of(("v", "int")).replace('"int"', '{"type":"array","items":' * 3000 + '"int"' + "}" * 3000),
-            "is no Avro",
+            "is not an Avro",
         ),
-        ('{"type": "recrd", "name": "A"}', "is no Avro schema"),
+        ('{"type": "recrd", "name": "A"}', "is not an Avro schema"),
         ('{"type": "array", "items": "long"}', "not that of a record"),
         (of(("v", ["null", "int", "string"])), "v is a union of 2 types"),
         (of(("v", {"type": "int", "logicalType": "time-millis"})), "logical type time-millis"),
@@ -131,5 +131,5 @@ def test_a_logical_type_that_is_no_name_is_ignored(spark):
 
 
 def test_a_writers_schema_is_checked_before_a_record_comes(spark):
-    with pytest.raises(ValueError, match="is no Avro schema"):
+    with pytest.raises(ValueError, match="is not an Avro schema"):
         streams.Avro(AVRO, writers={1: "{"}).fields()

@@ -154,7 +154,7 @@ def test_drift_by_policy(spark, stream, table, letters):
 def test_another_table_is_no_dead_letter_table(spark, stream, table):
     with pytest.raises(
         ValueError,
-        match="is no table of dead letters: approximate_arrival_timestamp should be timestamp and is not there",
+        match="is not a table of dead letters: approximate_arrival_timestamp should be timestamp and is not there",
     ):
         ingest(spark, table, stream, dead_letters=table)
 

@@ -280,18 +280,18 @@ def untouched(spark, broker):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"route": "nothing"}, "no expression over kind, id"),
+        ({"route": "nothing"}, "is not an expression over kind, id"),
         ({"route": "id"}, "gives a bigint"),
         ({"route": "concat('x', rand())"}, "another table each time"),
         ({"route": None}, "with 2 tables a route is needed"),
         ({"route": ""}, "a SQL expression over a record's fields"),
-        ({"tables": {}}, "with one at least"),
-        ({"max_bad_share": 2}, "a number from 0 to 1"),
+        ({"tables": {}}, "tables must have a Target at least, found none"),
+        ({"max_bad_share": 2}, "max_bad_share must be a number of at least 0 and of at most 1, found 2"),
         ({"parse": streams.Json("id STRING, kind STRING")}, "is bigint, the records' is string"),
-        ({"parse": "id BIGINT"}, "parse is Json, Avro, Protobuf or an object .* not 'id BIGINT'"),
-        ({"errors": None}, "None is not a table name"),
+        ({"parse": "id BIGINT"}, "parse must be Json, Avro, Protobuf or an object .* found 'id BIGINT'"),
+        ({"errors": None}, "errors must be a text, found None"),
         ({"errors": "mistyped.errors"}, "mistyped.errors cannot be made: there is no namespace mistyped"),
-        ({"tables": ["sales.orders"]}, "tables is a dict, name to Target"),
+        ({"tables": ["sales.orders"]}, "tables must be a dict of texts to Targets, found"),
     ],
 )
 def test_arguments_that_do_not_go(spark, untouched, options, said):
@@ -305,9 +305,9 @@ def test_arguments_that_do_not_go(spark, untouched, options, said):
 def test_a_source_or_a_session_that_is_none(spark, untouched):
     lake, _ = untouched
     given = {"parse": RECORD, "tables": targets(lake), "errors": f"{lake}.errors", "route": ROUTE.format(lake)}
-    with pytest.raises(ValueError, match="source is a Topic or a Source, not 'sales'"):
+    with pytest.raises(ValueError, match="source must be a Topic or a Source, found 'sales'"):
         streams.deliver(spark, source="sales", **given)
-    with pytest.raises(ValueError, match="source is a Topic or a Source, not 'sales'"):
+    with pytest.raises(ValueError, match="source must be a Topic or a Source, found 'sales'"):
         streams.replay(spark, f"{lake}.errors", source="sales", parse=RECORD, tables=targets(lake))
     with pytest.raises(ValueError, match="needs a classic Spark session"):
         streams.deliver(None, source=streams.Topic("sales", "127.0.0.1:1"), **given)
@@ -338,13 +338,16 @@ def test_a_table_that_no_merge_would_take_is_refused_before_anything_is_read(spa
 @pytest.mark.parametrize(
     ("target", "said"),
     [
-        ({"key": "id", "sequence": ("version",)}, "key of a target is a tuple"),
+        ({"key": "id", "sequence": ("version",)}, "key of a target must be a tuple of names, found 'id'"),
         ({"key": ("id",)}, "key and sequence of a target go together"),
         ({"operation": "op"}, "needs a key"),
         ({"key": ("id",), "sequence": ("version",), "operation": "op"}, "operation and deleted go together"),
-        ({"operations": {"new": "insert"}}, "what each word does, 'upsert' or 'delete', not {'new': 'insert'}"),
-        ({"operations": ["U"]}, "what each word does"),
-        ({"operations": {}}, "what each word does"),
+        (
+            {"operations": {"new": "insert"}},
+            "operations of a target must be a dict, word to 'upsert' or 'delete', found {'new': 'insert'}",
+        ),
+        ({"operations": ["U"]}, "operations of a target must be a dict, word to 'upsert' or 'delete', found "),
+        ({"operations": {}}, "operations of a target must be a dict, word to 'upsert' or 'delete', found "),
     ],
 )
 def test_targets_that_do_not_go(target, said):
@@ -369,5 +372,5 @@ def test_a_target_that_is_the_error_store_too(spark, untouched):
 def test_a_table_that_is_no_error_store(spark, untouched):
     lake, topic = untouched
     spark.sql(f"CREATE TABLE {lake}.other (id BIGINT) USING iceberg")
-    with pytest.raises(ValueError, match="is no error store: approximate_arrival_timestamp should be"):
+    with pytest.raises(ValueError, match="is not an error store: approximate_arrival_timestamp should be"):
         deliver(spark, lake, topic, errors=f"{lake}.other")

@@ -118,7 +118,9 @@ def test_avro_of_single_objects():
 
 
 def test_what_cannot_be_said_of_single_objects():
-    with pytest.raises(ValueError, match="framing is 'glue', expected single_object or None; those of registries"):
+    with pytest.raises(
+        ValueError, match="framing must be single_object or None, found 'glue'; those of registries"
+    ):
         streams.Avro(schema("long"), framing="glue")
     wrong = framing.fingerprint(schema("int"))
     with pytest.raises(ValueError, match=f"{wrong} is not the fingerprint of its writer's schema, which is "):
@@ -199,5 +201,5 @@ def test_a_record_that_is_framed_and_nobody_said_so():
 
 
 def test_what_framing_can_be():
-    with pytest.raises(ValueError, match="framing is 'kafka', expected one of confluent, glue, or None"):
+    with pytest.raises(ValueError, match="framing must be one of confluent, glue, or None, found 'kafka'"):
         streams.Protobuf(file(), "B", framing="kafka")

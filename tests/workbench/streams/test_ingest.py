@@ -4,7 +4,7 @@ import json
 import threading
 import time
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +13,7 @@ from pyspark.errors import PythonException
 from stream_server import Stream, server, stream
 
 from workbench import streams
+from workbench._base.errors import ArgumentError
 from workbench.streams import chunks, positions, publish
 from workbench.streams.readers import shards, sources
 from workbench.streams.records import keys
@@ -465,8 +466,8 @@ def test_a_duplicate_without_a_time_is_found_in_the_table(spark, stream, namespa
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"max_bad_share": 2}, "from 0 to 1"),
-        ({"max_batches": 0}, "whole number from 1"),
+        ({"max_bad_share": 2}, "max_bad_share must be a number of at least 0 and of at most 1, found 2"),
+        ({"max_batches": 0}, "max_batches must be an integer of at least 1 or None, found 0"),
         ({"lineage": ["offset"]}, "lineage has offset; a record has stream, shard_id"),
         ({"parse": streams.Json("id INT NOT NULL")}, "column id of .* is bigint, the schema says int"),
         (
@@ -475,7 +476,7 @@ def test_a_duplicate_without_a_time_is_found_in_the_table(spark, stream, namespa
         ),
         ({"parse": streams.Json("text STRING")}, "column id of .* is required, and the schema does not have it"),
         ({"parse": streams.Json("id BIGINT NOT NULL, price DOUBLE")}, "has no column price; it has id, text"),
-        ({"parse": streams.Json("id BIGINT NOT")}, "is no schema"),
+        ({"parse": streams.Json("id BIGINT NOT")}, "is not a schema"),
         ({"parse": streams.Json("id BIGINT NOT NULL, text STRING, Text STRING")}, "has text and Text; a name can"),
         (
             {"parse": streams.Json("id BIGINT NOT NULL, text BINARY")},
@@ -486,10 +487,10 @@ def test_a_duplicate_without_a_time_is_found_in_the_table(spark, stream, namespa
             {"record_key": streams.RecordKey(("id",), time="text")},
             "the record key's time text is string; it is one",
         ),
-        ({"record_key": "id"}, "record_key is a RecordKey, not 'id'"),
-        ({"poll_seconds": -1}, "poll_seconds is a number from 0, not -1"),
-        ({"stop": True}, "stop is a function, not True"),
-        ({"on_batch": "line"}, "on_batch is a function, not 'line'"),
+        ({"record_key": "id"}, "record_key must be RecordKey or None, found 'id'"),
+        ({"poll_seconds": -1}, "poll_seconds must be a number of at least 0, found -1"),
+        ({"stop": True}, "stop must be a function or None, found True"),
+        ({"on_batch": "line"}, "on_batch must be a function or None, found 'line'"),
         ({"parse": streams.Json("")}, "the schema has no field"),
         ({"parse": streams.Json("id BIGINT NOT NULL, id BIGINT")}, "has id and id; a name can be there once"),
         ({"lineage": ["partition_key"]}, "has no column partition_key"),
@@ -610,6 +611,19 @@ def test_what_stops_the_reading_of_a_shard_has_its_name(spark, stream, table, mo
     with pytest.raises(streams.StreamNotFound, match=f"^no stream {stream.name} in region"):
         ingest(spark, table, stream)
     assert ids(spark, table) == [] and refs(spark, table) == CLEAN
+
+
+def test_what_a_source_refuses_in_a_worker_is_a_sentence(spark, stream, table):
+    @dataclass(frozen=True)
+    class Refused(sources.Source):
+        def read(self, task, progress):
+            yield from ()  # a generator, as the reading of a shard is: it raises where records are asked for
+            raise ArgumentError(f"stream {self.stream} cannot be read: access denied")
+
+    source = Refused(**vars(stream.source()))
+    with pytest.raises(ArgumentError, match=f"^stream {stream.name} cannot be read: access denied$"):
+        streams.ingest(spark, table, source=source, parse=PARSE)
+    assert ids(spark, table) == []
 
 
 @pytest.mark.proof(

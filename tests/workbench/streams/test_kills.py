@@ -189,7 +189,7 @@ def test_the_command_says_what_it_did_and_refuses_in_one_sentence(spark, server,
     refused = subprocess.run(
         [*command, "id NUMBER"], capture_output=True, text=True, timeout=WAIT_SECONDS, check=False
     )
-    assert refused.returncode == 2 and refused.stderr.startswith("workbench: 'id NUMBER' is no schema")
+    assert refused.returncode == 2 and refused.stderr.startswith("workbench: 'id NUMBER' is not a schema")
     ran = subprocess.run(
         [*command, "id BIGINT"], capture_output=True, text=True, timeout=WAIT_SECONDS, check=False
     )

@@ -350,7 +350,7 @@ def test_keys_that_are_no_utf8_do_not_name_one_row_together(spark, lake, topic):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"tombstones": "skip"}, "tombstones is 'skip', expected one of error, delete"),
+        ({"tombstones": "skip"}, "tombstones must be one of error, delete, found 'skip'"),
         ({"key": ("id",)}, r"key is \('partition_key',\) and sequence of the lineage"),
         ({"sequence": ("id",)}, "sequence of the lineage, as"),
         ({"lineage": ("offset",)}, "sequence of the lineage, as"),

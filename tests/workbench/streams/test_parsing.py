@@ -229,5 +229,5 @@ def test_types_that_json_cannot_give_and_other_refusals():
     for kind in ("binary", "interval day to second", "variant"):
         with pytest.raises(ValueError, match="which a JSON record cannot give"):
             schemas.checked({"fields": [{"name": "a", "type": kind}]})
-    with pytest.raises(ValueError, match="expected one of ignore, dead"):
+    with pytest.raises(ValueError, match="unknown must be one of ignore, dead, found"):
         Json("id BIGINT", unknown="drop")

@@ -55,5 +55,5 @@ def test_only_so_many_records(topic):
 def test_nothing_to_propose(topic):
     with pytest.raises(ValueError, match="gave 0 records and none is a JSON object"):
         streams.propose(topic.source())
-    with pytest.raises(ValueError, match="a whole number from 1"):
+    with pytest.raises(ValueError, match="records must be an integer of at least 1, found 0"):
         streams.propose(topic.source(), records=0)

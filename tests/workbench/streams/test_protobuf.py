@@ -223,7 +223,7 @@ def test_descriptors_of_a_class(spark):
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ((b"\xff", NAME), "no FileDescriptorSet"),
+        ((b"\xff", NAME), "not a FileDescriptorSet"),
         ((descriptors(), "Employee"), "no message 'Employee' .* there are .*gsr.proto.post.Employee"),
         ((of(("one", KINDS.TYPE_MESSAGE, KINDS.LABEL_OPTIONAL), more=".One"), "One"), "One holds itself"),
         ((of(), "One"), "One has no fields"),
@@ -235,5 +235,5 @@ def test_descriptors_that_give_no_columns(spark, given, said):
 
 
 def test_what_unknown_can_be():
-    with pytest.raises(ValueError, match="unknown is 'no', expected one of ignore, dead"):
+    with pytest.raises(ValueError, match="unknown must be one of ignore, dead, found 'no'"):
         made(unknown="no")

@@ -205,9 +205,9 @@ def test_latest_is_a_time_that_stays(stream):
     ("options", "said"),
     [
         ({"stream": ""}, "name of a Kinesis stream"),
-        ({"start": "oldest"}, "expected one of trim_horizon, latest, at_timestamp"),
+        ({"start": "oldest"}, "start must be one of trim_horizon, latest, at_timestamp, found 'oldest'"),
         ({"start": "at_timestamp"}, "go together"),
-        ({"max_records_per_batch": 0}, "whole number from 1"),
+        ({"max_records_per_batch": 0}, "max_records_per_batch must be an integer of at least 1, found 0"),
     ],
 )
 def test_wrong_sources(options, said):

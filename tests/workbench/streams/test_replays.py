@@ -101,7 +101,7 @@ def test_a_part_of_the_errors(spark, untouched):
     lake, topic, with_errors = untouched
     done = replay(spark, lake, topic, route=with_errors, where="shard_id = '0' AND reason = 'no_route'")
     assert (done.tables, done.left) == ({}, {"no_route": 1})
-    with pytest.raises(ValueError, match="is no condition on the columns"):
+    with pytest.raises(ValueError, match="is not a condition on the columns"):
         replay(spark, lake, topic, route=with_errors, where="nothing = 1")
 
 

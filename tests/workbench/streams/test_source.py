@@ -154,10 +154,13 @@ def test_a_checkpoint_without_its_positions_is_told(spark, stream, table, tmp_pa
     ("wrong", "said"),
     [
         ({"streamName": ""}, "needs the option streamName"),
-        ({"stream": "x"}, "stream is no option of the kinesis source"),
-        ({"maxRecordsPerBatch": "many"}, "whole number from 1, not 'many'"),
-        ({"failOnDataLoss": "perhaps"}, "true or false"),
-        ({"startingPosition": "oldest"}, "expected one of"),
+        ({"stream": "x"}, "stream is not an option of the kinesis source"),
+        ({"maxRecordsPerBatch": "many"}, "maxRecordsPerBatch must be an integer of at least 1, found 'many'"),
+        ({"failOnDataLoss": "perhaps"}, "failOnDataLoss must be true or false, found 'perhaps'"),
+        (
+            {"startingPosition": "oldest"},
+            "start must be one of trim_horizon, latest, at_timestamp, found 'oldest'",
+        ),
         ({"startingTimestamp": "2026-01-01T00:00:00+00:00"}, "go together"),
     ],
 )

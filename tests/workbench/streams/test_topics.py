@@ -191,12 +191,12 @@ def test_no_broker(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"topic": ""}, "topic is a text"),
-        ({"bootstrap": None}, "bootstrap is a text"),
+        ({"topic": ""}, "topic must be a text, found ''"),
+        ({"bootstrap": None}, "bootstrap must be a text, found None"),
         ({"config": {"sasl.password": "hunter2"}}, "a value under the name sasl.password; give a reference"),
         ({"config": {"group.id": "mine"}}, "config has group.id, which is set by the ingest itself"),
-        ({"start": "earliest"}, "start is 'earliest', expected one of trim_horizon"),
-        ({"max_records_per_batch": 0}, "a whole number from 1"),
+        ({"start": "earliest"}, "start must be one of trim_horizon, latest, at_timestamp, found 'earliest'"),
+        ({"max_records_per_batch": 0}, "max_records_per_batch must be an integer of at least 1, found 0"),
     ],
 )
 def test_arguments_that_do_not_go(options, said):

@@ -6,8 +6,10 @@ reading neither stops nor begins within an aggregate.
 
 import binascii
 import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from operator import itemgetter
+from typing import Any, cast
 
 from workbench.streams import aggregates
 from workbench.streams.readers import shards, sources
@@ -37,10 +39,10 @@ class Records:
     within: list[int] | None = None
     wrong: dict[int, tuple[str, str]] = field(default_factory=dict)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.data)
 
-    def places(self):
+    def places(self) -> list[int]:
         """Return the place of each in its aggregate; 0 for those that came alone."""
         return [0] * len(self) if self.within is None else self.within
 
@@ -66,8 +68,15 @@ class Progress:
     passed: str | None = None
 
 
-def read(source, task, progress, *, clock=time.monotonic, sleep=time.sleep):
-    """Read a shard until the task's limit, the shard's end, or until nothing is left; yields Records.
+def read(
+    source: sources.Source,
+    task: shards.Task,
+    progress: Progress,
+    *,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], Any] = time.sleep,
+) -> Iterator[Records]:
+    """Read a shard until the task's limit, the shard's end, or until nothing is left; yield Records.
 
     An aggregate is taken whole, so there may be more records than the limit.
 
@@ -87,29 +96,29 @@ def read(source, task, progress, *, clock=time.monotonic, sleep=time.sleep):
             a reading that has to be repeated cannot be.
         StreamNotFound: the stream or the shard is gone.
     """
-    iterator, left, since = _iterator(source, task, progress), task.limit, clock()
+    iterator, missing, since = _iterator(source, task, progress), task.limit, clock()
     awaited = task.position if task.position.isdigit() else None
-    while iterator and (left > 0 or awaited):
-        answer = _answer(source, iterator, min(CALL, max(left, 1) + bool(awaited)))
+    while iterator and (missing > 0 or awaited):
+        answer = _answer(source, iterator, min(CALL, max(missing, 1) + bool(awaited)))
         if answer is None:  # the iterator expired
             iterator = _iterator(source, task, progress)
             awaited = progress.position if (progress.position or "").isdigit() else None
             continue
         progress.calls += 1
-        found, iterator, behind = answer
+        records, iterator, behind = answer
         progress.behind_millis = behind
-        if len(found) and awaited:
-            found = _continued(source, task, progress, found, awaited)
+        if len(records) and awaited:
+            records = _continued(source, task, progress, records, awaited)
             awaited = None
-        here = len(found)
-        found, taken, done = _cut(task, found, left)
-        if taken < here:  # the service counts what it gave, and not all of it is taken
+        given = len(records)
+        records, taken, done = _cut(task, records, missing)
+        if taken < given:  # the service counts what it gave, and not all of it is taken
             progress.behind_millis = max(behind, 1)
-        if len(found):
-            left -= len(found)
+        if len(records):
+            missing -= len(records)
             since = clock()
-            progress.position = found.sequence[-1]
-            yield found
+            progress.position = records.sequence[-1]
+            yield records
         if done:
             break
         if iterator is None:
@@ -117,7 +126,7 @@ def read(source, task, progress, *, clock=time.monotonic, sleep=time.sleep):
             break
         if not behind and not task.closed:
             break
-        if not len(found):
+        if not len(records):
             if clock() - since > IDLE_SECONDS:
                 break
             sleep(min(0.2, 0.01 * progress.calls))  # five calls a second are allowed; few empty ones are usual
@@ -128,10 +137,10 @@ def read(source, task, progress, *, clock=time.monotonic, sleep=time.sleep):
         )
 
 
-def _iterator(source, task, progress):
+def _iterator(source: sources.Source, task: shards.Task, progress: Progress) -> str | None:
     """Return an iterator where the reading stands, on the last record that was read."""
     at = progress.position or task.position
-    asked = {"StreamName": source.stream, "ShardId": task.shard}
+    asked: dict[str, Any] = {"StreamName": source.stream, "ShardId": task.shard}
     if at.isdigit():
         asked |= {"ShardIteratorType": "AT_SEQUENCE_NUMBER", "StartingSequenceNumber": at}
     elif at.startswith("@"):
@@ -146,7 +155,7 @@ def _iterator(source, task, progress):
         raise
 
 
-def _answer(source, iterator, limit):
+def _answer(source: sources.Source, iterator: str, limit: int) -> tuple[Records, str | None, int] | None:
     """Return (Records, next iterator or None, milliseconds behind), or None when the iterator had expired."""
     import orjson  # of the extra `streams`; answers are megabytes, and this is what reading them costs
 
@@ -156,28 +165,30 @@ def _answer(source, iterator, limit):
         if getattr(error, "response", {}).get("Error", {}).get("Code") == sources.EXPIRED:
             return None
         raise
-    told = orjson.loads(body)
-    data, *others = (map(itemgetter(name), told["Records"]) for name in _FIELDS)
-    records = Records(list(map(binascii.a2b_base64, data)), *map(list, others))
-    return records, told.get("NextShardIterator"), told.get("MillisBehindLatest", 0)
+    answer = orjson.loads(body)
+    data, sequence, key, arrived = (list(map(itemgetter(name), answer["Records"])) for name in _FIELDS)
+    records = Records(list(map(binascii.a2b_base64, data)), sequence, key, arrived)
+    return records, answer.get("NextShardIterator"), answer.get("MillisBehindLatest", 0)
 
 
-def _continued(source, task, progress, found, awaited):
+def _continued(
+    source: sources.Source, task: shards.Task, progress: Progress, records: Records, awaited: str
+) -> Records:
     """Return the records behind the awaited one; without it something may be missing."""
-    if found.sequence[0] == awaited:
+    if records.sequence[0] == awaited:
         progress.unbroken = True
-        return _slice(found, 1, None)
+        return _slice(records, 1, None)
     if not task.seen or progress.position != task.position:
         _lost(
             source,
             progress,
             f"shard {task.shard} of {source.stream}: the record of position {awaited} is no longer there, the "
-            f"oldest one is {found.sequence[0]}; what came between may have been trimmed unread",
+            f"oldest one is {records.sequence[0]}; what came between may have been trimmed unread",
         )
-    return _slice(found, sum(not shards.later(awaited, one) for one in found.sequence), None)
+    return _slice(records, sum(not shards.later(awaited, number) for number in records.sequence), None)
 
 
-def _ended(source, task, progress, awaited):
+def _ended(source: sources.Source, task: shards.Task, progress: Progress, awaited: str | None) -> None:
     if awaited and (not task.seen or progress.position != task.position):
         _lost(
             source,
@@ -189,46 +200,47 @@ def _ended(source, task, progress, awaited):
         progress.position = shards.END
 
 
-def _lost(source, progress, what):
+def _lost(source: sources.Source, progress: Progress, what: str) -> None:
     if source.fail_on_data_loss:
         raise shards.RecordsLost(f"{what}. To go on without it say fail_on_data_loss=False")
     progress.gap = what
 
 
-def _cut(task, found, left):
+def _cut(task: shards.Task, records: Records, limit: int) -> tuple[Records, int, bool]:
     """Return (what the task takes of the records, of how many it is taken, whether the task is done)."""
     if task.upto is None:
-        found, taken = _apart(found, left)
-        return found, taken, len(found) >= left
-    if task.upto != shards.END and len(found):
+        records, taken = _apart(records, limit)
+        return records, taken, len(records) >= limit
+    if task.upto != shards.END and len(records):
         last = int(task.upto)
-        found = _slice(found, 0, sum(int(one) <= last for one in found.sequence))
-    done = bool(len(found)) and found.sequence[-1] == task.upto
-    return *_apart(found), done
+        records = _slice(records, 0, sum(int(number) <= last for number in records.sequence))
+    done = bool(len(records)) and records.sequence[-1] == task.upto
+    return *_apart(records), done
 
 
-def _apart(found, most=None):
+def _apart(records: Records, most: int | None = None) -> tuple[Records, int]:
     """Return (records with those within aggregates in the place of these, how many were taken to have `most`)."""
-    if not aggregates.among(found.data):
-        taken = found if most is None or len(found) <= most else _slice(found, 0, most)
-        return taken, len(taken)
-    apart, taken = Records([], [], [], [], []), 0
-    for raw, sequence, key, arrived in zip(found.data, found.sequence, found.key, found.arrived, strict=True):
+    data = cast(list[bytes], records.data)  # a record of Kinesis has a value
+    if not aggregates.among(data):
+        first = records if most is None or len(records) <= most else _slice(records, 0, most)
+        return first, len(first)
+    places: list[int] = []
+    apart, taken = Records([], [], [], [], places), 0
+    for raw, sequence, key, arrived in zip(data, records.sequence, records.key, records.arrived, strict=True):
         if most is not None and len(apart) >= most:
             break
         taken += 1
-        for place, (data, own_key, wrong) in enumerate(aggregates.records(raw, key)):
+        for place, (within, own_key, wrong) in enumerate(aggregates.records(raw, key)):
             if wrong:
                 apart.wrong[len(apart)] = wrong
-            apart.data.append(data)
+            apart.data.append(within)
             apart.sequence.append(sequence)
             apart.key.append(own_key)
             apart.arrived.append(arrived)
-            apart.within.append(place)
+            places.append(place)
     return apart, taken
 
 
-def _slice(found, start, stop):
-    return Records(
-        found.data[start:stop], found.sequence[start:stop], found.key[start:stop], found.arrived[start:stop]
-    )
+def _slice(records: Records, start: int, stop: int | None) -> Records:
+    within = slice(start, stop)
+    return Records(records.data[within], records.sequence[within], records.key[within], records.arrived[within])

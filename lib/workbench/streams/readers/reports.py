@@ -16,6 +16,7 @@ import json
 import os
 import uuid
 from pathlib import Path
+from typing import Any
 
 from workbench._base.errors import ArgumentError, WorkbenchError
 
@@ -24,25 +25,24 @@ class ReportedTwice(WorkbenchError, RuntimeError):
     """Another attempt of the same task reported first; this one has to be done again, up to that report."""
 
 
-def claim(folder, owner):
+def claim(folder: str | Path, owner: dict[str, Any]) -> None:
     """Note whose positions a folder holds.
 
     Raises:
         ValueError: it holds those of another stream.
     """
-    found = put(Path(folder) / "stream.json", owner)
-    if found != owner:
+    first = put(Path(folder) / "stream.json", owner)
+    if first != owner:
         raise ArgumentError(
-            f"{folder} holds the positions of {found['arn']} made at {found['created_millis']}, not of "
+            f"{folder} holds the positions of {first['arn']} made at {first['created_millis']}, not of "
             f"{owner['arn']} made at {owner['created_millis']}; each query has a folder of its own"
         )
 
 
-def put(path, content):
-    """Write a JSON file unless there is one; returns what it holds now."""
+def put(path: Path, content: Any) -> Any:
+    """Write a JSON file unless there is one, and return what it holds now."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_name(f".{uuid.uuid4().hex}.part")
-    part.write_text(json.dumps(content), encoding="utf-8")
+    part = _part(path.parent, content)
     try:
         os.link(part, path)
     except FileExistsError:
@@ -52,7 +52,7 @@ def put(path, content):
     return content
 
 
-def get(path):
+def get(path: Path) -> Any:
     """Return what a JSON file holds; None when there is none."""
     try:
         return json.loads(path.read_text(encoding="utf-8"))
@@ -60,58 +60,63 @@ def get(path):
         return None
 
 
-def look(folder, millis):
+def _part(folder: Path, content: Any) -> Path:
+    """Write JSON under a name of its own, from which it is put in place whole."""
+    part = folder / f".{uuid.uuid4().hex}.part"
+    part.write_text(json.dumps(content), encoding="utf-8")
+    return part
+
+
+def look(folder: str | Path, millis: int) -> None:
     """Note when nothing was found in any shard."""
-    part = Path(folder) / f".{uuid.uuid4().hex}.part"
-    part.write_text(json.dumps(millis), encoding="utf-8")
-    part.replace(Path(folder) / "looked.json")
+    _part(Path(folder), millis).replace(Path(folder) / "looked.json")
 
 
-def looked(folder):
+def looked(folder: str | Path) -> int | None:
     """Return when every shard was last looked at, milliseconds since 1970; None when that is not known."""
-    found, number = get(Path(folder) / "looked.json"), last(folder)
-    for one in (number, number - 1):  # the last one may be under way
-        plan = get(batch(folder, one) / "plan.json")
-        if plan and "millis" in plan and len(reported(folder, one)) >= len(plan["tasks"]):
-            return max(found or 0, plan["millis"])
-    return found
+    noted, newest = get(Path(folder) / "looked.json"), last(folder)
+    for number in (newest, newest - 1):  # the last one may be under way
+        plan = get(batch(folder, number) / "plan.json")
+        if plan and "millis" in plan and len(reported(folder, number)) >= len(plan["tasks"]):
+            return max(noted or 0, plan["millis"])
+    return noted
 
 
-def batch(folder, number):
+def batch(folder: str | Path, number: int) -> Path:
     """Return the folder of a micro-batch."""
     return Path(folder) / f"{number:08d}"
 
 
-def last(folder):
+def last(folder: str | Path) -> int:
     """Return the number of the last micro-batch that was planned; 0 when none was."""
-    numbers = [int(one.parent.name) for one in Path(folder).glob("*/plan.json") if one.parent.name.isdigit()]
-    return max(numbers, default=0)
+    names = [plan.parent.name for plan in Path(folder).glob("*/plan.json")]
+    return max((int(name) for name in names if name.isdigit()), default=0)
 
 
-def reported(folder, number):
+def reported(folder: str | Path, number: int) -> dict[str, Any]:
     """Return the reports of a micro-batch: shard id to {"position", …}."""
-    files = [one for one in batch(folder, number).glob("*.json") if one.name != "plan.json"]
-    return {one.stem: get(one) for one in files}
+    files = [file for file in batch(folder, number).glob("*.json") if file.name != "plan.json"]
+    return {file.stem: get(file) for file in files}
 
 
-def report(folder, number, shard, content):
+def report(folder: str | Path, number: int, shard: str, content: dict[str, Any]) -> None:
     """Report where a task stopped.
 
     Raises:
         ReportedTwice: another attempt reported something else first.
     """
-    found = put(batch(folder, number) / f"{shard}.json", content)
-    if found["position"] != content["position"]:
+    first = put(batch(folder, number) / f"{shard}.json", content)
+    if first["position"] != content["position"]:
         raise ReportedTwice(
             f"shard {shard} in micro-batch {number} was read up to {content['position']}, but another attempt had "
-            f"reported {found['position']}; the task has to be done again"
+            f"reported {first['position']}; the task has to be done again"
         )
 
 
-def forget(folder, number):
+def forget(folder: str | Path, number: int) -> None:
     """Remove the micro-batches before one; what is left holds the whole positions."""
     for old in Path(folder).iterdir():
         if old.name.isdigit() and int(old.name) < number:
-            for one in old.iterdir():
-                one.unlink(missing_ok=True)
+            for file in old.iterdir():
+                file.unlink(missing_ok=True)
             old.rmdir()

@@ -8,20 +8,24 @@ import functools
 import importlib.util
 import math
 import time
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from workbench._base import secrets
 from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench.streams.readers import shards, sources
-from workbench.streams.readers.reading import Records
+from workbench.streams.readers.reading import Progress, Records
 
 CALL = 10_000  # records an answer holds at most
 CALL_SECONDS = 15.0
 IDLE_SECONDS = 60.0  # without a record and without the end of the partition
 _MILLIS = range(-62_135_596_800_000, 253_402_300_800_000)  # of the years 1 to 9999
 OURS = ("auto.offset.reset", "bootstrap.servers", "enable.auto.commit", "enable.partition.eof", "group.id")
+
+
+Config = tuple[tuple[str, Any], ...]  # librdkafka's settings, so that they can be remembered by
 
 
 @dataclass(frozen=True)
@@ -46,34 +50,34 @@ class Topic:
 
     topic: str
     bootstrap: str
-    config: dict = field(default_factory=dict)
+    config: dict[str, Any] = field(default_factory=dict)
     start: str = "trim_horizon"
     at: datetime | None = None
     max_records_per_batch: int = 100_000
     fail_on_data_loss: bool = True
 
-    lineage: ClassVar = sources.LINEAGE | {"offset": "BIGINT"}
-    order: ClassVar = ("approximate_arrival_timestamp", "shard_id", "offset")
+    lineage: ClassVar[dict[str, str]] = sources.LINEAGE | {"offset": "BIGINT"}
+    order: ClassVar[tuple[str, ...]] = ("approximate_arrival_timestamp", "shard_id", "offset")
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in ("topic", "bootstrap"):
             if not (isinstance(getattr(self, name), str) and getattr(self, name)):
-                raise ArgumentError(f"{name} is a text, not {getattr(self, name)!r}")
-        if not isinstance(self.config, dict) or not all(isinstance(one, str) for one in self.config):
-            raise ArgumentError("config is a dict of librdkafka's settings, name to value")
+                raise ArgumentError(f"{name} must be a text, found {getattr(self, name)!r}")
+        if not isinstance(self.config, dict) or not all(isinstance(name, str) for name in self.config):
+            raise ArgumentError("config must be a dict of librdkafka's settings, name to value")
         if ours := sorted(set(self.config) & set(OURS)):
             raise ArgumentError(f"config has {ours[0]}, which is set by the ingest itself")
         for name, value in self.config.items():
-            if found := secrets.kind(name, value):
-                raise ArgumentError(f"config holds {found}; give a reference instead, env:NAME or ssm:/path")
+            if secret := secrets.kind(name, value):
+                raise ArgumentError(f"config holds {secret}; give a reference instead, env:NAME or ssm:/path")
         sources.check(self)
 
     @property
-    def stream(self):
-        """Its name, as messages and rows have it."""
+    def stream(self) -> str:
+        """The topic's name, as messages and rows have it."""
         return self.topic
 
-    def describe(self):
+    def describe(self) -> sources.Stream:
         """Return the sources.Stream as it is now: a topic that was deleted and made again has another id.
 
         Raises:
@@ -82,44 +86,45 @@ class Topic:
         """
         from confluent_kafka import KafkaException, TopicCollection
 
-        made = admin(self.bootstrap, _frozen(self.config))
+        client = admin(self.bootstrap, _frozen(self.config))
         try:
-            cluster = made.describe_cluster(request_timeout=CALL_SECONDS).result()
-            about = made.describe_topics(TopicCollection([self.topic]), request_timeout=CALL_SECONDS)
-            found = about[self.topic].result()
+            cluster = client.describe_cluster(request_timeout=CALL_SECONDS).result()
+            about = client.describe_topics(TopicCollection([self.topic]), request_timeout=CALL_SECONDS)
+            described = about[self.topic].result()
         except KafkaException as error:
             raise _sentence(self, error.args[0]) from error
-        parts = sorted(one.id for one in found.partitions)
+        parts = sorted(partition.id for partition in described.partitions)
         return sources.Stream(
             arn=f"kafka:{cluster.cluster_id}:{self.topic}",
-            created=str(found.topic_id),
+            created=str(described.topic_id),
             retention_hours=math.inf,
             shards={str(part): () for part in parts},
             opened=frozenset(map(str, parts)),
         )
 
-    def begin(self, stream):
+    def begin(self, stream: sources.Stream) -> dict[str, str]:
         """Return the positions of a reader that has none: of each partition the offset before the first one."""
         from confluent_kafka import KafkaException, TopicPartition
 
-        made = consumer(self.bootstrap, _frozen(self.config))
-        found = {}
+        reader = consumer(self.bootstrap, _frozen(self.config))
+        positions = {}
         try:
             for part in stream.shards:
-                one = TopicPartition(self.topic, int(part))
-                low, high = made.get_watermark_offsets(one, timeout=CALL_SECONDS)
+                partition = TopicPartition(self.topic, int(part))
+                low, high = reader.get_watermark_offsets(partition, timeout=CALL_SECONDS)
                 first = low if self.start == "trim_horizon" else high
-                if self.start == "at_timestamp":
-                    one.offset = round(self.at.timestamp() * 1000)
-                    told = made.offsets_for_times([one], timeout=CALL_SECONDS)[0].offset
-                    first = told if told >= 0 else high
-                found |= {part: str(first - 1)} if first else {}
+                if self.at is not None:
+                    partition.offset = round(self.at.timestamp() * 1000)
+                    offset = reader.offsets_for_times([partition], timeout=CALL_SECONDS)[0].offset
+                    first = offset if offset >= 0 else high
+                if first:
+                    positions[part] = str(first - 1)
         except KafkaException as error:
             raise _sentence(self, error.args[0]) from error
-        return found
+        return positions
 
-    def read(self, task, progress):
-        """Read a partition until the task's limit or its present end; yields reading.Records.
+    def read(self, task: shards.Task, progress: Progress) -> Iterator[Records]:
+        """Read a partition until the task's limit or its present end; yield reading.Records.
 
         Args:
             task: shards.Task.
@@ -132,22 +137,22 @@ class Topic:
         """
         from confluent_kafka import KafkaException, TopicPartition
 
-        made, at = consumer(self.bootstrap, _frozen(self.config)), progress.position or task.position
-        one, following = TopicPartition(self.topic, int(task.shard)), int(at) + 1 if at else 0
+        reader, at = consumer(self.bootstrap, _frozen(self.config)), progress.position or task.position
+        partition, following = TopicPartition(self.topic, int(task.shard)), int(at) + 1 if at else 0
         try:
-            made.list_topics(self.topic, timeout=CALL_SECONDS)  # or an added partition is unknown for long
-            low, high = made.get_watermark_offsets(one, timeout=CALL_SECONDS)
+            reader.list_topics(self.topic, timeout=CALL_SECONDS)  # or an added partition is unknown for long
+            low, high = reader.get_watermark_offsets(partition, timeout=CALL_SECONDS)
             following = _inside(self, task, progress, following, low, high)
-            one.offset = following
-            made.assign([one])
-            yield from _taken(self, made, task, progress, following)
+            partition.offset = following
+            reader.assign([partition])
+            yield from _taken(self, reader, task, progress, following)
         except KafkaException as error:
             raise _sentence(self, error.args[0]) from error
         finally:
-            made.unassign()
+            reader.unassign()
 
 
-def _inside(topic, task, progress, following, low, high):
+def _inside(topic: Topic, task: shards.Task, progress: Progress, following: int, low: int, high: int) -> int:
     """Return the offset to read from, which the partition has; refuse or note what is gone."""
     where = f"partition {task.shard} of {topic.topic}"
     if low > following:
@@ -168,73 +173,76 @@ def _inside(topic, task, progress, following, low, high):
     return following
 
 
-def _taken(topic, made, task, progress, following):
+def _taken(topic: Topic, reader: Any, task: shards.Task, progress: Progress, following: int) -> Iterator[Records]:
     """Yield what a consumer gives of its one partition."""
     from confluent_kafka import KafkaError, TopicPartition
 
-    left, since, ended = task.limit, time.monotonic(), False
-    while left > 0 and not ended:
-        found, progress.calls = made.consume(min(CALL, left), timeout=0.5), progress.calls + 1
-        if errors := [one for one in found if one.error()]:
-            failed = next((one.error() for one in errors if one.error().code() != KafkaError._PARTITION_EOF), None)
+    partition, number = TopicPartition(topic.topic, int(task.shard)), int(task.shard)
+    missing, since, ended = task.limit, time.monotonic(), False
+    while missing > 0 and not ended:
+        messages, progress.calls = reader.consume(min(CALL, missing), timeout=0.5), progress.calls + 1
+        if failures := [message for message in messages if message.error()]:
+            errors = [message.error() for message in failures]
+            failed = next((error for error in errors if error.code() != KafkaError._PARTITION_EOF), None)
             if failed is not None and failed.code() == KafkaError._AUTO_OFFSET_RESET:
-                following = _inside(topic, task, progress, following, *made.get_watermark_offsets(
-                    TopicPartition(topic.topic, int(task.shard)), timeout=CALL_SECONDS))  # fmt: skip
-                made.assign([TopicPartition(topic.topic, int(task.shard), following)])
+                low, high = reader.get_watermark_offsets(partition, timeout=CALL_SECONDS)
+                following = _inside(topic, task, progress, following, low, high)
+                reader.assign([TopicPartition(topic.topic, number, following)])
                 continue
             if failed is not None and not failed.retriable() and failed.code() not in _unreachable():
                 raise _sentence(topic, failed)
             ended = failed is None
-            end = max((one.offset() for one in errors if failed is None), default=following)
-            found = [one for one in found if not one.error()]
-        if found:
-            left, since, following = left - len(found), time.monotonic(), found[-1].offset() + 1
+            end = max((message.offset() for message in failures if failed is None), default=following)
+            messages = [message for message in messages if not message.error()]
+        if messages:
+            missing, since, following = missing - len(messages), time.monotonic(), messages[-1].offset() + 1
             progress.position, progress.passed = str(following - 1), None
-            yield _records(found)
+            yield _records(messages)
         if ended and end > following:  # marks of transactions lie behind the last record
             progress.position = progress.passed = str(end - 1)
-        if not found and time.monotonic() - since > IDLE_SECONDS:
+        if not messages and time.monotonic() - since > IDLE_SECONDS:
             raise ArgumentError(
                 f"topic {topic.topic} cannot be read: partition {task.shard} gave nothing for {IDLE_SECONDS:.0f} s"
             )
-        if found and not ended:
-            _, high = made.get_watermark_offsets(
-                TopicPartition(topic.topic, int(task.shard)), timeout=CALL_SECONDS, cached=True
-            )
-            arrived = _millis(found[-1])
+        if messages and not ended:
+            _, high = reader.get_watermark_offsets(partition, timeout=CALL_SECONDS, cached=True)
+            arrived = _millis(messages[-1])
             age = 0 if arrived is None else sources.now_millis() - arrived
             progress.behind_millis = max(1, age) if high > following else 0
     if ended:
         progress.behind_millis = 0
 
 
-def _records(messages):
+def _records(messages: list[Any]) -> Records:
     return Records(
-        [one.value() for one in messages],
-        [str(one.offset()) for one in messages],
-        [None if one.key() is None else one.key().decode("utf-8", "replace") for one in messages],
+        [message.value() for message in messages],
+        [str(message.offset()) for message in messages],
+        [
+            None if key is None else key.decode("utf-8", "replace")
+            for key in (message.key() for message in messages)
+        ],
         [None if millis is None else millis / 1000 for millis in map(_millis, messages)],
     )
 
 
-def _millis(message):
+def _millis(message: Any) -> int | None:
     """Return a message's time; None where it has none (-1) or one that no timestamp holds."""
     kind, millis = message.timestamp()
     return millis if kind and millis != -1 and millis in _MILLIS else None
 
 
-def settings(config):
+def settings(config: Config) -> dict[str, Any]:
     """Return librdkafka's settings with the secrets that references stand for."""
     return {name: secrets.resolve(value) for name, value in config}
 
 
 @functools.lru_cache(maxsize=4)
-def consumer(bootstrap, config):
+def consumer(bootstrap: str, config: Config) -> Any:
     """Return this process's consumer of some brokers; it is assigned one partition at a time.
 
     Raises:
         ModuleNotFoundError: confluent-kafka is not installed.
-        ValueError: a setting does not go.
+        ValueError: a setting is invalid.
     """
     _require()
     from confluent_kafka import Consumer
@@ -248,19 +256,19 @@ def consumer(bootstrap, config):
         "fetch.wait.max.ms": 100,
         "log_level": 0,
     }
-    return _made(Consumer, own, config)
+    return _client(Consumer, own, config)
 
 
 @functools.lru_cache(maxsize=4)
-def admin(bootstrap, config):
+def admin(bootstrap: str, config: Config) -> Any:
     """Return this process's administration client of some brokers; as `consumer`."""
     _require()
     from confluent_kafka.admin import AdminClient
 
-    return _made(AdminClient, {"bootstrap.servers": bootstrap, "log_level": 0}, config)
+    return _client(AdminClient, {"bootstrap.servers": bootstrap, "log_level": 0}, config)
 
 
-def producer(topic, patience_seconds):
+def producer(topic: Topic, patience_seconds: float) -> Any:
     """Return a new idempotent producer for a topic's brokers; as `consumer`."""
     _require()
     from confluent_kafka import Producer
@@ -271,10 +279,10 @@ def producer(topic, patience_seconds):
         "delivery.timeout.ms": round(patience_seconds * 1000),
         "log_level": 0,
     }
-    return _made(Producer, own, _frozen(topic.config))
+    return _client(Producer, own, _frozen(topic.config))
 
 
-def _made(kind, own, config):
+def _client(kind: Callable[[dict[str, Any]], Any], own: dict[str, Any], config: Config) -> Any:
     from confluent_kafka import KafkaException
 
     try:
@@ -283,23 +291,23 @@ def _made(kind, own, config):
         raise ArgumentError(f"Kafka's client refuses its settings: {error.args[0].str()}") from None
 
 
-def _require():
+def _require() -> None:
     if importlib.util.find_spec("confluent_kafka") is None:
-        wanted = "pip install 'iceberg-workbench[kafka]'"
-        raise MissingPackageError(f"confluent-kafka is not installed: {wanted}", name="confluent_kafka")
+        install = "pip install 'iceberg-workbench[kafka]'"
+        raise MissingPackageError(f"confluent-kafka is not installed: {install}", name="confluent_kafka")
 
 
-def _frozen(config):
+def _frozen(config: Mapping[str, Any]) -> Config:
     return tuple(sorted(config.items()))
 
 
-def _unreachable():
+def _unreachable() -> tuple[int, ...]:
     from confluent_kafka import KafkaError
 
     return KafkaError._ALL_BROKERS_DOWN, KafkaError._TRANSPORT, KafkaError._TIMED_OUT
 
 
-def _sentence(topic, error):
+def _sentence(topic: Topic, error: Any) -> ArgumentError:
     """Return the error to raise for one of librdkafka's."""
     from confluent_kafka import KafkaError
 
@@ -309,13 +317,14 @@ def _sentence(topic, error):
         KafkaError._UNKNOWN_PARTITION,
     ):
         # another client: one that was asked for a topic which is not there tells of no other for a while
-        there = sorted(
-            admin.__wrapped__(topic.bootstrap, _frozen(topic.config)).list_topics(timeout=CALL_SECONDS).topics
-        )
-        named = ", ".join(one for one in there if not one.startswith("__")) or "none"
-        return sources.StreamNotFound(f"no topic {topic.topic} at {topic.bootstrap}; there is {named}")
+        other = admin.__wrapped__(topic.bootstrap, _frozen(topic.config))
+        names = [
+            name for name in sorted(other.list_topics(timeout=CALL_SECONDS).topics) if not name.startswith("__")
+        ]
+        listed = ", ".join(names) or "none"
+        return sources.StreamNotFound(f"no topic {topic.topic} at {topic.bootstrap}; there is {listed}")
     if error.code() in _unreachable():
-        return ValueError(
+        return ArgumentError(
             f"topic {topic.topic} cannot be read: no broker answers at {topic.bootstrap} ({error.str()})"
         )
-    return ValueError(f"topic {topic.topic} at {topic.bootstrap} cannot be read: {error.str()}")
+    return ArgumentError(f"topic {topic.topic} at {topic.bootstrap} cannot be read: {error.str()}")

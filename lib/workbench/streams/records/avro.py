@@ -5,11 +5,15 @@ Source of the type mapping: avro.apache.org, Specification 1.12.
 
 import json
 import struct
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import StructType
 from workbench.streams import aggregates
 from workbench.streams.records import avro_logical, avro_resolution, framing, schemas
+from workbench.streams.records.avro_values import Read
 from workbench.streams.records.parsing import MESSAGE_LENGTH, Parsed, batch
 from workbench.streams.records.types import Bad
 
@@ -49,34 +53,35 @@ class Avro:
     version: str = "1"
     framing: str | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.framing not in (None, framing.SINGLE_OBJECT):
             raise ArgumentError(
-                f"framing is {self.framing!r}, expected {framing.SINGLE_OBJECT} or None; those of registries go "
+                f"framing must be {framing.SINGLE_OBJECT} or None, found {self.framing!r}; those of registries go "
                 "by the ids of writers"
             )
 
-    def fields(self):
+    def fields(self) -> StructType:
         """Return the columns as a StructType.
 
         Raises:
-            ValueError: the schema is none, is not of a record, or has a type that Spark has not; an id is none.
+            ValueError: the schema is invalid, is not of a record, or has a type that Spark has not; an id is
+                invalid.
         """
         from pyspark.sql.types import StructType
 
         reader = _parsed(self.schema)
-        found = StructType.fromJson(_struct(reader, ()))
-        schemas.refuse_twice(found.names, f"the Avro record {reader['name']}")
-        for number, one in self.writers.items():
+        columns = StructType.fromJson(_struct(reader, ()))
+        schemas.refuse_twice(columns.names, f"the Avro record {reader['name']}")
+        for number, text in self.writers.items():
             kind = framing.of_id(number)
-            _parsed(one)
-            if kind == framing.SINGLE_OBJECT and (own := framing.fingerprint(one)) != number:
+            _parsed(text)
+            if kind == framing.SINGLE_OBJECT and (own := framing.fingerprint(text)) != number:
                 raise ArgumentError(f"{number} is not the fingerprint of its writer's schema, which is {own}")
         if self.writers:
             avro_resolution.check_defaults(reader)
-        return found
+        return columns
 
-    def parser(self):
+    def parser(self) -> "Parser":
         """Return the Parser, which goes to Spark's workers."""
         fields, writers = self.fields().jsonValue(), dict(self.writers)
         if self.framing:
@@ -94,38 +99,42 @@ class Parser:
         writers: schema id to JSON text.
     """
 
-    struct: dict
+    struct: dict[str, Any]
     schema: str
-    writers: dict
-    _made: tuple | None = field(default=None, repr=False)
+    writers: dict[int | str, str]
+    _tools: tuple[Any, ...] | None = field(default=None, repr=False)
 
-    def __getstate__(self):
-        return {"struct": self.struct, "schema": self.schema, "writers": self.writers, "_made": None}
+    def __getstate__(self) -> dict[str, Any]:
+        return {"struct": self.struct, "schema": self.schema, "writers": self.writers, "_tools": None}
 
     def __call__(self, data: list[bytes]) -> Parsed:
         """Parse a list of bytes."""
-        if self._made is None:
+        if self._tools is None:
             reader = _parsed(self.schema)
-            writers = {number: _parsed(text) for number, text in self.writers.items()} or {None: reader}
-            read = {number: (avro_resolution.reader_of(one, reader), one) for number, one in writers.items()}
-            framings = tuple(dict.fromkeys(map(framing.of_id, self.writers)))
-            self._made = read, framings, schemas.arrow_schema(self.struct)
-        read, framings, arrow = self._made
+            writers: dict[int | str | None, dict[str, Any]] = {None: reader}
+            if self.writers:
+                writers = {number: _parsed(text) for number, text in self.writers.items()}
+            reads = {
+                number: (avro_resolution.reader_of(writer, reader), writer) for number, writer in writers.items()
+            }
+            own = tuple(dict.fromkeys(map(framing.of_id, self.writers)))
+            self._tools = reads, own, schemas.arrow_schema(self.struct)
+        read, framings, arrow = self._tools
         rows, good, dead = [], [], []
         for place, raw in enumerate(data):
             try:
-                found = _value(raw, read, framings)
+                record = _value(raw, read, framings)
             except Exception as error:
                 reason, message = aggregates.reason(raw) or _reason(error)
                 dead.append((place, reason, message[:MESSAGE_LENGTH]))
             else:
-                rows.append([found[name] for name in arrow.names])
+                rows.append([record[name] for name in arrow.names])
                 good.append(place)
         return batch(rows, good, dead, arrow, ())
 
 
-def _reason(error):
-    """Return (reason, message) of a record that could not be read; whatever was met, it is this record's."""
+def _reason(error: Exception) -> tuple[str, str]:
+    """Return (reason, message) of a record that could not be read; any error is this record's."""
     if isinstance(error, Bad):
         return error.reason, str(error)
     if isinstance(error, RecursionError):
@@ -133,9 +142,12 @@ def _reason(error):
     return "not_avro", f"{error!r}"
 
 
-def _value(raw, read, framings):
+def _value(
+    raw: bytes, read: Mapping[int | str | None, tuple[Read, dict[str, Any]]], framings: tuple[str, ...]
+) -> dict[str, Any]:
     """Return a record's fields; `read` has a reader for each id of a writer's schema, or one for None."""
-    number, body = None, raw
+    number: int | str | None = None
+    body = raw
     if framings:
         number, body = framing.opened(raw, framings)
         if number not in read:
@@ -144,59 +156,59 @@ def _value(raw, read, framings):
     if not body and writer.get("fields"):
         raise Bad("empty", "the record is empty")
     try:
-        found, end = value_at(body, 0)
+        record, end = value_at(body, 0)
     except (IndexError, struct.error):
         raise Bad("not_avro", "the record ends before its value does") from None
-    if left := len(body) - end:
-        raise Bad("more_than_one", f"{left} bytes follow the value")
-    return found
+    if rest := len(body) - end:
+        raise Bad("more_than_one", f"{rest} bytes follow the value")
+    return record
 
 
-def _parsed(text):
+def _parsed(text: str) -> dict[str, Any]:
     import fastavro
 
     try:
-        found = fastavro.parse_schema(json.loads(text), expand=True)
+        schema = fastavro.parse_schema(json.loads(text), expand=True)
     except fastavro.schema.UnknownType as error:
-        raise ArgumentError(f"the text is no Avro schema: there is no type {error}") from None
+        raise ArgumentError(f"the text is not an Avro schema: there is no type {error}") from None
     except Exception as error:  # of fastavro also AssertionError and OverflowError, of nested types RecursionError
-        raise ArgumentError(f"the text is no Avro schema: {error}") from None
-    if not isinstance(found, dict) or found.get("type") != "record":
+        raise ArgumentError(f"the text is not an Avro schema: {error}") from None
+    if not isinstance(schema, dict) or schema.get("type") != "record":
         raise ArgumentError("the Avro schema is not that of a record, whose fields would be the columns")
-    return found
+    return schema
 
 
-def _struct(record, above):
+def _struct(record: dict[str, Any], above: tuple[str, ...]) -> dict[str, Any]:
     """Return a record in Spark's JSON form of a struct."""
     name = record["name"]
     if not record["fields"]:
         raise ArgumentError(f"the Avro record {name} has no fields")
     fields = []
-    for one in record["fields"]:
-        if not isinstance(one["name"], str):
-            raise ArgumentError(f"the text is no Avro schema: the name of a field is {one['name']!r}")
-        kind, nullable = _type(one["type"], one["name"], (*above, name))
-        fields.append({"name": one["name"], "type": kind, "nullable": nullable, "metadata": {}})
+    for part in record["fields"]:
+        if not isinstance(part["name"], str):
+            raise ArgumentError(f"the text is not an Avro schema: the name of a field is {part['name']!r}")
+        kind, nullable = _type(part["type"], part["name"], (*above, name))
+        fields.append({"name": part["name"], "type": kind, "nullable": nullable, "metadata": {}})
     return {"type": "struct", "fields": fields}
 
 
-def _type(kind, path, above):
+def _type(kind: Any, path: str, above: tuple[str, ...]) -> tuple[Any, bool]:
     """Return (type in Spark's JSON form, whether it may be null)."""
     if isinstance(kind, list):
-        others = [one for one in kind if one != "null"]
+        others = [branch for branch in kind if branch != "null"]
         if len(others) != 1 or len(others) == len(kind):
             raise ArgumentError(
                 f"{path} is a union of {len(others)} types; a column has one, with null or without"
             )
         return _type(others[0], path, above)[0], True
-    made = kind if isinstance(kind, dict) else {"type": kind}
-    name, given = made["type"], made.get("logicalType")
-    if isinstance(given, str) and given in avro_logical.BASES:  # of any other Avro says to ignore it
-        return _logical(made, given, path), False
+    full = kind if isinstance(kind, dict) else {"type": kind}
+    name, logical = full["type"], full.get("logicalType")
+    if isinstance(logical, str) and logical in avro_logical.BASES:  # of any other Avro says to ignore it
+        return _logical(full, logical, path), False
     if name == "record":
-        return _struct(made, above), False
+        return _struct(full, above), False
     if name in ("array", "map"):
-        inner, nullable = _type(made["items" if name == "array" else "values"], f"{path}.element", above)
+        inner, nullable = _type(full["items" if name == "array" else "values"], f"{path}.element", above)
         if name == "array":
             return {"type": "array", "elementType": inner, "containsNull": nullable}, False
         return {"type": "map", "keyType": "string", "valueType": inner, "valueContainsNull": nullable}, False
@@ -207,7 +219,7 @@ def _type(kind, path, above):
     return PLAIN[name], False
 
 
-def _logical(kind, name, path):
+def _logical(kind: dict[str, Any], name: str, path: str) -> str:
     """Return the type of a logical type in Spark's JSON form."""
     if name not in ("decimal", *LOGICAL):
         raise ArgumentError(f"{path} is of the logical type {name}, which Spark has not")

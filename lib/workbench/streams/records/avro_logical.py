@@ -6,7 +6,7 @@ Source: avro.apache.org, Specification 1.12, Logical Types.
 import uuid
 from collections.abc import Callable
 from decimal import Decimal
-from typing import Any
+from typing import Any, NoReturn
 
 from workbench._base.errors import ArgumentError
 from workbench.streams.records.types import Bad
@@ -29,8 +29,9 @@ def logical(kind: dict) -> str | None:
         return None
     if name == "decimal":
         precision, scale = kind.get("precision"), kind.get("scale", 0)
-        whole = type(precision) is int and type(scale) is int
-        return name if whole and precision > 0 and 0 <= scale <= precision else None
+        if type(precision) is not int or type(scale) is not int:
+            return None
+        return name if precision > 0 and 0 <= scale <= precision else None
     return None if name == "uuid" and base == "fixed" and kind["size"] != 16 else name
 
 
@@ -65,7 +66,7 @@ def meaning(writer: dict, reader: dict) -> Callable | None:
     return _moment(*PER_MICROSECOND[(written or name).rpartition("-")[2]])
 
 
-def _no_meaning() -> None:
+def _no_meaning() -> NoReturn:
     raise ArgumentError("the logical types differ")
 
 

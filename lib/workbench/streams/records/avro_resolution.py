@@ -27,7 +27,7 @@ PROMOTED = {
 def reader_of(writer: dict, reader: dict) -> Read:
     """Return a function that reads a record which was written with one schema, as another one describes it.
 
-    What of the two schemas does not go together is an error of the records that have it, as in Avro's libraries: a
+    What does not fit between the two schemas is an error of the records that have it, as in Avro's libraries: a
     branch of a union that never comes stops nothing.
 
     Args:
@@ -56,11 +56,11 @@ def check_defaults(reader: dict) -> None:
                 check(branch, path)
         elif kind["type"] in ("array", "map"):
             check(kind.get("items", kind.get("values")), path)
-        for one in kind.get("fields", ()) if isinstance(kind, dict) else ():
-            where = f"{path}.{one['name']}"
-            if "default" in one:
-                schemas.default(one["type"], one["default"], where)
-            check(one["type"], where)
+        for part in kind.get("fields", ()) if isinstance(kind, dict) else ():
+            where = f"{path}.{part['name']}"
+            if "default" in part:
+                schemas.default(part["type"], part["default"], where)
+            check(part["type"], where)
 
     check(reader, reader["name"])
 
@@ -69,9 +69,9 @@ def check_defaults(reader: dict) -> None:
 class _Schemas:
     """The named types of a writer's schema and of a reader's."""
 
-    writers: dict
-    readers: dict
-    skips: dict = field(default_factory=dict)
+    writers: dict[str, Any]
+    readers: dict[str, Any]
+    skips: dict[str, list[Read]] = field(default_factory=dict)
 
     def of_writer(self, kind: Any) -> Any:
         return _type(kind, self.writers)
@@ -83,9 +83,9 @@ class _Schemas:
         """Return the function that reads a value; `path` names it in messages."""
         writer, reader = self.of_writer(writer), self.of_reader(reader)
         if isinstance(writer, list):
-            return values.union([self.read(one, reader, path) for one in writer])
+            return values.union([self.read(branch, reader, path) for branch in writer])
         if isinstance(reader, list):
-            matching = [one for one in reader if self.match(writer, self.of_reader(one))]
+            matching = [branch for branch in reader if self.match(writer, self.of_reader(branch))]
             return self.read(writer, matching[0], path) if matching else _mismatch(path, writer, reader)
         if not self.match(writer, reader):
             return _mismatch(path, writer, reader)
@@ -107,45 +107,46 @@ class _Schemas:
         return read if meaning is None else values.converted(read, meaning)
 
     def match(self, writer: Any, reader: Any) -> bool:
-        """Say whether two types are the same, or one promotes to the other; what is inside is not looked at."""
+        """Tell whether two types are the same, or one promotes to the other; what is inside is not looked at."""
         if isinstance(writer, list) or isinstance(reader, list):
             return True
-        one, other = writer["type"], reader["type"]
-        if one != other:
-            return other in PROMOTED.get(one, ())
-        if one not in ("record", "error", "enum", "fixed"):
+        kind, target = writer["type"], reader["type"]
+        if kind != target:
+            return target in PROMOTED.get(kind, ())
+        if kind not in ("record", "error", "enum", "fixed"):
             return True
         names = {_unqualified(reader["name"]), *map(_unqualified, reader.get("aliases", ()))}
         return _unqualified(writer["name"]) in names and writer.get("size") == reader.get("size")
 
     def record(self, writer: dict, reader: dict, path: str) -> Read:
-        by_name = {one["name"]: one for one in reader["fields"]}
-        by_alias = {alias: one for one in reader["fields"] for alias in one.get("aliases", ())}
-        steps, missing = [], dict(by_name)
-        for one in writer["fields"]:
-            target = by_name.get(one["name"], by_alias.get(one["name"]))
+        by_name = {part["name"]: part for part in reader["fields"]}
+        by_alias = {alias: part for part in reader["fields"] for alias in part.get("aliases", ())}
+        steps: list[tuple[str | None, Read]] = []
+        missing = dict(by_name)
+        for part in writer["fields"]:
+            target = by_name.get(part["name"], by_alias.get(part["name"]))
             if target is None or target["name"] not in missing:
-                steps.append((None, self.skip(one["type"])))
+                steps.append((None, self.skip(part["type"])))
                 continue
             del missing[target["name"]]
-            steps.append((target["name"], self.read(one["type"], target["type"], f"{path}.{target['name']}")))
+            steps.append((target["name"], self.read(part["type"], target["type"], f"{path}.{target['name']}")))
         defaults = {}
-        for name, one in missing.items():
+        for name, part in missing.items():
             where = f"{path}.{name}"
-            if "default" not in one:
+            if "default" not in part:
                 return _unresolved(f"{where} is not in the writer's schema, and has no default")
             try:
-                defaults[name] = self.default(one["type"], one["default"], where)
+                defaults[name] = self.default(part["type"], part["default"], where)
             except ValueError as error:
                 return _unresolved(str(error))
 
         def read(data: bytes, place: int) -> tuple[dict, int]:
-            found = dict(defaults)
+            record = dict(defaults)
             for name, of_field in steps:
                 value, place = of_field(data, place)
                 if name is not None:
-                    found[name] = value
-            return found, place
+                    record[name] = value
+            return record, place
 
         return read
 
@@ -153,7 +154,7 @@ class _Schemas:
         """Return the function that reads what no field of the reader takes; a type may hold itself."""
         writer = self.of_writer(writer)
         if isinstance(writer, list):
-            return values.union([self.skip(one) for one in writer])
+            return values.union([self.skip(branch) for branch in writer])
         kind = writer["type"]
         if kind == "array":
             return values.array(self.skip(writer["items"]))
@@ -168,7 +169,7 @@ class _Schemas:
         name = writer["name"]
         if name not in self.skips:
             self.skips[name] = []  # the fields' readers, which may come back here
-            self.skips[name] += [self.skip(one["type"]) for one in writer["fields"]]
+            self.skips[name] += [self.skip(part["type"]) for part in writer["fields"]]
         steps = self.skips[name]
 
         def read(data: bytes, place: int) -> tuple[None, int]:
@@ -182,7 +183,7 @@ class _Schemas:
         """Return a default, which is JSON, as a value of its type.
 
         Raises:
-            ValueError: it is none.
+            ValueError: it is not such a value.
         """
         reader = self.of_reader(reader)
         if isinstance(reader, list):  # since 1.12 a default is of the first branch that it goes with
@@ -194,17 +195,17 @@ class _Schemas:
             raise _no_default(path, value, reader)
         kind = reader["type"]
         if kind in ("record", "error") and isinstance(value, dict):
-            found = {}
-            for one in reader["fields"]:
-                where = f"{path}.{one['name']}"
-                if one["name"] not in value and "default" not in one:
+            record = {}
+            for part in reader["fields"]:
+                name, where = part["name"], f"{path}.{part['name']}"
+                if name not in value and "default" not in part:
                     raise ArgumentError(f"the default of {path} has no value for {where}")
-                found[one["name"]] = self.default(one["type"], value.get(one["name"], one.get("default")), where)
-            return found
+                record[name] = self.default(part["type"], value.get(name, part.get("default")), where)
+            return record
         if kind == "array" and isinstance(value, list):
-            return [self.default(reader["items"], one, f"{path}.element") for one in value]
+            return [self.default(reader["items"], item, f"{path}.element") for item in value]
         if kind == "map" and isinstance(value, dict):
-            return [(key, self.default(reader["values"], one, f"{path}.element")) for key, one in value.items()]
+            return [(key, self.default(reader["values"], item, f"{path}.element")) for key, item in value.items()]
         raw = _plain_default(reader, value, path)
         meaning = avro_logical.meaning(reader, reader)
         try:
@@ -229,7 +230,7 @@ def _unqualified(name: str) -> str:
     return name.rpartition(".")[2]
 
 
-def _said(kind: Any) -> str:
+def _in_words(kind: Any) -> str:
     """Return how a message names a type."""
     if isinstance(kind, list):
         return f"a union of {len(kind)} types"
@@ -248,29 +249,32 @@ def _unresolved(message: str) -> Read:
 
 
 def _mismatch(path: str, writer: Any, reader: Any) -> Read:
-    return _unresolved(f"{path} was written as {_said(writer)}, and cannot be read as {_said(reader)}")
+    return _unresolved(f"{path} was written as {_in_words(writer)}, and cannot be read as {_in_words(reader)}")
 
 
 def _plain_default(reader: dict, value: Any, path: str) -> Any:
     """Return a default of a primitive type, an enum or a fixed: of bytes a character is a byte."""
-    kind, found = reader["type"], None
-    if kind in ("bytes", "fixed") and isinstance(value, str) and all(ord(one) < 256 for one in value):
-        found = value.encode("latin-1")
-        good = kind == "bytes" or len(found) == reader["size"]
+    kind, plain = reader["type"], value
+    if kind in ("bytes", "fixed") and isinstance(value, str) and all(ord(character) < 256 for character in value):
+        plain = value.encode("latin-1")
+        good = kind == "bytes" or len(plain) == reader["size"]
     elif kind in ("int", "long"):
-        found, half = value, 2 ** (31 if kind == "int" else 63)
+        half = 2 ** (31 if kind == "int" else 63)
         good = type(value) is int and -half <= value < half
     elif kind in ("float", "double"):
         good = type(value) in (int, float) and abs(value) <= (LARGEST_FLOAT if kind == "float" else LARGEST_DOUBLE)
-        found = float(value) if good else None
+        plain = float(value) if good else None
     elif kind == "enum":
-        found, good = value, value in reader["symbols"]
+        good = value in reader["symbols"]
     else:
-        found, good = value, type(value) is {"null": type(None), "boolean": bool, "string": str}.get(kind)
+        kinds: dict[str, type] = {"null": type(None), "boolean": bool, "string": str}
+        good = type(value) is kinds.get(kind)
     if not good:
         raise _no_default(path, value, reader)
-    return found
+    return plain
 
 
-def _no_default(path: str, value: Any, reader: Any) -> ValueError:
-    return ValueError(f"the default of {path} is {str(value)[:60]!r}, which is not a value of {_said(reader)}")
+def _no_default(path: str, value: Any, reader: Any) -> ArgumentError:
+    return ArgumentError(
+        f"the default of {path} is {str(value)[:60]!r}, which is not a value of {_in_words(reader)}"
+    )

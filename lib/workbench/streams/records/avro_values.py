@@ -82,11 +82,11 @@ def primitive(writer: str, reader: str) -> Read:
     """Return what reads a primitive type, promoted where the two differ."""
     if {writer, reader} == {"bytes", "string"}:
         return _string if reader == "string" else _bytes
-    found = {
+    read: Read = {
         "null": _null, "boolean": _boolean, "int": _int, "long": _long, "float": _float, "double": _double,
         "bytes": _bytes, "string": _string,
     }[writer]  # fmt: skip
-    return converted(found, float) if writer in ("int", "long") and reader in ("float", "double") else found
+    return converted(read, float) if writer in ("int", "long") and reader in ("float", "double") else read
 
 
 def converted(read: Read, convert: Callable) -> Read:
@@ -134,16 +134,16 @@ def array(item: Read) -> Read:
     """Return what reads an array: blocks of values."""
 
     def read(data: bytes, place: int) -> tuple[list, int]:
-        found: list = []
+        items: list[Any] = []
         while True:
             count, place = _block(data, place)
             if not count:
-                return found, place
-            if len(found) + count > max(len(data), MOST_WITHOUT_A_BYTE):
-                raise Bad("not_avro", f"an array of {len(found) + count} values in a record of {len(data)} bytes")
+                return items, place
+            if len(items) + count > max(len(data), MOST_WITHOUT_A_BYTE):
+                raise Bad("not_avro", f"an array of {len(items) + count} values in a record of {len(data)} bytes")
             for _ in range(count):
                 value, place = item(data, place)
-                found.append(value)
+                items.append(value)
 
     return read
 
@@ -152,14 +152,14 @@ def mapped(value_of: Read) -> Read:
     """Return what reads a map, as a list of keys and values; of a key twice the last value stays."""
 
     def read(data: bytes, place: int) -> tuple[list, int]:
-        found: dict = {}
+        entries: dict[str, Any] = {}
         while True:
             count, place = _block(data, place)
             if not count:
-                return list(found.items()), place
+                return list(entries.items()), place
             for _ in range(count):
                 key, place = _string(data, place)
-                found[key], place = value_of(data, place)
+                entries[key], place = value_of(data, place)
 
     return read
 

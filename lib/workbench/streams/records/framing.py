@@ -35,7 +35,7 @@ def of_id(number: Any) -> str:
     Whole numbers are Confluent's, UUIDs are Glue's, sixteen hexadecimal digits fingerprints of single objects.
 
     Raises:
-        ValueError: it is neither.
+        ValueError: it is none of these.
     """
     if type(number) is int and 0 <= number < 2**32:
         return CONFLUENT
@@ -65,9 +65,9 @@ def fingerprint(schema: str) -> str:
 
 def opened(raw: bytes, framings: tuple[str, ...]) -> tuple[int | str, bytes]:
     """Return (id of the schema, what follows) of a record in one of some framings; or raise Bad."""
-    framing = next((one for one in framings if raw.startswith(BEGIN[one])), None)
+    framing = next((name for name in framings if raw.startswith(BEGIN[name])), None)
     if framing is None or len(raw) < HEADER[framing]:
-        raise Bad("not_framed", f"the record does not begin with {', or '.join(NAMED[one] for one in framings)}")
+        raise Bad("not_framed", f"the record does not begin with {', or '.join(NAMED[name] for name in framings)}")
     body = raw[HEADER[framing] :]
     if framing == CONFLUENT:
         return int.from_bytes(raw[1:5], "big"), body
@@ -81,13 +81,13 @@ def opened(raw: bytes, framings: tuple[str, ...]) -> tuple[int | str, bytes]:
 def _inflated(body: bytes) -> bytes:
     stream = zlib.decompressobj()
     try:
-        found = stream.decompress(body, LARGEST)
+        value = stream.decompress(body, LARGEST)
     except zlib.error as error:
         raise Bad("not_framed", f"the compressed value cannot be read: {error}") from None
     if not stream.eof:
         more = f"has more than {LARGEST} bytes" if stream.unconsumed_tail else "ends before its end"
         raise Bad("not_framed", f"the compressed value {more}")
-    return found
+    return value
 
 
 def message_of(framing: str, body: bytes) -> tuple[list[int], bytes]:
@@ -95,13 +95,13 @@ def message_of(framing: str, body: bytes) -> tuple[list[int], bytes]:
     number, place = _varint(body, 0)
     if framing == GLUE:
         return [number], body[place:]
-    count, found = varints.signed(number), []
+    count, path = varints.signed(number), list[int]()
     if count < 0 or count > len(body):
         raise Bad("not_framed", f"the record names its message by {count} numbers")
     for _ in range(count):
         number, place = _varint(body, place)
-        found.append(varints.signed(number))
-    return found or [0], body[place:]
+        path.append(varints.signed(number))
+    return path or [0], body[place:]
 
 
 def place_of(framing: str, descriptor: Any) -> list[int]:
@@ -109,13 +109,13 @@ def place_of(framing: str, descriptor: Any) -> list[int]:
     if framing == GLUE:
         names, more = [], list(descriptor.file.message_types_by_name.values())
         while more:
-            one = more.pop()
-            names.append(one.full_name)
-            more += one.nested_types
+            message = more.pop()
+            names.append(message.full_name)
+            more += message.nested_types
         return [sorted(names).index(descriptor.full_name)]
     above = descriptor.containing_type
     beside = above.nested_types if above else descriptor.file.message_types_by_name.values()
-    names = [one.full_name for one in beside if not one.GetOptions().map_entry]
+    names = [message.full_name for message in beside if not message.GetOptions().map_entry]
     return [*(place_of(framing, above) if above else ()), names.index(descriptor.full_name)]
 
 

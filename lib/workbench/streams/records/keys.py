@@ -1,10 +1,12 @@
 """Producer duplicates: the same record sent twice has two sequence numbers, and only its own key says so."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 
 from workbench._base import identifiers
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import Column, DataFrame, SparkSession
 
 TIMES = ("timestamp", "timestamp_ntz", "date")
 _MICROS = 3_600_000_000  # of an hour
@@ -26,15 +28,15 @@ class RecordKey:
     time: str | None = None
     hours: float = 24.0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if isinstance(self.columns, str) or not self.columns or not all(isinstance(c, str) for c in self.columns):
-            raise ArgumentError(f"columns of a record key are a tuple of names, not {self.columns!r}")
+            raise ArgumentError(f"columns of a record key must be a tuple of names, found {self.columns!r}")
         number = isinstance(self.hours, int | float) and not isinstance(self.hours, bool)
-        if not number or not self.hours >= 0:  # NaN is neither
-            raise ArgumentError(f"hours of a record key is a number from 0, not {self.hours!r}")
+        if not number or not self.hours >= 0:  # NaN is not >= anything
+            raise ArgumentError(f"hours of a record key must be a number of at least 0, found {self.hours!r}")
 
 
-def since(rows, key):
+def since(rows: DataFrame, key: RecordKey) -> Column | None:
     """Return the Column of the time from which the table has to be looked through; None for all. Runs the rows."""
     from pyspark.sql import functions as F
 
@@ -43,20 +45,30 @@ def since(rows, key):
     kind, hours = rows.schema[key.time].dataType.typeName(), min(key.hours, _MOST_HOURS)
     # no date or datetime of Python: it has no day before the year 1, where one record would stop the stream for
     # good; PySpark makes no literal of years of three digits; and a moment would be off where clocks change
-    told = {"date": F.unix_date, "timestamp": F.unix_micros, "timestamp_ntz": lambda same: same.cast("string")}
-    found = rows.agg(told[kind](F.min(identifiers.column(key.time)))).collect()[0][0]
-    if found is None:
+    plain: dict[str, Callable[[Column], Column]] = {
+        "date": F.unix_date, "timestamp": F.unix_micros, "timestamp_ntz": lambda time: time.cast("string"),
+    }  # fmt: skip
+    first = rows.agg(plain[kind](F.min(identifiers.column(key.time)))).collect()[0][0]
+    if first is None:
         return None
     if kind == "date":
-        return F.date_from_unix_date(F.lit(max(found - int(hours // 24), _FIRST_DAY)))
+        return F.date_from_unix_date(F.lit(max(first - int(hours // 24), _FIRST_DAY)))
     micros = round(hours * _MICROS)
     if kind == "timestamp":
-        return F.timestamp_micros(F.lit(found - micros))
+        return F.timestamp_micros(F.lit(first - micros))
     seconds = F.lit(Decimal(micros).scaleb(-6)).cast("decimal(18,6)")
-    return F.lit(found).cast("timestamp_ntz") - F.make_dt_interval(secs=seconds)
+    return F.lit(first).cast("timestamp_ntz") - F.make_dt_interval(secs=seconds)
 
 
-def once(spark, rows, table, branch, key, order, earliest):
+def once(
+    spark: SparkSession,
+    rows: DataFrame,
+    table: str,
+    branch: str,
+    key: RecordKey,
+    order: list[str],
+    earliest: Column | None,
+) -> DataFrame:
     """Return the rows whose key neither the table nor an earlier row of the batch has; lazy.
 
     Args:
@@ -76,8 +88,8 @@ def once(spark, rows, table, branch, key, order, earliest):
         named = named & F.col(identifiers.column(column)).isNotNull()
     turn = F.row_number().over(Window.partitionBy(*map(identifiers.column, key.columns)).orderBy(*order))
     first = rows.withColumn("_turn", F.when(named, turn).otherwise(1)).where("_turn = 1").drop("_turn", *order)
-    there = spark.sql(f"SELECT * FROM {identifiers.quoted(table)} VERSION AS OF {identifiers.literal(branch)}")
-    if earliest is not None:  # a row without a time may be as young as any
+    written = spark.sql(f"SELECT * FROM {identifiers.quoted(table)} VERSION AS OF {identifiers.literal(branch)}")
+    if key.time is not None and earliest is not None:  # a row without a time may be as young as any
         time = F.col(identifiers.column(key.time))
-        there = there.where((time >= earliest) | time.isNull())
-    return first.join(there.select(*map(identifiers.column, key.columns)), list(key.columns), "left_anti")
+        written = written.where((time >= earliest) | time.isNull())
+    return first.join(written.select(*map(identifiers.column, key.columns)), list(key.columns), "left_anti")

@@ -6,13 +6,14 @@ value.
 """
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Any, NoReturn, Protocol
 
 from workbench._base import releases
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import StructType
 from workbench.streams import aggregates
 from workbench.streams.records import schemas, types
 
@@ -32,8 +33,8 @@ class Json:
     Attributes:
         schema: Spark DDL, as in `id BIGINT NOT NULL, price DECIMAL(10, 2), tags ARRAY<STRING>`.
         unknown: what becomes of a record with a field that is not in the schema: `ignore` drops the field and
-            counts
-            the record, `dead` makes it a dead letter. A field that is in the schema in another case is always one.
+            counts the record, `dead` makes it a dead letter. A field that is in the schema in another case is
+            always one.
         version: the schema's own, kept with each dead letter.
     """
 
@@ -41,25 +42,26 @@ class Json:
     unknown: str = "ignore"
     version: str = "1"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.unknown not in UNKNOWN_FIELDS:
-            raise ArgumentError(f"unknown is {self.unknown!r}, expected one of {', '.join(UNKNOWN_FIELDS)}")
+            raise ArgumentError(f"unknown must be one of {', '.join(UNKNOWN_FIELDS)}, found {self.unknown!r}")
 
-    def fields(self):
+    def fields(self) -> StructType:
         """Return the schema as a StructType; needs a session.
 
         Raises:
             ValueError: the DDL is wrong, has a name twice, or a type that JSON cannot give.
         """
         try:
-            found = releases.struct(self.schema)
+            columns = releases.struct(self.schema)
         except Exception as error:
-            raise ArgumentError(f"{self.schema!r} is no schema: {str(error).strip().splitlines()[0]}") from error
-        schemas.checked(found.jsonValue())
-        schemas.refuse_twice(found.names, repr(self.schema))
-        return found
+            why = str(error).strip().splitlines()[0]
+            raise ArgumentError(f"{self.schema!r} is not a schema: {why}") from error
+        schemas.checked(columns.jsonValue())
+        schemas.refuse_twice(columns.names, repr(self.schema))
+        return columns
 
-    def parser(self):
+    def parser(self) -> "Parser":
         """Return the Parser, which goes to Spark's workers."""
         return Parser(self.fields().jsonValue(), self.unknown == "dead")
 
@@ -75,14 +77,24 @@ class Parsed:
         unknown: records that had fields which were ignored.
     """
 
-    rows: object
+    rows: Any
     good: list[int]
     dead: list[tuple[int, str, str]]
     unknown: int
 
 
+Parse = Callable[[list[bytes]], Parsed]
+
+
+class Format(Protocol):
+    """How records become rows: Json, Avro, Protobuf, or an object like them."""
+
+    def fields(self) -> StructType: ...  # noqa: D102
+    def parser(self) -> Parse: ...  # noqa: D102
+
+
 def batch(rows: list[list], places: list[int], dead: list[tuple], arrow: Any, unknown: Collection[int]) -> Parsed:
-    """Gather rows of values that Arrow takes; one with a value that its type does not hold becomes a dead letter.
+    """Gather rows of values that Arrow takes; a row with a value that its type does not hold is a dead letter.
 
     Args:
         rows: a list of values each, in the order of the columns.
@@ -111,8 +123,8 @@ def batch(rows: list[list], places: list[int], dead: list[tuple], arrow: Any, un
             else:
                 good.append((place, row))
         places, columns = [place for place, _ in good], arrays([row for _, row in good])
-    found = pa.RecordBatch.from_arrays(columns, schema=arrow)
-    return Parsed(found, places, sorted(dead), len(set(unknown).intersection(places)))
+    gathered = pa.RecordBatch.from_arrays(columns, schema=arrow)
+    return Parsed(gathered, places, sorted(dead), len(set(unknown).intersection(places)))
 
 
 @dataclass
@@ -124,35 +136,30 @@ class Parser:
         strict: whether a field that is not in the schema is an error.
     """
 
-    schema: dict
+    schema: dict[str, Any]
     strict: bool
-    _made: tuple | None = field(default=None, repr=False)
+    _tools: tuple[Any, ...] | None = field(default=None, repr=False)
 
-    def __getstate__(self):
-        return {"schema": self.schema, "strict": self.strict, "_made": None}
+    def __getstate__(self) -> dict[str, Any]:
+        return {"schema": self.schema, "strict": self.strict, "_tools": None}
 
-    def __call__(self, data):
-        """Parse a chunk.
-
-        Args:
-            data: list of bytes.
-
-        Returns:
-            Parsed.
-        """
+    def __call__(self, data: list[bytes]) -> Parsed:
+        """Parse a list of bytes."""
         import pyarrow as pa
 
-        if self._made is None:
-            self._made = self._make()
-        decode, columns, arrow = self._made
-        dead, objects, places = {}, [], []
+        if self._tools is None:
+            self._tools = self._make()
+        decode, columns, arrow = self._tools
+        reasons: dict[int, tuple[str, str]] = {}
+        objects: list[dict[str, Any]] = []
+        places: list[int] = []
         for place, raw in enumerate(data):
             try:
                 value = decode(raw.decode("utf-8"))
                 if type(value) is not dict:
                     raise types.Bad("not_an_object", f"a JSON {types.kind(value)} where an object is expected")
             except Exception as error:
-                dead[place] = aggregates.reason(raw) or _reason(error, raw)
+                reasons[place] = aggregates.reason(raw) or _reason(error, raw)
             else:
                 objects.append(value)
                 places.append(place)
@@ -162,22 +169,24 @@ class Parser:
         rows = pa.RecordBatch.from_arrays(arrays, schema=arrow)
         if wrong:
             rows = rows.take(pa.array(keep, pa.int64()))
-        dead |= {places[n]: reason for n, reason in wrong.items()}
-        told = [(place, reason, text[:MESSAGE_LENGTH]) for place, (reason, text) in sorted(dead.items())]
-        return Parsed(rows, [places[n] for n in keep], told, len(unknown - set(wrong)))
+        reasons |= {places[n]: reason for n, reason in wrong.items()}
+        dead = [(place, reason, text[:MESSAGE_LENGTH]) for place, (reason, text) in sorted(reasons.items())]
+        return Parsed(rows, [places[n] for n in keep], dead, len(unknown - set(wrong)))
 
-    def _make(self):
-        columns = [types.column(one) for one in self.schema["fields"]]
+    def _make(self) -> tuple[Any, ...]:
+        columns = [types.column(part) for part in self.schema["fields"]]
         exact = schemas.has_decimal(self.schema)
         decoder = json.JSONDecoder(
             object_pairs_hook=_unique, parse_float=_exact if exact else float, parse_constant=_constant
         )
         return decoder.decode, columns, schemas.arrow_schema(self.schema)
 
-    def _fields(self, objects):
+    def _fields(self, objects: list[dict[str, Any]]) -> tuple[set[int], dict[int, tuple[str, str]]]:
         """Return (places with unknown fields that are ignored, place to reason where they are wrong)."""
-        names = frozenset(one["name"] for one in self.schema["fields"])
-        lower, unknown, wrong = {name.lower(): name for name in names}, set(), {}  # as Spark compares them
+        names = frozenset(part["name"] for part in self.schema["fields"])
+        lower = {name.lower(): name for name in names}  # as Spark compares them
+        unknown: set[int] = set()
+        wrong: dict[int, tuple[str, str]] = {}
         for n, value in enumerate(objects):
             if names.issuperset(value):
                 continue
@@ -190,7 +199,9 @@ class Parser:
                 unknown.add(n)
         return unknown, wrong
 
-    def _column(self, column, objects, wrong):
+    def _column(
+        self, column: types.Column, objects: list[dict[str, Any]], wrong: dict[int, tuple[str, str]]
+    ) -> Any:
         """Return the Arrow array of a column; null where a record is wrong, which is added to `wrong`."""
         name = column.name
         values = [value.get(name) for value in objects]
@@ -199,38 +210,39 @@ class Parser:
                 return column.whole(values)
             except (ValueError, TypeError, OverflowError):  # pyarrow's and our own: something in it is wrong
                 pass
-        found = []
+        converted = []
         for n, value in enumerate(values):
             try:
                 if value is None and not column.nullable:
                     what = "null_in_required" if name in objects[n] else "missing_field"
                     raise types.Bad(what, f"field {name!r} is {'null' if name in objects[n] else 'not there'}")
-                found.append(None if value is None else column.convert(value))
+                converted.append(None if value is None else column.convert(value))
             except types.Bad as bad:
                 wrong.setdefault(n, (bad.reason, f"field {name!r}: {bad}" if name not in str(bad) else str(bad)))
-                found.append(None)
-        return column.array(found)
+                converted.append(None)
+        return column.array(converted)
 
 
-def _unique(pairs):
-    found = dict(pairs)
-    if len(found) != len(pairs):
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         keys = [key for key, _ in pairs]
-        raise types.Bad("duplicate_key", f"field {next(k for k in keys if keys.count(k) > 1)!r} is there twice")
-    return found
+        twice = next(key for key in keys if keys.count(key) > 1)
+        raise types.Bad("duplicate_key", f"field {twice!r} is there twice")
+    return fields
 
 
-def _exact(text):
+def _exact(text: str) -> Decimal | float:
     """Return a decimal; a float where the exponent is one that Decimal refuses and pyarrow does not survive."""
     exponent = text.lower().partition("e")[2].lstrip("+-0")
     return Decimal(text) if len(exponent) <= EXPONENT_DIGITS else float(text)
 
 
-def _constant(text):
-    raise types.Bad("not_json", f"{text} is no JSON number")
+def _constant(text: str) -> NoReturn:
+    raise types.Bad("not_json", f"{text} is not a JSON number")
 
 
-def _reason(error, raw):
+def _reason(error: Exception, raw: bytes) -> tuple[str, str]:
     """Return (reason, message) of a record that could not be read."""
     if isinstance(error, types.Bad):
         return error.reason, str(error)

@@ -57,7 +57,7 @@ def test_an_empty_file_is_the_default_policy(tmp_path):
         ("keep_snapshots: true", "keep_snapshots: expected a number, found True"),
         ("[1, 2]", "expected keys and values, found list"),
         ("keep_snapshots: 3\nkeep_snapshots: 4", "keep_snapshots stands twice"),
-        ("keep_snapshots: 010", "010 is no decimal number"),
+        ("keep_snapshots: 010", "010 is not a decimal number"),
         ("actions: !!python/object/apply:os.getcwd []", "could not determine a constructor"),
     ],
 )  # fmt: skip
@@ -78,7 +78,9 @@ def test_a_plan_has_a_price():
     found = maintenance.usd(planned(rewrite), listed, dpus=2, mb_per_second=20)
     assert found == costs.glue_usd(listed, dpus=2, seconds=300) > 0
     assert maintenance.usd(planned(), listed, dpus=2, mb_per_second=20) == 0
-    with pytest.raises(ValueError, match="mb_per_second must be a number or Decimal above 0 and below inf, found 0"):
+    with pytest.raises(
+        ValueError, match="mb_per_second must be a number or Decimal above 0 and below inf, found 0"
+    ):
         maintenance.usd(planned(rewrite), listed, dpus=2, mb_per_second=0)
 
 
