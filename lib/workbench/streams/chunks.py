@@ -9,6 +9,7 @@ import hashlib
 import json
 from dataclasses import dataclass
 
+from workbench._base.errors import ArgumentError
 from workbench.streams import aggregates
 from workbench.streams.readers import reading, shards, sources
 from workbench.streams.records import nulls
@@ -24,7 +25,8 @@ DEAD = (
     "message STRING"
 )
 RAW, RAW_BYTES = "_raw", 64 * 1024
-FAILURES = (shards.RecordsLost, sources.StreamNotFound, ValueError)  # of a reading, as `ingest` promises them
+# of a reading, as `ingest` promises them; a source of the user's own may raise a plain ValueError
+FAILURES = (shards.RecordsLost, sources.StreamNotFound, ArgumentError, ValueError)
 
 
 @dataclass

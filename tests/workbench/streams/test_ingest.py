@@ -4,7 +4,7 @@ import json
 import threading
 import time
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 
 import pytest
@@ -13,6 +13,7 @@ from pyspark.errors import PythonException
 from stream_server import Stream, server, stream
 
 from workbench import streams
+from workbench._base.errors import ArgumentError
 from workbench.streams import chunks, positions, publish
 from workbench.streams.readers import shards, sources
 from workbench.streams.records import keys
@@ -610,6 +611,19 @@ def test_what_stops_the_reading_of_a_shard_has_its_name(spark, stream, table, mo
     with pytest.raises(streams.StreamNotFound, match=f"^no stream {stream.name} in region"):
         ingest(spark, table, stream)
     assert ids(spark, table) == [] and refs(spark, table) == CLEAN
+
+
+def test_what_a_source_refuses_in_a_worker_is_a_sentence(spark, stream, table):
+    @dataclass(frozen=True)
+    class Refused(sources.Source):
+        def read(self, task, progress):
+            yield from ()  # a generator, as the reading of a shard is: it raises where records are asked for
+            raise ArgumentError(f"stream {self.stream} cannot be read: access denied")
+
+    source = Refused(**vars(stream.source()))
+    with pytest.raises(ArgumentError, match=f"^stream {stream.name} cannot be read: access denied$"):
+        streams.ingest(spark, table, source=source, parse=PARSE)
+    assert ids(spark, table) == []
 
 
 @pytest.mark.proof(

@@ -315,7 +315,7 @@ def _sentence(topic, error):
         named = ", ".join(one for one in there if not one.startswith("__")) or "none"
         return sources.StreamNotFound(f"no topic {topic.topic} at {topic.bootstrap}; there is {named}")
     if error.code() in _unreachable():
-        return ValueError(
+        return ArgumentError(
             f"topic {topic.topic} cannot be read: no broker answers at {topic.bootstrap} ({error.str()})"
         )
-    return ValueError(f"topic {topic.topic} at {topic.bootstrap} cannot be read: {error.str()}")
+    return ArgumentError(f"topic {topic.topic} at {topic.bootstrap} cannot be read: {error.str()}")
