@@ -273,4 +273,4 @@ def _plain_default(reader: dict, value: Any, path: str) -> Any:
 
 
 def _no_default(path: str, value: Any, reader: Any) -> ValueError:
-    return ValueError(f"the default of {path} is {str(value)[:60]!r}, which is not a value of {_said(reader)}")
+    return ArgumentError(f"the default of {path} is {str(value)[:60]!r}, which is not a value of {_said(reader)}")
