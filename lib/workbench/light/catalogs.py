@@ -191,4 +191,4 @@ def unknown(parts: tuple[str, ...], names: list[str]) -> ValueError:
     names = sorted(names)
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""
     known = f"there are {', '.join(names[:SHOWN])}{more}" if names else "the catalog lists no table there"
-    return ValueError(f"table {identifiers.spelled(parts)} is not in the catalog; {known}")
+    return ArgumentError(f"table {identifiers.spelled(parts)} is not in the catalog; {known}")

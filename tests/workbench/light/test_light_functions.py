@@ -59,7 +59,7 @@ def test_a_batch_is_one_commit_and_a_bad_message_fails_alone(lake, capsys):
     assert failed(handle(event, None)) == ["m2", "m4", "m5", "m6"]
     assert ids_in(lake) == [1, 2, 3]
     assert len(light.catalogs.load(lake).load_table("n.t").snapshots()) == 1
-    assert "message m4 is left to the dead letters: ValueError: nope is not a column" in capsys.readouterr().out
+    assert "message m4 is left to the dead letters: ArgumentError: nope is not a column" in capsys.readouterr().out
     assert failed(handle(batch(message("m3", row(3)), message("m8", row(8))), None)) == []
     assert failed(handle(batch(message("m8", row(8))), None)) == []
     assert ids_in(lake) == [1, 2, 3, 8]
