@@ -781,9 +781,11 @@ def test_staging_attest_publish(spark, table):
         wap.publish(spark, table, "nowhere")
     spark.sql(f"ALTER TABLE {table} CREATE BRANCH other")
     spark.sql(f"ALTER TABLE {table} CREATE TAG label")
-    for name in ("main", "nowhere", None):
+    for name in ("main", "nowhere"):
         with pytest.raises(wap.UnknownBranch, match=f"no branch {name} to publish; it has other"):
             wap.publish(spark, table, name)
+    with pytest.raises(ValueError, match="branch must be a text, found None"):
+        wap.publish(spark, table, None)
     with pytest.raises(wap.UnknownBranch, match="no branch label to publish; label is a tag; it has other"):
         wap.publish(spark, table, "label")
 
