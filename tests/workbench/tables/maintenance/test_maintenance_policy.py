@@ -78,7 +78,9 @@ def test_a_plan_has_a_price():
     found = maintenance.usd(planned(rewrite), listed, dpus=2, mb_per_second=20)
     assert found == costs.glue_usd(listed, dpus=2, seconds=300) > 0
     assert maintenance.usd(planned(), listed, dpus=2, mb_per_second=20) == 0
-    with pytest.raises(ValueError, match="mb_per_second must be a number or Decimal above 0 and below inf, found 0"):
+    with pytest.raises(
+        ValueError, match="mb_per_second must be a number or Decimal above 0 and below inf, found 0"
+    ):
         maintenance.usd(planned(rewrite), listed, dpus=2, mb_per_second=0)
 
 
