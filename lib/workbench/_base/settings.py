@@ -179,8 +179,8 @@ def environment_file(name: str) -> Path:
     if name in known:
         return known[name]
     looked = ", ".join(str(folder) for folder in places())
-    there = f"there are {', '.join(known)} (looked in {looked})"
-    raise ArgumentError(f"no environment {name!r}{_near(str(name), known)}; {there}")
+    listed = f"there are {', '.join(known)} (looked in {looked})"
+    raise ArgumentError(f"no environment {name!r}{_near(str(name), known)}; {listed}")
 
 
 def for_children(name: str, env: Environment) -> dict[str, str]:

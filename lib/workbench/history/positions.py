@@ -157,8 +157,10 @@ def tagged(loaded, snapshot, *, prefix=REF, alone=True):
     tag, tags = f"{prefix}{snapshot}", publication.positions.tags(loaded, prefix)
     # whatever else has such a name is the user's own
     stale = [name for name, at in tags.items() if name != tag and name == f"{prefix}{at}"] if alone else []
-    left = [name for name in publication.positions.branches(loaded, prefix) if alone and BRANCH.fullmatch(name)]
-    return commits.Refs(tags={} if tag in tags else {tag: snapshot}, removed=(*stale, *left))
+    unpublished = [
+        name for name in publication.positions.branches(loaded, prefix) if alone and BRANCH.fullmatch(name)
+    ]
+    return commits.Refs(tags={} if tag in tags else {tag: snapshot}, removed=(*stale, *unpublished))
 
 
 def _parse(snapshot):
