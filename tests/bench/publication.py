@@ -9,14 +9,13 @@ requests of each are counted. The goal: a publication loads an idle table at mos
 import os
 import sys
 from collections import Counter
-from contextlib import contextmanager
 
 import boto3
 
-from bench import evidence
-from workbench import history, session, streams, wap
+from bench import evidence, proxied
+from workbench import history, streams, wap
 from workbench.verdicts import Verdict
-from workbench_standins import kinesis, proxy
+from workbench_standins import kinesis
 
 CREDENTIALS = {"AWS_ACCESS_KEY_ID": "anybody", "AWS_SECRET_ACCESS_KEY": "anything"}
 REGION, GOAL_LOADS, ROUNDS = "us-east-1", 4, 3
@@ -26,7 +25,7 @@ COLUMNS = "id BIGINT, room STRING"
 def main(moment="after"):
     """Count, print, and keep the figures under `before` or `after`; the others stay."""
     os.environ.update(CREDENTIALS)  # before the session, whose Python workers keep what they began with
-    with behind_proxy() as (spark, catalog), kinesis.serve(limits=kinesis.UNLIMITED) as server:
+    with proxied.behind("rest", "uri") as (spark, catalog), kinesis.serve(limits=kinesis.UNLIMITED) as server:
         figures = count(spark, catalog, server)
     kept = {} if moment == "before" else evidence.kept("publication", ["before"], goal_loads=GOAL_LOADS)
     kept[moment] = figures
@@ -41,7 +40,6 @@ def count(spark, catalog, server):
         catalog: the proxy.
         server: kinesis.Server with a stream for the ingest.
     """
-    spark.sql("CREATE NAMESPACE IF NOT EXISTS bench")
     streams.kinesis.register(spark)
     figures = {}
     publications = {
@@ -53,22 +51,6 @@ def count(spark, catalog, server):
         figures[name] = [requests(*publish()) for _ in range(2 + ROUNDS)][2:]
         print(name, *(f"\n    {line}" for line in figures[name]), flush=True)
     return figures
-
-
-@contextmanager
-def behind_proxy():
-    """Give a session of the environment `rest` whose catalog is asked through a proxy, and the proxy."""
-    spark = session.start("rest")
-    try:
-        key = f"spark.sql.catalog.{spark.conf.get('spark.sql.defaultCatalog')}"
-        settings = {name: value for name, value in spark.conf.getAll.items() if name.startswith(key)}
-        with proxy.between(settings[f"{key}.uri"]) as catalog:
-            behind = spark.newSession()
-            for name, value in (settings | {f"{key}.uri": catalog.endpoint}).items():
-                behind.conf.set(name, value)
-            yield behind, catalog
-    finally:
-        session.stop(spark)
 
 
 def requests(table, log):

@@ -3,8 +3,7 @@
 from contextlib import contextmanager
 from dataclasses import replace
 
-from bench import sizing_commits
-from workbench_standins import proxy
+from bench import proxied, sizing_commits
 
 _running = {}
 
@@ -12,21 +11,9 @@ _running = {}
 @contextmanager
 def session():
     """The session of the environment `s3`, whose catalog talks to the bucket through a proxy that counts."""
-    from workbench import session as sessions
-
-    spark = sessions.start("s3")
-    try:
-        key = f"spark.sql.catalog.{spark.conf.get('spark.sql.defaultCatalog')}"
-        settings = {one: value for one, value in spark.conf.getAll.items() if one.startswith(key)}
-        with proxy.between(settings[f"{key}.s3.endpoint"]) as between:
-            behind = spark.newSession()
-            for name, value in (settings | {f"{key}.s3.endpoint": between.endpoint}).items():
-                behind.conf.set(name, value)
-            behind.sql("CREATE NAMESPACE IF NOT EXISTS bench")
-            _running["proxy"] = between
-            yield behind
-    finally:
-        sessions.stop(spark)
+    with proxied.behind("s3", "s3.endpoint") as (spark, between):
+        _running["proxy"] = between
+        yield spark
 
 
 def counted(one):

@@ -19,11 +19,8 @@ COLUMNS = "id BIGINT, room STRING"
 def session(folder=FOLDER):
     """A session of `local` that has the lake as the catalog `earlier`."""
     from workbench import session as sessions
+    from workbench._base import lake
 
-    try:
-        from workbench._base import lake
-    except ImportError:
-        from workbench import lake
     spark = sessions.start("local").newSession()
     properties = {"": "org.apache.iceberg.spark.SparkCatalog"}
     properties |= {f".{name}": value for name, value in lake.spark_properties(folder).items()}
@@ -51,7 +48,7 @@ def main():
         client = boto3.client("kinesis", endpoint_url=server.endpoint, region_name="us-east-1")
         client.create_stream(StreamName="s", ShardCount=1)
         data = [b'{"id":1,"room":"a"}', b'{"id":2,"room":"b"}', b"not a record"]
-        client.put_records(StreamName="s", Records=[{"Data": one, "PartitionKey": "k"} for one in data])
+        client.put_records(StreamName="s", Records=[{"Data": record, "PartitionKey": "k"} for record in data])
         spark.sql(f"CREATE TABLE earlier.kept.streamed ({COLUMNS})")
         source = streams.Source("s", region="us-east-1", endpoint=server.endpoint, max_records_per_batch=2)
         parse, letters = streams.Json(COLUMNS), "earlier.kept.letters"

@@ -180,8 +180,8 @@ def environment_file(name: str | Path) -> Path:
     if name in known:
         return known[name]
     looked = ", ".join(str(folder) for folder in places())
-    others = f"there are {', '.join(known)} (looked in {looked})"
-    raise ArgumentError(f"no environment {name!r}{_near(str(name), known)}; {others}")
+    listed = f"there are {', '.join(known)} (looked in {looked})"
+    raise ArgumentError(f"no environment {name!r}{_near(str(name), known)}; {listed}")
 
 
 def for_children(name: str | Path, env: Environment) -> dict[str, str]:

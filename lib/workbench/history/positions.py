@@ -161,10 +161,10 @@ def tagged(loaded: Java, snapshot: int, *, prefix: str = REF, alone: bool = True
     tag, tags = f"{prefix}{snapshot}", publication.positions.tags(loaded, prefix)
     # whatever else has such a name is the user's own
     stale = [name for name, at in tags.items() if name != tag and name == f"{prefix}{at}"] if alone else []
-    branches = [
+    unpublished = [
         name for name in publication.positions.branches(loaded, prefix) if alone and BRANCH.fullmatch(name)
     ]
-    return commits.Refs(tags={} if tag in tags else {tag: snapshot}, removed=(*stale, *branches))
+    return commits.Refs(tags={} if tag in tags else {tag: snapshot}, removed=(*stale, *unpublished))
 
 
 def _parse(snapshot: Java) -> Position | None:

@@ -34,12 +34,12 @@ def able(catalog: Any, table: str, sql: str | None = None, *, at: Any = None) ->
         querying.require(parts, tables)
         reasons = {"spark": ()}
         for engine, rules in limits.RULES.items():
-            found = [
+            refusals = [
                 f"{read.pointer.table}: {reason}" if len(tables) > 1 else reason
                 for read in tables.values()
                 for reason in rules(connection, read, statement)
             ]
-            reasons[engine] = tuple([*_missing(engine), *found])
+            reasons[engine] = tuple([*_missing(engine), *refusals])
     return reasons
 
 

@@ -136,7 +136,8 @@ def _glue(properties, _name, parts):
     names |= {"aws_secret_access_key": ("glue.secret-access-key", "client.secret-access-key")}
     names |= {"aws_session_token": ("glue.session-token", "client.session-token")}
     given = {
-        key: next((properties[one] for one in keys if one in properties), None) for key, keys in names.items()
+        key: next((properties[alias] for alias in keys if alias in properties), None)
+        for key, keys in names.items()
     }
     client = boto3.client("glue", **given)
     owner = {"CatalogId": properties["glue.id"]} if "glue.id" in properties else {}

@@ -125,8 +125,8 @@ def quoted(name: str) -> str:
 def _secret(properties):
     """Return the statement that gives DuckDB the keys of a storage; it keeps them in memory only."""
     values = {"TYPE": "s3", "REGION": properties.get("s3.region") or properties.get("client.region")}
-    if found := keys.aws(properties, ("s3", "client")):
-        values |= {"KEY_ID": found.access_key, "SECRET": found.secret_key, "SESSION_TOKEN": found.token}
+    if pair := keys.aws(properties, ("s3", "client")):
+        values |= {"KEY_ID": pair.access_key, "SECRET": pair.secret_key, "SESSION_TOKEN": pair.token}
     if (
         endpoint := properties.get("s3.endpoint")
         or os.environ.get("AWS_ENDPOINT_URL_S3")

@@ -80,7 +80,7 @@ def _of_structs(kind, depth=0):
     if any(isinstance(part, Mapping) and part["type"] == "struct" for part in inner):
         return depth
     inner += [field["type"] for field in kind.get("fields", ())]
-    return next((found for part in inner if (found := _of_structs(part, depth + 1)) is not None), None)
+    return next((deep for part in inner if (deep := _of_structs(part, depth + 1)) is not None), None)
 
 
 def _grown_structs(table):

@@ -52,8 +52,8 @@ def readable(pointer: Pointer) -> None:
     Raises:
         ValueError: neither a disk nor S3.
     """
-    if (found := scheme(pointer.location)) not in (*LOCAL, *S3):
-        raise ArgumentError(f"{pointer.table} lies at {found}://, and DuckDB reads files and S3 here; ask Spark")
+    if (storage := scheme(pointer.location)) not in (*LOCAL, *S3):
+        raise ArgumentError(f"{pointer.table} lies at {storage}://, and DuckDB reads files and S3 here; ask Spark")
 
 
 def load(connection: Any, pointer: Pointer, at: Any = None) -> Table:
@@ -83,8 +83,8 @@ def load(connection: Any, pointer: Pointer, at: Any = None) -> Table:
 
 def current_id(metadata: Mapping[str, Any]) -> int | None:
     """Return the id of the current snapshot; None for a table without one."""
-    found = metadata.get("current-snapshot-id")
-    return None if found in (None, -1) else found
+    snapshot_id = metadata.get("current-snapshot-id")
+    return None if snapshot_id in (None, -1) else snapshot_id
 
 
 def snapshot_at(metadata: Mapping[str, Any], at: Any, table: str) -> int | None:

@@ -36,9 +36,9 @@ class Server:
         asked = f"?{urlencode({'warehouse': self._given['warehouse']})}" if "warehouse" in self._given else ""
         settings = self._get(f"{self._uri}/v1/config{asked}")
         self.overrides = settings.get("overrides") or {}
-        found = (settings.get("defaults") or {}) | self._given | self.overrides
-        prefix = f"/{found['prefix'].strip('/')}" if found.get("prefix") else ""
-        self._base = f"{found['uri'].rstrip('/')}/v1{prefix}"
+        effective = (settings.get("defaults") or {}) | self._given | self.overrides
+        prefix = f"/{effective['prefix'].strip('/')}" if effective.get("prefix") else ""
+        self._base = f"{effective['uri'].rstrip('/')}/v1{prefix}"
 
     def table(self, parts: tuple[str, ...]) -> dict[str, Any] | None:
         """Load a table; None where there is none of that name."""

@@ -25,17 +25,17 @@ def load(catalog: Any, table: str) -> Any:
     loaded = catalogs.load(catalog)
     names = parts[1:] if len(parts) > 2 and parts[0] == loaded.name else parts
     try:
-        found = loaded.load_table(names)
+        iceberg = loaded.load_table(names)
     except (NoSuchTableError, NoSuchNamespaceError):
         raise catalogs.unknown(parts, catalogs.listed(loaded, names[:-1])) from None
-    if found.format_version > 2:
+    if iceberg.format_version > 2:
         raise ArgumentError(
-            f"{table} has version {found.format_version} of Iceberg's table format, which PyIceberg reads and "
+            f"{table} has version {iceberg.format_version} of Iceberg's table format, which PyIceberg reads and "
             "does not write; write it with Spark"
         )
-    if (written := found.properties.get("write.format.default", "parquet")) != "parquet":
+    if (written := iceberg.properties.get("write.format.default", "parquet")) != "parquet":
         raise ArgumentError(f"{table} is written in the format {written}, and PyIceberg writes parquet; ask Spark")
-    return found
+    return iceberg
 
 
 def attempts(tries: int) -> Iterator[Any]:

@@ -75,15 +75,14 @@ def lambda_(
         name = path.resolve().stem
         exported = lambdas.of_module(path, folder / f"{name}.zip", packages=packages)
     else:
-        found = reading.find(source)
-        name = found.stem
-        code = lambdas.cells(reading.read(found), name)
+        path = reading.find(source)
+        name = path.stem
+        code = lambdas.cells(reading.read(path), name)
         exported = lambdas.of_code(code, "app", folder / f"{name}.zip", packages=packages)
-    made = exported.package
-    unpacked, packed = (f"{size / 2**20:.0f} MB" for size in (made.bytes, made.packed_bytes))
-    print(
-        f"wrote  {from_here(made.path)}: {packed}, unpacked {unpacked}, for {made.runtime} on {made.architecture}"
-    )
+    zipped = exported.package
+    unpacked, packed = (f"{size / 2**20:.0f} MB" for size in (zipped.bytes, zipped.packed_bytes))
+    runs_on = f"{zipped.runtime} on {zipped.architecture}"
+    print(f"wrote  {from_here(zipped.path)}: {packed}, unpacked {unpacked}, for {runs_on}")
     for words in exported.steps(name):
         print(f"next   {shlex.join(words)}")
     print("next   the rights of the role, and the queue's settings: docs/light.md of the project")

@@ -118,11 +118,11 @@ def of_code(code: str, name: str, zip_path: Path, **options: Any) -> Exported:
 def _check(code, name):
     """Refuse code that does not make a handler at its top."""
     try:
-        made = set(_names(ast.parse(code).body))
+        names = set(_names(ast.parse(code).body))
     except SyntaxError as error:
         raise ArgumentError(f"{name} is not Python alone, line {error.lineno}: {error.msg}") from None
-    if HANDLER not in made:
-        raise ArgumentError(f"{name} makes no {HANDLER}; it makes {', '.join(sorted(made)) or 'nothing'}")
+    if HANDLER not in names:
+        raise ArgumentError(f"{name} makes no {HANDLER}; it makes {', '.join(sorted(names)) or 'nothing'}")
 
 
 def _names(body: Sequence[ast.stmt]):

@@ -79,8 +79,8 @@ def arn(queues: Any, queue: str) -> str:
 def waiting(queues: Any, queue: str) -> int:
     """Return how many messages a queue holds, those that are being worked on too."""
     names = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
-    found = queues.get_queue_attributes(QueueUrl=queue, AttributeNames=names)["Attributes"]
-    return sum(int(found[name]) for name in names)
+    counts = queues.get_queue_attributes(QueueUrl=queue, AttributeNames=names)["Attributes"]
+    return sum(int(counts[name]) for name in names)
 
 
 def drained(queues: Any, queue: str, *, patience_seconds: float) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from conftest import ENVIRONMENT
 
-from workbench import session
+from workbench import light, session
 from workbench._base import identifiers
 
 MERGE_ON_READ = ", ".join(f"'write.{one}.mode' = 'merge-on-read'" for one in ("delete", "update", "merge"))
@@ -18,6 +18,14 @@ MERGE_ON_READ = ", ".join(f"'write.{one}.mode' = 'merge-on-read'" for one in ("d
 def lake():
     """The properties of the catalog that the session has, for those who do without it."""
     return session.catalog_properties(ENVIRONMENT)
+
+
+def own_lake(folder):
+    """The properties of a user's own catalog, with the namespace n."""
+    uri = f"sqlite:///{folder}/catalog.db?timeout=60"
+    properties = {"name": "own", "type": "sql", "uri": uri, "warehouse": f"file://{folder}"}
+    light.catalogs.load(properties).create_namespace("n")
+    return properties
 
 
 def rows(table):

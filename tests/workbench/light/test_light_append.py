@@ -7,6 +7,7 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet
 import pytest
+from light_cases import own_lake
 from light_child import writers
 from pyiceberg.exceptions import CommitFailedException
 from pyiceberg.partitioning import PartitionField, PartitionSpec
@@ -22,14 +23,7 @@ LATER = datetime.now(UTC) + timedelta(hours=1)
 
 @pytest.fixture
 def lake(tmp_path):
-    properties = {
-        "name": "own",
-        "type": "sql",
-        "uri": f"sqlite:///{tmp_path}/catalog.db?timeout=60",
-        "warehouse": f"file://{tmp_path}",
-    }
-    light.catalogs.load(properties).create_namespace("n")
-    return properties
+    return own_lake(tmp_path)
 
 
 @pytest.fixture

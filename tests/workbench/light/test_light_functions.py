@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pyarrow as pa
 import pytest
+from light_cases import own_lake
 from light_child import writers
 
 from workbench import light
@@ -20,10 +21,7 @@ NOW = datetime.now(UTC)
 
 @pytest.fixture
 def lake(tmp_path):
-    uri = f"sqlite:///{tmp_path}/catalog.db?timeout=60"
-    properties = {"name": "own", "type": "sql", "uri": uri, "warehouse": f"file://{tmp_path}"}
-    light.catalogs.load(properties).create_namespace("n")
-    return properties
+    return own_lake(tmp_path)
 
 
 def message(name, body, *, sent=NOW, **attributes):

@@ -4,6 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from conftest import PROVE
+from light_cases import own_lake
 from light_child import writers
 from pyiceberg.catalog import load_catalog
 from pyiceberg.transforms import IdentityTransform
@@ -128,14 +129,8 @@ def test_rows_that_pyiceberg_would_change_on_its_way_are_not_touched(tmp_path):
     """It writes files anew, and a null list of structs as an empty one."""
     lists = pa.list_(pa.struct([("a", pa.int64())]))
     schema = pa.schema([("k", pa.int64()), ("l", lists)])
-    properties = {
-        "name": "own",
-        "type": "sql",
-        "uri": f"sqlite:///{tmp_path}/c.db",
-        "warehouse": f"file://{tmp_path}",
-    }
+    properties = own_lake(tmp_path)
     loaded = light.catalogs.load(properties)
-    loaded.create_namespace("n")
     table = loaded.create_table("n.t", schema)
     light.append(properties, "n.t", [{"k": 1, "l": []}])
     assert light.merge(properties, "n.t", [{"k": 1, "l": [{"a": 1}]}], key=["k"]).rows == 1

@@ -12,7 +12,7 @@ import light_cases
 import pyarrow as pa
 import pytest
 from conftest import ENVIRONMENT
-from light_cases import cases, lake, rows, sparks
+from light_cases import cases, lake, own_lake, rows, sparks
 from pyiceberg.catalog import load_catalog
 
 from workbench import light, session
@@ -23,14 +23,8 @@ REFUSED = {"avro": "AVRO", "orc": "ORC"}
 
 def made(folder):
     """A lake without Spark: table n.t with two snapshots of one row each."""
-    properties = {
-        "name": "own",
-        "type": "sql",
-        "uri": f"sqlite:///{folder}/catalog.db",
-        "warehouse": f"file://{folder}",
-    }
+    properties = own_lake(folder)
     catalog = light.catalogs.load(properties)
-    catalog.create_namespace("n")
     table = catalog.create_table("n.t", pa.schema([("id", pa.int64()), ("name", pa.string())]))
     table.append(pa.table({"id": [1], "name": ["a"]}))
     table.manage_snapshots().create_tag(table.current_snapshot().snapshot_id, "first").commit()
@@ -227,7 +221,8 @@ def test_catalogs_that_cannot_be_asked(own, tmp_path):
 
 def test_a_table_elsewhere(own):
     properties, _ = own
-    with sqlite3.connect(properties["uri"].removeprefix("sqlite:///")) as database:
+    database_file = properties["uri"].removeprefix("sqlite:///").partition("?")[0]
+    with sqlite3.connect(database_file) as database:
         database.execute("UPDATE iceberg_tables SET metadata_location = 'hdfs://h/t.metadata.json'")
     with pytest.raises(ValueError, match="lies at hdfs://, and DuckDB reads files and S3 here; ask Spark"):
         light.query(properties, "SELECT * FROM n.t")

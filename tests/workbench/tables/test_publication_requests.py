@@ -6,6 +6,7 @@ It needs the environment `rest`, whose catalog is asked through a proxy that cou
 import threading
 
 import pytest
+from bench import proxied
 from bench import publication as counting
 from conftest import ENVIRONMENT
 
@@ -18,9 +19,8 @@ pytestmark = pytest.mark.skipif(ENVIRONMENT != "rest", reason="the part publicat
 @pytest.fixture(scope="module")
 def behind():
     """A session whose catalog is asked through a proxy, and the proxy."""
-    with counting.behind_proxy() as (spark, catalog):
-        spark.sql("CREATE NAMESPACE IF NOT EXISTS bench")
-        yield spark, catalog
+    with proxied.behind("rest", "uri") as through:
+        yield through
 
 
 def test_an_idle_table_is_loaded_four_times_at_most(behind):

@@ -74,9 +74,9 @@ def package(
     entries = dict(_own(folder)) | dict(_ours())
     sizes = {"your modules": _size(entries)}
     for name in sorted(_closure(packages)):
-        found = dict(_installed(name))
-        sizes[name] = _size(found)
-        entries |= found
+        installed = dict(_installed(name))
+        sizes[name] = _size(installed)
+        entries |= installed
     if (total := _size(entries)) > limit_bytes:
         largest = sorted(sizes.items(), key=lambda item: -item[1])[:5]
         named = ", ".join(f"{name} {size / 2**20:.0f} MB" for name, size in largest)
@@ -120,20 +120,20 @@ def _closure(names):
     """Return the names of distributions with all that they need here."""
     from packaging.requirements import Requirement
 
-    found, open_names = {}, [(name, frozenset(EXTRAS.get(_spelled(name), ()))) for name in names]
+    needs, open_names = {}, [(name, frozenset(EXTRAS.get(_spelled(name), ()))) for name in names]
     while open_names:
         name, extras = open_names.pop()
         key = _spelled(name)
-        if extras <= found.get(key, frozenset({None})) and key in found:
+        if extras <= needs.get(key, frozenset({None})) and key in needs:
             continue
-        found[key] = found.get(key, frozenset()) | extras
+        needs[key] = needs.get(key, frozenset()) | extras
         for line in importlib.metadata.requires(_distribution(key).metadata["Name"]) or ():
             needed = Requirement(line)
             if needed.marker is None or any(
-                needed.marker.evaluate({"extra": extra}) for extra in ("", *found[key])
+                needed.marker.evaluate({"extra": extra}) for extra in ("", *needs[key])
             ):
                 open_names.append((needed.name, frozenset(needed.extras)))
-    return found.keys()
+    return needs.keys()
 
 
 def _spelled(name):
