@@ -163,7 +163,7 @@ def emit(data: dict[str, Any], metadata: dict[str, Any] | None = None) -> None:
         from IPython.display import display
 
         if get_ipython() is not None:
-            display(data, raw=True, metadata=metadata)  # type: ignore[no-untyped-call]
+            display(data, raw=True, metadata=metadata)
             return
     print(data["text/plain"])
 

@@ -11,12 +11,14 @@ dict pydantic would make a model of its own: such a parameter is `pydantic.Insta
 """
 
 import collections.abc
+import datetime
 import functools
 import inspect
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral, Real
+from pathlib import Path
 from typing import Annotated, Any, Literal, ParamSpec, TypeVar, Union
 
 from workbench._base.errors import ArgumentError
@@ -25,6 +27,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 _WORDS = {
     int: "an integer", float: "a number", str: "a text", bool: "True or False", bytes: "bytes", type(None): "None",
+    datetime.datetime: "a datetime", datetime.date: "a date", datetime.timedelta: "a timedelta", Path: "a path",
 }  # fmt: skip
 _SEVERAL = {int: "integers", float: "numbers", str: "texts", bool: "True or False", bytes: "bytes"}
 _BOUNDS = {"ge": "of at least", "gt": "above", "le": "of at most", "lt": "below"}
@@ -116,7 +119,9 @@ def described(kind: Any) -> str:
     if origin is collections.abc.Callable or kind is Callable:
         return "a function"
     if isinstance(origin, type) and arguments:
-        return f"several {_several(arguments[0])}"
+        kinds = {collections.abc.Sequence: "a list of", collections.abc.Set: "a set of"}
+        several = next((words for kind, words in kinds.items() if issubclass(origin, kind)), "several")
+        return f"{several} {_several(arguments[0])}"
     return str(_WORDS.get(kind) or getattr(kind, "__name__", kind))
 
 
@@ -126,7 +131,7 @@ def _several(kind: Any) -> str:
         return described(kind).replace(described(plain), _several(plain))
     if typing.get_origin(kind) in (Literal, Union, types.UnionType):
         return described(kind)
-    return "values" if kind is Any else _SEVERAL.get(kind) or f"{getattr(kind, '__name__', kind)}s"
+    return "values" if kind is Any else _SEVERAL.get(kind) or str(getattr(kind, "__name__", kind))
 
 
 def _bounds(hints: Iterable[Any], name: str) -> list[Any]:

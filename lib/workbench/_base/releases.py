@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, cast
 
 from workbench._base.errors import ArgumentError
-from workbench._base.typing import Column, DataFrame, Java, SparkSession, StructType
+from workbench._base.typing import Column, DataType, DataFrame, Java, SparkSession, StructType
 
 
 def need(spark: SparkSession, feature: str, *, since: str) -> None:
@@ -82,15 +82,16 @@ def _jvm() -> Java:
     return context._jvm
 
 
-def try_cast(column: Column, kind: str) -> Column:
-    """Return a column cast to a type given as text, null where it cannot be: `Column.try_cast` of PySpark 4."""
+def try_cast(column: Column, kind: DataType | str) -> Column:
+    """Return a column cast to a type, null where it cannot be: `Column.try_cast` of PySpark 4."""
     if hasattr(type(column), "try_cast"):  # not of the column itself, which answers to any name with a field of it
         return column.try_cast(kind)
     from pyspark.sql import types as T
 
     jvm, expression, as_column = _jvm(), _expression(column), cast(Any, type(column))
     expressions = jvm.org.apache.spark.sql.catalyst.expressions
-    target = jvm.org.apache.spark.sql.types.DataType.fromJson(T._parse_datatype_string(kind).json())
+    kind = T._parse_datatype_string(kind) if isinstance(kind, str) else kind
+    target = jvm.org.apache.spark.sql.types.DataType.fromJson(kind.json())
     forgiving = expressions.EvalMode.TRY()
     return as_column(
         jvm.org.apache.spark.sql.Column(expressions.Cast(expression, target, jvm.scala.Option.empty(), forgiving))

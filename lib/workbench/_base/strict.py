@@ -1,7 +1,7 @@
 """Models that refuse what they do not know, and the known name that is nearest to a wrong one."""
 
 import difflib
-from collections.abc import Collection
+from collections.abc import Iterable
 
 from pydantic import BaseModel, ConfigDict
 
@@ -12,7 +12,7 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-def nearest(name: object, valid: Collection[str]) -> str | None:
+def nearest(name: object, valid: Iterable[str]) -> str | None:
     """Return the valid name nearest to a wrong one, or None."""
     by_lower = {candidate.lower(): candidate for candidate in reversed([*valid])}
     close = difflib.get_close_matches(str(name).lower(), by_lower, n=1, cutoff=0.6)

@@ -83,7 +83,7 @@ def run(
         lives = versions.lives(rows, key)
         if goal is None:
             publish.create(spark, target, selected(versions.new(lives, key), schema), table, after)
-            positions.keep(spark, target, commits.head(commits.load(spark, target)))
+            positions.keep(spark, target, commits.tip(commits.load(spark, target)))
         else:
             write = onto(spark, target, goal, lives.localCheckpoint(), schema, key, before is None, twice)
             publish.commit(spark, target, base, write, after)

@@ -99,9 +99,10 @@ def tagged(loaded: Java, stream: sources.Stream) -> dict[str, int]:
 
 def rolled_back(spark: SparkSession, loaded: Java, stream: sources.Stream) -> bool:
     """Tell whether main no longer descends from a stream's newest publication, which has its tag."""
-    main = commits.head(loaded)
+    main = commits.head(loaded)  # none where the table was replaced, which keeps its tags
     return any(
-        not commits.descends(spark, loaded, main, snapshot_id) for snapshot_id in tagged(loaded, stream).values()
+        main is None or not commits.descends(spark, loaded, main, snapshot_id)
+        for snapshot_id in tagged(loaded, stream).values()
     )
 
 

@@ -91,8 +91,10 @@ def commit(
     def landed() -> tuple[int, int] | None:
         loaded = commits.load(spark, place.table)
         top = commits.head(loaded, place.branch)
-        snapshot = None if top is None or top == base else loaded.snapshot(top)
-        if snapshot is None or snapshot.summary().get(positions.BATCH) != summary[positions.BATCH]:
+        if top is None or top == base:
+            return None
+        snapshot = loaded.snapshot(top)
+        if snapshot.summary().get(positions.BATCH) != summary[positions.BATCH]:
             return None
         return top, int(snapshot.summary().get("added-records") or 0)
 

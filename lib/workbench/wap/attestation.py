@@ -95,7 +95,7 @@ def withdraw(spark: SparkSession, stage: Stage) -> None:
         top = at = commits.head(loaded, stage.branch)
         while at not in (None, stage.root_snapshot_id) and flaw(loaded, at) is None:
             at = loaded.snapshot(at).parentId()
-        return commits.Refs(branches={stage.branch: at}) if at != top else None
+        return commits.Refs(branches={stage.branch: at}) if at is not None and at != top else None
 
     def landed() -> bool | None:
         return True if decide(commits.load(spark, stage.of)) is None else None

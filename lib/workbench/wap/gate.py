@@ -228,7 +228,7 @@ def _settle(
     earlier = branches.of_run(loaded, id)
     lives = {branch: branches.holder(branch) for branch in earlier}
     for branch in earlier:
-        top = commits.head(loaded, branch)
+        top = commits.tip(loaded, branch)
         if not takeover and lives[branch] is not False:
             where = "whose process lives" if lives[branch] else "made on another machine"
             raise branches.AlreadyStaged(

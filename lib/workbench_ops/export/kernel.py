@@ -43,7 +43,7 @@ class Kernel(IPythonKernel):
     banner = "a kernel like Glue's, on this machine"
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+        super().__init__(**kwargs)  # type: ignore[no-untyped-call]
         self.asked: dict[str, str] = {}
         self.spark: SparkSession | None = None
         self.cells = 0
@@ -54,7 +54,7 @@ class Kernel(IPythonKernel):
             code = code if silent else self._rest(code)
         except Exception as wrong:  # whatever a session cannot begin for is the error of the cell that needs it
             code = f"raise ValueError({str(wrong)!r})"
-        return await super().do_execute(code, silent, *args, **kwargs)
+        return await super().do_execute(code, silent, *args, **kwargs)  # type: ignore[no-untyped-call]
 
     def _rest(self, code: str) -> str:
         """Return the Python of a cell without its magics; it raises SyntaxError where Glue's session would."""

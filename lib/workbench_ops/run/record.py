@@ -6,7 +6,7 @@ import json
 import platform
 import shlex
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal
@@ -179,7 +179,7 @@ def folder(record: Record) -> Path:
     return runs_folder() / record.notebook / record.run_id
 
 
-def redacted(record: Record, hidden: Iterable[str]) -> Record:
+def redacted(record: Record, hidden: Collection[str]) -> Record:
     """Return a record in which `hidden` values, and what looks like a secret, are blanked out.
 
     The names of its fields and of NAMED stay, even where a secret is spelled like them.
@@ -193,7 +193,7 @@ def redacted(record: Record, hidden: Iterable[str]) -> Record:
     return Record(**{name: value if name in NAMED else clean(value) for name, value in record})
 
 
-def write(record: Record, *, hidden: Iterable[str] = ()) -> Path:
+def write(record: Record, *, hidden: Collection[str] = ()) -> Path:
     """Write a record in one step, redacted; return the path of its file."""
     text = json.dumps(document(redacted(record, hidden)), indent=1, ensure_ascii=False)
     path = folder(record) / "run.json"

@@ -17,7 +17,7 @@ from workbench_ops.run.preparing import Job
 
 CODE = """
 import json
-from pyspark.sql import functions as F
+from pyspark.sql import functions as F, types
 from workbench._base import releases; from workbench import session, streams
 from workbench.tables import commits
 
@@ -47,7 +47,9 @@ found["star and deleted"] = rows()
 
 found["struct"] = releases.struct("a INT NOT NULL, b DECIMAL(10, 2)").jsonValue()["fields"]
 texts = spark.createDataFrame([("1",), ("x",), (None,)], "v STRING")
-found["cast"] = [row[0] for row in texts.select(releases.try_cast(F.col("v"), "int").alias("v")).collect()]
+for kind in ("int", types.IntegerType()):
+    cast = releases.try_cast(F.col("v"), kind).alias("v")
+    found[f"cast by {type(kind).__name__}"] = [row[0] for row in texts.select(cast).collect()]
 other = spark.newSession()
 releases.activate(other)
 found["active"] = bool(spark._jvm.org.apache.spark.sql.SparkSession.getActiveSession().get().equals(other._jsparkSession))
@@ -82,7 +84,8 @@ SAME = {
         {"name": "a", "type": "integer", "nullable": False, "metadata": {}},
         {"name": "b", "type": "decimal(10,2)", "nullable": True, "metadata": {}},
     ],
-    "cast": [1, None, None],
+    "cast by str": [1, None, None],
+    "cast by IntegerType": [1, None, None],
     "task": "NumberFormatException",
     "active": True,
     "set": "5",

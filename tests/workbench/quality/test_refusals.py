@@ -168,7 +168,7 @@ def test_the_clock_is_never_read(spark, df, rule, says):
     ("options", "says"),
     [
         ({"now": datetime(2024, 3, 10)}, "now must be a datetime with a time zone"),
-        ({"now": "2024-03-10"}, "now must be datetime or None, found '2024-03-10'"),
+        ({"now": "2024-03-10"}, "now must be a datetime or None, found '2024-03-10'"),
         ({"composite": "row"}, "composite must be 'COLUMN' or 'ROW', found 'row'"),
         ({"references": {"Primary": None}}, "a reference cannot be called primary"),
     ],

@@ -168,9 +168,12 @@ def test_killed_in_a_window_and_run_again(spark, table, topic, window):
     ("arguments", "said"),
     [
         (("--topic", "sales"), "--topic needs --bootstrap"),
-        ((), "say --stream, of Kinesis, or --topic, of Kafka"),
+        ((), "name --stream, of Kinesis, or --topic, of Kafka, and not both"),
         (("--stream", "sales", "--bootstrap", "127.0.0.1:9092"), "go with --topic"),
-        (("--topic", "sales", "--bootstrap", "127.0.0.1:9092", "--kafka-config", "x"), "NAME=VALUE, not 'x'"),
+        (
+            ("--topic", "sales", "--bootstrap", "127.0.0.1:9092", "--kafka-config", "x"),
+            "--kafka-config must be NAME=VALUE, found 'x'",
+        ),
     ],
 )
 def test_a_command_that_does_not_go_is_a_sentence(arguments, said, command):
@@ -199,5 +202,5 @@ def test_the_name_it_had_in_the_first_version_goes_on():
     assert (refused.returncode, refused.stdout) == (2, "")
     assert refused.stderr.splitlines() == [
         "workbench: `python -m workbench.streams` is now `workbench ingest`",
-        "workbench: say --stream, of Kinesis, or --topic, of Kafka",
+        "workbench: name --stream, of Kinesis, or --topic, of Kafka, and not both",
     ]

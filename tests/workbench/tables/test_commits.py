@@ -341,7 +341,7 @@ def test_wrong_arguments():
         ({"tries": 0}, "tries must be an integer of at least 1, found 0"),
         (
             {"again": ("unknown",)},
-            "again must be several 'conflict' or 'validation', found 'unknown' in it",
+            "again must be a list of 'conflict' or 'validation', found 'unknown' in it",
         ),
     ]:
         with pytest.raises(ValueError, match=expected):

@@ -8,7 +8,7 @@ from workbench.tables.commits import marks
 
 SECONDS = "must be a number of at least 0 and below inf"
 TRIES = "tries must be an integer of at least 1"
-REFUSALS = "again must be several 'conflict' or 'validation'"
+REFUSALS = "again must be a list of 'conflict' or 'validation'"
 PROPERTIES = "properties must be a dict of texts of at least 1 character to texts"
 
 

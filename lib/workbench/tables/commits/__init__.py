@@ -21,7 +21,7 @@ What was measured, and what each error means: docs/commits.md.
 """
 
 from workbench.tables.commits import marks
-from workbench.tables.commits.attempts import Attempt, attempt
+from workbench.tables.commits.attempts import REPEATABLE, Attempt, attempt
 from workbench.tables.commits.errors import (
     CONFLICT,
     CONNECTION,
@@ -46,6 +46,7 @@ from workbench.tables.commits.loading import (
     identified,
     load,
     snapshots_of,
+    tip,
 )
 from workbench.tables.commits.marks import with_properties
 from workbench.tables.commits.moves import FOR_EVER, Refs, change, fast_forward
@@ -53,8 +54,38 @@ from workbench.tables.commits.profiles import PROFILE, set_profile
 from workbench.tables.commits.writes import retrying
 
 __all__ = [
-    "CONFLICT", "CONNECTION", "FOR_EVER", "OTHER", "PROFILE", "UNKNOWN", "VALIDATION", "Attempt", "BranchMoved",
-    "MainMoved", "OutcomeUnknown", "PartlyCommitted", "Refs", "WrongTable", "attempt", "causes", "change",
-    "classic", "columns_of", "descends", "fast_forward", "forget", "head", "identified", "kind", "load", "marks",
-    "missing_file", "retrying", "set_profile", "snapshots_of", "with_properties",
+    "CONFLICT",
+    "CONNECTION",
+    "FOR_EVER",
+    "OTHER",
+    "PROFILE",
+    "REPEATABLE",
+    "UNKNOWN",
+    "VALIDATION",
+    "Attempt",
+    "BranchMoved",
+    "MainMoved",
+    "OutcomeUnknown",
+    "PartlyCommitted",
+    "Refs",
+    "WrongTable",
+    "attempt",
+    "causes",
+    "change",
+    "classic",
+    "columns_of",
+    "descends",
+    "fast_forward",
+    "forget",
+    "head",
+    "identified",
+    "kind",
+    "load",
+    "marks",
+    "missing_file",
+    "retrying",
+    "set_profile",
+    "snapshots_of",
+    "tip",
+    "with_properties",
 ]  # fmt: skip

@@ -14,6 +14,7 @@ from workbench.tables.commits.errors import (
     CONFLICT,
     CONNECTION,
     UNKNOWN,
+    VALIDATION,
     OutcomeUnknown,
     PartlyCommitted,
     WrongTable,
@@ -22,6 +23,7 @@ from workbench.tables.commits.errors import (
 )
 
 Refusal = Literal["conflict", "validation"]  # the refusals that can be tried again as such
+REPEATABLE: Sequence[Refusal] = (CONFLICT, VALIDATION)
 Tries = Annotated[int, Ge(1)]
 Seconds = Annotated[float, Ge(0), Lt(math.inf)]
 

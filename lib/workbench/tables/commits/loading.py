@@ -5,7 +5,7 @@ from typing import Any
 
 from workbench._base import identifiers, releases
 from workbench._base.door import checked
-from workbench._base.errors import ArgumentError
+from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench._base.typing import Java, SparkSession, jvm
 from workbench.tables import snapshots
 from workbench.tables.commits.errors import VALIDATION, causes, first_line, kind
@@ -133,6 +133,17 @@ def columns_of(loaded: Java, snapshot_id: int | None = None) -> dict[str, tuple[
 def head(loaded: Java, branch: str = "main") -> int | None:
     """Return the snapshot id a branch of a loaded table points to; None when there is no such branch."""
     return ref.snapshotId() if (ref := loaded.refs().get(branch)) is not None else None
+
+
+def tip(loaded: Java, branch: str = "main") -> int:
+    """Return the snapshot id a branch of a loaded table points to.
+
+    Raises:
+        WorkbenchError: the table has no such branch; somebody else may have dropped it.
+    """
+    if (snapshot_id := head(loaded, branch)) is None:
+        raise WorkbenchError(f"{loaded.name()} has no branch {branch}; it has {', '.join(sorted(loaded.refs()))}")
+    return snapshot_id
 
 
 @checked

@@ -9,7 +9,7 @@ from workbench._base import identifiers
 from workbench._base.door import checked
 from workbench._base.typing import SparkSession
 from workbench.tables.commits import marks, places
-from workbench.tables.commits.attempts import Attempt, Refusal, Seconds, Tries, attempt
+from workbench.tables.commits.attempts import REPEATABLE, Attempt, Refusal, Seconds, Tries, attempt
 from workbench.tables.commits.errors import (
     CONFLICT,
     CONNECTION,
@@ -32,7 +32,7 @@ def retrying(
     *,
     id: str | None = None,
     conditional: bool = False,
-    again: Sequence[Refusal] = (CONFLICT, VALIDATION),
+    again: Sequence[Refusal] = REPEATABLE,
     tries: Tries = 5,
     first_wait_s: Seconds = 0.1,
     longest_wait_s: Seconds = 60.0,

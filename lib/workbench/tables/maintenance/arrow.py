@@ -24,7 +24,6 @@ Replaced = tuple[int, int, int]  # data files replaced, data files in their plac
 File = dict[str, Any]  # a file as Iceberg's JSON has it
 Parts = dict[str, tuple[list[int], Java]]  # new location: (positions among the old files, partition)
 LARGEST = 512 * 1024 * 1024  # of a group: more is work for a cluster
-_AGAIN = (commits.CONFLICT, commits.VALIDATION)
 _SURROGATES = range(0xD800, 0xE000)
 _LAST_CHARACTER = 0x10FFFF
 
@@ -66,11 +65,11 @@ def rewrite(
         return None if snapshot_id is None else _replaced_by(spark, table, snapshot_id)
 
     try:
-        attempt = commits.attempt(once, landed=landed, conditional=True, again=_AGAIN, tries=tries)
+        attempt = commits.attempt(once, landed=landed, conditional=True, again=commits.REPEATABLE, tries=tries)
     except Unfit as error:
         return None, error.obstacle
     except Exception as error:
-        if not isinstance(error, commits.OutcomeUnknown) and commits.kind(error) not in _AGAIN:
+        if not isinstance(error, commits.OutcomeUnknown) and commits.kind(error) not in commits.REPEATABLE:
             raise
         first = commits.errors.first_line(error)
         return None, Obstacle(Hindrance.FAST_REFUSED, number=tries, error=first)
@@ -107,7 +106,7 @@ def _once(
         _commit(spark, loaded, seen, tasks, parts, written, mark)
     except Exception as error:
         # once a commit has begun only its refusal says that nobody needs the files: Java may have died behind it
-        if not begun or commits.kind(error) in _AGAIN:
+        if not begun or commits.kind(error) in commits.REPEATABLE:
             storage.delete(files, parts)
         raise
     replaced = [old[n] for part, _ in parts.values() for n in part]

@@ -17,7 +17,6 @@ from workbench.tables.maintenance.groups import Group
 from workbench.tables.maintenance.policy import Policy
 from workbench.tables.maintenance.results import Reason, Remark
 
-_AGAIN = (commits.CONFLICT, commits.VALIDATION)
 _LITERALS = ("string", "int", "long", "date", "boolean")
 Result = tuple[int, int, int, int]  # data files replaced, added, bytes replaced, files that failed
 _COMMITS = 10  # of one call at most, Iceberg's own default for partial progress
@@ -56,7 +55,7 @@ def by_spark(
     tries: int = 5,
     max_commits: int | None = None,
     max_files: int | None = None,
-    sleep: Callable[[float], object] = time.sleep,
+    sleep: Callable[[float], None] = time.sleep,
 ) -> Rewritten:
     """Rewrite the groups of some partitions through `rewrite_data_files`.
 
@@ -92,12 +91,12 @@ def by_spark(
                 partial(_once, spark, table, groups, options, mark, drops),
                 landed=lambda: None,
                 conditional=True,  # what landed unseen is not planned again
-                again=_AGAIN,
+                again=commits.REPEATABLE,
                 tries=tries,
                 sleep=sleep,
             )
         except Exception as error:
-            if not isinstance(error, commits.OutcomeUnknown) and commits.kind(error) not in _AGAIN:
+            if not isinstance(error, commits.OutcomeUnknown) and commits.kind(error) not in commits.REPEATABLE:
                 raise
             skipped = sum(group.files for group in groups)
             remarks = (Remark(Reason.REWRITE_REFUSED, error=commits.errors.first_line(error)),)

@@ -133,7 +133,6 @@ def rewrite(
     Returns:
         (commits.Attempt, delete files before, delete files after, commits), of the files touched.
     """
-    again = (commits.CONFLICT, commits.VALIDATION)
     committed: list[tuple[int, int]] = []  # (before, after) of each, also by a try whose second commit was refused
 
     def commit() -> None:
@@ -154,6 +153,6 @@ def rewrite(
         if count := len(list(dropped.removedDeleteFiles())):
             committed.append((count, 0))
 
-    attempt = commits.attempt(commit, landed=lambda: None, conditional=True, again=again, tries=tries)
+    attempt = commits.attempt(commit, landed=lambda: None, conditional=True, again=commits.REPEATABLE, tries=tries)
     before, after = sum(count for count, _ in committed), sum(count for _, count in committed)
     return attempt, before, after, len(committed)

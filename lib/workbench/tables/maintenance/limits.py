@@ -78,7 +78,7 @@ def several(marks: Any) -> tuple[Mark, ...]:
     Raises:
         ValueError: they are not several, or one is neither a snapshot's id nor a name.
     """
-    expected = "marks must be several ids of snapshots or names of branches and tags"
+    expected = "marks must be a list of ids of snapshots or names of branches and tags"
     if isinstance(marks, str) or not isinstance(marks, Iterable):
         raise ArgumentError(f"{expected}, such as [{marks!r}], found {marks!r}")
     marks = tuple(marks)

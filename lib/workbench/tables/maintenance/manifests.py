@@ -62,8 +62,7 @@ def rewrite(spark: SparkSession, table: str, *, tries: int) -> tuple[commits.Att
         before = len(list(result.rewrittenManifests()))
         return before, len(list(result.addedManifests())), int(bool(before))
 
-    again = (commits.CONFLICT, commits.VALIDATION)
-    attempt = commits.attempt(commit, landed=lambda: None, conditional=True, again=again, tries=tries)
+    attempt = commits.attempt(commit, landed=lambda: None, conditional=True, again=commits.REPEATABLE, tries=tries)
     return attempt, *attempt.value
 
 

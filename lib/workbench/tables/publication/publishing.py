@@ -80,7 +80,7 @@ def stage(
     if base is None and commits.head(last, branch) is None:
         _empty(spark, table, branch, branch_age_ms, snapshot_age_ms, tries)
         last = commits.load(spark, table)
-    return Staged(base, commits.head(last, branch))
+    return Staged(base, commits.tip(last, branch))
 
 
 def _empty(
@@ -199,7 +199,7 @@ def _append(spark: SparkSession, transaction: Java, decide: Callable[[Java], App
         for key, value in new.properties.items():
             update = update.set(key, value)
         update.commit()
-    snapshot_id, metadata = commits.head(view, new.branch), transaction.currentMetadata()
+    snapshot_id, metadata = commits.tip(view, new.branch), transaction.currentMetadata()
     if new.refs is not None:
         metadata = with_refs(spark, metadata, new.refs(snapshot_id))
     try:

@@ -71,8 +71,8 @@ def test_a_cure_that_nobody_agreed_to_is_refused(spark, namespace):
         ({"max_minutes": "x"}, "max_minutes must be a number of at least 0 or None, found 'x'"),
         ({"tries": 0}, "tries must be an integer of at least 1, found 0"),
         ({"properties": "no"}, "properties must be True or False, found 'no'"),
-        ({"marks": "reader"}, "marks must be several ids of snapshots or names of branches and tags"),
-        ({"now": "today"}, "now must be datetime or None, found 'today'"),
+        ({"marks": "reader"}, "marks must be a list of ids of snapshots or names of branches and tags"),
+        ({"now": "today"}, "now must be a datetime or None, found 'today'"),
         ({"now": LATER.replace(tzinfo=None)}, "now must have a time zone"),
     ],
 )

@@ -85,7 +85,7 @@ def test_the_last_ones_that_go():
 def test_a_moment_without_a_zone_and_marks_that_are_none():
     with pytest.raises(ValueError, match="now must have a time zone, such as"):
         limits.moment(datetime(2026, 1, 1))
-    with pytest.raises(ValueError, match=r"marks must be several ids .*, such as \[5\], found 5"):
+    with pytest.raises(ValueError, match=r"marks must be a list of ids .*, such as \[5\], found 5"):
         limits.several(5)
-    with pytest.raises(ValueError, match="marks must be several ids .*, found True in it"):
+    with pytest.raises(ValueError, match="marks must be a list of ids .*, found True in it"):
         limits.several([True])

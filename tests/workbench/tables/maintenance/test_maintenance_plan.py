@@ -106,7 +106,7 @@ def test_what_is_no_policy_and_no_list_is_refused(spark, table):
     made(spark, table)
     with pytest.raises(ValueError, match="policy must be Policy or None, found 'orders.yml'"):
         maintenance.plan(spark, table, policy="orders.yml")
-    with pytest.raises(ValueError, match=r"marks must be several .*, such as \['main'\], found 'main'"):
+    with pytest.raises(ValueError, match=r"marks must be a list of .*, such as \['main'\], found 'main'"):
         plan(spark, table, marks="main")
 
 
