@@ -29,7 +29,14 @@ _WORDS = {
     int: "an integer", float: "a number", str: "a text", bool: "True or False", bytes: "bytes", type(None): "None",
     datetime.datetime: "a datetime", datetime.date: "a date", datetime.timedelta: "a timedelta", Path: "a path",
 }  # fmt: skip
-_SEVERAL = {int: "integers", float: "numbers", str: "texts", bool: "True or False", bytes: "bytes"}
+_SEVERAL = {
+    int: "integers",
+    float: "numbers",
+    str: "texts",
+    bool: "True or False",
+    bytes: "bytes",
+    tuple: "tuples",
+}
 _BOUNDS = {"ge": "of at least", "gt": "above", "le": "of at most", "lt": "below"}
 _POSITIONAL = (
     inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.VAR_POSITIONAL,
@@ -131,6 +138,7 @@ def _several(kind: Any) -> str:
         return described(kind).replace(described(plain), _several(plain))
     if typing.get_origin(kind) in (Literal, Union, types.UnionType):
         return described(kind)
+    kind = typing.get_origin(kind) or kind
     return "values" if kind is Any else _SEVERAL.get(kind) or str(getattr(kind, "__name__", kind))
 
 

@@ -273,8 +273,8 @@ def test_a_tier_that_nothing_has_is_refused(tier, sentence):
     [
         ("s3://attic/a", "objects must be the Objects of an inventory, found 's3://attic/a'"),
         (["s3://attic/a"], "objects must be the Objects of an inventory, found 's3://attic/a' in it"),
-        (None, "objects must be a list of Objects, found None"),
-        (3, "objects must be a list of Objects, found 3"),
+        (None, "objects must be several Object, found None"),
+        (3, "objects must be several Object, found 3"),
     ],
 )
 def test_what_is_no_inventory_is_refused(objects, sentence):

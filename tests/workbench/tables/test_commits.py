@@ -205,7 +205,7 @@ def refusal(spark):
 
 
 SCRIPTS = st.lists(
-    st.sampled_from(["ok", "conflict", "validation", "lost landed", "lost", "lost late", "bad"]),
+    st.sampled_from(["ok", "conflict", "validation", "lost landed", "lost", "lost late", "lost until next", "bad"]),
     min_size=1,
     max_size=6,
 )
@@ -222,12 +222,17 @@ SCRIPTS = st.lists(
 )
 def test_attempt_against_a_model(refusal, script, tries, look, conditional, streaming, java):
     """A plain model: what each try does to the table, and what may follow."""
-    table, late, begun = [], [], 0
+    table, late, held_back, begun = [], [], [], 0
 
     def commit():
         nonlocal begun
         step = script[min(begun, len(script) - 1)]
         begun += 1
+        if held_back:  # the table is not any more what this commit was decided on
+            table.append(held_back.pop())
+            raise KeyError("somebody else's")
+        if step == "lost until next":
+            held_back.append(begun)
         if step in ("conflict", "validation"):
             raise refusal(step)
         if step == "bad":
@@ -254,7 +259,7 @@ def test_attempt_against_a_model(refusal, script, tries, look, conditional, stre
     except Exception as error:
         ending = type(error)
     assert (ending, begun) == model(script, tries, look, conditional, again)
-    for number in late:
+    for number in late + held_back:
         if not (conditional and table):  # bound to the same base, it is refused once another try landed
             table.append(number)
     assert len(table) <= 1  # never twice
@@ -276,6 +281,8 @@ def model(script, tries, look, conditional, again):
             return (number, number, True), number
         elif not look or not conditional or number == tries:
             return commits.OutcomeUnknown, number
+        elif step == "lost until next":
+            return (number, number + 1, True), number + 1
     raise AssertionError("a model that does not end")
 
 

@@ -24,6 +24,7 @@ from workbench.tables.commits.errors import (
 
 Refusal = Literal["conflict", "validation"]  # the refusals that can be tried again as such
 REPEATABLE: Sequence[Refusal] = (CONFLICT, VALIDATION)
+_FINAL = (OutcomeUnknown, PartlyCommitted, WrongTable)  # not to be tried again, whatever kind of error caused them
 Tries = Annotated[int, Ge(1)]
 Seconds = Annotated[float, Ge(0), Lt(math.inf)]
 
@@ -59,6 +60,8 @@ def attempt(
 ) -> Attempt:
     """Call a function that commits, again where that is safe; settle an unknown outcome by looking at the table.
 
+    The table is looked at, too, when a later try is refused for good: that may be due to an earlier one.
+
     Args:
         commit: function without arguments; each call begins from the table's newest state.
         landed: function without arguments that looks for this commit's own mark in the table: returns what stands
@@ -90,12 +93,17 @@ def attempt(
         try:
             return Attempt(commit(), begun, False)
         except Exception as error:
-            if isinstance(error, WrongTable) or kind(error) not in (UNKNOWN, CONNECTION):
+            unknown = kind(error) in (UNKNOWN, CONNECTION)
+            # a refusal of a later try may be due to an earlier one, which arrived though its answer did not
+            later = begun > 1 and landed is not None and (begun == tries or kind(error) not in again)
+            if isinstance(error, WrongTable) or not (unknown or (later and not isinstance(error, _FINAL))):
                 raise
             if landed is None:
                 raise OutcomeUnknown(f"a commit's outcome is unknown: {first_line(error)}") from error
             if (value := _look(landed, error, sleep)) is not None:
                 return Attempt(value, begun, True)
+            if not unknown:
+                raise
             if not conditional or begun == tries:
                 raise OutcomeUnknown(
                     f"a commit's outcome is unknown: {first_line(error)}; not there now, it may still arrive"
@@ -103,9 +111,7 @@ def attempt(
             raise
 
     def repeatable(error: BaseException) -> bool:
-        # these say that it must not be, whatever kind of error caused them
-        final = isinstance(error, OutcomeUnknown | PartlyCommitted | WrongTable)
-        return not final and kind(error) in (*again, UNKNOWN, CONNECTION)
+        return not isinstance(error, _FINAL) and kind(error) in (*again, UNKNOWN, CONNECTION)
 
     def wait(state: tenacity.RetryCallState) -> float:
         return min(first_wait_s * 2 ** (state.attempt_number - 1), longest_wait_s) * random.uniform(1, 1.25)

@@ -96,20 +96,17 @@ def change(
     Raises:
         OutcomeUnknown: the change may have been made or not.
     """
-    begun = 0
+    remembered = known
 
     def commit() -> Refs | None:
-        nonlocal begun
-        begun += 1
-        remembered = known and begun == 1
-        try:
-            return _commit(spark, load(spark, table, fresh=not remembered), decide)
-        except (ValueError, RuntimeError):
-            if remembered:  # what it was decided on may be old
-                return _commit(spark, load(spark, table), decide)
-            if begun > 1 and (value := landed()) is not None:  # an earlier try's, whose answer was lost
-                return value
-            raise
+        nonlocal remembered
+        if remembered:
+            remembered = False
+            try:
+                return _commit(spark, load(spark, table, fresh=False), decide)
+            except (ValueError, RuntimeError):
+                pass  # what it was decided on may be old
+        return _commit(spark, load(spark, table), decide)
 
     return attempt(commit, landed=landed, conditional=True, tries=tries, first_wait_s=0.05, longest_wait_s=2)
 

@@ -144,27 +144,24 @@ def append(
     Raises:
         OutcomeUnknown: the snapshot may have been committed or not.
     """
-    known, tried = transaction, 0
+    looked = transaction
 
     def commit() -> int:
-        nonlocal known, tried
-        now, known, tried = known, None, tried + 1
-        try:
-            return _append(spark, begun(spark, table) if now is None else now, decide)
-        except Exception as error:
-            if now is not None and commits.kind(error) not in (commits.UNKNOWN, commits.CONNECTION):
+        nonlocal looked
+        if looked is not None:
+            first, looked = looked, None
+            try:
+                return _append(spark, first, decide)
+            except Exception as error:
+                if commits.kind(error) in (commits.UNKNOWN, commits.CONNECTION):
+                    raise
                 # what the caller looked at is old: some REST catalogs then say that the request is invalid
-                return _append(spark, begun(spark, table), decide)
-            if not isinstance(error, ValueError | RuntimeError):
-                raise
-            if tried > 1 and (value := landed()) is not None:  # an earlier try's, whose answer was lost
-                return value
-            raise
+        return _append(spark, begun(spark, table), decide)
 
-    done = commits.attempt(
+    attempt = commits.attempt(
         commit, landed=landed, conditional=True, tries=tries, first_wait_s=0.05, longest_wait_s=2
     )
-    return done.value
+    return attempt.value
 
 
 @checked

@@ -133,7 +133,7 @@ def test_what_is_not_in_the_table_is_said_by_its_own_name(spark, namespace, monk
     with pytest.raises(ValueError, match=f"nothing is not a column of {made.name}; it has "):
         doctor.trial(spark, made.name, [query], columns=["nothing"])
     for scratch, why in (
-        (3, "scratch must be a text, Path or None, found 3"),
+        (3, "scratch must be a text, a path or None, found 3"),
         ("odd://a/b", "scratch odd://a/b cannot be reached"),
     ):
         with pytest.raises(ValueError, match=why):
