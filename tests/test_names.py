@@ -189,7 +189,7 @@ def test_it_is_maintained_by_the_command(spark, table, tmp_path):
     assert "through Spark" not in done.output and "1 snapshots went" in done.output
     assert rows(spark) == before
     twice = CliRunner().invoke(app, ["maintain", table, SQL, *options])
-    assert isinstance(twice.exception, ValueError) and str(twice.exception) == f"{SQL} stands twice"
+    assert isinstance(twice.exception, ValueError) and str(twice.exception) == f"{SQL} is named twice"
 
 
 @pytest.mark.proof("the command of maintenance takes the name in the check, and the diagnosis is made in Python")
