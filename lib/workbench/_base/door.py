@@ -75,6 +75,13 @@ def _check_of(function: Callable[..., Any]) -> Callable[..., Any]:
     def nothing(*arguments: Any, **named: Any) -> None:
         return None
 
+    signature = inspect.signature(function)
+    # pydantic would copy the defaults at each call, and not all of them can be copied
+    parameters = [
+        parameter if parameter.default is parameter.empty else parameter.replace(default=None)
+        for parameter in signature.parameters.values()
+    ]
+    vars(nothing)["__signature__"] = signature.replace(parameters=parameters)
     return pydantic.validate_call(config=pydantic.ConfigDict(strict=True, arbitrary_types_allowed=True))(nothing)
 
 

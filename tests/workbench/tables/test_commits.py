@@ -205,7 +205,9 @@ def refusal(spark):
 
 
 SCRIPTS = st.lists(
-    st.sampled_from(["ok", "conflict", "validation", "lost landed", "lost", "lost late", "lost until next", "bad"]),
+    st.sampled_from(
+        ["ok", "conflict", "validation", "lost landed", "lost", "lost late", "lost until next", "bad"]
+    ),
     min_size=1,
     max_size=6,
 )
