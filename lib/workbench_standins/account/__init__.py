@@ -27,6 +27,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench._base import children, settings
+from workbench._base.door import checked
 from workbench._base.errors import MissingPackageError, ProcessError
 from workbench_standins import ports
 
@@ -92,8 +93,9 @@ def python() -> Path:
     return settings.home() / ".workbench" / "ministack" / "venv" / "bin" / "python"
 
 
+@checked
 def require(interpreter: Path | None = None) -> None:
-    """Refuse where it is not installed.
+    """Require that ministack is installed.
 
     Args:
         interpreter: of its environment; left out, that of the project.
@@ -105,6 +107,7 @@ def require(interpreter: Path | None = None) -> None:
         raise MissingPackageError("ministack is not installed: make .workbench/ministack/.packages")
 
 
+@checked
 @contextmanager
 def serve(interpreter: Path | None = None) -> Iterator[Account]:
     """Serve an empty account as long as the context is open; it ends with this process too, however that ends.
@@ -130,7 +133,7 @@ def serve(interpreter: Path | None = None) -> Iterator[Account]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _started(interpreter, folder):
+def _started(interpreter: Path, folder: Path) -> tuple[children.Process, Account]:
     log = folder / "log"
     for _ in range(STARTS):
         account = Account(f"http://{ports.HOST}:{ports.choose(('aws',), {'aws': 0})['aws']}", folder)
@@ -143,7 +146,7 @@ def _started(interpreter, folder):
     raise ProcessError(f"ministack did not start: {log.read_text()[-800:]}")
 
 
-def _process(interpreter, account):
+def _process(interpreter: Path, account: Account) -> children.Process:
     own = {
         "GATEWAY_PORT": account.endpoint.rpartition(":")[2],
         "BIND_HOST": ports.HOST,
@@ -160,15 +163,15 @@ def _process(interpreter, account):
         )  # fmt: skip
 
 
-def _end(process):
-    """End it with the functions that it started, which are in its group."""
+def _end(process: children.Process) -> None:
+    """End the account with the functions that it started, which are in its process group."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
-def _ready(process, endpoint):
-    """Wait until it answers; False when it ended, as where somebody took its port meanwhile, or took too long."""
+def _ready(process: children.Process, endpoint: str) -> bool:
+    """Wait until the account answers; False when it ended (its port may be taken meanwhile) or took too long."""
     until = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < until and process.poll() is None:
         try:
