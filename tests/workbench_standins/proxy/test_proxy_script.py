@@ -6,8 +6,9 @@ import pytest
 from proxy_upstreams import recorder
 
 from workbench_standins import proxy
-from workbench_standins.proxy import ANY, COMMIT, METADATA_PUT, Match, Rule
-from workbench_standins.proxy.arrivals import access_key, plain_path
+from workbench_standins.proxy import ANY, COMMIT, METADATA_PUT, Held, Match, Passed, Rule
+from workbench_standins.proxy.arrivals import Arrival, access_key, plain_path
+from workbench_standins.proxy.gates import Gate
 
 REQUESTS = [  # method, target, what it is
     ("PUT", "/lake/wh/t/metadata/00001-1f.metadata.json", "metadata_put"),
@@ -275,3 +276,13 @@ def test_what_cannot_be_held():
         held.release()
         with pytest.raises(ValueError, match="this gate is open already: PUT of"):
             held.drop()
+
+
+def test_a_request_that_ended_behind_a_closed_gate_has_no_client_any_more():
+    """To ask for what waits raised a TypeError then."""
+    gate, arrival = Gate(), Arrival(1, "a", "PUT", "/x", lambda: False)
+    gate.arrivals.append(arrival)
+    held = Held(ANY, False, gate, None)
+    assert held.waiting() == [(Passed(1, "a", "PUT", "/x", None, "pass", None), False)]
+    arrival.finish()
+    assert held.waiting() == [(Passed(1, "a", "PUT", "/x", None, "pass", None), True)]
