@@ -3,9 +3,6 @@
 import json
 import os
 import secrets
-import subprocess
-import sys
-import time
 import urllib.request
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -15,12 +12,11 @@ from typing import Any
 from workbench._base import children, java
 from workbench._base.children import Process
 from workbench._base.errors import ArgumentError, ProcessError
-from workbench_standins import ports
+from workbench_standins import ports, processes
 from workbench_standins.ports import HOST
 
 STARTS = 5
 PATIENCE_SECONDS = 120
-POLL_SECONDS = 0.1
 OPTIONS = ["-Xmx512m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
 CONF = {
     "spark.authenticate": "true",
@@ -99,16 +95,8 @@ def _launch(
     ours = {"SPARK_HOME": str(home), "JAVA_HOME": str(java.launcher()), "SPARK_LOCAL_IP": HOST}
     [core] = home.glob("jars/spark-core_*.jar")  # a pip package does not say for which Scala it was built
     ours["SPARK_SCALA_VERSION"] = core.name.split("_")[1].split("-")[0]
-    with (folder / f"{name}.log").open("wb") as log:
-        return subprocess.Popen(
-            [
-                str(java.find()), *OPTIONS, *opened(), "-cp", f"{home}/jars/*", main,
-                "--properties-file", str(file), *arguments,
-            ],
-            env=kept | ours | {SECRET: secret},
-            cwd=folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-            preexec_fn=children.end_with_parent if sys.platform == "linux" else None,
-        )  # fmt: skip
+    words = [str(java.find()), *OPTIONS, *opened(), "-cp", f"{home}/jars/*", main, "--properties-file", str(file)]
+    return processes.launch([*words, *arguments], folder, f"{name}.log", env=kept | ours | {SECRET: secret})
 
 
 def opened() -> list[str]:
@@ -131,16 +119,11 @@ def _alive(page: int) -> int | None:
         return None
 
 
-def _until(processes: Sequence[Process], page: int, workers: int) -> bool:
+def _until(started: Sequence[Process], page: int, workers: int) -> bool:
     """Wait until the master has its workers; False when a process ended or it took too long."""
-    until = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < until and all(process.poll() is None for process in processes):
-        if _alive(page) == workers:
-            return True
-        time.sleep(POLL_SECONDS)
-    return False
+    return processes.answer(started, lambda: _alive(page) == workers, patience_seconds=PATIENCE_SECONDS)
 
 
-def _end(processes: Sequence[Process]) -> None:
-    for process in reversed(processes):  # the master last: workers that lose it would look for it
+def _end(started: Sequence[Process]) -> None:
+    for process in reversed(started):  # the master last: workers that lose it would look for it
         children.end(process, haste=False, patience_seconds=10)

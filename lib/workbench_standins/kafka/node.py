@@ -2,23 +2,20 @@
 
 import base64
 import os
-import subprocess
-import sys
-import time
 import tomllib
 import uuid
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from workbench._base import children, jars, java
 from workbench._base.children import Process
 from workbench._base.errors import ArgumentError, ProcessError
-from workbench_standins import ports
+from workbench_standins import ports, processes
 from workbench_standins.ports import HOST
 
 STARTS = 5
 PATIENCE_SECONDS = 90
-POLL_SECONDS = 0.1
 OPTIONS = [
     "-Xmx256m",
     "-XX:+UseSerialGC",
@@ -66,7 +63,7 @@ def start(folder: Path, given: int) -> tuple[Process, int]:
         port, controller = ports.choose(("broker", "controller"), {"broker": given}).values()
         configure(folder, port, controller)
         process = launch(folder, "kafka.Kafka", str(folder / "server.properties"))
-        if _ready(process, port):
+        if processes.answer([process], partial(_answers, port), patience_seconds=PATIENCE_SECONDS):
             return process, port
         children.end(process, haste=True, patience_seconds=PATIENCE_SECONDS)
         why = children.last_words(folder / "kafka.log")
@@ -115,30 +112,23 @@ def configure(folder: Path, port: int, controller: int) -> None:
 
 def launch(folder: Path, program: str, *options: str) -> Process:
     """Start a program of Kafka's, with its output in kafka.log."""
-    with (folder / "kafka.log").open("wb") as log:
-        return subprocess.Popen(
-            [str(java.find()), *OPTIONS, "-cp", os.pathsep.join(map(str, classpath())), program, *options],
-            stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=folder,
-            preexec_fn=children.end_with_parent if sys.platform == "linux" else None,
-        )  # fmt: skip
+    words = [str(java.find()), *OPTIONS, "-cp", os.pathsep.join(map(str, classpath())), program, *options]
+    return processes.launch(words, folder, "kafka.log")
 
 
 def _table() -> Any:
     return tomllib.loads((Path(__file__).parent / "jars.toml").read_text(encoding="utf-8"))["broker"]
 
 
-def _ready(process: Process, port: int) -> bool:
-    """Wait until it answers as a broker; False when it ended or took too long."""
+def _answers(port: int) -> bool:
+    """Return whether a broker answers at a port."""
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
 
-    until = time.monotonic() + PATIENCE_SECONDS
-    while process.poll() is None and time.monotonic() < until:
-        if not ports.free(port):
-            try:
-                AdminClient({"bootstrap.servers": f"{HOST}:{port}", "log_level": 0}).list_topics(timeout=2)
-                return process.poll() is None
-            except KafkaException:
-                pass
-        time.sleep(POLL_SECONDS)
-    return False
+    if ports.free(port):
+        return False
+    try:
+        AdminClient({"bootstrap.servers": f"{HOST}:{port}", "log_level": 0}).list_topics(timeout=2)
+        return True
+    except KafkaException:
+        return False

@@ -4,9 +4,6 @@ import functools
 import importlib.metadata
 import os
 import secrets
-import subprocess
-import sys
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -15,7 +12,7 @@ from typing import Any
 from workbench._base import children
 from workbench._base.children import Process
 from workbench._base.errors import ArgumentError, ProcessError
-from workbench_standins import ports
+from workbench_standins import ports, processes
 from workbench_standins.ports import HOST
 
 BUCKET, TABLE_BUCKET = "plain", "warehouse"
@@ -60,12 +57,7 @@ def start(folder: Path, keys: tuple[str, str], given: Mapping[str, int]) -> tupl
 def launch(folder: Path, ports: Mapping[str, int]) -> Process:
     """Start the process, with its output in weed.log and its data in data/."""
     (folder / "data").mkdir(exist_ok=True)
-    with (folder / "weed.log").open("wb") as log:
-        return subprocess.Popen(
-            [binary(), *flags(folder, ports)],
-            env=environment(), stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=folder,
-            preexec_fn=children.end_with_parent if sys.platform == "linux" else None,
-        )  # fmt: skip
+    return processes.launch([binary(), *flags(folder, ports)], folder, "weed.log", env=environment())
 
 
 def flags(folder: Path, ports: Mapping[str, int]) -> list[str]:
@@ -110,15 +102,15 @@ def end(process: Process, ports: Mapping[str, int], *, haste: bool) -> None:
 
 def _ready(process: Process, ports: Mapping[str, int], keys: tuple[str, str]) -> bool:
     """Wait until it has stored an object and lists namespaces; False when it ended or took too long."""
-    until = time.monotonic() + PATIENCE_SECONDS
-    questions = [functools.partial(_stores_an_object, ports, keys), functools.partial(_lists, ports, keys)]
-    while questions and process.poll() is None and time.monotonic() < until:
+    questions = [_stores_an_object, _lists]
+
+    def ready() -> bool:
         with suppress(OSError, ValueError, LookupError):
-            if questions[0]():
+            while questions and questions[0](ports, keys):
                 questions.pop(0)
-                continue
-        time.sleep(POLL_SECONDS)  # between two requests, to leave it the processor
-    return not questions and process.poll() is None
+        return not questions
+
+    return processes.answer([process], ready, patience_seconds=PATIENCE_SECONDS, poll_seconds=POLL_SECONDS)
 
 
 def _stores_an_object(ports: Mapping[str, int], keys: tuple[str, str]) -> bool:
