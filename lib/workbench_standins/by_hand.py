@@ -4,17 +4,24 @@ import os
 import signal
 import tempfile
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:  # at run time each is imported by the function that serves it
+    from workbench_standins.cluster import Cluster
+    from workbench_standins.proxy import Proxy
+    from workbench_standins.s3 import Server
+
+Say = Callable[[str], object]
 _print = partial(print, flush=True)
 
 
 @contextmanager
 def interrupted() -> Iterator[threading.Event]:
-    """Give an event that is set by the signals that end a server by hand."""
+    """Yield an event that is set by the signals that end a server by hand."""
     ended = threading.Event()
     numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
     before = {number: signal.signal(number, lambda *_: ended.set()) for number in numbers}
@@ -31,16 +38,16 @@ def s3(
     port: int = 8333,
     catalog_port: int = 8181,
     faults: str | None = None,
-    say: Callable = _print,
+    say: Say = _print,
 ) -> None:
     """Serve S3 and its catalog until SIGINT, SIGTERM or SIGHUP.
 
     Args:
-        folder: where the data stay; None makes a throw-away one.
+        folder: where the data stay; None makes a temporary one.
         port: TCP port of S3 on 127.0.0.1; 0 takes a free one.
         catalog_port: the same for the REST catalog.
         faults: script of the ordering proxy, which then stands before both, each with a count of its own.
-        say: called with each line that tells what there is, none of which holds a key.
+        say: called with each line that describes the server; none of them holds a key.
 
     Raises:
         ValueError: an argument or the script is invalid, a port or the folder cannot be had.
@@ -54,13 +61,15 @@ def s3(
             server, fronts = _behind_proxies(living, folder, port, catalog_port, faults)
         else:
             server = living.enter_context(servers.serve(folder, port=port, catalog_port=catalog_port))
-            fronts = ()
+            fronts = []
         for line in _lines(server, fronts, stays=folder is not None):
             say(line)
         ended.wait()
 
 
-def _behind_proxies(living, folder, port, catalog_port, faults):
+def _behind_proxies(
+    living: ExitStack, folder: str | None, port: int, catalog_port: int, faults: str
+) -> tuple["Server", list["Proxy"]]:
     """Start a server on free ports and a proxy before each of its two addresses."""
     from workbench_standins import proxy
     from workbench_standins import s3 as servers
@@ -74,29 +83,29 @@ def _behind_proxies(living, folder, port, catalog_port, faults):
     return server, fronts
 
 
-def _lines(server, fronts, *, stays):
+def _lines(server: "Server", fronts: Sequence["Proxy"], *, stays: bool) -> Iterator[str]:
     from workbench_standins.s3 import BUCKET, TABLE_BUCKET
 
-    at = [front.endpoint for front in fronts] or [server.endpoint, server.catalog_endpoint]
-    yield f"S3       {at[0]}  bucket {BUCKET}"
-    yield f"catalog  {at[1]}  Iceberg REST, warehouse s3://{TABLE_BUCKET}"
+    s3_address, catalog = [front.endpoint for front in fronts] or [server.endpoint, server.catalog_endpoint]
+    yield f"S3       {s3_address}  bucket {BUCKET}"
+    yield f"catalog  {catalog}  Iceberg REST, warehouse s3://{TABLE_BUCKET}"
     for client in fronts[0].clients if fronts else ():
         yield f"client   {client}: S3 {fronts[0].endpoint_of(client)}, catalog {fronts[1].endpoint_of(client)}"
     yield f"keys     . {server.folder / 'env'}  sets AWS_ACCESS_KEY_ID and the rest; only you can read it"
     yield f"Ctrl-C ends it; {_stays(server.folder, stays=stays)}"
 
 
-def _stays(folder, *, stays):
+def _stays(folder: Path | None, *, stays: bool) -> str:
     return f"the data stay in {folder}" if stays else "nothing stays"
 
 
-def kafka(folder: str | None = None, *, port: int = 9092, say: Callable = _print) -> None:
+def kafka(folder: str | None = None, *, port: int = 9092, say: Say = _print) -> None:
     """Serve Kafka until SIGINT, SIGTERM or SIGHUP.
 
     Args:
-        folder: where the data stay; None makes a throw-away one.
+        folder: where the data stay; None makes a temporary one.
         port: TCP port on 127.0.0.1; 0 takes a free one.
-        say: called with each line that tells what there is.
+        say: called with each line that describes the broker.
 
     Raises:
         ValueError: an argument is invalid, the port or the folder cannot be had, a jar is missing.
@@ -110,11 +119,11 @@ def kafka(folder: str | None = None, *, port: int = 9092, say: Callable = _print
         ended.wait()
 
 
-def fetch_kafka(say: Callable = _print) -> None:
+def fetch_kafka(say: Say = _print) -> None:
     """Fetch the Kafka broker's jars into the user's cache.
 
     Raises:
-        ValueError: one cannot be had.
+        ValueError: a jar cannot be downloaded.
     """
     from workbench_standins.kafka import node
 
@@ -128,17 +137,17 @@ def cluster(
     cores: int = 1,
     memory: str = "1g",
     applications: int = 2,
-    say: Callable = _print,
+    say: Say = _print,
 ) -> None:
     """Serve a standalone Spark cluster until SIGINT, SIGTERM or SIGHUP.
 
     Args:
-        port: as for `cluster.serve`, as are the others.
-        workers: how many.
-        cores: of a worker, for an application.
-        memory: of a worker, for an application.
-        applications: how many side by side.
-        say: called with each line that tells what there is, none of which holds the secret.
+        port: as of `cluster.serve`.
+        workers: as of `cluster.serve`.
+        cores: as of `cluster.serve`.
+        memory: as of `cluster.serve`.
+        applications: as of `cluster.serve`.
+        say: called with each line that describes the cluster; none of them holds the secret.
 
     Raises:
         ValueError: an argument is invalid, or the port cannot be had.
@@ -146,8 +155,8 @@ def cluster(
     """
     from workbench_standins import cluster as clusters
 
-    sizes = {"port": port, "workers": workers, "cores": cores, "memory": memory, "applications": applications}
-    with interrupted() as ended, clusters.serve(**sizes) as running, _variables(running) as file:
+    serving = clusters.serve(port=port, workers=workers, cores=cores, memory=memory, applications=applications)
+    with interrupted() as ended, serving as running, _variables(running) as file:
         each = f"{cores} core{'s' if cores > 1 else ''} and {memory} for a session"
         say(f"Spark cluster on {running.master}: {workers} workers of {each}")
         say(f"sessions side by side: {applications}; one more waits until another ends")
@@ -158,7 +167,7 @@ def cluster(
 
 
 @contextmanager
-def _variables(running):
+def _variables(running: "Cluster") -> Iterator[str]:
     """Write the variables of a cluster to a file of the owner's, gone with the cluster."""
     handle, name = tempfile.mkstemp(prefix="workbench-cluster-", suffix=".env")  # mkstemp: 0600
     with os.fdopen(handle, "w", encoding="utf-8") as file:

@@ -5,34 +5,37 @@ import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import AbstractAsyncContextManager, contextmanager
+from typing import Any, TypeVar
+
+T = TypeVar("T")
 
 
 @contextmanager
 def on_thread(
-    serve: Callable[[], AbstractAsyncContextManager], *, name: str
-) -> Iterator[tuple[object, Callable[..., object]]]:
+    serve: Callable[[], AbstractAsyncContextManager[T]], *, name: str
+) -> Iterator[tuple[T, Callable[..., Any]]]:
     """Serve from a thread as long as the context is open.
 
     Args:
-        serve: called on the loop; returns the context in which is served.
+        serve: called on the loop; returns the context in which the server runs.
         name: of the thread.
 
     Yields:
-        (what the context of `serve` gives, function that calls another one on the loop, and returns its answer).
-        Once the server has ended it calls it here: what is left can still be looked at.
+        (value of the context of `serve`, function that calls another one on the loop and returns its answer).
+        After the server's end that function calls the other one directly, so that counts and logs can be read.
 
     Raises:
-        BaseException: what `serve`, or the beginning of its context, raises.
+        BaseException: what `serve`, or entering its context, raises.
     """
-    begun = Future()
+    begun: Future[tuple[T, asyncio.AbstractEventLoop, asyncio.Event]] = Future()
 
-    async def run():
+    async def run() -> None:
         stop = asyncio.Event()
         async with serve() as served:
             begun.set_result((served, asyncio.get_running_loop(), stop))
             await stop.wait()
 
-    def work():
+    def work() -> None:
         try:
             asyncio.run(run())
         except BaseException as error:
@@ -40,10 +43,10 @@ def on_thread(
                 raise
             begun.set_exception(error)
 
-    async def called(function, arguments, options):
+    async def called(function: Callable[..., Any], arguments: Any, options: Any) -> Any:
         return function(*arguments, **options)
 
-    def call(function, *arguments, **options):
+    def call(function: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
         if loop.is_closed():
             return function(*arguments, **options)
         return asyncio.run_coroutine_threadsafe(called(function, arguments, options), loop).result()

@@ -2,38 +2,43 @@
 
 import random
 import socket
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from typing import Annotated
+
+from annotated_types import Ge, Le
 
 from workbench._base.errors import ProcessError
 
 HOST = "127.0.0.1"
+Port = Annotated[int, Ge(0), Le(65535)]  # 0: any free one
 RANGE = range(12_000, 32_000)  # below those that outgoing connections take meanwhile
 
 
-def free(port):
-    """Say whether a port can be listened on now."""
+def free(port: int) -> bool:
+    """Return whether a server could listen on a port now."""
     with suppress(OSError), socket.create_server((HOST, port)):
         return True
     return False
 
 
-def choose(names, wanted):
-    """Return a port for everything that listens, those that are wanted by number as they are.
+def choose(names: Sequence[str], given: Mapping[str, int]) -> dict[str, int]:
+    """Return a port for each name: the given one, else a free one.
 
     Args:
         names: of what listens.
-        wanted: name to port, 0 for any.
+        given: name to port; 0 for any.
 
     Returns:
-        dict, the wanted ones first.
+        dict of name to port, the given ones first.
 
     Raises:
-        ChildProcessError: there are too few.
+        ChildProcessError: there are too few free ports.
     """
-    found = {name: port for name, port in wanted.items() if port}
+    chosen = {name: port for name, port in given.items() if port}
     for port in random.SystemRandom().sample(RANGE, len(RANGE)):
-        if not (left := [name for name in names if name not in found]):
-            return found
-        if port not in found.values() and free(port):
-            found[left[0]] = port
+        if not (missing := [name for name in names if name not in chosen]):
+            return chosen
+        if port not in chosen.values() and free(port):
+            chosen[missing[0]] = port
     raise ProcessError(f"there are no free ports on {HOST}")

@@ -16,19 +16,20 @@ Memory limits, cold starts and throttling are not there.
 import os
 import shutil
 import signal
-import subprocess
 import tempfile
-import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-from workbench._base import children, settings
+from workbench._base import settings
+from workbench._base.children import Process
+from workbench._base.door import checked
 from workbench._base.errors import MissingPackageError, ProcessError
-from workbench_standins import ports
+from workbench_standins import ports, processes
 
 REGION = "us-east-1"
 KEYS = {"aws_access_key_id": "test", "aws_secret_access_key": "test"}  # whose access key is no account's number
@@ -92,8 +93,9 @@ def python() -> Path:
     return settings.home() / ".workbench" / "ministack" / "venv" / "bin" / "python"
 
 
+@checked
 def require(interpreter: Path | None = None) -> None:
-    """Refuse where it is not installed.
+    """Require that ministack is installed.
 
     Args:
         interpreter: of its environment; left out, that of the project.
@@ -105,6 +107,7 @@ def require(interpreter: Path | None = None) -> None:
         raise MissingPackageError("ministack is not installed: make .workbench/ministack/.packages")
 
 
+@checked
 @contextmanager
 def serve(interpreter: Path | None = None) -> Iterator[Account]:
     """Serve an empty account as long as the context is open; it ends with this process too, however that ends.
@@ -130,12 +133,12 @@ def serve(interpreter: Path | None = None) -> Iterator[Account]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
-def _started(interpreter, folder):
+def _started(interpreter: Path, folder: Path) -> tuple[Process, Account]:
     log = folder / "log"
     for _ in range(STARTS):
         account = Account(f"http://{ports.HOST}:{ports.choose(('aws',), {'aws': 0})['aws']}", folder)
         process = _process(interpreter, account)
-        if _ready(process, account.endpoint):
+        if processes.answer([process], partial(_answers, account.endpoint), patience_seconds=PATIENCE_SECONDS):
             return process, account
         _end(process)
         if TAKEN not in log.read_text():
@@ -143,7 +146,7 @@ def _started(interpreter, folder):
     raise ProcessError(f"ministack did not start: {log.read_text()[-800:]}")
 
 
-def _process(interpreter, account):
+def _process(interpreter: Path, account: Account) -> Process:
     own = {
         "GATEWAY_PORT": account.endpoint.rpartition(":")[2],
         "BIND_HOST": ports.HOST,
@@ -152,28 +155,19 @@ def _process(interpreter, account):
         "TMPDIR": str(account.folder),
     }
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "PYTHON"))}
-    with (account.folder / "log").open("wb") as log:
-        return subprocess.Popen(
-            [str(interpreter), "-m", "ministack"],
-            env=clean | own, cwd=account.folder, stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-            start_new_session=True, preexec_fn=children.end_with_parent,
-        )  # fmt: skip
+    words = [str(interpreter), "-m", "ministack"]
+    return processes.launch(words, account.folder, "log", env=clean | own, start_new_session=True)
 
 
-def _end(process):
-    """End it with the functions that it started, which are in its group."""
+def _end(process: Process) -> None:
+    """End the account with the functions that it started, which are in its process group."""
     with suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     process.wait()
 
 
-def _ready(process, endpoint):
-    """Wait until it answers; False when it ended, as where somebody took its port meanwhile, or took too long."""
-    until = time.monotonic() + PATIENCE_SECONDS
-    while time.monotonic() < until and process.poll() is None:
-        try:
-            urllib.request.urlopen(f"{endpoint}/_ministack/health", timeout=5).read()
-            return process.poll() is None
-        except OSError:
-            time.sleep(0.1)
+def _answers(endpoint: str) -> bool:
+    with suppress(OSError), urllib.request.urlopen(f"{endpoint}/_ministack/health", timeout=5) as health:
+        health.read()
+        return True
     return False

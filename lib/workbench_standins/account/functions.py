@@ -2,6 +2,7 @@
 
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ class Deployed:
 
     Attributes:
         queue: address of the queue that feeds it.
-        dead_letters: address of the queue of what it never took.
+        dead_letters: address of the queue that gets the messages it never took.
     """
 
     queue: str
@@ -30,7 +31,7 @@ def deploy(
     zip_path: Path,
     *,
     handler: str,
-    variables: dict[str, str],
+    variables: Mapping[str, str],
     name: str = "ingest",
     batch: int = 10,
     concurrency: int = 2,

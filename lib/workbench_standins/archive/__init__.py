@@ -13,18 +13,22 @@ accepts any signature and keeps everything in memory. boto3, PyIceberg and Spark
 
 What it does and where moto alone differs: docs/archive.md. The parts:
 
-    retrieval, rules     pure: the life of a retrieval, lifecycle rules
-    store, controls      what there is besides buckets and bytes, and what it can be asked
-    patches, child       moto corrected, the process
+    retrieval, rules     pure functions: the life of a retrieval, lifecycle rules
+    store, controls      the state beside buckets and bytes, and the requests that read and change it
+    patches, child       moto corrected, and the process that serves it
 """
 
 import importlib.util
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Any
 
-from workbench._base.errors import ArgumentError, MissingPackageError
+from workbench._base.door import checked
+from workbench._base.errors import MissingPackageError
 from workbench_standins.archive import child
+from workbench_standins.ports import HOST, Port
 
 __all__ = ["START", "Clock", "Store", "serve"]
 
@@ -39,16 +43,19 @@ class Clock:
 
     endpoint: str
 
-    def now(self):
-        """Return the store's time, a datetime in UTC."""
+    def now(self) -> datetime:
+        """Return the store's time, in UTC."""
         return datetime.fromisoformat(child.ask(self.endpoint, "now"))
 
-    def advance(self, seconds=0, *, hours=0, days=0):
-        """Move the clock forward; retrievals end, copies expire, lifecycle rules act. Returns the new time."""
-        if any(isinstance(n, bool) or not isinstance(n, int | float) for n in (seconds, hours, days)):
-            raise ArgumentError(f"the clock goes forward by numbers, not {seconds!r}, {hours!r}, {days!r}")
-        moved = seconds + 3600 * hours + 86_400 * days
-        return datetime.fromisoformat(child.ask(self.endpoint, "advance", seconds=moved))
+    @checked
+    def advance(self, seconds: float = 0, *, hours: float = 0, days: float = 0) -> datetime:
+        """Move the clock forward and return the new time; retrievals end, copies expire, lifecycle rules act.
+
+        Raises:
+            ValueError: the sum of the arguments is negative, or the clock would pass its last year.
+        """
+        seconds = float(seconds + 3600 * hours + 86_400 * days)
+        return datetime.fromisoformat(child.ask(self.endpoint, "advance", seconds=seconds))
 
 
 @dataclass(frozen=True)
@@ -62,11 +69,11 @@ class Store:
     endpoint: str
 
     @property
-    def clock(self):
+    def clock(self) -> Clock:
         """The store's clock: now(), advance(seconds, hours=, days=)."""
         return Clock(self.endpoint)
 
-    def client(self, **config):
+    def client(self, **config: Any) -> Any:
         """Return a boto3 S3 client for it; `config` goes to botocore's Config."""
         import boto3
         from botocore.config import Config
@@ -80,7 +87,7 @@ class Store:
             config=Config(proxies={}, s3={"addressing_style": "path"}, **config),
         )
 
-    def properties(self):
+    def properties(self) -> dict[str, str]:
         """Return the catalog properties with which Iceberg's S3FileIO and PyIceberg reach it."""
         return {
             "s3.endpoint": self.endpoint,
@@ -91,61 +98,89 @@ class Store:
             "client.region": REGION,
         }
 
-    def set(self, *, latency_s=None, expedited=None, restore_status=None):
-        """Set what goes wrong; what is None stays.
+    @checked
+    def set(
+        self, *, latency_s: float | None = None, expedited: bool | None = None, restore_status: bool | None = None
+    ) -> None:
+        """Set what goes wrong; a setting that is None stays as it is.
 
         Args:
-            latency_s: seconds that every request is held back.
+            latency_s: seconds by which every request is delayed, from 0.
             expedited: False: an expedited retrieval is refused for want of capacity (503).
-            restore_status: False: listings tell nothing of restores, as those of other stores.
+            restore_status: False: listings say nothing about restores, as those of other stores.
         """
         child.ask(self.endpoint, "set", latency_s=latency_s, expedited=expedited, restore_status=restore_status)
 
-    def requests(self):
-        """Return how many requests came, by operation (HeadObject, ListObjectsV2 …), refused ones included."""
-        return child.ask(self.endpoint, "requests")
+    def requests(self) -> dict[str, int]:
+        """Return the number of requests by operation (HeadObject, ListObjectsV2 …), refused ones included."""
+        counts: dict[str, int] = child.ask(self.endpoint, "requests")
+        return counts
 
-    def restores(self):
+    def restores(self) -> list[dict[str, Any]]:
         """Return every RestoreObject request in order: dicts of bucket, key, version_id, tier, status.
 
         Statuses 202 and 200 are those S3 charges for.
         """
-        return child.ask(self.endpoint, "restores")
+        restores: list[dict[str, Any]] = child.ask(self.endpoint, "restores")
+        return restores
 
-    def stuck(self, bucket, key):
+    @checked
+    def stuck(self, bucket: str, key: str) -> None:
         """Let an object's next retrieval never end."""
         child.ask(self.endpoint, "stuck", bucket=bucket, key=key)
 
-    def archive_tier(self, bucket, key, tier):
+    @checked
+    def archive_tier(self, bucket: str, key: str, tier: str) -> None:
         """Put an object of Intelligent-Tiering in ARCHIVE_ACCESS or DEEP_ARCHIVE_ACCESS, as a long rest does."""
         child.ask(self.endpoint, "access_tier", bucket=bucket, key=key, tier=tier)
 
-    def move(self, bucket, key, storage_class):
+    @checked
+    def move(self, bucket: str, key: str, storage_class: str) -> None:
         """Give an object another class in place, as a lifecycle rule does; it keeps its time and bytes."""
         child.ask(self.endpoint, "storage_class", bucket=bucket, key=key, storage_class=storage_class)
 
-    def plant(self, bucket, prefix, count, *, size=16, storage_class="GLACIER", restored=0):
-        """Put many objects at once (`prefix` and a number of six digits), the first with a restored copy."""
+    @checked
+    def plant(
+        self,
+        bucket: str,
+        prefix: str,
+        count: int,
+        *,
+        size: int = 16,
+        storage_class: str = "GLACIER",
+        restored: int = 0,
+    ) -> None:
+        """Put many objects at once, past HTTP.
+
+        Args:
+            bucket: that they are put in.
+            prefix: of each key; a number of six digits follows.
+            count: how many objects.
+            size: bytes of each.
+            storage_class: of each.
+            restored: how many of them, the first ones, have a restored copy.
+        """
         child.ask(
             self.endpoint, "plant", bucket=bucket, prefix=prefix, count=count, size=size,
             storage_class=storage_class, restored=restored,
         )  # fmt: skip
 
 
+@checked
 @contextmanager
-def serve(*, port=0, start=START, restore_status=True):
-    """Run a store as long as the context is open; it ends with this process too.
+def serve(*, port: Port = 0, start: datetime = START, restore_status: bool = True) -> Iterator[Store]:
+    """Serve a store as long as the context is open; it ends with this process too.
 
     Args:
         port: TCP port on 127.0.0.1; 0 takes a free one.
-        start: datetime at which its clock stands; UTC when naive.
-        restore_status: whether listings tell the state of restores.
+        start: time at which its clock stands; UTC when naive.
+        restore_status: whether listings say in which state restores are.
 
     Yields:
         Store.
 
     Raises:
-        ValueError: an argument does not go, or the port cannot be had.
+        ValueError: an argument is invalid, or the port cannot be had.
         ModuleNotFoundError: moto or boto3 is not installed.
     """
     for package in ("moto", "boto3", "flask"):
@@ -153,11 +188,7 @@ def serve(*, port=0, start=START, restore_status=True):
             raise MissingPackageError(
                 f"{package} is not installed: pip install 'iceberg-workbench[archive]'", name=package
             )
-    if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
-        raise ArgumentError(f"port must be a whole number from 0 to 65535; got {port!r}")
-    if not isinstance(start, datetime):
-        raise ArgumentError(f"start must be a datetime; got {start!r}")
     start = start if start.tzinfo else start.replace(tzinfo=UTC)
-    settings = {"port": port, "start": child.utc(start), "restore_status": restore_status}
-    with child.running(settings) as taken:
-        yield Store(f"http://{child.HOST}:{taken}")
+    settings = {"port": int(port), "start": child.utc(start), "restore_status": restore_status}
+    with child.running(settings) as served:
+        yield Store(f"http://{HOST}:{served}")

@@ -8,8 +8,10 @@ import json
 import os
 import sys
 import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from typing import Any
 
 from workbench._base import children
 from workbench._base.errors import ArgumentError
@@ -18,26 +20,28 @@ from workbench_standins.archive.store import State
 from workbench_standins.ports import HOST
 
 CONTROLS = "/_store/"
+Respond = Callable[..., Any]  # start_response of WSGI
+Application = Callable[[dict[str, Any], Respond], Iterable[bytes]]
 
 
 @contextmanager
-def running(settings):
-    """Run a child with these settings; gives its port.
+def running(settings: Mapping[str, Any]) -> Iterator[int]:
+    """Run a child with these settings and yield its port.
 
     Raises:
         ValueError: the port cannot be had.
         ChildProcessError: it did not start.
     """
     env = {"MOTO_DISABLE_GLOBAL_CORS": "true", "MOTO_S3_DEFAULT_MAX_KEYS": "1000"}
-    with children.serving(__name__, settings, name="archive store", env=env) as said:
-        yield said["port"]
+    with children.serving(__name__, settings, name="archive store", env=env) as answer:
+        yield answer["port"]
 
 
-def ask(endpoint, control, **arguments):
-    """Ask a running store for a control; returns its answer.
+def ask(endpoint: str, control: str, **arguments: Any) -> Any:
+    """Send a control to a running store and return its answer.
 
     Raises:
-        ValueError: the control does not go.
+        ValueError: the store refuses the control.
         ConnectionError: no store answers at the endpoint.
     """
     import urllib.error
@@ -58,8 +62,8 @@ def ask(endpoint, control, **arguments):
         raise ConnectionError(f"no archive store answers at {endpoint}: {error}") from None
 
 
-def main():
-    """Be the child."""
+def main() -> None:
+    """Serve as the child, until standard input ends."""
     import threading
 
     from werkzeug.serving import make_server
@@ -69,7 +73,7 @@ def main():
     state = State(start, restore_status=settings["restore_status"])
     patches.install(state)
     try:
-        server = make_server(
+        server: Any = make_server(
             HOST, settings["port"], application(state), threaded=True, request_handler=_handler(state)
         )
     except (OSError, SystemExit):
@@ -82,16 +86,16 @@ def main():
     os._exit(0)  # nothing here outlives the process, and open connections shall not delay its end
 
 
-def application(state):
+def application(state: State) -> Application:
     """Return the WSGI application: moto's S3 behind the store's latency, counts and controls."""
     from moto.moto_server.werkzeug_app import create_backend_app
 
     s3 = create_backend_app("s3")
     s3.debug = False
 
-    def call(environ, start_response):
+    def call(environ: dict[str, Any], start_response: Respond) -> Iterable[bytes]:
         if environ.get("HTTP_HOST", "").partition(":")[0] not in (HOST, "localhost"):
-            return _answer(start_response, 403, {"error": f"this store is {HOST} and nobody else"})
+            return _answer(start_response, 403, {"error": f"this store answers at {HOST} only"})
         path = environ["PATH_INFO"]
         if path.startswith(CONTROLS):
             return _control(state, path.removeprefix(CONTROLS), environ, start_response)
@@ -100,15 +104,18 @@ def application(state):
         if state.latency_s:
             time.sleep(state.latency_s)
 
-        def without_name(status, headers, *rest):  # moto's own; the handler says whose server this is
-            return start_response(status, [one for one in headers if one[0].lower() != "server"], *rest)
+        # moto's own name; the handler says whose server this is
+        def without_name(status: str, headers: list[tuple[str, str]], *rest: Any) -> Any:
+            return start_response(
+                status, [(name, text) for name, text in headers if name.lower() != "server"], *rest
+            )
 
         return s3(environ, without_name)
 
     return call
 
 
-def operation(method, path, query):
+def operation(method: str, path: str, query: str) -> str:
     """Return the name of the S3 operation that a path-style request is, as far as the store counts them."""
     bucket_only = "/" not in path.strip("/")
     words = {part.partition("=")[0] for part in query.split("&")}
@@ -117,20 +124,15 @@ def operation(method, path, query):
     if bucket_only and method == "GET" and path != "/":
         if words & {"versioning", "lifecycle", "location", "tagging", "policy"}:
             return "GetBucketSettings"
-        return (
-            "ListObjectVersions"
-            if "versions" in words
-            else "ListObjectsV2"
-            if "list-type" in words
-            else "ListObjects"
-        )
-    return {"HEAD": "Head", "GET": "Get", "PUT": "Put", "DELETE": "Delete", "POST": "Post"}.get(method, method) + (
-        "Bucket" if bucket_only else "Object"
-    )
+        if "versions" in words:
+            return "ListObjectVersions"
+        return "ListObjectsV2" if "list-type" in words else "ListObjects"
+    known = method in ("HEAD", "GET", "PUT", "DELETE", "POST")
+    return (method.capitalize() if known else method) + ("Bucket" if bucket_only else "Object")
 
 
-def _control(state, name, environ, start_response):
-    """Answer a control. A web page cannot send one: its JSON needs a permission, which nobody gives."""
+def _control(state: State, name: str, environ: Mapping[str, Any], start_response: Respond) -> Iterable[bytes]:
+    """Answer a control. A web page cannot send one: browsers ask for a permission first, which is not given."""
     from workbench_standins.archive import controls
 
     if environ.get("CONTENT_TYPE") != "application/json" or environ["REQUEST_METHOD"] != "POST":
@@ -142,7 +144,7 @@ def _control(state, name, environ, start_response):
         return _answer(start_response, 400, {"error": str(error)})
 
 
-def _answer(start_response, status, value):
+def _answer(start_response: Respond, status: int, value: Any) -> Iterable[bytes]:
     body = json.dumps(value).encode()
     start_response(
         f"{status} {'OK' if status == 200 else 'Refused'}",
@@ -151,21 +153,21 @@ def _answer(start_response, status, value):
     return [body]
 
 
-def _handler(state):
+def _handler(state: State) -> Any:
     from moto.moto_server.werkzeug_app import MotoRequestHandler
 
     class Handler(MotoRequestHandler):
-        """Says who it is as S3 does, as long as its listings tell what S3's tell, and logs nothing."""
+        """Names itself as S3 does where its listings say what S3's say, and logs nothing."""
 
-        def version_string(self):
+        def version_string(self) -> str:
             return "AmazonS3" if state.restore_status else "workbench"
 
-        def log(self, *args, **kwargs):
+        def log(self, *args: Any, **kwargs: Any) -> None:
             pass
 
     return Handler
 
 
-def utc(moment):
-    """Return a datetime as text that the controls exchange."""
+def utc(moment: datetime) -> str:
+    """Return a datetime as the text that controls exchange."""
     return moment.astimezone(UTC).isoformat()

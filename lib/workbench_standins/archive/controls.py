@@ -1,20 +1,28 @@
-"""What the store can be asked besides S3: its clock, what goes wrong, what it was asked. JSON in, JSON out."""
+"""Requests to the store besides S3: its clock, what goes wrong, counts of requests. JSON in, JSON out."""
 
 import math
+from collections.abc import Callable, Mapping
 from datetime import timedelta
+from typing import Annotated, Any
 
+from annotated_types import Ge, Lt
+
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench_standins.archive import patches
 from workbench_standins.archive.retrieval import ACCESS_TIERS
+from workbench_standins.archive.store import State
 
 LATEST = 8000  # the year in which the clock ends
+Seconds = Annotated[float, Ge(0), Lt(math.inf)]
+Count = Annotated[int, Ge(0)]
 
 
-def answer(state, name, arguments):
+def answer(state: State, name: str, arguments: Mapping[str, Any]) -> Any:
     """Answer a control by its name.
 
     Raises:
-        ValueError: there is no such control, or its arguments do not go.
+        ValueError: there is no such control, or its arguments are invalid.
     """
     from moto.s3.exceptions import S3ClientError
 
@@ -28,83 +36,88 @@ def answer(state, name, arguments):
         raise ArgumentError(f"{name}: {error.message}") from None
 
 
-def _now(state):
+def _now(state: State) -> str:
     return state.now().isoformat()
 
 
-def _advance(state, seconds):
-    if not isinstance(seconds, int | float) or not 0 <= seconds < math.inf:
-        raise ArgumentError(f"the clock goes forward by a number of seconds, not {seconds!r}")
+@checked
+def _advance(state: State, seconds: Seconds) -> str:
     if (state.now() + timedelta(seconds=seconds)).year >= LATEST:
         raise ArgumentError(f"the clock ends in the year {LATEST}")
     return state.advance(seconds, patches.backend()).isoformat()
 
 
-def _set(state, latency_s=None, expedited=None, restore_status=None):
-    if latency_s is not None and not (isinstance(latency_s, int | float) and 0 <= latency_s < math.inf):
-        raise ArgumentError(f"latency_s is a number of seconds from 0, not {latency_s!r}")
+@checked
+def _set(
+    state: State,
+    latency_s: Seconds | None = None,
+    expedited: bool | None = None,
+    restore_status: bool | None = None,
+) -> None:
     with state.lock:
         state.latency_s = state.latency_s if latency_s is None else float(latency_s)
-        state.expedited = state.expedited if expedited is None else bool(expedited)
-        state.restore_status = state.restore_status if restore_status is None else bool(restore_status)
+        state.expedited = state.expedited if expedited is None else expedited
+        state.restore_status = state.restore_status if restore_status is None else restore_status
 
 
-def _requests(state):
+def _requests(state: State) -> dict[str, int]:
     with state.lock:
         return dict(sorted(state.requests.items()))
 
 
-def _restores(state):
+def _restores(state: State) -> list[dict[str, Any]]:
     with state.lock:
         return list(state.restores)
 
 
-def _stuck(state, bucket, key):
+@checked
+def _stuck(state: State, bucket: str, key: str) -> None:
     _object(bucket, key).stuck = True
 
 
-def _access_tier(state, bucket, key, tier):
-    found = _object(bucket, key)
-    if found.storage_class != "INTELLIGENT_TIERING" or tier not in ACCESS_TIERS:
+@checked
+def _access_tier(state: State, bucket: str, key: str, tier: str) -> None:
+    stored = _object(bucket, key)
+    if stored.storage_class != "INTELLIGENT_TIERING" or tier not in ACCESS_TIERS:
         raise ArgumentError(
-            f"{key} is of class {found.storage_class} and the tier {tier!r}; only objects of INTELLIGENT_TIERING "
+            f"{key} is of class {stored.storage_class} and the tier {tier!r}; only objects of INTELLIGENT_TIERING "
             f"are in {' or '.join(ACCESS_TIERS)}"
         )
     with state.lock:
-        found.access_tier, found.retrieval = tier, None
+        stored.access_tier, stored.retrieval = tier, None
 
 
-def _storage_class(state, bucket, key, storage_class):
-    found = _object(bucket, key)
+@checked
+def _storage_class(state: State, bucket: str, key: str, storage_class: str) -> None:
+    stored = _object(bucket, key)
     with state.lock:
-        found.set_storage_class(storage_class)
-        found.retrieval = None
+        stored.set_storage_class(storage_class)
+        stored.retrieval = None
 
 
-def _plant(state, bucket, prefix, count, size=16, storage_class="GLACIER", restored=0):
-    if any(isinstance(n, bool) or not isinstance(n, int) or n < 0 for n in (count, size, restored)):
-        raise ArgumentError(
-            f"count, size and restored are whole numbers from 0, not {count!r}, {size!r}, {restored!r}"
-        )
+@checked
+def _plant(
+    state: State, bucket: str, prefix: str, count: Count, size: Count, storage_class: str, restored: Count
+) -> None:
     with state.lock:
         patches.plant(
             state, bucket, prefix=prefix, count=count, size=size, storage_class=storage_class, restored=restored
         )
 
 
-def _object(bucket, key):
+def _object(bucket: str, key: str) -> Any:
     from moto.s3.exceptions import S3ClientError
 
     try:
-        found = patches.backend().get_object(bucket, key)
+        stored = patches.backend().get_object(bucket, key)
     except S3ClientError as error:
         raise ArgumentError(f"{bucket}: {error.message}") from None
-    if found is None:
+    if stored is None:
         raise ArgumentError(f"there is no object {key} in {bucket}")
-    return found
+    return stored
 
 
-_CONTROLS = {
+_CONTROLS: dict[str, Callable[..., Any]] = {
     "now": _now, "advance": _advance, "set": _set, "requests": _requests, "restores": _restores,
     "stuck": _stuck, "access_tier": _access_tier, "storage_class": _storage_class, "plant": _plant,
 }  # fmt: skip

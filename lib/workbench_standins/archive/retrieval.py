@@ -23,16 +23,16 @@ TAKES = {
 
 
 class Refused(WorkbenchError, Exception):
-    """A request that S3 does not take: its status and code."""
+    """A request that S3 refuses: its status and code."""
 
-    def __init__(self, status, code, message):
+    def __init__(self, status: int, code: str, message: str) -> None:
         super().__init__(message)
         self.status, self.code, self.message = status, code, message
 
 
 @dataclass(frozen=True)
 class Retrieval:
-    """What was asked for an object.
+    """A retrieval that was requested for an object.
 
     Attributes:
         tier: Bulk, Standard or Expedited.
@@ -46,41 +46,50 @@ class Retrieval:
     ready: datetime
     expires: datetime | None = None
 
-    def ongoing(self, now):
-        """Say whether it is under way."""
+    def ongoing(self, now: datetime) -> bool:
+        """Return whether it is under way."""
         return now < self.ready
 
-    def gone(self, now):
-        """Say whether its copy has expired."""
-        return self.days is not None and now >= (self.expires or midnight_after(self.ready, self.days))
+    def gone(self, now: datetime) -> bool:
+        """Return whether its copy has expired."""
+        expires = self.expiry()
+        return expires is not None and now >= expires
 
-    def header(self, now):
+    def header(self, now: datetime) -> str | None:
         """Return the value of x-amz-restore; None when the copy is gone."""
         if self.gone(now):
             return None
         if self.ongoing(now):
             return 'ongoing-request="true"'
-        if self.days is None:
+        if (expires := self.expiry()) is None:
             return 'ongoing-request="false"'
-        expires = self.expiry()
         return f'ongoing-request="false", expiry-date="{expires:%a, %d %b %Y %H:%M:%S} GMT"'
 
-    def expiry(self):
-        """Return when the copy expires or will; None where there is none."""
+    def expiry(self) -> datetime | None:
+        """Return when the copy expires; None where there is no copy."""
         return None if self.days is None else self.expires or midnight_after(self.ready, self.days)
 
 
-def midnight_after(moment, days):
+def midnight_after(moment: datetime, days: int) -> datetime:
     """Return the end of a period of days: S3 adds them and rounds to the next midnight, UTC."""
     ends = moment + timedelta(days=days)
     return ends.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1)
 
 
-def ask(held, *, storage_class, access_tier, tier, days, now, expedited=True):
+def ask(
+    current: Retrieval | None,
+    *,
+    storage_class: str,
+    access_tier: str | None,
+    tier: str | None,
+    days: int | None,
+    now: datetime,
+    expedited: bool = True,
+) -> tuple[Retrieval, int]:
     """Answer a RestoreObject request.
 
     Args:
-        held: the object's Retrieval, or None.
+        current: the object's Retrieval, or None.
         storage_class: the object's.
         access_tier: ARCHIVE_ACCESS, DEEP_ARCHIVE_ACCESS or None, for Intelligent-Tiering.
         tier: as asked, or None.
@@ -92,29 +101,29 @@ def ask(held, *, storage_class, access_tier, tier, days, now, expedited=True):
         (Retrieval, 202 when it was begun or made faster, 200 when a copy was prolonged).
 
     Raises:
-        Refused: S3 does not take it.
+        Refused: S3 refuses it.
     """
-    held = None if held is None or held.gone(now) else held
-    as_class = ACCESS_TIERS.get(access_tier) if storage_class == "INTELLIGENT_TIERING" else storage_class
-    readable_again = held is not None and not held.ongoing(now)
-    if as_class not in ARCHIVED or (access_tier and readable_again):
+    current = None if current is None or current.gone(now) else current
+    as_class = ACCESS_TIERS.get(access_tier or "") if storage_class == "INTELLIGENT_TIERING" else storage_class
+    restored = current if current is not None and not current.ongoing(now) else None
+    if as_class not in ARCHIVED or (access_tier and restored):
         raise Refused(403, "InvalidObjectState", "Restore is not allowed for the object's current storage class")
     tier = tier or "Standard"
     _check(as_class, tier, days, access_tier)
-    if readable_again:
-        return replace(held, days=days, expires=midnight_after(now, days)), 200
+    if restored and days is not None:  # `_check` refuses a copy without days
+        return replace(restored, days=days, expires=midnight_after(now, days)), 200
     if tier == "Expedited" and not expedited:
         why = "Glacier expedited retrievals are currently not available, please try again later"
         raise Refused(503, "GlacierExpeditedRetrievalNotAvailable", why)
     ready = now + TAKES[as_class, tier]
-    if held is None:
+    if current is None:
         return Retrieval(tier, days, ready), 202
-    if TIERS.index(tier) > TIERS.index(held.tier) and days == held.days:
-        return Retrieval(tier, days, min(ready, held.ready)), 202
+    if TIERS.index(tier) > TIERS.index(current.tier) and days == current.days:
+        return Retrieval(tier, days, min(ready, current.ready)), 202
     raise Refused(409, "RestoreAlreadyInProgress", "Object restore is already in progress")
 
 
-def _check(as_class, tier, days, access_tier):
+def _check(as_class: str, tier: str, days: int | None, access_tier: str | None) -> None:
     if tier not in TIERS or (days is None and not access_tier):
         why = "The XML you provided was not well-formed or did not validate against our published schema"
         raise Refused(400, "MalformedXML", why)

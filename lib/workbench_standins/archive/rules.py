@@ -5,7 +5,9 @@ the coldest class wins, an expiration wins over all, and nothing goes back up. O
 unless the rule itself has a filter on size.
 """
 
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
 from workbench_standins.archive.retrieval import midnight_after
 
@@ -15,10 +17,20 @@ COLDER = (
 )  # fmt: skip
 SMALLEST_MOVED_BYTES = 128 * 1024
 EXPIRED = "expired"
+Rule = Mapping[str, Any]  # as in the request
 
 
-def becomes(rules, *, key, size, created, storage_class, tags, now):
-    """Return the class an object has by now, or EXPIRED.
+def becomes(
+    rules: Iterable[Rule],
+    *,
+    key: str,
+    size: int,
+    created: datetime,
+    storage_class: str,
+    tags: Mapping[str, str],
+    now: datetime,
+) -> str:
+    """Return the class that an object has by now, or EXPIRED.
 
     Args:
         rules: the bucket's rules, mappings as in the request (Status, Filter, Transition, Expiration …).
@@ -29,7 +41,6 @@ def becomes(rules, *, key, size, created, storage_class, tags, now):
         tags: its tags, name to value.
         now: the time, UTC.
     """
-    found = storage_class
     for rule in rules:
         if rule.get("Status") != "Enabled" or not _matches(rule, key, size, tags):
             continue
@@ -38,40 +49,41 @@ def becomes(rules, *, key, size, created, storage_class, tags, now):
         if size < SMALLEST_MOVED_BYTES and not _names_a_size(rule):
             continue
         for move in _many(rule.get("Transition")):
-            colder = COLDER.index(move["StorageClass"]) > COLDER.index(found)
+            colder = COLDER.index(move["StorageClass"]) > COLDER.index(storage_class)
             if colder and _due(move, created, now):
-                found = move["StorageClass"]
-    return found
+                storage_class = move["StorageClass"]
+    return storage_class
 
 
-def _due(what, created, now):
-    if what.get("Days"):
-        return now >= midnight_after(created, int(what["Days"]))
-    if what.get("Date"):
-        day = datetime.fromisoformat(str(what["Date"]).replace("Z", "+00:00"))
+def _due(action: Mapping[str, Any], created: datetime, now: datetime) -> bool:
+    if action.get("Days"):
+        return now >= midnight_after(created, int(action["Days"]))
+    if action.get("Date"):
+        day = datetime.fromisoformat(str(action["Date"]).replace("Z", "+00:00"))
         return now >= (day if day.tzinfo else day.replace(tzinfo=UTC))
     return False
 
 
-def _matches(rule, key, size, tags):
-    found = _conditions(rule)
-    if not key.startswith(found.get("Prefix") or rule.get("Prefix") or ""):
+def _matches(rule: Rule, key: str, size: int, tags: Mapping[str, str]) -> bool:
+    conditions = _conditions(rule)
+    if not key.startswith(conditions.get("Prefix") or rule.get("Prefix") or ""):
         return False
-    if size <= int(found.get("ObjectSizeGreaterThan") or -1):
+    if size <= int(conditions.get("ObjectSizeGreaterThan") or -1):
         return False
-    if found.get("ObjectSizeLessThan") and size >= int(found["ObjectSizeLessThan"]):
+    if conditions.get("ObjectSizeLessThan") and size >= int(conditions["ObjectSizeLessThan"]):
         return False
-    return all(tags.get(tag["Key"]) == (tag.get("Value") or "") for tag in _many(found.get("Tag")))
+    return all(tags.get(tag["Key"]) == (tag.get("Value") or "") for tag in _many(conditions.get("Tag")))
 
 
-def _names_a_size(rule):
+def _names_a_size(rule: Rule) -> bool:
     return any(name.startswith("ObjectSize") for name in _conditions(rule))
 
 
-def _conditions(rule):
-    named = rule.get("Filter") or {}
-    return named.get("And") or named
+def _conditions(rule: Rule) -> Mapping[str, Any]:
+    conditions: Mapping[str, Any] = rule.get("Filter") or {}
+    return conditions.get("And") or conditions
 
 
-def _many(found):
-    return found if isinstance(found, list) else [found] if found else []
+def _many(element: Any) -> list[Any]:
+    """Return an element of a request as a list: moto gives a single one without a list."""
+    return element if isinstance(element, list) else [element] if element else []

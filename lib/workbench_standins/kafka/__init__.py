@@ -4,28 +4,37 @@
         broker.create_topic("sales", partitions=4)
         producer = confluent_kafka.Producer({"bootstrap.servers": broker.bootstrap})
 
-By hand: `workbench local kafka --folder my-kafka`. It knows no users and no encryption: whoever is on this machine
-can reach it. It needs a Java and its jars, 46 of them and 43 MB, which `workbench local kafka --fetch` fetches.
+By hand: `workbench local kafka --folder my-kafka`. It has no users and no encryption: every user of this machine
+can reach it. It needs a Java and 46 jars of 43 MB, which `workbench local kafka --fetch` fetches.
 
 The parts:
 
     child            the process between us and the broker, which ends it when we end
-    node             the broker's JVM: settings, how one knows that it is ready
+    node             the broker's JVM: its settings, and how it is known that it is ready
 """
 
 import importlib.util
 import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Annotated, Any
+
+from annotated_types import Ge, MinLen
 
 from workbench._base import secrets
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, MissingPackageError
+from workbench_standins import folders
 from workbench_standins.kafka import child
+from workbench_standins.ports import Port
 
 __all__ = ["Broker", "require", "serve"]
 
 PATIENCE_SECONDS = 30
+Name = Annotated[str, MinLen(1)]
+Partitions = Annotated[int, Ge(1)]  # librdkafka takes -1 for the broker's own choice, which it does not report
 
 
 @dataclass(frozen=True)
@@ -34,59 +43,58 @@ class Broker:
 
     Attributes:
         bootstrap: its address, for `bootstrap.servers` and `kafka.bootstrap.servers`.
-        folder: where it keeps its data, a Path; None of one that we did not start.
+        folder: where it keeps its data; None of a broker that we did not start.
         config: settings of librdkafka by which it is reached; secrets as references, `env:NAME` or `ssm:/path`.
     """
 
     bootstrap: str
     folder: Path | None
-    config: dict = field(default_factory=dict)
+    config: Mapping[str, str] = field(default_factory=dict)
 
-    def client(self):
-        """Return the settings of a client of it; the secrets are in them, so they are not for printing."""
-        return {"bootstrap.servers": self.bootstrap} | {
-            name: secrets.resolve(value) for name, value in self.config.items()
-        }
+    def client(self) -> dict[str, Any]:
+        """Return the settings of a client of it, with the secrets themselves: they are not for printing."""
+        config = {name: secrets.resolve(value) for name, value in self.config.items()}
+        return {"bootstrap.servers": self.bootstrap} | config
 
-    def create_topic(self, name, *, partitions=1, config=None):
-        """Make a topic and wait until the broker tells of it.
+    @checked
+    def create_topic(
+        self, name: Name, *, partitions: Partitions = 1, config: Mapping[str, str] | None = None
+    ) -> None:
+        """Create a topic and wait until the broker lists it.
 
         Args:
             name: of the topic.
-            partitions: how many, from 1 on.
+            partitions: their number, from 1.
             config: settings of the topic, as retention.ms: name to text.
 
         Raises:
-            ValueError: an argument is wrong, or the broker refuses: it is there, its name does not go.
-            TimeoutError: it took it and does not tell of it.
+            ValueError: an argument is invalid, or the broker refuses: the topic exists, its name is invalid.
+            TimeoutError: the broker accepted the topic and does not list it.
         """
-        _check(name, partitions)
-        from confluent_kafka import KafkaException
-        from confluent_kafka.admin import NewTopic
+        from confluent_kafka.cimpl import KafkaException, NewTopic
 
-        # how many copies is the cluster's own affair: one here
-        topic = NewTopic(name, num_partitions=partitions, config=config or {})
-        admin = self._admin()  # what it promises dies with it
+        # the number of copies is the cluster's default: one here
+        topic = NewTopic(name, num_partitions=partitions, config=dict(config or {}))
+        admin = self._admin()  # kept by name: its futures end with it
         try:
             admin.create_topics([topic])[name].result(PATIENCE_SECONDS)
         except KafkaException as error:
             raise ArgumentError(f"the topic {name!r} was not made: {error.args[0].str()}") from None
         self._wait_for(name, partitions)
 
-    def add_partitions(self, name, partitions):
-        """Let a topic have more partitions, and wait until the broker tells of them.
+    @checked
+    def add_partitions(self, name: Name, partitions: Partitions) -> None:
+        """Give a topic more partitions, and wait until the broker lists them.
 
         Args:
             name: of the topic.
-            partitions: how many it has then.
+            partitions: their number afterwards.
 
         Raises:
-            ValueError: an argument is wrong, or the broker refuses: there is no such topic, or it has as many.
-            TimeoutError: it took them and does not tell of them.
+            ValueError: an argument is invalid, or the broker refuses: there is no such topic, or it has as many.
+            TimeoutError: the broker accepted them and does not list them.
         """
-        _check(name, partitions)
-        from confluent_kafka import KafkaException
-        from confluent_kafka.admin import NewPartitions
+        from confluent_kafka.cimpl import KafkaException, NewPartitions
 
         admin = self._admin()
         try:
@@ -95,12 +103,13 @@ class Broker:
             raise ArgumentError(f"the topic {name!r} keeps its partitions: {error.args[0].str()}") from None
         self._wait_for(name, partitions)
 
-    def delete_topic(self, name):
-        """Remove a topic with its records; one of the same name can be made at once, and begins at offset 0.
+    @checked
+    def delete_topic(self, name: str) -> None:
+        """Delete a topic with its records; one of the same name can be created at once and begins at offset 0.
 
         Raises:
             ValueError: there is no such topic.
-            TimeoutError: the broker removed it and still tells of it.
+            TimeoutError: the broker deleted it and still lists it.
         """
         from confluent_kafka import KafkaException
 
@@ -111,38 +120,30 @@ class Broker:
             raise ArgumentError(f"the topic {name!r} was not removed: {error.args[0].str()}") from None
         self._wait_for(name, None)
 
-    def topics(self):
-        """Return the topics and how many partitions each has, sorted by name: dict."""
-        found = self._admin().list_topics(timeout=PATIENCE_SECONDS).topics
-        return {name: len(found[name].partitions) for name in sorted(found) if not name.startswith("__")}
+    def topics(self) -> dict[str, int]:
+        """Return the number of partitions of each topic, sorted by name."""
+        topics = self._admin().list_topics(timeout=PATIENCE_SECONDS).topics
+        return {name: len(topics[name].partitions) for name in sorted(topics) if not name.startswith("__")}
 
-    def _wait_for(self, name, partitions):
-        """The controller answers first; brokers, who serve readers and writers, hear of it from its log."""
+    def _wait_for(self, name: str, partitions: int | None) -> None:
+        """Wait until the broker has read from the controller's log what the controller has already answered."""
         end = time.monotonic() + PATIENCE_SECONDS
-        while (told := self.topics().get(name)) != partitions:
+        while (listed := self.topics().get(name)) != partitions:
             if time.monotonic() > end:
-                raise TimeoutError(f"topic {name!r}: {partitions} partitions expected, the broker tells of {told}")
+                raise TimeoutError(f"topic {name!r}: {partitions} partitions expected, the broker lists {listed}")
             time.sleep(0.05)
 
-    def _admin(self):
+    def _admin(self) -> Any:
         from confluent_kafka.admin import AdminClient
 
         return AdminClient(self.client() | {"log_level": 0})
 
 
-def _check(name, partitions):
-    """Refuse what librdkafka takes for something else: -1 is the broker's own choice, of which nobody hears."""
-    if not isinstance(name, str) or not name:
-        raise ArgumentError(f"name must be a topic's, a text; got {name!r}")
-    if isinstance(partitions, bool) or not isinstance(partitions, int) or partitions < 1:
-        raise ArgumentError(f"partitions must be a whole number from 1 on; got {partitions!r}")
-
-
-def require():
-    """Refuse where what the broker needs is not installed.
+def require() -> None:
+    """Require that all that the broker needs is installed.
 
     Raises:
-        ModuleNotFoundError: confluent-kafka is not there.
+        ModuleNotFoundError: confluent-kafka is not installed.
         ValueError: there is no Java, or a jar is missing or corrupt.
     """
     from workbench_standins.kafka import node
@@ -154,29 +155,27 @@ def require():
     node.classpath()
 
 
+@checked
 @contextmanager
-def serve(folder=None, *, port=0, within=None):
-    """Run a broker as long as the context is open; it ends with this process too, however that ends.
+def serve(
+    folder: str | Path | None = None, *, port: Port = 0, within: str | Path | None = None
+) -> Iterator[Broker]:
+    """Serve a broker as long as the context is open; it ends with this process too, however that ends.
 
     Args:
-        folder: where its data stay, made when missing, for one broker at a time; None makes a throw-away one.
+        folder: where its data stay, made when missing, for one broker at a time; None makes a temporary one.
         port: TCP port on 127.0.0.1; 0 takes a free one.
-        within: folder in which the throw-away one is made and left to that folder's owner; None removes it.
+        within: folder in which the temporary one is made and left to that folder's owner; None removes it.
 
     Yields:
         Broker.
 
     Raises:
-        ValueError: an argument does not go, the port cannot be had, the folder is in use or cannot be written, a
+        ValueError: an argument is invalid, the port cannot be had, the folder is in use or cannot be written, a
             jar is missing.
         ModuleNotFoundError: confluent-kafka is not installed.
         ChildProcessError: the broker did not start; the message has its last words.
     """
     require()
-    if isinstance(port, bool) or not isinstance(port, int) or not 0 <= port <= 65535:
-        raise ArgumentError(f"port must be a whole number from 0 to 65535; got {port!r}")
-    if folder is not None and within is not None:
-        raise ArgumentError("a broker has a folder of its own, or a throw-away one within another; not both")
-    settings = {"folder": folder and str(Path(folder).absolute()), "within": within and str(within), "port": port}
-    with child.running(settings) as said:
-        yield Broker(said["bootstrap"], Path(said["folder"]))
+    with child.running(folders.choice(folder, within) | {"port": int(port)}) as answer:
+        yield Broker(answer["bootstrap"], Path(answer["folder"]))

@@ -1,22 +1,21 @@
-"""The broker's JVM: one node that is broker and controller, its settings, and how one knows that it is ready."""
+"""The broker's JVM: a node that is broker and controller, its settings, and how it is known that it is ready."""
 
 import base64
 import os
-import subprocess
-import sys
-import time
 import tomllib
 import uuid
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from workbench._base import children, jars, java
+from workbench._base.children import Process
 from workbench._base.errors import ArgumentError, ProcessError
-from workbench_standins import ports
+from workbench_standins import ports, processes
 from workbench_standins.ports import HOST
 
 STARTS = 5
 PATIENCE_SECONDS = 90
-POLL_SECONDS = 0.1
 OPTIONS = [
     "-Xmx256m",
     "-XX:+UseSerialGC",
@@ -26,63 +25,63 @@ OPTIONS = [
 TAKEN = "Address already in use"
 
 
-def classpath():
+def classpath() -> list[Path]:
     """Return the paths of the broker's jars.
 
     Raises:
-        ValueError: one is missing or corrupt.
+        ValueError: a jar is missing or corrupt.
     """
     return jars.require(_table(), fetch_by="workbench local kafka --fetch")
 
 
-def fetch():
-    """Fetch what is missing of the broker's jars.
+def fetch() -> list[Path]:
+    """Fetch the broker's jars that are missing and return the paths of all.
 
     Raises:
-        ValueError: one cannot be had, or its checksum is another.
+        ValueError: a jar cannot be downloaded, or its checksum is another.
     """
     return jars.fetch(_table())
 
 
-def start(folder, wanted):
+def start(folder: Path, given: int) -> tuple[Process, int]:
     """Start a node and wait until it serves; another port is tried when one was taken meanwhile.
 
     Args:
-        folder: Path, taken.
-        wanted: port; 0 for any.
+        folder: taken.
+        given: port; 0 for any.
 
     Returns:
         (process, port).
 
     Raises:
-        ValueError: the wanted port cannot be had.
+        ValueError: the given port cannot be had.
         ChildProcessError: it ended, or was not ready in time.
     """
-    if wanted and not ports.free(wanted):
-        raise ArgumentError(f"port {wanted} of {HOST} cannot be had")
+    if given and not ports.free(given):
+        raise ArgumentError(f"port {given} of {HOST} cannot be had")
     for _ in range(STARTS):
-        port, controller = ports.choose(("broker", "controller"), {"broker": wanted}).values()
+        port, controller = ports.choose(("broker", "controller"), {"broker": given}).values()
         configure(folder, port, controller)
         process = launch(folder, "kafka.Kafka", str(folder / "server.properties"))
-        if _ready(process, port):
+        if processes.answer([process], partial(_answers, port), patience_seconds=PATIENCE_SECONDS):
             return process, port
         children.end(process, haste=True, patience_seconds=PATIENCE_SECONDS)
-        said = children.last_words(folder / "kafka.log")
-        if TAKEN not in _log(folder):
+        why = children.last_words(folder / "kafka.log")
+        if TAKEN not in (folder / "kafka.log").read_text(errors="replace"):
             break
-    raise ProcessError(f"the Kafka broker did not start: {said or 'it was not ready in time'}")
+    raise ProcessError(f"the Kafka broker did not start: {why or 'it was not ready in time'}")
 
 
-def cluster_id():
-    """Return a random cluster id; none begins with a dash, for which Kafka's tool would look among its options."""
-    while (found := base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")).startswith("-"):
+def cluster_id() -> str:
+    """Return a random cluster id that does not begin with a dash: Kafka's tool would take it for an option."""
+    while (drawn := base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")).startswith("-"):
         pass
-    return found
+    return drawn
 
 
-def configure(folder, port, controller):
-    """Write the settings of a node, and format its storage when it has none; what it keeps is under data/."""
-    found = {
+def configure(folder: Path, port: int, controller: int) -> None:
+    """Write the settings of a node, and format its storage under data/ when it has none."""
+    properties: dict[str, Any] = {
         "process.roles": "broker,controller",
         "node.id": 1,
         "controller.quorum.voters": f"1@{HOST}:{controller}",
@@ -102,51 +101,34 @@ def configure(folder, port, controller):
         "share.coordinator.state.topic.min.isr": 1,
     }
     path = folder / "server.properties"
-    path.write_text("".join(f"{key}={value}\n" for key, value in found.items()), encoding="utf-8")
+    path.write_text("".join(f"{key}={value}\n" for key, value in properties.items()), encoding="utf-8")
     if (folder / "data" / "meta.properties").is_file():
         return
-    done = launch(
-        folder, "kafka.tools.StorageTool", "format", "-t", cluster_id(), "-c", str(path), "--ignore-formatted"
-    )
-    if done.wait(PATIENCE_SECONDS):
-        raise ProcessError(
-            f"the Kafka broker's storage was not formatted: {children.last_words(folder / 'kafka.log')}"
-        )
+    options = ("format", "-t", cluster_id(), "-c", str(path), "--ignore-formatted")
+    if launch(folder, "kafka.tools.StorageTool", *options).wait(PATIENCE_SECONDS):
+        why = children.last_words(folder / "kafka.log")
+        raise ProcessError(f"the Kafka broker's storage was not formatted: {why}")
 
 
-def launch(folder, *what):
-    """Start a program of Kafka's; what it says goes to kafka.log."""
-    with (folder / "kafka.log").open("wb") as log:
-        return subprocess.Popen(
-            [str(java.find()), *OPTIONS, "-cp", os.pathsep.join(map(str, classpath())), *what],
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            cwd=folder,
-            preexec_fn=children.end_with_parent if sys.platform == "linux" else None,
-        )
+def launch(folder: Path, program: str, *options: str) -> Process:
+    """Start a program of Kafka's, with its output in kafka.log."""
+    words = [str(java.find()), *OPTIONS, "-cp", os.pathsep.join(map(str, classpath())), program, *options]
+    return processes.launch(words, folder, "kafka.log")
 
 
-def _table():
+def _table() -> Any:
     return tomllib.loads((Path(__file__).parent / "jars.toml").read_text(encoding="utf-8"))["broker"]
 
 
-def _ready(process, port):
-    """Wait until it answers as a broker; False when it ended or took too long."""
+def _answers(port: int) -> bool:
+    """Return whether a broker answers at a port."""
     from confluent_kafka import KafkaException
     from confluent_kafka.admin import AdminClient
 
-    until = time.monotonic() + PATIENCE_SECONDS
-    while process.poll() is None and time.monotonic() < until:
-        if not ports.free(port):
-            try:
-                AdminClient({"bootstrap.servers": f"{HOST}:{port}", "log_level": 0}).list_topics(timeout=2)
-                return process.poll() is None
-            except KafkaException:
-                pass
-        time.sleep(POLL_SECONDS)
-    return False
-
-
-def _log(folder):
-    return (folder / "kafka.log").read_text(errors="replace")
+    if ports.free(port):
+        return False
+    try:
+        AdminClient({"bootstrap.servers": f"{HOST}:{port}", "log_level": 0}).list_topics(timeout=2)
+        return True
+    except KafkaException:
+        return False

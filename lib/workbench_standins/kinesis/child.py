@@ -1,14 +1,15 @@
 """The server as a child process, so that it shares no interpreter lock with its client.
 
-First the settings and the port, then one control at a time go to and fro (see `children`).
+The settings go in and the port comes out, then one control and its answer after another (see `children`).
 """
 
 import asyncio
 import json
 import sys
 import threading
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict
+from typing import Any
 
 from workbench._base import children
 from workbench_standins.kinesis import server
@@ -20,26 +21,16 @@ from workbench_standins.kinesis.store import Store
 LINE_BYTES = 16 * 1024 * 1024
 
 
-def settings(*, port, limits, start, transition_seconds, region):
-    """Return what a child has to know, as JSON can carry it."""
-    return {
-        "port": port,
-        "limits": asdict(limits),
-        "start": start,
-        "transition_seconds": transition_seconds,
-        "region": region,
-    }
-
-
-def service(found):
-    """Return the service that settings describe."""
-    store = Store(Clock(found["start"]), Limits(**found["limits"]), transition_seconds=found["transition_seconds"])
-    return Service(store, region=found["region"])
+def service(settings: Mapping[str, Any]) -> Service:
+    """Return the service that settings describe: limits, start, transition_seconds, region."""
+    clock, limits = Clock(settings["start"]), Limits(**settings["limits"])
+    store = Store(clock, limits, transition_seconds=settings["transition_seconds"])
+    return Service(store, region=settings["region"])
 
 
 @contextmanager
-def running(found):
-    """Run a child with these settings; gives (port, function that asks it for a control).
+def running(settings: Mapping[str, Any]) -> Iterator[tuple[int, Callable[..., Any]]]:
+    """Run a child with these settings and yield (port, function that sends it a control).
 
     Raises:
         ValueError: the port cannot be had.
@@ -48,33 +39,33 @@ def running(found):
     with children.started(__name__) as process:
         turn = threading.Lock()
 
-        def ask(name, **arguments):
+        def ask(name: str, **arguments: Any) -> Any:
             with turn:
                 return answer({"control": name, "arguments": arguments})
 
-        def answer(message):
+        def answer(message: Mapping[str, Any]) -> Any:
             return children.ask(process, message, name="Kinesis server")["value"]
 
-        yield answer(found), ask
+        yield answer(settings), ask
 
 
-def main():
-    """Be the child: read settings and controls from standard input until it ends."""
+def main() -> None:
+    """Serve as the child: read settings and controls from standard input until it ends."""
     asyncio.run(_main())
 
 
-async def _main():
+async def _main() -> None:
     loop, reader = asyncio.get_running_loop(), asyncio.StreamReader(limit=LINE_BYTES)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), sys.stdin.buffer)
-    found = json.loads(await reader.readline())
-    made = service(found)
+    settings = json.loads(await reader.readline())
+    served = service(settings)
     try:
-        async with server.listening(made, found["port"]) as port:
+        async with server.listening(served, settings["port"]) as port:
             children.say({"value": port})
             while line := await reader.readline():
-                asked = json.loads(line)
+                message = json.loads(line)
                 try:
-                    children.say({"value": made.control(asked["control"], asked["arguments"])})
+                    children.say({"value": served.control(message["control"], message["arguments"])})
                 except ValueError as error:
                     children.say({"error": str(error)})
     except ValueError as error:

@@ -2,8 +2,13 @@
 
 import math
 import time
+from typing import Annotated
 
-from workbench._base.errors import ArgumentError
+from annotated_types import Ge, Lt
+
+from workbench._base.door import checked
+
+Seconds = Annotated[float, Ge(0), Lt(math.inf)]
 
 
 class Clock:
@@ -13,33 +18,25 @@ class Clock:
         start: seconds since 1970 at which the clock stands still; None lets it follow the machine's time.
     """
 
-    def __init__(self, start=None):
-        self._ahead_millis = 0
-        self._stopped_at = None
-        self._latest = 0
-        if start is not None:
-            self._stopped_at = round(_finite(start) * 1000)
+    def __init__(self, start: float | None = None) -> None:
+        self._ahead_millis = self._latest = 0
+        self._stopped_at = None if start is None else round(start * 1000)
 
-    def millis(self):
+    def millis(self) -> int:
         """Return the time in whole milliseconds since 1970; never less than an earlier answer."""
-        there = self._stopped_at
-        if there is None:
-            there = time.time_ns() // 1_000_000 + self._ahead_millis
-        self._latest = max(self._latest, there)
+        millis = self._stopped_at
+        if millis is None:
+            millis = time.time_ns() // 1_000_000 + self._ahead_millis
+        self._latest = max(self._latest, millis)
         return self._latest
 
-    def now(self):
+    def now(self) -> float:
         """Return the time in seconds since 1970."""
         return self.millis() / 1000
 
-    def advance(self, seconds):
-        """Push the clock forward; one that stands still stays where it comes to. Returns the new time in seconds.
-
-        Raises:
-            ValueError: seconds are negative; time does not go back.
-        """
-        if _finite(seconds) < 0:
-            raise ArgumentError(f"the clock only goes forward; got {seconds} seconds")
+    @checked
+    def advance(self, seconds: Seconds) -> float:
+        """Push the clock forward and return the new time in seconds; one that stands still stands at that time."""
         step = round(seconds * 1000)
         if self._stopped_at is None:
             self._ahead_millis += step
@@ -47,13 +44,7 @@ class Clock:
             self._stopped_at = self.millis() + step
         return self.now()
 
-    def stop(self):
-        """Let the clock stand still at the present moment, until it is advanced. Returns the time in seconds."""
+    def stop(self) -> float:
+        """Let the clock stand still from now until it is advanced, and return the time in seconds."""
         self._stopped_at = self.millis()
         return self.now()
-
-
-def _finite(seconds):
-    if isinstance(seconds, bool) or not isinstance(seconds, int | float) or not math.isfinite(seconds):
-        raise ArgumentError(f"seconds must be a finite number; got {seconds!r}")
-    return seconds

@@ -1,4 +1,4 @@
-"""Fault scripts: what shall go wrong, where, when and how often; and a script at work, which decides and counts.
+"""Fault scripts: what goes wrong, where, when and how often; and a script at work, which decides and counts.
 
 A script is a list of faults, in Python or in a YAML or JSON file:
 
@@ -10,9 +10,10 @@ A script is a list of faults, in Python or in a YAML or JSON file:
 """
 
 import random
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field, fields
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field, fields
 from pathlib import Path
+from typing import Any
 
 import yaml
 
@@ -52,10 +53,10 @@ class Fault:
         share: probability for each call that matches; for partial_put, for each record.
         operations: which calls; empty means all that the kind can hit.
         shards: only calls about one of these shards (for partial_put: records); empty means all.
-        after_calls: so many matching calls (records) pass first.
-        most: so many are hit at most; None for no end.
+        after_calls: number of matching calls (records) that pass first.
+        most: number of calls (records) that are hit at most; None for no end.
         after_seconds, until_seconds: only in this time, by the server's clock, counted from the script's start.
-        seconds: for slow_answer, how long the answer is held back, by the machine's clock.
+        seconds: for slow_answer, the delay of the answer, by the machine's clock.
         error: for partial_put, the error code of the records: ProvisionedThroughputExceededException, the
             default, or InternalFailure.
     """
@@ -71,13 +72,13 @@ class Fault:
     seconds: float = 0.0
     error: str = PARTIAL_CODES[0]
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ArgumentError(f"no kind of fault {self.kind!r}; there are {', '.join(KINDS)}")
+            raise ArgumentError(f"{self.kind!r} is not a kind of fault; there are {', '.join(KINDS)}")
         for name in ("operations", "shards"):
             value = getattr(self, name)
-            if isinstance(value, str) or not all(isinstance(one, str) for one in value):
-                raise ArgumentError(f"{name} of {self.kind} must be a list of names; got {value!r}")
+            if isinstance(value, str) or not all(isinstance(item, str) for item in value):
+                raise ArgumentError(f"{name} of {self.kind} must be a list of names, found {value!r}")
             object.__setattr__(self, name, tuple(value))
         wrong = set(self.operations) - set(KINDS[self.kind][0])
         if wrong:
@@ -90,77 +91,60 @@ class Fault:
             if value is None and optional:
                 continue
             if isinstance(value, bool) or not isinstance(value, int if whole else int | float) or not value >= 0:
-                raise ArgumentError(
-                    f"{name} of {self.kind} must be a {'whole ' * whole}number from 0 on; got {value!r}"
-                )
+                kind = "an integer" if whole else "a number"
+                raise ArgumentError(f"{name} of {self.kind} must be {kind} of at least 0, found {value!r}")
         if self.share > 1:
-            raise ArgumentError(f"share of {self.kind} must be from 0 to 1; got {self.share!r}")
+            raise ArgumentError(f"share of {self.kind} must be a number from 0 to 1, found {self.share!r}")
         if (self.kind == "slow_answer") != (self.seconds > 0):
             raise ArgumentError(
-                f"seconds goes with slow_answer, and only with it; got {self.seconds!r} for {self.kind}"
+                f"seconds must be given for slow_answer, and only for it, found {self.seconds!r} for {self.kind}"
             )
         if self.error not in PARTIAL_CODES:
-            raise ArgumentError(f"error must be one of {', '.join(PARTIAL_CODES)}; got {self.error!r}")
+            raise ArgumentError(f"error must be {' or '.join(PARTIAL_CODES)}, found {self.error!r}")
 
 
 @dataclass(frozen=True)
 class Injected:
-    """What became of one fault: calls (records, for partial_put) that matched it, and those that it hit."""
+    """The counts of one fault: calls (records, for partial_put) that matched it, and those that it hit."""
 
     kind: str
     matched: int
     hit: int
 
 
-def plain(faults):
-    """Return faults as dicts that JSON can carry.
-
-    Raises:
-        ValueError: something else than a Fault is among them.
-    """
-    for fault in faults:
-        if not isinstance(fault, Fault):
-            raise ArgumentError(f"a fault script is a list of Fault; got {fault!r}")
-    return [asdict(fault) for fault in faults]
-
-
-def of_plain(found):
+def of_plain(blocks: Any) -> list[Fault]:
     """Return the faults of a list of dicts.
 
     Raises:
-        ValueError: a fault has no kind, an unknown key or a value that does not go.
+        ValueError: a fault has no kind, an unknown key or an invalid value.
     """
-    names = [f.name for f in fields(Fault)]
-    if not isinstance(found, list) or not all(isinstance(one, dict) and "kind" in one for one in found):
+    names = [field.name for field in fields(Fault)]
+    if not isinstance(blocks, list) or not all(isinstance(block, dict) and "kind" in block for block in blocks):
         raise ArgumentError("faults must be a list of mappings that have a kind")
-    for one in found:
-        unknown = {str(key) for key in one} - set(names)
-        if unknown:
+    for block in blocks:
+        if unknown := {str(key) for key in block} - set(names):
             raise ArgumentError(f"a fault has no {', '.join(sorted(unknown))}; it has {', '.join(names)}")
-    return [Fault(**one) for one in found]
+    return [Fault(**block) for block in blocks]
 
 
-def read(path):
-    """Read a fault script from a YAML or JSON file: `faults`, and `seed` (0 when left out).
-
-    Returns:
-        (list of Fault, seed).
+def read(path: str | Path) -> tuple[list[Fault], int]:
+    """Read (faults, seed) from a YAML or JSON file: `faults`, and `seed`, which is 0 when missing.
 
     Raises:
-        ValueError: the file is not such a script; the message names it.
+        ValueError: the file is not a fault script; the message names it.
         OSError: it cannot be read.
     """
     text = Path(path).read_text(encoding="utf-8")
     try:
-        found = yaml.safe_load(text)
-        if not isinstance(found, dict) or not {"faults"} <= found.keys() <= {"faults", "seed"}:
-            raise ArgumentError("expected a mapping with faults and, if wanted, seed")
-        seed = found.get("seed", 0)
+        script = yaml.safe_load(text)
+        if not isinstance(script, dict) or not {"faults"} <= script.keys() <= {"faults", "seed"}:
+            raise ArgumentError("expected a mapping with faults, which may have seed")
+        seed = script.get("seed", 0)
         if isinstance(seed, bool) or not isinstance(seed, int):
-            raise ArgumentError(f"seed must be a whole number; got {seed!r}")
-        return of_plain(found["faults"]), seed
+            raise ArgumentError(f"seed must be an integer, found {seed!r}")
+        return of_plain(script["faults"]), seed
     except (ValueError, yaml.YAMLError) as error:
-        raise ArgumentError(f"{path} is no fault script: {error}") from None
+        raise ArgumentError(f"{path} is not a fault script: {error}") from None
 
 
 ERRORS = {
@@ -181,7 +165,7 @@ class Hits:
     lost_request: bool = False
     lost_answer: bool = False
     seconds: float = 0.0
-    options: dict = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict)
 
 
 class Script:
@@ -189,31 +173,33 @@ class Script:
 
     Args:
         faults: the faults in the order in which they are tried; those behind one that refuses do not see the call.
-        seed: whole number; each fault draws from a sequence of its own, so that adding one changes no other.
+        seed: each fault draws from a sequence of its own, so that adding one changes no other.
         millis: the server's time, from which after_seconds counts.
     """
 
-    def __init__(self, faults=(), *, seed=0, millis=0):
+    def __init__(self, faults: Sequence[Fault] = (), *, seed: int = 0, millis: int = 0) -> None:
         self.faults, self._start = tuple(faults), millis
         self._draws = [random.Random(f"{seed}:{place}") for place in range(len(self.faults))]
         self._matched, self._hit = [0] * len(self.faults), [0] * len(self.faults)
 
-    def injected(self):
-        """Return what became of each fault, in the script's order."""
+    def injected(self) -> list[Injected]:
+        """Return the counts of each fault, in the script's order."""
         return [
             Injected(fault.kind, matched, hit)
             for fault, matched, hit in zip(self.faults, self._matched, self._hit, strict=True)
         ]
 
-    def decide(self, operation, millis, shards):
+    def decide(self, operation: str, millis: int, shards: Callable[[], set[str]]) -> Hits:
         """Return what hits a call.
 
         Args:
             operation: its name.
             millis: the server's time.
-            shards: function without arguments to the ids of the shards that the call is about; asked when needed.
+            shards: function that returns the ids of the call's shards; called when a fault needs them.
         """
-        lost_answer, seconds, options, partial = False, 0.0, {}, []
+        lost_answer, seconds = False, 0.0
+        options: dict[str, Any] = {}
+        partial: list[int] = []
         for place, fault in enumerate(self.faults):
             if not self._means(fault, operation, millis):
                 continue
@@ -233,7 +219,7 @@ class Script:
             options["fails"] = lambda shard_id: self._fails(partial, shard_id)
         return Hits(None, False, lost_answer, seconds, options)
 
-    def _means(self, fault, operation, millis):
+    def _means(self, fault: Fault, operation: str, millis: int) -> bool:
         elapsed = (millis - self._start) / 1000
         return (
             operation in (fault.operations or KINDS[fault.kind][1])
@@ -241,7 +227,7 @@ class Script:
             and (fault.until_seconds is None or elapsed < fault.until_seconds)
         )
 
-    def _draw(self, place):
+    def _draw(self, place: int) -> bool:
         """Count a match and return whether the fault hits it."""
         fault = self.faults[place]
         self._matched[place] += 1
@@ -253,7 +239,7 @@ class Script:
         self._hit[place] += hit
         return hit
 
-    def _fails(self, places, shard_id):
+    def _fails(self, places: Collection[int], shard_id: str) -> str | None:
         codes = [
             self.faults[place].error
             for place in places

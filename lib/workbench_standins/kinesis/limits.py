@@ -1,15 +1,16 @@
-"""What a shard, a call and an account may do, as the service's quota page says; each limit can be taken away."""
+"""The limits of a shard, a call and an account, from the service's quota page; each can be removed."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from workbench._base.errors import ArgumentError
 
 MIB = 1024 * 1024
 
 
-def _calls_per_second():
-    """Calls an account may make a second; beyond, LimitExceededException. PutRecord and its like are not here."""
+def _calls_per_second() -> dict[str, int]:
+    """Return an account's calls a second before LimitExceededException; shards limit PutRecord and its like."""
     return {
         "CreateStream": 5, "DeleteStream": 5, "ListStreams": 5, "DescribeStream": 10, "DescribeStreamSummary": 20,
         "ListShards": 1000, "SplitShard": 5, "MergeShards": 5, "UpdateShardCount": 10,
@@ -19,14 +20,14 @@ def _calls_per_second():
 
 @dataclass(frozen=True)
 class Limits:
-    """The limits in force; None takes one away.
+    """The limits in force; None removes one.
 
     Attributes:
         shard_records_in: records a shard takes a second.
         shard_bytes_in: bytes of data and partition keys that a shard takes a second.
         shard_reads: GetRecords calls on a shard a second.
-        shard_bytes_out: bytes a shard gives a second; a larger answer is given and blocks the shard for as long as
-            it should have taken, so that after 10 MiB the next five seconds throttle.
+        shard_bytes_out: bytes a shard returns a second; a larger answer blocks the shard for as long as it should
+            have taken, so that after 10 MiB the next five seconds throttle.
         shard_iterators: GetShardIterator calls on a shard a second.
         call_records_in: records in one PutRecords.
         call_bytes_in: bytes of data and partition keys in one PutRecords.
@@ -48,8 +49,8 @@ class Limits:
     scalings_per_day: int | None = 10
     calls_per_second: Mapping[str, int] = field(default_factory=_calls_per_second)
 
-    def __post_init__(self):
-        for name in (f.name for f in fields(self) if f.name != "calls_per_second"):
+    def __post_init__(self) -> None:
+        for name in (limit.name for limit in fields(self) if limit.name != "calls_per_second"):
             _positive(name, getattr(self, name), optional=True)
         unknown = set(self.calls_per_second) - set(_calls_per_second())
         if unknown:
@@ -60,25 +61,25 @@ class Limits:
             _positive(f"calls_per_second of {operation}", calls)
 
 
-def _positive(name, value, *, optional=False):
+def _positive(name: str, value: Any, *, optional: bool = False) -> None:
     if value is None and optional:
         return
     if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-        raise ArgumentError(f"{name} must be a whole number from 1 on{' or None' * optional}; got {value!r}")
+        raise ArgumentError(f"{name} must be an integer of at least 1{' or None' * optional}, found {value!r}")
 
 
 UNLIMITED = Limits(**{f.name: None for f in fields(Limits) if f.name != "calls_per_second"}, calls_per_second={})
 
 
 class Window:
-    """A second's allowance. What overdraws it passes once, and makes the window as long as it should take."""
+    """A second's allowance. An amount that overdraws it passes once, and makes the window last accordingly."""
 
     __slots__ = ("_per_second", "_start", "_used")
 
-    def __init__(self, per_second):
+    def __init__(self, per_second: int | None) -> None:
         self._per_second, self._start, self._used = per_second, 0, 0
 
-    def open(self, millis, amount=0):
+    def open(self, millis: int, amount: int = 0) -> bool:
         """Return whether there is room for an amount; 0 asks whether anything is left. Nothing is taken."""
         if self._per_second is None:
             return True
@@ -88,6 +89,6 @@ class Window:
             return True
         return self._used + amount <= self._per_second if amount else self._used < self._per_second
 
-    def take(self, amount=1):
-        """Note an amount as used."""
+    def take(self, amount: int = 1) -> None:
+        """Count an amount as used."""
         self._used += amount

@@ -1,9 +1,13 @@
 """The table of operations, and a call of one."""
 
+from collections.abc import Callable
+from typing import Any
+
 from workbench_standins.kinesis import control, reading, request, writing
 from workbench_standins.kinesis.refusal import Refused, invalid
+from workbench_standins.kinesis.store import Store
 
-OPERATIONS = {
+OPERATIONS: dict[str, Callable[..., Any]] = {
     "CreateStream": control.create_stream,
     "DeleteStream": control.delete_stream,
     "DescribeStream": control.describe_stream,
@@ -22,18 +26,20 @@ OPERATIONS = {
 }
 
 
-def call(store, operation, asked, region="us-east-1", **options):
+def call(
+    store: Store, operation: str, asked: Any, region: str = "us-east-1", **options: Any
+) -> dict[str, Any] | bytes:
     """Carry out an operation.
 
     Args:
         store: the streams.
         operation: its name, as `PutRecords`.
         asked: the request, as it came from JSON.
-        region: where the caller signed for; streams of other regions are not there.
-        options: what a fault script asks of GetRecords and PutRecords, see `reading` and `writing`.
+        region: that the caller signed for; only its streams are visible.
+        options: of a fault script for GetRecords and PutRecords, see `reading` and `writing`.
 
     Returns:
-        dict; or bytes of JSON text, for GetRecords, whose records are kept as such, and for PutRecords.
+        dict; bytes of JSON text of GetRecords, whose records are kept as such, and of PutRecords.
 
     Raises:
         Refused: the service's error.
@@ -44,7 +50,8 @@ def call(store, operation, asked, region="us-east-1", **options):
     if not isinstance(asked, dict):
         raise Refused("SerializationException", "a request is a JSON object")
     request.check(operation, asked)
-    if asked.get("DryRun"):  # what would be stored by somebody who asked for nothing to be stored
+    if asked.get("DryRun"):  # refused, since it would be carried out
         raise invalid("DryRun is not supported by this server.")
     store.count_call(operation)
-    return action(store, asked, region, **options)
+    answer: dict[str, Any] | bytes = action(store, asked, region, **options)
+    return answer

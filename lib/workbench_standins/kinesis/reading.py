@@ -1,19 +1,22 @@
-"""Reading records: iterators, and what they give. Each operation is (store, asked, region)."""
+"""Reading records: iterators and records. Each operation takes (store, members of the request, region)."""
 
 import json
 from datetime import UTC, datetime
+from typing import Any
 
 from workbench_standins.kinesis import sequence, tokens
 from workbench_standins.kinesis.limits import MIB
 from workbench_standins.kinesis.refusal import Refused, invalid, too_fast
-from workbench_standins.kinesis.store import ACCOUNT, WRITABLE, shard_of
+from workbench_standins.kinesis.request import Asked
+from workbench_standins.kinesis.store import ACCOUNT, WRITABLE, Store, shard_of
+from workbench_standins.kinesis.stream import Shard, Stream
 
 ITERATOR_LIFE_MILLIS = 300_000
 ANSWER_RECORDS, ANSWER_BYTES = 10_000, 10 * MIB
 
 
-def get_shard_iterator(store, asked, region):
-    """Return an iterator: a position in a shard, good for five minutes."""
+def get_shard_iterator(store: Store, asked: Asked, region: str) -> dict[str, Any]:
+    """Return an iterator: a position in a shard, valid for five minutes."""
     stream = store.stream(asked, region, states=WRITABLE)
     shard, millis = shard_of(stream, asked["ShardId"]), store.clock.millis()
     position = _position(stream, shard, asked, millis)
@@ -23,18 +26,18 @@ def get_shard_iterator(store, asked, region):
     return {"ShardIterator": _iterator(store, stream, shard, position, millis)}
 
 
-def get_records(store, asked, region, *, empty=False, late_end=False):
+def get_records(store: Store, asked: Asked, region: str, *, empty: bool = False, late_end: bool = False) -> bytes:
     """Read a shard from an iterator on.
 
     A closed shard's last records come with its end: no NextShardIterator, and ChildShards.
-    MillisBehindLatest is the age of the first record that is left; 0 says, and only 0, that none is.
+    MillisBehindLatest is the age of the next record; it is 0 where there is none, and only there.
 
     Args:
         store: the streams.
         asked: the request.
         region: the caller's.
-        empty: fault script: give no record although there are some.
-        late_end: fault script: give the end of a closed shard one answer after its last record.
+        empty: fault script: return no record although there are some.
+        late_end: fault script: return the end of a closed shard one answer after its last record.
 
     Returns:
         bytes of the answer's JSON text.
@@ -42,19 +45,20 @@ def get_records(store, asked, region, *, empty=False, late_end=False):
     stream, shard, position, millis = _resolve(store, asked)
     if not (shard.reads.open(millis, 1) and shard.bytes_out.open(millis)):
         raise too_fast(shard, stream)
-    wanted = 0 if empty else asked.get("Limit") or ANSWER_RECORDS
-    given, position, size, left = shard.read(position, records=wanted, size=ANSWER_BYTES)
+    most = 0 if empty else asked.get("Limit") or ANSWER_RECORDS
+    records, position, size, next_arrival = shard.read(position, records=most, size=ANSWER_BYTES)
     shard.reads.take()
     shard.bytes_out.take(size)
-    answer = {"MillisBehindLatest": 0 if left is None else max(1, millis - left)}
-    if shard.closed_millis is not None and left is None and not (late_end and given):
+    behind = 0 if next_arrival is None else max(1, millis - next_arrival)
+    answer: dict[str, Any] = {"MillisBehindLatest": behind}
+    if shard.closed_millis is not None and next_arrival is None and not (late_end and records):
         answer |= {"NextShardIterator": None, "ChildShards": stream.children(shard)}
     else:
         answer["NextShardIterator"] = _iterator(store, stream, shard, position, millis)
-    return b'{"Records":[' + b",".join(given) + b"]," + json.dumps(answer)[1:].encode()
+    return b'{"Records":[' + b",".join(records) + b"]," + json.dumps(answer)[1:].encode()
 
 
-def _resolve(store, asked):
+def _resolve(store: Store, asked: Asked) -> tuple[Stream, Shard, int, int]:
     """Return (stream, shard, position, time) of an iterator."""
     try:
         issued, incarnation, index, position = tokens.unseal(tokens.ITERATOR, store.key, asked["ShardIterator"])
@@ -69,7 +73,7 @@ def _resolve(store, asked):
     return stream, shard_of(stream, name), position, millis
 
 
-def expired(issued, millis):
+def expired(issued: int, millis: int) -> Refused:
     """Return the ExpiredIteratorException of an iterator of one time at another, both in milliseconds."""
     then, now = (f"{datetime.fromtimestamp(at / 1000, UTC):%a %b %d %H:%M:%S UTC %Y}" for at in (issued, millis))
     return Refused(
@@ -79,7 +83,7 @@ def expired(issued, millis):
     )
 
 
-def _position(stream, shard, asked, millis):
+def _position(stream: Stream, shard: Shard, asked: Asked, millis: int) -> int:
     kind, start = asked["ShardIteratorType"], asked.get("StartingSequenceNumber")
     if kind.endswith("SEQUENCE_NUMBER") != (start is not None):
         raise invalid(
@@ -100,12 +104,12 @@ def _position(stream, shard, asked, millis):
                 "The timestampInMillis parameter cannot be greater than the currentTimestampInMillis. "
                 f"timestampInMillis: {moment}, currentTimestampInMillis: {millis}"
             )
-        found = shard.counter_at(max(0, moment))
-        return stream.counter if found is None else found
-    return _counter(stream, shard, start) + (kind == "AFTER_SEQUENCE_NUMBER")
+        counter = shard.counter_at(max(0, moment))
+        return stream.counter if counter is None else counter
+    return _counter(stream, shard, asked["StartingSequenceNumber"]) + (kind == "AFTER_SEQUENCE_NUMBER")
 
 
-def _counter(stream, shard, text):
+def _counter(stream: Stream, shard: Shard, text: str) -> int:
     where = f"StartingSequenceNumber {text} used in GetShardIterator on shard {shard.id} in stream {stream.name}"
     try:
         base, counter, _, index = sequence.parse(text)
@@ -121,7 +125,7 @@ def _counter(stream, shard, text):
     return counter
 
 
-def _iterator(store, stream, shard, position, millis):
+def _iterator(store: Store, stream: Stream, shard: Shard, position: int, millis: int) -> str:
     return tokens.seal(
         tokens.ITERATOR,
         store.key,

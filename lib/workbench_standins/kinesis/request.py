@@ -1,16 +1,19 @@
-"""What the members of a request must be, checked before anything is done, as the service's model says."""
+"""The members of a request, checked against the service's model before anything is done."""
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 from workbench_standins.kinesis.refusal import Refused, constraint, invalid
 
+Asked = Mapping[str, Any]  # the members of a request
 NAME, HASH_KEY = re.compile(r"[a-zA-Z0-9_.-]+"), re.compile(r"0|([1-9]\d{0,38})")
 SEQUENCE_NUMBER = re.compile(r"0|([1-9]\d{0,128})")
 ARN = re.compile(r"arn:aws.*:kinesis:([^:]*):\d{12}:stream/([a-zA-Z0-9_.-]+)")
 ITERATOR_TYPES = ("AT_SEQUENCE_NUMBER", "AFTER_SEQUENCE_NUMBER", "TRIM_HORIZON", "LATEST", "AT_TIMESTAMP")
 FILTERS = ("AFTER_SHARD_ID", "AT_TRIM_HORIZON", "FROM_TRIM_HORIZON", "AT_LATEST", "AT_TIMESTAMP", "FROM_TIMESTAMP")
 
-TEXTS = {  # member: (shortest, longest, pattern)
+TEXTS: dict[str, tuple[int, int | None, re.Pattern[str] | None]] = {  # member: (shortest, longest, pattern)
     "StreamName": (1, 128, NAME), "ExclusiveStartStreamName": (1, 128, NAME), "StreamARN": (1, 2048, ARN),
     "ShardId": (1, 128, NAME), "ShardToSplit": (1, 128, NAME), "ShardToMerge": (1, 128, NAME),
     "AdjacentShardToMerge": (1, 128, NAME), "ExclusiveStartShardId": (1, 128, NAME),
@@ -19,7 +22,7 @@ TEXTS = {  # member: (shortest, longest, pattern)
     "StartingSequenceNumber": (0, 129, SEQUENCE_NUMBER), "SequenceNumberForOrdering": (0, 129, SEQUENCE_NUMBER),
     "Data": (0, None, None),
 }  # fmt: skip
-NUMBERS = {  # member: (least, most)
+NUMBERS: dict[str, tuple[int | None, int | None]] = {  # member: (least, most)
     "ShardCount": (1, None), "TargetShardCount": (1, None), "Limit": (1, 10000), "MaxResults": (1, 10000),
     "RetentionPeriodHours": (None, None), "MaxRecordSizeInKiB": (1024, 10240),
 }  # fmt: skip
@@ -40,8 +43,8 @@ REQUIRED = {
 }
 
 
-def check(operation, request):
-    """Check the members of a request; those that the table does not know are let through.
+def check(operation: str, request: Asked) -> None:
+    """Check the members of a request; those that are not in the tables pass.
 
     Raises:
         Refused: SerializationException for a wrong type, ValidationException for a broken constraint.
@@ -66,7 +69,7 @@ def check(operation, request):
             )
 
 
-def text(member, value):
+def text(member: str, value: Any) -> None:
     """Check one text against the table."""
     if not isinstance(value, str):
         raise wrong_type(member, "a text")
@@ -83,15 +86,14 @@ def text(member, value):
         )
 
 
-def moment(member, value):
+def moment(member: str, value: Any) -> float:
     """Check a time in seconds since 1970 and return it."""
-    number = isinstance(value, int | float) and not isinstance(value, bool)
-    if not number or not abs(value) <= LATEST_SECOND:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= LATEST_SECOND:
         raise wrong_type(member, "a number of seconds since 1970")
     return value
 
 
-def stream_name(request, region):
+def stream_name(request: Asked, region: str) -> str:
     """Return the name of the stream that a request means, by StreamName, StreamARN or both.
 
     Raises:
@@ -101,21 +103,24 @@ def stream_name(request, region):
     if arn is None:
         if name is None:
             raise invalid("Either StreamName or StreamARN must be specified.")
-        return name
-    of_region, of_name = ARN.fullmatch(arn).groups()
+        return str(name)
+    matched = ARN.fullmatch(arn)
+    if matched is None:
+        raise invalid(f"StreamARN {arn} is invalid.")
+    of_region, of_name = matched.groups()
     if name not in (None, of_name):
         raise invalid(f"StreamName {name} does not match the stream in StreamARN {arn}.")
     if of_region != region:
         raise invalid(f"StreamARN {arn} is not in the region {region} of this request.")
-    return of_name
+    return str(of_name)
 
 
-def wrong_type(member, expected):
+def wrong_type(member: str, expected: str) -> Refused:
     """Return the SerializationException of a member of another type."""
     return Refused("SerializationException", f"{member} must be {expected}")
 
 
-def _number(member, value):
+def _number(member: str, value: Any) -> None:
     if isinstance(value, bool) or not isinstance(value, int):
         raise wrong_type(member, "a whole number")
     least, most = NUMBERS[member]
@@ -125,8 +130,8 @@ def _number(member, value):
         raise constraint(_lower(member), value, f"Member must have value less than or equal to {most}")
 
 
-def _encodes(value):
-    """Return whether a text has no half of a surrogate pair, which JSON can say and UTF-8 can not."""
+def _encodes(value: str) -> bool:
+    """Return whether a text has no half of a surrogate pair, which JSON can carry and UTF-8 can not."""
     try:
         value.encode()
     except UnicodeEncodeError:
@@ -134,5 +139,5 @@ def _encodes(value):
     return True
 
 
-def _lower(member):
+def _lower(member: str) -> str:
     return member[0].lower() + member[1:]

@@ -13,21 +13,21 @@ LAST_COUNTER = 0x7FFF_FFFF_FFFF_FFFF  # in the ending number of a closed shard
 HASH_KEYS = 1 << 128
 
 
-def base(created_second, index):
+def base(created_second: int, index: int) -> int:
     """Return the bits that all sequence numbers of a shard share."""
     return 2 << 184 | created_second << 148 | (index & 0xF) << 144 | index << 4 | 2
 
 
-def number(base_bits, counter, second):
+def number(base_bits: int, counter: int, second: int) -> int:
     """Return a sequence number; the counter decides the order in the shard."""
     return base_bits | counter << COUNTER | second << 36
 
 
-def parse(text):
+def parse(text: str) -> tuple[int, int, int, int]:
     """Return (bits shared by the shard's numbers, counter, second of arrival, index of the shard).
 
     Raises:
-        ValueError: the text is no sequence number of this form.
+        ValueError: the text is not a sequence number of this form.
     """
     if not (text.isascii() and text.isdigit() and len(text) <= 57):
         raise ArgumentError(f"{text!r} is not a sequence number")
@@ -39,6 +39,6 @@ def parse(text):
     return base(created, index), counter, second, index
 
 
-def shard_id(index):
+def shard_id(index: int) -> str:
     """Return the name of a shard: shardId- and twelve digits."""
     return f"shardId-{index:012d}"

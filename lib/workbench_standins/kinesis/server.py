@@ -1,10 +1,13 @@
 """The service on HTTP, on loopback only. aiohttp is imported where it is needed: it is an extra."""
 
 import asyncio
+from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager
+from typing import Any
 
 from workbench._base.errors import ArgumentError
 from workbench_standins import loops
+from workbench_standins.kinesis.service import MEDIA_TYPE, Service
 from workbench_standins.ports import HOST
 
 BODY_BYTES = 32 * 1024 * 1024  # 10 MiB of records in base64, with room
@@ -12,26 +15,24 @@ IDLE_SECONDS = 3600  # a client may think long between two calls on one connecti
 
 
 @asynccontextmanager
-async def listening(service, port=0):
-    """Serve as long as the context is open; it gives the port. Port 0 takes a free one.
+async def listening(service: Service, port: int = 0) -> AsyncIterator[int]:
+    """Serve as long as the context is open, and yield the port. Port 0 takes a free one.
 
     Raises:
         ValueError: the port cannot be had.
     """
     from aiohttp import web
 
-    async def handle(http):
+    async def handle(http: web.Request) -> web.Response:
         headers = http.headers
         answer = service.answer(
             headers.get("X-Amz-Target", ""), http.content_type, headers.get("Authorization", ""), await http.read()
         )
         if answer.seconds:
             await asyncio.sleep(answer.seconds)
-        if answer.lost:
-            http.transport.close()  # what aiohttp then writes goes nowhere
-        return web.Response(
-            status=answer.status or 500, body=answer.body, content_type="application/x-amz-json-1.1"
-        )
+        if answer.lost and http.transport:
+            http.transport.close()  # so that aiohttp cannot send the answer
+        return web.Response(status=answer.status or 500, body=answer.body, content_type=MEDIA_TYPE)
 
     application = web.Application(client_max_size=BODY_BYTES)
     application.router.add_post("/", handle)
@@ -42,14 +43,15 @@ async def listening(service, port=0):
             await web.TCPSite(runner, HOST, port).start()
         except OSError as error:
             raise ArgumentError(f"port {port} of {HOST} cannot be had: {error.strerror}") from None
-        yield runner.addresses[0][1]
+        chosen: int = runner.addresses[0][1]
+        yield chosen
     finally:
         await runner.cleanup()
 
 
 @contextmanager
-def in_thread(service, port=0):
-    """Serve from a thread of this process; gives (port, function that runs service.control on that thread).
+def in_thread(service: Service, port: int = 0) -> Iterator[tuple[int, Callable[..., Any]]]:
+    """Serve from a thread of this process; yield (port, function that runs service.control on that thread).
 
     Raises:
         ValueError: the port cannot be had.

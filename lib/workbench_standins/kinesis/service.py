@@ -3,12 +3,15 @@
 import json
 import re
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from typing import Any, NoReturn
 
 from workbench._base.errors import ArgumentError
 from workbench_standins.kinesis import faults, operations, writing
 from workbench_standins.kinesis.faults import Hits, Script
 from workbench_standins.kinesis.refusal import Refused
+from workbench_standins.kinesis.store import Store
 
 MEDIA_TYPE = "application/x-amz-json-1.1"
 TARGET = "Kinesis_20131202."
@@ -17,7 +20,7 @@ SIGNED_FOR = re.compile(r"Credential=[^/]+/\d{8}/([a-z0-9-]+)/kinesis/")
 
 @dataclass(frozen=True)
 class Answer:
-    """An answer; a lost one is not sent, a slow one is held back for some seconds."""
+    """An answer; a lost one is not sent, a slow one is delayed by some seconds."""
 
     status: int
     body: bytes
@@ -30,22 +33,22 @@ class Service:
 
     Args:
         store: the streams.
-        region: where calls belong that are not signed for a region.
+        region: of calls that are not signed for one.
     """
 
-    def __init__(self, store, *, region="us-east-1"):
+    def __init__(self, store: Store, *, region: str = "us-east-1") -> None:
         self.store, self.region = store, region
         self.script = Script(millis=store.clock.millis())
-        self._calls = Counter()
+        self._calls: Counter[str] = Counter()
 
-    def answer(self, target, media_type, authorization, body):
-        """Answer a request; any signature is accepted, its region is where streams are looked for.
+    def answer(self, target: str, media_type: str, authorization: str, body: bytes) -> Answer:
+        """Answer a request; any signature is accepted, and its region is that of the streams.
 
         Args:
             target: the header X-Amz-Target.
-            media_type: the header Content-Type; a web page cannot send the one that is asked for.
+            media_type: the header Content-Type; a web page cannot send the one that is expected.
             authorization: the header Authorization.
-            body: bytes.
+            body: of the request.
         """
         operation, hits = target.removeprefix(TARGET), Hits()
         try:
@@ -61,21 +64,22 @@ class Service:
                 raise hits.error
             if hits.lost_request:
                 return Answer(0, b"", lost=True)
-            found = operations.call(self.store, operation, asked, region, **hits.options)
-            status, sent = 200, found if isinstance(found, bytes) else json.dumps(found).encode()
+            answer = operations.call(self.store, operation, asked, region, **hits.options)
+            status = 200
         except Refused as refused:
-            status, sent = (
-                refused.status,
-                json.dumps({"__type": refused.code, "message": refused.message}).encode(),
-            )
+            status, answer = refused.status, {"__type": refused.code, "message": refused.message}
+        sent = answer if isinstance(answer, bytes) else json.dumps(answer).encode()
         return Answer(status, sent, hits.seconds, hits.lost_answer)
 
-    def control(self, name, arguments):
-        """Do what the holder of the server asks beside the protocol; values in and out go through JSON.
+    def control(self, name: str, arguments: Mapping[str, Any]) -> Any:
+        """Carry out a control, which is no part of the protocol; values in and out can be JSON.
 
         Args:
             name: now, advance, stop, set_faults, injected or calls.
-            arguments: dict.
+            arguments: of the control, by name.
+
+        Raises:
+            ValueError: there is no such control, or an argument is invalid.
         """
         if name in ("now", "advance", "stop"):
             return getattr(self.store.clock, name)(**arguments)
@@ -84,17 +88,17 @@ class Service:
             self.script = Script(script, seed=arguments["seed"], millis=self.store.clock.millis())
             return None
         if name == "injected":
-            return [asdict(one) for one in self.script.injected()]
+            return [asdict(counts) for counts in self.script.injected()]
         if name == "calls":
             return dict(sorted(self._calls.items()))
-        raise ArgumentError(f"no control {name}")
+        raise ArgumentError(f"the server has no control {name}")
 
-    def _region(self, authorization):
-        found = SIGNED_FOR.search(authorization)
-        return found.group(1) if found else self.region
+    def _region(self, authorization: str) -> str:
+        signed = SIGNED_FOR.search(authorization)
+        return signed[1] if signed else self.region
 
 
-def _parsed(target, media_type, body):
+def _parsed(target: str, media_type: str, body: bytes) -> Any:
     if media_type != MEDIA_TYPE:
         raise Refused("SerializationException", f"Content-Type must be {MEDIA_TYPE}; got {media_type!r}", 415)
     if not target.startswith(TARGET):
@@ -105,5 +109,5 @@ def _parsed(target, media_type, body):
         raise Refused("SerializationException", f"the request is not JSON: {error}") from None
 
 
-def _no_number(text):
-    raise ArgumentError(f"{text} is no number")
+def _no_number(text: str) -> NoReturn:
+    raise ArgumentError(f"{text} is not a number")

@@ -2,12 +2,13 @@
 
 Only what belongs to a connection is changed: the hop-by-hop headers of RFC 9110 section 7.6.1, the chunks of a
 transfer, and `Expect`, which is answered here (signatures do not cover it). Host and Authorization pass as they
-are. Every request has an upstream connection of its own and is sent once: nothing is tried again behind a client's
-back.
+are. Every request has an upstream connection of its own and is sent once: the proxy never tries again by itself.
 """
 
 import json
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import suppress
+from typing import Any
 from xml.sax.saxutils import escape
 
 import aiohttp
@@ -16,16 +17,17 @@ from multidict import CIMultiDict
 from yarl import URL
 
 from workbench._base.errors import WorkbenchError
-from workbench_standins.proxy.arrivals import access_key, plain_path
+from workbench_standins.proxy.arrivals import Arrival, access_key, plain_path
 from workbench_standins.proxy.gates import PASS
+from workbench_standins.proxy.plan import Plan
 
 HOP = {
     "connection", "expect", "keep-alive", "proxy-authenticate", "proxy-authorization", "proxy-connection", "te",
     "trailer", "transfer-encoding", "upgrade",
 }  # fmt: skip
-ADDED = "Content-Type", "Date", "Server"  # what aiohttp would add to an answer that has none
-NOT_THERE = web.RequestKey("not_there", list)
-KEPT_BYTES = 8 * 1024 * 1024  # a held request is read so far; what is longer waits in the client
+ADDED = "Content-Type", "Date", "Server"  # aiohttp adds them to an answer that has none
+ABSENT = web.RequestKey("absent", list)  # those that the upstream's answer does not have
+KEPT_BYTES = 8 * 1024 * 1024  # of a held request; the rest of a longer one waits in the client
 HEADER_BYTES = 64 * 1024
 CODES = {403: "AccessDenied", 404: "NoSuchKey", 409: "Conflict", 412: "PreconditionFailed", 429: "TooManyRequests"}
 CODES |= {500: "InternalError", 503: "SlowDown", 504: "GatewayTimeout"}
@@ -36,13 +38,14 @@ class UpstreamBroken(WorkbenchError, Exception):
 
 
 class Body:
-    """The body of a request, read once: what was kept of it first, then what comes."""
+    """The body of a request, read once: first the chunks that were kept, then those that follow."""
 
-    def __init__(self, request):
-        self._content, self._kept = request.content, []
+    def __init__(self, request: web.BaseRequest) -> None:
+        self._content = request.content
+        self._kept: list[bytes] = []
         self._whole, self.broken = False, False
 
-    async def keep(self):
+    async def keep(self) -> None:
         """Read it in full, or as much as is kept of a long one.
 
         Raises:
@@ -53,15 +56,15 @@ class Body:
             self._kept.append(chunk)
             size += len(chunk)
 
-    async def chunks(self):
+    async def chunks(self) -> AsyncIterator[bytes]:
         """Yield it piece by piece."""
         while self._kept:
             yield self._kept.pop(0)
         while chunk := await self._next():
             yield chunk
 
-    async def _next(self):
-        """Return the next piece; what has arrived in full stays whole although its client goes away."""
+    async def _next(self) -> bytes:
+        """Return the next chunk; a body that has arrived in full stays whole although its client goes away."""
         self._whole = self._whole or self._content.at_eof()
         try:
             return b"" if self._whole else await self._content.readany()
@@ -70,19 +73,27 @@ class Body:
             raise ConnectionResetError("the client broke off") from error
 
 
-async def handle(request, *, session, upstream, arrival, plan, answered):
-    """Carry one request through; `arrival` tells afterwards what became of it.
+async def handle(
+    request: web.BaseRequest,
+    *,
+    session: aiohttp.ClientSession,
+    upstream: str,
+    arrival: Arrival,
+    plan: Plan,
+    answered: Callable[[Arrival], None],
+) -> web.StreamResponse:
+    """Carry one request through and note in `arrival` how it went.
 
     Args:
         request: aiohttp's.
         session: as `session` makes it.
         upstream: address without a path.
-        arrival: Arrival of the request.
-        plan: Plan that decides.
+        arrival: of the request.
+        plan: that decides what hits it.
         answered: called with the arrival when the upstream has answered, before anything else happens.
 
     Returns:
-        The answer as aiohttp wants it; to a broken connection it goes nowhere.
+        The answer for aiohttp, which cannot send it on a broken connection.
     """
     fault, body = plan.decide(arrival), Body(request)
     try:
@@ -105,7 +116,7 @@ async def handle(request, *, session, upstream, arrival, plan, answered):
                 return _refusal(request, arrival, verdict.status)
             if verdict.what == "lose_answer":
                 return _broken(request)
-            return await _told(request, answer, arrival)
+            return await _passed_back(request, answer, arrival)
     except ConnectionResetError:
         arrival.action += ", client broke off"
         return _broken(request)
@@ -114,21 +125,24 @@ async def handle(request, *, session, upstream, arrival, plan, answered):
         return _refusal(request, arrival, 502, str(error))
 
 
-def meant(request, clients, by_port):
+def meant(
+    request: web.BaseRequest, clients: Mapping[str, str | None], by_port: Mapping[int, str | None]
+) -> tuple[str | None, str]:
     """Return (client, plain path) of a request: by the port it came to, else by the access key that signed it."""
-    client = by_port.get(request.transport.get_extra_info("sockname")[1])
+    client = by_port.get(request.get_extra_info("sockname")[1])
     key = access_key(request.headers.get("Authorization", ""), request.raw_path)
-    by_key = {found: name for name, found in clients.items() if found}
-    return client or by_key.get(key), plain_path(request.raw_path)
+    by_key = {signing: name for name, signing in clients.items() if signing}
+    return client or by_key.get(key or ""), plain_path(request.raw_path)
 
 
-def session():
+def session() -> aiohttp.ClientSession:
     """Return the aiohttp session for the upstream; it adds nothing and keeps nothing."""
 
-    async def once(request, send):
+    async def once(request: Any, send: Any) -> aiohttp.ClientResponse:
         # aiohttp sends GET, PUT and DELETE again when the connection broke, unless it sees another error
         try:
-            return await send(request)
+            response: aiohttp.ClientResponse = await send(request)
+            return response
         except (aiohttp.ClientError, OSError) as error:
             raise UpstreamBroken(f"{type(error).__name__}: {error}") from error
 
@@ -144,14 +158,16 @@ def session():
     )
 
 
-async def only_own_headers(request, response):
-    """Take off again what aiohttp added to an upstream's answer."""
-    for name in request.get(NOT_THERE, ()):
+async def only_own_headers(request: web.BaseRequest, response: web.StreamResponse) -> None:
+    """Remove the headers that aiohttp added to an upstream's answer."""
+    for name in request.get(ABSENT, ()):
         response.headers.pop(name, None)
 
 
-async def _sent(request, body, session, upstream):
-    """Send a request on; returns the upstream's answer as soon as its headers are there."""
+async def _sent(
+    request: web.BaseRequest, body: Body, session: aiohttp.ClientSession, upstream: str
+) -> aiohttp.ClientResponse:
+    """Send a request on and return the upstream's answer as soon as its headers have arrived."""
     if not request.raw_path.startswith("/"):
         raise UpstreamBroken("the target of a request starts with /")
     try:
@@ -168,12 +184,14 @@ async def _sent(request, body, session, upstream):
         raise UpstreamBroken(str(error)) from error
 
 
-async def _told(request, answer, arrival):
-    """Pass an answer back piece by piece; an answer that breaks off breaks off."""
+async def _passed_back(
+    request: web.BaseRequest, answer: aiohttp.ClientResponse, arrival: Arrival
+) -> web.StreamResponse:
+    """Pass an answer back chunk by chunk; where the upstream breaks off, so does the answer."""
     response = web.StreamResponse(
         status=answer.status, reason=answer.reason, headers=_passed_on(answer.raw_headers)
     )
-    request[NOT_THERE] = [name for name in ADDED if name not in answer.headers]
+    request[ABSENT] = [name for name in ADDED if name not in answer.headers]
     arrival.told = answer.status
     try:
         await response.prepare(request)
@@ -190,36 +208,37 @@ async def _told(request, answer, arrival):
     return _broken(request)
 
 
-def _passed_on(raw_headers):
-    found = [(name.decode("utf-8", "surrogateescape"), value.decode("utf-8", "surrogateescape"))
-             for name, value in raw_headers]  # fmt: skip
-    named = {
-        one.strip().lower() for name, value in found if name.lower() == "connection" for one in value.split(",")
-    }
-    return CIMultiDict((name, value) for name, value in found if name.lower() not in HOP | named)
+def _passed_on(raw_headers: Sequence[tuple[bytes, bytes]]) -> CIMultiDict[str]:
+    """Return the headers but those of the connection: the hop-by-hop ones, and those that Connection names."""
+    headers = [(name.decode("utf-8", "surrogateescape"), value.decode("utf-8", "surrogateescape"))
+               for name, value in raw_headers]  # fmt: skip
+    lists = [value.split(",") for name, value in headers if name.lower() == "connection"]
+    dropped = HOP | {name.strip().lower() for names in lists for name in names}
+    return CIMultiDict((name, value) for name, value in headers if name.lower() not in dropped)
 
 
-async def _drain(answer):
+async def _drain(answer: aiohttp.ClientResponse) -> None:
     with suppress(aiohttp.ClientError):
         async for _ in answer.content.iter_any():
             pass
 
 
-def _broken(request):
-    """Break the client's connection; what aiohttp then writes goes nowhere."""
+def _broken(request: web.BaseRequest) -> web.Response:
+    """Break the client's connection and return an answer, which aiohttp cannot send any more."""
     if request.transport is not None:
         request.transport.abort()
     return web.Response()
 
 
-def _refusal(request, arrival, status, why="by the script of the ordering proxy"):
-    """Answer in the place of the upstream, in JSON to who speaks JSON, else as S3 does."""
+def _refusal(
+    request: web.BaseRequest, arrival: Arrival, status: int, why: str = "by the script of the ordering proxy"
+) -> web.Response:
+    """Return an answer in the place of the upstream's: JSON to a request of JSON, else XML as of S3."""
     arrival.told = status
     code, message = CODES.get(status, "Failed"), f"{status} {why}"
     if request.content_type == "application/json":
-        found = json.dumps({"error": {"message": message, "type": code, "code": status}})
+        kind, text = "json", json.dumps({"error": {"message": message, "type": code, "code": status}})
     else:
-        found = f"<Error><Code>{code}</Code><Message>{escape(message)}</Message></Error>"
-        found = f'<?xml version="1.0" encoding="UTF-8"?>{found}'
-    kind = "application/json" if found.startswith("{") else "application/xml"
-    return web.Response(status=status, body=found.encode(), content_type=kind)
+        error = f"<Error><Code>{code}</Code><Message>{escape(message)}</Message></Error>"
+        kind, text = "xml", f'<?xml version="1.0" encoding="UTF-8"?>{error}'
+    return web.Response(status=status, body=text.encode(), content_type=f"application/{kind}")

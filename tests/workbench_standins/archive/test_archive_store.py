@@ -433,9 +433,12 @@ def test_it_ends_with_its_context_and_its_port_is_refused_when_taken(store):
 
 
 def test_bad_arguments_are_refused_before_a_process_starts(store):
-    with pytest.raises(ValueError, match="port must be a whole number"), archive.serve(port=-1):
+    with (
+        pytest.raises(ValueError, match="port must be an integer of at least 0 and of at most 65535, found -1"),
+        archive.serve(port=-1),
+    ):
         pass
-    with pytest.raises(ValueError, match="start must be a datetime"), archive.serve(start="now"):
+    with pytest.raises(ValueError, match="start must be datetime, found 'now'"), archive.serve(start="now"):
         pass
     with pytest.raises(ValueError, match="there is no object nothing in nowhere|nowhere"):
         store.stuck("nowhere", "nothing")
@@ -466,12 +469,15 @@ def test_days_without_a_date_are_refused(s3):
 def test_controls_that_do_not_go_are_refused_in_a_sentence(store, s3):
     s3.put("a")
     for wrong, sentence in [
-        (lambda: store.set(latency_s=-1), "latency_s is a number of seconds from 0, not -1"),
+        (
+            lambda: store.set(latency_s=-1),
+            "latency_s must be a number of at least 0 and below inf or None, found -1",
+        ),
         (lambda: store.move(s3.bucket, "a", "FOO"), "storage class you specified is not valid"),
         (lambda: store.plant(s3.bucket, "p", 1, storage_class="NOPE"), "storage class you specified is not valid"),
         (lambda: store.plant("no-bucket", "p", 1), "bucket does not exist"),
-        (lambda: store.plant(s3.bucket, "p", -1), "count, size and restored are whole numbers from 0, not -1"),
-        (lambda: store.clock.advance("x"), "the clock goes forward by numbers, not 'x'"),
+        (lambda: store.plant(s3.bucket, "p", -1), "count must be an integer of at least 0, found -1"),
+        (lambda: store.clock.advance("x"), "seconds must be a number, found 'x'"),
     ]:
         with pytest.raises(ValueError, match=sentence):
             wrong()

@@ -199,12 +199,12 @@ def test_a_master_that_nobody_named(monkeypatch):
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"workers": 0}, "workers must be a whole number from 1 to 16; got 0"),
-        ({"applications": 17}, "applications must be a whole number from 1 to 16; got 17"),
-        ({"cores": True}, "cores must be a whole number from 1 to 64; got True"),
-        ({"port": 70000}, "port must be a whole number from 0 to 65535; got 70000"),
-        ({"memory": "100m"}, "memory is 100m, and Spark starts no executor of less than 450m"),
-        ({"memory": "1 GB"}, "memory is a number and m or g, such as 1g; got '1 GB'"),
+        ({"workers": 0}, "workers must be an integer of at least 1 and of at most 16, found 0"),
+        ({"applications": 17}, "applications must be an integer of at least 1 and of at most 16, found 17"),
+        ({"cores": True}, "cores must be an integer of at least 1 and of at most 64, found True"),
+        ({"port": 70000}, "port must be an integer of at least 0 and of at most 65535, found 70000"),
+        ({"memory": "100m"}, "memory must be at least 450m for an executor of Spark, found 100m"),
+        ({"memory": "1 GB"}, "memory must be a number and m or g, such as 1g, found '1 GB'"),
     ],
 )
 def test_wrong_arguments_are_refused_before_anything_starts(wrong, said):

@@ -98,7 +98,7 @@ def test_what_a_broker_refuses_is_a_sentence(broker):
 def test_a_topic_has_a_whole_number_of_partitions(partitions):
     """With -1 the broker took its own default, and half a minute later nobody had heard of -1 partitions."""
     nowhere = kafka.Broker("127.0.0.1:1", None)
-    why = f"partitions must be a whole number from 1 on; got {partitions!r}"
+    why = f"partitions must be an integer of at least 1, found {partitions!r}"
     for call in (
         lambda: nowhere.create_topic("t", partitions=partitions),
         lambda: nowhere.add_partitions("t", partitions),
@@ -106,7 +106,7 @@ def test_a_topic_has_a_whole_number_of_partitions(partitions):
         with pytest.raises(ValueError) as told:
             call()
         assert str(told.value) == why
-    with pytest.raises(ValueError, match="name must be a topic's, a text; got None"):
+    with pytest.raises(ValueError, match="name must be a text of at least 1 character, found None"):
         nowhere.create_topic(None)
 
 
@@ -186,7 +186,7 @@ def refused(kind, match, **arguments):
 
 def test_arguments_that_do_not_go_are_refused(tmp_path, monkeypatch):
     node.fetch()
-    refused(ValueError, "port must be a whole number from 0 to 65535; got True", port=True)
+    refused(ValueError, "port must be an integer of at least 0 and of at most 65535, found True", port=True)
     refused(ValueError, "not both", folder=tmp_path, within=tmp_path)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -255,5 +255,5 @@ def test_a_topic_counts_as_made_and_as_gone_when_the_broker_tells_so(broker, mon
     assert [one.get("late") for one in told] == [2, 2, 2, None]
     monkeypatch.setattr(kafka.Broker, "topics", lambda self: before)
     monkeypatch.setattr(kafka, "PATIENCE_SECONDS", 0.2)
-    with pytest.raises(TimeoutError, match="'never': 1 partitions expected, the broker tells of None"):
+    with pytest.raises(TimeoutError, match="'never': 1 partitions expected, the broker lists None"):
         broker.create_topic("never")

@@ -246,14 +246,17 @@ def test_a_script_comes_from_a_file(tmp_path, server, stream):
 @pytest.mark.parametrize(
     "text, says",
     [
-        ("faults: [{kind: gremlin}]", "no kind of fault 'gremlin'; there are throughput_exceeded, limit_exceeded"),
+        (
+            "faults: [{kind: gremlin}]",
+            "'gremlin' is not a kind of fault; there are throughput_exceeded, limit_exceeded",
+        ),
         ("faults: [{kind: throttling, shard: x}]", "a fault has no shard; it has kind, share, operations, shards"),
         ("faults: [{share: 1}]", "must be a list of mappings that have a kind"),
         ("faults: {kind: throttling}", "must be a list of mappings"),
         ("[]", "expected a mapping with faults"),
         ("{faults: [], speed: 1}", "expected a mapping with faults"),
-        ("{faults: [], seed: a}", "seed must be a whole number; got 'a'"),
-        ("faults: [", "no fault script"),
+        ("{faults: [], seed: a}", "seed must be an integer, found 'a'"),
+        ("faults: [", "not a fault script"),
         (
             "faults: [{kind: empty_read, operations: [PutRecord]}]",
             "empty_read cannot hit PutRecord; it hits GetRecords",
@@ -262,33 +265,42 @@ def test_a_script_comes_from_a_file(tmp_path, server, stream):
             "faults: [{kind: throttling, operations: GetRecords}]",
             "operations of throttling must be a list of names",
         ),
-        ("faults: [{kind: throttling, share: 1.5}]", "share of throttling must be from 0 to 1; got 1.5"),
-        ("faults: [{kind: throttling, share: .nan}]", "share of throttling must be a number from 0 on; got nan"),
+        (
+            "faults: [{kind: throttling, share: 1.5}]",
+            "share of throttling must be a number from 0 to 1, found 1.5",
+        ),
+        (
+            "faults: [{kind: throttling, share: .nan}]",
+            "share of throttling must be a number of at least 0, found nan",
+        ),
         (
             "faults: [{kind: throttling, most: 1.5}]",
-            "most of throttling must be a whole number from 0 on; got 1.5",
+            "most of throttling must be an integer of at least 0, found 1.5",
         ),
         (
             "faults: [{kind: throttling, after_seconds: -1}]",
-            "after_seconds of throttling must be a number from 0 on",
+            "after_seconds of throttling must be a number of at least 0, found -1",
         ),
-        ("faults: [{kind: slow_answer}]", "seconds goes with slow_answer, and only with it; got 0.0"),
-        ("faults: [{kind: throttling, seconds: 1}]", "seconds goes with slow_answer, and only with it; got 1"),
-        ("faults: [{kind: partial_put, error: Oops}]", "error must be one of Provisioned"),
+        ("faults: [{kind: slow_answer}]", "seconds must be given for slow_answer, and only for it, found 0.0"),
+        (
+            "faults: [{kind: throttling, seconds: 1}]",
+            "seconds must be given for slow_answer, and only for it, found 1",
+        ),
+        ("faults: [{kind: partial_put, error: Oops}]", "error must be Provisioned"),
     ],
 )
 def test_a_script_that_does_not_go(tmp_path, text, says):
     path = tmp_path / "script.yml"
     path.write_text(text)
     with pytest.raises(
-        ValueError, match=f"script.yml is no fault script: .*{says}" if says != "no fault script" else says
+        ValueError, match=f"script.yml is not a fault script: .*{says}" if says != "not a fault script" else says
     ):
         faults.read(path)
 
 
 def test_a_wrong_script_starts_no_server():
     with (
-        pytest.raises(ValueError, match="a fault script is a list of Fault; got 'x'"),
+        pytest.raises(ValueError, match="faults must be several Faults, a text or Path, found 'x' in it"),
         kinesis.serve(faults=["x"]),
     ):
         pass

@@ -587,7 +587,7 @@ def test_the_clock_goes_forward_only(monkeypatch):
     clock = Clock(100)
     assert (clock.now(), clock.advance(0.5), clock.now()) == (100, 100.5, 100.5)
     for wrong in (-1, float("nan"), float("inf"), True, "1"):
-        with pytest.raises(ValueError, match="forward|finite number"):
+        with pytest.raises(ValueError, match="seconds must be a number of at least 0 and below inf, found"):
             clock.advance(wrong)
     there = [50_000]
     monkeypatch.setattr("time.time_ns", lambda: there[0] * 1_000_000)

@@ -6,8 +6,9 @@ import pytest
 from proxy_upstreams import recorder
 
 from workbench_standins import proxy
-from workbench_standins.proxy import ANY, COMMIT, METADATA_PUT, Match, Rule
-from workbench_standins.proxy.arrivals import access_key, plain_path
+from workbench_standins.proxy import ANY, COMMIT, METADATA_PUT, Held, Match, Passed, Rule
+from workbench_standins.proxy.arrivals import Arrival, access_key, plain_path
+from workbench_standins.proxy.gates import Gate
 
 REQUESTS = [  # method, target, what it is
     ("PUT", "/lake/wh/t/metadata/00001-1f.metadata.json", "metadata_put"),
@@ -155,55 +156,56 @@ def test_clients_can_be_a_list(tmp_path):
 
 
 REFUSED = [  # the file, the end of what is said
-    ("- 1", "expected rules and, if wanted, seed and clients; found list"),
+    ("- 1", "the script must have rules and may have seed and clients, found list"),
     ("seed: 1", "the script needs rules"),
-    ("rules: []\nrule: []", "the script: rule is no key (did you mean rules?); there are rules, seed, clients"),
+    ("rules: []\nrule: []", "the script: rule is not a key (did you mean rules?); there are rules, seed, clients"),
     ("rules: []\nseed: x", "the script: seed: Input should be a valid integer, found 'x'"),
     ("rules:\n- {what: commit}", "rule 1 needs do"),
     (
         "rules:\n- {do: lose_answer}\n- {do: fail, status: 500, pth: /x}",
-        "rule 2: pth is no key (did you mean path?); there are client, what, method, path, do, until, seconds, "
+        "rule 2: pth is not a key (did you mean path?); there are client, what, method, path, do, until, seconds, "
         "status, skip, most, share",
     ),
     (
         "clients: [b]\nrules:\n- {do: hold, until: {cleint: b}}",
-        "rule 1, until: cleint is no key (did you mean client?); there are client, what, method, path",
+        "rule 1, until: cleint is not a key (did you mean client?); there are client, what, method, path",
     ),
     ("rules:\n- {do: lose}", "rule 1: a rule cannot 'lose'; it can hold, hold_answer, delay, delay_answer, fail, "
      "fail_answer, lose_request, lose_answer"),
     ("rules:\n- {do: delai, seconds: 1}", "rule 1: a rule cannot 'delai' (did you mean delay?); it can hold, "
      "hold_answer, delay, delay_answer, fail, fail_answer, lose_request, lose_answer"),
-    ("rules:\n- {do: hold}", "rule 1: until goes with hold and hold_answer, and they need it; hold has None"),
-    ("rules:\n- {do: lose_answer, path: ''}", "rule 1: path is a pattern that starts with / or *, as "
-     "/lake/**.parquet; got ''"),
-    ("rules:\n- {do: lose_answer, what: commit, path: ''}", "rule 1: what stands in the place of method and "
-     "path; there are commit and one of these"),
+    ("rules:\n- {do: hold}", "rule 1: until must be given for hold and hold_answer, and only for these; hold has None"),
+    ("rules:\n- {do: lose_answer, path: ''}", "rule 1: path must be a pattern that starts with / or *, "
+     "such as /lake/**.parquet, found ''"),
+    ("rules:\n- {do: lose_answer, what: commit, path: ''}", "rule 1: give what, or method and path, and not "
+     "both: what is commit"),
     ("rules:\n- {do: delay, seconds: '1'}", "rule 1: seconds: Input should be a valid number, found '1'"),
     ("rules:\n- {do: fail, status: '500'}", "rule 1: status: Input should be a valid integer, found '500'"),
     ("rules:\n- {do: fail, status: 500, most: true}", "rule 1: most: Input should be a valid integer, found True"),
-    ("rules:\n- {do: delay}", "rule 1: seconds goes with delay and delay_answer; delay has 0.0"),
-    ("rules:\n- {do: fail, seconds: 1}", "rule 1: seconds goes with delay and delay_answer; fail has 1.0"),
-    ("rules:\n- {do: fail, status: 200}", "rule 1: a status from 400 to 599 goes with fail and fail_answer; "
-     "fail has 200"),
-    ("rules:\n- {do: fail, status: 500, share: 2}", "rule 1: share is from 0 to 1; fail has 2.0"),
-    ("rules:\n- {do: fail, status: 500, skip: -1}", "rule 1: skip is a whole number from 0 on, most one from 1 on; "
-     "fail has -1, None"),
+    ("rules:\n- {do: delay}", "rule 1: seconds must be a number above 0 for delay and delay_answer, and only for "
+     "these; delay has 0.0"),
+    ("rules:\n- {do: fail, seconds: 1}", "rule 1: seconds must be a number above 0 for delay and delay_answer, and "
+     "only for these; fail has 1.0"),
+    ("rules:\n- {do: fail, status: 200}", "rule 1: status must be an integer from 400 to 599 for fail and "
+     "fail_answer, and only for these; fail has 200"),
+    ("rules:\n- {do: fail, status: 500, share: 2}", "rule 1: share must be a number from 0 to 1; fail has 2.0"),
+    ("rules:\n- {do: fail, status: 500, skip: -1}", "rule 1: skip must be an integer of at least 0, and most one of "
+     "at least 1 or None; fail has -1 and None"),
     ("rules:\n- {do: lose_answer, what: swap}", "rule 1: what: Input should be 'metadata_put', 'commit' or 'any', "
      "found 'swap'"),
-    ("rules:\n- {do: lose_answer, what: commit, method: PUT}", "rule 1: what stands in the place of method and "
-     "path; there are commit and one of these"),
-    ("rules:\n- {do: lose_answer, method: put}", "rule 1: method is a name in capitals, as PUT; got 'put'"),
-    ("rules:\n- {do: lose_answer, path: x.json}", "rule 1: path is a pattern that starts with / or *, as "
-     "/lake/**.parquet; got 'x.json'"),
+    ("rules:\n- {do: lose_answer, what: commit, method: PUT}", "rule 1: give what, or method and path, and not "
+     "both: what is commit"),
+    ("rules:\n- {do: lose_answer, method: put}", "rule 1: method must be a name in capitals, such as PUT, found 'put'"),
+    ("rules:\n- {do: lose_answer, path: x.json}", "rule 1: path must be a pattern that starts with / or "
+     "*, such as /lake/**.parquet, found 'x.json'"),
     ("clients: [reader, writer]\nrules:\n- {do: lose_answer, client: writr}", "rule 1: no client 'writr' (did you "
      "mean writer?); there are reader, writer"),
-    ("clients: {a: same, b: same}\nrules: []", "the clients a, b have the same access key, so it tells them not "
-     "apart"),
+    ("clients: {a: same, b: same}\nrules: []", "the clients a, b have the same access key: give each its own"),
     ("clients: {a: AKIAIOSFODNN7EXAMPLE}\nrules: []", "clients.a holds an AWS access key id; only keys of a "
      "stand-in belong in a file"),
     ("rules: [lose_answer]", "rule 1: Input should be a valid dictionary or instance of _Rule, found 'lose_answer'"),
-    ("1: 2\nrules: []", "1 is no key; there are rules, seed, clients"),
-    ("clients: [two words]\nrules: []", "a client's name is a word without spaces; got 'two words'"),
+    ("1: 2\nrules: []", "1 is not a key; there are rules, seed, clients"),
+    ("clients: [two words]\nrules: []", "a client's name must be a word without spaces, found 'two words'"),
 ]  # fmt: skip
 
 
@@ -224,12 +226,21 @@ def test_a_file_that_is_not_there():
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"upstream": "https://s3.amazonaws.com"}, "upstream is an address as http://127.0.0.1:8333; got"),
-        ({"upstream": "http://127.0.0.1:1/path"}, "upstream is an address as http://127.0.0.1:8333; got"),
-        ({"clients": "ab"}, "clients is a list of names, or name to access key; got 'ab'"),
-        ({"port": 70_000}, "port must be a whole number from 0 to 65535; got 70000"),
-        ({"seed": "1"}, "seed must be a whole number; got '1'"),
-        ({"script": ["hold"]}, "a script is a list of Rule; got 'hold'"),
+        (
+            {"upstream": "https://s3.amazonaws.com"},
+            "upstream must be an address such as http://127.0.0.1:8333, found",
+        ),
+        (
+            {"upstream": "http://127.0.0.1:1/path"},
+            "upstream must be an address such as http://127.0.0.1:8333, found",
+        ),
+        (
+            {"clients": "ab"},
+            "clients must be several texts, a dict of texts to a text or None or None, found 'ab'",
+        ),
+        ({"port": 70_000}, "port must be an integer of at least 0 and of at most 65535, found 70000"),
+        ({"seed": "1"}, "seed must be an integer, found '1'"),
+        ({"script": ["hold"]}, "script must be several Rules, Script, a text or Path, found 'hold' in it"),
     ],
 )
 def test_arguments_that_do_not_go(options, said):
@@ -251,15 +262,27 @@ def test_what_cannot_be_held():
             ValueError, match=r"no client 'raeder' \(did you mean reader\?\); there are reader, writer"
         ):
             between.hold("raeder")
-        with pytest.raises(ValueError, match="what must be a Match, as METADATA_PUT; got 'commit'"):
+        with pytest.raises(ValueError, match="what must be Match, found 'commit'"):
             between.hold("reader", "commit")
-        with pytest.raises(ValueError, match="skip is a whole number from 0 on; got -1"):
+        with pytest.raises(ValueError, match="skip must be an integer of at least 0, found -1"):
             between.hold("reader", skip=-1)
         held = between.hold("reader")
-        with pytest.raises(ValueError, match="status is a whole number from 400 to 599; got 200"):
+        with pytest.raises(
+            ValueError, match="status must be an integer of at least 400 and of at most 599, found 200"
+        ):
             held.fail(200)
         with pytest.raises(ValueError, match="nothing gets through a closed gate"):
             held.done()
         held.release()
         with pytest.raises(ValueError, match="this gate is open already: PUT of"):
             held.drop()
+
+
+def test_a_request_that_ended_behind_a_closed_gate_has_no_client_any_more():
+    """To ask for what waits raised a TypeError then."""
+    gate, arrival = Gate(), Arrival(1, "a", "PUT", "/x", lambda: False)
+    gate.arrivals.append(arrival)
+    held = Held(ANY, False, gate, None)
+    assert held.waiting() == [(Passed(1, "a", "PUT", "/x", None, "pass", None), False)]
+    arrival.finish()
+    assert held.waiting() == [(Passed(1, "a", "PUT", "/x", None, "pass", None), True)]

@@ -235,9 +235,9 @@ def test_what_cannot_be_is_refused_with_a_sentence(tmp_path, monkeypatch):
         port = taken.getsockname()[1]
         refused(ValueError, f"port {port} of 127.0.0.1 cannot be had", port=port)
         refused(ValueError, f"port {port} of 127.0.0.1 cannot be had", catalog_port=port)
-    refused(ValueError, "a whole number from 0 to 65535", port="8333")
+    refused(ValueError, "port must be an integer of at least 0 and of at most 65535, found '8333'", port="8333")
     refused(ValueError, "not both", tmp_path / "x", within=tmp_path)
-    with pytest.raises(ValueError, match="s3 or rest; got 'glue'"):
+    with pytest.raises(ValueError, match="catalog must be 's3' or 'rest', found 'glue'"):
         s3.Server("", "", tmp_path, "", "").properties("glue")
     monkeypatch.setattr(s3.importlib.util, "find_spec", lambda name: None)
     refused(ModuleNotFoundError, r"boto3 is not installed: pip install 'iceberg-workbench\[s3\]'")
