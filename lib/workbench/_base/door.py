@@ -36,6 +36,7 @@ _SEVERAL = {
     bool: "True or False",
     bytes: "bytes",
     tuple: "tuples",
+    type(None): "None",
 }
 _BOUNDS = {"ge": "of at least", "gt": "above", "le": "of at most", "lt": "below"}
 _POSITIONAL = (
@@ -143,7 +144,9 @@ def _several(kind: Any) -> str:
     if typing.get_origin(kind) is Annotated:
         plain = typing.get_args(kind)[0]
         return described(kind).replace(described(plain), _several(plain))
-    if typing.get_origin(kind) in (Literal, Union, types.UnionType):
+    if typing.get_origin(kind) in (Union, types.UnionType):
+        return _listed([_several(argument) for argument in typing.get_args(kind)])
+    if typing.get_origin(kind) is Literal:
         return described(kind)
     kind = typing.get_origin(kind) or kind
     return "values" if kind is Any else _SEVERAL.get(kind) or str(getattr(kind, "__name__", kind))

@@ -197,6 +197,7 @@ def test_nothing_is_built_at_import():
         (Mapping[Annotated[str, MinLen(2)], str], "a dict of texts of at least 2 characters to texts"),
         (Sequence[Literal["a", "b"]], "a list of 'a' or 'b'"),
         (str | Iterable[Any], "a text or several values"),
+        (Mapping[str, str | None], "a dict of texts to texts or None"),
     ],
 )
 def test_types_in_words(kind, words):
