@@ -291,7 +291,7 @@ def untouched(spark, broker):
         ({"parse": "id BIGINT"}, "parse must be Json, Avro, Protobuf or an object .* found 'id BIGINT'"),
         ({"errors": None}, "errors must be a text, found None"),
         ({"errors": "mistyped.errors"}, "mistyped.errors cannot be made: there is no namespace mistyped"),
-        ({"tables": ["sales.orders"]}, "tables must be a dict of texts to Targets, found"),
+        ({"tables": ["sales.orders"]}, "tables must be a dict of texts to Target, found"),
     ],
 )
 def test_arguments_that_do_not_go(spark, untouched, options, said):
