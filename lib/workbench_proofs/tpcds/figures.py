@@ -66,7 +66,7 @@ def medians(
                 times.setdefault(result.engine, {}).setdefault(result.query, []).append(result.seconds)
     rounds = {engine: max(count for (name, _), count in asked.items() if name == engine) for engine in times}
     return {
-        engine: {query: statistics.median(all_) for query, all_ in of.items() if len(all_) == rounds[engine]}
+        engine: {query: statistics.median(values) for query, values in of.items() if len(values) == rounds[engine]}
         for engine, of in times.items()
     }  # a query that was wrong in one round has no time
 
