@@ -226,7 +226,7 @@ def test_values_that_make_its_sentences_untrue_are_refused_before_the_session(va
         (
             "22_race_writers",
             {"REPEAT": 0},
-            "repeat is 0: what no cell has done cannot be read",
+            "repeat must be an integer of at least 1, found 0",
         ),
         (
             "22_race_writers",
