@@ -14,6 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote, urlparse
 
 from workbench._base import identifiers
@@ -51,7 +52,7 @@ class Seen:
     batch: str | None
     staged: str | None
     dead: str | None
-    known: frozenset = field(repr=False)
+    known: frozenset[str] = field(repr=False)
     snapshots: int
     files: int
     reads: int | None
@@ -88,13 +89,13 @@ class Watch:
         checkpoint: Spark's checkpoint folder, of the plain variant.
     """
 
-    catalog: object
+    catalog: Any
     table: str
     dead_letters: str | None = None
-    reads: Callable | None = None
+    reads: Callable[[], int] | None = None
     checkpoint: str | None = None
 
-    def look(self):
+    def look(self) -> Seen:
         """Return the Seen of this moment."""
         # each before what it leads to: a batch that has finished has its rows in the table, and a file that was
         # there may be committed by then; not the reverse
@@ -102,15 +103,15 @@ class Watch:
         reads = self.reads() if self.reads else None
         files = self._files()
         meta, pointer = self._metadata(self.table)
-        batches = {one.snapshot_id: _property(one, positions.BATCH) for one in meta.snapshots}
-        heads = {name: one.snapshot_id for name, one in meta.refs.items() if one.snapshot_ref_type == "branch"}
+        batches = {snapshot.snapshot_id: _property(snapshot, positions.BATCH) for snapshot in meta.snapshots}
+        heads = {name: ref.snapshot_id for name, ref in meta.refs.items() if ref.snapshot_ref_type == "branch"}
         main = heads.pop("main", None)
-        mine = [batches[head] for name, head in heads.items() if name.startswith("streams_") and head != main]
+        staged = [batches[head] for name, head in heads.items() if name.startswith("streams_") and head != main]
         planned = self._last("offsets")
         return Seen(
             pointer=pointer,
             batch=batches.get(main),
-            staged=next((one for one in mine if one and one != batches.get(main)), None),
+            staged=next((batch for batch in staged if batch and batch != batches.get(main)), None),
             dead=self._dead(),
             known=frozenset(filter(None, batches.values())),
             snapshots=len(batches),
@@ -120,11 +121,12 @@ class Watch:
             finished=finished,
         )
 
-    def _metadata(self, table):
+    def _metadata(self, table: str) -> tuple[Any, str]:
+        """Return a table's metadata as PyIceberg has it, and the location of its file."""
         loaded = self.catalog.load_table(identifiers.parts(table))
         return loaded.metadata, loaded.metadata_location
 
-    def _dead(self):
+    def _dead(self) -> str | None:
         if self.dead_letters is None:
             return None
         name = identifiers.parts(self.dead_letters)
@@ -133,35 +135,35 @@ class Watch:
         snapshot = self.catalog.load_table(name).current_snapshot()
         return None if snapshot is None else _property(snapshot, positions.BATCH)
 
-    def _files(self):
+    def _files(self) -> int:
         return sum(name.endswith((".parquet", ".orc", ".avro")) for name in self._listing())
 
     @cached_property
-    def _listing(self):  # made once: in S3 it is a connection
+    def _listing(self) -> Callable[[], list[str]]:  # once: in S3 it is a connection
         return _lister(self.catalog.load_table(identifiers.parts(self.table)))
 
-    def _last(self, kind):
+    def _last(self, kind: str) -> int:
         if self.checkpoint is None:
             return -1
         folder = Path(self.checkpoint) / kind
-        return max((int(one.name) for one in folder.glob("*") if one.name.isdigit()), default=-1)
+        return max((int(file.name) for file in folder.glob("*") if file.name.isdigit()), default=-1)
 
 
-def _lister(table):
+def _lister(table: Any) -> Callable[[], list[str]]:
     """Return the function that names the files below a table's data folder; an object is one when it is whole."""
     address = urlparse(table.location())
     if address.scheme in ("", "file"):
         folder = Path(unquote(address.path)) / "data"
-        return lambda: [one.name for one in folder.rglob("*")]
+        return lambda: [file.name for file in folder.rglob("*")]
     from pyarrow.fs import FileSelector
 
     store = table.io.fs_by_scheme(address.scheme, address.netloc)
-    place = FileSelector(f"{address.netloc}{address.path}/data", allow_not_found=True, recursive=True)
-    return lambda: [one.base_name for one in store.get_file_info(place)]
+    below = FileSelector(f"{address.netloc}{address.path}/data", allow_not_found=True, recursive=True)
+    return lambda: [file.base_name for file in store.get_file_info(below)]
 
 
-def window(seen, since):
-    """Return the window an ingest is in; None when it cannot be told.
+def window(seen: Seen, since: Seen) -> str | None:
+    """Return the window an ingest is in; None when it cannot be known.
 
     Args:
         seen: Seen now.
@@ -182,13 +184,21 @@ def window(seen, since):
     return "published" if seen.batch not in (None, "begin") else None
 
 
-def strike(process, watch, wanted, *, timeout_seconds=120.0, after_batches=1, poll_seconds=0.01):
+def strike(
+    process: subprocess.Popen[Any],
+    watch: Watch,
+    target: str,
+    *,
+    timeout_seconds: float = 120.0,
+    after_batches: int = 1,
+    poll_seconds: float = 0.01,
+) -> Killed | None:
     """Kill a process and its group in a window of its ingest.
 
     Args:
         process: subprocess.Popen with a session of its own (`start_new_session=True`).
         watch: Watch.
-        wanted: name in WINDOWS, or APPENDED.
+        target: name of the window in WINDOWS, or APPENDED.
         timeout_seconds: give up after so long; the process goes on then.
         after_batches: batches that it has to publish first; `reading` and later windows of a first batch differ in
             nothing from those of others, but a first batch takes long for other reasons.
@@ -200,20 +210,19 @@ def strike(process, watch, wanted, *, timeout_seconds=120.0, after_batches=1, po
     Raises:
         ValueError: no such window, or `reading` without `reads`.
     """
-    if wanted not in (*WINDOWS, APPENDED):
-        raise ArgumentError(f"no window {wanted!r}; there are {', '.join((*WINDOWS, APPENDED))}")
-    if wanted == "reading" and watch.reads is None:
+    if target not in (*WINDOWS, APPENDED):
+        raise ArgumentError(f"no window {target!r}; there are {', '.join((*WINDOWS, APPENDED))}")
+    if target == "reading" and watch.reads is None:
         raise ArgumentError(
             "the window reading is seen by the calls of the stream's server only; give the watch reads"
         )
-    begun, since, published = time.monotonic(), watch.look(), 0
-    while process.poll() is None and time.monotonic() - begun < timeout_seconds:
+    start, since, published = time.monotonic(), watch.look(), 0
+    while process.poll() is None and time.monotonic() - start < timeout_seconds:
         seen = watch.look()
         moved = seen.batch != since.batch and seen.batch != "begin"
-        fresh = wanted in ("published", APPENDED) and (moved or wanted == APPENDED)
-        if published + moved >= after_batches and (fresh or wanted not in ("published", APPENDED)):
-            base = since if not moved or wanted == APPENDED else seen
-            if window(seen, base) == wanted and (killed := _confirmed(process, watch, wanted, seen, base, begun)):
+        if published + moved >= after_batches and (moved or target != "published"):
+            base = since if not moved or target == APPENDED else seen
+            if window(seen, base) == target and (killed := _confirmed(process, watch, target, seen, base, start)):
                 return killed
         if moved or (watch.checkpoint and seen.finished > since.finished):
             published, since = published + 1, seen
@@ -221,18 +230,20 @@ def strike(process, watch, wanted, *, timeout_seconds=120.0, after_batches=1, po
     return None
 
 
-def _confirmed(process, watch, wanted, seen, since, begun):
+def _confirmed(
+    process: subprocess.Popen[Any], watch: Watch, target: str, seen: Seen, since: Seen, start: float
+) -> Killed | None:
     os.killpg(process.pid, signal.SIGSTOP)
     stopped = watch.look()
-    if window(stopped, since) != wanted or stopped.pointer != seen.pointer:
+    if window(stopped, since) != target or stopped.pointer != seen.pointer:
         os.killpg(process.pid, signal.SIGCONT)
         return None
     os.killpg(process.pid, signal.SIGKILL)
     process.wait()
-    return Killed(wanted, seen, stopped, round(time.monotonic() - begun, 3))
+    return Killed(target, seen, stopped, round(time.monotonic() - start, 3))
 
 
-def start(*arguments, **options):
+def start(*arguments: object, **options: Any) -> subprocess.Popen[Any]:
     """Start `workbench ingest` with arguments, in a session of its own; returns the Popen.
 
     With `--plain FOLDER` among them it is the variant that doubles, `python -m workbench_proofs.plain`.
@@ -246,5 +257,5 @@ def start(*arguments, **options):
     return subprocess.Popen(command, start_new_session=True, **options)
 
 
-def _property(snapshot, name):
+def _property(snapshot: Any, name: str) -> str | None:
     return snapshot.summary.additional_properties.get(name) if snapshot.summary else None

@@ -1,19 +1,26 @@
 """The ingest as walkthroughs print it, foreachBatch and append: for comparison, because it doubles.
 
 Spark repeats a micro-batch whose end its checkpoint does not have, and an append does not know that its rows are
-there already. Nothing of this is used by `ingest`.
+in the table already. `ingest` uses nothing of this.
 
 python -m workbench_proofs.plain TABLE --stream NAME --schema DDL --plain FOLDER, which takes its checkpoint
 """
 
 import argparse
 import os
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
 
 from workbench._base import identifiers
-from workbench.streams import kinesis, tables
+from workbench._base.door import checked
+from workbench._base.typing import DataFrame, SparkSession
+from workbench.streams import Json, Source, kinesis, tables
+from workbench.streams.records.parsing import Parse
 
 
-def append(spark, table, *, source, parse, checkpoint):
+@checked
+def append(spark: SparkSession, table: str, *, source: Source, parse: Json, checkpoint: str | Path) -> Any:
     """Append a stream's records to a table until nothing is left, at least once.
 
     Args:
@@ -36,12 +43,12 @@ def append(spark, table, *, source, parse, checkpoint):
         "maxRecordsPerBatch": str(source.max_records_per_batch),
         "positionsPath": f"{checkpoint}/kinesis",
     }
-    given = {key: value for key, value in options.items() if value is not None}
-    raw = spark.readStream.format("kinesis").options(**given).load()
+    known = {key: value for key, value in options.items() if value is not None}
+    raw = spark.readStream.format("kinesis").options(**known).load()
     rows = raw.select("data").mapInArrow(Parsing(parse.parser()), parse.fields())
-    rows, _ = tables.counted(spark, rows, table, schema, None, None, source, ())
+    rows, _ = tables.counted(spark, rows, table, schema, None, "main", source, ())
 
-    def write(batch, number):
+    def write(batch: DataFrame, number: int) -> None:
         batch.writeTo(identifiers.quoted(table)).append()
 
     return kinesis.drain(rows.writeStream.option("checkpointLocation", f"{checkpoint}/spark").foreachBatch(write))
@@ -50,18 +57,18 @@ def append(spark, table, *, source, parse, checkpoint):
 class Parsing:
     """Parses a column of records: a function for mapInArrow."""
 
-    def __init__(self, parser):
+    def __init__(self, parser: Parse) -> None:
         self.parser = parser
 
-    def __call__(self, batches):
-        """Yield the rows of each batch."""
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Yield the rows of each Arrow batch."""
         for batch in batches:
             yield self.parser(batch.column(0).to_pylist()).rows
 
 
 def main() -> None:
     """Append until nothing is left, as `workbench ingest` is called."""
-    from workbench import session, streams
+    from workbench import session
 
     parser = argparse.ArgumentParser(prog="python -m workbench_proofs.plain", description=__doc__)
     parser.add_argument("table")
@@ -73,15 +80,15 @@ def main() -> None:
     parser.add_argument("--unknown", default="ignore", choices=["ignore", "dead"])
     parser.add_argument("--start", default="trim_horizon", choices=["trim_horizon", "latest"])
     parser.add_argument("--max-records-per-batch", type=int, default=100_000)
-    asked = parser.parse_args()
-    source = streams.Source(
-        asked.stream, region=asked.region, endpoint=asked.endpoint, start=asked.start,
-        max_records_per_batch=asked.max_records_per_batch,
+    options = parser.parse_args()
+    source = Source(
+        options.stream, region=options.region, endpoint=options.endpoint, start=options.start,
+        max_records_per_batch=options.max_records_per_batch,
     )  # fmt: skip
-    spark = session.start(asked.environment)
+    spark = session.start(options.environment)
     spark.sparkContext.environment |= {name: text for name, text in os.environ.items() if name.startswith("AWS_")}
-    parse = streams.Json(asked.schema, unknown=asked.unknown)
-    append(spark, asked.table, source=source, parse=parse, checkpoint=asked.plain)
+    parse = Json(options.schema, unknown=options.unknown)
+    append(spark, options.table, source=source, parse=parse, checkpoint=options.plain)
 
 
 if __name__ == "__main__":

@@ -162,7 +162,7 @@ def choose(results, data, path):
     one, two = ([each for each in results if each.round == number] for number in (1, 2))
     phase = tpcds_goals.last(results)
     made = choices.make(one, fallback=TUNED, among=CANDIDATES, layout="flat", phase=phase)
-    taken = choices.held(made, two, layout="flat", phase=phase) if two else choices.all_of(made, one)
+    taken = choices.tried(made, two, layout="flat", phase=phase) if two else choices.all_of(made, one)
     kept = {query: made.queries[query] for query, one in taken.items() if one.engine != made.fallback}
     listed = made.model_copy(update={"queries": kept})
     if not path.is_file() or choices.read(path) != listed:  # the date is that of the choice, not of each later run
@@ -232,7 +232,7 @@ def measured(asked, todo, about, path, *, every, **options):
         list of Result.
     """
     todo, options = todo if asked else [], options | {"file": path, "cores": os.cpu_count()}
-    found = measuring.there([unit for unit in every if unit not in todo], about[1], **options)
+    found = measuring.stored([unit for unit in every if unit not in todo], about[1], **options)
     for unit, results in measuring.run(todo, *about, **options):
         phase = tpcds_goals.last(results)
         judged = [one for one in results if one.phase == phase and one.verdict.verified]

@@ -5,9 +5,9 @@ the same every time. A cell is red when both writers were told that they had suc
 that neither order of the two statements gives.
 
     with conflicts.writers(spark) as two:       # a pair of your own, on your own table
-        done = conflicts.race(two.a, two.b, "DELETE FROM shop.orders WHERE day < DATE'2026-01-01'",
+        race = conflicts.race(two.a, two.b, "DELETE FROM shop.orders WHERE day < DATE'2026-01-01'",
                               "UPDATE shop.orders SET paid = true WHERE id = 7", hold=two.hold)
-    commits.kind(done.second)
+    commits.kind(race.second)
 
     for result in conflicts.run(spark, conflicts.cells(modes=["v3"])):      # the matrix, or a part of it
         print(result.first, result.second, result.outcome)

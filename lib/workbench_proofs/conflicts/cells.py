@@ -1,9 +1,14 @@
 """Cells of the matrix: which pair of operations is raced, in which order and on which kind of table."""
 
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, fields, replace
 from itertools import product
+from typing import Annotated
+
+from annotated_types import Ge
 
 from workbench._base import arguments, strict
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench_proofs.conflicts.operations import (
     FIRST,
@@ -37,41 +42,48 @@ class Cell:
     partition: str | None = None
     mode: str = "copy-on-write"
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for name in (self.first, self.second):
             _known("operation", name, _KNOWN)
         _known("mode", self.mode, MODES)
-        one, other = _KNOWN[self.first], _KNOWN[self.second]
-        for what, value, needed, known in (
-            ("isolation", self.isolation, one.guarded or other.guarded, ISOLATIONS),
-            ("partition", self.partition, one.rows and other.rows, PARTITIONS),
+        first, second = _KNOWN[self.first], _KNOWN[self.second]
+        for kind, value, needed, known in (
+            ("isolation", self.isolation, first.guarded or second.guarded, ISOLATIONS),
+            ("partition", self.partition, first.rows and second.rows, PARTITIONS),
         ):
             if needed:
-                _known(what, value, known)
+                _known(kind, value, known)
             elif value is not None:
-                raise ArgumentError(f"{what} says nothing of {self.first} and {self.second}; leave it out")
+                raise ArgumentError(f"{kind} says nothing of {self.first} and {self.second}; leave it out")
 
     @property
-    def key(self):
+    def key(self) -> tuple[str, ...]:
         """The cell as a tuple of texts, `-` for what does not apply: sorts, and names it in files."""
         return tuple(part or "-" for part in (self.first, self.second, self.isolation, self.partition, self.mode))
 
-    def statements(self, table):
+    def statements(self, table: str) -> tuple[str, str]:
         """Return the SQL of the first and of the second operation on a table."""
         # a pair's statements stay what they are when it is turned round, so that serial orders are shared
-        numbers = (FIRST, SECOND) if _place(self.first) <= _place(self.second) else (SECOND, FIRST)
-        parts = [number - FIRST if self.partition == "other" else 0 for number in numbers]
-        return tuple(
-            _KNOWN[name].statement(table, part=part, n=n)
-            for name, part, n in zip((self.first, self.second), parts, numbers, strict=True)
-        )
+        forwards = _place(self.first) <= _place(self.second)
+        return self._statement(self.first, table, forwards), self._statement(self.second, table, not forwards)
+
+    def _statement(self, name: str, table: str, is_first: bool) -> str:
+        apart = self.partition == "other" and not is_first
+        return _KNOWN[name].statement(table, part=1 if apart else 0, n=FIRST if is_first else SECOND)
 
 
 COLUMNS = tuple(field.name for field in fields(Cell))
 
 
-def cells(operations=None, *, isolation=ISOLATIONS, modes=tuple(MODES), partitions=PARTITIONS):
-    """Return the cells of every ordered pair of operations, also with itself; none that says what another says.
+@checked
+def cells(
+    operations: Iterable[str] | None = None,
+    *,
+    isolation: Iterable[str] = ISOLATIONS,
+    modes: Iterable[str] = tuple(MODES),
+    partitions: Iterable[str] = PARTITIONS,
+) -> list[Cell]:
+    """Return the cells of every ordered pair of operations, also with itself; no two of them say the same.
 
     Isolation varies only where DELETE, UPDATE or MERGE takes part, the partition only where both change rows.
 
@@ -87,19 +99,23 @@ def cells(operations=None, *, isolation=ISOLATIONS, modes=tuple(MODES), partitio
     Raises:
         ValueError: a name is not known, is there twice, or a list is empty.
     """
-    operations = _listed("operations", tuple(OPERATIONS) if operations is None else operations)
+    names = _listed("operations", OPERATIONS if operations is None else operations)
     isolation, modes = _listed("isolation", isolation), _listed("modes", modes)
     partitions = _listed("partitions", partitions)
-    found = []
-    for mode, first, second in product(modes, operations, operations):
-        one, other = _KNOWN[first], _KNOWN[second]
-        levels = isolation if one.guarded or other.guarded else (None,)
-        places = partitions if one.rows and other.rows else (None,)
-        found += [Cell(first, second, level, place, mode) for level, place in product(levels, places)]
-    return found
+    pairs: list[Cell] = []
+    for mode, first, second in product(modes, names, names):
+        levels: tuple[str | None, ...] = (None,)
+        places: tuple[str | None, ...] = (None,)
+        if _KNOWN[first].guarded or _KNOWN[second].guarded:
+            levels = isolation
+        if _KNOWN[first].rows and _KNOWN[second].rows:
+            places = partitions
+        pairs += [Cell(first, second, level, place, mode) for level, place in product(levels, places)]
+    return pairs
 
 
-def variants(*, isolation=ISOLATIONS, modes=tuple(MODES)):
+@checked
+def variants(*, isolation: Iterable[str] = ISOLATIONS, modes: Iterable[str] = tuple(MODES)) -> list[Cell]:
     """Return the cells of the statements in VARIANTS: with each other, what changes rows, and compaction.
 
     All are of one partition, but for pairs of `update_from_itself`, which reads what it does not write, too.
@@ -111,34 +127,42 @@ def variants(*, isolation=ISOLATIONS, modes=tuple(MODES)):
     Returns:
         list of Cell, none of which is among `cells()`.
     """
-    rows, wanted = [name for name, one in OPERATIONS.items() if one.rows], {"isolation": isolation, "modes": modes}
-    every = cells([*rows, "rewrite_data_files", *VARIANTS], **wanted, partitions=["same"])
-    across = cells(["update_from_itself"], **wanted, partitions=["other"])
-    return [one for one in every if {one.first, one.second} & set(VARIANTS)] + across
+    isolation, modes = _listed("isolation", isolation), _listed("modes", modes)
+    rows = [name for name, operation in OPERATIONS.items() if operation.rows]
+    names = [*rows, "rewrite_data_files", *VARIANTS]
+    every = cells(names, isolation=isolation, modes=modes, partitions=["same"])
+    across = cells(["update_from_itself"], isolation=isolation, modes=modes, partitions=["other"])
+    return [cell for cell in every if {cell.first, cell.second} & set(VARIANTS)] + across
 
 
-_TELLING = (
-    ("append", "append", None, "same"),
-    ("merge_insert_only", "merge_insert_only", "serializable", "same"),
-    ("append", "update", "serializable", "same"),
-    ("append", "update", "snapshot", "same"),
-    ("merge", "merge", "serializable", "other"),
-    ("update", "rewrite_data_files", "serializable"),
-    ("expire_snapshots", "append"),
-    ("add_column", "add_column"),
-)
-
-
-def telling(modes=("copy-on-write",)):
+@checked
+def telling(modes: Iterable[str] = ("copy-on-write",)) -> list[Cell]:
     """Return the eight cells that tell most, in each of the modes: list of Cell.
 
     Raises:
         ValueError: a mode is not known, is there twice, or there is none.
     """
-    return [replace(Cell(*one), mode=mode) for mode in _listed("modes", modes) for one in _TELLING]
+    pairs = (
+        Cell("append", "append", None, "same"),
+        Cell("merge_insert_only", "merge_insert_only", "serializable", "same"),
+        Cell("append", "update", "serializable", "same"),
+        Cell("append", "update", "snapshot", "same"),
+        Cell("merge", "merge", "serializable", "other"),
+        Cell("update", "rewrite_data_files", "serializable"),
+        Cell("expire_snapshots", "append"),
+        Cell("add_column", "add_column"),
+    )
+    return [replace(cell, mode=mode) for mode in _listed("modes", modes) for cell in pairs]
 
 
-def asked(operations="", *, isolation=DEFAULT_ISOLATION, modes="copy-on-write", repeat=1):
+@checked
+def asked(
+    operations: str = "",
+    *,
+    isolation: str = DEFAULT_ISOLATION,
+    modes: str = "copy-on-write",
+    repeat: Annotated[int, Ge(1)] = 1,
+) -> list[Cell]:
     """Return the cells that texts ask for, such as the parameters of a notebook.
 
     Args:
@@ -152,29 +176,26 @@ def asked(operations="", *, isolation=DEFAULT_ISOLATION, modes="copy-on-write", 
         list of Cell, as of `cells` or `telling`.
 
     Raises:
-        ValueError: something is no text, or a name is not known or is there twice, also where it decides nothing.
+        ValueError: a name is not known or is there twice, also where it decides nothing; or an argument is wrong.
     """
-    for name, value in (("operations", operations), ("isolation", isolation), ("modes", modes)):
-        arguments.kind(name, value, str, "a text" if name == "isolation" else "a text: names, separated by commas")
-    arguments.whole("repeat", repeat, 1, "what no cell has done cannot be read")
     _known("isolation", isolation, (*ISOLATIONS, "both"))
-    modes = _listed("modes", _split(modes))
+    names = _listed("modes", _split(modes))
     if not operations.strip():
-        return telling(modes) * repeat
+        return telling(names) * repeat
     both = isolation == "both"
     levels, places = (ISOLATIONS, PARTITIONS) if both else ((isolation,), ("same",))
-    return cells(_split(operations), isolation=levels, modes=modes, partitions=places) * repeat
+    return cells(_split(operations), isolation=levels, modes=names, partitions=places) * repeat
 
 
-def _split(names):
+def _split(names: str) -> list[str]:
     return [name.strip() for name in names.split(",")]
 
 
-def _place(name):
+def _place(name: str) -> int:
     return list(_KNOWN).index(name)
 
 
-_LISTS = {  # argument: (what one is, what they are, those there are)
+_LISTS: dict[str, tuple[str, str, Collection[str]]] = {  # argument: (singular, plural, the names that are known)
     "operations": ("operation", "operations", _KNOWN),
     "isolation": ("isolation", "isolation levels", ISOLATIONS),
     "modes": ("mode", "modes", MODES),
@@ -182,18 +203,18 @@ _LISTS = {  # argument: (what one is, what they are, those there are)
 }
 
 
-def _listed(argument, names):
-    what, several, known = _LISTS[argument]
-    names = arguments.texts(argument, names, several)
+def _listed(argument: str, values: Iterable[str]) -> tuple[str, ...]:
+    singular, plural, known = _LISTS[argument]
+    names: tuple[str, ...] = arguments.texts(argument, values, plural)
     for name in names:
-        _known(what, name, known)
+        _known(singular, name, known)
     if not names or len(set(names)) < len(names):
-        raise ArgumentError(f"{what}: names that differ, one at least; got {', '.join(names) or 'none'}")
+        raise ArgumentError(f"{singular}: names that differ, one at least; got {', '.join(names) or 'none'}")
     return names
 
 
-def _known(what, name, known):
+def _known(kind: str, name: str | None, known: Collection[str]) -> None:
     if not isinstance(name, str) or name not in known:
         near = strict.nearest(str(name), known)
         hint = f" (did you mean {near}?)" if near else ""
-        raise ArgumentError(f"{name!r} is no {what}{hint}; there are {', '.join(known)}")
+        raise ArgumentError(f"{name!r} is not a known {kind}{hint}; there are {', '.join(known)}")

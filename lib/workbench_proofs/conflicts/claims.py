@@ -1,8 +1,11 @@
 """What documentation and users say of concurrent writes, to be held against the matrix cell by cell."""
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from workbench._base import arguments
+from workbench._base.door import checked
 from workbench_proofs.conflicts.outcomes import ANOMALY, BOTH, CATALOG, DATA, RETRIED
 from workbench_proofs.conflicts.runs import Result
 
@@ -25,17 +28,21 @@ class Claim:
 
     source: str
     says: str
-    where: dict
-    outcomes: frozenset
+    where: Mapping[str, str | tuple[str, ...]]
+    outcomes: frozenset[str]
     equal_to: str | None = None
 
-    def cells(self, results):
-        """Return the results that it is about."""
-        return [one for one in results if all(_fits(getattr(one, name), v) for name, v in self.where.items())]
+    def cells(self, results: Iterable[Result]) -> list[Result]:
+        """Return the results that the claim is about."""
+        return [
+            result
+            for result in results
+            if all(_fits(getattr(result, name), value) for name, value in self.where.items())
+        ]
 
-    def agrees(self, one):
-        """Say whether a result is as it says."""
-        return one.outcome in self.outcomes and self.equal_to in (None, one.equal_to)
+    def agrees(self, result: Result) -> bool:
+        """Say whether a result is as the claim says."""
+        return result.outcome in self.outcomes and self.equal_to in (None, result.equal_to)
 
 
 @dataclass(frozen=True)
@@ -52,10 +59,12 @@ class Held:
     claim: Claim
     verdict: str
     cells: int
-    against: tuple
+    against: tuple[Result, ...]
 
 
-def _pair(first, second, **more):
+def _pair(
+    first: str | tuple[str, ...], second: str | tuple[str, ...], **more: str | tuple[str, ...]
+) -> dict[str, str | tuple[str, ...]]:
     return {"first": first, "second": second, **more}
 
 
@@ -87,22 +96,23 @@ CLAIMS = (
 )  # fmt: skip
 
 
-def held(results, claims=CLAIMS):
+@checked
+def held(results: Iterable[Result], claims: Iterable[Claim] = CLAIMS) -> list[Held]:
     """Hold claims against results: list of Held, in the order of the claims.
 
     Raises:
-        ValueError: these are no results, or those no claims.
+        ValueError: these are not results, or those are not claims.
     """
     results = arguments.each("results", results, Result, "results, as conflicts.run gives them")
     claims = arguments.each("claims", claims, Claim, "claims, as in CLAIMS")
-    found = []
-    for claim in claims:
-        cells = claim.cells(results)
-        against = tuple(one for one in cells if not claim.agrees(one))
-        verdict = UNKNOWN if not cells else DIFFERS if against else AGREES
-        found.append(Held(claim, verdict, len(cells), against))
-    return found
+    return [_held(claim, claim.cells(results)) for claim in claims]
 
 
-def _fits(value, wanted):
-    return value in wanted if isinstance(wanted, tuple) else value == wanted
+def _held(claim: Claim, cells: list[Result]) -> Held:
+    against = tuple(result for result in cells if not claim.agrees(result))
+    verdict = UNKNOWN if not cells else DIFFERS if against else AGREES
+    return Held(claim, verdict, len(cells), against)
+
+
+def _fits(value: Any, expected: str | tuple[str, ...]) -> bool:
+    return value in expected if isinstance(expected, tuple) else value == expected

@@ -4,10 +4,12 @@ In a REST catalog each is made by statements: such a catalog may delete the file
 those of the others with them, and one of a table bucket gives a registered table back without its columns.
 """
 
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 
-from workbench._base import arguments, identifiers
+from workbench._base import identifiers
+from workbench._base.typing import SparkSession
 from workbench.tables import commits
 from workbench_proofs.conflicts.cells import DEFAULT_ISOLATION
 from workbench_proofs.conflicts.operations import base
@@ -25,17 +27,17 @@ class Copies:
         apart: whether no copy shares files with another.
         bases: (mode, isolation) to metadata file.
         locations: folders whose files are removed at the end.
-        made: how many there were.
+        count: how many there were.
     """
 
-    spark: object
+    spark: SparkSession
     namespace: str
     apart: bool = False
-    bases: dict = field(default_factory=dict)
-    locations: list = field(default_factory=list)
-    made: int = 0
+    bases: dict[tuple[str, str], str] = field(default_factory=dict)
+    locations: list[str] = field(default_factory=list)
+    count: int = 0
 
-    def of(self, mode, isolation=None, *, own_files=False):
+    def of(self, mode: str, isolation: str | None = None, *, own_files: bool = False) -> str:
         """Return the name of a fresh copy, as SQL has it.
 
         Args:
@@ -50,58 +52,47 @@ class Copies:
             loaded = commits.load(self.spark, self._create(mode, isolation))
             self.bases[mode, isolation] = loaded.operations().current().metadataFileLocation()
         name = self._next()
-        named, file = map(identifiers.literal, (name, self.bases[mode, isolation]))
-        self.spark.sql(f"CALL system.register_table(table => {named}, metadata_file => {file})")
+        table, file = map(identifiers.literal, (name, self.bases[mode, isolation]))
+        self.spark.sql(f"CALL system.register_table(table => {table}, metadata_file => {file})")
         return name
 
-    def drop(self, name):
+    def drop(self, name: str) -> None:
         """Remove a copy from the catalog; the files go with the namespace's."""
         self.spark.sql(f"DROP TABLE {name}")
 
-    def _create(self, mode, isolation):
+    def _create(self, mode: str, isolation: str) -> str:
         name = self._next()
         for statement in base(name, mode, isolation):
             self.spark.sql(statement)
         self.locations.append(commits.load(self.spark, name).location())
         return name
 
-    def _next(self):
-        self.made += 1
-        return identifiers.within(self.namespace, f"{_OURS}{self.made}")
-
-
-def check(namespace):
-    """Refuse what is no name of a namespace.
-
-    Raises:
-        ValueError: with what was expected.
-    """
-    arguments.text("namespace", namespace, "the name of a namespace")
-    identifiers.parts(namespace, least=1)
+    def _next(self) -> str:
+        self.count += 1
+        return identifiers.within(self.namespace, f"{_OURS}{self.count}")
 
 
 @contextmanager
-def copies(spark, namespace):
-    """Give Copies in a namespace as long as the context is open; what they leave, and an earlier run left, goes.
+def copies(spark: SparkSession, namespace: str) -> Iterator[Copies]:
+    """Give Copies in a namespace as long as the context is open; their tables, and an earlier run's, are removed.
 
     Only tables whose names begin with `cell_` are touched.
 
     Raises:
-        ValueError: the namespace's name does not go.
+        ValueError: the namespace's name is invalid.
     """
-    check(namespace)
     quoted = identifiers.joined(identifiers.parts(namespace, least=1))
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {quoted}")
     _clear(spark, namespace, [])
     catalog = f"spark.sql.catalog.{spark.conf.get('spark.sql.defaultCatalog')}"
-    made = Copies(spark, namespace, apart=spark.conf.get(f"{catalog}.type", None) == "rest")
+    fresh = Copies(spark, namespace, apart=spark.conf.get(f"{catalog}.type", None) == "rest")
     try:
-        yield made
+        yield fresh
     finally:
-        _clear(spark, namespace, made.locations)
+        _clear(spark, namespace, fresh.locations)
 
 
-def _clear(spark, namespace, locations):
+def _clear(spark: SparkSession, namespace: str, locations: list[str]) -> None:
     """Drop our tables without their files, which copies share; then delete the folders, where the storage can."""
     from py4j.java_gateway import is_instance_of
 

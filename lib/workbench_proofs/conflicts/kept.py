@@ -1,18 +1,22 @@
 """Results kept in a worklist, a row a cell and versions, so that a run that was stopped goes on where it was."""
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Annotated, Any
+
+from annotated_types import MinLen
 
 from workbench import results
 from workbench._base import arguments, worklist
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench_proofs.conflicts.cells import COLUMNS, Cell
 from workbench_proofs.conflicts.runs import Result
 
-_FILE, _VERSIONS = "the path of a file of results", "what conflicts.versions returns, of spark and iceberg"
+File = Annotated[str, MinLen(1)] | Path
 _KEY = ("cell", "spark", "iceberg")
 _RESULTS = worklist.Form(
     name="file of results", user="run", table="results", key=_KEY, outlives_power=False,
@@ -21,7 +25,8 @@ _RESULTS = worklist.Form(
 TURN_SECONDS = 60
 
 
-def read(path: Path | str) -> list[Result]:
+@checked
+def read(path: File) -> list[Result]:
     """Read the results of a file, or of the lines that a version before this one left beside it.
 
     Args:
@@ -32,91 +37,98 @@ def read(path: Path | str) -> list[Result]:
         earlier one.
 
     Raises:
-        ValueError: it is no path, or another file; or a line that is not the last holds no result.
+        ValueError: it is not a path, or it is another file; or a line that is not the last is not a result.
         OSError: it cannot be read.
     """
-    path = _path(path)
+    path = Path(path)
     if not path.is_file() and not _lines(path).is_file():
         return []
     with _opened(path) as cells:
         return [Result(**json.loads(row["result"])) for row in cells.rows()]
 
 
-def append(path: Path | str, *results: Result) -> None:
+@checked
+def append(path: File, *results: Result) -> None:
     """Keep results behind those that are there, all or none.
 
     Raises:
-        ValueError: it is no path or another file, one is no Result, or another run keeps its results there.
+        ValueError: an argument is wrong, it is another file, or another run keeps its results there.
         OSError: they cannot be written.
     """
     with keeping(path) as keep:
         keep(*results)
 
 
+@checked
 @contextmanager
-def keeping(path: Path | str) -> Iterator[Callable[..., None]]:
+def keeping(path: File) -> Iterator[Callable[..., None]]:
     """Give the function that keeps results, for a run that others must not run beside; errors as of `append`."""
-    path = _path(path)
+    path = Path(path)
     path.parent.mkdir(parents=True, exist_ok=True)
     with _opened(path) as cells:
         yield lambda *results: cells.put([_row(result) for result in results])
 
 
-def missing(cells, path, *, versions):
+@checked
+def missing(cells: Iterable[Cell], path: File, *, versions: Mapping[str, str]) -> list[Cell]:
     """Return the cells that have no result of these versions in a file: list of Cell, in their order.
 
     Raises:
-        ValueError: these are no cells, or what `conflicts.versions` returns; or as of `read`.
+        ValueError: these are not cells, or not what `conflicts.versions` returns; or as of `read`.
     """
     cells = arguments.each("cells", cells, Cell, "cells, as conflicts.cells gives them")
-    if sorted(arguments.entries("versions", versions, _VERSIONS)) != ["iceberg", "spark"]:
-        raise ArgumentError(f"versions is {versions!r}, expected {_VERSIONS}")
-    there = {cell_of(one).key for one in read(path) if versions == {"spark": one.spark, "iceberg": one.iceberg}}
-    return [cell for cell in cells if cell.key not in there]
+    if sorted(versions) != ["iceberg", "spark"]:
+        raise ArgumentError(
+            f"versions is {versions!r}, expected what conflicts.versions returns, of spark and iceberg"
+        )
+    measured = {
+        cell_of(result).key
+        for result in read(path)
+        if versions == {"spark": result.spark, "iceberg": result.iceberg}
+    }
+    return [cell for cell in cells if cell.key not in measured]
 
 
-def cell_of(result):
+@checked
+def cell_of(result: Result | dict[str, Any]) -> Cell:
     """Return the Cell of a Result, or of a dict of its fields.
 
     Raises:
         ValueError: it is neither.
     """
-    if not isinstance(result, Result) and not (isinstance(result, dict) and set(COLUMNS) <= set(result)):
-        raise ArgumentError(f"result is {result!r}, expected what conflicts.run gives, or a dict of its fields")
     fields = result if isinstance(result, dict) else asdict(result)
+    if not set(COLUMNS) <= set(fields):
+        raise ArgumentError(f"result is {result!r}, expected what conflicts.run gives, or a dict of its fields")
     return Cell(*(fields[name] for name in COLUMNS))
 
 
-def _path(path):
-    return Path(arguments.place("path", path, _FILE))
-
-
-def _opened(path):
+def _opened(path: Path) -> AbstractContextManager[worklist.Worklist]:
     return worklist.opened(path, _RESULTS, seconds=TURN_SECONDS, earlier=lambda: _earlier(_lines(path)))
 
 
-def _lines(path):
+def _lines(path: Path) -> Path:
     """Return the file that the version before this one kept in the place of a file of results."""
     return path.with_suffix(".jsonl")
 
 
-def _earlier(lines):
-    """Return the rows of such lines; what a kill left of the last one is passed over."""
+def _earlier(lines: Path) -> Iterator[dict[str, str]]:
+    """Yield the rows of such lines; what a kill left of the last one is passed over."""
     texts = lines.read_text(encoding="utf-8").split("\n")[:-1] if lines.is_file() else []
     for number, line in enumerate(texts, 1):
         try:
             yield _row(Result(**json.loads(line)))
         except (TypeError, ValueError) as error:
-            raise ArgumentError(f"{lines}: line {number} holds no result: {error}") from error
+            raise ArgumentError(f"{lines}: line {number} is not a result: {error}") from error
 
 
-def _row(result):
+def _row(result: Result) -> dict[str, str]:
     arguments.kind("result", result, Result, "what conflicts.run gives")
     cell, fields = "/".join(cell_of(result).key), json.dumps(asdict(result))
     return {"cell": cell, "spark": result.spark, "iceberg": result.iceberg, "result": fields}
 
 
-def measured(start=None, *, name="conflicts"):
+@checked
+def measured(start: str | Path | None = None, *, name: str = "conflicts") -> tuple[dict[str, Any], list[Result]]:
     """Return the committed matrix: (what it is about, list of Result).
 
     It is the nearest docs/evidence/conflicts.json upwards from a folder, else that of the library's repository.
@@ -126,20 +138,22 @@ def measured(start=None, *, name="conflicts"):
         name: of the evidence; that of another environment than s3 is conflicts_NAME.
 
     Raises:
-        ValueError: there is none, it is no matrix, or an argument is wrong.
+        ValueError: there is none, it is not a matrix, or an argument is wrong.
     """
-    found = results.evidence(name, start)
+    about = results.evidence(name, start)
     try:
-        return found, [Result(**dict(zip(found["columns"], row, strict=True))) for row in found["cells"]]
+        return about, [Result(**dict(zip(about["columns"], row, strict=True))) for row in about["cells"]]
     except (KeyError, TypeError, ValueError) as error:
-        raise ArgumentError(f"docs/evidence/{name}.json holds no matrix: {error}") from error
+        raise ArgumentError(f"docs/evidence/{name}.json is not a matrix: {error}") from error
 
 
-def against(measured, results, *, environment):
-    """Hold results against a matrix, where it is one of the same environment.
+def against(
+    measured: tuple[dict[str, Any], list[Result]], results: Iterable[Result], *, environment: str
+) -> tuple[int, list[Result]]:
+    """Compare results with a matrix, where it is one of the same environment.
 
-    Another environment's is not asked: its catalog may refuse with other errors, or in other words. Of other
-    versions it is: what becomes of two writers is to be the same, whatever versions are noted beside it.
+    The matrix of another environment does not count: its catalog may refuse with other errors, or in other words.
+    That of other versions does: what becomes of two writers must be the same, whatever versions are noted.
 
     Args:
         measured: what `measured` returned.
@@ -158,7 +172,12 @@ def against(measured, results, *, environment):
     results = arguments.each("results", results, Result, "what conflicts.run gives")
     arguments.text("environment", environment, "the name of an environment")
     about, matrix = measured
-    there = {cell_of(one): one for one in matrix} if about["environment"] == environment else {}
-    known = [one for one in results if cell_of(one) in there]
-    told = {cell: replace(one, spark="", iceberg="") for cell, one in there.items()}
-    return len(known), [one for one in known if told[cell_of(one)] != replace(one, spark="", iceberg="")]
+    expected = {cell_of(result): _unversioned(result) for result in matrix}
+    if about["environment"] != environment:
+        expected = {}
+    known = [result for result in results if cell_of(result) in expected]
+    return len(known), [result for result in known if expected[cell_of(result)] != _unversioned(result)]
+
+
+def _unversioned(result: Result) -> Result:
+    return replace(result, spark="", iceberg="")

@@ -1,9 +1,13 @@
 """The matrix as an Iceberg table, a row a cell and versions, so that those of two versions can be compared."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
+from typing import Any
 
 from workbench._base import arguments, identifiers, releases
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import DataFrame, SparkSession
 from workbench.tables import snapshots
 from workbench.tables.commits.errors import first_line
 from workbench_proofs.conflicts.cells import COLUMNS
@@ -14,10 +18,11 @@ _SCHEMA = (
     "error_class STRING, message STRING, rows INT, equal_to STRING, orders STRING, spark STRING, iceberg STRING"
 )
 _VERSIONS = ("spark", "iceberg")
-_FOUND = ("outcome", "error_class", "equal_to", "rows")
+_OUTCOME = ("outcome", "error_class", "equal_to", "rows")
 
 
-def save(spark, table, results):
+@checked
+def save(spark: SparkSession, table: str, results: Iterable[Result]) -> int:
     """Keep results in a table, made when missing; a cell that is there for the same versions is replaced.
 
     Args:
@@ -33,10 +38,10 @@ def save(spark, table, results):
             pair of versions; nothing was made.
     """
     name = _named(spark, table)
-    rows = [asdict(one) for one in arguments.each("results", results, Result, "what conflicts.run gives")]
+    rows = [asdict(result) for result in arguments.each("results", results, Result, "what conflicts.run gives")]
     keys = [tuple(row[part] for part in (*COLUMNS, *_VERSIONS)) for row in rows]
     if twice := next((key for key in keys if keys.count(key) > 1), None):
-        raise ArgumentError(f"a cell is there twice: {'/'.join(part or '-' for part in twice)}")
+        raise ArgumentError(f"a cell is given twice: {'/'.join(part or '-' for part in twice)}")
     new = _frame(spark, rows)
     _refuse_another(spark, table)
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {identifiers.namespace(table)}")
@@ -50,7 +55,8 @@ def save(spark, table, results):
     return len(rows)
 
 
-def compare(spark, table, before, after):
+@checked
+def compare(spark: SparkSession, table: str, before: str | Sequence[str], after: str | Sequence[str]) -> DataFrame:
     """Compare the matrices of two versions.
 
     Args:
@@ -75,23 +81,23 @@ def compare(spark, table, before, after):
     if not snapshots.exists(spark, table):
         snapshots.current(spark, table)  # says which tables there are
     _refuse_another(spark, table)
-    one, other = _of(spark, table, before).alias("b"), _of(spark, table, after).alias("a")
+    rows, others = _of(spark, table, before).alias("b"), _of(spark, table, after).alias("a")
     same = F.expr(" AND ".join(f"b.{part} <=> a.{part}" for part in COLUMNS))
     cell = [F.coalesce(f"b.{part}", f"a.{part}").alias(part) for part in COLUMNS]
-    found = [F.col(f"{side}.{part}").alias(f"{part}_{name}")
-             for part in _FOUND for side, name in (("b", "before"), ("a", "after"))]  # fmt: skip
-    differ = F.expr(" OR ".join(f"NOT (b.{part} <=> a.{part})" for part in _FOUND))
-    return one.join(other, same, "full").where(differ).select(*cell, *found).orderBy(*COLUMNS)
+    outcomes = [F.col(f"{side}.{part}").alias(f"{part}_{name}")
+                for part in _OUTCOME for side, name in (("b", "before"), ("a", "after"))]  # fmt: skip
+    differ = F.expr(" OR ".join(f"NOT (b.{part} <=> a.{part})" for part in _OUTCOME))
+    return rows.join(others, same, "full").where(differ).select(*cell, *outcomes).orderBy(*COLUMNS)
 
 
-def _named(spark, table):
-    """Return the quoted name of a table; refuses what is no session."""
+def _named(spark: SparkSession, table: str) -> str:
+    """Return the quoted name of a table; refuses what is not a session."""
     if not callable(getattr(spark, "table", None)):
         raise ArgumentError(f"spark is {type(spark).__name__}, expected a Spark session")
     return identifiers.quoted(table)
 
 
-def _frame(spark, rows):
+def _frame(spark: SparkSession, rows: list[dict[str, Any]]) -> DataFrame:
     """Return rows as a frame; refuses a result that was made by hand with values of other kinds."""
     try:
         return spark.createDataFrame(rows, _SCHEMA).alias("new")
@@ -99,42 +105,41 @@ def _frame(spark, rows):
         raise ArgumentError(f"a result has a value of another kind: {first_line(error)}") from error
 
 
-def _refuse_another(spark, table):
-    """Refuse what is there and is no matrix."""
-    name, wanted = identifiers.quoted(table), _SCHEMA.lower().split(", ")
+def _refuse_another(spark: SparkSession, table: str) -> None:
+    """Refuse a table that is not a matrix; where there is none, nothing is refused."""
+    name, expected = identifiers.quoted(table), _SCHEMA.lower().split(", ")
     try:
         schema = spark.table(name).schema
     except Exception:  # there is none; if it is something else, the next statement says so
         return
-    there = [f"{field.name} {field.dataType.simpleString()}" for field in schema]
-    if sorted(there) != sorted(wanted):
+    columns = [f"{field.name} {field.dataType.simpleString()}" for field in schema]
+    if sorted(columns) != sorted(expected):
         raise ArgumentError(
-            f"{table} is another table: it has {', '.join(there)}; a matrix has {', '.join(wanted)}"
+            f"{table} is another table: it has {', '.join(columns)}; a matrix has {', '.join(expected)}"
         )
     try:
         spark.sql(f"SELECT * FROM {name}.refs").schema  # noqa: B018 - asks for it
     except Exception as error:
-        raise ArgumentError(f"{table} is no Iceberg table: {first_line(error)}") from error
+        raise ArgumentError(f"{table} is not an Iceberg table: {first_line(error)}") from error
 
 
-def _version(name, value):
+def _version(name: str, value: str | Sequence[str]) -> None:
     """Refuse what is neither a version nor a pair of them."""
-    pair = isinstance(value, tuple | list) and len(value) == 2 and all(isinstance(one, str) for one in value)
-    if not pair and not isinstance(value, str):
+    if not isinstance(value, str) and len(value) != 2:
         raise ArgumentError(f"{name} is {value!r}, expected Iceberg's version, or (Spark's, Iceberg's)")
 
 
-def _of(spark, table, version):
+def _of(spark: SparkSession, table: str, version: str | Sequence[str]) -> DataFrame:
     """Return the rows of a version, refused when there are none."""
-    iceberg, engine = (version, None) if isinstance(version, str) else (version[1], version[0])
-    rows = spark.table(identifiers.quoted(table))
-    found = rows.where(rows.iceberg == iceberg)
+    engine, iceberg = (None, version) if isinstance(version, str) else version
+    matrix = spark.table(identifiers.quoted(table))
+    rows = matrix.where(matrix.iceberg == iceberg)
     if engine is not None:
-        found = found.where(rows.spark == engine)
-    if found.isEmpty():
-        there = rows.select("spark", "iceberg").distinct().orderBy("spark", "iceberg").collect()
+        rows = rows.where(matrix.spark == engine)
+    if rows.isEmpty():
+        versions = matrix.select("spark", "iceberg").distinct().orderBy("spark", "iceberg").collect()
         raise ArgumentError(
             f"{table} has no cells of {version}; there are "
-            + (", ".join(f"Spark {row.spark} with Iceberg {row.iceberg}" for row in there) or "none")
+            + (", ".join(f"Spark {row.spark} with Iceberg {row.iceberg}" for row in versions) or "none")
         )
-    return found
+    return rows

@@ -6,9 +6,12 @@ is not (11 and 15 in the other partition), in ways whose order shows in the rows
 """
 
 from dataclasses import dataclass
+from typing import Annotated
 
-from workbench._base import arguments, identifiers
-from workbench._base.errors import ArgumentError
+from annotated_types import Ge, Le, MinLen
+
+from workbench._base import identifiers
+from workbench._base.door import checked
 
 FIRST, SECOND = 1, 2  # which of a pair a statement is: the number goes into the values that it writes
 
@@ -30,16 +33,19 @@ class Operation:
     guarded: bool
     text: str
 
-    def statement(self, table, *, part=0, n=FIRST):
+    @checked
+    def statement(
+        self,
+        table: Annotated[str, MinLen(1)],
+        *,
+        part: Annotated[int, Ge(0), Le(1)] = 0,
+        n: Annotated[int, Ge(FIRST), Le(SECOND)] = FIRST,
+    ) -> str:
         """Return the SQL on a table, `namespace.name`, for partition 0 or 1, as statement 1 or 2 of a pair.
 
         Raises:
-            ValueError: an argument is something else.
+            ValueError: an argument is wrong.
         """
-        arguments.text("table", table, "namespace.name")
-        for name, value, known in (("part", part, (0, 1)), ("n", n, (FIRST, SECOND))):
-            if isinstance(value, bool) or value not in known:
-                raise ArgumentError(f"{name} is {value!r}, expected {known[0]} or {known[1]}")
         table = identifiers.shown(table)
         argument, old = identifiers.literal(table), 10 * part + 1
         return self.text.format(table=table, argument=argument, part=part, old=old, new=old + 4, n=n)
@@ -73,7 +79,7 @@ _ALL = (
               "CALL system.fast_forward(table => {argument}, branch => 'main', to => 'ahead')"),
     Operation("add_column", False, False, "ALTER TABLE {table} ADD COLUMN extra{n} STRING"),
 )  # fmt: skip
-OPERATIONS = {one.name: one for one in _ALL}
+OPERATIONS = {operation.name: operation for operation in _ALL}
 # other statements of the same operations, which end otherwise: by what they read, or by reading nothing
 _READ = "FROM {table} WHERE part = {part}"
 _RATHER = (
@@ -92,7 +98,7 @@ _RATHER = (
     # drops whole files and reads none: a metadata delete
     Operation("delete_partition", True, True, "DELETE FROM {table} WHERE part = {part}"),
 )  # fmt: skip
-VARIANTS = {one.name: one for one in _RATHER}
+VARIANTS = {operation.name: operation for operation in _RATHER}
 MODES = {  # mode: (format version, how DELETE, UPDATE and MERGE write)
     "copy-on-write": (2, "copy-on-write"),
     "merge-on-read": (2, "merge-on-read"),
@@ -103,11 +109,11 @@ PARTITIONS = ("same", "other")
 GUARDED_WRITES = ("delete", "update", "merge")
 
 
-def base(table, mode, isolation):
+def base(table: str, mode: str, isolation: str) -> list[str]:
     """Return the statements that make the small table in a mode and at an isolation level, in order."""
     version, writes = MODES[mode]
     ahead, table = identifiers.on_branch(table, "ahead"), identifiers.shown(table)
-    properties = {"format-version": version}
+    properties = {"format-version": str(version)}
     for write in GUARDED_WRITES:
         properties |= {f"write.{write}.mode": writes, f"write.{write}.isolation-level": isolation}
     listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())

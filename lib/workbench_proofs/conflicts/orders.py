@@ -1,13 +1,19 @@
 """What two statements give when they run one after the other, in either order: the only right answers."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
+from workbench._base.typing import Java, SparkSession, jvm
 from workbench.tables import commits
+from workbench_proofs.conflicts.cells import Cell
+from workbench_proofs.conflicts.copies import Copies
 from workbench_proofs.conflicts.outcomes import reason
 
 DIFFER, ALIKE = "differ", "indistinguishable"
 _MODE = "copy-on-write"
 _ANY = "any.table"  # stands for the copy where statements are told apart
+Rows = tuple[tuple[Any, ...], ...]  # (id, part, v), sorted
 
 
 @dataclass(frozen=True)
@@ -20,22 +26,23 @@ class Serial:
         second_first: rows when it was the other way round.
     """
 
-    first_alone: tuple
-    first_second: tuple | None
-    second_first: tuple | None
+    first_alone: Rows
+    first_second: Rows | None
+    second_first: Rows | None
 
     @property
-    def orders(self):
+    def orders(self) -> str:
         """Whether rows tell which order it was: differ, indistinguishable, or the only one that is possible."""
         if self.first_second is None or self.second_first is None:
-            there = {"first_second": self.first_second, "second_first": self.second_first}
-            return "only " + next((name for name, rows in there.items() if rows is not None), "neither")
+            orders = {"first_second": self.first_second, "second_first": self.second_first}
+            return "only " + next((name for name, rows in orders.items() if rows is not None), "neither")
         return ALIKE if self.first_second == self.second_first else DIFFER
 
-    def equal_to(self, rows):
+    def equal_to(self, rows: Rows) -> str:
         """Return which order gives these rows: first_second, second_first, both or neither."""
-        one, other = rows == self.first_second, rows == self.second_first
-        return "both" if one and other else "first_second" if one else "second_first" if other else "neither"
+        if rows == self.first_second:
+            return "both" if rows == self.second_first else "first_second"
+        return "second_first" if rows == self.second_first else "neither"
 
 
 class Orders:
@@ -45,21 +52,26 @@ class Orders:
     written, so they run on one kind of table, and the answer holds for all.
     """
 
-    def __init__(self, spark, copies):
-        self.spark, self.copies, self._known, self._early = spark, copies, {}, {}
+    def __init__(self, spark: SparkSession, copies: Copies) -> None:
+        self.spark, self.copies = spark, copies
+        self._known: dict[tuple[str, ...], tuple[Rows, Rows | None]] = {}
+        self._early: dict[str, Rows] = {}
 
-    def of(self, cell):
+    def of(self, cell: Cell) -> Serial:
         """Return the Serial of a cell's statements, run now where they were not before."""
-        forwards = self._run(cell, (0, 1))
-        backwards = self._run(cell, (1, 0))
-        return Serial(forwards[0], forwards[1], backwards[1])
+        first_alone, first_second = self._run(cell, 1)
+        _, second_first = self._run(cell, -1)
+        return Serial(first_alone, first_second, second_first)
 
-    def _run(self, cell, order):
-        """Return (rows after the first of an order, rows after both or None when the later was refused)."""
-        key = _ordered(cell.statements(_ANY), order)
+    def _run(self, cell: Cell, step: int) -> tuple[Rows, Rows | None]:
+        """Run the statements forwards (1) or backwards (-1): rows after the earlier one, rows after both.
+
+        The latter are None when the later statement was refused.
+        """
+        key = cell.statements(_ANY)[::step]
         if key not in self._known:
             name = self.copies.of(_MODE, own_files=needs_own_files(cell))
-            first, second = _ordered(cell.statements(name), order)
+            first, second = cell.statements(name)[::step]
             self.spark.sql(first)
             if key[0] not in self._early:
                 self._early[key[0]] = rows_of(self.spark, name)
@@ -67,7 +79,7 @@ class Orders:
             self.copies.drop(name)
         return self._known[key]
 
-    def _late(self, name, statement):
+    def _late(self, name: str, statement: str) -> Rows | None:
         """Return the rows after the later statement; None when it is refused, as one that has lost its reason."""
         try:
             self.spark.sql(statement)
@@ -78,42 +90,37 @@ class Orders:
         return rows_of(self.spark, name)
 
 
-def _ordered(statements, order):
-    return tuple(statements[place] for place in order)
-
-
-def _refused(error):
+def _refused(error: Exception) -> bool:
     """Say whether Iceberg's reason is what was committed before; a fast-forward says so in words of its own."""
     if commits.kind(error) in (commits.CONFLICT, commits.VALIDATION):
         return True
-    name, said = reason(error)
+    name, message = reason(error)
     return (
         name == "IllegalArgumentException"
-        and said.startswith("Cannot fast-forward: ")
-        and "not an ancestor" in said
+        and message.startswith("Cannot fast-forward: ")
+        and "not an ancestor" in message
     )
 
 
-def needs_own_files(cell):
+def needs_own_files(cell: Cell) -> bool:
     """Say whether a cell's statements delete files, which copies of one table would share."""
     return "expire_snapshots" in (cell.first, cell.second)
 
 
-def rows_of(spark, table):
+def rows_of(spark: SparkSession, table: str) -> Rows:
     """Return the rows of a copy: a sorted tuple of (id, part, v).
 
     They are read by Iceberg's own reader at the newest metadata: no job, and no cache of the session in between.
     """
-    wanted = spark._jvm.java.util.List.of("id", "part", "v")
-    read = (
-        spark._jvm.org.apache.iceberg.data.IcebergGenerics.read(commits.load(spark, table)).select(wanted).build()
-    )
+    columns = jvm(spark).java.util.List.of("id", "part", "v")
+    generics = jvm(spark).org.apache.iceberg.data.IcebergGenerics
+    records = generics.read(commits.load(spark, table)).select(columns).build()
     try:
-        return tuple(sorted(tuple(row.get(place) for place in range(3)) for row in _each(read.iterator())))
+        return tuple(sorted(tuple(row.get(place) for place in range(3)) for row in _each(records.iterator())))
     finally:
-        read.close()
+        records.close()
 
 
-def _each(iterator):
+def _each(iterator: Java) -> Iterator[Java]:
     while iterator.hasNext():
         yield iterator.next()

@@ -1,8 +1,13 @@
 """What became of a race: from the chain of Java exceptions, from what is in the table, and from its rows."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from workbench.tables import commits
+from workbench_proofs.conflicts.racing import Race
+
+if TYPE_CHECKING:
+    from workbench_proofs.conflicts.orders import Rows, Serial  # which needs `reason`
 
 BOTH, RETRIED = "both_committed", "retried_and_committed"
 CATALOG, DATA, OTHER = "catalog_conflict", "data_conflict", "other_error"
@@ -31,7 +36,7 @@ class Outcome:
     equal_to: str
 
 
-def outcome(race, serial, rows, *, landed):
+def outcome(race: Race, serial: "Serial", rows: "Rows", *, landed: int) -> Outcome:
     """Classify a race.
 
     Args:
@@ -50,20 +55,21 @@ def outcome(race, serial, rows, *, landed):
             return Outcome(ANOMALY, None, None, equal)
         return Outcome(RETRIED if race.attempts > 1 else BOTH, None, None, equal)
     clean = rows == serial.first_alone and landed == 1
-    found = _REFUSALS.get(commits.kind(race.second), OTHER)
-    left = "first_alone" if clean else serial.equal_to(rows)
-    return Outcome(found if clean else OTHER, *reason(race.second), left)
+    equal = "first_alone" if clean else serial.equal_to(rows)
+    kind = commits.kind(race.second)
+    return Outcome(_REFUSALS.get(kind, OTHER) if clean and kind else OTHER, *reason(race.second), equal)
 
 
-def reason(error):
+def reason(error: BaseException) -> tuple[str, str]:
     """Return (simple class name, first line of the message) of the Java exception that decides.
 
     It is the first of Iceberg's own in the chain of causes, else the last of the chain, else the Python error.
     """
-    chain, java = [], getattr(error, "java_exception", None) or getattr(error, "_origin", None)
+    chain: list[tuple[str, str]] = []  # of (class, message)
+    java = getattr(error, "java_exception", None) or getattr(error, "_origin", None)
     while java is not None and len(chain) < _DEEPEST:
         chain.append((java.getClass().getName(), str(java.getMessage())))
         java = java.getCause()
     chain = chain or [(type(error).__name__, str(error))]
-    name, said = next((one for one in chain if one[0].startswith(_ICEBERG)), chain[-1])
-    return name.rpartition(".")[2], (said.strip().splitlines() or [""])[0]
+    name, message = next((entry for entry in chain if entry[0].startswith(_ICEBERG)), chain[-1])
+    return name.rpartition(".")[2], (message.strip().splitlines() or [""])[0]

@@ -1,16 +1,24 @@
 """Two writers whose commits land in a stated order: without sleeps, and without luck."""
 
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import Annotated, Any
 from urllib.parse import urlsplit
 
+from annotated_types import MinLen
+
 from workbench._base import arguments, releases
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, WorkbenchError
+from workbench._base.typing import SparkSession
 from workbench.tables import commits
 from workbench_standins import proxy
 
 TIMEOUT_SECONDS = 120
+Name = Annotated[str, MinLen(1)]
+Statement = str | Callable[[SparkSession], Any]  # SQL text, or function of the session that runs it
 
 
 class NothingHeld(WorkbenchError, RuntimeError):
@@ -29,14 +37,14 @@ class Writers:
         what: what is held: the request that stands right before a swap, or the commit itself.
     """
 
-    a: object
-    b: object
-    aside: object
+    a: SparkSession
+    b: SparkSession
+    aside: SparkSession
     between: proxy.Proxy = field(repr=False)
     what: proxy.Match = field(repr=False)
 
-    def hold(self):
-        """Return the gate that holds b's next commit, a proxy.Held."""
+    def hold(self) -> proxy.Held:
+        """Return the gate that holds b's next commit."""
         return self.between.hold("b", self.what)
 
 
@@ -55,8 +63,9 @@ class Race:
     attempts: int
 
 
+@checked
 @contextmanager
-def writers(spark, *, catalog=None):
+def writers(spark: SparkSession, *, catalog: Name | None = None) -> Iterator[Writers]:
     """Give two sessions on the catalog of a running one, behind a proxy that can hold either's commits.
 
     They have the catalog's table cache off, which would let a statement begin on a state that is 30 seconds old,
@@ -74,10 +83,9 @@ def writers(spark, *, catalog=None):
         ValueError: an argument is wrong, or there is nothing on plain HTTP that a proxy could stand before.
     """
     commits.classic(spark)
-    check_catalog(catalog)
     name = catalog or spark.conf.get("spark.sql.defaultCatalog")
     key = f"spark.sql.catalog.{name}"
-    settings = {one: value for one, value in releases.settings(spark).items() if one.startswith(key)}
+    settings = {name: value for name, value in releases.settings(spark).items() if name.startswith(key)}
     rest = settings.get(f"{key}.type") == "rest"
     way = f"{key}.uri" if rest else f"{key}.s3.endpoint"
     address = urlsplit(settings.get(way, ""))
@@ -89,29 +97,27 @@ def writers(spark, *, catalog=None):
     with proxy.between(f"http://{address.netloc}", clients=["a", "b"]) as between:
         ways = [between.endpoint_of(client) + address.path for client in ("a", "b")]
         settings |= {f"{key}.cache-enabled": "false", "spark.sql.sources.partitionOverwriteMode": "dynamic"}
-        a, b, aside = (_session(spark, settings | {way: one}) for one in (*ways, settings[way]))
+        a, b, aside = (_session(spark, settings | {way: endpoint}) for endpoint in (*ways, settings[way]))
         yield Writers(a, b, aside, between, proxy.COMMIT if rest else proxy.METADATA_PUT)
 
 
-def check_catalog(catalog):
-    """Refuse what is neither a catalog's name nor None.
-
-    Raises:
-        ValueError: with what is there.
-    """
-    if catalog is not None:
-        arguments.text("catalog", catalog, "the name of a catalog, or None for the default one")
-
-
-def _session(spark, settings):
+def _session(spark: SparkSession, settings: Mapping[str, str]) -> SparkSession:
     """Return a new session of the same application with settings of its own."""
-    found = spark.newSession()
+    session = spark.newSession()
     for name, value in settings.items():
-        found.conf.set(name, value)
-    return found
+        session.conf.set(name, value)
+    return session
 
 
-def race(spark_a, spark_b, first, second, *, hold):
+@checked
+def race(
+    spark_a: SparkSession,
+    spark_b: SparkSession,
+    first: Statement,
+    second: Statement,
+    *,
+    hold: Callable[[], proxy.Held],
+) -> Race:
     """Run two statements that begin on the same state; the first's commit lands first, and the second meets it.
 
     The second is started first. When it has planned and written and stands before its swap, it is held; the first
@@ -130,9 +136,8 @@ def race(spark_a, spark_b, first, second, *, hold):
     Raises:
         NothingHeld: the second ended before it came to a swap; the error it ended with is the cause.
         TimeoutError: it did not come to a swap, as where an older gate holds it; it goes on, and may land yet.
-        ValueError: another argument is wrong: no session, no statement, one session for both, or a second one
+        ValueError: an argument is wrong: not a session, not a statement, one session for both, or a second one
             that does not reach the storage by the way that `hold` holds; nothing was begun.
-        TypeError: hold is no function.
     """
     for name, session in (("spark_a", spark_a), ("spark_b", spark_b)):
         commits.classic(session, name)
@@ -140,51 +145,43 @@ def race(spark_a, spark_b, first, second, *, hold):
         raise ArgumentError("spark_a and spark_b are one session; the first would be held with the second")
     for name, statement in (("first", first), ("second", second)):
         check_statement(name, statement)
-    if not callable(hold):
-        raise TypeError(
-            f"hold is a function, as `two.hold` without brackets, not {hold!r}; let that gate go first"
-        )
-    held = hold()
-    arguments.kind("what hold returns", held, proxy.Held, "a gate of the proxy, as `two.hold` gives it")
-    before = _passed(held)
-    with held:
-        _refuse_unheld(held, spark_b)
-        late = begun(spark_b, second)
-        _until_held(held, late)
-        early = begun(spark_a, first)
-        error = early.result(TIMEOUT_SECONDS)
-    return Race(error, late.result(TIMEOUT_SECONDS), _passed(held) - before)
+    gate = hold()
+    arguments.kind("what hold returns", gate, proxy.Held, "a gate of the proxy, as `two.hold` gives it")
+    before = _passed(gate)
+    with gate:
+        _refuse_unheld(gate, spark_b)
+        late = begin(spark_b, second)
+        _until_held(gate, late)
+        error = begin(spark_a, first).result(TIMEOUT_SECONDS)
+    return Race(error, late.result(TIMEOUT_SECONDS), _passed(gate) - before)
 
 
-def check_statement(name, statement):
-    """Refuse what cannot be run as a statement.
+def check_statement(name: str, statement: Statement) -> None:
+    """Refuse an empty text.
 
     Raises:
         ValueError: with what was expected.
     """
-    if isinstance(statement, str) and statement.strip():
-        return
-    if isinstance(statement, str) or not callable(statement):
-        there = repr(statement) if isinstance(statement, str) else type(statement).__name__
-        raise ArgumentError(f"{name} is {there}, expected SQL text or a function of the session")
+    if isinstance(statement, str) and not statement.strip():
+        raise ArgumentError(f"{name} is {statement!r}, expected SQL text or a function of the session")
 
 
-def _refuse_unheld(held, spark):
+def _refuse_unheld(gate: proxy.Held, spark: SparkSession) -> None:
     """Refuse a session that talks to the storage by another way than the one that is held."""
-    way = held.proxy.endpoint_of(held.match.client)
+    way = gate.proxy.endpoint_of(gate.match.client)
     if not any(value.startswith(way) for value in releases.settings(spark).values()):
         raise ArgumentError(
             f"spark_b is not the session whose commits hold holds: none of its settings has the address {way}"
         )
 
 
-def begun(spark, statement):
+def begin(spark: SparkSession, statement: Statement) -> Future[Exception | None]:
     """Run a statement in a thread where its session is the active one; returns a future of its error, or None."""
     from pyspark import InheritableThread
 
-    ended = Future()
+    ended: Future[Exception | None] = Future()
 
-    def run():
+    def run() -> None:
         try:
             # procedures and functions that Iceberg calls ask for the thread's active session
             releases.activate(spark)
@@ -200,15 +197,15 @@ def begun(spark, statement):
     return ended
 
 
-def _until_held(held, running):
+def _until_held(gate: proxy.Held, running: Future[Exception | None]) -> None:
     """Wait until the gate holds a request, or the statement has ended without one."""
-    wait([held.gate.first, running], TIMEOUT_SECONDS, FIRST_COMPLETED)
-    if running.done() and not held.gate.first.done():
+    wait([gate.gate.first, running], TIMEOUT_SECONDS, FIRST_COMPLETED)
+    if running.done() and not gate.gate.first.done():
         error = running.result()
         why = "it failed" if error is not None else "it had nothing to commit"
         raise NothingHeld(f"the second statement ended before a commit of its own could be held: {why}") from error
-    held.wait(0)
+    gate.wait(0)
 
 
-def _passed(held):
-    return len(held.proxy.passed(held.match.client, held.match))
+def _passed(gate: proxy.Held) -> int:
+    return len(gate.proxy.passed(gate.match.client, gate.match))

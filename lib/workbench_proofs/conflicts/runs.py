@@ -1,15 +1,18 @@
 """Cells run, each on a fresh table: a race, the two serial orders, and what became of it."""
 
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from workbench import show
-from workbench._base import arguments, releases
+from workbench._base import arguments, identifiers, releases
+from workbench._base.door import checked
+from workbench._base.typing import SparkSession
 from workbench.tables import commits
 from workbench_proofs.conflicts.cells import Cell
-from workbench_proofs.conflicts.copies import check, copies
+from workbench_proofs.conflicts.copies import copies
 from workbench_proofs.conflicts.orders import Orders, needs_own_files, rows_of
 from workbench_proofs.conflicts.outcomes import outcome
-from workbench_proofs.conflicts.racing import check_catalog, race, writers
+from workbench_proofs.conflicts.racing import Name, race, writers
 
 _LONGEST = 160
 
@@ -44,17 +47,21 @@ class Result:
     iceberg: str
 
 
-def versions(spark):
+@checked
+def versions(spark: SparkSession) -> dict[str, str]:
     """Return the versions that a result is about: dict of spark and iceberg.
 
     Raises:
-        ValueError: it is no classic session.
+        ValueError: it is not a classic session.
     """
     commits.classic(spark)
     return {"spark": spark.version, "iceberg": releases.iceberg(spark)}
 
 
-def run(spark, cells, *, namespace="conflicts", catalog=None):
+@checked
+def run(
+    spark: SparkSession, cells: Iterable[Cell], *, namespace: Name = "conflicts", catalog: Name | None = None
+) -> Iterator[Result]:
     """Run cells, one after another.
 
     Tables are made in the namespace, named `cell_…`, and removed at the end, also when the caller stops early.
@@ -75,31 +82,32 @@ def run(spark, cells, *, namespace="conflicts", catalog=None):
     """
     about = versions(spark)
     cells = arguments.each("cells", cells, Cell, "cells, as conflicts.cells gives them")
-    check(namespace)
-    check_catalog(catalog)
+    identifiers.parts(namespace, least=1)
     return _run(spark, cells, about, namespace=namespace, catalog=catalog)
 
 
-def _run(spark, cells, about, *, namespace, catalog):
-    with writers(spark, catalog=catalog) as two, copies(two.aside, namespace) as made:
-        orders = Orders(two.aside, made)
+def _run(
+    spark: SparkSession, cells: Iterable[Cell], about: Mapping[str, str], *, namespace: str, catalog: str | None
+) -> Iterator[Result]:
+    with writers(spark, catalog=catalog) as two, copies(two.aside, namespace) as tables:
+        orders = Orders(two.aside, tables)
         for cell in cells:
-            table = made.of(cell.mode, cell.isolation, own_files=needs_own_files(cell))
+            table = tables.of(cell.mode, cell.isolation, own_files=needs_own_files(cell))
             before = _commits(two.aside, table)
-            done = race(two.a, two.b, *cell.statements(table), hold=two.hold)
-            if done.first is not None:
-                raise RuntimeError(f"the first statement of {'/'.join(cell.key)} failed") from done.first
+            ended = race(two.a, two.b, *cell.statements(table), hold=two.hold)
+            if ended.first is not None:
+                raise RuntimeError(f"the first statement of {'/'.join(cell.key)} failed") from ended.first
             rows, landed = rows_of(two.aside, table), _commits(two.aside, table) - before
-            made.drop(table)
+            tables.drop(table)
             serial = orders.of(cell)
-            found = outcome(done, serial, rows, landed=landed)
-            said = found.message and show.steady(found.message)[:_LONGEST]
+            became = outcome(ended, serial, rows, landed=landed)
+            message = became.message and show.steady(became.message)[:_LONGEST]
             yield Result(
                 cell.first, cell.second, cell.isolation, cell.partition, cell.mode,
-                found.name, found.error_class, said, len(rows), found.equal_to, serial.orders, **about,
+                became.name, became.error_class, message, len(rows), became.equal_to, serial.orders, **about,
             )  # fmt: skip
 
 
-def _commits(spark, table):
+def _commits(spark: SparkSession, table: str) -> int:
     """Return how many metadata files led to the table's newest one: each commit adds one."""
     return len(commits.load(spark, table).operations().current().previousFiles())

@@ -1,19 +1,24 @@
 """Something that happens while a statement is under way, where no proxy can hold its commit: behind its scan."""
 
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import contextmanager
+from typing import Any
 
+from workbench._base.door import checked
+from workbench._base.typing import Java, SparkSession, jvm
 from workbench.tables import commits
-from workbench_proofs.conflicts.racing import TIMEOUT_SECONDS, begun, check_statement
+from workbench_proofs.conflicts.racing import TIMEOUT_SECONDS, Statement, begin, check_statement
 
-_armed = {}  # full name of a table: functions, each for one scan; Iceberg has no way to take a listener off again
-_registered = []
+# full name of a table: functions, each for one scan; Iceberg has no way to take a listener off again
+_armed: dict[str, list[Callable[[], None]]] = {}
+_registered: list[Any] = []  # SparkContexts
 
 
 class _Listener:
     """Iceberg's listener of scans, in Python; it serves all tables that something is armed for."""
 
-    def notify(self, event):
+    def notify(self, event: Java) -> None:
         waiting = _armed.get(event.tableName(), [])
         if waiting:
             waiting.pop(0)()
@@ -22,8 +27,9 @@ class _Listener:
         implements = ("org.apache.iceberg.events.Listener",)
 
 
+@checked
 @contextmanager
-def meanwhile(spark, table, statement):
+def meanwhile(spark: SparkSession, table: str, statement: Statement) -> Iterator[Future[Exception | None]]:
     """Run a statement when the next scan of a table has been planned; whoever scans waits for its end.
 
     An UPDATE, DELETE, MERGE or compaction reads the table before it writes. So what runs here lands after its read
@@ -39,16 +45,16 @@ def meanwhile(spark, table, statement):
 
     Raises:
         TableNotFound: no such table.
-        ValueError: it is no Iceberg table, or another argument is wrong; nothing was armed.
+        ValueError: it is not an Iceberg table, or another argument is wrong; nothing was armed.
     """
     check_statement("statement", statement)
     table = commits.load(spark, table).name()  # in full, as events have it
     _listen(spark)
-    ended = Future()
+    ended: Future[Exception | None] = Future()
 
-    def act():
+    def act() -> None:
         try:
-            ended.set_result(begun(spark, statement).result(TIMEOUT_SECONDS))
+            ended.set_result(begin(spark, statement).result(TIMEOUT_SECONDS))
         except BaseException as error:
             ended.set_exception(error)
 
@@ -60,14 +66,14 @@ def meanwhile(spark, table, statement):
             _armed[table].remove(act)
 
 
-def _listen(spark):
+def _listen(spark: SparkSession) -> None:
     """Register the listener once in this application."""
     from pyspark.java_gateway import ensure_callback_server_started
 
     if spark.sparkContext in _registered:
         return
-    ensure_callback_server_started(spark.sparkContext._gateway)
-    loader = spark._jvm.java.lang.Thread.currentThread().getContextClassLoader()
+    ensure_callback_server_started(spark.sparkContext._gateway)  # type: ignore[no-untyped-call]
+    loader = jvm(spark).java.lang.Thread.currentThread().getContextClassLoader()
     event = loader.loadClass("org.apache.iceberg.events.ScanEvent")
-    spark._jvm.org.apache.iceberg.events.Listeners.register(_Listener(), event)
+    jvm(spark).org.apache.iceberg.events.Listeners.register(_Listener(), event)
     _registered.append(spark.sparkContext)

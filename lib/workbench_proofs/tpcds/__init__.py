@@ -1,4 +1,4 @@
-"""A benchmark derived from TPC-DS in which no time is told without a verdict on the answer. Never a TPC result.
+"""A benchmark derived from TPC-DS in which each time stands beside a verdict on the answer. Never a TPC result.
 
     data = tpcds.generate(0.01)                                   # Parquet, by DuckDB's dsdgen, once
     tpcds.load(spark, data, "tpcds_flat", layout="flat")          # Iceberg; seconds, files and bytes

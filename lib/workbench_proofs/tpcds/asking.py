@@ -1,11 +1,14 @@
 """One query put to one engine: in a process of its own, or in a session of this one."""
 
 import time
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from workbench._base import identifiers
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import SparkSession
 from workbench.engines import profiles as engines
 from workbench_proofs.tpcds import answers, dialect, processes, texts
 
@@ -17,9 +20,9 @@ class Ran:
     Attributes:
         answer: its Answer.
         seconds: from the text to the last row.
-        bytes_read: that its process read from files, less what it had written itself; None where nobody says.
+        bytes_read: that its process read from files, less what it had written itself; None where it is not known.
         rows_read: by the tables' scans; None where the engine does not say.
-        peak_bytes: most memory that its process has had so far; None where nobody says.
+        peak_bytes: most memory that its process has had so far; None where it is not known.
     """
 
     answer: answers.Answer
@@ -29,7 +32,9 @@ class Ran:
     peak_bytes: int | None = None
 
 
-def run(engine, query, session, *, namespace=None, limited=True):
+def run(
+    engine: engines.Engine, query: str, session: Any, *, namespace: str | None = None, limited: bool = True
+) -> Ran:
     """Run one query and fetch its whole answer.
 
     Args:
@@ -57,25 +62,27 @@ def run(engine, query, session, *, namespace=None, limited=True):
     return Ran(answers.of(table.select(range(table.num_columns - hidden))), **figures)
 
 
-def _text(engine, query, limited):
+def _text(engine: engines.Engine, query: str, limited: bool) -> tuple[str, int]:
     """Return a query in the engine's SQL, and how many columns of its answer are sort keys only."""
     text = texts.text(query)
     if engine.family == "duckdb":
-        said = dialect.to_duckdb(text)  # with its sort keys, which cost nothing: they are sorted by anyway
-        return said.sql if limited else said.unlimited, said.hidden
+        translation = dialect.to_duckdb(text)  # with its sort keys, which cost nothing: they are sorted by anyway
+        return translation.sql if limited else translation.unlimited, translation.hidden
     return text if limited else dialect.without_limit(text), 0
 
 
-def _of_family(engine, session):
-    """Refuse a session of another family: its answer and its time would be told as this engine's."""
-    kind = type(session).__module__
-    known = {"duckdb": "duckdb", "connect": "spark or sail"}  # what serves Spark Connect is not told
-    there = next((families for word, families in known.items() if word in kind), "spark")
-    if engine.family not in there.split(" or "):
-        raise ArgumentError(f"engine {engine.name} is of the family {engine.family}, this session is of {there}")
+def _of_family(engine: engines.Engine, session: Any) -> None:
+    """Refuse a session of another family: its answer and its time would be taken for this engine's."""
+    module = type(session).__module__
+    known = {"duckdb": "duckdb", "connect": "spark or sail"}  # Spark Connect does not say what serves it
+    family = next((families for word, families in known.items() if word in module), "spark")
+    if engine.family not in family.split(" or "):
+        raise ArgumentError(f"engine {engine.name} is of the family {engine.family}, this session is of {family}")
 
 
-def _in_session(engine, text, session, namespace):
+def _in_session(
+    engine: engines.Engine, text: str, session: Any, namespace: str | None
+) -> tuple[Any, dict[str, float]]:
     if engine.family == "duckdb":
         start = time.perf_counter()
         table = session.execute(text).to_arrow_table()
@@ -87,36 +94,36 @@ def _in_session(engine, text, session, namespace):
 
 
 @contextmanager
-def _configured(spark, conf):
-    """Make the profile's settings for a block; those that a running session cannot change must be there."""
-    before = {}
+def _configured(spark: SparkSession, conf: Mapping[str, str | int | float | bool]) -> Iterator[None]:
+    """Make the profile's settings for a block; those that a running session cannot change must be set already."""
+    before: dict[str, str | None] = {}
     try:
         for key, value in conf.items():
-            value = str(value).lower() if isinstance(value, bool) else str(value)
-            there = spark.conf.get(key, None)
-            if there == value:
+            setting = str(value).lower() if isinstance(value, bool) else str(value)
+            now = spark.conf.get(key, None)
+            if now == setting:
                 continue
             if not spark.conf.isModifiable(key):
-                raise ArgumentError(f"{key} is {there}, the engine wants {value}: it needs a process of its own")
-            before[key] = there
-            spark.conf.set(key, value)
+                raise ArgumentError(f"{key} is {now}, the engine wants {setting}: it needs a process of its own")
+            before[key] = now
+            spark.conf.set(key, setting)
         yield
     finally:
-        for key, value in before.items():
-            spark.conf.unset(key) if value is None else spark.conf.set(key, value)
+        for key, earlier in before.items():
+            spark.conf.unset(key) if earlier is None else spark.conf.set(key, earlier)
 
 
 @contextmanager
-def _using(spark, namespace):
+def _using(spark: SparkSession, namespace: str | None) -> Iterator[None]:
     """Let unqualified table names mean those of a namespace, for a block."""
     if namespace is None:
         yield
         return
-    before = spark.sql("SELECT current_catalog(), current_schema()").first()
+    ((catalog, schema),) = spark.sql("SELECT current_catalog(), current_schema()").collect()
     spark.catalog.setCurrentDatabase(identifiers.joined(identifiers.parts(namespace, least=1)))
     try:
         yield
     finally:
-        spark.catalog.setCurrentCatalog(before[0])
-        if before[1]:
-            spark.catalog.setCurrentDatabase(before[1])
+        spark.catalog.setCurrentCatalog(catalog)
+        if schema:
+            spark.catalog.setCurrentDatabase(schema)

@@ -3,6 +3,7 @@
 import hashlib
 import json
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,10 +11,13 @@ import yaml
 from pydantic import ValidationError
 
 from workbench._base import settings, strict, yaml_files
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench.engines import profiles as engines
 from workbench_proofs.tpcds import figures
 from workbench_proofs.tpcds.measuring import WARM, worst
+from workbench_proofs.tpcds.runs import Result
+from workbench_proofs.tpcds.verdicts import Judgement
 
 # A query goes to another engine when it takes at most this share of the time of plain Spark: below is noise.
 SHARE = 0.9
@@ -30,7 +34,7 @@ class Choices(strict.Strict):
     """A file of choices.
 
     Attributes:
-        fallback: plain Spark: what takes every query that is not listed, or that does not hold.
+        fallback: plain Spark: what takes every query that is not listed, or whose choice does not hold.
         made_from: digest of the results by which the choices were made.
         queries: query to Choice.
     """
@@ -57,13 +61,21 @@ class Taken:
     reason: str
 
 
-def make(results, *, fallback, among, phase=WARM, layout=None):
+@checked
+def make(
+    results: Sequence[Result],
+    *,
+    fallback: str,
+    among: Iterable[str],
+    phase: str = WARM,
+    layout: str | None = None,
+) -> Choices:
     """Return the Choices that a run suggests: for each query the fastest engine whose answer was verified.
 
     Args:
         results: Results.
         fallback: name of the engine that keeps all other queries.
-        among: names of the engines that may be chosen: a bound, which speaks no PySpark, is none of them.
+        among: names of the engines that may be chosen: a bound, which speaks no PySpark, is not among them.
         phase: `cold` or `warm`.
         layout: of the tables; None for any.
 
@@ -73,16 +85,19 @@ def make(results, *, fallback, among, phase=WARM, layout=None):
     times = figures.medians(results, phase=phase, layout=layout)
     if fallback not in times:
         raise ArgumentError(f"the run did not measure {fallback}; it measured {', '.join(times) or 'nothing'}")
-    found = {}
+    names, chosen = {fallback, *among}, {}
     for query, plain in times[fallback].items():
-        fastest = min((times[name][query], name) for name in {fallback, *among} if query in times.get(name, {}))
-        if fastest[1] != fallback and fastest[0] <= SHARE * plain:
-            share = f"{fastest[0] / plain:.2f} of the time of {fallback}, the answer verified"
-            found[query] = Choice(engine=fastest[1], reason=share)
-    return Choices(fallback=fallback, made_from=digest(results), queries=found)
+        seconds, name = min((times[name][query], name) for name in names if query in times.get(name, {}))
+        if name != fallback and seconds <= SHARE * plain:
+            share = f"{seconds / plain:.2f} of the time of {fallback}, the answer verified"
+            chosen[query] = Choice(engine=name, reason=share)
+    return Choices(fallback=fallback, made_from=digest(results), queries=chosen)
 
 
-def held(choices, results, *, phase=WARM, layout=None):
+@checked
+def tried(
+    choices: Choices, results: Sequence[Result], *, phase: str = WARM, layout: str | None = None
+) -> dict[str, Taken]:
     """Return what becomes of choices in another run: dict of query to Taken, for every query of the run.
 
     A query goes back to the fallback when the chosen engine's answer is not verified in this run, or when it is
@@ -92,37 +107,42 @@ def held(choices, results, *, phase=WARM, layout=None):
         ValueError: this is the run that the choices were made from, or one with that among its rounds; or it lacks
             an engine.
     """
-    rounds = [[one for one in results if one.round == number] for number in {one.round for one in results}]
+    numbers = {result.round for result in results}
+    rounds = [[result for result in results if result.round == number] for number in numbers]
     if choices.made_from in map(digest, (results, *rounds)):
         raise ArgumentError("choices are measured in another run than the one that they were made from")
     times = figures.medians(results, phase=phase, layout=layout)
-    measured = {one.engine for one in results}
+    measured = {result.engine for result in results}
     needed = {choices.fallback, *(choice.engine for choice in choices.queries.values())}
     if missing := sorted(needed - measured):
         raise ArgumentError(
             f"the run did not measure {', '.join(missing)}; it measured {', '.join(sorted(measured))}"
         )
-    verdicts = {name: worst(one for one in results if one.engine == name) for name in measured}
-    queries = dict.fromkeys(one.query for one in results)
-    return {query: _taken(choices, query, times, verdicts) for query in queries}
+    verdicts = {name: worst(result for result in results if result.engine == name) for name in measured}
+    return {query: _taken(choices, query, times, verdicts) for query in _queries(results)}
 
 
-def all_of(choices, results):
-    """Return choices as they are, held in no other run: dict of query to Taken, for every query of a run."""
-    return {query: _as_chosen(choices, query) for query in dict.fromkeys(one.query for one in results)}
+def all_of(choices: Choices, results: Iterable[Result]) -> dict[str, Taken]:
+    """Return choices as they are, tried in no other run: dict of query to Taken, for every query of a run."""
+    return {query: _as_chosen(choices, query) for query in _queries(results)}
 
 
-def lines(taken):
-    """Tell what became of choices: how many queries each engine takes, and a line for each that went back."""
-    taken = list(taken.values())
-    counts = Counter(one.engine for one in taken)
+def _queries(results: Iterable[Result]) -> list[str]:
+    return list(dict.fromkeys(result.query for result in results))
+
+
+@checked
+def lines(taken: Mapping[str, Taken]) -> Iterator[str]:
+    """Yield what became of choices: how many queries each engine takes, and a line for each that went back."""
+    counts = Counter(choice.engine for choice in taken.values())
     yield ", ".join(f"{count} queries by {name}" for name, count in counts.most_common())
-    for one in taken:
-        if one.engine != one.chosen:
-            yield f"{one.query} goes back to {one.engine}: {one.reason}"
+    for choice in taken.values():
+        if choice.engine != choice.chosen:
+            yield f"{choice.query} goes back to {choice.engine}: {choice.reason}"
 
 
-def read(path=None):
+@checked
+def read(path: str | Path | None = None) -> Choices:
     """Read a file of choices; by default the nearest params/engines/choices.yml, as for engines.
 
     Raises:
@@ -136,13 +156,14 @@ def read(path=None):
     try:
         return Choices(**values)
     except ValidationError as error:
-        wrong = "; ".join(f"{'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors())
+        wrong = "; ".join(f"{'.'.join(map(str, item['loc']))}: {item['msg']}" for item in error.errors())
         raise ArgumentError(f"{path}: {wrong}") from None
     except TypeError:
         raise ArgumentError(f"{path}: expected keys and values, found {type(values).__name__}") from None
 
 
-def write(choices, path, *, comment):
+@checked
+def write(choices: Choices, path: str | Path, *, comment: str) -> None:
     """Write a file of choices, under a comment that says of which run they are."""
     head = "".join(f"# {line}\n" for line in comment.splitlines())
     Path(path).write_text(
@@ -150,28 +171,33 @@ def write(choices, path, *, comment):
     )
 
 
-def digest(results):
+def digest(results: Iterable[Result]) -> str:
     """Return what a run is known by: a digest of its times."""
-    times = sorted((one.engine, one.query, one.round or 0, one.phase or "", one.seconds) for one in results)
+    times = sorted((run.engine, run.query, run.round or 0, run.phase or "", run.seconds) for run in results)
     return hashlib.sha256(json.dumps(times).encode()).hexdigest()[:16]
 
 
-def _taken(choices, query, times, verdicts):
+def _taken(
+    choices: Choices,
+    query: str,
+    times: Mapping[str, Mapping[str, float]],
+    verdicts: Mapping[str, Mapping[str, Judgement]],
+) -> Taken:
     """Return the Taken of one query."""
     fallback, choice = choices.fallback, choices.queries.get(query)
     if choice is None:
         return _as_chosen(choices, query)
     verdict = verdicts[choice.engine].get(query)
     if verdict is None or not verdict.verified:
-        said = f"{verdict.kind}: {verdict.sentence}" if verdict else "it was not asked"
-        return Taken(query, choice.engine, fallback, f"{choice.engine} is {said}")
+        why = f"{verdict.kind}: {verdict.sentence}" if verdict else "it was not asked"
+        return Taken(query, choice.engine, fallback, f"{choice.engine} is {why}")
     plain, seconds = times.get(fallback, {}).get(query), times.get(choice.engine, {}).get(query)
     if plain is None or seconds is None or seconds <= plain:
         return _as_chosen(choices, query)
     return Taken(query, choice.engine, fallback, f"{choice.engine} took {seconds / plain:.2f} times as long")
 
 
-def _as_chosen(choices, query):
+def _as_chosen(choices: Choices, query: str) -> Taken:
     """Return the Taken of a query whose choice holds, or for which none was made."""
     choice = choices.queries.get(query)
     name, why = (choice.engine, choice.reason) if choice else (choices.fallback, "no other engine was chosen")

@@ -7,14 +7,16 @@ import json
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
+from typing import Any
 
 from workbench import session
 from workbench._base import files
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 
 TABLES = (
@@ -58,12 +60,13 @@ class Data:
     versions: Mapping[str, str]
     tables: Mapping[str, Table]
 
-    def path(self, table):
+    def path(self, table: str) -> Path:
         """Return the Parquet file of a table."""
         return self.folder / f"{table}.parquet"
 
 
-def generate(scale, *, cache=None):
+@checked
+def generate(scale: str | float | Decimal, *, cache: str | Path | None = None) -> Data:
     """Return the data of a scale factor, generated when it is not there.
 
     A folder that lacks a file, or holds one of another size, is generated anew. Processes that ask at once wait
@@ -81,25 +84,27 @@ def generate(scale, *, cache=None):
     """
     from filelock import FileLock
 
-    scale, versions = _scale(scale), _versions()
+    factor, versions = _scale(scale), _versions()
     cache = Path(cache) if cache else files.cache() / "tpcds"
-    folder = cache / f"sf{scale}-duckdb{versions['duckdb']}-form{FORM}"
-    if found := _read(folder):
-        return found
+    folder = cache / f"sf{factor}-duckdb{versions['duckdb']}-form{FORM}"
+    if data := _read(folder):
+        return data
     cache.mkdir(parents=True, exist_ok=True)
     with FileLock(cache / f"{folder.name}.lock"):
-        if found := _read(folder):
-            return found
+        if data := _read(folder):
+            return data
         part = cache / f"{folder.name}.part"  # of one that was killed: nobody else writes here now
         for old in (part, folder):
             shutil.rmtree(old, ignore_errors=True)
         part.mkdir()
-        _write(part, scale, versions)
+        _write(part, factor, versions)
         part.rename(folder)
-    return _read(folder)
+    if data := _read(folder):
+        return data
+    raise RuntimeError(f"{folder} was generated and is not whole")
 
 
-def connect(data, *, threads=2):
+def connect(data: Data, *, threads: int = 2) -> Any:
     """Return a DuckDB connection in which the 24 tables are views of the Parquet files. Close it when done.
 
     It takes a quarter of the memory at most, and the disk for more: the engine that it judges runs beside it.
@@ -108,7 +113,7 @@ def connect(data, *, threads=2):
     return over({table: [str(data.path(table))] for table in data.tables}, threads=threads, memory_bytes=memory)
 
 
-def over(files, *, threads=2, memory_bytes=None):
+def over(files: Mapping[str, Iterable[str]], *, threads: int = 2, memory_bytes: int | None = None) -> Any:
     """Return a DuckDB connection in which tables are views of Parquet files.
 
     Args:
@@ -117,16 +122,16 @@ def over(files, *, threads=2, memory_bytes=None):
         memory_bytes: the most that it takes; DuckDB's own default is four fifths of the machine's.
     """
     # its default is a folder in the working one
-    own = {"temp_directory": f"{tempfile.gettempdir()}/workbench-duckdb-{os.getpid()}"}
+    config = {"temp_directory": f"{tempfile.gettempdir()}/workbench-duckdb-{os.getpid()}"}
     if memory_bytes:
-        own["memory_limit"] = f"{memory_bytes >> 20}MiB"
-    connection = _duckdb(":memory:", threads, **own)
+        config["memory_limit"] = f"{memory_bytes >> 20}MiB"
+    connection = _duckdb(":memory:", threads, **config)
     for table, paths in files.items():
         connection.execute(f"CREATE VIEW {table} AS SELECT * FROM {_parquet(*paths)}")
     return connection
 
 
-def _parquet(*paths):
+def _parquet(*paths: str | Path) -> str:
     """Return what reads these files and no others, with the columns that are in them and no others.
 
     DuckDB takes a path for a pattern, and k=7 in one for a column, which hides the one of that name in the file.
@@ -135,16 +140,16 @@ def _parquet(*paths):
     return f"read_parquet([{', '.join(map(_literal, plain))}], hive_partitioning = false)"
 
 
-def _literal(text):
+def _literal(text: str | Path) -> str:
     return "'" + str(text).replace("'", "''") + "'"
 
 
-def _write(part, scale, versions):
+def _write(part: Path, scale: str, versions: Mapping[str, str]) -> None:
     """Generate into a database file, because a scale factor of 10 does not fit the memory, and copy to Parquet."""
     connection = _duckdb(str(part / "generated.duckdb"), 2)
     connection.execute(f"LOAD {_literal(_extension(versions))}")
     connection.execute(f"CALL dsdgen(sf={scale})")
-    tables = {}
+    tables: dict[str, dict[str, Any]] = {}
     for table in TABLES:
         described = [(row[0], row[1]) for row in connection.execute(f"DESCRIBE {table}").fetchall()]
         columns = [(SPELLINGS.get(name, name), kind.replace("BIGINT", "INTEGER")) for name, kind in described]
@@ -159,8 +164,8 @@ def _write(part, scale, versions):
         rows, total = connection.execute(digest).fetchone()
         tables[table] = {"rows": rows, "bytes": file.stat().st_size, "digest": _sha(columns, rows, total)}
     connection.close()
-    for left in part.glob("generated.duckdb*"):
-        left.unlink()
+    for database in part.glob("generated.duckdb*"):
+        database.unlink()
     about = {
         "scale": scale,
         "versions": versions,
@@ -169,19 +174,19 @@ def _write(part, scale, versions):
     (part / MANIFEST).write_text(json.dumps(about | {"tables": tables}, indent=1))
 
 
-def _read(folder):
+def _read(folder: Path) -> Data | None:
     """Return the Data of a folder; None where there is none or not all of it."""
     try:
         about = json.loads((folder / MANIFEST).read_text())
         tables = {name: Table(**entry) for name, entry in about["tables"].items()}
-        found = Data(about["scale"], folder, about["digest"], about["versions"], tables)
+        data = Data(about["scale"], folder, about["digest"], about["versions"], tables)
     except (FileNotFoundError, ValueError, KeyError, TypeError):  # none, or torn
         return None
-    whole = all(found.path(t).is_file() and found.path(t).stat().st_size == e.bytes for t, e in tables.items())
-    return found if whole and set(tables) == set(TABLES) else None
+    whole = all(data.path(t).is_file() and data.path(t).stat().st_size == e.bytes for t, e in tables.items())
+    return data if whole and set(tables) == set(TABLES) else None
 
 
-def _scale(scale):
+def _scale(scale: object) -> str:
     try:
         number = Decimal(str(scale))
     except InvalidOperation:
@@ -191,33 +196,35 @@ def _scale(scale):
     return format(number.normalize(), "f")
 
 
-def _versions():
+def _versions() -> dict[str, str]:
     try:
         return {name: importlib.metadata.version(name) for name in ("duckdb", "duckdb-extension-tpcds")}
     except importlib.metadata.PackageNotFoundError as error:
         raise ArgumentError(f"{error.name} is not installed: pip install 'iceberg-workbench[tpcds]'") from None
 
 
-def _extension(versions):
+def _extension(versions: Mapping[str, str]) -> str:
     """Return the generator's file in its package: never installed over the network at run time."""
-    package = Path(importlib.util.find_spec("duckdb_extension_tpcds").origin).parent
+    spec = importlib.util.find_spec("duckdb_extension_tpcds")
+    assert spec and spec.origin  # for a type checker: `_versions` saw that it is installed
+    package = Path(spec.origin).parent
     file = package / "extensions" / f"v{versions['duckdb']}" / "tpcds.duckdb_extension"
     if not file.is_file():
-        there = ", ".join(sorted(found.name for found in package.glob("extensions/*")))
-        raise ArgumentError(f"duckdb-extension-tpcds is made for DuckDB {there}, not for {versions['duckdb']}")
+        known = ", ".join(sorted(folder.name for folder in package.glob("extensions/*")))
+        raise ArgumentError(f"duckdb-extension-tpcds is made for DuckDB {known}, not for {versions['duckdb']}")
     return str(file)
 
 
-def _duckdb(database, threads, **own):
+def _duckdb(database: str, threads: int, **config: str) -> Any:
     import duckdb
 
     offline = {"autoinstall_known_extensions": False, "autoload_known_extensions": False}
-    connection = duckdb.connect(database, config={"threads": threads, **offline, **own})
+    connection = duckdb.connect(database, config={"threads": threads, **offline, **config})
     # it would be printed into notebooks; where it cannot be drawn there (no ipywidgets), it cannot be set either
     with suppress(duckdb.InvalidInputException):
         connection.execute("SET enable_progress_bar = false")
     return connection
 
 
-def _sha(*parts):
+def _sha(*parts: Any) -> str:
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()

@@ -6,15 +6,19 @@ change places, and which may be cut off by LIMIT instead of others, follows from
 
 from dataclasses import dataclass
 from decimal import ROUND_HALF_UP, Decimal
+from typing import TYPE_CHECKING, Any
 
 from workbench._base.errors import ArgumentError
 
+if TYPE_CHECKING:
+    from sqlglot import exp
+
 # Queries whose text sqlglot cannot turn into one that DuckDB answers as Spark means it: name to reason. Their
 # verdict is "unverified": never equal, counted apart. None is known.
-UNVERIFIED = {}
+UNVERIFIED: dict[str, str] = {}
 
 
-def cut_to_whole(node):
+def cut_to_whole(node: "exp.Expression") -> "exp.Expression":
     """Cut a computed number that is cast to an integer: Spark cuts, DuckDB rounds, sqlglot says CAST for both.
 
     q54 divides revenue by 50 and casts. Only what is computed is touched: TRUNC of a text would fail.
@@ -35,7 +39,7 @@ _TWELVE_DECIMALS = """
 """
 
 
-def rounded_before_the_sum(node):
+def rounded_before_the_sum(node: "exp.Expression") -> "exp.Expression":
     """Round quotients of money before they are added up: Spark's have a scale, DuckDB's are floats.
 
     q66 adds up sales by area. Spark gives a decimal(28,2) by an INT twelve decimals (38 digits, 26 of them before
@@ -53,7 +57,7 @@ def rounded_before_the_sum(node):
     return node
 
 
-def rounded_constant(node):
+def rounded_constant(node: "exp.Expression") -> "exp.Expression":
     """Round a quotient of two written decimals to the scale that Spark gives it: 2.0 / 3.0 is 0.666667.
 
     q21 takes ratios from there on: one of exactly two thirds is in for DuckDB, whose quotient is a float.
@@ -61,9 +65,9 @@ def rounded_constant(node):
     from sqlglot import exp
 
     parts = (node.this, node.expression) if isinstance(node, exp.Div) else ()
-    if parts and all(isinstance(one, exp.Literal) and one.is_number and not one.is_int for one in parts):
-        n, d = (Decimal(one.name) for one in parts)
-        above, below = (-one.as_tuple().exponent for one in (n, d))
+    if parts and all(isinstance(part, exp.Literal) and part.is_number and not part.is_int for part in parts):
+        n, d = (Decimal(part.name) for part in parts)
+        above, below = (-int(number.as_tuple().exponent) for number in (n, d))
         # org.apache.spark.sql.types.DecimalType: 6, or the decimals above, the digits below and one
         scale = max(6, above + max(len(d.as_tuple().digits), below) + 1)
         return exp.Literal.number(str((n / d).quantize(Decimal(1).scaleb(-scale), ROUND_HALF_UP)))
@@ -79,7 +83,7 @@ class Translation:
     """A query in DuckDB's SQL.
 
     Attributes:
-        sql: the answer's columns, then the sort keys that are none of them.
+        sql: the answer's columns, then the sort keys that are not among them.
         unlimited: the same without the outermost LIMIT.
         hidden: how many columns stand behind those of the answer.
         keys: where the keys of the ORDER BY are: positions in the answer from 0, or -1 … -hidden from the end.
@@ -93,26 +97,26 @@ class Translation:
     limit: int | None
 
 
-def to_duckdb(text):
+def to_duckdb(text: str) -> Translation:
     """Translate a Spark SQL query.
 
     Raises:
-        ValueError: it is not one query, or sqlglot does not know how to say it.
+        ValueError: it is not one query, or sqlglot cannot write it.
     """
     tree = parse(text)
     for repair in REPAIRS:
         tree = tree.transform(repair)
     hidden, keys = _sort_keys(tree)
     limit = tree.args.get("limit")
-    found = _sql(tree)
+    sql = _sql(tree)
     tree.set("limit", None)
-    return Translation(found, _sql(tree), hidden, keys, int(limit.expression.name) if limit else None)
+    return Translation(sql, _sql(tree), hidden, keys, int(limit.expression.name) if limit else None)
 
 
-def without_limit(text):
+def without_limit(text: str) -> str:
     """Return a Spark SQL text without its outermost LIMIT, else as it stands."""
+    from sqlglot import TokenType
     from sqlglot.dialects.spark import Spark
-    from sqlglot.tokens import TokenType
 
     if parse(text).args.get("limit") is None:
         return text
@@ -120,46 +124,47 @@ def without_limit(text):
     return text[: last.start].rstrip()
 
 
-def tables(text):
-    """Return the names of the tables that a query reads, sorted; names of its own WITH are none."""
+def tables(text: str) -> tuple[str, ...]:
+    """Return the names of the tables that a query reads, sorted, without the names of its own WITH."""
     from sqlglot import exp
 
     tree = parse(text)
-    own = {found.alias.lower() for found in tree.find_all(exp.CTE)}
-    return tuple(sorted({found.name.lower() for found in tree.find_all(exp.Table)} - own))
+    own = {query.alias.lower() for query in tree.find_all(exp.CTE)}
+    return tuple(sorted({table.name.lower() for table in tree.find_all(exp.Table)} - own))
 
 
-def parse(text):
+def parse(text: str) -> Any:
     """Return sqlglot's tree of a Spark SQL query."""
     import sqlglot
     from sqlglot.errors import SqlglotError
 
     try:
-        found = [tree for tree in sqlglot.parse(text, read="spark") if tree is not None]
+        trees = [tree for tree in sqlglot.parse(text, read="spark") if tree is not None]
     except SqlglotError as error:
         raise ArgumentError(f"sqlglot cannot read this as Spark SQL: {error}") from None
-    if len(found) != 1 or not hasattr(found[0], "selects"):
-        raise ArgumentError(f"expected one query, found {len(found)} statements")
-    return found[0]
+    if len(trees) != 1 or not hasattr(trees[0], "selects"):
+        raise ArgumentError(f"expected one query, found {len(trees)} statements")
+    return trees[0]
 
 
-def _sql(tree):
+def _sql(tree: "exp.Expression") -> str:
     from sqlglot import ErrorLevel
     from sqlglot.errors import SqlglotError
 
     try:
         return tree.sql(dialect="duckdb", unsupported_level=ErrorLevel.RAISE, comments=False)
     except SqlglotError as error:
-        raise ArgumentError(f"sqlglot cannot say this in DuckDB's SQL: {error}") from None
+        raise ArgumentError(f"sqlglot cannot write this in DuckDB's SQL: {error}") from None
 
 
-def _sort_keys(tree):
-    """Append the keys that are no column of the answer to a SELECT's columns; return (how many, positions)."""
+def _sort_keys(tree: Any) -> tuple[int, tuple[int, ...]]:
+    """Append the keys that are not a column of the answer to a SELECT's columns; return (how many, positions)."""
     from sqlglot import exp
 
     order = tree.args.get("order")
     names = [column.alias_or_name for column in tree.selects]
-    positions, added = [], []
+    positions: list[int] = []
+    added: list[Any] = []
     for ordered in order.expressions if order else ():
         key = ordered.this
         if isinstance(key, exp.Literal) and key.is_int:

@@ -1,17 +1,22 @@
-"""What measurements say: medians, totals, ratios between engines, queries that became slower; kept in a table."""
+"""Figures of measurements: medians, totals, ratios of engines, queries that became slower; kept in a table."""
 
 import dataclasses
 import statistics
 from collections import Counter
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from workbench._base import identifiers
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import SparkSession
+from workbench_proofs.tpcds.data import Data
 from workbench_proofs.tpcds.measuring import WARM
 from workbench_proofs.tpcds.runs import Result
-from workbench_proofs.tpcds.verdicts import Judgement
+from workbench_proofs.tpcds.verdicts import DIFFERENT, Judgement
 
 SLOWER = 1.3
+Seconds = Mapping[str, float]  # query to seconds
 COLUMNS = (
     "run INT, scale STRING, data STRING, engine STRING, layout STRING, round INT, phase STRING, query STRING, "
     "verdict STRING, sentence STRING, scaled BOOLEAN, seconds DOUBLE, check_seconds DOUBLE, bytes_read BIGINT, "
@@ -34,7 +39,15 @@ class Ratio:
     geomean: float
 
 
-def medians(results, *, phase=WARM, layout=None, verified=True, scales=True):
+@checked
+def medians(
+    results: Iterable[Result],
+    *,
+    phase: str = WARM,
+    layout: str | None = None,
+    verified: bool = True,
+    scales: bool = True,
+) -> dict[str, dict[str, float]]:
     """Return the median seconds over the rounds: engine to query to seconds.
 
     Args:
@@ -44,26 +57,29 @@ def medians(results, *, phase=WARM, layout=None, verified=True, scales=True):
         verified: False also takes answers that are vacuous or unverified; what is different never counts.
         scales: False leaves out queries that agree only in another scale, whatever else their verdict says.
     """
-    found, asked = {}, Counter()
-    for one in results:
-        if one.phase == phase and layout in (None, one.layout):
-            asked[one.engine, one.query] += 1
-            if _counts(one.verdict, verified, scales):
-                found.setdefault(one.engine, {}).setdefault(one.query, []).append(one.seconds)
-    rounds = {engine: max(times for (name, _), times in asked.items() if name == engine) for engine in found}
+    times: dict[str, dict[str, list[float]]] = {}
+    asked: Counter[tuple[str, str]] = Counter()
+    for result in results:
+        if result.phase == phase and layout in (None, result.layout):
+            asked[result.engine, result.query] += 1
+            if _counts(result.verdict, verified, scales):
+                times.setdefault(result.engine, {}).setdefault(result.query, []).append(result.seconds)
+    rounds = {engine: max(count for (name, _), count in asked.items() if name == engine) for engine in times}
     return {
-        engine: {query: statistics.median(times) for query, times in of.items() if len(times) == rounds[engine]}
-        for engine, of in found.items()
+        engine: {query: statistics.median(values) for query, values in of.items() if len(values) == rounds[engine]}
+        for engine, of in times.items()
     }  # a query that was wrong in one round has no time
 
 
-def total(seconds):
+@checked
+def total(seconds: Seconds) -> tuple[float, float]:
     """Return (sum, geometric mean) of a dict of query to seconds; (0, 0) of none."""
     values = list(seconds.values())
     return (sum(values), statistics.geometric_mean(values)) if values else (0.0, 0.0)
 
 
-def ratio(seconds, other):
+@checked
+def ratio(seconds: Seconds, other: Seconds) -> Ratio:
     """Return the Ratio of two dicts of query to seconds.
 
     Raises:
@@ -77,10 +93,19 @@ def ratio(seconds, other):
     return Ratio(len(common), sum_theirs / sum_mine, mean_theirs / mean_mine)
 
 
-def slower(earlier, later, *, engine, against=None, phase=WARM, factor=SLOWER):
+@checked
+def slower(
+    earlier: Iterable[Result],
+    later: Iterable[Result],
+    *,
+    engine: str,
+    against: str | None = None,
+    phase: str = WARM,
+    factor: float = SLOWER,
+) -> dict[str, float]:
     """Name the queries of an engine that became slower between two runs, whatever the machine did meanwhile.
 
-    Times are taken by those of the other engine in the same run, or by the engine's own geometric mean over the
+    Times are divided by those of the other engine in the same run, or by the engine's own geometric mean over the
     queries that are compared: those that both runs have.
 
     Args:
@@ -97,20 +122,23 @@ def slower(earlier, later, *, engine, against=None, phase=WARM, factor=SLOWER):
     Raises:
         ValueError: a run did not measure an engine, no query is in both, or the runs are of other layouts.
     """
-    lie = [{one.layout for one in results} for results in (earlier, later)]
-    if len(lie[0] | lie[1]) > 1:
-        told = " and ".join(", ".join(sorted(str(each) for each in of)) for of in lie)
-        raise ArgumentError(f"tables that lie otherwise make no query slower: the runs are of {told}")
-    times = [_times(results, engine, against, phase) for results in (earlier, later)]
+    runs = [list(earlier), list(later)]
+    layouts = [sorted({str(result.layout) for result in run}) for run in runs]
+    if len({*layouts[0], *layouts[1]}) > 1:
+        both = " and ".join(map(", ".join, layouts))
+        raise ArgumentError(f"tables that lie otherwise make no query slower: the runs are of {both}")
+    times = [_times(run, engine, against, phase) for run in runs]
     common = [query for query in times[1][engine] if all(query in of for run in times for of in run.values())]
     if not common:
         raise ArgumentError("no query was answered in both runs, so nothing can be said of what became slower")
     before, after = (_relative(run, engine, against, common) for run in times)
-    found = {query: after[query] / before[query] for query in common}
-    return {query: worse for query, worse in sorted(found.items(), key=lambda one: -one[1]) if worse > factor}
+    factors = {query: after[query] / before[query] for query in common}
+    slowest_first = sorted(factors.items(), key=lambda item: -item[1])
+    return {query: worse for query, worse in slowest_first if worse > factor}
 
 
-def save(spark, table, results, data):
+@checked
+def save(spark: SparkSession, table: str, results: Iterable[Result], data: Data) -> int:
     """Append results to an Iceberg table, made when missing, and return the number of their run, from 1.
 
     Args:
@@ -123,18 +151,20 @@ def save(spark, table, results, data):
     spark.sql(f"CREATE TABLE IF NOT EXISTS {name} ({COLUMNS}) USING iceberg")
     if "scaled" not in spark.table(name).columns:  # a table of before this column
         spark.sql(f"ALTER TABLE {name} ADD COLUMN scaled BOOLEAN AFTER sentence")
-    run = (spark.sql(f"SELECT max(run) FROM {name}").first()[0] or 0) + 1
+    ((last,),) = spark.sql(f"SELECT max(run) FROM {name}").collect()
+    run: int = (last or 0) + 1
     rows = [
-        (run, data.scale, data.digest, one.engine, one.layout, one.round, one.phase, one.query, one.verdict.kind,
-         one.verdict.sentence, one.verdict.scaled, one.seconds, one.check_seconds, one.bytes_read, one.rows_read,
-         one.peak_bytes)
-        for one in results
+        (run, data.scale, data.digest, result.engine, result.layout, result.round, result.phase, result.query,
+         result.verdict.kind, result.verdict.sentence, result.verdict.scaled, result.seconds, result.check_seconds,
+         result.bytes_read, result.rows_read, result.peak_bytes)
+        for result in results
     ]  # fmt: skip
     spark.createDataFrame(rows, COLUMNS).coalesce(1).writeTo(name).append()
     return run
 
 
-def saved(spark, table, run, data=None):
+@checked
+def saved(spark: SparkSession, table: str, run: int, data: Data | None = None) -> list[Result]:
     """Return the Results of a run in a table of `save`, in no order.
 
     Args:
@@ -164,24 +194,26 @@ def saved(spark, table, run, data=None):
     ]
 
 
-def _counts(verdict, verified, scales):
+def _counts(verdict: Judgement, verified: bool, scales: bool) -> bool:
     if verdict.scaled and not scales:
         return False
-    return verdict.verified if verified else verdict.kind != "different"
+    return verdict.verified if verified else verdict.kind != DIFFERENT
 
 
-def _times(results, engine, against, phase):
-    """Return the medians of an engine and of the one that it is taken by: name to query to seconds."""
-    found = medians(results, phase=phase, verified=False)
-    wanted = (engine, *([against] if against else []))
-    for name in wanted:
-        if name not in found:
-            there = ", ".join(sorted({f"{one.engine} {one.phase}" for one in results})) or "nothing"
-            raise ArgumentError(f"the run did not measure {name} {phase}; it measured {there}")
-    return {name: found[name] for name in wanted}
+def _times(results: list[Result], engine: str, against: str | None, phase: str) -> dict[str, Seconds]:
+    """Return the medians of an engine and of the one that it is divided by: name to query to seconds."""
+    times = medians(results, phase=phase, verified=False)
+    names = (engine, *([against] if against else []))
+    for name in names:
+        if name not in times:
+            measured = ", ".join(sorted({f"{result.engine} {result.phase}" for result in results})) or "nothing"
+            raise ArgumentError(f"the run did not measure {name} {phase}; it measured {measured}")
+    return {name: times[name] for name in names}
 
 
-def _relative(times, engine, against, queries):
+def _relative(
+    times: Mapping[str, Seconds], engine: str, against: str | None, queries: Iterable[str]
+) -> dict[str, float]:
     """Return the seconds of queries by those of another engine, or by their own geometric mean."""
     mine = {query: times[engine][query] for query in queries}
     if against:

@@ -1,29 +1,31 @@
-"""Answers that were verified are remembered by their hash, so that the next run need not ask the oracle again.
+"""Verdicts on answers, kept by the answer's hash, so that the next run need not ask the oracle again.
 
-One file a data digest and query. What is remembered counts only for the same text, the same rules of comparison
+One file a data digest and query. What is kept counts only for the same text, the same rules of comparison
 and the same versions of what translates and answers; an answer that was never verified is compared anew.
 """
 
 import hashlib
 import importlib.metadata
 import json
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from workbench._base import files
 from workbench._base.errors import ArgumentError
 from workbench_proofs.tpcds.verdicts import DIFFERENT, UNVERIFIED, Judgement
 
-MOST = 20  # answers remembered a query: ties let an engine give several
+MOST = 20  # verdicts kept a query: ties let an engine give several answers
 RULES = ("answers.py", "values.py", "matching.py", "verdicts.py", "dialect.py", "oracle.py")
 
 
-def folder():
+def folder() -> Path:
     """Return where verdicts are kept by default: the user's cache."""
     return files.cache() / "tpcds" / "kept"
 
 
-def find(place, data, query, text, digest):
+def find(place: str | Path, data: str, query: str, text: Sequence[str], digest: str) -> Judgement | None:
     """Return the Judgement on an answer that was verified before; None when it was not.
 
     Args:
@@ -33,12 +35,12 @@ def find(place, data, query, text, digest):
         text: what the verdict depends on besides: the query's text, and how the engine shortens decimals.
         digest: of the answer.
     """
-    found = _read(_file(place, data, query)).get(_key(digest, text))
-    return Judgement(*found) if found else None
+    fields = _read(_file(place, data, query)).get(_key(digest, text))
+    return Judgement(*fields) if fields else None
 
 
-def keep(place, data, query, text, digest, verdict):
-    """Remember the verdict on an answer.
+def keep(place: str | Path, data: str, query: str, text: Sequence[str], digest: str, verdict: Judgement) -> None:
+    """Keep the verdict on an answer.
 
     Raises:
         ValueError: the verdict is "different" or "unverified": nothing was verified.
@@ -52,25 +54,25 @@ def keep(place, data, query, text, digest, verdict):
         new.write_text(json.dumps(dict(list(kept.items())[-MOST:]), indent=1))
 
 
-def _read(file):
+def _read(file: Path) -> dict[str, list[Any]]:
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
+        content = json.loads(file.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return content if isinstance(content, dict) else {}
 
 
-def _file(place, data, query):
+def _file(place: str | Path, data: str, query: str) -> Path:
     return Path(place) / data / f"{query}.json"
 
 
-def _key(digest, text):
-    """Return what an answer is remembered by: engines with other rules of comparison do not forget each other."""
+def _key(digest: str, text: Sequence[str]) -> str:
+    """Return what a verdict is kept by: engines with other rules of comparison do not replace each other's."""
     return f"{digest} {hashlib.sha256(json.dumps([text, *rules()]).encode()).hexdigest()}"
 
 
 @cache
-def rules():
+def rules() -> tuple[str, ...]:
     """Return what decides a verdict besides the answer: our code, the packages that translate and answer."""
     here = Path(__file__).parent
     code = hashlib.sha256(b"".join((here / name).read_bytes() for name in RULES)).hexdigest()

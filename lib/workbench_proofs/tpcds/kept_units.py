@@ -10,13 +10,14 @@ import json
 import os
 import platform
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from itertools import starmap
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from workbench import session
 from workbench._base import files, locks, worklist
@@ -32,14 +33,14 @@ _HALVES = worklist.Form(
 
 @dataclass(frozen=True)
 class Unit:
-    """What is measured, or found measured, in one go."""
+    """What is measured in one go: an engine on a layout, in a round from 1."""
 
     engine: str
     layout: str
     round: int
 
 
-def origins(file, todo):
+def origins(file: Path | str | None, todo: Iterable[Unit]) -> list[dict[str, Any]]:
     """Say where, when and by which rules of comparison units of a file were measured.
 
     Args:
@@ -49,18 +50,18 @@ def origins(file, todo):
     Returns:
         list of dicts, distinct ones, the most frequent first: date, system, cores, memory_gib, rules_of_now
         (False: verdicts by other rules or texts), processes that answered (more than one where an engine died or
-        the run was stopped), and how many `units`. Early ones say nothing, they are counted.
+        the run was stopped), and how many `units`. Early ones have nothing of this but their count.
     """
-    there, now = read(file), origin()["rules"]
-    said = [dict(there[unit]["made"] or {}) for unit in todo if unit in there]
-    for one in said:
-        if one:
-            one["rules_of_now"] = one.pop("rules") == now
-    told = Counter(tuple(one.items()) for one in said)
-    return [dict(one) | {"units": count} for one, count in told.most_common()]
+    units, now = read(file), origin()["rules"]
+    of_units = [dict(units[unit]["made"] or {}) for unit in todo if unit in units]
+    for about in of_units:
+        if about:
+            about["rules_of_now"] = about.pop("rules") == now
+    counts = Counter(tuple(about.items()) for about in of_units)
+    return [dict(items) | {"units": count} for items, count in counts.most_common()]
 
 
-def origin():
+def origin() -> dict[str, Any]:
     """Return where, when and by which rules of comparison something is measured now."""
     return {
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
@@ -93,14 +94,14 @@ def alone(file: Path | str | None) -> Iterator[worklist.Worklist]:
             yield stopped
 
 
-def halves(stopped: worklist.Worklist) -> dict[Unit, dict]:
+def halves(stopped: worklist.Worklist) -> dict[Unit, dict[str, Any]]:
     """Return the units that were stopped, as `read` returns units."""
     return dict(_unit(json.loads(row["entry"])) for row in stopped.rows())
 
 
-def keep_half(stopped: worklist.Worklist, unit: Unit, found: dict) -> None:
-    """Keep what is there of a unit, in the place of what was."""
-    stopped.put([_row(unit, found)])
+def keep_half(stopped: worklist.Worklist, unit: Unit, measured: dict[str, Any]) -> None:
+    """Keep what was measured of a unit so far, in the place of what was kept before."""
+    stopped.put([_row(unit, measured)])
 
 
 def forget_half(stopped: worklist.Worklist, unit: Unit) -> None:
@@ -108,38 +109,38 @@ def forget_half(stopped: worklist.Worklist, unit: Unit) -> None:
     stopped.remove([(_key(unit),)])
 
 
-def read(file: Path | str | None) -> dict[Unit, dict]:
+def read(file: Path | str | None) -> dict[Unit, dict[str, Any]]:
     """Return the units that a file holds: Unit to dict of conditions, of, made (see `measuring`) and results.
 
     Raises:
-        ValueError: it is no such file.
+        ValueError: it is another file.
     """
     if file is None or not Path(file).is_file():
         return {}
     try:
         return dict(_unit(entry) for entry in json.loads(Path(file).read_text(encoding="utf-8")))
     except (ValueError, KeyError, TypeError) as error:
-        raise ArgumentError(f"{file} is no file of measured units: {error}") from None
+        raise ArgumentError(f"{file} is not a file of measured units: {error}") from None
 
 
-def write(file: Path | str | None, units: dict[Unit, dict]) -> None:
+def write(file: Path | str | None, units: dict[Unit, dict[str, Any]]) -> None:
     """Keep all units, a line each, in one step: a kill leaves the file as it was."""
     if file is None:
         return
     with files.replacing(Path(file)) as new:
-        lines = ",\n".join(json.dumps(_entry(unit, found)) for unit, found in units.items())
+        lines = ",\n".join(json.dumps(_entry(unit, measured)) for unit, measured in units.items())
         new.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
 
 
-def _row(unit, found):
-    return {"unit": _key(unit), "entry": json.dumps(_entry(unit, found))}
+def _row(unit: Unit, measured: dict[str, Any]) -> dict[str, str]:
+    return {"unit": _key(unit), "entry": json.dumps(_entry(unit, measured))}
 
 
-def _key(unit):
+def _key(unit: Unit) -> str:
     return f"{unit.engine} {unit.layout} {unit.round}"
 
 
-def _unit(entry):
+def _unit(entry: dict[str, Any]) -> tuple[Unit, dict[str, Any]]:
     """Return (Unit, what is kept of it) of an entry of a file."""
     results = [
         runs.Result(**(fields | {"verdict": Judgement(**fields["verdict"])})) for fields in entry["results"]
@@ -148,12 +149,11 @@ def _unit(entry):
     return Unit(**entry["unit"]), about | {"results": results}
 
 
-def _entry(unit, found):
-    """Return the entry of a file; fields of a result that say nothing are as a Result has them by itself."""
+def _entry(unit: Unit, measured: dict[str, Any]) -> dict[str, Any]:
+    """Return the entry of a file; a result's fields that are None, as they are by default, are left out."""
     results = [
         {name: value for name, value in dataclasses.asdict(result).items() if value is not None}
-        for result in found["results"]
+        for result in measured["results"]
     ]
-    made = {"made": found["made"]} if found["made"] else {}
-    about = {"conditions": found["conditions"], "of": found["of"]}
-    return {"unit": dataclasses.asdict(unit)} | about | made | {"results": results}
+    about = {name: measured[name] for name in ("conditions", "of", "made") if name != "made" or measured["made"]}
+    return {"unit": dataclasses.asdict(unit)} | about | {"results": results}

@@ -5,11 +5,14 @@ Loading is measured: it is part of the price.
 
 import hashlib
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from workbench._base import identifiers
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import SparkSession
 from workbench_proofs.tpcds import data as generated
 
 FLAT, PUBLISHED, OURS = "flat", "published", "ours"
@@ -25,7 +28,7 @@ FACTS = {
 DAYS = 180
 # Row groups of 16 MiB let a filter on the sorted key skip most of a file.
 ROW_GROUPS = {"write.parquet.row-group-size-bytes": 16 << 20}
-# Set when a table is created, and when it is whole: a load that was killed is ours to replace, none to compare.
+# Set when a table is created, and when it is whole: a load that was killed is ours to replace, but not to compare.
 LAYOUT, DATA, WAY = "workbench.tpcds.layout", "workbench.tpcds.data", "workbench.tpcds.way"
 
 
@@ -35,7 +38,7 @@ class Layout:
 
     partitions: str | None = None
     ordered: bool = False
-    properties: Mapping = field(default_factory=dict)
+    properties: Mapping[str, Any] = field(default_factory=dict)
 
 
 TRUNCATE = f"truncate({DAYS}, {{key}})"
@@ -63,7 +66,15 @@ class Loaded:
     seconds: float
 
 
-def load(spark, data, namespace, *, layout, tables=generated.TABLES):
+@checked
+def load(
+    spark: SparkSession,
+    data: generated.Data,
+    namespace: str,
+    *,
+    layout: str,
+    tables: Sequence[str] = generated.TABLES,
+) -> tuple[Loaded, ...]:
     """Load tables into a namespace, replacing those that were loaded here before.
 
     Args:
@@ -91,7 +102,7 @@ def load(spark, data, namespace, *, layout, tables=generated.TABLES):
     return tuple(_load(spark, data, namespace, table, layout) for table in tables)
 
 
-def definition(layout):
+def definition(layout: str) -> str:
     """Return what a layout's name stands for as a short text without signs of SQL: the same text, the same way.
 
     Raises:
@@ -102,7 +113,7 @@ def definition(layout):
     return hashlib.sha256(repr(WAYS[layout]).encode()).hexdigest()[:16]
 
 
-def statements(table, columns, layout, *, name):
+def statements(table: str, columns: str, layout: str, *, name: str) -> tuple[str, ...]:
     """Return the statements that create a table, ready to be appended to.
 
     Args:
@@ -116,14 +127,16 @@ def statements(table, columns, layout, *, name):
     properties = {LAYOUT: layout, WAY: definition(layout), **way.properties}
     listed = ", ".join(f"'{key}' = '{value}'" for key, value in properties.items())
     partitioned = f"PARTITIONED BY ({by}) " if by else ""
-    found = [f"CREATE TABLE {name} ({columns}) USING iceberg {partitioned}TBLPROPERTIES ({listed})"]
-    if key and way.ordered:
-        written = f"DISTRIBUTED BY PARTITION LOCALLY ORDERED BY {key}" if by else f"ORDERED BY {key}"
-        found.append(f"ALTER TABLE {name} WRITE {written}")
-    return tuple(found)
+    create = f"CREATE TABLE {name} ({columns}) USING iceberg {partitioned}TBLPROPERTIES ({listed})"
+    if not (key and way.ordered):
+        return (create,)
+    written = f"DISTRIBUTED BY PARTITION LOCALLY ORDERED BY {key}" if by else f"ORDERED BY {key}"
+    return create, f"ALTER TABLE {name} WRITE {written}"
 
 
-def require(spark, namespace, data, tables=generated.TABLES):
+def require(
+    spark: SparkSession, namespace: str, data: generated.Data, tables: Collection[str] = generated.TABLES
+) -> str:
     """Return the layout of a namespace, having seen that its tables hold this data.
 
     Raises:
@@ -132,7 +145,9 @@ def require(spark, namespace, data, tables=generated.TABLES):
     return _layout(_properties(spark, namespace, tables), namespace, data, tables)
 
 
-def loaded(catalog, namespace, data, tables=generated.TABLES):
+def loaded(
+    catalog: Any, namespace: str, data: generated.Data, tables: Iterable[str] = generated.TABLES
+) -> dict[str, Any]:
     """Return PyIceberg's tables of a namespace, having seen as `require` does that they hold this data.
 
     Args:
@@ -147,33 +162,34 @@ def loaded(catalog, namespace, data, tables=generated.TABLES):
     Raises:
         ValueError: as `require`.
     """
-    parts = identifiers.parts(
-        namespace, least=1
-    )  # PyIceberg takes a text apart at its dots, and knows no backticks
-    named = {name: (*parts, name) for name in tables}
-    there = {name: catalog.load_table(full) for name, full in named.items() if catalog.table_exists(full)}
-    _layout({name: table.properties for name, table in there.items()}, namespace, data, tables)
-    return there
+    # PyIceberg takes a text apart at its dots, and knows no backticks
+    parts = identifiers.parts(namespace, least=1)
+    names = {name: (*parts, name) for name in tables}
+    existing = {name: catalog.load_table(full) for name, full in names.items() if catalog.table_exists(full)}
+    _layout({name: table.properties for name, table in existing.items()}, namespace, data, names)
+    return existing
 
 
-def _layout(found, namespace, data, tables):
-    """Return the one layout that tables have by their properties."""
+def _layout(
+    properties: Mapping[str, Mapping[str, str]], namespace: str, data: generated.Data, tables: Iterable[str]
+) -> str:
+    """Return the one layout that tables have by their properties: name to those of the table."""
     for table in tables:
-        if found.get(table, {}).get(DATA) != data.digest:
+        if properties.get(table, {}).get(DATA) != data.digest:
             raise ArgumentError(
                 f"{namespace}.{table} does not hold the data of scale factor {data.scale}; load it first"
             )
-    layouts = sorted({about[LAYOUT] for about in found.values()})
+    layouts = sorted({about[LAYOUT] for about in properties.values()})
     if len(layouts) != 1:
         raise ArgumentError(f"{namespace} mixes layouts: {', '.join(layouts)}")
-    if any(about.get(WAY) != definition(layouts[0]) for about in found.values()):
+    if any(about.get(WAY) != definition(layouts[0]) for about in properties.values()):
         raise ArgumentError(
             f"{namespace} lies as {layouts[0]} once did, which is another layout now; load it again"
         )
     return layouts[0]
 
 
-def _load(spark, data, namespace, table, layout):
+def _load(spark: SparkSession, data: generated.Data, namespace: str, table: str, layout: str) -> Loaded:
     name = identifiers.joined((*identifiers.parts(namespace, least=1), table))
     rows = spark.read.parquet(str(data.path(table)))
     columns = ", ".join(f"{field.name} {field.dataType.simpleString()}" for field in rows.schema)
@@ -184,29 +200,29 @@ def _load(spark, data, namespace, table, layout):
     rows.writeTo(name).append()
     seconds = time.perf_counter() - start
     # a table without partitions has no such column, and its files lie in one
-    partitions = "count(DISTINCT partition)" if WAYS[layout].partitions and table in FACTS else "count(DISTINCT 1)"
-    files, size, count, partitions = spark.sql(
-        f"SELECT count(*), sum(file_size_in_bytes), sum(record_count), {partitions} FROM {name}.files"
-    ).first()
+    counted = "count(DISTINCT partition)" if WAYS[layout].partitions and table in FACTS else "count(DISTINCT 1)"
+    ((files, size, count, partitions),) = spark.sql(
+        f"SELECT count(*), sum(file_size_in_bytes), sum(record_count), {counted} FROM {name}.files"
+    ).collect()
     if count != data.tables[table].rows:
         raise RuntimeError(f"{namespace}.{table} holds {count} rows, generated were {data.tables[table].rows}")
     spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('{DATA}' = '{data.digest}')")
     return Loaded(table, count, partitions, files, size, seconds)
 
 
-def _properties(spark, namespace, tables):
-    """Return the properties of those tables that exist: name to dict; none where there is no such namespace."""
+def _properties(spark: SparkSession, namespace: str, tables: Iterable[str]) -> dict[str, dict[str, str]]:
+    """Return the properties of those tables that exist: name to dict; empty where there is no such namespace."""
     if not spark.catalog.databaseExists(_quoted(namespace)):
         return {}
-    there = {row.tableName for row in spark.sql(f"SHOW TABLES IN {_quoted(namespace)}").collect()}
+    existing = {row.tableName for row in spark.sql(f"SHOW TABLES IN {_quoted(namespace)}").collect()}
     return {
         table: {
             row.key: row.value for row in spark.sql(f"SHOW TBLPROPERTIES {_quoted(namespace)}.{table}").collect()
         }
         for table in tables
-        if table in there
+        if table in existing
     }
 
 
-def _quoted(namespace):
+def _quoted(namespace: str) -> str:
     return identifiers.joined(identifiers.parts(namespace, least=1))

@@ -8,31 +8,43 @@ import dataclasses
 import hashlib
 import json
 import time
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
 
-from workbench._base import jars
+from workbench._base import jars, worklist
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench.engines import profiles as engines
+from workbench.engines.profiles import Engine
 from workbench_proofs.tpcds import asking, kept_units, layouts, oracle, processes, runs
 from workbench_proofs.tpcds import data as generated
+from workbench_proofs.tpcds.data import Data
 from workbench_proofs.tpcds.kept_units import Unit
 from workbench_proofs.tpcds.layouts import definition
+from workbench_proofs.tpcds.runs import Result
 from workbench_proofs.tpcds.texts import names
-from workbench_proofs.tpcds.verdicts import DIFFERENT, VACUOUS, Judgement
+from workbench_proofs.tpcds.verdicts import DIFFERENT, KINDS, VACUOUS, Judgement, Oracle
 
+Items = TypeVar("Items", bound=Sequence[Any])
+Measured = dict[str, Any]  # what kept_units.read returns of a unit
 COLD, WARM = "cold", "warm"
 # Counted up when a figure means something else than before: what was measured then is measured again.
 METHOD = 2
 
 
-def units(wanted, layouts, *, rounds=1):
+@checked
+def units(
+    profiles: Sequence[Engine], layouts: Sequence[str] | Mapping[str, Sequence[str]], *, rounds: int = 1
+) -> list[Unit]:
     """Return the units of a measurement in their order: round by round, each beginning with another engine.
 
     In the first round an engine of the oracle's own code comes last: the others vouch for its answers.
 
     Args:
-        wanted: Engines.
+        profiles: Engines.
         layouts: their layouts, a list for all, or a dict of engine name to list.
         rounds: how many.
 
@@ -41,33 +53,33 @@ def units(wanted, layouts, *, rounds=1):
     """
     if rounds < 1:
         raise ArgumentError(f"rounds is {rounds}; expected a number from 1")
-    if not wanted:
+    if not profiles:
         raise ArgumentError("there is no engine to measure; one that lacks something here is skipped")
-    wanted = sorted(wanted, key=lambda one: one.family == oracle.FAMILY)
-    found = []
+    ordered = sorted(profiles, key=lambda engine: engine.family == oracle.FAMILY)
+    listed: list[Unit] = []
     for number in range(1, rounds + 1):
-        turn = (number - 1) % len(wanted)
-        for one in wanted[turn:] + wanted[:turn]:
-            of = layouts[one.name] if isinstance(layouts, dict) else layouts
-            found += [Unit(one.name, layout, number) for layout in of]
-    for layout in dict.fromkeys(unit.layout for unit in found):
-        definition(layout)  # refuses what is none
-    return _once(found, lambda one: f"{one.engine} {one.layout} round {one.round}")
+        turn = (number - 1) % len(ordered)
+        for engine in ordered[turn:] + ordered[:turn]:
+            of = layouts[engine.name] if isinstance(layouts, Mapping) else layouts
+            listed += [Unit(engine.name, layout, number) for layout in of]
+    for layout in dict.fromkeys(unit.layout for unit in listed):
+        definition(layout)  # refuses an unknown name
+    return _once(listed, lambda unit: f"{unit.engine} {unit.layout} round {unit.round}")
 
 
 def run(
-    todo,
-    catalog,
-    data,
-    namespaces,
+    todo: Iterable[Unit],
+    catalog: Any,
+    data: Data,
+    namespaces: Mapping[str, str],
     *,
-    profiles=None,
-    queries=None,
-    file=None,
-    place=None,
-    phases=(COLD, WARM),
-    cores=2,
-):
+    profiles: Mapping[str, Engine] | None = None,
+    queries: Iterable[str] | None = None,
+    file: str | Path | None = None,
+    place: str | Path | None = None,
+    phases: Sequence[str] = (COLD, WARM),
+    cores: int = 2,
+) -> Iterator[tuple[Unit, list[Result]]]:
     """Measure units; those that a file holds are taken from it.
 
     Args:
@@ -96,16 +108,18 @@ def run(
     if not queries:
         raise ArgumentError("there is no query to measure")
     with kept_units.alone(file) as stopped:
-        kept, others, known = kept_units.read(file), {}, {}
+        kept = kept_units.read(file)
+        others: dict[str, Judgement] = {}
+        known: dict[str, Oracle] = {}
         for unit in todo:
             engine = (profiles or {}).get(unit.engine) or engines.engine(unit.engine)
             about = _about(data, queries, engine, unit, phases, cores)
             if not _holds(kept.get(unit), about):
                 start = partial(_opened, unit, engine, catalog, data, namespaces[unit.layout], queries, cores)
-                asked = [(phase, query) for phase in phases for query in queries]
-                with oracle.witness(data) as witness:  # it goes with the unit, and the memory that it has with it
+                questions = [(phase, query) for phase in phases for query in queries]
+                with oracle.witness(data) as witness:  # it ends with the unit, and the memory that it has with it
                     options = {"place": place, "others": others, "ask": _remembering(witness, known)}
-                    kept[unit] = _measured(unit, engine, data, start, asked, about, stopped, **options)
+                    kept[unit] = _measured(unit, engine, data, start, questions, about, stopped, **options)
                 kept_units.write(file, kept)
                 kept_units.forget_half(stopped, unit)
             results = kept[unit]["results"]
@@ -114,17 +128,26 @@ def run(
             yield unit, results
 
 
-def worst(results):
+def worst(results: Iterable[Result]) -> dict[str, Judgement]:
     """Return the worst verdict on each query: query to Judgement."""
-    kinds, found = runs.KINDS, {}
-    for one in results:
-        there = found.get(one.query)
-        if there is None or kinds.index(one.verdict.kind) > kinds.index(there.kind):
-            found[one.query] = one.verdict
-    return found
+    verdicts: dict[str, Judgement] = {}
+    for result in results:
+        before = verdicts.get(result.query)
+        if before is None or KINDS.index(result.verdict.kind) > KINDS.index(before.kind):
+            verdicts[result.query] = result.verdict
+    return verdicts
 
 
-def there(todo, data, *, profiles=None, queries=None, file=None, phases=(COLD, WARM), cores=2):
+def stored(
+    todo: Iterable[Unit],
+    data: Data,
+    *,
+    profiles: Mapping[str, Engine] | None = None,
+    queries: Iterable[str] | None = None,
+    file: str | Path | None = None,
+    phases: Sequence[str] = (COLD, WARM),
+    cores: int = 2,
+) -> list[Result]:
     """Return the results of those units that a file of `run` holds, measured under these conditions; runs nothing.
 
     Args:
@@ -139,26 +162,27 @@ def there(todo, data, *, profiles=None, queries=None, file=None, phases=(COLD, W
     Returns:
         list of Result.
     """
-    queries, kept, found = tuple(names() if queries is None else queries), kept_units.read(file), []
+    queries, kept = tuple(names() if queries is None else queries), kept_units.read(file)
+    results: list[Result] = []
     for unit in todo:
         engine = (profiles or {}).get(unit.engine) or engines.engine(unit.engine)
         if _holds(kept.get(unit), _about(data, queries, engine, unit, phases, cores)):
-            found += kept[unit]["results"]
-    return found
+            results += kept[unit]["results"]
+    return results
 
 
-def _once(found, told):
+def _once(items: Items, name: Callable[[Any], str]) -> Items:
     """Return what is asked for, having seen that nothing stands twice: that would count as another round."""
-    for n, one in enumerate(found):
-        if one in found[:n]:
-            raise ArgumentError(f"{told(one)} stands twice")
-    return found
+    for n, item in enumerate(items):
+        if item in items[:n]:
+            raise ArgumentError(f"{name(item)} stands twice")
+    return items
 
 
-def _remembering(witness, known):
-    """Return a witness that is not asked what is known; what it says without LIMIT may be too much to keep."""
+def _remembering(witness: oracle.Witness, known: dict[str, Oracle]) -> oracle.Witness:
+    """Return a witness that is not asked again; its answer without LIMIT may be too large to keep."""
 
-    def ask(query, limited=True):
+    def ask(query: str, limited: bool = True) -> Oracle:
         if not limited:
             return witness(query, limited=False)
         if query not in known:
@@ -169,7 +193,9 @@ def _remembering(witness, known):
 
 
 @contextmanager
-def _opened(unit, engine, catalog, data, namespace, queries, cores):
+def _opened(
+    unit: Unit, engine: Engine, catalog: Any, data: Data, namespace: str, queries: Sequence[str], cores: int
+) -> Iterator[processes.Process]:
     tables = runs.tables(queries) if len(queries) < len(names()) else generated.TABLES
     with processes.opened(engine, catalog, namespace, data, tables=tables, cores=cores) as process:
         if process.layout != unit.layout:
@@ -177,84 +203,92 @@ def _opened(unit, engine, catalog, data, namespace, queries, cores):
         yield process
 
 
-def _measured(unit, engine, data, start, todo, about, stopped, **options):
+def _measured(
+    unit: Unit,
+    engine: Engine,
+    data: Data,
+    start: Callable[[], AbstractContextManager[processes.Process]],
+    todo: list[tuple[str, str]],
+    about: Measured,
+    stopped: worklist.Worklist,
+    **options: Any,
+) -> Measured:
     """Return what is kept of a unit: each (phase, query) is asked, and its answer gets a verdict each time.
 
     An engine that dies or hangs has given no answer to a query: a wrong one. Another process takes the rest, also
     where a run was stopped in the middle.
     """
-    made, half = kept_units.origin() | {"processes": 0}, kept_units.halves(stopped).get(unit)
-    going_on = _holds(half, about) and _place(half["made"]) == _place(made)
-    kept = half if going_on else about | {"results": [], "made": made}
-    while left := todo[len(kept["results"]) :]:
+    origin, half = kept_units.origin() | {"processes": 0}, kept_units.halves(stopped).get(unit)
+    kept = about | {"results": [], "made": origin}
+    if half is not None and _holds(half, about) and _place(half["made"]) == _place(origin):
+        kept = half
+    while missing := todo[len(kept["results"]) :]:
         kept["made"]["processes"] += 1
         with start() as process:
             _warmed(engine, process, kept["results"])
-            for phase, one in _asked(left, engine, process, data, **options):
-                kept["results"].append(dataclasses.replace(one, round=unit.round, phase=phase))
+            for phase, result in _asked(missing, engine, process, data, **options):
+                kept["results"].append(dataclasses.replace(result, round=unit.round, phase=phase))
                 kept_units.keep_half(stopped, unit, kept)
     return kept
 
 
-def _place(made):
-    """Return where and by which rules something is made, whenever and by however many processes."""
-    return {key: value for key, value in made.items() if key not in ("date", "processes")}
+def _place(origin: Measured) -> Measured:
+    """Return where and by which rules something was measured, whenever and by however many processes."""
+    return {key: value for key, value in origin.items() if key not in ("date", "processes")}
 
 
-def _warmed(engine, process, results):
+def _warmed(engine: Engine, process: processes.Process, results: Sequence[Result]) -> None:
     """Let a process that takes the rest of a unit answer its first query again: whoever begins pays for it."""
     if results and results[0].verdict.kind != DIFFERENT:
         with suppress(processes.NoAnswer, ChildProcessError, TimeoutError):
             asking.run(engine, results[0].query, process)
 
 
-def _asked(todo, engine, process, data, **options):
+def _asked(
+    todo: Iterable[tuple[str, str]], engine: Engine, process: processes.Process, data: Data, **options: Any
+) -> Iterator[tuple[str, Result]]:
     """Yield (phase, Result) of what one process is asked: all of it, or up to the query that ends it."""
-    seen = set()
+    seen: set[str] = set()
     for phase, query in todo:
         start = time.perf_counter()
         try:
             if phase == WARM and query not in seen:  # it was another process that had answered it
                 with suppress(processes.NoAnswer):
                     asking.run(engine, query, process)
-            (one,) = runs.run(engine, process, data, queries=(query,), **options)
+            (result,) = runs.run(engine, process, data, queries=(query,), **options)
         except (ChildProcessError, TimeoutError) as error:
             none, seconds = Judgement(DIFFERENT, f"no answer: {error}"), time.perf_counter() - start
-            yield phase, runs.Result(engine.name, query, none, seconds, 0.0, layout=process.layout)
+            yield phase, Result(engine.name, query, none, seconds, 0.0, layout=process.layout)
             return
         seen.add(query)
-        yield phase, one
+        yield phase, result
 
 
-def _vouch(others, results):
-    """Add the verdicts on an engine's answers to those that vouch; one engine's error takes nobody's word away."""
+def _vouch(others: dict[str, Judgement], results: Iterable[Result]) -> None:
+    """Add the verdicts on an engine's answers to those that vouch; an error of one engine replaces no verdict."""
 
-    def worth(one):
-        return one.verified, one.kind == VACUOUS
+    def worth(verdict: Judgement) -> tuple[bool, bool]:
+        return verdict.verified, verdict.kind == VACUOUS
 
     for query, verdict in worst(results).items():
         if query not in others or worth(verdict) > worth(others[query]):
             others[query] = verdict
 
 
-def _about(data, queries, engine, unit, phases, cores):
+def _about(
+    data: Data, queries: Sequence[str], engine: Engine, unit: Unit, phases: Sequence[str], cores: int
+) -> Measured:
     """Return what a unit's results depend on: a digest, and what stands behind its names of jars and layout."""
     memory = processes.memory_bytes(data)
-    parts = [
-        METHOD,
-        data.digest,
-        *queries,
-        engine.model_dump_json(),
-        *phases,
-        cores,
-        *([memory] if memory else []),
-    ]
+    parts = [METHOD, data.digest, *queries, engine.model_dump_json(), *phases, cores]
+    if memory:
+        parts.append(memory)
     return {
         "conditions": hashlib.sha256(json.dumps(parts).encode()).hexdigest(),
         "of": [*jars.named(*engine.jars), repr(layouts.WAYS[unit.layout])],
     }
 
 
-def _holds(found, about):
+def _holds(kept: Measured | None, about: Measured) -> bool:
     """Say whether a kept unit was measured under these conditions."""
-    return found is not None and all(found[key] == about[key] for key in ("conditions", "of"))
+    return kept is not None and all(kept[key] == about[key] for key in ("conditions", "of"))

@@ -1,17 +1,24 @@
-"""A run of queries on one engine: each answer gets its verdict, and a time is only told beside one.
+"""A run of queries on one engine: each answer gets its verdict, and there is no time without one.
 
-What is told is "TPC-DS derived": no result here is a TPC result, because the rules of that benchmark are not kept.
+Results are "TPC-DS derived": none here is a TPC result, because the rules of that benchmark are not kept.
 """
 
 import time
 from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
+from typing import Any, Literal
 
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, WorkbenchError
+from workbench.engines.profiles import Engine
 from workbench_proofs.tpcds import asking, dialect, kept, layouts, oracle, processes, texts
-from workbench_proofs.tpcds.verdicts import DIFFERENT, KINDS, UNVERIFIED, Judgement
+from workbench_proofs.tpcds.answers import Answer
+from workbench_proofs.tpcds.data import Data
+from workbench_proofs.tpcds.verdicts import DIFFERENT, KINDS, UNVERIFIED, Judgement, Oracle
 
 DERIVED = "TPC-DS derived"
 UNHEARD = "the oracle gave no answer"
@@ -32,7 +39,7 @@ class Result:
         seconds: from the text to the last row.
         check_seconds: what the verdict took besides.
         bytes_read, rows_read, peak_bytes: see asking.Ran.
-        layout: of the tables; None where nobody said.
+        layout: of the tables; None where it is not known.
         round: from 1; None outside of a measurement.
         phase: `cold`, the first time in its process, or `warm`; None outside of a measurement.
     """
@@ -49,12 +56,23 @@ class Result:
     round: int | None = None
     phase: str | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if not isinstance(self.verdict, Judgement):
-            raise ArgumentError(f"the time of {self.query} has no verdict beside it and is not told")
+            raise ArgumentError(f"the time of {self.query} has no verdict beside it")
 
 
-def run(engine, session, data, *, namespace=None, queries=None, place=None, others=None, ask=None):
+@checked
+def run(
+    engine: Engine,
+    session: Any,
+    data: Data,
+    *,
+    namespace: str | None = None,
+    queries: Sequence[str] | None = None,
+    place: str | Path | Literal[False] | None = None,
+    others: Mapping[str, Judgement] | None = None,
+    ask: oracle.Witness | None = None,
+) -> Iterator[Result]:
     """Run queries and judge each answer.
 
     Args:
@@ -74,11 +92,11 @@ def run(engine, session, data, *, namespace=None, queries=None, place=None, othe
         ValueError: the tables are not those of the data, or the engine is the oracle's own and runs in a session.
         ChildProcessError, TimeoutError: a process is gone, or gave no answer in time; the message names the query.
     """
-    place = None if place is False else place or kept.folder()
+    folder = None if place is False else place or kept.folder()
     queries = tuple(texts.names() if queries is None else queries)
     layout = _layout(engine, session, data, namespace, queries)
-    with nullcontext(ask) if ask else oracle.witness(data) as ask:
-        ask = partial(_heard, ask)
+    with nullcontext(ask) if ask else oracle.witness(data) as witness:
+        heard = partial(_heard, witness)
         for query in queries:
             start = time.perf_counter()
             try:
@@ -91,7 +109,7 @@ def run(engine, session, data, *, namespace=None, queries=None, place=None, othe
                 raise type(error)(f"{query}: {error}") from None
             start = time.perf_counter()
             try:
-                verdict = _judge(engine, query, ran.answer, ask, data, session, namespace, place, others)
+                verdict = _judge(engine, query, ran.answer, heard, data, session, namespace, folder, others)
             except processes.NoAnswer as error:  # without LIMIT an answer may be too much for it
                 verdict = Judgement(DIFFERENT, f"no answer without LIMIT: {error}")
             except (ChildProcessError, TimeoutError) as error:
@@ -105,42 +123,45 @@ def run(engine, session, data, *, namespace=None, queries=None, place=None, othe
             )  # fmt: skip
 
 
-def tables(queries):
+def tables(queries: Iterable[str]) -> tuple[str, ...]:
     """Return the names of the tables that queries read, sorted."""
     return tuple(sorted({table for query in queries for table in dialect.tables(texts.text(query))}))
 
 
-def counts(results):
+@checked
+def counts(results: Iterable[Result]) -> dict[str, int]:
     """Count verdicts by kind, in the order of KINDS, zeros included."""
-    found = Counter(result.verdict.kind for result in results)
-    return {kind: found[kind] for kind in KINDS}
+    count = Counter(result.verdict.kind for result in results)
+    return {kind: count[kind] for kind in KINDS}
 
 
-def lines(results):
-    """Tell results for people to read, a line each under a heading, and the totals of what was verified."""
+@checked
+def lines(results: Iterable[Result]) -> Iterator[str]:
+    """Yield results for people to read, a line each under a heading, and the totals of what was verified."""
     results = list(results)
     names = ", ".join(sorted({result.engine for result in results}))
     yield f"{DERIVED}, {names}: {len(results)} queries"
-    for one in results:
-        yield f"{one.query:5} {one.seconds:9.3f} s  {one.verdict.kind}: {one.verdict.sentence}"
-    verified = [one for one in results if one.verdict.verified]
-    told = ", ".join(f"{count} {kind}" for kind, count in counts(results).items())
-    yield f"verified {len(verified)} of {len(results)} in {sum(one.seconds for one in verified):.3f} s: {told}"
+    for result in results:
+        yield f"{result.query:5} {result.seconds:9.3f} s  {result.verdict.kind}: {result.verdict.sentence}"
+    seconds = [result.seconds for result in results if result.verdict.verified]
+    kinds = ", ".join(f"{count} {kind}" for kind, count in counts(results).items())
+    yield f"verified {len(seconds)} of {len(results)} in {sum(seconds):.3f} s: {kinds}"
 
 
-def require(results):
+@checked
+def require(results: Iterable[Result]) -> None:
     """Refuse a run in which an answer is wrong.
 
     Raises:
         AnswersDiffer: a verdict is "different".
     """
-    wrong = [one for one in results if one.verdict.kind == DIFFERENT]
+    wrong = [result for result in results if result.verdict.kind == DIFFERENT]
     if wrong:
-        told = "; ".join(f"{one.query}: {one.verdict.sentence}" for one in wrong)
-        raise AnswersDiffer(f"{len(wrong)} answers of {wrong[0].engine} are wrong ({DERIVED}): {told}")
+        listed = "; ".join(f"{result.query}: {result.verdict.sentence}" for result in wrong)
+        raise AnswersDiffer(f"{len(wrong)} answers of {wrong[0].engine} are wrong ({DERIVED}): {listed}")
 
 
-def _layout(engine, session, data, namespace, queries):
+def _layout(engine: Engine, session: Any, data: Data, namespace: str | None, queries: Iterable[str]) -> str | None:
     """Return the layout of the tables, having seen that they hold the data; a DuckDB session has none."""
     if isinstance(session, processes.Process):
         if session.data != data.digest:
@@ -159,7 +180,7 @@ class _Unheard(WorkbenchError, Exception):
     """The oracle's memory or disk ran out: nobody's answer is wrong. Its other errors are ours, and raised."""
 
 
-def _heard(ask, query, limited=True):
+def _heard(ask: oracle.Witness, query: str, limited: bool = True) -> Oracle:
     import duckdb
 
     try:
@@ -168,12 +189,22 @@ def _heard(ask, query, limited=True):
         raise _Unheard(str(error).splitlines()[0][:300]) from None
 
 
-def _judge(engine, query, found, ask, data, session, namespace, place, others):
-    def unlimited():
+def _judge(
+    engine: Engine,
+    query: str,
+    answer: Answer,
+    ask: oracle.Witness,
+    data: Data,
+    session: Any,
+    namespace: str | None,
+    folder: str | Path | None,
+    others: Mapping[str, Judgement] | None,
+) -> Judgement:
+    def unlimited() -> Answer:
         return asking.run(engine, query, session, namespace=namespace, limited=False).answer
 
-    about = {"data": data.digest, "unlimited": unlimited, "place": place}
+    about: dict[str, Any] = {"data": data.digest, "unlimited": unlimited, "place": folder}
     alone = others is None and not isinstance(session, processes.Process)
     if engine.family == oracle.FAMILY and not alone:
-        return oracle.vouched(query, found, ask, other=(others or {}).get(query), **about)
-    return oracle.judge(query, found, ask, family=engine.family, shortens=engine.decimals, **about)
+        return oracle.vouched(query, answer, ask, other=(others or {}).get(query), **about)
+    return oracle.judge(query, answer, ask, family=engine.family, shortens=engine.decimals, **about)

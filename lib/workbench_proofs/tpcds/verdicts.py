@@ -4,11 +4,13 @@ An answer is compared with the oracle's, whose sort keys are known. Rows with eq
 nothing about their order, and LIMIT nothing about which of them remain. Everything else must be the same.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from workbench._base.errors import ArgumentError
 from workbench_proofs.tpcds import answers
+from workbench_proofs.tpcds.answers import Answer, Row
 from workbench_proofs.tpcds.matching import partners
 from workbench_proofs.tpcds.values import CUT, IDENTICAL, ROUNDED, Comparison, near
 
@@ -31,14 +33,14 @@ class Judgement:
     sentence: str
     scaled: bool = False
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.kind not in KINDS:
-            raise ArgumentError(f"{self.kind!r} is no verdict; there are {', '.join(KINDS)}")
+            raise ArgumentError(f"{self.kind!r} is not a verdict; there are {', '.join(KINDS)}")
         if self.kind == SCALE:
             object.__setattr__(self, "scaled", True)
 
     @property
-    def verified(self):
+    def verified(self) -> bool:
         """Whether another engine gave this answer, and the answer says something."""
         return self.kind in (EQUAL, SCALE, ORDER, TIE)
 
@@ -51,16 +53,22 @@ class Oracle:
         answer: its Answer.
         keys: for each row the values of its sort keys, an empty tuple where there is no ORDER BY.
         limit: rows of the outermost LIMIT, None when there is none.
-        positions: of the keys among the answer's columns; negative where a key is none of them.
+        positions: of the keys among the answer's columns; negative where a key is not one of them.
     """
 
-    answer: answers.Answer
-    keys: tuple[tuple, ...]
+    answer: Answer
+    keys: tuple[Row, ...]
     limit: int | None = None
     positions: tuple[int, ...] = ()
 
 
-def compare(answer, oracle, *, shortens=ROUNDED, unlimited: Callable | None = None):
+def compare(
+    answer: Answer,
+    oracle: Oracle,
+    *,
+    shortens: str = ROUNDED,
+    unlimited: Callable[[], tuple[Answer, Oracle]] | None = None,
+) -> Judgement:
     """Compare an answer with the oracle's.
 
     Args:
@@ -77,17 +85,17 @@ def compare(answer, oracle, *, shortens=ROUNDED, unlimited: Callable | None = No
         raise ArgumentError(f"an engine's decimals are {ROUNDED} or {CUT}, not {shortens!r}")
     if wrong := _shape(answer, oracle.answer):
         return Judgement(DIFFERENT, wrong)
-    found = _agreement(answer, oracle, shortens)
+    judgement = _agreement(answer, oracle, shortens)
     full = oracle.limit is not None and len(answer.rows) == oracle.limit
-    if found.kind == DIFFERENT and full and unlimited:
-        found = _tie(answer, *unlimited(), shortens, found)
-    if found.kind != DIFFERENT and answers.vacuous(answer):
+    if judgement.kind == DIFFERENT and full and unlimited:
+        judgement = _tie(answer, *unlimited(), shortens, judgement)
+    if judgement.kind != DIFFERENT and answers.vacuous(answer):
         empty = "no rows" if not answer.rows else "only NULL and 0"
         return Judgement(VACUOUS, f"both answers hold {empty}: nothing is verified")
-    return found
+    return judgement
 
 
-def _shape(answer, oracle):
+def _shape(answer: Answer, oracle: Answer) -> str | None:
     """Return the sentence on columns or row counts that differ; None when they do not."""
     if len(answer.columns) != len(oracle.columns):
         return f"{len(answer.columns)} columns, expected {len(oracle.columns)}"
@@ -100,7 +108,7 @@ def _shape(answer, oracle):
     return None
 
 
-def _agreement(answer, oracle, shortens):
+def _agreement(answer: Answer, oracle: Oracle, shortens: str) -> Judgement:
     """Compare row by row, then, where that fails, peers with peers."""
     same = Comparison(answer.columns, oracle.answer.columns, shortens)
     levels = [same.rows(mine, theirs) for mine, theirs in zip(answer.rows, oracle.answer.rows, strict=True)]
@@ -116,7 +124,7 @@ def _agreement(answer, oracle, shortens):
     return Judgement(DIFFERENT, _difference(answer, oracle.answer, lost, same))
 
 
-def _tie(answer, answer_full, oracle_full, shortens, first):
+def _tie(answer: Answer, answer_full: Answer, oracle_full: Oracle, shortens: str, first: Judgement) -> Judgement:
     """Compare without LIMIT, and see whether the limited answer is one that ORDER BY and LIMIT allow."""
     without = compare(answer_full, oracle_full, shortens=shortens)
     if without.kind == DIFFERENT:
@@ -125,14 +133,14 @@ def _tie(answer, answer_full, oracle_full, shortens, first):
     lost = _lost(answer, oracle_full, same)
     if lost is not None:
         return Judgement(
-            DIFFERENT, f"equal without LIMIT, yet row {lost + 1} is none that LIMIT may keep: {first.sentence}"
+            DIFFERENT, f"equal without LIMIT, but LIMIT may not keep row {lost + 1}: {first.sentence}"
         )
     rows = len(oracle_full.answer.rows)
     sentence = f"{len(answer.rows)} of {rows} rows, which are equal without LIMIT; {first.sentence}"
     return Judgement(TIE, sentence, _scaled(answer, oracle_full, same))
 
 
-def _lost(answer, oracle, same):
+def _lost(answer: Answer, oracle: Oracle, same: Comparison) -> int | None:
     """Return the first row that has no partner among the peers in its place; None when all have one.
 
     The answer may be shorter than the oracle's: then it holds some of the last peers.
@@ -145,7 +153,7 @@ def _lost(answer, oracle, same):
     return None
 
 
-def _scaled(answer, oracle, same):
+def _scaled(answer: Answer, oracle: Oracle, same: Comparison) -> bool:
     """Say whether rows that have partners have them in another scale only."""
     if all((mine.kind, mine.scale) == (theirs.kind, theirs.scale) for mine, theirs in same.columns):
         return False
@@ -153,8 +161,8 @@ def _scaled(answer, oracle, same):
     return _lost(answer, oracle, alike) is not None
 
 
-def _peers(oracle, same):
-    """Yield (from, to) of the runs of rows that the sort keys do not tell apart."""
+def _peers(oracle: Oracle, same: Comparison) -> Iterator[tuple[int, int]]:
+    """Yield (from, to) of the runs of rows whose sort keys are equal."""
     keys, start = oracle.keys, 0
     for n in range(1, len(keys) + 1):
         if n == len(keys) or not _equal_keys(keys[n - 1], keys[n], oracle.positions, same):
@@ -162,23 +170,23 @@ def _peers(oracle, same):
             start = n
 
 
-def _equal_keys(one, other, positions, same):
+def _equal_keys(first: Row, second: Row, positions: tuple[int, ...], same: Comparison) -> bool:
     """Compare sort keys.
 
-    Two floats that differ only in their noise leave the rest of the keys without a say, and so do two values that
-    the engine tells with the same digits: it sorts by those.
+    Where two floats differ only in their noise, the rest of the keys decides nothing; nor does it where two values
+    have the same digits in the engine: it sorts by those.
     """
-    for n, (a, b) in enumerate(zip(one, other, strict=True)):
+    for n, (a, b) in enumerate(zip(first, second, strict=True)):
         if a == b:
             continue
         if isinstance(a, float) and isinstance(b, float) and near(a, b):
             return True
         column = positions[n] if n < len(positions) else -1
-        return column >= 0 and same.told(column, a) == same.told(column, b)
+        return column >= 0 and same.shortened(column, a) == same.shortened(column, b)
     return True
 
 
-def _scale(answer, oracle, levels, same):
+def _scale(answer: Answer, oracle: Answer, levels: list[int | None], same: Comparison) -> str:
     row = next(n for n, level in enumerate(levels) if level != IDENTICAL)
     column = _first_column(answer, oracle, row, lambda n, a, b: same.values(n, a, b) == IDENTICAL)
     mine, theirs = answer.rows[row][column], oracle.rows[row][column]
@@ -186,22 +194,22 @@ def _scale(answer, oracle, levels, same):
     return f"{len(answer.rows)} rows; the first in another scale: {where}: {mine}, {theirs}"
 
 
-def _difference(answer, oracle, row, same):
+def _difference(answer: Answer, oracle: Answer, row: int, same: Comparison) -> str:
     """Name the first value that differs where one does, else the row that stands in a wrong place."""
     mine, theirs = answer.rows[row], oracle.rows[row]
     expected = sum(same.rows(mine, other) is not None for other in oracle.rows)
     if expected:
         if sum(other == mine for other in answer.rows) > expected:
-            return f"row {row + 1} {_told(mine)} comes more often than expected"
-        return f"row {row + 1} {_told(mine)} stands where ORDER BY wants {_told(theirs)}"
+            return f"row {row + 1} {_shown(mine)} comes more often than expected"
+        return f"row {row + 1} {_shown(mine)} stands where ORDER BY wants {_shown(theirs)}"
     n = _first_column(answer, oracle, row, lambda n, a, b: same.values(n, a, b) is not None)
     return f"row {row + 1}, column {n + 1} ({oracle.columns[n].name}): found {mine[n]}, expected {theirs[n]}"
 
 
-def _first_column(answer, oracle, row, same):
+def _first_column(answer: Answer, oracle: Answer, row: int, same: Callable[[int, Any, Any], bool]) -> int:
     pairs = enumerate(zip(answer.rows[row], oracle.rows[row], strict=True))
     return next((n for n, (a, b) in pairs if not same(n, a, b)), 0)
 
 
-def _told(row):
+def _shown(row: Row) -> str:
     return "(" + ", ".join("NULL" if value is None else str(value) for value in row) + ")"

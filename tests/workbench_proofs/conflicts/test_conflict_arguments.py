@@ -15,9 +15,9 @@ CELL = Cell("append", "append", None, "same")
 ONE = Result("append", "append", None, "same", "v3", "retried_and_committed", None, None, 12, "both",
              "indistinguishable", "4.1.4", "1.11.0")  # fmt: skip
 CELLS, GIVEN = "expected cells, as conflicts.cells gives them", "expected what conflicts.run gives"
-FILE = "expected the path of a file of results"
-VERSION = "expected Iceberg's version, or (Spark's, Iceberg's)"
-STATEMENT = "expected SQL text or a function of the session"
+FILE = "must be a text of at least 1 character or Path"
+VERSION = "must be a text or several texts"
+STATEMENT = "must be a text or a function"
 APPEND = conflicts.OPERATIONS["append"]
 
 
@@ -30,33 +30,34 @@ def refused(call, why):
 @pytest.mark.parametrize(
     ("call", "why"),
     [
-        (lambda: conflicts.cells(3), "operations is 3, expected several operations"),
+        (lambda: conflicts.cells(3), "operations must be several texts or None, found 3"),
         (lambda: conflicts.cells([None]), "operations holds None, which is NoneType: operations are texts"),
         (lambda: conflicts.cells([["append"]]), "operations holds ['append'], which is list: operations are texts"),
-        (lambda: conflicts.cells(modes=None), "modes is None, expected several modes"),
+        (lambda: conflicts.cells(modes=None), "modes must be several texts, found None"),
         (lambda: conflicts.cells(modes="v3"), "modes are several: say modes=['v3']"),
         (lambda: conflicts.cells(isolation="snapshot"), "isolation levels are several: say isolation=['snapshot']"),
-        (lambda: conflicts.cells(partitions=True), "partitions is True, expected several partitions"),
-        (lambda: conflicts.variants(isolation=None), "isolation is None, expected several isolation levels"),
+        (lambda: conflicts.cells(partitions=True), "partitions must be several texts, found True"),
+        (lambda: conflicts.variants(isolation=None), "isolation must be several texts, found None"),
         (lambda: conflicts.telling("v3"), "modes are several: say modes=['v3']"),
-        (lambda: conflicts.telling(None), "modes is None, expected several modes"),
-        (lambda: conflicts.asked(None), "operations is NoneType, expected a text: names, separated by commas"),
-        (lambda: conflicts.asked(["append"]), "operations is list, expected a text: names, separated by commas"),
-        (lambda: conflicts.asked("append", modes=("v3",)),
-         "modes is tuple, expected a text: names, separated by commas"),
-        (lambda: conflicts.asked("append", isolation=None), "isolation is NoneType, expected a text"),
-        (lambda: APPEND.statement(None), "table is None, expected namespace.name"),
-        (lambda: APPEND.statement("a.b", part=2), "part is 2, expected 0 or 1"),
-        (lambda: APPEND.statement("a.b", n=True), "n is True, expected 1 or 2"),
-        (lambda: kept.read(None), f"path is None, {FILE}"),
-        (lambda: kept.append("", ONE), f"path is '', {FILE}"),
-        (lambda: kept.missing(CELL, "none", versions={}), f"cells is Cell, expected several: {CELLS[9:]}"),
+        (lambda: conflicts.telling(None), "modes must be several texts, found None"),
+        (lambda: conflicts.asked(None), "operations must be a text, found None"),
+        (lambda: conflicts.asked(["append"]), "operations must be a text, found ['append']"),
+        (lambda: conflicts.asked("append", modes=("v3",)), "modes must be a text, found ('v3',)"),
+        (lambda: conflicts.asked("append", isolation=None), "isolation must be a text, found None"),
+        (lambda: APPEND.statement(None), "table must be a text of at least 1 character, found None"),
+        (lambda: APPEND.statement("a.b", part=2),
+         "part must be an integer of at least 0 and of at most 1, found 2"),
+        (lambda: APPEND.statement("a.b", n=True),
+         "n must be an integer of at least 1 and of at most 2, found True"),
+        (lambda: kept.read(None), f"path {FILE}, found None"),
+        (lambda: kept.append("", ONE), f"path {FILE}, found ''"),
+        (lambda: kept.missing(CELL, "none", versions={}), f"cells must be several Cells, found {CELL!r}"),
         (lambda: kept.missing([ONE], "none", versions={}), f"cells holds {ONE!r}, which is Result, {CELLS}"),
         (lambda: kept.missing([CELL], "none", versions=("4.1.4", "1.11.0")),
-         "versions is tuple, expected a dict: what conflicts.versions returns, of spark and iceberg"),
+         "versions must be a dict of texts to texts, found ('4.1.4', '1.11.0')"),
         (lambda: kept.missing([CELL], "none", versions={"spark": "4.1.4"}),
          "versions is {'spark': '4.1.4'}, expected what conflicts.versions returns, of spark and iceberg"),
-        (lambda: kept.cell_of(None), f"result is None, {GIVEN}, or a dict of its fields"),
+        (lambda: kept.cell_of(None), "result must be Result or a dict of texts to values, found None"),
         (lambda: kept.cell_of({"first": "append"}),
          f"result is {{'first': 'append'}}, {GIVEN}, or a dict of its fields"),
         (lambda: kept.against([], [ONE], environment="s3"),
@@ -65,13 +66,13 @@ def refused(call, why):
          f"results is Result, expected several: {GIVEN[9:]}"),
         (lambda: kept.against(({"environment": "s3"}, []), [ONE], environment=None),
          "environment is None, expected the name of an environment"),
-        (lambda: claims.held(None), "results is NoneType, expected several: results, as conflicts.run gives them"),
+        (lambda: claims.held(None), "results must be several Results, found None"),
         (lambda: claims.held([asdict(ONE)]),
          f"results holds {asdict(ONE)!r}, which is dict, expected results, as conflicts.run gives them"),
         (lambda: claims.held([ONE], "all"), "claims is str, expected several: claims, as in CLAIMS"),
-        (lambda: conflicts.measured(3), "start is 3, expected a folder, or None"),
+        (lambda: conflicts.measured(3), "start must be a text, Path or None, found 3"),
         (lambda: conflicts.measured("/nowhere"), "start is /nowhere, and there is no such folder"),
-        (lambda: conflicts.measured(name=None), "name is None, expected that of a benchmark, such as conflicts"),
+        (lambda: conflicts.measured(name=None), "name must be a text, found None"),
         (lambda: conflicts.measured(name="../conflicts"),
          "name is '../conflicts', expected that of a benchmark, such as conflicts"),
     ],
@@ -84,11 +85,14 @@ def test_a_wrong_argument_is_said(call, why):
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"isolation": "serialisable"}, "'serialisable' is no isolation (did you mean serializable?); there are "),
-        ({"isolation": ""}, "'' is no isolation; there are serializable, snapshot, both"),
-        ({"isolation": "serializable,snapshot"}, "'serializable,snapshot' is no isolation"),
-        ({"modes": "v2"}, "'v2' is no mode; there are copy-on-write, merge-on-read, v3"),
-        ({"modes": ""}, "'' is no mode; there are copy-on-write, merge-on-read, v3"),
+        (
+            {"isolation": "serialisable"},
+            "'serialisable' is not a known isolation (did you mean serializable?); there are ",
+        ),
+        ({"isolation": ""}, "'' is not a known isolation; there are serializable, snapshot, both"),
+        ({"isolation": "serializable,snapshot"}, "'serializable,snapshot' is not a known isolation"),
+        ({"modes": "v2"}, "'v2' is not a known mode; there are copy-on-write, merge-on-read, v3"),
+        ({"modes": ""}, "'' is not a known mode; there are copy-on-write, merge-on-read, v3"),
         ({"modes": "v3,v3"}, "mode: names that differ, one at least; got v3, v3"),
     ],
 )
@@ -104,7 +108,7 @@ def test_texts_ask_for_cells():
     assert conflicts.asked("append, update", isolation="snapshot", modes="v3") == one
     both = conflicts.asked("append,update", isolation="both", modes="v3")
     assert both == conflicts.cells(["append", "update"], modes=["v3"])
-    with pytest.raises(ValueError, match="'' is no operation"):
+    with pytest.raises(ValueError, match="'' is not a known operation"):
         conflicts.asked("append,")
 
 
@@ -121,16 +125,17 @@ def test_a_line_that_holds_no_result_is_said(tmp_path):
     file, lines, good = tmp_path / "matrix.db", tmp_path / "matrix.jsonl", json.dumps(asdict(ONE)) + "\n"
     for bad in ("{", '"text"', '{"first": "append"}', json.dumps(asdict(ONE) | {"mode": "v4"})):
         lines.write_text(f"{good}{bad}\n{good}")
-        with pytest.raises(ValueError, match=r"matrix\.jsonl: line 2 holds no result: "):
+        with pytest.raises(ValueError, match=r"matrix\.jsonl: line 2 is not a result: "):
             kept.read(file)
     lines.unlink()
-    refused(lambda: kept.append(file, asdict(ONE)), f"result is dict, {GIVEN}")
+    with pytest.raises(ValueError, match="^results must be Result, found {'first': 'append', "):
+        kept.append(file, asdict(ONE))
 
 
 def test_evidence_that_is_no_json_is_said(tmp_path):
     (folder := tmp_path / "docs" / "evidence").mkdir(parents=True)
     (folder / "conflicts.json").write_text("{")
-    with pytest.raises(ValueError, match=r"conflicts\.json is no JSON: Expecting property name"):
+    with pytest.raises(ValueError, match=r"conflicts\.json is not JSON: Expecting property name"):
         conflicts.measured(tmp_path)
 
 
@@ -158,14 +163,14 @@ def test_anything_but_a_classic_session_is_said(call, given, there):
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"cells": None}, f"cells is NoneType, expected several: {CELLS[9:]}"),
-        ({"cells": CELL}, f"cells is Cell, expected several: {CELLS[9:]}"),
+        ({"cells": None}, "cells must be several Cells, found None"),
+        ({"cells": CELL}, f"cells must be several Cells, found {CELL!r}"),
         ({"cells": "append"}, f"cells is str, expected several: {CELLS[9:]}"),
         ({"cells": [CELL, CELL.key]}, f"cells holds {CELL.key!r}, which is tuple, {CELLS}"),
-        ({"namespace": None}, "namespace is None, expected the name of a namespace"),
-        ({"namespace": ""}, "namespace is '', expected the name of a namespace"),
-        ({"catalog": 3}, "catalog is 3, expected the name of a catalog, or None for the default one"),
-        ({"catalog": ""}, "catalog is '', expected the name of a catalog, or None for the default one"),
+        ({"namespace": None}, "namespace must be a text of at least 1 character, found None"),
+        ({"namespace": ""}, "namespace must be a text of at least 1 character, found ''"),
+        ({"catalog": 3}, "catalog must be a text of at least 1 character or None, found 3"),
+        ({"catalog": ""}, "catalog must be a text of at least 1 character or None, found ''"),
     ],
 )
 def test_a_run_is_refused_before_its_first_cell_is_asked_for(spark, options, why):
@@ -180,9 +185,9 @@ def test_a_namespace_that_does_not_go_is_said(spark):
 @pytest.mark.parametrize(
     ("statements", "why"),
     [
-        ((None, "SELECT 1"), f"first is NoneType, {STATEMENT}"),
-        (("SELECT 1", ["SELECT 1"]), f"second is list, {STATEMENT}"),
-        (("SELECT 1", " "), f"second is ' ', {STATEMENT}"),
+        ((None, "SELECT 1"), f"first {STATEMENT}, found None"),
+        (("SELECT 1", ["SELECT 1"]), f"second {STATEMENT}, found ['SELECT 1']"),
+        (("SELECT 1", " "), "second is ' ', expected SQL text or a function of the session"),
     ],
 )
 def test_a_race_of_no_statements_is_refused(spark, statements, why):
@@ -233,14 +238,17 @@ def table(spark, namespace):
 
 
 def test_what_would_never_be_scanned_is_refused(spark, table):
-    for statement, there in ((None, "NoneType"), ("", "''"), (["SELECT 1"], "list")):
-        why = f"statement is {there}, {STATEMENT}"
+    for statement, why in (
+        (None, f"statement {STATEMENT}, found None"),
+        ("", "statement is '', expected SQL text or a function of the session"),
+        (["SELECT 1"], f"statement {STATEMENT}, found ['SELECT 1']"),
+    ):
         refused(lambda one=statement: scans.meanwhile(spark, table, one).__enter__(), why)
     with pytest.raises(snapshots.TableNotFound, match=rf"no table {table}x; .* has {table}$"):
         scans.meanwhile(spark, f"{table}x", "SELECT 1").__enter__()
     with pytest.raises(ValueError, match=f"{table}.history is a part of the table {table}; name that one"):
         scans.meanwhile(spark, f"{table}.history", "SELECT 1").__enter__()
-    with pytest.raises(ValueError, match="3 is not a table name"):
+    with pytest.raises(ValueError, match="table must be a text, found 3"):
         scans.meanwhile(spark, 3, "SELECT 1").__enter__()
 
 
@@ -261,16 +269,17 @@ def test_the_catalog_may_be_named(spark, table):
     ("call", "why"),
     [
         (lambda s, t: conflicts.save(None, t, [ONE]), "spark is NoneType, expected a Spark session"),
-        (lambda s, t: conflicts.save(s, None, [ONE]), "None is not a table name; expected namespace.name or "
-         "catalog.namespace.name of letters, digits, _ and -, or with a part of other characters between backticks"),
-        (lambda s, t: conflicts.save(s, t, None), f"results is NoneType, expected several: {GIVEN[9:]}"),
-        (lambda s, t: conflicts.save(s, t, ONE), f"results is Result, expected several: {GIVEN[9:]}"),
+        (lambda s, t: conflicts.save(s, None, [ONE]), "table must be a text, found None"),
+        (lambda s, t: conflicts.save(s, t, None), "results must be several Results, found None"),
+        (lambda s, t: conflicts.save(s, t, ONE),
+         f"results must be several Results, found {repr(ONE)[:120]}… (Result)"),
         (lambda s, t: conflicts.save(s, t, [ONE, None]), f"results holds None, which is NoneType, {GIVEN}"),
         (lambda s, t: conflicts.compare("s3", t, "1", "2"), "spark is str, expected a Spark session"),
-        (lambda s, t: conflicts.compare(s, t, None, "2"), f"before is None, {VERSION}"),
-        (lambda s, t: conflicts.compare(s, t, "1", 2), f"after is 2, {VERSION}"),
-        (lambda s, t: conflicts.compare(s, t, "1", ("4.1.4",)), f"after is ('4.1.4',), {VERSION}"),
-        (lambda s, t: conflicts.compare(s, t, ("4.1.4", None), "1"), f"before is ('4.1.4', None), {VERSION}"),
+        (lambda s, t: conflicts.compare(s, t, None, "2"), f"before {VERSION}, found None"),
+        (lambda s, t: conflicts.compare(s, t, "1", 2), f"after {VERSION}, found 2"),
+        (lambda s, t: conflicts.compare(s, t, "1", ("4.1.4",)),
+         "after is ('4.1.4',), expected Iceberg's version, or (Spark's, Iceberg's)"),
+        (lambda s, t: conflicts.compare(s, t, ("4.1.4", None), "1"), f"before {VERSION}, found ('4.1.4', None)"),
     ],
 )  # fmt: skip
 def test_a_wrong_argument_makes_no_table(spark, namespace, call, why):
@@ -302,7 +311,7 @@ def test_a_view_of_a_matrix_is_no_table(spark, namespace):
     conflicts.save(spark, f"{namespace}.m", [ONE])
     spark.sql(f"CREATE VIEW {namespace}.v AS SELECT * FROM {namespace}.m")
     try:
-        with pytest.raises(ValueError, match=f"{namespace}.v is no Iceberg table: "):
+        with pytest.raises(ValueError, match=f"{namespace}.v is not an Iceberg table: "):
             conflicts.save(spark, f"{namespace}.v", [replace(ONE, rows=13)])
     finally:
         spark.sql(f"DROP VIEW {namespace}.v")

@@ -77,13 +77,13 @@ def test_a_turned_pair_has_the_same_two_statements():
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        ({"operations": ["apend"]}, "'apend' is no operation (did you mean append?); there are append, "),
+        ({"operations": ["apend"]}, "'apend' is not a known operation (did you mean append?); there are append, "),
         ({"operations": "append"}, "operations are several: say operations=['append']"),
         ({"operations": []}, "operation: names that differ, one at least; got none"),
         ({"operations": ["append", "append"]}, "operation: names that differ, one at least; got append, append"),
-        ({"isolation": ["read"]}, "'read' is no isolation; there are serializable, snapshot"),
-        ({"modes": ["v2"]}, "'v2' is no mode; there are copy-on-write, merge-on-read, v3"),
-        ({"partitions": ["both"]}, "'both' is no partition"),
+        ({"isolation": ["read"]}, "'read' is not a known isolation; there are serializable, snapshot"),
+        ({"modes": ["v2"]}, "'v2' is not a known mode; there are copy-on-write, merge-on-read, v3"),
+        ({"partitions": ["both"]}, "'both' is not a known partition"),
     ],
 )
 def test_a_wrong_name_is_refused(given, sentence):
@@ -96,9 +96,9 @@ def test_a_wrong_name_is_refused(given, sentence):
     [
         (("append", "append", "snapshot", "same"), "isolation says nothing of append and append; leave it out"),
         (("append", "add_column", None, "same"), "partition says nothing of append and add_column; leave it out"),
-        (("append", "update", None, "same"), "'None' is no isolation|None is no isolation"),
-        (("update", "update", "snapshot"), "None is no partition"),
-        (("append", "append", None, "same", "v4"), "'v4' is no mode"),
+        (("append", "update", None, "same"), "'None' is not a known isolation|None is not a known isolation"),
+        (("update", "update", "snapshot"), "None is not a known partition"),
+        (("append", "append", None, "same", "v4"), "'v4' is not a known mode"),
     ],
 )
 def test_a_cell_that_cannot_be_is_refused(given, sentence):

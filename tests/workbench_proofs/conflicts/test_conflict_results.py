@@ -58,7 +58,7 @@ def test_the_committed_matrix_is_found_upwards(tmp_path):
     about, found = conflicts.measured(deep)
     assert (about["date"], found) == ("x", [ONE, RED])
     (folder / "conflicts.json").write_text(json.dumps({"columns": list(asdict(ONE))[1:], "cells": values}))
-    with pytest.raises(ValueError, match="holds no matrix"):
+    with pytest.raises(ValueError, match="is not a matrix"):
         conflicts.measured(deep)
 
 
@@ -94,11 +94,11 @@ def test_a_cell_measured_again_is_replaced_and_one_given_twice_refused(spark, na
     conflicts.save(spark, table, [ONE])
     conflicts.save(spark, table, [replace(ONE, rows=13)])
     assert [row.rows for row in spark.table(table).collect()] == [13]
-    with pytest.raises(ValueError, match="a cell is there twice: append/append/-/same/v3/4.1.4/1.11.0"):
+    with pytest.raises(ValueError, match="a cell is given twice: append/append/-/same/v3/4.1.4/1.11.0"):
         conflicts.save(spark, table, [ONE, ONE])
     spark.sql(f"CREATE VIEW {namespace}.v AS SELECT * FROM {table}")
     try:
-        with pytest.raises(ValueError, match=f"{namespace}.v is no Iceberg table: "):
+        with pytest.raises(ValueError, match=f"{namespace}.v is not an Iceberg table: "):
             conflicts.save(spark, f"{namespace}.v", [ONE])
     finally:
         spark.sql(f"DROP VIEW {namespace}.v")

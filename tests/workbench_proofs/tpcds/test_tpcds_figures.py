@@ -139,7 +139,7 @@ def test_a_choice_is_given_back_where_it_does_not_hold():
     made = choices.make(first[:-1], fallback="plain", among=["fast"])
     second = run(plain=[1.0] * 5, fast=[0.4, 1.5, None, None, 0.1])
     second += [result("fast", "q3", 0.1, "different"), result("fast", "q4", 0.1, "vacuous")]
-    found = choices.held(made, second)
+    found = choices.tried(made, second)
     assert {query: one.engine for query, one in found.items()} == {
         "q1": "fast", "q2": "plain", "q3": "plain", "q4": "plain", "q5": "plain",
     }  # fmt: skip
@@ -150,11 +150,11 @@ def test_a_choice_is_given_back_where_it_does_not_hold():
         "q4 goes back to plain: fast is vacuous: so it is",
     ]
     with pytest.raises(ValueError, match="measured in another run than the one that they were made from"):
-        choices.held(made, first[:-1])
+        choices.tried(made, first[:-1])
     with pytest.raises(ValueError, match="measured in another run than the one that they were made from"):
-        choices.held(made, [*first[:-1], *(dataclasses.replace(one, round=2) for one in second)])  # among others
+        choices.tried(made, [*first[:-1], *(dataclasses.replace(one, round=2) for one in second)])  # among others
     with pytest.raises(ValueError, match="the run did not measure fast; it measured plain"):
-        choices.held(made, run(plain=[1.0]))
+        choices.tried(made, run(plain=[1.0]))
 
 
 def test_choices_are_written_and_read(tmp_path):
@@ -236,10 +236,11 @@ def test_a_run_goes_on_where_it_was_stopped(tmp_path, monkeypatch):
     assert told[0] == [] and told[1:] == [["q1"]] * 4  # Spark's verdicts vouch, also those from the file
     assert [unit for unit, _ in found] == todo
     assert go() == found and len(asked) == 5
-    again = measuring.there(todo[::-1], data, queries=["q1"], file=file)
+    again = measuring.stored(todo[::-1], data, queries=["q1"], file=file)
     assert again == [one for _, results in reversed(found) for one in results] and len(asked) == 5
-    assert measuring.there(todo, data, queries=["q1"], file=file, cores=3) == []  # measured under other conditions
-    assert measuring.there([Unit("sail", "flat", 1)], data, queries=["q1"], file=file) == []
+    # measured under other conditions
+    assert measuring.stored(todo, data, queries=["q1"], file=file, cores=3) == []
+    assert measuring.stored([Unit("sail", "flat", 1)], data, queries=["q1"], file=file) == []
     go(cores=3)
     assert len(asked) == 9
     first = next(iter(json.loads(file.read_text())))
@@ -409,12 +410,12 @@ def test_another_jar_or_another_layout_of_that_name_is_measured_again(tmp_path, 
         monkeypatch.setattr(measuring.jars, "named", lambda *_: {"org.apache.iceberg:runtime:9": ""})
     else:
         monkeypatch.setitem(layouts.WAYS, "ours", layouts.Layout("{key}"))
-    assert measuring.there(todo, data, queries=["q1"], file=file) == []
+    assert measuring.stored(todo, data, queries=["q1"], file=file) == []
     go()
     assert len(asked) == 2
     untold = [{key: value for key, value in one.items() if key != "of"} for one in json.loads(file.read_text())]
     file.write_text(json.dumps(untold))
-    assert measuring.there(todo, data, queries=["q1"], file=file) == []
+    assert measuring.stored(todo, data, queries=["q1"], file=file) == []
 
 
 def test_one_engines_error_takes_nobodys_word_away():
@@ -474,10 +475,10 @@ def test_a_torn_file_of_units_is_refused_by_name(tmp_path, torn):
     file.write_text(torn)
     data, todo = type("Data", (), {"digest": "d", "scale": "1"})(), measuring.units(PAIR, ["flat"])
     for read in (
-        measuring.there,
+        measuring.stored,
         lambda *given, **more: next(measuring.run(given[0], None, given[1], {}, **more)),
     ):
-        with pytest.raises(ValueError, match=r"units\.json is no file of measured units: "):
+        with pytest.raises(ValueError, match=r"units\.json is not a file of measured units: "):
             read(todo, data, file=file)
     assert file.read_text() == torn
 

@@ -352,7 +352,7 @@ def test_what_is_not_asked_for_is_taken_from_the_file_and_without_rounds_no_evid
     assert "no rounds were measured yet: the evidence stays as it is" in capsys.readouterr().out
     assert {path: path.read_bytes() for path in evidence.FOLDER.rglob("tpcds*.*")} == before
     kept = [*results("spark41", {"q1": 2.0}, layout="ours")]
-    monkeypatch.setattr(bench.measuring, "there", lambda todo, data, **options: kept if todo[0].round else [])
+    monkeypatch.setattr(bench.measuring, "stored", lambda todo, data, **options: kept if todo[0].round else [])
     about = (0, 0, 0), project
     assert bench.measured(False, todo := [Unit("spark41", "ours", 1)], *about, every=todo, queries=["q1"]) == kept
 
@@ -370,7 +370,7 @@ def test_an_engine_that_lacks_here_keeps_what_was_measured_of_it_and_its_choices
         return []
 
     monkeypatch.setattr(bench.measuring, "run", run)
-    monkeypatch.setattr(bench.measuring, "there", there)
+    monkeypatch.setattr(bench.measuring, "stored", there)
     monkeypatch.setattr(bench, "loaded", lambda data, folder, wanted, **_: (dict.fromkeys(wanted, "n"), LOADS))
     monkeypatch.setattr(bench.engines, "lacks", lambda one: "it is not here" if one.name == "sail" else None)
     monkeypatch.setattr(bench.session, "catalog", lambda name: None)
@@ -385,7 +385,7 @@ def test_one_round_of_a_layout_forgets_no_round_of_another(project, monkeypatch)
     own = {Unit(one.engine, one.layout, one.round): [one] for one in kept}
     monkeypatch.setattr(bench.measuring, "run", lambda todo, *about, **options: [])
     monkeypatch.setattr(
-        bench.measuring, "there",
+        bench.measuring, "stored",
         lambda todo, data, **options: [
             one for unit in todo if options["file"].stem == "rounds" for one in own.get(unit, [])
         ],
@@ -453,7 +453,7 @@ def test_at_a_scale_factor_of_10_each_query_is_asked_once_and_the_ratios_are_of_
     assert found["phase"] == "cold" and found["comparisons"]["b_sail_against_baseline"]["total"] == 4.0
     own = "rounds of their own at this scale factor"
     assert (found["choices"], found["best"]) == (own, {"q1": "sail", "q2": "spark41"})
-    monkeypatch.setattr(bench.measuring, "there", lambda todo, *about, **options: [])
+    monkeypatch.setattr(bench.measuring, "stored", lambda todo, *about, **options: [])
     assert bench.main("10", "1", "flat", "rounds", queries="q1,q2") == 0  # without that part, the committed ones
     found = json.loads(written.read_text())
     assert (found["choices"], found["best"]) == ("params/engines/choices.yml", {"q1": "sail", "q2": "sail"})

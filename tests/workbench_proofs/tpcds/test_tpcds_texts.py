@@ -29,8 +29,8 @@ def test_a_text_is_the_packages_own():
     ("name", "sentence"),
     [
         ("q14", "(did you mean q14b?); it has 103, q1 to q99"),
-        ("ss_max", "'ss_max' is no query of the set"),
-        ("../q1", "is no query"),
+        ("ss_max", "'ss_max' is not a query of the set"),
+        ("../q1", "is not a query"),
     ],
 )
 def test_a_name_outside_the_set_is_refused(name, sentence):

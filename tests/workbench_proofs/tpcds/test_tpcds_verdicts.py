@@ -163,9 +163,9 @@ def test_tie_at_the_limit():
 @pytest.mark.parametrize(
     ("mine", "mine_full", "sentence"),
     [
-        ([("a", 1), ("c", 2), ("d", 2)], FULL, "equal without LIMIT, yet row 2 is none that LIMIT may keep"),
-        ([("a", 1), ("b", 1), ("f", 2)], FULL, "equal without LIMIT, yet row 3 is none that LIMIT may keep"),
-        ([("a", 1), ("b", 1), ("b", 1)], FULL, "equal without LIMIT, yet row 3 is none that LIMIT may keep"),
+        ([("a", 1), ("c", 2), ("d", 2)], FULL, "equal without LIMIT, but LIMIT may not keep row 2"),
+        ([("a", 1), ("b", 1), ("f", 2)], FULL, "equal without LIMIT, but LIMIT may not keep row 3"),
+        ([("a", 1), ("b", 1), ("b", 1)], FULL, "equal without LIMIT, but LIMIT may not keep row 3"),
         ([("a", 1), ("b", 1), ("e", 2)], (*FULL[:4], ("e", 3)), "without LIMIT too: row 5, column 2 (b): found 3"),
     ],
 )
@@ -228,7 +228,7 @@ def test_a_column_of_nothing_but_null_may_have_no_type():
 
 
 def test_a_verdict_nobody_knows_is_refused():
-    with pytest.raises(ValueError, match="'fine' is no verdict; there are equal"):
+    with pytest.raises(ValueError, match="'fine' is not a verdict; there are equal"):
         Judgement("fine", "")
     with pytest.raises(ValueError, match="an engine's decimals are rounded or cut, not 'bent'"):
         compare(answer("whole"), oracle("whole"), shortens="bent")
