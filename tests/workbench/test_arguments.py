@@ -3,6 +3,7 @@
 The cases are made from the annotations: each argument in turn is wrong, the others are such as they may be.
 """
 
+import dataclasses
 import importlib
 import inspect
 import math
@@ -14,6 +15,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union
 
+import pydantic
 import pytest
 
 import workbench
@@ -100,7 +102,12 @@ def right(kind):
         return None
     if kind in PLAIN or inspect.isabstract(kind):
         return PLAIN.get(kind)
-    return kind.__new__(kind)
+    if issubclass(kind, pydantic.BaseModel):
+        return kind.model_construct(**dict.fromkeys(kind.model_fields))
+    value = kind.__new__(kind)
+    for field in dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ():
+        object.__setattr__(value, field.name, None)  # a value without its fields cannot be shown
+    return value
 
 
 def wrong(kind):

@@ -134,8 +134,11 @@ def _s3(folder: str) -> Any:
             keys = (os.environ[f"{name}_{kind}"] for kind in ("KEY", "SECRET"))
             _kept[name] = s3.Server(endpoint, catalog_endpoint, Path(served), *keys)
         else:
-            place = {"within": scratch.enter()} if folder == "scratch" else {"folder": settings.home() / folder}
-            hand_on(folder, _started(name, s3.serve(**place)))
+            if folder == "scratch":
+                serving = s3.serve(within=scratch.enter())
+            else:
+                serving = s3.serve(folder=settings.home() / folder)
+            hand_on(folder, _started(name, serving))
     return _kept[name]
 
 

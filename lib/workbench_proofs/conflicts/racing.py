@@ -199,7 +199,8 @@ def begin(spark: SparkSession, statement: Statement) -> Future[Exception | None]
 
 def _until_held(gate: proxy.Held, running: Future[Exception | None]) -> None:
     """Wait until the gate holds a request, or the statement has ended without one."""
-    wait([gate.gate.first, running], TIMEOUT_SECONDS, FIRST_COMPLETED)
+    futures: list[Future[Any]] = [gate.gate.first, running]
+    wait(futures, TIMEOUT_SECONDS, FIRST_COMPLETED)
     if running.done() and not gate.gate.first.done():
         error = running.result()
         why = "it failed" if error is not None else "it had nothing to commit"
