@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 from annotated_types import Ge
+from pydantic import InstanceOf
 
 import workbench
 import workbench_proofs
@@ -75,7 +76,7 @@ class Process:
 @checked
 @contextmanager
 def opened(
-    engine: Engine,
+    engine: InstanceOf[Engine],
     catalog: Any,
     namespace: str,
     data: generated.Data,

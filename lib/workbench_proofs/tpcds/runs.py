@@ -12,6 +12,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import InstanceOf
+
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench.engines.profiles import Engine
@@ -63,7 +65,7 @@ class Result:
 
 @checked
 def run(
-    engine: Engine,
+    engine: InstanceOf[Engine],
     session: Any,
     data: Data,
     *,

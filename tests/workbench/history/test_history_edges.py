@@ -256,8 +256,8 @@ def test_partitions_that_a_target_can_have_are_kept(spark, namespace, target, re
         (lambda: history.as_of(None, "a.b", "2026-01-31"), "when must be a datetime, found '2026-01-31'"),
         (lambda: history.as_of(None, "a.b", None), "when must be a datetime, found None"),
         (lambda: history.current(None, None), "target must be a text, found None"),
-        (lambda: changes.between(None, "a.b", key="id", start=True), "start must be an integer, datetime or None, found True"),
-        (lambda: changes.back_ends(None, "a.b", end=1.5), "end must be an integer, datetime or None, found 1.5"),
+        (lambda: changes.between(None, "a.b", key="id", start=True), "start must be an integer, a datetime or None, found True"),
+        (lambda: changes.back_ends(None, "a.b", end=1.5), "end must be an integer, a datetime or None, found 1.5"),
     ],
 )  # fmt: skip
 def test_arguments_of_another_type_are_refused_before_anything(call, why):

@@ -182,7 +182,7 @@ def test_bounds_by_time_follow_the_order_of_commits(spark, namespace):
     assert between(at(0), at(1999)) == []
     assert between(at(0), at(2000)) == [1, 2]  # the newest commit that is not later, and all it builds on
     assert between(at(2000).replace(tzinfo=None), None) == [3]
-    with pytest.raises(ValueError, match="start must be an integer, datetime or None, found 'yesterday'"):
+    with pytest.raises(ValueError, match="start must be an integer, a datetime or None, found 'yesterday'"):
         changes.between(spark, table, key="id", start="yesterday")
 
 
