@@ -4,7 +4,7 @@ Followed are imports, those inside functions and inside texts that are code (`py
 in texts (`-m workbench_ops.run.child`, a setting of Spark's). A module of the command counts with the imports at its top
 alone, unless a test names the subcommand: `workbench run` loads `workbench_ops.cli.export` and calls nothing of it.
 
-What does not count: comments, docstrings and empty lines of Python, texts and outputs of notebooks, and documentation
+What does not count: comments, docstrings and empty lines of Python, the version that a release gives, texts and outputs of notebooks, and documentation
 pages, whose tests are static and in every check.
 """
 
@@ -303,7 +303,7 @@ def _code(text):
 
 
 def _bare(text):
-    """Return Python without comments, docstrings and empty lines, the same text under every version of Python."""
+    """Return Python without comments, docstrings, empty lines and its own version, the same by every Python."""
     code, lines = outline(text), text.split("\n")
     if code is None:
         return text
@@ -314,4 +314,4 @@ def _bare(text):
     for first, column, last in code.docstrings:
         if not lines[first - 1][:column].strip():  # else it is on the line of its function
             lines[first - 1 : last] = [""] * (last - first + 1)
-    return "\n".join(line.rstrip() for line in lines if line.strip())
+    return "\n".join(line.rstrip() for line in lines if line.strip() and not line.startswith("__version__ = "))

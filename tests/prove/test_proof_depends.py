@@ -80,6 +80,7 @@ def test_a_lock_is_in_every_part(changed):
         ("docs/streams.md", "\n", "\n<!-- a comment -->\n"),
         ("lib/workbench/streams/loop.py", '"""', '"""Another word. '),
         ("lib/workbench/streams/loop.py", "import", "# a comment\n\nimport"),
+        ("lib/workbench/__init__.py", '__version__ = "', '__version__ = "9.'),
         ("notebooks/10_ingest_stream.ipynb", "# Ingest", "# Take in"),
     ],
 )
