@@ -161,7 +161,7 @@ def _present(loaded, ids, since, id_column):
     """Return those of some ids whose rows are in the table, by the snapshots that lead to its current one."""
     present, snapshot = set(), loaded.current_snapshot()
     while snapshot is not None:
-        present |= ids.intersection(json.loads(snapshot.summary.additional_properties.get(KEY, "[]")))
+        present |= ids.intersection(json.loads(_summary(snapshot).get(KEY, "[]")))
         if present == ids or _first(snapshot):
             return present
         oldest, snapshot = snapshot, loaded.snapshot_by_id(snapshot.parent_snapshot_id or 0)
@@ -183,11 +183,17 @@ def _first(snapshot):
     """Say whether nothing was written before a snapshot; one whose parent PyIceberg expired has no parent, too."""
     if snapshot.parent_snapshot_id is not None:
         return False
-    summary = snapshot.summary.additional_properties
+    summary = _summary(snapshot)
     whole = all(
         summary.get(f"total-{what}") == summary.get(f"added-{what}", "0") for what in ("records", "data-files")
     )
-    return snapshot.sequence_number == 1 or (snapshot.summary.operation.value == "append" and whole)
+    return snapshot.sequence_number == 1 or (summary.get("operation") == "append" and whole)
+
+
+def _summary(snapshot):
+    """Return a snapshot's summary with its operation; version 1 of the format does without."""
+    summary = snapshot.summary
+    return {} if summary is None else {"operation": summary.operation.value} | summary.additional_properties
 
 
 def _in_column(loaded, column, ids):

@@ -65,8 +65,8 @@ def load(connection: Any, pointer: Pointer, at: Any = None) -> Table:
         at: as of `query`.
 
     Raises:
-        ValueError: the metadata are not where the catalog says, are of another version of Iceberg's format, or
-            have no such version of the table.
+        ValueError: the metadata are not where the catalog says, are of another version of Iceberg's format, have
+            a snapshot that DuckDB does not read, or have no such version of the table.
     """
     readable(pointer)
     metadata = json.loads(_content(connection, pointer))
@@ -74,6 +74,11 @@ def load(connection: Any, pointer: Pointer, at: Any = None) -> Table:
         raise ArgumentError(
             f"{pointer.table} has version {version} of Iceberg's table format; known here are "
             f"{', '.join(map(str, VERSIONS))}"
+        )
+    if not all("summary" in snapshot for snapshot in metadata.get("snapshots", ())):
+        raise ArgumentError(
+            f"{pointer.table} has a snapshot without a summary, as version 1 of the format allows, and DuckDB does "
+            "not read such a table; ask Spark"
         )
     snapshot_id = snapshot_at(metadata, at, pointer.table)
     schema = _schema(metadata, snapshot_id, at, pointer.table)

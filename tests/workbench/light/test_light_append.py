@@ -50,6 +50,23 @@ def test_the_rows_of_an_id_are_there_once(lake, table):
     assert table.current_snapshot().summary[appending.KEY] == '["b", "c"]'
 
 
+def test_a_snapshot_without_a_summary(lake):
+    """Version 1 of the format lets a writer leave it out: no ids are known of it, and DuckDB does not read it."""
+    table = light.catalogs.load(lake).create_table("n.t", SCHEMA, properties={"format-version": "1"})
+    table.append(pa.Table.from_pylist(rows(1), SCHEMA))
+    path = Path(table.metadata_location.removeprefix("file://"))
+    metadata = json.loads(path.read_text())
+    del metadata["snapshots"][0]["summary"]
+    path.write_text(json.dumps(metadata))
+    with pytest.raises(light.IdsExpired, match="'a' may have been written by one of them"):
+        light.append(lake, "n.t", rows(2), ids="a")
+    assert light.append(lake, "n.t", rows(2), ids="a", since=LATER).rows == 1
+    assert light.append(lake, "n.t", rows(2), ids="a").repeated == ("a",)
+    assert sorted(table.refresh().scan().to_arrow()["id"].to_pylist()) == [1, 2]
+    with pytest.raises(ValueError, match="n.t has a snapshot without a summary"):
+        ids_in(lake)
+
+
 def test_without_ids_rows_are_new(lake, table):
     assert [light.append(lake, "n.t", pa.Table.from_pylist(rows(1), SCHEMA)).rows for _ in range(2)] == [1, 1]
     assert ids_in(lake) == [1, 1]
