@@ -4,64 +4,64 @@ A range over NaN is one of them though every engine computes it alike: Spark pas
 bounds rule the range out, and bounds leave NaN out (apache/iceberg issue 9130).
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from workbench.light import engine, metadata
 from workbench.light.metadata import Table
 from workbench.light.statements import Statement
+from workbench.light.typing import Connection, Json
 
 FLOATS = ("float", "double")
 Reasons = Iterator[str]
 
 
-def duckdb(connection: Any, table: Table, statement: Statement) -> Reasons:
-    """Give the reasons for which DuckDB does not answer a statement as Spark does; none where it does."""
+def duckdb(connection: Connection, table: Table, statement: Statement) -> Reasons:
+    """Yield the reasons for which DuckDB does not answer a statement as Spark does; none where it does."""
     yield from _formats(table, {"PARQUET", "PUFFIN"})
     yield from _nans(connection, table, statement)
 
 
-def pyiceberg(connection: Any, table: Table, statement: Statement) -> Reasons:
-    """Give the reasons for which PyIceberg does not."""
+def pyiceberg(connection: Connection, table: Table, statement: Statement) -> Reasons:
+    """Yield the reasons for which PyIceberg does not."""
     yield from _formats(table, {"PARQUET", "ORC", "PUFFIN"})
     yield from _equality_deletes(table)
     yield from _null_lists(connection, table)
     yield from _nans(connection, table, statement)
 
 
-def polars(connection: Any, table: Table, statement: Statement) -> Reasons:
-    """Give the reasons for which Polars does not, with its native reader."""
+def polars(connection: Connection, table: Table, statement: Statement) -> Reasons:
+    """Yield the reasons for which Polars does not, with its native reader."""
     yield from _formats(table, {"PARQUET", "PUFFIN"})
     yield from _equality_deletes(table)
     yield from _nans(connection, table, statement)
 
 
-def datafusion(connection: Any, table: Table, statement: Statement) -> Reasons:
-    """Give the reasons for which DataFusion does not."""
+def datafusion(connection: Connection, table: Table, statement: Statement) -> Reasons:
+    """Yield the reasons for which DataFusion does not."""
     yield from _formats(table, {"PARQUET"})
     yield from _grown_structs(table)
     yield from _schema_ahead(table)
     yield from _nans(connection, table, statement)
 
 
-RULES: Mapping[str, Callable[[Any, Table, Statement], Reasons]] = {
+RULES: Mapping[str, Callable[[Connection, Table, Statement], Reasons]] = {
     "duckdb": duckdb, "pyiceberg": pyiceberg, "polars": polars, "datafusion": datafusion,
 }  # fmt: skip
 
 
-def _formats(table, known):
+def _formats(table: Table, known: set[str]) -> Reasons:
     formats = {file_format for _, file_format in table.files} - known
     for name in sorted(formats):
         what = "deletes as vectors, in Puffin files" if name == "PUFFIN" else f"files in the format {name}"
         yield f"it has {what}"
 
 
-def _equality_deletes(table):
+def _equality_deletes(table: Table) -> Reasons:
     if any(content == "EQUALITY_DELETES" for content, _ in table.files):
         yield "it has deletes by equality"
 
 
-def _null_lists(connection, table):
+def _null_lists(connection: Connection, table: Table) -> Reasons:
     """Find null lists and maps of structs, which PyIceberg reads as empty ones (apache/iceberg-python 3833)."""
     readable = not any(_formats(table, {"PARQUET", "PUFFIN"}))
     for field in table.schema["fields"]:
@@ -72,7 +72,7 @@ def _null_lists(connection, table):
             yield f"a list or map of structs in its column {field['name']} is or may be null, and is read as empty"
 
 
-def _of_structs(kind, depth=0):
+def _of_structs(kind: Json, depth: int = 0) -> int | None:
     """Return how deep in a type a list or map of structs lies, 0 for the type itself; None without one."""
     if not isinstance(kind, Mapping):
         return None
@@ -83,7 +83,7 @@ def _of_structs(kind, depth=0):
     return next((deep for part in inner if (deep := _of_structs(part, depth + 1)) is not None), None)
 
 
-def _grown_structs(table):
+def _grown_structs(table: Table) -> Reasons:
     """Find structs that had fewer fields once, which DataFusion cannot read in older files."""
     now = dict(_structs(table.schema["fields"]))
     for schema in table.metadata.get("schemas", ()):
@@ -93,7 +93,7 @@ def _grown_structs(table):
                 return
 
 
-def _schema_ahead(table):
+def _schema_ahead(table: Table) -> Reasons:
     """Find a schema that is newer than the last commit, which DataFusion reads with the commit's."""
     snapshots = table.metadata.get("snapshots", ())
     written = [entry.get("schema-id") for entry in snapshots if entry["snapshot-id"] == table.snapshot_id]
@@ -101,12 +101,13 @@ def _schema_ahead(table):
         yield "its schema was changed after its last commit"
 
 
-def _structs(fields):
+def _structs(fields: Iterable[Json]) -> Iterator[tuple[int, tuple[str, set[int]]]]:
+    """Yield the id, name and fields' ids of each struct, at any depth."""
     for field in fields:
         yield from _structs_of(field["id"], field["name"], field["type"])
 
 
-def _structs_of(number, name, kind):
+def _structs_of(number: int, name: str, kind: Json) -> Iterator[tuple[int, tuple[str, set[int]]]]:
     if not isinstance(kind, Mapping):
         return
     if kind["type"] == "struct":
@@ -117,7 +118,7 @@ def _structs_of(number, name, kind):
             yield from _structs_of(kind[f"{part}-id"], f"{name}.{part}", kind[part])
 
 
-def _nans(connection, table, statement):
+def _nans(connection: Connection, table: Table, statement: Statement) -> Reasons:
     """Find columns with NaN that a statement compares."""
     for path, number in _floats(table.schema["fields"]):
         parts = {part.lower() for part in path}
@@ -135,8 +136,8 @@ def _nans(connection, table, statement):
             )
 
 
-def _floats(fields, above=()):
-    """Give the path and id of each floating-point column; inside lists and maps there are no bounds."""
+def _floats(fields: Iterable[Json], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], int]]:
+    """Yield the path and id of each floating-point column; inside lists and maps there are no bounds."""
     for field in fields:
         path = (*above, field["name"])
         if isinstance(field["type"], Mapping):
@@ -145,7 +146,7 @@ def _floats(fields, above=()):
             yield path, field["id"]
 
 
-def _without_nan(connection, table, number):
+def _without_nan(connection: Connection, table: Table, number: int) -> bool:
     """Say whether the manifests count no NaN in a column; not so where a file's writer did not count."""
     import duckdb as module
 
@@ -155,13 +156,13 @@ def _without_nan(connection, table, number):
     )
     for path in table.manifests:
         try:
-            if not connection.execute(counted.replace("$1", engine.literal(path))).fetchone()[0]:
+            if connection.execute(counted.replace("$1", engine.literal(path))).fetchall() != [(True,)]:
                 return False
         except module.BinderException:  # a writer that knows no such counts
             return False
     return True
 
 
-def _holds(connection, table, condition):
+def _holds(connection: Connection, table: Table, condition: str) -> bool:
     """Say whether a row of a table meets a condition."""
     return bool(connection.execute(f"SELECT 1 FROM {metadata.scan(table)} WHERE {condition} LIMIT 1").fetchall())

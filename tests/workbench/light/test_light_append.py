@@ -242,6 +242,7 @@ LISTS = pa.list_(pa.struct([("a", pa.int64())]))
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
+        ({"catalog": 5}, "catalog is int, expected PyIceberg's Catalog or a dict of its properties"),
         ({"table": "n.u"}, "table n.u is not in the catalog; there are n.t"),
         ({"table": "t"}, "'t' is not a table name"),
         ({"rows": 5}, "rows is int, expected a pyarrow.Table or a list of dicts"),
@@ -251,15 +252,16 @@ LISTS = pa.list_(pa.struct([("a", pa.int64())]))
         ({"ids": ["a"]}, "ids are 1 for 2 rows; expected one for all of them or one for each"),
         ({"ids": ["a", ""]}, "an id is a text of 1 to 200 printable characters, found ''"),
         ({"ids": "x" * 201}, "an id is a text of 1 to 200"),
-        ({"since": datetime(2026, 1, 1)}, "expected a datetime with its time zone"),
+        ({"since": "2026-01-01"}, "since must be datetime or None, found '2026-01-01'"),
+        ({"since": datetime(2026, 1, 1)}, "since must be a datetime with its time zone, found"),
         ({"id_column": "nope"}, "id_column is 'nope', which is not a column of n.t; it has id, name"),
-        ({"tries": 0}, "tries is 0"),
+        ({"tries": 0}, "tries must be an integer of at least 1, found 0"),
     ],
 )
 def test_what_is_refused_before_anything_is_written(lake, table, arguments, sentence):
-    given = {"table": "n.t", "rows": rows(1, 2), "ids": "a"} | arguments
+    given = {"catalog": lake, "table": "n.t", "rows": rows(1, 2), "ids": "a"} | arguments
     with pytest.raises(ValueError, match=sentence):
-        light.append(lake, given.pop("table"), given.pop("rows"), **given)
+        light.append(**given)
     table.refresh()
     assert table.current_snapshot() is None
 

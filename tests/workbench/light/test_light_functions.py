@@ -125,9 +125,9 @@ def test_an_empty_batch_writes_nothing(lake):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"parse": {}}, "parse is dict, expected a function that makes rows"),
-        ({"identify": "id"}, "identify is str, expected a function of a message"),
-        ({"tries": 0}, "tries is 0"),
+        ({"parse": {}}, "parse must be a function, found {}"),
+        ({"identify": "id"}, "identify must be a function or None, found 'id'"),
+        ({"tries": 0}, "tries must be an integer of at least 1, found 0"),
     ],
 )
 def test_a_handler_that_cannot_be_made(lake, arguments, sentence):
@@ -177,10 +177,10 @@ def test_a_zip_has_the_folder_the_library_and_packages_without_ballast(folder, t
 
 
 def test_the_library_in_a_zip_stands_alone(folder, tmp_path):
-    made = functions.package(folder, tmp_path / "a.zip", packages=["tenacity"])
+    package = functions.package(folder, tmp_path / "a.zip", packages=["tenacity", "annotated-types"])
     code = "import sys; sys.path.insert(0, sys.argv[1]); import app; print(app.functions.handler.__module__)"
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code, made.path], capture_output=True, text=True, check=False
+        [sys.executable, "-I", "-S", "-c", code, package.path], capture_output=True, text=True, check=False
     )
     assert (done.stdout, done.stderr) == ("workbench.light.functions.handling\n", "")
 

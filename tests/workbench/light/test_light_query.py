@@ -115,7 +115,7 @@ def test_a_cold_query_imports_neither_pyiceberg_nor_spark(own):
     code = (
         "import sys; from workbench import light; "
         f"print(light.query({own[0]!r}, 'SELECT count(*) AS n FROM n.t').to_pylist(), "
-        "[name for name in ('pyiceberg', 'pyspark', 'pandas', 'sqlalchemy', 'boto3') if name in sys.modules])"
+        "[name for name in ('pyiceberg', 'pyspark', 'pandas', 'sqlalchemy', 'boto3', 'pydantic') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("[{'n': 2}] []\n", "")
@@ -154,7 +154,7 @@ def test_what_is_refused(own, sql, sentence):
         ("gone", "no tag, branch or time 'gone': it never had, or it was expired; there are first, main"),
         (5, "has no snapshot 5: it never had, or it was expired; it has 2, from 20"),
         ("2020-01-01", "has no snapshot of 2020-01-01T00:00:00.00:00 or before"),
-        (1.5, "at is 1.5, expected a snapshot's id, a tag, a branch or a time"),
+        (1.5, "at must be a snapshot's id, a tag, a branch or a time, found 1.5"),
     ],
 )
 def test_a_version_that_is_not_there(own, at, sentence):
