@@ -83,7 +83,7 @@ def load(connection: Connection, pointer: Pointer, at: int | str | datetime | No
         )
     snapshot_id = snapshot_at(metadata, at, pointer.table)
     schema = _schema(metadata, snapshot_id, at, pointer.table)
-    files = _files(connection, pointer, snapshot_id, _version(metadata, snapshot_id))
+    files = _files(connection, pointer, snapshot_id, _version(metadata, snapshot_id, schema))
     return Table(pointer, metadata, snapshot_id, schema, *files)
 
 
@@ -163,13 +163,11 @@ def _snapshots(metadata: Json) -> str:
 
 def _schema(metadata: Json, snapshot_id: int | None, at: object, table: str) -> Json:
     """Return the schema with which Spark reads a version: a branch has the table's, others their snapshot's."""
-    schemas = metadata.get("schemas") or [metadata["schema"]]
-    by_id = {schema.get("schema-id", 0): schema for schema in schemas}
-    own = by_id[metadata.get("current-schema-id", 0)]
+    own = _own_schema(metadata)
     if at is None or snapshot_id is None:
         return own
     snapshot = next(entry for entry in metadata["snapshots"] if entry["snapshot-id"] == snapshot_id)
-    of_snapshot = by_id.get(snapshot.get("schema-id"), own)
+    of_snapshot = _schemas(metadata).get(snapshot.get("schema-id"), own)
     reference = (metadata.get("refs") or {}).get(at, {}) if isinstance(at, str) else {}
     if reference.get("type") == "branch" and of_snapshot != own:
         raise ArgumentError(
@@ -177,6 +175,15 @@ def _schema(metadata: Json, snapshot_id: int | None, at: object, table: str) -> 
             f"the new one, DuckDB with that of the commit; ask Spark, or say at={snapshot_id}"
         )
     return of_snapshot
+
+
+def _schemas(metadata: Json) -> dict[int, Json]:
+    """Return the schemas of a table by their ids."""
+    return {schema.get("schema-id", 0): schema for schema in metadata.get("schemas") or [metadata["schema"]]}
+
+
+def _own_schema(metadata: Json) -> Json:
+    return _schemas(metadata)[metadata.get("current-schema-id", 0)]
 
 
 def _content(connection: Connection, pointer: Pointer) -> bytes:
@@ -215,12 +222,13 @@ def names(fields: Iterable[Json]) -> Iterator[str]:
 def scan(table: Table) -> str:
     """Return the call by which DuckDB reads a table at its version."""
     location = engine.literal(table.pointer.location)
-    return f"iceberg_scan({location}{_version(table.metadata, table.snapshot_id)})"
+    return f"iceberg_scan({location}{_version(table.metadata, table.snapshot_id, table.schema)})"
 
 
-def _version(metadata: Json, snapshot_id: int | None) -> str:
+def _version(metadata: Json, snapshot_id: int | None, schema: Json) -> str:
     # without an id DuckDB reads the main branch, with the table's own schema as Spark does
-    return "" if snapshot_id == current_id(metadata) else f", snapshot_from_id={snapshot_id}"
+    current = snapshot_id == current_id(metadata) and schema == _own_schema(metadata)
+    return "" if current else f", snapshot_from_id={snapshot_id}"
 
 
 def _files(

@@ -190,6 +190,18 @@ def test_a_branch_behind_a_change_of_the_schema(own):
         light.query(properties, "SELECT * FROM n.t", at="side")
 
 
+def test_a_snapshot_has_the_schema_of_its_commit(own):
+    """As in Spark: also the last one, where the table's schema changed since."""
+    properties, table = own
+    with table.update_schema() as update:
+        update.rename_column("name", "label")
+    for sql, at in (
+        ("SELECT label FROM n.t", None),
+        ("SELECT name FROM n.t", table.current_snapshot().snapshot_id),
+    ):
+        assert light.query(properties, f"{sql} WHERE id = 1", at=at).num_rows == 1
+
+
 def test_a_moved_warehouse(own):
     properties, table = own
     place = Path(table.location().removeprefix("file://"))
