@@ -1,7 +1,8 @@
 """Where engines differ from Spark on a table: each difference found in the table itself, before anything is read.
 
-A range over NaN is one of them though every engine computes it alike: Spark passes over files and row groups whose
-bounds rule the range out, and bounds leave NaN out (apache/iceberg issue 9130).
+Two of them are comparisons that every engine computes alike, because Spark passes over files and row groups whose
+bounds rule the comparison out: bounds leave NaN out (apache/iceberg issue 9130), and Iceberg compares UUIDs in
+another order than that of the bounds (issue 14216).
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -18,7 +19,7 @@ Reasons = Iterator[str]
 def duckdb(connection: Connection, table: Table, statement: Statement) -> Reasons:
     """Yield the reasons for which DuckDB does not answer a statement as Spark does; none where it does."""
     yield from _formats(table, {"PARQUET", "PUFFIN"})
-    yield from _nans(connection, table, statement)
+    yield from _compared(connection, table, statement)
 
 
 def pyiceberg(connection: Connection, table: Table, statement: Statement) -> Reasons:
@@ -26,14 +27,14 @@ def pyiceberg(connection: Connection, table: Table, statement: Statement) -> Rea
     yield from _formats(table, {"PARQUET", "ORC", "PUFFIN"})
     yield from _equality_deletes(table)
     yield from _null_lists(connection, table)
-    yield from _nans(connection, table, statement)
+    yield from _compared(connection, table, statement)
 
 
 def polars(connection: Connection, table: Table, statement: Statement) -> Reasons:
     """Yield the reasons for which Polars does not, with its native reader."""
     yield from _formats(table, {"PARQUET", "PUFFIN"})
     yield from _equality_deletes(table)
-    yield from _nans(connection, table, statement)
+    yield from _compared(connection, table, statement)
 
 
 def datafusion(connection: Connection, table: Table, statement: Statement) -> Reasons:
@@ -41,7 +42,7 @@ def datafusion(connection: Connection, table: Table, statement: Statement) -> Re
     yield from _formats(table, {"PARQUET"})
     yield from _grown_structs(table)
     yield from _schema_ahead(table)
-    yield from _nans(connection, table, statement)
+    yield from _compared(connection, table, statement)
 
 
 RULES: Mapping[str, Callable[[Connection, Table, Statement], Reasons]] = {
@@ -118,14 +119,21 @@ def _structs_of(number: int, name: str, kind: Json) -> Iterator[tuple[int, tuple
             yield from _structs_of(kind[f"{part}-id"], f"{name}.{part}", kind[part])
 
 
-def _nans(connection: Connection, table: Table, statement: Statement) -> Reasons:
-    """Find columns with NaN that a statement compares."""
-    for path, number in _floats(table.schema["fields"]):
+def _compared(connection: Connection, table: Table, statement: Statement) -> Reasons:
+    """Find columns that a statement compares and that Spark compares otherwise by the bounds of files."""
+    for path, number, kind in _leaves(table.schema["fields"]):
         parts = {part.lower() for part in path}
         if not (parts & statement.compared or (statement.renames and (parts | {"*"}) & statement.columns)):
             continue
         column = ".".join(path)
-        if any(_formats(table, {"PARQUET", "PUFFIN"})):
+        if kind == "uuid":
+            yield (
+                f"its column {column} is a UUID and the statement compares it: Iceberg orders UUIDs otherwise "
+                "than the bounds of files, so Spark passes over rows"
+            )
+        elif kind not in FLOATS:
+            continue
+        elif any(_formats(table, {"PARQUET", "PUFFIN"})):
             yield f"its column {column}, which the statement compares, may hold NaN"
         elif not _without_nan(connection, table, number) and _holds(
             connection, table, f"isnan({'.'.join(map(engine.quoted, path))})"
@@ -136,14 +144,14 @@ def _nans(connection: Connection, table: Table, statement: Statement) -> Reasons
             )
 
 
-def _floats(fields: Iterable[Json], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], int]]:
-    """Yield the path and id of each floating-point column; inside lists and maps there are no bounds."""
+def _leaves(fields: Iterable[Json], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], int, str]]:
+    """Yield the path, id and type of each column that has bounds; inside lists and maps there are none."""
     for field in fields:
         path = (*above, field["name"])
         if isinstance(field["type"], Mapping):
-            yield from _floats(field["type"].get("fields", ()), path)
-        elif field["type"] in FLOATS:
-            yield path, field["id"]
+            yield from _leaves(field["type"].get("fields", ()), path)
+        else:
+            yield path, field["id"], field["type"]
 
 
 def _without_nan(connection: Connection, table: Table, number: int) -> bool:
