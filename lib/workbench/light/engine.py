@@ -35,7 +35,7 @@ _turn = threading.Lock()
 
 @contextmanager
 def connection(storage: Mapping[str, str] | None, *, alone: bool = False) -> Iterator[Connection]:
-    """Give a connection whose names are its own: what is made in it is gone behind the block.
+    """Open a connection whose names are its own: what it creates is gone after the block.
 
     Args:
         storage: properties by which files in S3 are read, as PyIceberg has them; None for files of this machine.

@@ -87,17 +87,18 @@ def test_what_was_rolled_back_is_written_again(lake, table):
 )
 def test_a_writer_that_dies_or_is_not_told(lake, table, writers, fault, code, repeated):
     """It is called again, as a queue does."""
-    ((said, ended),) = writers(lake, "n.t", [{"rows": rows(1, 2), "ids": "a"}], fault=fault)
-    assert (ended, said) == (code, [[2, []]] if fault == "answer lost" else [])
+    ((answers, code_of_writer),) = writers(lake, "n.t", [{"rows": rows(1, 2), "ids": "a"}], fault=fault)
+    assert (code_of_writer, answers) == (code, [[2, []]] if fault == "answer lost" else [])
     assert light.append(lake, "n.t", rows(1, 2), ids="a").repeated == tuple(repeated)
     assert ids_in(lake) == [1, 2]
 
 
+@pytest.mark.proof("test_four_at_once_make_the_table_and_write_a_message_once has the same race")
 def test_the_same_messages_to_four_at_once(lake, table, writers):
     calls = [{"rows": rows(2 * n, 2 * n + 1), "ids": f"m{n}"} for n in range(4)]
     ended = writers(lake, "n.t", *(calls[n:] + calls[:n] for n in range(4)))
     assert [code for _, code in ended] == [0, 0, 0, 0]
-    assert sum(written for said, _ in ended for written, _ in said) == 8
+    assert sum(written for answers, _ in ended for written, _ in answers) == 8
     assert ids_in(lake) == list(range(8))
 
 
@@ -224,8 +225,8 @@ def test_files_are_slices_of_sorted_rows(lake):
             len({(repr(row["p"]), row["at"] and row["at"].date(), row["s"] and row["s"][0]) for row in stored})
             == 1
         )
-    found = light.query(lake, "SELECT * FROM n.t ORDER BY id").to_pylist()
-    assert [tuple(map(repr, row.values())) for row in found] == [tuple(map(repr, row)) for row in values]
+    stored = light.query(lake, "SELECT * FROM n.t ORDER BY id").to_pylist()
+    assert [tuple(map(repr, row.values())) for row in stored] == [tuple(map(repr, row)) for row in values]
 
 
 def test_files_are_no_larger_than_asked(lake, table):

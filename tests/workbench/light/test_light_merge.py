@@ -4,7 +4,7 @@ import pyarrow as pa
 import pyarrow.parquet
 import pytest
 from conftest import PROVE
-from light_cases import own_lake
+from light_cases import own_lake, rest
 from light_child import writers
 from pyiceberg.catalog import load_catalog
 from pyiceberg.transforms import IdentityTransform
@@ -13,14 +13,6 @@ from workbench import light
 
 SCHEMA = pa.schema([("k", pa.int64()), ("part", pa.string()), ("v", pa.string())])
 EACH = 50 if PROVE else 1  # merges of each of four processes
-
-
-@pytest.fixture(scope="module")
-def rest():
-    from workbench_standins import s3
-
-    with s3.serve() as server:
-        yield {"name": "lake"} | server.properties("rest")
 
 
 @pytest.fixture(params=["sql", "rest"])

@@ -12,7 +12,7 @@ import light_cases
 import pyarrow as pa
 import pytest
 from conftest import ENVIRONMENT
-from light_cases import cases, lake, own_lake, rows, sparks
+from light_cases import cases, lake, own_lake, rest, rows, sparks
 from pyiceberg.catalog import load_catalog
 
 from workbench import light, session
@@ -21,7 +21,7 @@ from workbench.light import engine
 REFUSED = {"avro": "AVRO", "orc": "ORC"}
 
 
-def made(folder):
+def small_lake(folder):
     """A lake without Spark: table n.t with two snapshots of one row each."""
     properties = own_lake(folder)
     catalog = light.catalogs.load(properties)
@@ -34,7 +34,7 @@ def made(folder):
 
 @pytest.fixture
 def own(tmp_path):
-    return made(tmp_path)
+    return small_lake(tmp_path)
 
 
 @pytest.mark.parametrize("case", [make.__name__ for make in light_cases.ALL])
@@ -94,21 +94,17 @@ def test_the_catalogs_pointer_is_read_and_not_the_newest_file(own):
     assert light.query(properties, "SELECT count(*) AS n FROM n.t").to_pylist() == [{"n": 2}]
 
 
-def test_a_rest_catalog_and_its_storage():
-    from workbench_standins import s3
-
-    with s3.serve() as server:
-        properties = {"name": "lake"} | server.properties("rest")
-        catalog = load_catalog(**properties)
-        catalog.create_namespace("n")
-        table = catalog.create_table("n.t", pa.schema([("id", pa.int64())]))
-        table.append(pa.table({"id": [1, 2, 3]}))
-        for given in (properties, catalog):
-            assert light.query(given, "SELECT sum(id) AS s FROM lake.n.t").to_pylist() == [{"s": 6}]
-        with pytest.raises(ValueError, match=r"table n\.u is not in the catalog; there are n\.t$"):
-            light.query(properties, "SELECT * FROM n.u")
-        with pytest.raises(ValueError, match="answers 40[0-9]"):
-            light.query(properties | {"credential": "nobody:nothing"}, "SELECT * FROM n.t")
+def test_a_rest_catalog_and_its_storage(rest):
+    catalog = load_catalog(**rest)
+    catalog.create_namespace("asked")
+    table = catalog.create_table("asked.t", pa.schema([("id", pa.int64())]))
+    table.append(pa.table({"id": [1, 2, 3]}))
+    for given in (rest, catalog):
+        assert light.query(given, "SELECT sum(id) AS s FROM lake.asked.t").to_pylist() == [{"s": 6}]
+    with pytest.raises(ValueError, match=r"table asked\.u is not in the catalog; there are asked\.t$"):
+        light.query(rest, "SELECT * FROM asked.u")
+    with pytest.raises(ValueError, match="answers 40[0-9]"):
+        light.query(rest | {"credential": "nobody:nothing"}, "SELECT * FROM asked.t")
 
 
 def test_a_cold_query_imports_neither_pyiceberg_nor_spark(own):
