@@ -91,16 +91,6 @@ def each(name: str, values: Any, kind: Any, what: str) -> tuple[Any, ...]:
     return values
 
 
-def flag(name: str, value: Any) -> None:
-    """Refuse what is neither True nor False: the text "false" would count as True.
-
-    Raises:
-        ValueError: with the argument and its value.
-    """
-    if not isinstance(value, bool):
-        raise ArgumentError(f"{name} is {value!r}, expected True or False")
-
-
 def number(name: str, value: Any, least: float = 0, *, endless: bool = False) -> None:
     """Refuse what is not a number of at least `least`; infinity is accepted only where `endless` says so.
 
@@ -120,16 +110,6 @@ def text(name: str, value: Any, what: str) -> None:
     """
     if not isinstance(value, str) or not value:
         raise ArgumentError(f"{name} is {value!r}, expected {what}")
-
-
-def function(name: str, value: Any, what: str) -> None:
-    """Refuse what cannot be called, such as the result of a function that was called already.
-
-    Raises:
-        ValueError: with the argument, its type and what was expected.
-    """
-    if not callable(value):
-        raise ArgumentError(f"{name} is {type(value).__name__}, expected {what}")
 
 
 def entries(name: str, mapping: Any, what: str) -> dict[str, str]:

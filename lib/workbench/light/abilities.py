@@ -1,10 +1,13 @@
 """Which engines answer a question from a table as Spark does, and why the others do not."""
 
 import importlib.metadata
-from typing import Any
+from collections.abc import Iterator
+from datetime import datetime
 
 from workbench._base import identifiers
-from workbench.light import limits, querying
+from workbench._base.door import checked
+from workbench.light import engine, limits, querying
+from workbench.light.typing import Catalog
 
 PACKAGES = {"duckdb": "duckdb", "pyiceberg": "pyiceberg", "polars": "polars", "datafusion": "datafusion"}
 # the DataFusion that pyiceberg-core is built with: one of another major version ends the process with it
@@ -12,7 +15,10 @@ PACKAGES = {"duckdb": "duckdb", "pyiceberg": "pyiceberg", "polars": "polars", "d
 DATAFUSION = {"0.10": "53"}
 
 
-def able(catalog: Any, table: str, sql: str | None = None, *, at: Any = None) -> dict[str, tuple[str, ...]]:
+@checked
+def able(
+    catalog: Catalog, table: str, sql: str | None = None, *, at: int | str | datetime | None = None
+) -> dict[str, tuple[str, ...]]:
     """Say which engines answer a statement as Spark does, by what the table's metadata and values are.
 
     Args:
@@ -29,30 +35,30 @@ def able(catalog: Any, table: str, sql: str | None = None, *, at: Any = None) ->
         ValueError: the statement is not one SELECT that reads the table, or there is no such table or version.
     """
     parts = identifiers.parts(table)
-    sql = sql or f"SELECT * FROM {'.'.join(map(querying.engine.quoted, parts))}"
+    sql = sql or f"SELECT * FROM {'.'.join(map(engine.quoted, parts))}"
     with querying.opened(catalog, sql, at=at) as (connection, statement, tables):
         querying.require(parts, tables)
-        reasons = {"spark": ()}
-        for engine, rules in limits.RULES.items():
+        reasons: dict[str, tuple[str, ...]] = {"spark": ()}
+        for name, rules in limits.RULES.items():
             refusals = [
                 f"{read.pointer.table}: {reason}" if len(tables) > 1 else reason
                 for read in tables.values()
                 for reason in rules(connection, read, statement)
             ]
-            reasons[engine] = tuple([*_missing(engine), *refusals])
+            reasons[name] = (*_missing(name), *refusals)
     return reasons
 
 
-def _missing(engine):
-    """Give the reason for which an engine cannot be used in this process at all."""
-    if (version := _version(PACKAGES[engine])) is None:
-        yield f"{PACKAGES[engine]} is not installed"
-    elif engine == "datafusion":
+def _missing(name: str) -> Iterator[str]:
+    """Yield the reason for which an engine cannot be used in this process at all."""
+    if (version := _version(PACKAGES[name])) is None:
+        yield f"{PACKAGES[name]} is not installed"
+    elif name == "datafusion":
         yield from mismatch(version, _version("pyiceberg-core"))
 
 
 def mismatch(datafusion: str, core: str | None) -> list[str]:
-    """Say why a DataFusion does not go with a pyiceberg-core; nothing where it does.
+    """Return why a DataFusion and a pyiceberg-core cannot be used together; nothing where they can.
 
     Args:
         datafusion: its version.
@@ -73,7 +79,7 @@ def mismatch(datafusion: str, core: str | None) -> list[str]:
     return []
 
 
-def _version(package):
+def _version(package: str) -> str | None:
     try:
         return importlib.metadata.version(package)
     except importlib.metadata.PackageNotFoundError:

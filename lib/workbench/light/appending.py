@@ -7,13 +7,21 @@ at once: the rows are there once.
 
 import json
 import uuid
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Annotated
 
+from annotated_types import Ge
+
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench.light import slices, writing
+from workbench.light.typing import ArrowTable, Catalog, IcebergTable, Rows
+
+if TYPE_CHECKING:
+    from pyiceberg.table.snapshots import Snapshot
 
 KEY = "workbench.light.ids"  # stored in users' tables
 LONGEST = 200  # characters of an id
@@ -42,15 +50,16 @@ class Append:
     tries: int
 
 
+@checked
 def append(
-    catalog: Any,
+    catalog: Catalog,
     table: str,
-    rows: Any,
+    rows: Rows,
     *,
     ids: str | Sequence[str] | None = None,
     since: datetime | None = None,
     id_column: str | None = None,
-    tries: int = writing.TRIES,
+    tries: Annotated[int, Ge(1)] = writing.TRIES,
 ) -> Append:
     """Append rows to a table, those of an id once however often it is called and whoever else writes.
 
@@ -80,14 +89,15 @@ def append(
     from pyiceberg.exceptions import CommitFailedException
 
     loaded = writing.load(catalog, table)
-    rows = slices.fit(loaded, rows)
-    id_column = _column(loaded, table, id_column)
+    arrow = slices.fit(loaded, rows)
+    _check_column(loaded, table, id_column)
     if ids is None:
         ids, since, id_column = uuid.uuid4().hex, datetime.max.replace(tzinfo=UTC), None
-    ids = _ids(ids, len(rows))
-    if since is not None and (not isinstance(since, datetime) or since.tzinfo is None):
-        raise ArgumentError(f"since is {since!r}, expected a datetime with its time zone")
-    prepared, begun = writing.Prepared(), {}
+    of_rows = _ids(ids, len(arrow))
+    if since is not None and since.tzinfo is None:
+        raise ArgumentError(f"since must be a datetime with its time zone, found {since!r}")
+    prepared = writing.Prepared()
+    begun: dict[int, Append] = {}  # by the id of its snapshot
     try:
         for attempt in writing.attempts(tries):
             with attempt:
@@ -95,15 +105,15 @@ def append(
                 loaded.refresh()
                 if arrived := _arrived(loaded, begun):
                     return replace(arrived, tries=number)
-                present = _present(loaded, set(ids), since, id_column)
-                kept = _without(rows, ids, present)
-                if not len(kept):
+                present = _present(loaded, set(of_rows), since, id_column)
+                new = _without(arrow, of_rows, present)
+                if not len(new):
                     prepared.discard()
                     return Append(0, tuple(sorted(present)), None, number)
                 change = writing.begin(
-                    loaded, prepared.files(loaded, kept), {KEY: json.dumps(sorted(set(ids) - present))}
+                    loaded, prepared.files(loaded, new), {KEY: json.dumps(sorted(set(of_rows) - present))}
                 )
-                begun[change.snapshot_id] = Append(len(kept), tuple(sorted(present)), change.snapshot_id, number)
+                begun[change.snapshot_id] = Append(len(new), tuple(sorted(present)), change.snapshot_id, number)
                 change.commit()
                 return begun[change.snapshot_id]
     except CommitFailedException:
@@ -115,12 +125,12 @@ def append(
     raise AssertionError("attempts end by a return or an error")
 
 
-def _arrived(loaded, begun):
+def _arrived(loaded: IcebergTable, begun: Mapping[int, Append]) -> Append | None:
     """Return the append that is in the table after all, of those that were begun."""
     return next((done for snapshot_id, done in begun.items() if loaded.snapshot_by_id(snapshot_id)), None)
 
 
-def _ids(ids, count):
+def _ids(ids: str | Sequence[str], count: int) -> list[str]:
     """Return the id of each row."""
     of_rows = [ids] * count if isinstance(ids, str) else list(ids)
     if len(of_rows) != count:
@@ -134,7 +144,7 @@ def _ids(ids, count):
     return of_rows
 
 
-def checked_id(id: Any) -> str:
+def checked_id(id: object) -> str:
     """Return an id.
 
     Raises:
@@ -145,23 +155,22 @@ def checked_id(id: Any) -> str:
     return id
 
 
-def _column(loaded, table, name):
+def _check_column(loaded: IcebergTable, table: str, name: str | None) -> None:
     if name is not None and name not in (names := loaded.schema().as_arrow().names):
         raise ArgumentError(f"id_column is {name!r}, which is not a column of {table}; it has {', '.join(names)}")
-    return name
 
 
-def _without(rows, ids, present):
+def _without(rows: ArrowTable, ids: Sequence[str], present: AbstractSet[str]) -> ArrowTable:
     import pyarrow as pa
 
     return rows.filter(pa.array([id not in present for id in ids], pa.bool_())) if present else rows
 
 
-def _present(loaded, ids, since, id_column):
+def _present(loaded: IcebergTable, ids: set[str], since: datetime | None, id_column: str | None) -> set[str]:
     """Return those of some ids whose rows are in the table, by the snapshots that lead to its current one."""
     present, snapshot = set(), loaded.current_snapshot()
     while snapshot is not None:
-        present |= ids.intersection(json.loads(snapshot.summary.additional_properties.get(KEY, "[]")))
+        present |= ids.intersection(json.loads(_summary(snapshot).get(KEY, "[]")))
         if present == ids or _first(snapshot):
             return present
         oldest, snapshot = snapshot, loaded.snapshot_by_id(snapshot.parent_snapshot_id or 0)
@@ -179,18 +188,25 @@ def _present(loaded, ids, since, id_column):
     return present | _in_column(loaded, id_column, ids - present)
 
 
-def _first(snapshot):
+def _first(snapshot: "Snapshot") -> bool:
     """Say whether nothing was written before a snapshot; one whose parent PyIceberg expired has no parent, too."""
     if snapshot.parent_snapshot_id is not None:
         return False
-    summary = snapshot.summary.additional_properties
+    summary = _summary(snapshot)
     whole = all(
         summary.get(f"total-{what}") == summary.get(f"added-{what}", "0") for what in ("records", "data-files")
     )
-    return snapshot.sequence_number == 1 or (snapshot.summary.operation.value == "append" and whole)
+    return snapshot.sequence_number == 1 or (summary.get("operation") == "append" and whole)
 
 
-def _in_column(loaded, column, ids):
+def _summary(snapshot: "Snapshot") -> Mapping[str, str]:
+    """Return a snapshot's summary with its operation; version 1 of the format does without."""
+    summary = snapshot.summary
+    return {} if summary is None else {"operation": summary.operation.value} | summary.additional_properties
+
+
+def _in_column(loaded: IcebergTable, column: str, ids: set[str]) -> set[str]:
     from pyiceberg.expressions import In
 
-    return set(loaded.scan(row_filter=In(column, ids), selected_fields=(column,)).to_arrow()[column].to_pylist())
+    condition = In(column, ids)  # type: ignore[call-arg, arg-type]  # mypy sees pydantic's __init__, not its own
+    return set(loaded.scan(row_filter=condition, selected_fields=(column,)).to_arrow()[column].to_pylist())

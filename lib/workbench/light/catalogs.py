@@ -14,8 +14,10 @@ from urllib.parse import quote, unquote
 from workbench._base import identifiers
 from workbench._base.errors import ArgumentError
 from workbench.light import rest
+from workbench.light.typing import Catalog, IcebergCatalog, IcebergTable
 
 SHOWN = 20  # tables that a refusal lists
+Parts = tuple[str, ...]  # of a table's name
 
 
 @dataclass(frozen=True)
@@ -33,7 +35,7 @@ class Pointer:
     storage: dict[str, str] = field(repr=False)
 
 
-def pointer(catalog: Any, parts: tuple[str, ...]) -> Pointer:
+def pointer(catalog: Catalog, parts: Parts) -> Pointer:
     """Ask a catalog where the current metadata of a table are.
 
     Args:
@@ -47,20 +49,28 @@ def pointer(catalog: Any, parts: tuple[str, ...]) -> Pointer:
         return _by_pyiceberg(catalog, parts)
     properties = {key: str(value) for key, value in catalog.items() if value is not None}
     name = properties.pop("name", None)
-    names = parts[1:] if len(parts) > 2 and parts[0] == name else parts
+    names = within(name, parts)
     kind = _kind(properties)
     location, storage = {"sql": _sqlite, "rest": _rest, "glue": _glue}[kind](properties, name, names)
     return Pointer(identifiers.spelled(names), location, properties | storage)
 
 
-def name(catalog: Any) -> str | None:
-    """Return the name of a catalog, or None where its properties have none."""
-    return catalog.get("name") if isinstance(catalog, Mapping) else catalog.name
+def within(name: str | None, parts: Parts) -> Parts:
+    """Return the parts of a table's name without the catalog's own name, which may stand in front of them."""
+    return parts[1:] if len(parts) > 2 and parts[0] == name else parts
 
 
-def load(catalog: Any) -> Any:
-    """Return PyIceberg's Catalog of properties; one that is given as it is."""
+def load(catalog: Catalog) -> IcebergCatalog:
+    """Return PyIceberg's Catalog of some properties; a Catalog is returned as it is.
+
+    Raises:
+        ValueError: it is neither.
+    """
     if not isinstance(catalog, Mapping):
+        if not hasattr(catalog, "load_table"):
+            raise ArgumentError(
+                f"catalog is {type(catalog).__name__}, expected PyIceberg's Catalog or a dict of its properties"
+            )
         return catalog
     from pyiceberg.catalog import load_catalog
 
@@ -68,7 +78,7 @@ def load(catalog: Any) -> Any:
     return load_catalog(catalog.get("name"), **properties)
 
 
-def _kind(properties):
+def _kind(properties: Mapping[str, str]) -> str:
     """Return the kind of a catalog, from its type or, as PyIceberg does, from its address."""
     uri = properties.get("uri", "")
     kind = properties.get("type") or next(
@@ -84,7 +94,7 @@ def _kind(properties):
     return kind
 
 
-def _sqlite(properties, catalog_name, parts):
+def _sqlite(properties: Mapping[str, str], catalog_name: str | None, parts: Parts) -> tuple[str, dict[str, str]]:
     path = Path(unquote(properties["uri"].removeprefix("sqlite:///").partition("?")[0]))
     if not path.is_file():
         raise ArgumentError(f"the catalog's database {path} is not there")
@@ -106,7 +116,7 @@ def _sqlite(properties, catalog_name, parts):
     raise unknown(parts, [f"{row['table_namespace']}.{row['table_name']}" for row in own])
 
 
-def _rest(properties, _name, parts):
+def _rest(properties: Mapping[str, str], _name: str | None, parts: Parts) -> tuple[str, dict[str, str]]:
     server = rest.Server(properties)
     answer = server.table(parts)
     if answer is None:
@@ -120,26 +130,28 @@ def _rest(properties, _name, parts):
     return location, server.overrides | (answer.get("config") or {}) | vended
 
 
-def _vended(answer, location):
+def _vended(answer: Mapping[str, Any], location: str) -> dict[str, str]:
     """Return the keys that a catalog lends for a location: those of the longest prefix."""
     lent = [entry for entry in answer.get("storage-credentials") or () if location.startswith(entry["prefix"])]
-    return max(lent, key=lambda entry: len(entry["prefix"]), default={}).get("config", {})
+    return max(lent, key=lambda entry: len(entry["prefix"])).get("config", {}) if lent else {}
 
 
-def _glue(properties, _name, parts):
+def _glue(properties: Mapping[str, str], _name: str | None, parts: Parts) -> tuple[str, dict[str, str]]:
     import boto3
 
     if len(parts) != 2:
         raise ArgumentError(f"a table of Glue has the name database.table, found {identifiers.spelled(parts)}")
-    names = {"region_name": ("glue.region", "client.region"), "endpoint_url": ("glue.endpoint",)}
-    names |= {"aws_access_key_id": ("glue.access-key-id", "client.access-key-id")}
-    names |= {"aws_secret_access_key": ("glue.secret-access-key", "client.secret-access-key")}
-    names |= {"aws_session_token": ("glue.session-token", "client.session-token")}
-    given = {
-        key: next((properties[alias] for alias in keys if alias in properties), None)
-        for key, keys in names.items()
+    aliases: dict[str, tuple[str, ...]] = {
+        "region_name": ("glue.region", "client.region"),
+        "endpoint_url": ("glue.endpoint",),
     }
-    client = boto3.client("glue", **given)
+    for key in ("access-key-id", "secret-access-key", "session-token"):
+        aliases[f"aws_{key.replace('-', '_')}"] = (f"glue.{key}", f"client.{key}")
+    options = {
+        argument: next((properties[key] for key in keys if key in properties), None)
+        for argument, keys in aliases.items()
+    }
+    client = boto3.client("glue", **options)
     owner = {"CatalogId": properties["glue.id"]} if "glue.id" in properties else {}
     try:
         table = client.get_table(DatabaseName=parts[0], Name=parts[1], **owner)["Table"]
@@ -152,7 +164,7 @@ def _glue(properties, _name, parts):
     return location, {}
 
 
-def _glue_tables(client, database, owner):
+def _glue_tables(client: Any, database: str, owner: Mapping[str, str]) -> list[str]:
     try:
         listed = client.get_tables(DatabaseName=database, MaxResults=SHOWN, **owner)["TableList"]
     except client.exceptions.EntityNotFoundException:
@@ -160,25 +172,29 @@ def _glue_tables(client, database, owner):
     return [f"{database}.{table['Name']}" for table in listed]
 
 
-def _by_pyiceberg(catalog, parts):
+def _by_pyiceberg(catalog: IcebergCatalog, parts: Parts) -> Pointer:
+    table = table_of(catalog, parts)
+    name = identifiers.spelled(within(load(catalog).name, parts))
+    return Pointer(name, table.metadata_location, dict(catalog.properties) | dict(table.io.properties))
+
+
+def table_of(catalog: Catalog, parts: Parts) -> IcebergTable:
+    """Load a table by PyIceberg.
+
+    Raises:
+        ValueError: there is no such table; the message lists those of its namespace.
+    """
     from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
 
-    if not hasattr(catalog, "load_table"):
-        raise ArgumentError(
-            f"catalog is {type(catalog).__name__}, expected PyIceberg's Catalog or a dict of its properties"
-        )
-    names = parts[1:] if len(parts) > 2 and parts[0] == catalog.name else parts
+    loaded = load(catalog)
+    names = within(loaded.name, parts)
     try:
-        table = catalog.load_table(names)
+        return loaded.load_table(names)
     except (NoSuchTableError, NoSuchNamespaceError):
-        raise unknown(parts, listed(catalog, names[:-1])) from None
-    return Pointer(
-        identifiers.spelled(names), table.metadata_location, dict(catalog.properties) | dict(table.io.properties)
-    )
+        raise unknown(parts, _listed(loaded, names[:-1])) from None
 
 
-def listed(catalog: Any, namespace: tuple[str, ...]) -> list[str]:
-    """List the tables of a namespace by PyIceberg's Catalog; none where it is not there."""
+def _listed(catalog: IcebergCatalog, namespace: Parts) -> list[str]:
     from pyiceberg.exceptions import NoSuchNamespaceError
 
     try:
@@ -187,7 +203,7 @@ def listed(catalog: Any, namespace: tuple[str, ...]) -> list[str]:
         return []
 
 
-def unknown(parts: tuple[str, ...], names: list[str]) -> ValueError:
+def unknown(parts: Parts, names: list[str]) -> ArgumentError:
     """Return the refusal of a table that is not there, with those that are."""
     names = sorted(names)
     more = f" and {len(names) - SHOWN} more" if len(names) > SHOWN else ""

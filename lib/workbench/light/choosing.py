@@ -2,10 +2,17 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from datetime import datetime
+from typing import Annotated, NamedTuple
 
-from workbench._base import arguments, identifiers
+from annotated_types import Ge
+
+from workbench._base import identifiers
+from workbench._base.door import checked
 from workbench.light import engine, limits, querying
+from workbench.light.metadata import Table
+from workbench.light.statements import Statement
+from workbench.light.typing import Catalog, Connection, Json
 
 
 class Rate(NamedTuple):
@@ -38,14 +45,15 @@ class Choice:
     refused: Mapping[str, tuple[str, ...]]
 
 
+@checked
 def choose(
-    catalog: Any,
+    catalog: Catalog,
     table: str,
     sql: str,
     *,
-    at: Any = None,
-    cores: int = 2,
-    spark_cores: int = 2,
+    at: int | str | datetime | None = None,
+    cores: Annotated[int, Ge(1)] = 2,
+    spark_cores: Annotated[int, Ge(1)] = 2,
     running: bool = False,
 ) -> Choice:
     """Choose the engine for a statement: DuckDB in this process, or Spark.
@@ -65,28 +73,25 @@ def choose(
     Raises:
         ValueError: as `able`; or a number of cores is not at least 1.
     """
-    arguments.whole("cores", cores, 1, "an engine has at least one")
-    arguments.whole("spark_cores", spark_cores, 1, "an engine has at least one")
-    arguments.flag("running", running)
     parts = identifiers.parts(table)
     with querying.opened(catalog, sql, at=at) as (connection, statement, tables):
         querying.require(parts, tables)
-        size = sum(_bytes(connection, read, statement) for read in tables.values())
+        size = sum(_bytes(connection, loaded, statement) for loaded in tables.values())
         reasons = tuple(
-            reason for read in tables.values() for reason in limits.duckdb(connection, read, statement)
+            reason for loaded in tables.values() for reason in limits.duckdb(connection, loaded, statement)
         )
     seconds = {"spark": _seconds(RATES["spark"], size, spark_cores, started=running)}
     if not reasons:
         seconds["duckdb"] = _seconds(RATES["duckdb"], size, cores)
-    soonest = min(seconds, key=seconds.get)
+    soonest = min(seconds, key=lambda name: seconds[name])
     return Choice(soonest, size, seconds, {"duckdb": reasons} if reasons else {})
 
 
-def _seconds(rate, size, cores, *, started=False):
+def _seconds(rate: Rate, size: int, cores: int, *, started: bool = False) -> float:
     return round((0 if started else rate.start_seconds) + rate.seconds_per_gb * size / 1e9 / cores, 2)
 
 
-def _bytes(connection, table, statement):
+def _bytes(connection: Connection, table: Table, statement: Statement) -> int:
     """Return the bytes of the columns that a statement names, and of all delete files."""
     named = [
         field
@@ -104,8 +109,8 @@ def _bytes(connection, table, statement):
     return total
 
 
-def _leaves(number, kind) -> Iterator[int]:
-    """Give the ids of the columns that a field is stored as."""
+def _leaves(number: int, kind: Json) -> Iterator[int]:
+    """Yield the ids of the columns that a field is stored as."""
     if not isinstance(kind, Mapping):
         yield number
         return

@@ -8,13 +8,13 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 from workbench._base.errors import ArgumentError
 from workbench.light import keys
+from workbench.light.typing import Connection
 
-OFFLINE = {
+OFFLINE: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
     "allow_community_extensions": False,
@@ -34,8 +34,8 @@ _turn = threading.Lock()
 
 
 @contextmanager
-def connection(storage: Mapping[str, str] | None, *, alone: bool = False) -> Iterator[Any]:
-    """Give a connection whose names are its own: what is made in it is gone behind the block.
+def connection(storage: Mapping[str, str] | None, *, alone: bool = False) -> Iterator[Connection]:
+    """Open a connection whose names are its own: what it creates is gone after the block.
 
     Args:
         storage: properties by which files in S3 are read, as PyIceberg has them; None for files of this machine.
@@ -53,11 +53,11 @@ def connection(storage: Mapping[str, str] | None, *, alone: bool = False) -> Ite
         else frozenset((key, value) for key, value in storage.items() if key.startswith(("s3.", "client.")))
     )
     if alone:
-        with instance.__wrapped__(settings, os.getpid()) as own:
-            yield own
+        with _opened(settings) as database:
+            yield database
         return
     with _turn:
-        cursor = instance(settings, os.getpid()).cursor()
+        cursor = _instance(settings, os.getpid()).cursor()
     own = f"query_{next(_numbers)}"
     try:
         cursor.execute(f"ATTACH ':memory:' AS {own}; USE {own}")
@@ -68,13 +68,13 @@ def connection(storage: Mapping[str, str] | None, *, alone: bool = False) -> Ite
 
 
 @lru_cache(INSTANCES)
-def instance(storage: frozenset[tuple[str, str]] | None, _process: int) -> Any:
-    """Return a DuckDB with the extensions, and with the keys of a storage where it has any.
+def _instance(storage: frozenset[tuple[str, str]] | None, _process: int) -> Connection:
+    """Return the DuckDB of a storage, opened once a process: a fork cannot use what its parent opened."""
+    return _opened(storage)
 
-    Args:
-        storage: the properties of `connection`.
-        _process: id of this process; a fork cannot use what its parent opened.
-    """
+
+def _opened(storage: frozenset[tuple[str, str]] | None) -> Connection:
+    """Return a new DuckDB with the extensions, and with the keys of a storage where it has any."""
     import duckdb
 
     opened = duckdb.connect(":memory:", config=OFFLINE)
@@ -99,12 +99,12 @@ def extension(name: str) -> str:
     import duckdb
 
     spec = importlib.util.find_spec(f"duckdb_extension_{name}")
-    if spec is None:
+    if spec is None or spec.origin is None:
         raise ArgumentError(f"duckdb-extension-{name} is not installed: pip install 'iceberg-workbench[light]'")
     folder = Path(spec.origin).parent / "extensions"
     path = folder / f"v{duckdb.__version__}" / f"{name}.duckdb_extension"
     if not path.is_file():
-        versions = ", ".join(sorted(made_for.name for made_for in folder.glob("v*"))) or "none"
+        versions = ", ".join(sorted(version.name for version in folder.glob("v*"))) or "none"
         raise ArgumentError(
             f"duckdb-extension-{name} is made for DuckDB {versions}, here is v{duckdb.__version__}: install it in "
             "the version of duckdb; no extension is fetched from a network"
@@ -122,7 +122,7 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
-def _secret(properties):
+def _secret(properties: Mapping[str, str]) -> str:
     """Return the statement that gives DuckDB the keys of a storage; it keeps them in memory only."""
     values = {"TYPE": "s3", "REGION": properties.get("s3.region") or properties.get("client.region")}
     if pair := keys.aws(properties, ("s3", "client")):

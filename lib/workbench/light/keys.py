@@ -14,7 +14,7 @@ class Keys(NamedTuple):
 
 
 def aws(properties: Mapping[str, str], prefixes: tuple[str, ...]) -> Keys | None:
-    """Return the keys by which a service is reached, or None where nobody has any.
+    """Return the keys by which a service is reached; None where there are none.
 
     Args:
         properties: of a catalog; `s3.access-key-id` and its like.

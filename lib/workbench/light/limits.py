@@ -1,67 +1,71 @@
 """Where engines differ from Spark on a table: each difference found in the table itself, before anything is read.
 
-A range over NaN is one of them though every engine computes it alike: Spark passes over files and row groups whose
-bounds rule the range out, and bounds leave NaN out (apache/iceberg issue 9130).
+Three of them are comparisons that every engine computes alike: Spark passes over files and row groups whose bounds
+rule the comparison out, and bounds leave NaN out (apache/iceberg issue 9130), Iceberg compares UUIDs in another
+order than that of the bounds (issue 14216), and takes -0.0 for less than 0.0, which is equal in SQL.
 """
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
 
 from workbench.light import engine, metadata
 from workbench.light.metadata import Table
 from workbench.light.statements import Statement
+from workbench.light.typing import Connection, Json
 
 FLOATS = ("float", "double")
+# as bounds have it, of 4 bytes in files that were written before a float became a double
+MINUS_ZERO = r"('\x00\x00\x00\x80'::BLOB, '\x00\x00\x00\x00\x00\x00\x00\x80'::BLOB)"
 Reasons = Iterator[str]
 
 
-def duckdb(connection: Any, table: Table, statement: Statement) -> Reasons:
-    """Give the reasons for which DuckDB does not answer a statement as Spark does; none where it does."""
+def duckdb(connection: Connection, table: Table, statement: Statement) -> Reasons:
+    """Yield the reasons for which DuckDB does not answer a statement as Spark does; none where it does."""
     yield from _formats(table, {"PARQUET", "PUFFIN"})
-    yield from _nans(connection, table, statement)
+    yield from _compared(connection, table, statement)
 
 
-def pyiceberg(connection: Any, table: Table, statement: Statement) -> Reasons:
-    """Give the reasons for which PyIceberg does not."""
+def pyiceberg(connection: Connection, table: Table, statement: Statement) -> Reasons:
+    """Yield the reasons for which PyIceberg does not."""
     yield from _formats(table, {"PARQUET", "ORC", "PUFFIN"})
     yield from _equality_deletes(table)
     yield from _null_lists(connection, table)
-    yield from _nans(connection, table, statement)
+    yield from _compared(connection, table, statement)
 
 
-def polars(connection: Any, table: Table, statement: Statement) -> Reasons:
-    """Give the reasons for which Polars does not, with its native reader."""
+def polars(connection: Connection, table: Table, statement: Statement) -> Reasons:
+    """Yield the reasons for which Polars does not, with its native reader."""
     yield from _formats(table, {"PARQUET", "PUFFIN"})
     yield from _equality_deletes(table)
-    yield from _nans(connection, table, statement)
+    yield from _compared(connection, table, statement)
 
 
-def datafusion(connection: Any, table: Table, statement: Statement) -> Reasons:
-    """Give the reasons for which DataFusion does not."""
+def datafusion(connection: Connection, table: Table, statement: Statement) -> Reasons:
+    """Yield the reasons for which DataFusion does not."""
     yield from _formats(table, {"PARQUET"})
     yield from _grown_structs(table)
     yield from _schema_ahead(table)
-    yield from _nans(connection, table, statement)
+    yield from _compared(connection, table, statement)
 
 
-RULES: Mapping[str, Callable[[Any, Table, Statement], Reasons]] = {
+RULES: Mapping[str, Callable[[Connection, Table, Statement], Reasons]] = {
     "duckdb": duckdb, "pyiceberg": pyiceberg, "polars": polars, "datafusion": datafusion,
 }  # fmt: skip
 
 
-def _formats(table, known):
+def _formats(table: Table, known: set[str]) -> Reasons:
     formats = {file_format for _, file_format in table.files} - known
     for name in sorted(formats):
         what = "deletes as vectors, in Puffin files" if name == "PUFFIN" else f"files in the format {name}"
         yield f"it has {what}"
 
 
-def _equality_deletes(table):
+def _equality_deletes(table: Table) -> Reasons:
     if any(content == "EQUALITY_DELETES" for content, _ in table.files):
         yield "it has deletes by equality"
 
 
-def _null_lists(connection, table):
+def _null_lists(connection: Connection, table: Table) -> Reasons:
     """Find null lists and maps of structs, which PyIceberg reads as empty ones (apache/iceberg-python 3833)."""
     readable = not any(_formats(table, {"PARQUET", "PUFFIN"}))
     for field in table.schema["fields"]:
@@ -72,7 +76,7 @@ def _null_lists(connection, table):
             yield f"a list or map of structs in its column {field['name']} is or may be null, and is read as empty"
 
 
-def _of_structs(kind, depth=0):
+def _of_structs(kind: Json, depth: int = 0) -> int | None:
     """Return how deep in a type a list or map of structs lies, 0 for the type itself; None without one."""
     if not isinstance(kind, Mapping):
         return None
@@ -83,7 +87,7 @@ def _of_structs(kind, depth=0):
     return next((deep for part in inner if (deep := _of_structs(part, depth + 1)) is not None), None)
 
 
-def _grown_structs(table):
+def _grown_structs(table: Table) -> Reasons:
     """Find structs that had fewer fields once, which DataFusion cannot read in older files."""
     now = dict(_structs(table.schema["fields"]))
     for schema in table.metadata.get("schemas", ()):
@@ -93,7 +97,7 @@ def _grown_structs(table):
                 return
 
 
-def _schema_ahead(table):
+def _schema_ahead(table: Table) -> Reasons:
     """Find a schema that is newer than the last commit, which DataFusion reads with the commit's."""
     snapshots = table.metadata.get("snapshots", ())
     written = [entry.get("schema-id") for entry in snapshots if entry["snapshot-id"] == table.snapshot_id]
@@ -101,12 +105,13 @@ def _schema_ahead(table):
         yield "its schema was changed after its last commit"
 
 
-def _structs(fields):
+def _structs(fields: Iterable[Json]) -> Iterator[tuple[int, tuple[str, set[int]]]]:
+    """Yield the id, name and fields' ids of each struct, at any depth."""
     for field in fields:
         yield from _structs_of(field["id"], field["name"], field["type"])
 
 
-def _structs_of(number, name, kind):
+def _structs_of(number: int, name: str, kind: Json) -> Iterator[tuple[int, tuple[str, set[int]]]]:
     if not isinstance(kind, Mapping):
         return
     if kind["type"] == "struct":
@@ -117,14 +122,21 @@ def _structs_of(number, name, kind):
             yield from _structs_of(kind[f"{part}-id"], f"{name}.{part}", kind[part])
 
 
-def _nans(connection, table, statement):
-    """Find columns with NaN that a statement compares."""
-    for path, number in _floats(table.schema["fields"]):
+def _compared(connection: Connection, table: Table, statement: Statement) -> Reasons:
+    """Find columns that a statement compares and that Spark compares otherwise by the bounds of files."""
+    for path, number, kind in _leaves(table.schema["fields"]):
         parts = {part.lower() for part in path}
         if not (parts & statement.compared or (statement.renames and (parts | {"*"}) & statement.columns)):
             continue
         column = ".".join(path)
-        if any(_formats(table, {"PARQUET", "PUFFIN"})):
+        if kind == "uuid":
+            yield (
+                f"its column {column} is a UUID and the statement compares it: Iceberg orders UUIDs otherwise "
+                "than the bounds of files, so Spark passes over rows"
+            )
+        elif kind not in FLOATS:
+            continue
+        elif any(_formats(table, {"PARQUET", "PUFFIN"})):
             yield f"its column {column}, which the statement compares, may hold NaN"
         elif not _without_nan(connection, table, number) and _holds(
             connection, table, f"isnan({'.'.join(map(engine.quoted, path))})"
@@ -133,19 +145,24 @@ def _nans(connection, table, statement):
                 f"its column {column} holds NaN and the statement compares it: bounds of files leave NaN out, and "
                 "readers use them differently"
             )
+        elif _ends_at_minus_zero(connection, table, number):
+            yield (
+                f"its column {column} has files whose greatest value is -0.0 and the statement compares it: Spark "
+                "takes that for less than 0 and passes over them"
+            )
 
 
-def _floats(fields, above=()):
-    """Give the path and id of each floating-point column; inside lists and maps there are no bounds."""
+def _leaves(fields: Iterable[Json], above: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], int, str]]:
+    """Yield the path, id and type of each column that has bounds; inside lists and maps there are none."""
     for field in fields:
         path = (*above, field["name"])
         if isinstance(field["type"], Mapping):
-            yield from _floats(field["type"].get("fields", ()), path)
-        elif field["type"] in FLOATS:
-            yield path, field["id"]
+            yield from _leaves(field["type"].get("fields", ()), path)
+        else:
+            yield path, field["id"], field["type"]
 
 
-def _without_nan(connection, table, number):
+def _without_nan(connection: Connection, table: Table, number: int) -> bool:
     """Say whether the manifests count no NaN in a column; not so where a file's writer did not count."""
     import duckdb as module
 
@@ -155,13 +172,25 @@ def _without_nan(connection, table, number):
     )
     for path in table.manifests:
         try:
-            if not connection.execute(counted.replace("$1", engine.literal(path))).fetchone()[0]:
+            if connection.execute(counted.replace("$1", engine.literal(path))).fetchall() != [(True,)]:
                 return False
         except module.BinderException:  # a writer that knows no such counts
             return False
     return True
 
 
-def _holds(connection, table, condition):
+def _ends_at_minus_zero(connection: Connection, table: Table, number: int) -> bool:
+    """Say whether -0.0 is the upper bound of a column in a file."""
+    import duckdb as module
+
+    bounded = f"WHERE status <> 2 AND data_file.upper_bounds[{number}] IN {MINUS_ZERO} LIMIT 1"
+    for path in table.manifests:
+        with suppress(module.BinderException):  # a writer that knows no bounds
+            if connection.execute(f"SELECT 1 FROM read_avro({engine.literal(path)}) {bounded}").fetchall():
+                return True
+    return False
+
+
+def _holds(connection: Connection, table: Table, condition: str) -> bool:
     """Say whether a row of a table meets a condition."""
     return bool(connection.execute(f"SELECT 1 FROM {metadata.scan(table)} WHERE {condition} LIMIT 1").fetchall())

@@ -1,17 +1,20 @@
 """Rows merged into a table by key: those that are there are replaced, the others added, in one commit."""
 
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 from urllib.parse import urlsplit
 
-from workbench._base import arguments
+from annotated_types import Ge
+
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench.light import abilities, engine, slices, writing
+from workbench.light.typing import ArrowTable, Catalog, Connection, IcebergTable, Rows
 
-_REFUSED = "409"  # a REST catalog's word for: somebody committed first; nothing was written
+_REFUSED = "409"  # by which a REST catalog says that somebody committed first; nothing was written
 
 
 @dataclass(frozen=True)
@@ -29,7 +32,15 @@ class Merge:
     tries: int
 
 
-def merge(catalog: Any, table: str, rows: Any, *, key: Sequence[str], tries: int = writing.TRIES) -> Merge:
+@checked
+def merge(
+    catalog: Catalog,
+    table: str,
+    rows: Rows,
+    *,
+    key: Sequence[str],
+    tries: Annotated[int, Ge(1)] = writing.TRIES,
+) -> Merge:
     """Merge rows into a table by key: a row of the same key is replaced, any other is added.
 
     In a REST catalog that lets in by a token DuckDB does it, which leaves delete files for what it replaces;
@@ -53,13 +64,13 @@ def merge(catalog: Any, table: str, rows: Any, *, key: Sequence[str], tries: int
             try; nothing was written.
     """
     loaded = writing.load(catalog, table)
-    rows = slices.fit(loaded, rows)
-    key = _key(rows, loaded, table, key)
+    arrow = slices.fit(loaded, rows)
+    _check_key(arrow, loaded, table, key)
     if not loaded.sort_order().is_unsorted:
         raise ArgumentError(
             f"{table} has a sort order, which a merge by DuckDB or PyIceberg does not keep; merge with Spark"
         )
-    if not len(rows):
+    if not len(arrow):
         return Merge(0, "none", 0)
     properties = loaded.catalog.properties
     by_token = properties.get("uri", "").startswith("http") and "rest.sigv4-enabled" not in properties
@@ -68,14 +79,13 @@ def merge(catalog: Any, table: str, rows: Any, *, key: Sequence[str], tries: int
         raise ArgumentError(
             f"{name} does not read {table} as Spark does, so it cannot merge into it: {reasons[0]}"
         )
-    return {"duckdb": _by_duckdb, "pyiceberg": _by_pyiceberg}[name](loaded, rows, key, tries)
+    return {"duckdb": _by_duckdb, "pyiceberg": _by_pyiceberg}[name](loaded, arrow, key, tries)
 
 
-def _key(rows, loaded, table, key):
+def _check_key(rows: ArrowTable, loaded: IcebergTable, table: str, key: Sequence[str]) -> None:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    key = arguments.texts("key", key, "columns")
     names = loaded.schema().as_arrow().names
     if not key or (unknown := [name for name in key if name not in names]):
         raise ArgumentError(
@@ -90,16 +100,13 @@ def _key(rows, loaded, table, key):
             raise ArgumentError(
                 f"the column {name} of the key is null in {rows.column(name).null_count} rows; it names no row"
             )
-    counts = rows.select(key).group_by(list(key)).aggregate([([], "count_all")])
-    twice = counts.filter(pc.greater(counts["count_all"], 1))
-    if len(twice):
-        raise ArgumentError(
-            f"the key {tuple(twice.select(key).to_pylist()[0].values())} is there twice; only one row can count"
-        )
-    return key
+    counts = rows.group_by(list(key)).aggregate([([], "count_all")])
+    repeated = counts.filter(pc.greater(counts["count_all"], 1)).select(list(key)).to_pylist()
+    if repeated:
+        raise ArgumentError(f"the key {tuple(repeated[0].values())} is there twice; only one row can count")
 
 
-def _by_pyiceberg(loaded, rows, key, tries):
+def _by_pyiceberg(loaded: IcebergTable, rows: ArrowTable, key: Sequence[str], tries: int) -> Merge:
     for attempt in writing.attempts(tries):
         with attempt:
             loaded.refresh()
@@ -109,7 +116,7 @@ def _by_pyiceberg(loaded, rows, key, tries):
     raise AssertionError("attempts end by a return or an error")
 
 
-def _by_duckdb(loaded, rows, key, tries):
+def _by_duckdb(loaded: IcebergTable, rows: ArrowTable, key: Sequence[str], tries: int) -> Merge:
     import duckdb
     import tenacity
 
@@ -125,13 +132,13 @@ def _by_duckdb(loaded, rows, key, tries):
         )
         for attempt in retrying:
             with attempt:
-                count = connection.execute(statement).fetchone()[0]
+                ((count,),) = connection.execute(statement).fetchall()
                 return Merge(count, "duckdb", attempt.retry_state.attempt_number)
     raise AssertionError("attempts end by a return or an error")
 
 
 @contextmanager
-def _attached(connection, target, properties):
+def _attached(connection: Connection, target: str, properties: Mapping[str, str]) -> Iterator[None]:
     connection.execute(_attach(target, properties))
     try:
         yield
@@ -139,19 +146,19 @@ def _attached(connection, target, properties):
         connection.execute(f"DETACH {target}")
 
 
-def _statement(loaded, target, rows, key):
+def _statement(loaded: IcebergTable, target: str, rows: ArrowTable, key: Sequence[str]) -> str:
     names = [engine.quoted(name) for name in rows.column_names]
-    target = ".".join(map(engine.quoted, (target, *loaded.name())))
+    table = ".".join(map(engine.quoted, (target, *loaded.name())))
     same = " AND ".join(f"t.{name} = g.{name}" for name in map(engine.quoted, key))
     new = [name for name in names if name not in set(map(engine.quoted, key))]
     update = f"WHEN MATCHED THEN UPDATE SET {', '.join(f'{name} = g.{name}' for name in new)} " if new else ""
     return (
-        f"MERGE INTO {target} AS t USING given AS g ON {same} {update}WHEN NOT MATCHED THEN "
+        f"MERGE INTO {table} AS t USING given AS g ON {same} {update}WHEN NOT MATCHED THEN "
         f"INSERT ({', '.join(names)}) VALUES ({', '.join(f'g.{name}' for name in names)})"
     )
 
 
-def _attach(target, properties):
+def _attach(target: str, properties: Mapping[str, str]) -> str:
     """Return the statement by which DuckDB reaches a REST catalog."""
     warehouse = properties.get("warehouse", "")
     if urlsplit(warehouse).scheme == "s3":  # DuckDB takes such a text for a folder, which it only reads

@@ -12,6 +12,7 @@ from urllib.parse import urlsplit
 from workbench._base.errors import ArgumentError
 from workbench.light import engine
 from workbench.light.catalogs import Pointer
+from workbench.light.typing import Connection, Json
 
 VERSIONS = (1, 2, 3)  # of Iceberg's format, which the engines here know
 LOCAL, S3 = ("", "file"), ("s3", "s3a", "s3n")
@@ -33,9 +34,9 @@ class Table:
     """
 
     pointer: Pointer
-    metadata: Mapping[str, Any]
+    metadata: Json
     snapshot_id: int | None
-    schema: Mapping[str, Any]
+    schema: Json
     files: frozenset[tuple[str, str]]
     manifests: tuple[str, ...]
     delete_manifests: tuple[str, ...]
@@ -56,7 +57,7 @@ def readable(pointer: Pointer) -> None:
         raise ArgumentError(f"{pointer.table} lies at {storage}://, and DuckDB reads files and S3 here; ask Spark")
 
 
-def load(connection: Any, pointer: Pointer, at: Any = None) -> Table:
+def load(connection: Connection, pointer: Pointer, at: int | str | datetime | None = None) -> Table:
     """Read the metadata of a table and choose its version.
 
     Args:
@@ -65,8 +66,8 @@ def load(connection: Any, pointer: Pointer, at: Any = None) -> Table:
         at: as of `query`.
 
     Raises:
-        ValueError: the metadata are not where the catalog says, are of another version of Iceberg's format, or
-            have no such version of the table.
+        ValueError: the metadata are not where the catalog says, are of another version of Iceberg's format, have
+            a snapshot that DuckDB does not read, or have no such version of the table.
     """
     readable(pointer)
     metadata = json.loads(_content(connection, pointer))
@@ -75,19 +76,24 @@ def load(connection: Any, pointer: Pointer, at: Any = None) -> Table:
             f"{pointer.table} has version {version} of Iceberg's table format; known here are "
             f"{', '.join(map(str, VERSIONS))}"
         )
+    if not all("summary" in snapshot for snapshot in metadata.get("snapshots", ())):
+        raise ArgumentError(
+            f"{pointer.table} has a snapshot without a summary, as version 1 of the format allows, and DuckDB "
+            "does not read such a table; ask Spark"
+        )
     snapshot_id = snapshot_at(metadata, at, pointer.table)
     schema = _schema(metadata, snapshot_id, at, pointer.table)
-    files = _files(connection, pointer, snapshot_id, _version(metadata, snapshot_id))
+    files = _files(connection, pointer, snapshot_id, _version(metadata, snapshot_id, schema))
     return Table(pointer, metadata, snapshot_id, schema, *files)
 
 
-def current_id(metadata: Mapping[str, Any]) -> int | None:
+def current_id(metadata: Json) -> int | None:
     """Return the id of the current snapshot; None for a table without one."""
     snapshot_id = metadata.get("current-snapshot-id")
     return None if snapshot_id in (None, -1) else snapshot_id
 
 
-def snapshot_at(metadata: Mapping[str, Any], at: Any, table: str) -> int | None:
+def snapshot_at(metadata: Json, at: int | str | datetime | None, table: str) -> int | None:
     """Return the id of the snapshot that is asked for.
 
     Args:
@@ -120,7 +126,7 @@ def snapshot_at(metadata: Mapping[str, Any], at: Any, table: str) -> int | None:
     return _as_of(metadata, moment, table)
 
 
-def _as_of(metadata, moment, table):
+def _as_of(metadata: Json, moment: datetime, table: str) -> int:
     past = [
         entry for entry in metadata.get("snapshot-log", ()) if entry["timestamp-ms"] <= moment.timestamp() * 1000
     ]
@@ -133,20 +139,18 @@ def _as_of(metadata, moment, table):
     return past[-1]["snapshot-id"]
 
 
-def _moment(at):
+def _moment(at: Any) -> datetime | None:
     if isinstance(at, str):
         try:
             at = datetime.fromisoformat(at)
         except ValueError:
             return None
     if not isinstance(at, datetime):
-        if at is not None and not isinstance(at, str):
-            raise ArgumentError(f"at is {at!r}, expected a snapshot's id, a tag, a branch or a time")
-        return None
+        raise ArgumentError(f"at must be a snapshot's id, a tag, a branch or a time, found {at!r}")
     return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
-def _snapshots(metadata):
+def _snapshots(metadata: Json) -> str:
     times = sorted(snapshot["timestamp-ms"] for snapshot in metadata.get("snapshots", ()))
     if not times:
         return "it has no snapshots"
@@ -157,15 +161,13 @@ def _snapshots(metadata):
     return f"it has {len(times)}, from {first} to {last}"
 
 
-def _schema(metadata, snapshot_id, at, table):
+def _schema(metadata: Json, snapshot_id: int | None, at: object, table: str) -> Json:
     """Return the schema with which Spark reads a version: a branch has the table's, others their snapshot's."""
-    schemas = metadata.get("schemas") or [metadata["schema"]]
-    by_id = {schema.get("schema-id", 0): schema for schema in schemas}
-    own = by_id[metadata.get("current-schema-id", 0)]
+    own = _own_schema(metadata)
     if at is None or snapshot_id is None:
         return own
     snapshot = next(entry for entry in metadata["snapshots"] if entry["snapshot-id"] == snapshot_id)
-    of_snapshot = by_id.get(snapshot.get("schema-id"), own)
+    of_snapshot = _schemas(metadata).get(snapshot.get("schema-id"), own)
     reference = (metadata.get("refs") or {}).get(at, {}) if isinstance(at, str) else {}
     if reference.get("type") == "branch" and of_snapshot != own:
         raise ArgumentError(
@@ -175,7 +177,16 @@ def _schema(metadata, snapshot_id, at, table):
     return of_snapshot
 
 
-def _content(connection, pointer):
+def _schemas(metadata: Json) -> dict[int, Json]:
+    """Return the schemas of a table by their ids."""
+    return {schema.get("schema-id", 0): schema for schema in metadata.get("schemas") or [metadata["schema"]]}
+
+
+def _own_schema(metadata: Json) -> Json:
+    return _schemas(metadata)[metadata.get("current-schema-id", 0)]
+
+
+def _content(connection: Connection, pointer: Pointer) -> bytes:
     """Return the bytes of a metadata file."""
     import duckdb
 
@@ -200,8 +211,8 @@ def _content(connection, pointer):
     return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
 
 
-def names(fields: Iterable[Mapping[str, Any]]) -> Iterator[str]:
-    """Give the names of columns and of the fields of their structs, in lower case."""
+def names(fields: Iterable[Json]) -> Iterator[str]:
+    """Yield the names of columns and of the fields of their structs, in lower case."""
     for field in fields:
         yield field["name"].lower()
         if isinstance(field["type"], Mapping):
@@ -211,15 +222,18 @@ def names(fields: Iterable[Mapping[str, Any]]) -> Iterator[str]:
 def scan(table: Table) -> str:
     """Return the call by which DuckDB reads a table at its version."""
     location = engine.literal(table.pointer.location)
-    return f"iceberg_scan({location}{_version(table.metadata, table.snapshot_id)})"
+    return f"iceberg_scan({location}{_version(table.metadata, table.snapshot_id, table.schema)})"
 
 
-def _version(metadata, snapshot_id):
+def _version(metadata: Json, snapshot_id: int | None, schema: Json) -> str:
     # without an id DuckDB reads the main branch, with the table's own schema as Spark does
-    return "" if snapshot_id == current_id(metadata) else f", snapshot_from_id={snapshot_id}"
+    current = snapshot_id == current_id(metadata) and schema == _own_schema(metadata)
+    return "" if current else f", snapshot_from_id={snapshot_id}"
 
 
-def _files(connection, pointer, snapshot_id, version):
+def _files(
+    connection: Connection, pointer: Pointer, snapshot_id: int | None, version: str
+) -> tuple[frozenset[tuple[str, str]], tuple[str, ...], tuple[str, ...]]:
     """Return the kinds of live files of a version, and the manifests of its data and deletes."""
     if snapshot_id is None:
         return frozenset(), (), ()

@@ -20,7 +20,7 @@ class Server:
         overrides: properties that the server sets for every client.
     """
 
-    def __init__(self, properties: Mapping[str, str]):
+    def __init__(self, properties: Mapping[str, str]) -> None:
         """Ask the catalog for its settings.
 
         Args:
@@ -29,14 +29,14 @@ class Server:
         Raises:
             ValueError: it cannot be reached, or lets nobody in with these properties.
         """
-        self._given = dict(properties)
+        self._properties = dict(properties)
         self._uri = properties["uri"].rstrip("/")
         self._headers = {"X-Iceberg-Access-Delegation": "vended-credentials"} | _own_headers(properties)
-        self._headers |= _authorization(self._given, self._uri)
-        asked = f"?{urlencode({'warehouse': self._given['warehouse']})}" if "warehouse" in self._given else ""
-        settings = self._get(f"{self._uri}/v1/config{asked}")
-        self.overrides = settings.get("overrides") or {}
-        effective = (settings.get("defaults") or {}) | self._given | self.overrides
+        self._headers |= _authorization(properties, self._uri)
+        question = f"?{urlencode({'warehouse': properties['warehouse']})}" if "warehouse" in properties else ""
+        settings = self._get(f"{self._uri}/v1/config{question}")
+        self.overrides: dict[str, str] = settings.get("overrides") or {}
+        effective = (settings.get("defaults") or {}) | self._properties | self.overrides
         prefix = f"/{effective['prefix'].strip('/')}" if effective.get("prefix") else ""
         self._base = f"{effective['uri'].rstrip('/')}/v1{prefix}"
 
@@ -49,17 +49,17 @@ class Server:
         answer = self._get(f"{self._namespace(namespace)}/tables", missing=True) or {}
         return [".".join((*entry["namespace"], entry["name"])) for entry in answer.get("identifiers", ())]
 
-    def _namespace(self, parts):
+    def _namespace(self, parts: tuple[str, ...]) -> str:
         return f"{self._base}/namespaces/{quote(SEPARATOR.join(parts), safe='')}"
 
-    def _get(self, address, *, missing=False):
+    def _get(self, address: str, *, missing: bool = False) -> Any:
         headers = {"Accept": "application/json"} | self._headers
-        if self._given.get("rest.sigv4-enabled", "").lower() == "true":
-            headers = _signed(address, headers, self._given)
+        if self._properties.get("rest.sigv4-enabled", "").lower() == "true":
+            headers = _signed(address, headers, self._properties)
         return _answer(Request(address, headers=headers), missing=missing)
 
 
-def _answer(request, *, missing=False):
+def _answer(request: Request, *, missing: bool = False) -> Any:
     try:
         with urlopen(request, timeout=PATIENCE_SECONDS) as response:
             return json.loads(response.read())
@@ -72,19 +72,19 @@ def _answer(request, *, missing=False):
         raise ArgumentError(f"the catalog at {request.host} cannot be reached: {error.reason}") from None
 
 
-def _message(body):
+def _message(body: str) -> str:
     try:
         return json.loads(body)["error"]["message"]
     except (ValueError, KeyError, TypeError):
         return body.strip() or "nothing"
 
 
-def _own_headers(properties):
+def _own_headers(properties: Mapping[str, str]) -> dict[str, str]:
     return {key.removeprefix("header."): value for key, value in properties.items() if key.startswith("header.")}
 
 
-def _authorization(properties, uri):
-    """Return the header of a bearer, whose token is given or had for a credential."""
+def _authorization(properties: Mapping[str, str], uri: str) -> dict[str, str]:
+    """Return the header of a bearer, whose token is a property or is fetched for a credential."""
     token = properties.get("token")
     if not token and (credential := properties.get("credential")):
         client, _, secret = credential.rpartition(":")
@@ -96,7 +96,7 @@ def _authorization(properties, uri):
     return {"Authorization": f"Bearer {token}"} if token else {}
 
 
-def _signed(address, headers, properties):
+def _signed(address: str, headers: Mapping[str, str], properties: Mapping[str, str]) -> dict[str, str]:
     """Return headers with AWS's signature (SigV4) of a request without a body."""
     from botocore.auth import SigV4Auth
     from botocore.awsrequest import AWSRequest

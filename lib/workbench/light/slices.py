@@ -4,13 +4,19 @@ import itertools
 import uuid
 from collections.abc import Iterator
 from functools import reduce
-from typing import Any
+from typing import TYPE_CHECKING
 
 from workbench._base.errors import ArgumentError
+from workbench.light.typing import Array, ArrowTable, DataFile, DataType, IcebergTable, Rows
+
+if TYPE_CHECKING:
+    from pyiceberg.partitioning import PartitionField, PartitionKey
+    from pyiceberg.table import WriteTask
+    from pyiceberg.table.sorting import SortField
 
 
-def fit(table: Any, rows: Any) -> Any:
-    """Return rows as an Arrow table that a table of Iceberg takes.
+def fit(table: IcebergTable, rows: Rows) -> ArrowTable:
+    """Return rows as an Arrow table whose columns are those of a table of Iceberg.
 
     Args:
         table: PyIceberg's Table.
@@ -42,7 +48,7 @@ def fit(table: Any, rows: Any) -> Any:
     return rows
 
 
-def _null_list(kind, values):
+def _null_list(kind: DataType, values: Array) -> bool:
     import pyarrow as pa
 
     if pa.types.is_struct(kind):
@@ -57,7 +63,7 @@ def _null_list(kind, values):
     return _null_list(kind.value_type, values.values)
 
 
-def write(table: Any, rows: Any) -> list[Any]:
+def write(table: IcebergTable, rows: ArrowTable) -> list[DataFile]:
     """Write rows as data files that no snapshot knows yet.
 
     A partition is a slice of the rows once they are sorted, so that each row is touched once, however many
@@ -79,8 +85,9 @@ def write(table: Any, rows: Any) -> list[Any]:
     return files
 
 
-def _slices(table, rows):
-    """Give a task of PyIceberg's writer for each file, and its rows."""
+def _slices(table: IcebergTable, rows: ArrowTable) -> "Iterator[tuple[WriteTask, ArrowTable]]":
+    """Yield a task of PyIceberg's writer for each file, and its rows."""
+    import pyarrow as pa
     from pyiceberg.io.pyarrow import bin_pack_arrow_table, pyarrow_to_schema
     from pyiceberg.table import TableProperties, WriteTask
 
@@ -92,8 +99,6 @@ def _slices(table, rows):
     schema = pyarrow_to_schema(
         rows.schema, name_mapping=table.schema().name_mapping, format_version=table.format_version
     )
-    import pyarrow as pa
-
     write_uuid, numbers = uuid.uuid4(), itertools.count()
     for key, part in _partitions(table, rows):
         for batches in bin_pack_arrow_table(part, size):
@@ -101,8 +106,8 @@ def _slices(table, rows):
             yield task, pa.Table.from_batches(batches)
 
 
-def _partitions(table, rows) -> Iterator[tuple[Any, Any]]:
-    """Split rows by the table's partitions, each sorted by its order; gives PyIceberg's key and the rows."""
+def _partitions(table: IcebergTable, rows: ArrowTable) -> "Iterator[tuple[PartitionKey | None, ArrowTable]]":
+    """Split rows by the table's partitions, each sorted by its order; yields PyIceberg's key and the rows."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyiceberg.partitioning import PartitionFieldValue, PartitionKey
@@ -136,28 +141,28 @@ def _partitions(table, rows) -> Iterator[tuple[Any, Any]]:
         yield PartitionKey(values, table.spec(), schema), rows.slice(start, end - start)
 
 
-def _transformed(table, field, rows):
+def _transformed(table: IcebergTable, field: "PartitionField | SortField", rows: ArrowTable) -> Array:
     """Return the values of a partition or sort field, as one array."""
     import pyarrow as pa
     import pyarrow.compute as pc
 
     schema = table.schema()
-    full = schema.find_column_name(field.source_id)
+    full = schema.find_column_name(field.source_id) or ""  # the source of a field is always a column
     name, *inner = [full] if full in rows.column_names else full.split(".")
     column = rows.column(name) if name in rows.column_names else None
     kind = schema.find_type(field.source_id)
     if column is None:  # an optional column that the rows leave out
         from pyiceberg.io.pyarrow import schema_to_pyarrow
 
-        column, inner = pa.nulls(len(rows), schema_to_pyarrow(kind)), ()
+        column, inner = pa.nulls(len(rows), schema_to_pyarrow(kind)), []
     for part in inner:
         column = pc.struct_field(column, part)
     values = field.transform.pyarrow_transform(kind)(column)
     return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
 
 
-def _ordered(name, field, column):
-    """Give the columns by which rows are sorted: where nulls are, where NaN is, the values."""
+def _ordered(name: str, field: "SortField", column: Array) -> Iterator[tuple[str, Array, str]]:
+    """Yield the columns by which rows are sorted: where nulls are, where NaN is, the values."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyiceberg.table.sorting import NullOrder, SortDirection
@@ -173,8 +178,8 @@ def _ordered(name, field, column):
     yield name, column, direction
 
 
-def _note(table, file, part):
-    """Let a data file say by which order it is sorted, and how many NaN its columns hold."""
+def _note(table: IcebergTable, file: DataFile, part: ArrowTable) -> None:
+    """Note in a data file by which order it is sorted, and how many NaN its columns hold."""
     import pyarrow as pa
     import pyarrow.compute as pc
     from pyiceberg.manifest import DATA_FILE_TYPE

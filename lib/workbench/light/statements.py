@@ -1,17 +1,18 @@
 """What a statement reads: its tables, its parameters, the columns that it compares; from DuckDB's own parser."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from workbench._base.errors import ArgumentError
 from workbench.light import engine
+from workbench.light.typing import Connection, Json
 
 # what a FROM clause may hold beside tables: they read nothing outside the statement
 TABLE_FUNCTIONS = {"range", "generate_series", "unnest"}
 EXTREMES = {"max", "min"}  # which Spark answers from the bounds of files, and those leave NaN out
-POSITION = ""  # of what is ordered by a column's number, which is no name of a column
+POSITION = ""  # of what is ordered by a column's number, which is not a name of a column
 OTHER_CATALOGS = {"memory", "system", "temp"}  # DuckDB's own names of databases
 OWN_SCHEMAS = {"information_schema", "main", "pg_catalog"}
 
@@ -46,7 +47,7 @@ class Statement:
         return bool(self.compared - self.sources - self.known or self.compared & self.aliases)
 
 
-def read(connection: Any, sql: str) -> Statement:
+def read(connection: Connection, sql: str) -> Statement:
     """Take a statement apart, without running it.
 
     Args:
@@ -54,11 +55,11 @@ def read(connection: Any, sql: str) -> Statement:
         sql: one SELECT, in DuckDB's SQL; values stand in it as `$name`.
 
     Raises:
-        ValueError: it is not one statement, it writes, or it reads something else than tables of the catalog.
+        ValueError: it is not one statement, it writes, or it reads something other than tables of the catalog.
     """
     _one_select(connection, sql)
     # a literal: for the first parameter of a process DuckDB imports pandas, which takes longer than the answer
-    text = connection.execute(f"SELECT json_serialize_sql({engine.literal(sql)}::VARCHAR)").fetchone()[0]
+    ((text,),) = connection.execute(f"SELECT json_serialize_sql({engine.literal(sql)}::VARCHAR)").fetchall()
     tree = json.loads(text)
     if tree["error"]:
         raise ArgumentError(f"the statement cannot be judged before it runs: {tree['error_message']}")
@@ -75,21 +76,20 @@ def read(connection: Any, sql: str) -> Statement:
     )
 
 
-def values(statement: Statement, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the values of a statement's parameters.
+def check_values(statement: Statement, values: Mapping[str, Any]) -> None:
+    """Refuse values that are not those of a statement's parameters.
 
     Raises:
         ValueError: one is missing, or the statement has no parameter of a name.
     """
     names = ", ".join(f"${name}" for name in sorted(statement.parameters)) or "none"
-    if unknown := sorted(given.keys() - statement.parameters):
+    if unknown := sorted(values.keys() - statement.parameters):
         raise ArgumentError(f"{unknown[0]} is not a parameter of the statement; it has {names}")
-    if missing := sorted(statement.parameters - given.keys()):
+    if missing := sorted(statement.parameters - values.keys()):
         raise ArgumentError(f"the parameter ${missing[0]} has no value; the statement has {names}")
-    return dict(given)
 
 
-def _one_select(connection, sql):
+def _one_select(connection: Connection, sql: str) -> None:
     import duckdb
 
     if not isinstance(sql, str) or not sql.strip():
@@ -108,21 +108,21 @@ def _one_select(connection, sql):
         raise ArgumentError(f"expected one SELECT, found {len(kinds)} statements")
 
 
-def _parameters(connection, sql):
+def _parameters(connection: Connection, sql: str) -> frozenset[str]:
     names = connection.extract_statements(sql)[0].named_parameters
     if numbers := sorted(name for name in names if name.isdigit()):
         raise ArgumentError(f"parameters have names, as $day; found the position {numbers[0]}")
     return frozenset(names)
 
 
-def _nodes(tree) -> Iterator[dict]:
+def _nodes(tree: Json) -> Iterator[Json]:
     if isinstance(tree, dict):
         yield tree
     for child in tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list) else ():
         yield from _nodes(child)
 
 
-def _only_tables(nodes):
+def _only_tables(nodes: Iterable[Json]) -> None:
     for node in nodes:
         kind = node.get("type")
         if kind == "TABLE_FUNCTION" and node["function"]["function_name"].lower() not in TABLE_FUNCTIONS:
@@ -137,9 +137,9 @@ def _only_tables(nodes):
             raise ArgumentError("the statement names a version with AT; name it by at=, for all its tables")
 
 
-def _tables(nodes):
+def _tables(nodes: Sequence[Json]) -> tuple[tuple[str, ...], ...]:
     common = {entry["key"].lower() for node in nodes for entry in (node.get("cte_map") or {}).get("map", ())}
-    names = {}
+    names: dict[tuple[str, ...], None] = {}  # in the order of the statement
     for node in nodes:
         if node.get("type") != "BASE_TABLE":
             continue
@@ -158,7 +158,7 @@ def _tables(nodes):
     return tuple(names)
 
 
-def _columns(nodes):
+def _columns(nodes: Iterable[Json]) -> Iterator[str]:
     for node in nodes:
         if node.get("class") == "COLUMN_REF":
             yield from (part.lower() for part in node["column_names"])
@@ -166,7 +166,7 @@ def _columns(nodes):
             yield "*"
 
 
-def _compared(nodes):
+def _compared(nodes: Iterable[Json]) -> Iterator[str]:
     for node in nodes:
         extreme = node.get("class") == "FUNCTION" and node["function_name"].lower() in EXTREMES
         if extreme or str(node.get("type")).startswith("COMPARE_"):
@@ -175,8 +175,8 @@ def _compared(nodes):
         yield from _first_of_order(node.get("modifiers") or ())
 
 
-def _first_of_order(modifiers):
-    """Give the columns of an ORDER BY with a LIMIT: DuckDB compares them with the last row that it keeps."""
+def _first_of_order(modifiers: Sequence[Json]) -> Iterator[str]:
+    """Yield the columns of an ORDER BY with a LIMIT: DuckDB compares them with the last row that it keeps."""
     kinds = {modifier["type"] for modifier in modifiers}
     if not kinds & {"LIMIT_MODIFIER", "LIMIT_PERCENT_MODIFIER"}:
         return
@@ -185,14 +185,14 @@ def _first_of_order(modifiers):
         yield from columns or (POSITION,)
 
 
-def _aliases(nodes):
+def _aliases(nodes: Iterable[Json]) -> Iterator[str]:
     for node in nodes:
         if "class" in node and node.get("alias"):
             yield node["alias"].lower()
         yield from (name.lower() for name in (*node.get("column_name_alias", ()), *node.get("aliases", ())))
 
 
-def _sources(nodes):
+def _sources(nodes: Iterable[Json]) -> Iterator[str]:
     for node in nodes:
         if "class" not in node and node.get("alias"):
             yield node["alias"].lower()

@@ -1,56 +1,50 @@
 """One commit by PyIceberg, tried again from the table's newest state, and the files that wait for it."""
 
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from workbench._base import arguments, identifiers
+from workbench._base import identifiers
 from workbench._base.errors import ArgumentError
 from workbench.light import catalogs, slices
+from workbench.light.typing import ArrowTable, Catalog, DataFile, IcebergTable
+
+if TYPE_CHECKING:
+    from pyiceberg.table import Transaction
+    from tenacity import Retrying
 
 TRIES = 20  # of 24 appends by 4 writers the 4 retries of PyIceberg's default refused 1 or 2, 20 none
 FIRST_WAIT_SECONDS, LONGEST_WAIT_SECONDS = 0.05, 2
 
 
-def load(catalog: Any, table: str) -> Any:
+def load(catalog: Catalog, table: str) -> IcebergTable:
     """Load a table to be written by PyIceberg.
 
     Raises:
         ValueError: there is no such table, or PyIceberg does not write it as its metadata ask for.
     """
-    from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
-
-    parts = identifiers.parts(table)
-    loaded = catalogs.load(catalog)
-    names = parts[1:] if len(parts) > 2 and parts[0] == loaded.name else parts
-    try:
-        iceberg = loaded.load_table(names)
-    except (NoSuchTableError, NoSuchNamespaceError):
-        raise catalogs.unknown(parts, catalogs.listed(loaded, names[:-1])) from None
+    iceberg = catalogs.table_of(catalog, identifiers.parts(table))
     if iceberg.format_version > 2:
         raise ArgumentError(
             f"{table} has version {iceberg.format_version} of Iceberg's table format, which PyIceberg reads and "
             "does not write; write it with Spark"
         )
-    if (written := iceberg.properties.get("write.format.default", "parquet")) != "parquet":
-        raise ArgumentError(f"{table} is written in the format {written}, and PyIceberg writes parquet; ask Spark")
+    if (file_format := iceberg.properties.get("write.format.default", "parquet")) != "parquet":
+        raise ArgumentError(
+            f"{table} is written in the format {file_format}, and PyIceberg writes parquet; ask Spark"
+        )
     return iceberg
 
 
-def attempts(tries: int) -> Iterator[Any]:
-    """Give tenacity's attempts of a commit: again where it was refused or nobody knows how it ended.
+def attempts(tries: int) -> "Retrying":
+    """Return tenacity's attempts of a commit: again where it was refused or nobody knows how it ended.
 
     Each must begin from the table's newest state and look whether the one before arrived.
-
-    Raises:
-        ValueError: `tries` is not a number of at least 1.
     """
     import tenacity
     from pyiceberg import exceptions
     from requests.exceptions import ConnectionError, Timeout
 
-    arguments.whole("tries", tries, 1, "a commit is begun at least once")
     again = (
         exceptions.CommitFailedException, exceptions.CommitStateUnknownException, exceptions.ServerError,
         exceptions.ServiceUnavailableError, ConnectionError, Timeout,
@@ -67,11 +61,11 @@ def attempts(tries: int) -> Iterator[Any]:
 class Prepared:
     """Data files that were written for a commit and are kept for its next try, as long as they fit."""
 
-    _for: Any = None
-    _files: list[Any] = field(default_factory=list)
+    _form: tuple[int, ...] | None = None
+    _files: list[DataFile] = field(default_factory=list)
     _io: Any = None
 
-    def files(self, table: Any, rows: Any) -> list[Any]:
+    def files(self, table: IcebergTable, rows: ArrowTable) -> list[DataFile]:
         """Return the files of rows, written when they are not there or the table changed its form since."""
         metadata = table.metadata
         form = (
@@ -80,9 +74,9 @@ class Prepared:
             metadata.default_spec_id,
             metadata.default_sort_order_id,
         )
-        if self._for != form:
+        if self._form != form:
             self.discard()
-            self._files, self._for, self._io = slices.write(table, rows), form, table.io
+            self._files, self._form, self._io = slices.write(table, rows), form, table.io
         return self._files
 
     def discard(self) -> None:
@@ -90,7 +84,7 @@ class Prepared:
         for file in self._files:
             with suppress(OSError):
                 self._io.delete(file.file_path)
-        self._files, self._for = [], None
+        self._files, self._form = [], None
 
 
 @dataclass(frozen=True)
@@ -102,14 +96,14 @@ class Change:
     """
 
     snapshot_id: int
-    _transaction: Any
+    _transaction: "Transaction"
 
     def commit(self) -> None:
         """Commit it, or not at all when somebody else was first."""
         self._transaction.commit_transaction()
 
 
-def begin(table: Any, files: list[Any], summary: dict[str, str]) -> Change:
+def begin(table: IcebergTable, files: list[DataFile], summary: dict[str, str]) -> Change:
     """Make a commit of data files ready.
 
     Args:
@@ -126,6 +120,6 @@ def begin(table: Any, files: list[Any], summary: dict[str, str]) -> Change:
     return Change(snapshot_id, transaction)
 
 
-def once(table: Any) -> None:
+def once(table: IcebergTable) -> None:
     """Keep PyIceberg from trying a commit to a loaded table again: it would do so without looking at the rows."""
     table.metadata.properties["commit.retry.num-retries"] = "0"  # of this copy; the catalog has its own

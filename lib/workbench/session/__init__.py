@@ -95,7 +95,8 @@ def catalog(environment: str | Path = "local") -> Any:
     return load_catalog(**catalog_properties(environment))
 
 
-def catalog_properties(environment="local"):
+@checked
+def catalog_properties(environment: str | Path = "local") -> dict[str, str]:
     """Return the properties of the environment's catalog as PyIceberg has them, without importing PyIceberg.
 
     Returns:

@@ -3,7 +3,7 @@
 import ast
 import shutil
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -115,8 +115,8 @@ def of_code(code: str, name: str, zip_path: Path, **options: Any) -> Exported:
         shutil.rmtree(folder)
 
 
-def _check(code, name):
-    """Refuse code that does not make a handler at its top."""
+def _check(code: str, name: str) -> None:
+    """Refuse code that does not make a handler at its top level."""
     try:
         names = set(_names(ast.parse(code).body))
     except SyntaxError as error:
@@ -125,7 +125,7 @@ def _check(code, name):
         raise ArgumentError(f"{name} makes no {HANDLER}; it makes {', '.join(sorted(names)) or 'nothing'}")
 
 
-def _names(body: Sequence[ast.stmt]):
+def _names(body: Sequence[ast.stmt]) -> Iterator[str]:
     for node in body:
         if isinstance(node, ast.FunctionDef):
             yield node.name

@@ -3,16 +3,20 @@
 import math
 import operator
 import os
+from contextlib import ExitStack
 from functools import cache
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from conftest import ENVIRONMENT
+from pyiceberg.types import UUIDType
 
 from workbench import light, session
 from workbench._base import identifiers
 
-MERGE_ON_READ = ", ".join(f"'write.{one}.mode' = 'merge-on-read'" for one in ("delete", "update", "merge"))
+MERGE_ON_READ = ", ".join(f"'write.{command}.mode' = 'merge-on-read'" for command in ("delete", "update", "merge"))
+UUIDS = ("00000000-0000-0000-0000-000000000001", "f79c3e09-677c-4bbd-a479-3f349cb785e7")
 
 
 def lake():
@@ -28,6 +32,22 @@ def own_lake(folder):
     return properties
 
 
+@pytest.fixture(scope="session")
+def rest():
+    """The properties of a REST catalog with its storage, on the stand-in of S3."""
+    server, properties = _rest()
+    yield properties
+    server.close()
+
+
+@cache  # as the namespace of the cases
+def _rest():
+    from workbench_standins import s3
+
+    server = ExitStack()
+    return server, {"name": "lake"} | server.enter_context(s3.serve()).properties("rest")
+
+
 def rows(table):
     """Rows of an Arrow table in its order, such that NaN equals itself."""
     return [tuple(_comparable(value) for value in row.values()) for row in table.to_pylist()]
@@ -36,6 +56,8 @@ def rows(table):
 def _comparable(value):
     if isinstance(value, float) and math.isnan(value):
         return "NaN"
+    if isinstance(value, UUID):
+        return str(value)
     if isinstance(value, bytearray):
         return bytes(value)
     if isinstance(value, dict):
@@ -201,8 +223,18 @@ def null_lists(spark, table):
     )
 
 
+def uuids(spark, table):
+    """UUIDs on both sides of the sign of Java's order, in one file."""
+    spark.sql(f"CREATE TABLE {table} (id BIGINT) USING iceberg")
+    with session.catalog(ENVIRONMENT).load_table(table).update_schema() as update:
+        update.add_column("u", UUIDType())  # which Spark's SQL cannot name
+    spark.sql(f"REFRESH TABLE {table}")
+    values = ", ".join(f"({number}L, '{value}')" for number, value in enumerate(UUIDS))
+    spark.sql(f"INSERT INTO {table} SELECT /*+ COALESCE(1) */ * FROM VALUES {values}, (2L, NULL)")
+
+
 ALL = (plain, position_deletes, deletion_vectors, equality_deletes, evolved, repartitioned, types, default,
-       odd_partitions, avro, orc, nans, null_lists)  # fmt: skip
+       odd_partitions, avro, orc, nans, null_lists, uuids)  # fmt: skip
 
 
 @pytest.fixture(scope="session")
@@ -227,7 +259,15 @@ def read(engine, table, *, where=None):
         table: PyIceberg's.
         where: a filter, as ("f", ">", 100).
     """
-    return rows(_READERS[engine](table, where).sort_by("id"))
+    answer = _READERS[engine](table, where).sort_by("id")
+    uuids = {field.name for field in table.schema().fields if isinstance(field.field_type, UUIDType)}
+    return [
+        tuple(
+            str(UUID(bytes=value)) if name in uuids and isinstance(value, bytes) else value
+            for name, value in zip(answer.column_names, row, strict=True)
+        )
+        for row in rows(answer)
+    ]
 
 
 def _pyiceberg(table, where):

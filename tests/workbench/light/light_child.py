@@ -1,4 +1,4 @@
-"""Writers as processes of their own: told what to write and where to die, they say what was done.
+"""Writers as processes of their own: asked to write and to die at a point, they answer what was done.
 
 One process imports what they need and forks a writer whenever it is asked: to import PyIceberg takes seconds.
 """
@@ -8,7 +8,7 @@ import os
 import signal
 import subprocess
 import sys
-from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import pyarrow as pa
@@ -45,7 +45,7 @@ def commit_answers(catalog, fault):
 
 
 def write(properties, table, calls, fault):
-    """Do a writer's calls; gives what each of them said."""
+    """Do a writer's calls; yields the answer of each."""
     catalog = light.catalogs.load(properties)
     commit_answers(catalog, fault)
     handle = functions.handler(json.loads, catalog=catalog, table=table, tries=100, schema=SCHEMA)
@@ -60,7 +60,7 @@ def write(properties, table, calls, fault):
 
 
 def forked(properties, table, calls, fault):
-    """Start a writer; gives its process id and the end of a pipe that says what it did."""
+    """Start a writer; returns its process id and the end of a pipe with its answers."""
     reads, writes = os.pipe()
     if child := os.fork():
         os.close(writes)
@@ -68,9 +68,9 @@ def forked(properties, table, calls, fault):
     os.close(reads)
     code = 1
     try:
-        with os.fdopen(writes, "w") as said:
+        with os.fdopen(writes, "w") as pipe:
             for answer in write(properties, table, calls, fault):
-                said.write(json.dumps(answer) + "\n")
+                pipe.write(json.dumps(answer) + "\n")
         code = 0
     finally:
         os._exit(code)
@@ -78,36 +78,37 @@ def forked(properties, table, calls, fault):
 
 def main():
     for line in sys.stdin:
-        told = json.loads(line)
-        children = [forked(told["catalog"], told["table"], *writer) for writer in told["writers"]]
+        order = json.loads(line)
+        children = [forked(order["catalog"], order["table"], *writer) for writer in order["writers"]]
         ended = []
         for child, reads in children:
-            with os.fdopen(reads) as said:
-                answers = [json.loads(answer) for answer in said]
+            with os.fdopen(reads) as pipe:
+                answers = [json.loads(answer) for answer in pipe]
             ended.append([answers, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])])
         print(json.dumps(ended), flush=True)
 
 
 @pytest.fixture(scope="session")
 def writers():
-    """A function that lets several writers write at once: (what each said, its exit code) of each."""
-    with _serving() as ask:
-        yield ask
+    """A function that lets several writers write at once: (answers, exit code) of each."""
+    process = _process()
+
+    def ask(catalog, table, *calls, fault=None):
+        order = {"catalog": catalog, "table": table, "writers": [[part, fault] for part in calls]}
+        process.stdin.write(json.dumps(order) + "\n")
+        process.stdin.flush()
+        return [tuple(ended) for ended in json.loads(process.stdout.readline())]
+
+    yield ask
+    process.stdin.close()
+    process.wait()
 
 
-@contextmanager
-def _serving():
-    command = [sys.executable, str(Path(__file__))]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-
-        def ask(catalog, table, *calls, fault=None):
-            told = {"catalog": catalog, "table": table, "writers": [[part, fault] for part in calls]}
-            process.stdin.write(json.dumps(told) + "\n")
-            process.stdin.flush()
-            return [tuple(ended) for ended in json.loads(process.stdout.readline())]
-
-        yield ask
-        process.stdin.close()
+@cache  # each module that imports the fixture has one of its own
+def _process():
+    return subprocess.Popen(
+        [sys.executable, str(Path(__file__))], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
 
 
 if __name__ == "__main__":

@@ -52,7 +52,41 @@ def test_a_range_over_nan_is_answered_in_four_ways(spark, cases):
     assert sparks(spark, f"SELECT count(*) FROM {table} WHERE f > 100") == [(50,)]
     assert counts == {"pyiceberg": 43, "polars": 65, "datafusion": 65}
     reasons = light.able(lake(), table, f"SELECT * FROM {table} WHERE f > 100")
-    assert [engine for engine, found in reasons.items() if not found] == ["spark"]
+    assert [engine for engine, refusals in reasons.items() if not refusals] == ["spark"]
+
+
+def test_spark_misses_a_uuid_that_is_there(spark, cases):
+    """So a comparison of UUIDs is refused for each but Spark; what does not compare them is answered."""
+    table, where = f"{cases}.uuids", f"WHERE u = '{light_cases.UUIDS[1]}'"
+    assert sparks(spark, f"SELECT count(*) FROM {table} {where}") == [(0,)]
+    for sql in (f"SELECT id FROM {table} {where}", f"SELECT max(u) FROM {table}"):
+        reasons = light.able(lake(), table, sql)
+        assert [engine for engine, refusals in reasons.items() if not refusals] == ["spark"]
+        with pytest.raises(ValueError, match="its column u is a UUID and the statement compares it"):
+            light.query(lake(), sql)
+    sql = f"SELECT u, count(*) AS n FROM {table} WHERE id < 2 GROUP BY u ORDER BY u"
+    assert (
+        light_cases.rows(light.query(lake(), sql))
+        == sparks(spark, sql)
+        == [(uuid, 1) for uuid in light_cases.UUIDS]
+    )
+
+
+def test_spark_misses_a_zero_whose_sign_is_minus(spark, cases):
+    """Where it is the greatest value of a file; where a greater one is beside it, all engines answer."""
+    for name, greatest, count in (("minus_zero", "-0D", 0), ("zero", "1D", 1)):
+        table = f"{cases}.{name}"
+        spark.sql(f"CREATE TABLE {table} (id BIGINT, f DOUBLE) USING iceberg")
+        spark.sql(
+            f"INSERT INTO {table} SELECT /*+ COALESCE(1) */ * FROM VALUES (1L, -0D), (2L, -3D), (3L, {greatest})"
+        )
+        sql = f"SELECT count(*) AS n FROM {table} WHERE f = 0"
+        assert sparks(spark, sql) == [(count,)]
+        refused = {engine for engine, refusals in light.able(lake(), table, sql).items() if refusals}
+        assert refused == (set() if count else {"duckdb", *OTHERS})
+    assert light_cases.rows(light.query(lake(), sql)) == [(1,)]
+    with pytest.raises(ValueError, match="its column f has files whose greatest value is -0.0"):
+        light.query(lake(), f"SELECT id FROM {cases}.minus_zero WHERE f >= 0")
 
 
 COMPARED = (

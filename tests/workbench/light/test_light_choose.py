@@ -61,7 +61,11 @@ def test_rates_are_those_that_were_measured():
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
-    [({"cores": 0}, "cores is 0"), ({"running": 1}, "running is 1, expected True or False")],
+    [
+        ({"cores": 0}, "cores must be an integer of at least 1, found 0"),
+        ({"spark_cores": 1.5}, "spark_cores must be an integer of at least 1, found 1.5"),
+        ({"running": 1}, "running must be True or False, found 1"),
+    ],
 )
 def test_what_is_refused(spark, cases, arguments, sentence):
     with pytest.raises(ValueError, match=sentence):

@@ -45,7 +45,7 @@ def failed(answer):
 
 
 def ids_in(lake):
-    return [found["id"] for found in light.query(lake, "SELECT id FROM n.t ORDER BY id").to_pylist()]
+    return [row["id"] for row in light.query(lake, "SELECT id FROM n.t ORDER BY id").to_pylist()]
 
 
 def test_a_batch_is_one_commit_and_a_bad_message_fails_alone(lake, capsys):
@@ -74,7 +74,17 @@ def test_what_a_sender_sends_twice_has_its_own_id(lake):
     assert ids_in(lake) == [1, 2]
 
 
-@pytest.mark.parametrize(("fault", "code"), [("killed before", -9), ("killed behind", -9), ("answer lost", 0)])
+WITNESS = pytest.mark.proof("test_a_writer_that_dies_or_is_not_told has the same fault without the handler")
+
+
+@pytest.mark.parametrize(
+    ("fault", "code"),
+    [
+        pytest.param("killed before", -9, marks=WITNESS),
+        ("killed behind", -9),
+        pytest.param("answer lost", 0, marks=WITNESS),
+    ],
+)
 def test_a_function_that_dies_is_called_again(lake, writers, fault, code):
     event = batch(message("m1", row(1)), message("m2", row(2)))
     assert writers(lake, "n.t", [event], fault=fault)[0][1] == code
@@ -125,9 +135,9 @@ def test_an_empty_batch_writes_nothing(lake):
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"parse": {}}, "parse is dict, expected a function that makes rows"),
-        ({"identify": "id"}, "identify is str, expected a function of a message"),
-        ({"tries": 0}, "tries is 0"),
+        ({"parse": {}}, "parse must be a function, found {}"),
+        ({"identify": "id"}, "identify must be a function or None, found 'id'"),
+        ({"tries": 0}, "tries must be an integer of at least 1, found 0"),
     ],
 )
 def test_a_handler_that_cannot_be_made(lake, arguments, sentence):
@@ -145,10 +155,10 @@ def folder(tmp_path):
 
 
 def test_a_zip_has_the_folder_the_library_and_packages_without_ballast(folder, tmp_path):
-    made = functions.package(folder, tmp_path / "a.zip", packages=["strictyaml", "tenacity"])
-    with zipfile.ZipFile(made.path) as archive:
+    package = functions.package(folder, tmp_path / "a.zip", packages=["strictyaml", "tenacity"])
+    with zipfile.ZipFile(package.path) as archive:
         names = archive.namelist()
-        assert sum(entry.file_size for entry in archive.infolist()) == made.bytes
+        assert sum(entry.file_size for entry in archive.infolist()) == package.bytes
     tops = {name.split("/")[0].split("-")[0] for name in names}
     assert tops == {
         "app.py",
@@ -171,16 +181,17 @@ def test_a_zip_has_the_folder_the_library_and_packages_without_ballast(folder, t
         for name in names
         if name.startswith("workbench/") and name.split("/")[1] not in ("__init__.py", "_base", "light")
     ]
-    assert made.runtime == f"python3.{sys.version_info.minor}" and made.packed_bytes == made.path.stat().st_size
+    assert package.runtime == f"python3.{sys.version_info.minor}"
+    assert package.packed_bytes == package.path.stat().st_size
     again = functions.package(folder, tmp_path / "b.zip", packages=["tenacity", "strictyaml"])
-    assert again.path.read_bytes() == made.path.read_bytes()
+    assert again.path.read_bytes() == package.path.read_bytes()
 
 
 def test_the_library_in_a_zip_stands_alone(folder, tmp_path):
-    made = functions.package(folder, tmp_path / "a.zip", packages=["tenacity"])
+    package = functions.package(folder, tmp_path / "a.zip", packages=["tenacity", "annotated-types"])
     code = "import sys; sys.path.insert(0, sys.argv[1]); import app; print(app.functions.handler.__module__)"
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "-c", code, made.path], capture_output=True, text=True, check=False
+        [sys.executable, "-I", "-S", "-c", code, package.path], capture_output=True, text=True, check=False
     )
     assert (done.stdout, done.stderr) == ("workbench.light.functions.handling\n", "")
 
@@ -193,9 +204,9 @@ def test_one_over_the_limit_is_refused_before_it_is_written(folder, tmp_path):
 
 @pytest.mark.proof("test_one_over_the_limit_is_refused_before_it_is_written shows what is counted")
 def test_pyiceberg_fits_into_lambda(folder, tmp_path):
-    made = functions.package(folder, tmp_path / "a.zip")
-    assert 200 * 2**20 < made.bytes <= functions.LIMIT_BYTES
-    with zipfile.ZipFile(made.path) as archive:
+    package = functions.package(folder, tmp_path / "a.zip")
+    assert 200 * 2**20 < package.bytes <= functions.LIMIT_BYTES
+    with zipfile.ZipFile(package.path) as archive:
         archive.extractall(tmp_path / "unpacked")
     code = "import sys; sys.path.insert(0, sys.argv[1]); import app, pyiceberg.catalog.glue, pyiceberg_core, pyarrow.parquet; print(pyarrow.__file__)"
     words = [sys.executable, "-I", "-S", "-c", code, str(tmp_path / "unpacked")]

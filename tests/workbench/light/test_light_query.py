@@ -12,7 +12,7 @@ import light_cases
 import pyarrow as pa
 import pytest
 from conftest import ENVIRONMENT
-from light_cases import cases, lake, own_lake, rows, sparks
+from light_cases import cases, lake, own_lake, rest, rows, sparks
 from pyiceberg.catalog import load_catalog
 
 from workbench import light, session
@@ -21,7 +21,7 @@ from workbench.light import engine
 REFUSED = {"avro": "AVRO", "orc": "ORC"}
 
 
-def made(folder):
+def small_lake(folder):
     """A lake without Spark: table n.t with two snapshots of one row each."""
     properties = own_lake(folder)
     catalog = light.catalogs.load(properties)
@@ -34,7 +34,7 @@ def made(folder):
 
 @pytest.fixture
 def own(tmp_path):
-    return made(tmp_path)
+    return small_lake(tmp_path)
 
 
 @pytest.mark.parametrize("case", [make.__name__ for make in light_cases.ALL])
@@ -94,28 +94,24 @@ def test_the_catalogs_pointer_is_read_and_not_the_newest_file(own):
     assert light.query(properties, "SELECT count(*) AS n FROM n.t").to_pylist() == [{"n": 2}]
 
 
-def test_a_rest_catalog_and_its_storage():
-    from workbench_standins import s3
-
-    with s3.serve() as server:
-        properties = {"name": "lake"} | server.properties("rest")
-        catalog = load_catalog(**properties)
-        catalog.create_namespace("n")
-        table = catalog.create_table("n.t", pa.schema([("id", pa.int64())]))
-        table.append(pa.table({"id": [1, 2, 3]}))
-        for given in (properties, catalog):
-            assert light.query(given, "SELECT sum(id) AS s FROM lake.n.t").to_pylist() == [{"s": 6}]
-        with pytest.raises(ValueError, match=r"table n\.u is not in the catalog; there are n\.t$"):
-            light.query(properties, "SELECT * FROM n.u")
-        with pytest.raises(ValueError, match="answers 40[0-9]"):
-            light.query(properties | {"credential": "nobody:nothing"}, "SELECT * FROM n.t")
+def test_a_rest_catalog_and_its_storage(rest):
+    catalog = load_catalog(**rest)
+    catalog.create_namespace("asked")
+    table = catalog.create_table("asked.t", pa.schema([("id", pa.int64())]))
+    table.append(pa.table({"id": [1, 2, 3]}))
+    for given in (rest, catalog):
+        assert light.query(given, "SELECT sum(id) AS s FROM lake.asked.t").to_pylist() == [{"s": 6}]
+    with pytest.raises(ValueError, match=r"table asked\.u is not in the catalog; there are asked\.t$"):
+        light.query(rest, "SELECT * FROM asked.u")
+    with pytest.raises(ValueError, match="answers 40[0-9]"):
+        light.query(rest | {"credential": "nobody:nothing"}, "SELECT * FROM asked.t")
 
 
 def test_a_cold_query_imports_neither_pyiceberg_nor_spark(own):
     code = (
         "import sys; from workbench import light; "
         f"print(light.query({own[0]!r}, 'SELECT count(*) AS n FROM n.t').to_pylist(), "
-        "[name for name in ('pyiceberg', 'pyspark', 'pandas', 'sqlalchemy', 'boto3') if name in sys.modules])"
+        "[name for name in ('pyiceberg', 'pyspark', 'pandas', 'sqlalchemy', 'boto3', 'pydantic') if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("[{'n': 2}] []\n", "")
@@ -154,7 +150,7 @@ def test_what_is_refused(own, sql, sentence):
         ("gone", "no tag, branch or time 'gone': it never had, or it was expired; there are first, main"),
         (5, "has no snapshot 5: it never had, or it was expired; it has 2, from 20"),
         ("2020-01-01", "has no snapshot of 2020-01-01T00:00:00.00:00 or before"),
-        (1.5, "at is 1.5, expected a snapshot's id, a tag, a branch or a time"),
+        (1.5, "at must be a snapshot's id, a tag, a branch or a time, found 1.5"),
     ],
 )
 def test_a_version_that_is_not_there(own, at, sentence):
@@ -188,6 +184,18 @@ def test_a_branch_behind_a_change_of_the_schema(own):
     assert light.query(properties, "SELECT name FROM n.t", at="first").to_pylist() == [{"name": "a"}]
     with pytest.raises(ValueError, match="schema of n.t changed after the last commit of its branch side"):
         light.query(properties, "SELECT * FROM n.t", at="side")
+
+
+def test_a_snapshot_has_the_schema_of_its_commit(own):
+    """As in Spark: also the last one, where the table's schema changed since."""
+    properties, table = own
+    with table.update_schema() as update:
+        update.rename_column("name", "label")
+    for sql, at in (
+        ("SELECT label FROM n.t", None),
+        ("SELECT name FROM n.t", table.current_snapshot().snapshot_id),
+    ):
+        assert light.query(properties, f"{sql} WHERE id = 1", at=at).num_rows == 1
 
 
 def test_a_moved_warehouse(own):

@@ -1,14 +1,17 @@
 """The handler of a Lambda that an SQS queue calls: rows of a batch in one commit, messages that fail alone."""
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any
+from typing import Annotated, Any
 
-from workbench._base import arguments
+from annotated_types import Ge
+
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench.light import appending, catalogs, slices, writing
+from workbench.light.typing import ArrowSchema, ArrowTable, Catalog, IcebergCatalog, IcebergTable
 
 Record = Mapping[str, Any]  # a message as the event of SQS has it
 
@@ -20,19 +23,20 @@ class _Message:
     receipt: str
     id: str
     since: datetime | None
-    rows: Any
+    rows: ArrowTable
 
 
+@checked
 def handler(
     parse: Callable[[str], Any],
     *,
-    catalog: Any,
+    catalog: Catalog,
     table: str,
     identify: Callable[[Record], str] | None = None,
     since: Callable[[Record], datetime] | None = None,
     id_column: str | None = None,
-    schema: Any = None,
-    tries: int = writing.TRIES,
+    schema: ArrowSchema | None = None,
+    tries: Annotated[int, Ge(1)] = writing.TRIES,
 ) -> Callable[[Mapping[str, Any], Any], dict[str, Any]]:
     """Return a handler that appends the rows of each message once, however often it is delivered.
 
@@ -58,12 +62,7 @@ def handler(
     Raises:
         ValueError: an argument is wrong.
     """
-    arguments.function("parse", parse, "a function that makes rows of a message's body")
-    for name, function in (("identify", identify), ("since", since)):
-        if function is not None:
-            arguments.function(name, function, "a function of a message")
-    arguments.whole("tries", tries, 1, "a commit is begun at least once")
-    opened = {}
+    opened: dict[str, IcebergCatalog] = {}
 
     def handle(event: Mapping[str, Any], _context: Any = None) -> dict[str, Any]:
         if not isinstance(event, Mapping) or not isinstance(event.get("Records"), list):
@@ -71,7 +70,8 @@ def handler(
         if "catalog" not in opened:
             opened["catalog"] = _opened(catalog, table, schema)
         loaded = writing.load(opened["catalog"], table)
-        messages, failed = [], []
+        messages: list[_Message] = []
+        failed: list[str] = []
         for record in event["Records"]:
             message = _read(loaded, record, parse, identify, since)
             failed.append(record["messageId"]) if message is None else messages.append(message)
@@ -81,7 +81,7 @@ def handler(
     return handle
 
 
-def _opened(catalog, table, schema):
+def _opened(catalog: Catalog, table: str, schema: ArrowSchema | None) -> IcebergCatalog:
     """Open the catalog, and make the table where it is missing; of two that do so at once both find it."""
     if isinstance(catalog, Mapping):
         catalog = {key: _value(str(value)) for key, value in catalog.items()}
@@ -92,7 +92,7 @@ def _opened(catalog, table, schema):
     return loaded
 
 
-def _value(text):
+def _value(text: str) -> str:
     name = text.removeprefix("env:")
     if name == text:
         return text
@@ -101,12 +101,19 @@ def _value(text):
     return os.environ[name]
 
 
-def _read(loaded, record, parse, identify, since):
+def _read(
+    loaded: IcebergTable,
+    record: Record,
+    parse: Callable[[str], Any],
+    identify: Callable[[Record], str] | None,
+    since: Callable[[Record], datetime] | None,
+) -> _Message | None:
     """Return a message with its rows, or None for one that cannot be read."""
     try:
         rows = parse(record["body"])
         rows = slices.fit(loaded, [rows] if isinstance(rows, dict) else rows)
         id = identify(record) if identify else record["messageId"]
+        moment: datetime | None
         if since:
             moment = since(record)
         else:  # a sender's own id may be older than the message
@@ -118,7 +125,9 @@ def _read(loaded, record, parse, identify, since):
         return None
 
 
-def _written(catalog, table, messages, options) -> Iterator[str]:
+def _written(
+    catalog: IcebergCatalog, table: str, messages: Sequence[_Message], options: Mapping[str, Any]
+) -> list[str]:
     """Append the rows of messages; returns the names of those that could not be written."""
     import pyarrow as pa
 
@@ -127,11 +136,11 @@ def _written(catalog, table, messages, options) -> Iterator[str]:
     if not messages:
         return []
     moments = [message.since for message in messages]
+    oldest = min((moment for moment in moments if moment is not None), default=None)
     try:
         rows = pa.concat_tables([message.rows for message in messages], promote_options="permissive")
         ids = [message.id for message in messages for _ in range(len(message.rows))]
-        since = None if None in moments else min(moments)
-        appending.append(catalog, table, rows, ids=ids, since=since, **options)
+        appending.append(catalog, table, rows, ids=ids, since=None if None in moments else oldest, **options)
     except appending.IdsExpired as error:
         if len(messages) > 1:
             return [receipt for message in messages for receipt in _written(catalog, table, [message], options)]

@@ -5,12 +5,14 @@ import platform
 import re
 import sys
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from fnmatch import fnmatch
 from pathlib import Path
 
 from workbench._base import files
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 
 LIMIT_BYTES = 250 * 2**20  # unpacked, layers included: AWS Lambda's quotas
@@ -45,6 +47,7 @@ class Package:
     architecture: str
 
 
+@checked
 def package(
     folder: str | Path, zip_path: str | Path, *, packages: Sequence[str] = NEEDED, limit_bytes: int = LIMIT_BYTES
 ) -> Package:
@@ -93,11 +96,11 @@ def package(
     return Package(zip_path, total, zip_path.stat().st_size, runtime, architecture)
 
 
-def _size(entries):
+def _size(entries: Mapping[str, Path]) -> int:
     return sum(path.stat().st_size for path in entries.values())
 
 
-def _own(folder) -> Iterator[tuple[str, Path]]:
+def _own(folder: Path) -> Iterator[tuple[str, Path]]:
     for path in folder.rglob("*"):
         name = path.relative_to(folder).as_posix()
         if path.is_file() and not _ballast(name):
@@ -112,19 +115,20 @@ def _ours() -> Iterator[tuple[str, Path]]:
             yield name, path
 
 
-def _ballast(name):
+def _ballast(name: str) -> bool:
     return any(fnmatch(f"/{name}" if pattern.startswith("*/") else name, pattern) for pattern in BALLAST)
 
 
-def _closure(names):
+def _closure(names: Iterable[str]) -> AbstractSet[str]:
     """Return the names of distributions with all that they need here."""
     from packaging.requirements import Requirement
 
-    needs, open_names = {}, [(name, frozenset(EXTRAS.get(_spelled(name), ()))) for name in names]
+    needs: dict[str, frozenset[str]] = {}  # extras by distribution
+    open_names = [(name, frozenset(EXTRAS.get(_spelled(name), ()))) for name in names]
     while open_names:
         name, extras = open_names.pop()
         key = _spelled(name)
-        if extras <= needs.get(key, frozenset({None})) and key in needs:
+        if key in needs and extras <= needs[key]:
             continue
         needs[key] = needs.get(key, frozenset()) | extras
         for line in importlib.metadata.requires(_distribution(key).metadata["Name"]) or ():
@@ -136,19 +140,19 @@ def _closure(names):
     return needs.keys()
 
 
-def _spelled(name):
+def _spelled(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name).lower()
 
 
-def _distribution(name):
+def _distribution(name: str) -> importlib.metadata.Distribution:
     try:
         return importlib.metadata.distribution(name)
     except importlib.metadata.PackageNotFoundError:
         raise ArgumentError(f"{name} is not installed here, and the function needs it") from None
 
 
-def _installed(name) -> Iterator[tuple[str, Path]]:
+def _installed(name: str) -> Iterator[tuple[str, Path]]:
     for file in _distribution(name).files or ():
-        path = Path(file.locate())
+        path = Path(str(file.locate()))
         if not _ballast(file.as_posix()) and path.is_file():
             yield file.as_posix(), path
