@@ -57,3 +57,9 @@ def test_nothing_to_propose(topic):
         streams.propose(topic.source())
     with pytest.raises(ValueError, match="records must be an integer of at least 1, found 0"):
         streams.propose(topic.source(), records=0)
+
+
+def test_a_field_that_no_schema_can_name_is_said(topic):
+    send(topic, {"id": 1, "a${b}": 2})
+    with pytest.raises(ValueError, match=r"^the column 'a\$\{b\}' holds \$\{, from which on Spark puts a variable"):
+        streams.propose(topic.source())

@@ -8,6 +8,7 @@ from typing import Annotated, Any, NoReturn
 
 from annotated_types import Ge
 
+from workbench._base import identifiers
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench.streams import aggregates
@@ -55,7 +56,7 @@ def propose(source: Any, *, records: Annotated[int, Ge(1)] = 1_000) -> Proposal:
 
     Raises:
         StreamNotFound: there is no such stream or topic.
-        ValueError: there is no record, or none is a JSON object.
+        ValueError: there is no record, none is a JSON object, or a field has a name that no schema can have.
     """
     objects: list[dict[str, Any]] = []
     seen = packed = 0
@@ -95,7 +96,7 @@ def _fields(objects: list[dict[str, Any]], path: str, mixed: dict[str, list[str]
     for name in dict.fromkeys(name for record in objects for name in record):
         values = [record[name] for record in objects if record.get(name) is not None]
         kind = _kind(values, f"{path}{name}", mixed)
-        quoted = name if _NAME.fullmatch(name) else "`" + name.replace("`", "``") + "`"
+        quoted = name if _NAME.fullmatch(name) else identifiers.in_sql(name)
         glue = ": " if path else " "
         columns.append(f"{quoted}{glue}{kind}{' NOT NULL' if len(values) == len(objects) else ''}")
     return columns
