@@ -10,7 +10,7 @@ from functools import partial
 from typing import Any, cast
 
 from workbench._base.errors import ArgumentError
-from workbench._base.typing import Column, DataType, DataFrame, Java, SparkSession, StructType
+from workbench._base.typing import Column, DataFrame, DataType, Java, SparkSession, StructType
 
 
 def need(spark: SparkSession, feature: str, *, since: str) -> None:
