@@ -188,14 +188,14 @@ def test_nothing_is_built_at_import():
     ("kind", "words"),
     [
         (bytes, "bytes"),
-        (list[int], "several integers"),
+        (list[int], "a list of integers"),
         (Mapping[str, int], "a dict of texts to integers"),
         (Annotated[int, Ge(1), Le(9)] | None, "an integer of at least 1 and of at most 9 or None"),
         (Literal[1, 2, 3], "1, 2 or 3"),
-        (Sequence[Policy], "several Policys"),
+        (Sequence[Policy], "a list of Policy"),
         (Annotated[str, MinLen(1)], "a text of at least 1 character"),
         (Mapping[Annotated[str, MinLen(2)], str], "a dict of texts of at least 2 characters to texts"),
-        (Sequence[Literal["a", "b"]], "several 'a' or 'b'"),
+        (Sequence[Literal["a", "b"]], "a list of 'a' or 'b'"),
         (str | Iterable[Any], "a text or several values"),
     ],
 )
