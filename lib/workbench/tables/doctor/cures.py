@@ -3,14 +3,14 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
 from annotated_types import Ge
 
 from workbench._base import arguments
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
-from workbench._base.typing import SparkSession
+from workbench._base.typing import Judged, SparkSession
 from workbench.tables import commits, maintenance
 from workbench.tables.doctor import looking, pointers
 from workbench.tables.doctor.findings import CAUSES, Diagnosis, Finding
@@ -58,7 +58,7 @@ def cure(
     diagnosis: Diagnosis,
     *,
     agreed: Iterable[str] = (),
-    marks: Any = (),
+    marks: Judged[Iterable[Mark]] = (),
     properties: bool = True,
     now: datetime | None = None,
     tries: Annotated[int, Ge(1)] = 5,
