@@ -64,9 +64,10 @@ lab: setup ## open JupyterLab on the notebooks (PORT=8888)
 	@$(BIN)/jupyter lab --ip 127.0.0.1 --port $(or $(PORT),8888) --ServerApp.port_retries=0 $(if $(filter 0,$(shell id -u)),--allow-root) notebooks
 
 .PHONY: check
-check: setup ## lint, format, every notebook once, each promise once: what CI runs
+check: setup ## lint, format, types, every notebook once, each promise once: what CI runs
 	@$(BIN)/ruff check lib tests notebooks docs/site
 	@$(BIN)/ruff format --check lib tests docs/site
+	@$(BIN)/mypy
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --nbval --nbval-current-env --nbval-sanitize-with tests/nbval_sanitize.cfg notebooks tests
 	@PYTHONPATH=tests $(BIN)/python -m prove --count
 
