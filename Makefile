@@ -75,6 +75,10 @@ check: setup ## lint, format, types, every notebook once, each promise once: wha
 prove: setup ## everything, in parts, those that do not hold; PART=names or patterns, CHANGED=1 what is out of date, LIST=1 what is proved
 	@PYTHONPATH=tests $(BIN)/python -m prove $(foreach name,$(PART),'$(name)') $(if $(CHANGED),--changed) $(if $(LIST),--list)
 
+.PHONY: release
+release: setup ## refuse what is not ready (version, change log, proof); else check, build into dist and tag; nothing is pushed
+	@PYTHONPATH=tests $(BIN)/python -m prove.release
+
 # What a part of the proof needs that is not in .venv; parts name these targets.
 .PHONY: spark35
 spark35: .venv/.packages
