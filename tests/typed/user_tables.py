@@ -53,7 +53,7 @@ def kept_up(spark: SparkSession, slowest: int) -> None:
     maintenance.plan(spark, "sales.orders", marks=slowest)  # wrong: arg-type
     maintenance.run(spark, "sales.orders")  # wrong: arg-type
     maintenance.run(spark, planned, max_hours=1)  # wrong: call-arg
-    print(results[0].said)  # wrong: attr-defined
+    print(results[0].sentence)  # wrong: attr-defined
     maintenance.Policy(keep_snapshot=3)  # wrong: call-arg
 
 

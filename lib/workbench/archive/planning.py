@@ -11,6 +11,7 @@ from typing import Annotated
 from annotated_types import Ge, Le
 
 from workbench import costs
+from workbench._base import moved
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench.archive.objects import ARCHIVED, RESTORED, RESTORING, Object, counted, is_folder
@@ -114,6 +115,7 @@ class Plan:
     made_at: datetime
 
 
+@moved.renamed(found="objects")
 @checked
 def plan(
     objects: Iterable[Object],

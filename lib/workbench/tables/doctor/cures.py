@@ -7,7 +7,7 @@ from typing import Annotated
 
 from annotated_types import Ge
 
-from workbench._base import arguments
+from workbench._base import arguments, moved
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Judged, SparkSession
@@ -50,6 +50,12 @@ class Cured:
         return tuple(
             (action.name, remark) for action in self.done for remark in action.remarks if remark.kind in _LEFT
         )
+
+    @property
+    def left(self) -> tuple[str, ...]:
+        """Sentences on what was left; a field of version 0.1."""
+        moved.field("left of Cured", "undecided and remarks, or doctor.sentences(cured)")
+        return sentences(self)
 
 
 @checked
