@@ -93,8 +93,8 @@ site: setup ## the site: notebooks as they ran, pages, reference and evidence, i
 	@$(BIN)/python docs/site/build.py
 
 .PHONY: bench-startup
-bench-startup: setup ## start-up against plain spark.jars, into docs/evidence
-	@PYTHONPATH=tests $(BIN)/python -m bench.startup
+bench-startup: setup ## start-up against plain spark.jars, into docs/evidence; BEFORE=commit against that commit
+	@PYTHONPATH=tests $(BIN)/python -m bench.startup $(BEFORE)
 
 .PHONY: bench-runner
 bench-runner: setup ## the runner's own cost over papermill, into docs/evidence
