@@ -11,9 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from annotated_types import Ge, Le
-
 from workbench._base import identifiers
+from workbench._base.bounds import Ge, Le
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Column, DataFrame, Java, Judged, SparkSession, StructType

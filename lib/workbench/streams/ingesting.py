@@ -4,8 +4,7 @@ import secrets
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
-from annotated_types import Ge, Le
-
+from workbench._base.bounds import Ge, Le
 from workbench._base.door import checked
 from workbench._base.typing import Judged, SparkSession
 from workbench.streams import batches, loop, tables

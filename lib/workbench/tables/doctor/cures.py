@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated
 
-from annotated_types import Ge
-
 from workbench._base import arguments, moved
+from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Judged, SparkSession

@@ -7,11 +7,11 @@ from datetime import datetime
 from decimal import Decimal
 from typing import Annotated
 
-from annotated_types import Gt, Lt
 from pydantic import InstanceOf
 
 from workbench import costs
 from workbench._base import identifiers
+from workbench._base.bounds import Gt, Lt
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Java, Judged, SparkSession

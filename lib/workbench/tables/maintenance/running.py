@@ -6,9 +6,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated
 
-from annotated_types import Ge
-
 from workbench._base import identifiers
+from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Java, Judged, SparkSession
