@@ -64,15 +64,20 @@ lab: setup ## open JupyterLab on the notebooks (PORT=8888)
 	@$(BIN)/jupyter lab --ip 127.0.0.1 --port $(or $(PORT),8888) --ServerApp.port_retries=0 $(if $(filter 0,$(shell id -u)),--allow-root) notebooks
 
 .PHONY: check
-check: setup ## lint, format, every notebook once, each promise once: what CI runs
+check: setup ## lint, format, types, every notebook once, each promise once: what CI runs
 	@$(BIN)/ruff check lib tests notebooks docs/site
 	@$(BIN)/ruff format --check lib tests docs/site
+	@$(BIN)/mypy
 	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --nbval --nbval-current-env --nbval-sanitize-with tests/nbval_sanitize.cfg notebooks tests
 	@PYTHONPATH=tests $(BIN)/python -m prove --count
 
 .PHONY: prove
 prove: setup ## everything, in parts, those that do not hold; PART=names or patterns, CHANGED=1 what is out of date, LIST=1 what is proved
 	@PYTHONPATH=tests $(BIN)/python -m prove $(foreach name,$(PART),'$(name)') $(if $(CHANGED),--changed) $(if $(LIST),--list)
+
+.PHONY: release
+release: setup ## refuse what is not ready (version, change log, proof); else check, build into dist and tag; nothing is pushed
+	@PYTHONPATH=tests $(BIN)/python -m prove.release
 
 # What a part of the proof needs that is not in .venv; parts name these targets.
 .PHONY: spark35
@@ -88,8 +93,8 @@ site: setup ## the site: notebooks as they ran, pages, reference and evidence, i
 	@$(BIN)/python docs/site/build.py
 
 .PHONY: bench-startup
-bench-startup: setup ## start-up against plain spark.jars, into docs/evidence
-	@PYTHONPATH=tests $(BIN)/python -m bench.startup
+bench-startup: setup ## start-up against plain spark.jars, into docs/evidence; BEFORE=commit against that commit
+	@PYTHONPATH=tests $(BIN)/python -m bench.startup $(BEFORE)
 
 .PHONY: bench-runner
 bench-runner: setup ## the runner's own cost over papermill, into docs/evidence

@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 import yaml
 from conftest import ROOT
 
+PACKAGES = ("workbench", "workbench_ops", "workbench_proofs", "workbench_standins")
 LOCKS = sorted((ROOT / "locks").glob("*.lock"))
 
 
@@ -83,15 +85,26 @@ def test_no_file_names_an_address_of_a_registry_or_a_path_of_a_machine():
     assert found == []
 
 
+def built(kind, folder):
+    """The names in a distribution of the checkout, and its file."""
+    command = [Path(sys.executable).parent / "hatchling", "build", "-t", kind, "-d", folder]
+    process = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
+    return next(folder.iterdir())
+
+
+def test_the_source_distribution_has_what_a_wheel_is_built_of(tmp_path):
+    """Types too: without `py.typed` a checker takes all that a user imports for Any."""
+    with tarfile.open(built("sdist", tmp_path)) as archive:
+        names = {name.partition("/")[2] for name in archive.getnames()}
+    assert {f"lib/{package}/py.typed" for package in PACKAGES} <= names
+    assert {"pyproject.toml", "params/environments/local.yml", "locks/baseline.lock"} <= names
+    assert not {name for name in names if name.startswith(("tests", "notebooks"))}
+
+
 def test_the_wheel_stands_alone(tmp_path):
-    """Installed without the checkout it has its environments, its pages and its jar table."""
-    built = subprocess.run(
-        [Path(sys.executable).parent / "hatchling", "build", "-t", "wheel", "-d", tmp_path],
-        cwd=ROOT,
-        capture_output=True,
-    )
-    assert built.returncode == 0, built.stderr
-    wheel = next(tmp_path.glob("*.whl"))
+    """Installed without the checkout it has its environments, its pages and its jar table, and its types."""
+    wheel = built("wheel", tmp_path)
     names = set(zipfile.ZipFile(wheel).namelist())
     expected = {
         "_base/jars.toml",
@@ -108,6 +121,7 @@ def test_the_wheel_stands_alone(tmp_path):
         "workbench_ops/export/glue.toml", "workbench_ops/pages/templates/report.html.j2",
         "workbench_ops/policies/hook/sitecustomize.py", "workbench_proofs/tpcds/names.txt",
         "workbench_standins/kafka/jars.toml",
+        *(f"{package}/py.typed" for package in PACKAGES),
     }  # fmt: skip
     assert expected <= names
     assert not {name for name in names if name.startswith(("tests", "notebooks", "lib/"))}

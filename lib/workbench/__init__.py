@@ -38,6 +38,6 @@ Nothing happens at import: no session, no environment read, no output. The names
 
 from workbench._base import moved
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 moved.install()

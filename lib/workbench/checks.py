@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from workbench import results, show
+from workbench._base import moved
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench.verdicts import Verdict
@@ -17,6 +18,7 @@ class CheckFailed(AssertionError):
     """A check did not hold; the message names it, what was found and what was expected."""
 
 
+@moved.renamed(found="actual")
 @checked
 def require(name: str, actual: Any, expected: Any, *, tolerance: float | Decimal = 0) -> None:
     """Require that a value equals the expected one; print a line, keep the outcome for the run record.

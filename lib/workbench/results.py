@@ -17,7 +17,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from workbench._base import arguments, files, identifiers
+from workbench._base import arguments, files, identifiers, moved
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import SparkSession
@@ -81,6 +81,7 @@ def table(spark: SparkSession, name: str) -> None:
     _add("tables", [{"name": name, "snapshot_id": rows[0][0] if rows else None}])
 
 
+@moved.renamed(found="actual")
 def check(name: str, actual: Any, expected: Any, passed: bool) -> None:
     """Note the outcome of a check (called by `checks.require`)."""
     _add("checks", [{"name": name, "found": plain(actual), "expected": plain(expected), "passed": passed}])

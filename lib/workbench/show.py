@@ -8,9 +8,8 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal
 from typing import Annotated, Any
 
-from annotated_types import Ge
-
 from workbench._base import identifiers, releases
+from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Column, DataFrame, Java

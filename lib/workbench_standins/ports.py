@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Annotated
 
-from annotated_types import Ge, Le
-
+from workbench._base.bounds import Ge, Le
 from workbench._base.errors import ProcessError
 
 HOST = "127.0.0.1"

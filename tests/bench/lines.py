@@ -23,7 +23,20 @@ ROOMS = {
     **dict.fromkeys(("conflicts", "tpcds"), "workbench_proofs"),
 }
 GENERATED = "DataQualityDefinitionLanguage"
-SAYING_NOTHING = {"one", "found", "told", "said", "there", "wanted", "left", "held", "made", "given", "thing", "it"}
+SAYING_NOTHING = {
+    "one",
+    "found",
+    "told",
+    "said",
+    "there",
+    "wanted",
+    "left",
+    "held",
+    "made",
+    "given",
+    "thing",
+    "it",
+}
 NOTHING = (tokenize.COMMENT, tokenize.NL, tokenize.NEWLINE, tokenize.INDENT, tokenize.DEDENT, tokenize.ENDMARKER)
 
 

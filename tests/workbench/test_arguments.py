@@ -61,7 +61,11 @@ def modules():
 
 
 def is_checked(value):
-    return inspect.isfunction(value) and value.__code__.co_qualname == "checked.<locals>.call"
+    while inspect.isfunction(value):
+        if value.__code__.co_qualname == "checked.<locals>.call":
+            return True
+        value = getattr(value, "__wrapped__", None)  # other decorators may stand above
+    return False
 
 
 def functions():

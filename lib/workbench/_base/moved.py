@@ -1,17 +1,21 @@
-"""Names that modules had in version 0.1: imported, they are the modules of today, and say so once.
+"""Names of version 0.1: modules, arguments and fields that have another one today go on by theirs, and say so.
 
 Goes with version 0.3.
 """
 
+import functools
 import importlib
 import sys
 import warnings
+from collections.abc import Callable
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from importlib.util import spec_from_loader
 from types import ModuleType
-from typing import Any
+from typing import Any, ParamSpec, TypeVar
 
+P = ParamSpec("P")
+T = TypeVar("T")
 # a name stands for what lies below it, too; the longest that fits decides
 MOVED = {
     "workbench.conflicts": "workbench_proofs.conflicts",
@@ -91,3 +95,34 @@ def install() -> None:
     """Let the old names be imported; once a process."""
     if not any(isinstance(finder, Finder) for finder in sys.meta_path):
         sys.meta_path.insert(0, Finder())
+
+
+def renamed(**names: str) -> Callable[[Callable[P, T]], Callable[P, T]]:
+    """Let arguments be given by the names that they had, too, with a DeprecationWarning.
+
+    Args:
+        names: name of version 0.1 to that of today.
+    """
+
+    def with_old_names(function: Callable[P, T]) -> Callable[P, T]:
+        @functools.wraps(function)
+        def call(*arguments: P.args, **named: P.kwargs) -> T:
+            for old in names.keys() & named.keys():
+                if names[old] not in named:  # else the function says that it has no such argument
+                    _warn(f"the argument {old} of {function.__name__} is now {names[old]}", of=3)
+                    named[names[old]] = named.pop(old)
+            return function(*arguments, **named)
+
+        return call
+
+    return with_old_names
+
+
+def field(old: str, now: str) -> None:
+    """Warn that a field is looked at which is gone, from the property that still answers for it."""
+    _warn(f"the field {old} is gone; use {now}", of=4)
+
+
+def _warn(sentence: str, of: int) -> None:
+    """Warn whoever stands so many frames above."""
+    warnings.warn(f"{sentence}; the old name goes with version 0.3", DeprecationWarning, stacklevel=of)

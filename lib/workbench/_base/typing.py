@@ -1,18 +1,32 @@
-"""Types of PySpark and pandas for annotations: real ones for a type checker, `Any` at run time."""
+"""Types of PySpark, pandas and PyIceberg for annotations: real ones for a type checker, `Any` at run time."""
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 __all__ = [
-    "Column", "DataFrame", "DataType", "Java", "PandasFrame", "Row", "SparkSession", "StructField", "StructType",
-    "jvm",
+    "Catalog", "Column", "DataFrame", "DataStreamWriter", "DataType", "Java", "Judged", "PandasFrame", "Row",
+    "SparkSession", "StreamingQuery", "StructField", "StructType", "jvm",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
     from pandas import DataFrame as PandasFrame
+    from pyiceberg.catalog import Catalog
     from pyspark.sql import Column, DataFrame, Row, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
     from pyspark.sql.types import DataType, StructField, StructType
+
+    T = TypeVar("T")
+    Judged = Annotated[T, "by the function itself"]
 else:
-    Column = DataFrame = DataType = PandasFrame = Row = SparkSession = StructField = StructType = Any
+    Catalog = Column = DataFrame = DataStreamWriter = DataType = PandasFrame = Row = SparkSession = Any
+    StreamingQuery = StructField = StructType = Any
+
+    class Judged:
+        """A type for checkers alone: the function judges the value itself, by a sentence of its own."""
+
+        def __class_getitem__(cls, kind: Any) -> Any:
+            return Any
+
 
 Java = Any  # an object of the JVM, through Py4J
 

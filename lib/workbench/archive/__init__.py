@@ -23,7 +23,7 @@ What S3 does with archived objects, and what is guaranteed here: docs/archive.md
 
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
@@ -96,6 +96,42 @@ def inventory(
     return iter(tables.files(session, s3, source, where=where, snapshot_id=snapshot_id, workers=workers))
 
 
+# Whether it is a directory stands in a text; a checker sees it by arguments that are for one of the two alone
+# fmt: off
+@overload
+def read(
+    source: str, *, s3: Any, spark: SparkSession, where: str | Column, snapshot_id: int | None = None
+) -> DataFrame: ...
+@overload
+def read(source: str, *, s3: Any, spark: SparkSession, snapshot_id: int) -> DataFrame: ...
+@overload
+def read(
+    source: str, *, s3: Any, spark: SparkSession,
+    mode: Literal["SKIP_ALL_GLACIER", "READ_RESTORED_GLACIER_OBJECTS"],
+    copy_to: str | Path | None = None, format: str | None = None, schema: str | StructType | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Reading: ...
+@overload
+def read(
+    source: str, *, s3: Any, spark: SparkSession, mode: Mode = READ_ALL, copy_to: str | Path,
+    format: str | None = None, schema: str | StructType | None = None, options: Mapping[str, Any] | None = None,
+) -> Reading: ...
+@overload
+def read(
+    source: str, *, s3: Any, spark: SparkSession, mode: Mode = READ_ALL, format: str,
+    schema: str | StructType | None = None, options: Mapping[str, Any] | None = None,
+) -> Reading: ...
+@overload
+def read(
+    source: str, *, s3: Any, spark: SparkSession, mode: Mode = READ_ALL, schema: str | StructType,
+    options: Mapping[str, Any] | None = None,
+) -> Reading: ...
+@overload
+def read(
+    source: str, *, s3: Any, spark: SparkSession, mode: Literal["READ_ALL"] = READ_ALL,
+    options: Mapping[str, Any] | None = None,
+) -> Reading | DataFrame: ...
+# fmt: on
 @checked
 def read(
     source: str,

@@ -5,8 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge, Le
-
+from workbench._base.bounds import Ge, Le
 from workbench.archive.objects import ARCHIVED, Object, from_head, from_listing, split
 
 WORKERS = 32

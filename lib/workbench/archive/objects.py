@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Final, Literal
 
+from workbench._base import moved
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, WorkbenchError
 
@@ -116,6 +117,7 @@ def is_folder(uri: str, size: int) -> bool:
     return size == 0 and (uri.endswith("/") or uri.endswith(HIVE_FOLDER))
 
 
+@moved.renamed(found="entry")
 @checked
 def decide(mode: Mode, entry: Object) -> Decision:
     """Return what a reader of a directory does with an object: read, skip or fail.

@@ -8,9 +8,9 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Annotated
 
-from annotated_types import Ge, Le
-
 from workbench import costs
+from workbench._base import moved
+from workbench._base.bounds import Ge, Le
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench.archive.objects import ARCHIVED, RESTORED, RESTORING, Object, counted, is_folder
@@ -114,6 +114,7 @@ class Plan:
     made_at: datetime
 
 
+@moved.renamed(found="objects")
 @checked
 def plan(
     objects: Iterable[Object],

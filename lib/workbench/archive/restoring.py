@@ -8,9 +8,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Annotated, Any
 
-from annotated_types import Ge, Gt, Le, Lt
-
 from workbench._base import worklist
+from workbench._base.bounds import Ge, Gt, Le, Lt
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench.archive import listing

@@ -5,8 +5,7 @@ import random
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from annotated_types import Ge, Le
-
+from workbench._base.bounds import Ge, Le
 from workbench._base.door import checked
 from workbench.data import nyc
 

@@ -10,9 +10,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated
 
-from annotated_types import Ge, Le
-
 from workbench._base import identifiers
+from workbench._base.bounds import Ge, Le
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import DataFrame, SparkSession

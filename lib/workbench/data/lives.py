@@ -7,8 +7,7 @@ when the key's row is deleted. A value is a whole number, updated_at a column of
 import random
 from typing import Annotated
 
-from annotated_types import Ge, Gt, Le
-
+from workbench._base.bounds import Ge, Gt, Le
 from workbench._base.door import checked
 from workbench.data import nyc
 

@@ -8,9 +8,8 @@ import zipfile
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from annotated_types import Ge, Le
-
 from workbench._base import files
+from workbench._base.bounds import Ge, Le
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import DataFrame, SparkSession

@@ -4,8 +4,7 @@ import random
 from dataclasses import dataclass
 from typing import Annotated
 
-from annotated_types import Ge
-
+from workbench._base.bounds import Ge
 from workbench._base.door import checked
 
 # Spark would shuffle an UPDATE's rows by the drawn names of their files, and write one file or two by chance

@@ -8,8 +8,7 @@ an hour of readings, and a new file in which the living room reads about 100 °C
 from dataclasses import dataclass
 from typing import Annotated
 
-from annotated_types import Ge, Le
-
+from workbench._base.bounds import Ge, Le
 from workbench._base.door import checked
 from workbench._base.typing import Column, DataFrame, SparkSession
 

@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Annotated
 
-from annotated_types import Ge
-
+from workbench._base.bounds import Ge
 from workbench._base.door import checked
 
 SCHEMA = (

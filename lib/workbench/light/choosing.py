@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, NamedTuple
 
-from annotated_types import Ge
-
 from workbench._base import identifiers
+from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench.light import engine, limits, querying
 from workbench.light.metadata import Table

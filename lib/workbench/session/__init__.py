@@ -12,7 +12,7 @@ from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.hardware import memory_bytes as machine_memory_bytes
 from workbench._base.scratch import enter as scratch_folder
-from workbench._base.typing import SparkSession
+from workbench._base.typing import Catalog, SparkSession
 from workbench.session import configuration, launch
 from workbench.session import services as stand_ins
 from workbench.session.classes import build_archive, class_data_options
@@ -81,7 +81,7 @@ def start(environment: str | Path = "local") -> SparkSession:
 
 
 @checked
-def catalog(environment: str | Path = "local") -> Any:
+def catalog(environment: str | Path = "local") -> Catalog:
     """Load the environment's catalog with PyIceberg: the same name, the same tables as in Spark.
 
     Returns:

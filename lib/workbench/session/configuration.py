@@ -6,7 +6,7 @@ import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from workbench._base import files, hardware, jars, java, lake, scratch, secrets, settings
+from workbench._base import files, hardware, jars, java, lake, moved, scratch, secrets, settings
 from workbench._base.errors import ArgumentError
 from workbench.session import services as stand_ins
 
@@ -90,6 +90,7 @@ def library(folder: Path) -> Path:
     return zipped
 
 
+@moved.renamed(wanted="setting")
 def driver_memory(setting: str) -> str:
     """Return the driver's heap as Spark writes it (`2048m`); for `auto` a quarter of the machine, 1 to 4 GiB."""
     return setting if setting != "auto" else f"{hardware.driver_heap_bytes() >> 20}m"

@@ -11,15 +11,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
-from annotated_types import Ge, Le
-
 from workbench._base import identifiers
+from workbench._base.bounds import Ge, Le
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
-from workbench._base.typing import Column, DataFrame, Java, SparkSession, StructType
+from workbench._base.typing import Column, DataFrame, Java, Judged, SparkSession, StructType
 from workbench.streams import batches, chunks, errors, loop, positions, publish, routes, tables
 from workbench.streams.batches import Batch
 from workbench.streams.readers import shards, sources
+from workbench.streams.readers.sources import RecordSource
 from workbench.streams.records import nulls
 from workbench.streams.records.parsing import Format
 from workbench.streams.routes import Target
@@ -47,8 +47,8 @@ class Delivered:
 def deliver(
     spark: SparkSession,
     *,
-    source: Any,
-    parse: Any,
+    source: Judged[RecordSource],
+    parse: Judged[Format],
     tables: dict[str, Target],
     errors: str,
     route: str | None = None,

@@ -4,13 +4,14 @@ import secrets
 from collections.abc import Callable, Sequence
 from typing import Annotated, Any
 
-from annotated_types import Ge, Le
-
+from workbench._base.bounds import Ge, Le
 from workbench._base.door import checked
-from workbench._base.typing import SparkSession
+from workbench._base.typing import Judged, SparkSession
 from workbench.streams import batches, loop, tables
 from workbench.streams.batches import Batch, Ingested
+from workbench.streams.readers.sources import RecordSource
 from workbench.streams.records.keys import RecordKey
+from workbench.streams.records.parsing import Format
 from workbench.tables import commits
 
 
@@ -19,8 +20,8 @@ def ingest(
     spark: SparkSession,
     table: str,
     *,
-    source: Any,
-    parse: Any,
+    source: Judged[RecordSource],
+    parse: Judged[Format],
     dead_letters: str | None = None,
     max_bad_share: Annotated[float, Ge(0), Le(1)] = 1.0,
     record_key: RecordKey | None = None,

@@ -25,12 +25,12 @@ import threading
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import asdict, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 from workbench._base import releases
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
-from workbench._base.typing import SparkSession
+from workbench._base.typing import DataStreamWriter, SparkSession, StreamingQuery
 from workbench.streams import aggregates
 from workbench.streams.readers import reading, reports, shards, sources
 
@@ -287,8 +287,18 @@ def columns(source: sources.Source, task: shards.Task, records: reading.Records,
     return pa.record_batch(arrays, names=[column.split()[0] for column in schema.split(", ")])
 
 
+if TYPE_CHECKING:
+
+    class Drained(StreamingQuery):
+        """A query that `drain` stopped."""
+
+        drained: bool
+else:
+    Drained = Any
+
+
 @checked
-def drain(writer: Any, *, timeout_seconds: float | None = None) -> Any:
+def drain(writer: DataStreamWriter, *, timeout_seconds: float | None = None) -> Drained:
     """Run a streaming query until its source has nothing left; then stop it.
 
     Args:
@@ -297,12 +307,12 @@ def drain(writer: Any, *, timeout_seconds: float | None = None) -> Any:
 
     Returns:
         The stopped StreamingQuery; its `recentProgress` tells what was read. Whether the end was reached is
-        `query.drained`.
+        `query.drained` (bool).
 
     Raises:
         pyspark.errors.StreamingQueryException: the query failed.
     """
-    query = writer.trigger(processingTime="0 seconds").start()
+    query = cast(Drained, writer.trigger(processingTime="0 seconds").start())
     over = threading.Event()
 
     def end() -> None:

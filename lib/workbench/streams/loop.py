@@ -25,7 +25,7 @@ class TooManyBad(WorkbenchError, RuntimeError):
 Clocks = tuple[float, float]  # as `_now` returns them
 
 
-def check_ends(source: Any, parse: Any) -> None:
+def check_ends(source: object, parse: object) -> None:
     """Refuse what records cannot be read from, or not be parsed by.
 
     Raises:

@@ -14,10 +14,11 @@ from typing import Any
 from workbench._base import identifiers, releases
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
-from workbench._base.typing import DataFrame, Java, SparkSession
+from workbench._base.typing import DataFrame, Java, Judged, SparkSession
 from workbench.streams import aggregates, dead_letters, loop, publish, routes
 from workbench.streams import errors as store
 from workbench.streams.readers import sources
+from workbench.streams.readers.sources import RecordSource
 from workbench.streams.records import nulls
 from workbench.streams.records.parsing import Format, Parse
 from workbench.streams.routes import Target
@@ -80,8 +81,8 @@ def replay(
     spark: SparkSession,
     errors: str,
     *,
-    source: Any,
-    parse: Any,
+    source: Judged[RecordSource],
+    parse: Judged[Format],
     tables: dict[str, Target],
     route: str | None = None,
     where: str | None = None,

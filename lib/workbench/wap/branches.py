@@ -11,9 +11,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Annotated
 
-from annotated_types import Ge, Lt
-
 from workbench._base import identifiers
+from workbench._base.bounds import Ge, Lt
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench._base.typing import Java, SparkSession

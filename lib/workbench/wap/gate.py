@@ -5,8 +5,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated
 
-from annotated_types import Ge, Le
-
+from workbench._base.bounds import Ge, Le
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import DataFrame, Java, SparkSession

@@ -4,9 +4,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Annotated, NoReturn
 
-from annotated_types import Ge
-
 from workbench._base import identifiers
+from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench._base.typing import Java, SparkSession

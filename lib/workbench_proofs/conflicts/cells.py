@@ -5,9 +5,8 @@ from dataclasses import dataclass, fields, replace
 from itertools import product
 from typing import Annotated
 
-from annotated_types import Ge
-
 from workbench._base import arguments, strict
+from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench_proofs.conflicts.operations import (

@@ -7,10 +7,9 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from annotated_types import MinLen
-
 from workbench import results
 from workbench._base import arguments, worklist
+from workbench._base.bounds import MinLen
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench_proofs.conflicts.cells import COLUMNS, Cell

@@ -8,9 +8,8 @@ is not (11 and 15 in the other partition), in ways whose order shows in the rows
 from dataclasses import dataclass
 from typing import Annotated
 
-from annotated_types import Ge, Le, MinLen
-
 from workbench._base import identifiers
+from workbench._base.bounds import Ge, Le, MinLen
 from workbench._base.door import checked
 
 FIRST, SECOND = 1, 2  # which of a pair a statement is: the number goes into the values that it writes

@@ -7,9 +7,8 @@ from dataclasses import dataclass, field
 from typing import Annotated, Any
 from urllib.parse import urlsplit
 
-from annotated_types import MinLen
-
 from workbench._base import arguments, releases
+from workbench._base.bounds import MinLen
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench._base.typing import SparkSession

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from workbench._base.door import checked
-from workbench._base.typing import Java, SparkSession, jvm
+from workbench._base.typing import SparkSession, jvm
 from workbench.tables import commits
 from workbench_proofs.conflicts.racing import TIMEOUT_SECONDS, Statement, begin, check_statement
 
@@ -18,7 +18,7 @@ _registered: list[Any] = []  # SparkContexts
 class _Listener:
     """Iceberg's listener of scans, in Python; it serves all tables that something is armed for."""
 
-    def notify(self, event: Java) -> None:
+    def notify(self, event: Any) -> None:
         waiting = _armed.get(event.tableName(), [])
         if waiting:
             waiting.pop(0)()

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from annotated_types import Ge
 from pydantic import InstanceOf
 
 import workbench
 import workbench_proofs
 from workbench import session
 from workbench._base import children, identifiers, jars, java, lake, scratch
+from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench.engines import profiles as engines

@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping
 from datetime import timedelta
 from typing import Annotated, Any
 
-from annotated_types import Ge, Lt
-
+from workbench._base.bounds import Ge, Lt
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench_standins.archive import patches

@@ -21,9 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any
 
-from annotated_types import Ge, MinLen
-
 from workbench._base import secrets
+from workbench._base.bounds import Ge, MinLen
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench_standins import folders

@@ -24,8 +24,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Annotated, Any
 
-from annotated_types import Ge, Gt, Lt
-
+from workbench._base.bounds import Ge, Gt, Lt
 from workbench._base.door import checked
 from workbench._base.errors import MissingPackageError
 from workbench_standins.kinesis import child, faults, server

@@ -4,8 +4,7 @@ import math
 import time
 from typing import Annotated
 
-from annotated_types import Ge, Lt
-
+from workbench._base.bounds import Ge, Lt
 from workbench._base.door import checked
 
 Seconds = Annotated[float, Ge(0), Lt(math.inf)]

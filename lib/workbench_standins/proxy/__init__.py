@@ -25,8 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 from urllib.parse import urlsplit
 
-from annotated_types import Ge
-
+from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench_standins.ports import Port

@@ -5,8 +5,7 @@ import concurrent.futures
 from dataclasses import dataclass
 from typing import Annotated, Any, Self
 
-from annotated_types import Ge, Le
-
+from workbench._base.bounds import Ge, Le
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench_standins.proxy.arrivals import Arrival, Passed

@@ -1,15 +1,19 @@
 """The door of a function: what its annotations do not allow is refused by a sentence, and nothing is done."""
 
 import math
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Annotated, Any, Literal
 
+import annotated_types
 import numpy as np
 import pytest
 from annotated_types import Ge, Gt, Le, MinLen
 
+from workbench._base import bounds
 from workbench._base.door import checked, described
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench._base.typing import DataFrame, SparkSession
@@ -202,3 +206,37 @@ def test_nothing_is_built_at_import():
 )
 def test_types_in_words(kind, words):
     assert described(kind) == words
+
+
+@pytest.mark.parametrize(
+    ("bound", "inside", "outside"),
+    [
+        (bounds.Ge(1), 1, 0), (bounds.Gt(1), 2, 1), (bounds.Le(1), 1, 2), (bounds.Lt(1), 0, 1),
+        (bounds.MinLen(2), "ab", "a"),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_our_bounds_are_those_of_annotated_types(bound, inside, outside):
+    theirs = getattr(annotated_types, type(bound).__name__)(bound.value)
+    assert [*bound] == [theirs]
+
+    def function(value):
+        return value
+
+    kind = str if isinstance(inside, str) else int
+    messages = []
+    for metadata in (bound, theirs):
+        function.__annotations__ = {"value": Annotated[kind, metadata]}
+        call = checked(function)
+        assert call(inside) == inside
+        with pytest.raises(ArgumentError) as caught:
+            call(outside)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+
+
+def test_nothing_that_checks_is_imported_with_us():
+    code = "import sys\nfrom workbench import wap, quality, history, streams, archive, tables\n"
+    code += "print([name for name in ('pydantic', 'annotated_types', 'typing_extensions') if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -5,10 +5,16 @@ import pickle
 import subprocess
 import sys
 import warnings
+from datetime import UTC, datetime
 
 import pytest
 
+from workbench import archive, checks, results, session
 from workbench._base import moved
+from workbench._base.errors import ArgumentError
+from workbench.tables.doctor import Cured
+from workbench.tables.doctor.findings import Finding
+from workbench.tables.maintenance import Action, Done, Planned, Policy, Reason, Remark
 
 
 @pytest.mark.parametrize("old", moved.MOVED)
@@ -62,3 +68,59 @@ def test_one_finder_a_process_and_values_travel():
     from workbench.verdicts import Verdict
 
     assert pickle.loads(pickle.dumps(Verdict(True, "rules"))) == Verdict(True, "rules")
+
+
+OBJECT = archive.Object("s3://attic/a", 1, "GLACIER", "archived", datetime(2026, 1, 1, tzinfo=UTC), "e")
+RENAMED = {
+    "found of require": (lambda: checks.require("rows", found=1, expected=1), "actual"),
+    "found of check": (lambda: results.check("rows", found=1, expected=1, passed=True), "actual"),
+    "found of plan": (lambda: archive.plan(found=[OBJECT]), "objects"),
+    "found of decide": (lambda: archive.decide("READ_ALL", found=OBJECT), "entry"),
+    "wanted of driver_memory": (lambda: session.driver_memory(wanted="2g"), "setting"),
+}
+
+
+@pytest.mark.parametrize("old", RENAMED)
+def test_an_argument_goes_on_by_its_old_name(old):
+    call, now = RENAMED[old]
+    with pytest.warns(DeprecationWarning) as caught:
+        call()
+    sentence = f"the argument {old} is now {now}; the old name goes with version 0.3"
+    assert [(str(warning.message), warning.filename) for warning in caught] == [(sentence, __file__)]
+
+
+def test_both_names_are_no_way_to_give_one_argument():
+    with pytest.raises(ArgumentError, match="actual was given twice"), pytest.warns(DeprecationWarning):
+        checks.require("rows", 1, found=1, expected=1)
+    with pytest.raises(ArgumentError, match="require has no argument found"):
+        checks.require("rows", actual=1, found=1, expected=1)
+
+
+EXPIRY = Action("expire_snapshots", snapshots=(1, 2))
+LEFT = Remark(Reason.FILES_LEFT, limit="max_bytes", count=3)
+DONE = Done("compact_data", remarks=(LEFT,))
+SORT = Finding("unsorted_files", "high", "files overlap", "sort them")
+SENTENCE = "max_bytes is reached: 3 files were left as they are"
+FIELDS = {
+    "what of Action": (lambda: EXPIRY.what, "2 snapshots go, and 0 data or delete files that only they needed"),
+    "breaks of Action": (
+        lambda: EXPIRY.breaks, ("2 snapshots can no longer be read, compared or gone back to",)
+    ),
+    "notes of Planned": (
+        lambda: Planned("a.b", "u", 1, datetime.now(UTC), Policy(), (), (), (LEFT,)).notes, (SENTENCE,)
+    ),
+    "said of Done": (lambda: DONE.said, (SENTENCE,)),
+    "left of Cured": (
+        lambda: Cured((DONE,), (), (), (SORT,)).left,
+        ("unsorted_files: sort them", f"compact_data: {SENTENCE}"),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("old", FIELDS)
+def test_a_field_that_is_gone_still_answers(old):
+    look, value = FIELDS[old]
+    with pytest.warns(DeprecationWarning) as caught:
+        assert look() == value
+    assert [warning.filename for warning in caught] == [__file__]
+    assert str(caught[0].message).startswith(f"the field {old} is gone; use ")

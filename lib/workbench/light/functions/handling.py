@@ -6,8 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Annotated, Any
 
-from annotated_types import Ge
-
+from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench.light import appending, catalogs, slices, writing

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, NoReturn
 
-from annotated_types import Ge
-
 from workbench._base import identifiers
+from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench._base.typing import Judged
 from workbench.streams import aggregates
 from workbench.streams.readers import reading, shards
 from workbench.streams.readers.sources import RecordSource
@@ -39,7 +39,7 @@ class Proposal:
 
 
 @checked
-def propose(source: Any, *, records: Annotated[int, Ge(1)] = 1_000) -> Proposal:
+def propose(source: Judged[RecordSource], *, records: Annotated[int, Ge(1)] = 1_000) -> Proposal:
     """Propose a schema from the first records that a source gives.
 
     Whole numbers become BIGINT, those that neither it nor a double holds DECIMAL(38, 0), others DOUBLE; texts that

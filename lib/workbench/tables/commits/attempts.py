@@ -7,8 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
-from annotated_types import Ge, Lt
-
+from workbench._base.bounds import Ge, Lt
 from workbench._base.door import checked
 from workbench.tables.commits.errors import (
     CONFLICT,

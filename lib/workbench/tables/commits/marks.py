@@ -9,9 +9,8 @@ from collections.abc import Callable, Iterable, Mapping
 from numbers import Integral
 from typing import Annotated, Any, TypeVar
 
-from annotated_types import MinLen
-
 from workbench._base import arguments
+from workbench._base.bounds import MinLen
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Java, SparkSession, jvm

@@ -9,8 +9,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Annotated, Any
 
-from annotated_types import Ge, MinLen
-
+from workbench._base.bounds import Ge, MinLen
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Java, SparkSession, jvm

@@ -3,14 +3,13 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated
 
-from annotated_types import Ge
-
-from workbench._base import arguments
+from workbench._base import arguments, moved
+from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
-from workbench._base.typing import SparkSession
+from workbench._base.typing import Judged, SparkSession
 from workbench.tables import commits, maintenance
 from workbench.tables.doctor import looking, pointers
 from workbench.tables.doctor.findings import CAUSES, Diagnosis, Finding
@@ -51,6 +50,12 @@ class Cured:
             (action.name, remark) for action in self.done for remark in action.remarks if remark.kind in _LEFT
         )
 
+    @property
+    def left(self) -> tuple[str, ...]:
+        """Sentences on what was left; a field of version 0.1."""
+        moved.field("left of Cured", "undecided and remarks, or doctor.sentences(cured)")
+        return sentences(self)
+
 
 @checked
 def cure(
@@ -58,7 +63,7 @@ def cure(
     diagnosis: Diagnosis,
     *,
     agreed: Iterable[str] = (),
-    marks: Any = (),
+    marks: Judged[Iterable[Mark]] = (),
     properties: bool = True,
     now: datetime | None = None,
     tries: Annotated[int, Ge(1)] = 5,

@@ -3,11 +3,11 @@
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Literal
+from typing import Literal
 
 from workbench._base import arguments
 from workbench._base.door import checked
-from workbench._base.typing import PandasFrame
+from workbench._base.typing import Judged, PandasFrame
 from workbench.tables.maintenance import Policy
 
 HIGH, MIDDLE, LOW = "high", "middle", "low"
@@ -84,7 +84,7 @@ class Diagnosis:
 
 
 @checked
-def told(findings: Any) -> PandasFrame:
+def told(findings: Judged[Diagnosis | Iterable[Finding]]) -> PandasFrame:
     """Return findings as a pandas DataFrame, to be shown.
 
     Args:

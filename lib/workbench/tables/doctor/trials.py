@@ -12,10 +12,10 @@ from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any
 
-from annotated_types import Ge
 from pydantic import InstanceOf
 
 from workbench._base import arguments, identifiers
+from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import DataFrame, Java, SparkSession

@@ -7,8 +7,7 @@ from datetime import UTC, datetime
 from numbers import Integral
 from typing import Annotated, Any
 
-from annotated_types import Ge, Le
-
+from workbench._base.bounds import Ge, Le
 from workbench._base.errors import ArgumentError
 from workbench.tables.maintenance.policy import Limits
 from workbench.tables.maintenance.results import Done, Mark

@@ -1,20 +1,20 @@
 """Plan what maintenance would do to a table and what it costs, from metadata alone."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from datetime import datetime
 from decimal import Decimal
-from typing import Annotated, Any
+from typing import Annotated
 
-from annotated_types import Gt, Lt
 from pydantic import InstanceOf
 
 from workbench import costs
 from workbench._base import identifiers
+from workbench._base.bounds import Gt, Lt
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
-from workbench._base.typing import Java, SparkSession
+from workbench._base.typing import Java, Judged, SparkSession
 from workbench.tables import commits
 from workbench.tables.maintenance import deletes, expiry, groups, limits, manifests, metadata, statistics
 from workbench.tables.maintenance.policy import Policy
@@ -30,7 +30,7 @@ def plan(
     table: str,
     *,
     policy: InstanceOf[Policy] | None = None,
-    marks: Any = (),
+    marks: Judged[Iterable[Mark]] = (),
     now: datetime | None = None,
 ) -> Planned:
     """Plan what would be done to a table. Reads metadata only; nothing is changed.

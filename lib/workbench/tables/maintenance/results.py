@@ -5,6 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Literal
 
+from workbench._base import moved
 from workbench.tables.maintenance.groups import Group
 from workbench.tables.maintenance.policy import Policy
 
@@ -186,6 +187,22 @@ class Action:
     location: str | None = None
     older_than_days: float | None = None
 
+    @property
+    def what(self) -> str:
+        """What would be done, as a sentence; a field of version 0.1."""
+        from workbench.tables.maintenance import wording
+
+        moved.field("what of Action", "maintenance.told(planned)")
+        return wording.action(self)
+
+    @property
+    def breaks(self) -> tuple[str, ...]:
+        """Who would notice, a sentence each; a field of version 0.1."""
+        from workbench.tables.maintenance import wording
+
+        moved.field("breaks of Action", "maintenance.told(planned)")
+        return wording.breaks(self)
+
 
 @dataclass(frozen=True)
 class Planned:
@@ -210,6 +227,14 @@ class Planned:
     marks: tuple[Mark, ...]
     actions: tuple[Action, ...]
     remarks: tuple[Remark, ...]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Sentences on what is not done; a field of version 0.1."""
+        from workbench.tables.maintenance import wording
+
+        moved.field("notes of Planned", "remarks, or maintenance.sentences(planned)")
+        return wording.sentences(self)
 
 
 @dataclass(frozen=True)
@@ -241,3 +266,11 @@ class Done:
     fast: int = 0
     snapshots: tuple[int, ...] = ()
     metadata_files: int = 0
+
+    @property
+    def said(self) -> tuple[str, ...]:
+        """Sentences on what was left and why; a field of version 0.1."""
+        from workbench.tables.maintenance import wording
+
+        moved.field("said of Done", "remarks, or maintenance.sentences(done)")
+        return wording.sentences(self)

@@ -1,17 +1,16 @@
 """Do what was planned: within limits, beside writers, and again after a kill."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Annotated, Any
-
-from annotated_types import Ge
+from typing import Annotated
 
 from workbench._base import identifiers
+from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
-from workbench._base.typing import Java, SparkSession
+from workbench._base.typing import Java, Judged, SparkSession
 from workbench.tables import commits
 from workbench.tables.maintenance import (
     arrow,
@@ -58,7 +57,7 @@ def run(
     spark: SparkSession,
     planned: Planned,
     *,
-    marks: Any = (),
+    marks: Judged[Iterable[Mark]] = (),
     max_bytes: limits.MaxBytes | None = None,
     max_minutes: limits.MaxMinutes | None = None,
     max_commits: limits.MaxCommits | None = None,

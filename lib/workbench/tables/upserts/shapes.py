@@ -4,9 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Literal
 
-from annotated_types import MinLen
-
 from workbench._base import arguments, identifiers
+from workbench._base.bounds import MinLen
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import DataFrame, DataType, SparkSession, jvm
