@@ -51,6 +51,7 @@ def changed(copy):
 
 
 STREAMS = {
+    "ground", "types",  # what the import of all capabilities costs, and code as users write it
     "streams", "publication-rest", "earlier", "streams-kinesis-kills", "streams-kafka-kills", "export", "releases", "cluster",
     "checks-of-notebooks", "kafka", "literals", "names", "proof",  # they run or name notebooks that ingest
     *(f"{kind}-{name}" for kind in ("values", "faults") for name in

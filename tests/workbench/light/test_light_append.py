@@ -253,7 +253,7 @@ LISTS = pa.list_(pa.struct([("a", pa.int64())]))
         ({"ids": ["a"]}, "ids are 1 for 2 rows; expected one for all of them or one for each"),
         ({"ids": ["a", ""]}, "an id is a text of 1 to 200 printable characters, found ''"),
         ({"ids": "x" * 201}, "an id is a text of 1 to 200"),
-        ({"since": "2026-01-01"}, "since must be datetime or None, found '2026-01-01'"),
+        ({"since": "2026-01-01"}, "since must be a datetime or None, found '2026-01-01'"),
         ({"since": datetime(2026, 1, 1)}, "since must be a datetime with its time zone, found"),
         ({"id_column": "nope"}, "id_column is 'nope', which is not a column of n.t; it has id, name"),
         ({"tries": 0}, "tries must be an integer of at least 1, found 0"),

@@ -88,7 +88,7 @@ def test_merges_at_once_leave_what_one_after_another_would(catalog, writers):
     [
         ({"key": []}, "key is empty, expected columns of n.t: k, part, v"),
         ({"key": ["nope"]}, "key is nope, expected columns of n.t"),
-        ({"key": "k"}, "key must be several texts, found 'k'"),
+        ({"key": "k"}, "key must be a list of texts, found 'k'"),
         ({"rows": rows("b", 1, 1)}, r"the key \(1,\) is there twice"),
         ({"rows": [{"k": None, "part": "p", "v": "x"}]}, "the column k of the key is null in 1 rows"),
         ({"rows": pa.table({"k": [1]})}, "the rows have no column part"),

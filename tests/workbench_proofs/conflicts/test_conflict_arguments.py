@@ -15,8 +15,8 @@ CELL = Cell("append", "append", None, "same")
 ONE = Result("append", "append", None, "same", "v3", "retried_and_committed", None, None, 12, "both",
              "indistinguishable", "4.1.4", "1.11.0")  # fmt: skip
 CELLS, GIVEN = "expected cells, as conflicts.cells gives them", "expected what conflicts.run gives"
-FILE = "must be a text of at least 1 character or Path"
-VERSION = "must be a text or several texts"
+FILE = "must be a text of at least 1 character or a path"
+VERSION = "must be a text or a list of texts"
 STATEMENT = "must be a text or a function"
 APPEND = conflicts.OPERATIONS["append"]
 
@@ -51,7 +51,7 @@ def refused(call, why):
          "n must be an integer of at least 1 and of at most 2, found True"),
         (lambda: kept.read(None), f"path {FILE}, found None"),
         (lambda: kept.append("", ONE), f"path {FILE}, found ''"),
-        (lambda: kept.missing(CELL, "none", versions={}), f"cells must be several Cells, found {CELL!r}"),
+        (lambda: kept.missing(CELL, "none", versions={}), f"cells must be several Cell, found {CELL!r}"),
         (lambda: kept.missing([ONE], "none", versions={}), f"cells holds {ONE!r}, which is Result, {CELLS}"),
         (lambda: kept.missing([CELL], "none", versions=("4.1.4", "1.11.0")),
          "versions must be a dict of texts to texts, found ('4.1.4', '1.11.0')"),
@@ -66,11 +66,11 @@ def refused(call, why):
          f"results is Result, expected several: {GIVEN[9:]}"),
         (lambda: kept.against(({"environment": "s3"}, []), [ONE], environment=None),
          "environment is None, expected the name of an environment"),
-        (lambda: claims.held(None), "results must be several Results, found None"),
+        (lambda: claims.held(None), "results must be several Result, found None"),
         (lambda: claims.held([asdict(ONE)]),
          f"results holds {asdict(ONE)!r}, which is dict, expected results, as conflicts.run gives them"),
         (lambda: claims.held([ONE], "all"), "claims is str, expected several: claims, as in CLAIMS"),
-        (lambda: conflicts.measured(3), "start must be a text, Path or None, found 3"),
+        (lambda: conflicts.measured(3), "start must be a text, a path or None, found 3"),
         (lambda: conflicts.measured("/nowhere"), "start is /nowhere, and there is no such folder"),
         (lambda: conflicts.measured(name=None), "name must be a text, found None"),
         (lambda: conflicts.measured(name="../conflicts"),
@@ -163,8 +163,8 @@ def test_anything_but_a_classic_session_is_said(call, given, there):
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        ({"cells": None}, "cells must be several Cells, found None"),
-        ({"cells": CELL}, f"cells must be several Cells, found {CELL!r}"),
+        ({"cells": None}, "cells must be several Cell, found None"),
+        ({"cells": CELL}, f"cells must be several Cell, found {CELL!r}"),
         ({"cells": "append"}, f"cells is str, expected several: {CELLS[9:]}"),
         ({"cells": [CELL, CELL.key]}, f"cells holds {CELL.key!r}, which is tuple, {CELLS}"),
         ({"namespace": None}, "namespace must be a text of at least 1 character, found None"),
@@ -270,9 +270,9 @@ def test_the_catalog_may_be_named(spark, table):
     [
         (lambda s, t: conflicts.save(None, t, [ONE]), "spark is NoneType, expected a Spark session"),
         (lambda s, t: conflicts.save(s, None, [ONE]), "table must be a text, found None"),
-        (lambda s, t: conflicts.save(s, t, None), "results must be several Results, found None"),
+        (lambda s, t: conflicts.save(s, t, None), "results must be several Result, found None"),
         (lambda s, t: conflicts.save(s, t, ONE),
-         f"results must be several Results, found {repr(ONE)[:120]}… (Result)"),
+         f"results must be several Result, found {repr(ONE)[:120]}… (Result)"),
         (lambda s, t: conflicts.save(s, t, [ONE, None]), f"results holds None, which is NoneType, {GIVEN}"),
         (lambda s, t: conflicts.compare("s3", t, "1", "2"), "spark is str, expected a Spark session"),
         (lambda s, t: conflicts.compare(s, t, None, "2"), f"before {VERSION}, found None"),

@@ -438,7 +438,7 @@ def test_bad_arguments_are_refused_before_a_process_starts(store):
         archive.serve(port=-1),
     ):
         pass
-    with pytest.raises(ValueError, match="start must be datetime, found 'now'"), archive.serve(start="now"):
+    with pytest.raises(ValueError, match="start must be a datetime, found 'now'"), archive.serve(start="now"):
         pass
     with pytest.raises(ValueError, match="there is no object nothing in nowhere|nowhere"):
         store.stuck("nowhere", "nothing")

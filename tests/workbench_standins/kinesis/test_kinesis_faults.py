@@ -300,7 +300,7 @@ def test_a_script_that_does_not_go(tmp_path, text, says):
 
 def test_a_wrong_script_starts_no_server():
     with (
-        pytest.raises(ValueError, match="faults must be several Faults, a text or Path, found 'x' in it"),
+        pytest.raises(ValueError, match="faults must be a list of Fault, a text or a path, found 'x' in it"),
         kinesis.serve(faults=["x"]),
     ):
         pass

@@ -236,11 +236,11 @@ def test_a_file_that_is_not_there():
         ),
         (
             {"clients": "ab"},
-            "clients must be several texts, a dict of texts to a text or None or None, found 'ab'",
+            "clients must be a list of texts, a dict of texts to texts or None or None, found 'ab'",
         ),
         ({"port": 70_000}, "port must be an integer of at least 0 and of at most 65535, found 70000"),
         ({"seed": "1"}, "seed must be an integer, found '1'"),
-        ({"script": ["hold"]}, "script must be several Rules, Script, a text or Path, found 'hold' in it"),
+        ({"script": ["hold"]}, "script must be a list of Rule, Script, a text or a path, found 'hold' in it"),
     ],
 )
 def test_arguments_that_do_not_go(options, said):
