@@ -14,7 +14,8 @@ from workbench_proofs.lambdas import faults
 from workbench_standins import account as accounts
 from workbench_standins.account import functions as deployed
 
-VISIBILITY_SECONDS = 30  # in an account a message whose function died comes again after those
+TIMEOUT_SECONDS = 300  # of a call in an account; where others use the machine, a first one takes a minute
+VISIBILITY_SECONDS = 45  # in an account a message whose function died comes again after those
 PATIENCE_SECONDS, PATIENCE_SECONDS_EACH = 900, 5  # until a queue is empty, and for each of its messages
 
 
@@ -132,7 +133,7 @@ def _by_account(function: Function, handler: str, bodies: Sequence[str]) -> Deli
     place = deployed.deploy(
         function.account, function.folder / "function.zip", handler=f"app.{handler}", name=name,
         variables=function.variables, batch=function.batch, concurrency=function.concurrency,
-        visibility_seconds=VISIBILITY_SECONDS,
+        timeout_seconds=TIMEOUT_SECONDS, visibility_seconds=VISIBILITY_SECONDS,
     )  # fmt: skip
     queues = function.account.client("sqs")
     for body in bodies:
