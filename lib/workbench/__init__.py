@@ -5,7 +5,7 @@ The map. Four packages, one distribution:
     workbench            this one: capabilities for a session with Iceberg tables
     workbench_ops        the command `workbench`: notebooks run headless, reports, schedules, exports, policies
     workbench_standins   servers of this machine in the place of Kinesis, Kafka, S3, an archive, a cluster
-    workbench_proofs     races of two writers, the TPC-DS derived benchmark, kills of a stream
+    workbench_proofs     races of two writers, the TPC-DS derived benchmark, kills of a stream and of functions
 
 The stand-ins know `workbench._base` alone; ops and proofs know this package and the stand-ins, and not each other.
 This package knows none of them, but that `session/services` starts the stand-in that an environment names.

@@ -1,1 +1,1 @@
-"""Proofs: races of two writers, the TPC-DS derived benchmark, kills of a stream."""
+"""Proofs: races of two writers, the TPC-DS derived benchmark, kills of a stream and of a queue's functions."""

@@ -2,14 +2,13 @@
 
     python -m soak.lambdas [MESSAGES [CONCURRENCY [PLAIN_MESSAGES]]]
 
-On the stand-in of an AWS account, from the zip that would be deployed: of the messages a tenth are unreadable, about
-5 % are sent twice by their sender, 5 % kill their function behind its commit and 5 % let it raise there, at their
-first delivery. First a plain append, as walkthroughs have it, then ours; figures go to docs/evidence.
+On the stand-in of an AWS account, from the zip that would be deployed: of the messages a tenth are unreadable, and 5 %
+each kill their function behind its commit, let it raise there, and are sent twice by their sender. First a plain
+append, as walkthroughs have it, then ours. Then all snapshots but the newest are expired, and old messages are sent
+again: they are refused, or looked up in a column beside new ones. Figures go to docs/evidence.
 """
 
 import json
-import random
-import shutil
 import sys
 import tempfile
 import time
@@ -19,47 +18,45 @@ import pyarrow as pa
 from bench import evidence
 
 from workbench import light
-from workbench.light import functions
+from workbench_proofs import lambdas
 from workbench_standins import account
-from workbench_standins.account import functions as deployed
 
-FAULTS, ROWS_EACH, UNREADABLE_EVERY, SEED = 0.05, 20, 10, 1
-BATCH, VISIBILITY_SECONDS = 5, 30  # a message whose function died comes again after those
-SCHEMA = pa.schema([("message", pa.int64()), ("row", pa.int64())])
-COUNTS = """SELECT count(*) AS rows, count(DISTINCT (message, row)) AS different, count(DISTINCT message) AS messages
-    FROM q.t"""
+FAULTS, ROWS_EACH, BATCH, AGAIN = 0.05, 20, 5, 40
+SCHEMA = pa.schema([("message", pa.string()), ("row", pa.int64())])
+COUNTS = "SELECT count(*) AS rows, count(DISTINCT (message, row)) AS different FROM q.t"
+IDS = "workbench.light.ids"  # where a snapshot has the ids of its rows
+CODE = Path(__file__).with_name("queue_function.py")
 
 
 def main(messages=1000, concurrency=8, plain=80):
     """Run both, print and keep the figures; the exit code says whether ours held."""
     messages, concurrency, plain = int(messages), int(concurrency), int(plain)
     with tempfile.TemporaryDirectory() as folder:
-        zipped = packed(Path(folder))
-        figures = {
-            "plain": run(zipped.path, "app.plain", plain, concurrency),
-            "ours": run(zipped.path, "app.handler", messages, concurrency),
-        }
+        figures = run(Path(folder, "plain"), "plain", plain, concurrency)
+        figures |= run(Path(folder, "ours"), "handler", messages, concurrency)
+        zipped = Path(folder, "ours", "function.zip").stat().st_size
     evidence.write(
         "lambda",
-        what=f"{messages} messages of {ROWS_EACH} rows, batches of {BATCH}, {concurrency} at once; a tenth unreadable, "
-        "5 % sent twice, 5 % killed and 5 % raising behind the commit",
-        messages=messages, concurrency=concurrency,
-        zip_mb=round(zipped.bytes / 1e6), zip_packed_mb=round(zipped.packed_bytes / 1e6), **figures,
+        what=f"{messages} messages of {ROWS_EACH} rows, batches of {BATCH}, {concurrency} at once; a tenth "
+        "unreadable; 5 % kill their function behind the commit, 5 % let it raise there, 5 % are sent twice; then "
+        f"{AGAIN} old ones come again behind an expiry",
+        messages=messages, concurrency=concurrency, zip_packed_mb=round(zipped / 1e6), **figures,
     )  # fmt: skip
-    ours = figures["ours"]
-    held = ours["rows_lost"] == ours["rows_doubled"] == 0 and ours["dead_letters"] == ours["dead_letters_expected"]
-    return 0 if held and figures["plain"]["rows_doubled"] else 1
+    return 0 if held(**figures) else 1
 
 
-def packed(folder):
-    """Write the zip of queue_function.py."""
-    (folder / "function").mkdir()
-    shutil.copy(Path(__file__).with_name("queue_function.py"), folder / "function" / "app.py")
-    return functions.package(folder / "function", folder / "function.zip")
+def held(plain, handler, expired):
+    """Say whether ours lost and doubled nothing where the plain append doubled, and struck as planted."""
+    once = handler["rows_lost"] == handler["rows_doubled"] == expired["rows_doubled"] == 0
+    letters = handler["dead_letters"] == handler["dead_letters_expected"]
+    struck = all(variant["struck"] == variant["struck_expected"] for variant in (plain, handler))
+    refused = expired["refused"] == expired["sent_again"] and expired["dead_letters_by_column"] == 0
+    return once and letters and struck and refused and expired["new_rows_lost"] == 0 and plain["rows_doubled"] > 0
 
 
-def run(zip_path, handler, messages, concurrency):
-    """Let a function take messages from a queue; returns what was lost and doubled."""
+def run(folder, handler, messages, concurrency):
+    """Let a function take messages from a queue; returns what was lost and doubled, by the name of the handler."""
+    made = lambdas.planted(messages, rows_each=ROWS_EACH, faults=FAULTS)
     begun = time.monotonic()
     with account.serve() as served:
         served.client("s3").create_bucket(Bucket="lake")
@@ -67,40 +64,45 @@ def run(zip_path, handler, messages, concurrency):
         catalog = light.catalogs.load(properties)
         catalog.create_namespace("q")
         catalog.create_table("q.t", SCHEMA)
-        variables = {
-            "WAREHOUSE": "s3://lake/warehouse",
-            "FAULTS": str(FAULTS),
-            "AWS_ENDPOINT_URL": served.endpoint,
-        }
-        place = deployed.deploy(
-            served, zip_path, handler=handler, variables=variables, batch=BATCH, concurrency=concurrency,
-            visibility_seconds=VISIBILITY_SECONDS,
+        function = lambdas.written(
+            CODE.read_text(encoding="utf-8"), folder, variables={"LAKE": json.dumps(properties)},
+            batch=BATCH, concurrency=concurrency, account=served,
         )  # fmt: skip
-        queues = served.client("sqs")
-        unreadable = sum(send(queues, place.queue, messages))
-        deployed.drained(queues, place.queue, patience_seconds=900 + 5 * messages)
-        (found,) = light.query(properties, COUNTS).to_pylist()
-        expected = ROWS_EACH * (messages - len(range(0, messages, UNREADABLE_EVERY)))
-        return {
-            "rows_expected": expected,
-            "rows_lost": expected - found["different"],
-            "rows_doubled": found["rows"] - found["different"],
-            "dead_letters": deployed.waiting(queues, place.dead_letters),
-            "dead_letters_expected": unreadable,
-            "commits": len(catalog.load_table("q.t").snapshots()),
-            "minutes": round((time.monotonic() - begun) / 60, 1),
-        }
+        delivery = lambdas.deliver(function, handler, made.bodies)
+        rows, different = counted(properties)
+        figures = {
+            "messages": messages, "deliveries": len(made.bodies), "rows_expected": made.rows,
+            "rows_lost": made.rows - different, "rows_doubled": rows - different,
+            "killed": made.count("killed"), "raised": made.count("raised"), "sent_twice": made.count("sent twice"),
+            "struck": len(lambdas.struck(function)), "struck_expected": made.count("killed", "raised"),
+            "dead_letters": len(delivery.dead_letters), "dead_letters_expected": len(made.unreadable),
+            "commits": len(catalog.load_table("q.t").snapshots()), "seconds": round(time.monotonic() - begun),
+        }  # fmt: skip
+        further = {} if handler == "plain" else {"expired": expired(function, properties, made)}
+    return {handler: figures} | further
 
 
-def send(queues, queue, messages):
-    """Send the messages; gives for each delivery whether it is unreadable."""
-    drawn = random.Random(SEED)
-    for number in range(messages):
-        readable = number % UNREADABLE_EVERY
-        body = json.dumps({"id": f"m{number}", "number": number, "rows": ROWS_EACH}) if readable else "unreadable"
-        for _ in range(2 if drawn.random() < FAULTS else 1):
-            queues.send_message(QueueUrl=queue, MessageBody=body)
-            yield not readable
+def expired(function, properties, made):
+    """Expire all snapshots but the newest and send old messages again, and new ones where a column has the ids."""
+    table = light.catalogs.load(properties).load_table("q.t")
+    table.maintenance.expire_snapshots().by_ids([kept.snapshot_id for kept in table.snapshots()[:-1]]).commit()
+    before, _ = counted(properties)
+    known = json.loads(table.refresh().current_snapshot().summary[IDS])
+    old, new = [id for id in made.fates if id not in known][:AGAIN], [f"new{number}" for number in range(AGAIN)]
+    refused = lambdas.deliver(function, "handler", lambdas.again(old, rows_each=ROWS_EACH))
+    looked_up = lambdas.deliver(function, "by_column", lambdas.again(old + new, rows_each=ROWS_EACH))
+    rows, different = counted(properties)
+    return {
+        "sent_again": len(old), "refused": len(refused.dead_letters),
+        "dead_letters_by_column": len(looked_up.dead_letters), "rows_doubled": rows - different,
+        "new_rows_lost": before + len(new) * ROWS_EACH - different,
+    }  # fmt: skip
+
+
+def counted(properties):
+    """Return the rows of the table, and the different ones among them."""
+    (counts,) = light.query(properties, COUNTS).to_pylist()
+    return counts["rows"], counts["different"]
 
 
 if __name__ == "__main__":

@@ -1,17 +1,13 @@
-"""The function of soak.lambdas: ours, or a plain append; both die and raise behind their commits, where planted."""
+"""The function of soak.lambdas: ours, ours with a column of ids, and a plain append; faults strike behind the commit."""
 
 import json
 import os
-import signal
-import zlib
+
+import faults
 
 from workbench.light import functions
 
-CATALOG = {
-    "name": "lake", "type": "glue", "warehouse": "env:WAREHOUSE", "glue.endpoint": "env:AWS_ENDPOINT_URL",
-    "s3.endpoint": "env:AWS_ENDPOINT_URL", "s3.access-key-id": "test", "s3.secret-access-key": "test",
-    "s3.region": "us-east-1", "client.region": "us-east-1",
-}  # fmt: skip
+LAKE = json.loads(os.environ["LAKE"])
 TABLE = "q.t"
 
 
@@ -21,43 +17,32 @@ def identify(record):
 
 def parse(body):
     message = json.loads(body)
-    return [{"message": message["number"], "row": row} for row in range(message["rows"])]
+    return [{"message": message["id"], "row": row} for row in range(message["rows"])]
 
 
-def failing(record):
-    """The fault that a message is planted with, at its first delivery."""
-    first = record["attributes"].get("ApproximateReceiveCount") == "1"
-    drawn = zlib.crc32(record["messageId"].encode()) % 1000 / 1000
-    share = float(os.environ.get("FAULTS", "0"))
-    return None if not first else "kill" if drawn < share else "raise" if drawn < 2 * share else None
-
-
-def behind(event):
-    """Die, or raise, as one of the messages says; the commit is there by then."""
-    faults = {failing(record) for record in event["Records"]}
-    if "kill" in faults:
-        os.kill(os.getpid(), signal.SIGKILL)
-    if "raise" in faults:
-        raise RuntimeError("planted behind the commit")
-
-
-ours = functions.handler(parse, catalog=CATALOG, table=TABLE, identify=identify, tries=100)
+ours = {"catalog": LAKE, "table": TABLE, "identify": identify, "tries": 100}
+by_summary = functions.handler(parse, **ours)
+with_column = functions.handler(parse, **ours, id_column="message")
 
 
 def handler(event, context):
-    answer = ours(event, context)
-    behind(event)
+    answer = by_summary(event, context)
+    faults.strike(event)
+    return answer
+
+
+def by_column(event, context):
+    answer = with_column(event, context)
+    faults.strike(event)
     return answer
 
 
 def plain(event, context):
     """As walkthroughs have it: append what comes."""
     import pyarrow as pa
+    from pyiceberg.catalog import load_catalog
 
-    from workbench.light import catalogs
-    from workbench.light.functions.handling import _value
-
-    table = catalogs.load({key: _value(value) for key, value in CATALOG.items()}).load_table(TABLE)
+    table = load_catalog(**LAKE).load_table(TABLE)
     failures, rows = [], []
     for record in event["Records"]:
         try:
@@ -66,5 +51,5 @@ def plain(event, context):
             failures.append({"itemIdentifier": record["messageId"]})
     if rows:
         table.append(pa.Table.from_pylist(rows, table.schema().as_arrow()))
-    behind(event)
+    faults.strike(event)
     return {"batchItemFailures": failures}

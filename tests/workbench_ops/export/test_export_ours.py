@@ -18,6 +18,7 @@ VERDICTS = {  # notebook: (Glue 6.0 with the defaults, with ENVIRONMENT aws-glue
     "10_ingest_stream": ("cannot run", "cannot run"),  # the local Kinesis server; below with a real one
     "11_survive_kills": ("cannot run", "cannot run"),  # kills processes that have a Spark of their own
     "12_ingest_kafka": ("cannot run", "cannot run"),  # a broker on this machine; aws-glue names none
+    "13_ingest_lambda": ("cannot run", "cannot run"),  # kills functions, which are processes
     "20_write_audit_publish": ("cannot run", "differs"),  # PyIceberg; then pictures and packages
     "21_track_history": ("differs", "differs"),  # Spark alone, and a picture
     "22_race_writers": ("cannot run", "cannot run"),  # the proxy before an S3 on plain HTTP
