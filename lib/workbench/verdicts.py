@@ -1,4 +1,4 @@
-"""What an audit says of a set of rows: the value that whoever asks and whoever answers have in common."""
+"""The verdict of an audit on a set of rows: the value that a gate expects and an audit returns."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,15 +10,15 @@ from workbench._base.errors import ArgumentError
 
 @dataclass(frozen=True)
 class Verdict:
-    """What an audit says of a set of rows; the gate, which asks for it, need not know which audit it was.
+    """The verdict of an audit on a set of rows; the gate that receives it need not know which audit it was.
 
     Attributes:
-        passed: whether the rows may go on.
+        passed: whether the rows may be published.
         rules: the text that was applied; its checksum becomes part of the evidence.
         figures: name to number or text, what was measured on the way.
         reasons: why it failed, one sentence each; empty when it passed.
-        quarantined: DataFrame of the rows that must not go on, with the rules that each failed; None when the
-            audit does not tell rows apart.
+        quarantined: DataFrame of the rows that must not be published, with the rules that each failed; None when
+            the audit does not tell rows apart.
 
     Raises:
         ValueError: an attribute is of another kind; it is refused here because the gate would notice too late.

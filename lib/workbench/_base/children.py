@@ -1,4 +1,4 @@
-"""A process of our own: it is told what to do on its standard input and ends when that ends, so never after us.
+"""A child process: it reads what to do from its standard input and ends when that ends, so it never outlives us.
 
 Both sides speak JSON, a line each way. The module that is the child has a `main`, which reads its settings from
 standard input. Nothing of it stands in a command line, where other users of the machine would read keys.

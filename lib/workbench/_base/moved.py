@@ -1,4 +1,4 @@
-"""Names of version 0.1: modules, arguments and fields that have another one today go on by theirs, and say so.
+"""Names of version 0.1: modules, arguments and fields that were renamed still work by their old names, and warn.
 
 Goes with version 0.3.
 """
@@ -16,7 +16,7 @@ from typing import Any, ParamSpec, TypeVar
 
 P = ParamSpec("P")
 T = TypeVar("T")
-# a name stands for what lies below it, too; the longest that fits decides
+# a name includes the modules below it, too; the longest name that fits decides
 MOVED = {
     "workbench.conflicts": "workbench_proofs.conflicts",
     "workbench.tpcds": "workbench_proofs.tpcds",

@@ -148,7 +148,7 @@ def environments() -> dict[str, Path]:
 def environment(name: str | Path) -> Environment:
     """Read an environment.
 
-    Within a run its own environment is the one that the run began with, whatever has become of the file since.
+    Within a run, its own environment is the one that the run began with, even if the file has changed since.
 
     Args:
         name: a name (`local`), or the path of a .yml file.

@@ -1,8 +1,9 @@
-"""Progress that outlives a process: units of work in an SQLite file, noted before anything is asked for.
+"""Progress that outlives a process: units of work in an SQLite file, each noted before its request is sent.
 
-A unit is put as about to be asked for, then asked for, then put with its answer. After a kill in between it is
-still about to be asked for: who goes on looks at it first, and never asks blindly again. What a unit depends on
-(versions, a digest) is a column like its state; whoever reads a unit decides whether it still counts.
+A unit is stored as *about to be requested*; then its request is sent; then the unit is stored with the answer.
+After a kill in between it is still *about to be requested*: the next process first looks what happened, and
+never repeats the request blindly. What a unit depends on (versions, a digest) is a column like its state; the
+reader of a unit decides whether it still counts.
 """
 
 import sqlite3
@@ -71,7 +72,7 @@ class Worklist:
         )
 
     def remove(self, keys: Iterable[tuple]) -> None:
-        """Forget units, all or none; one that is not there is no error.
+        """Forget units, all or none; a unit that does not exist is not an error.
 
         Raises:
             OSError: as of `put`.

@@ -1,4 +1,4 @@
-"""Restore archived data in S3: find its state, plan what getting it back takes and costs, get it back, read it.
+"""Restore archived data in S3: find its state, plan the time and the price of a restore, restore it, read it.
 
 For a directory of files and for Iceberg tables, with the caller's own Spark session and boto3 client:
 

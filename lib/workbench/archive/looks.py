@@ -1,4 +1,4 @@
-"""What a look at an object says of its request: settled, under way, or still to be asked for. Pure functions.
+"""What a look at an object says of its request: settled, under way, or still to be sent. Pure functions.
 
 A row is one of the state table, a step one of the plan, `entry` the Object that a HEAD request gave, None where
 the object is gone. Each function returns the columns that change; None says that S3 has to be asked, by the plan
@@ -16,7 +16,7 @@ ANEW = "plan it anew"
 
 
 def before_asking(step: Step, row: Row, entry: Object | None, now: datetime) -> Changes | None:
-    """Return what becomes of a planned request after a look just before it; None: it is sent.
+    """Return the outcome of a planned request after a look just before it; None means that it is sent.
 
     Time has passed since the plan: what is there already is not paid for, and a copy is never shortened.
     """
@@ -92,7 +92,7 @@ def _lost(entry: Object | None) -> Changes:
 
 
 def _over(row: Row, now: datetime) -> bool:
-    """Say whether the copy that was asked for must have come and gone."""
+    """Say whether the requested copy must have arrived and expired already."""
     return moment(row["asked_at"]) + timedelta(hours=row["hours"], days=(row["days"] or 0) + 1) <= now
 
 

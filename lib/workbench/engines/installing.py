@@ -45,7 +45,7 @@ def _make(engine: profiles.Engine) -> None:
 
 
 def _kernel(engine: profiles.Engine) -> None:
-    """Link the library into the environment, and tell Jupyter of the kernel: in our environment, not at home."""
+    """Link the library into the environment, and register the kernel in our environment, not at home."""
     for package in Path(workbench.__file__).resolve().parents[1].glob("workbench*/__init__.py"):
         link = profiles.packages_folder(engine) / package.parent.name
         link.unlink(missing_ok=True)

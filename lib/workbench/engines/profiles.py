@@ -30,7 +30,7 @@ class Engine(strict.Strict):
     Attributes:
         name: of its file.
         description: one line.
-        family: whose code it is; engines of one family are no second opinion on each other.
+        family: whose code it is; an engine is never verified by another one of its family.
         decimals: how it drops the decimals that it has no room for.
         own_environment: it has Python packages of its own, from locks/<name>.lock.
         kernel: notebooks can be run on it, in a kernel of its name; only with own_environment.

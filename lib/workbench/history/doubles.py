@@ -1,4 +1,4 @@
-"""A key that a commit left twice: which states of the source have it so, and how a history goes on behind them."""
+"""Keys that a commit left twice: which states of the source have them, and how a history continues after these."""
 
 import operator
 from collections.abc import Sequence

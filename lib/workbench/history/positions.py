@@ -84,7 +84,7 @@ def read(spark: SparkSession, name: str, table: Java) -> tuple[Position | None, 
 
 
 def same(spark: SparkSession, position: Position, source: str, table: Java, key: Sequence[str]) -> None:
-    """Refuse to go on from a position with another source, another key or columns that are gone.
+    """Refuse to continue from a position with another source, another key or columns that no longer exist.
 
     Args:
         spark: the session.

@@ -60,7 +60,7 @@ def append(
     id_column: str | None = None,
     tries: Annotated[int, Ge(1)] = writing.TRIES,
 ) -> Append:
-    """Append rows to a table, those of an id once however often it is called and whoever else writes.
+    """Append rows to a table; rows of an id are written once, however often it is called and whoever else writes.
 
     Files are written once, split by the table's partitions and sorted by its order; a refused commit is repeated
     with the same files. An id lives as long as its snapshot: where the table's older snapshots were expired, an id

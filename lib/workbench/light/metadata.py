@@ -1,4 +1,4 @@
-"""A table's metadata as its catalog's pointer names them: the version that is asked for, and the files of it."""
+"""A table's metadata, found by its catalog's pointer: the requested version, and its files."""
 
 import gzip
 import json
@@ -94,7 +94,7 @@ def current_id(metadata: Json) -> int | None:
 
 
 def snapshot_at(metadata: Json, at: int | str | datetime | None, table: str) -> int | None:
-    """Return the id of the snapshot that is asked for.
+    """Return the id of the requested snapshot.
 
     Args:
         metadata: of the table.

@@ -49,7 +49,7 @@ def met(condition: Condition, value: int | float | Decimal | Fraction) -> bool:
 
 
 def judged(condition: Condition | None, metric: str, value: Any) -> Judged:
-    """Return what becomes of a rule by its one number; without a condition that is a share, which must be 1."""
+    """Return the outcome of a rule by its one number; without a condition that is a share, which must be 1."""
     passed = value == 1 if condition is None else met(condition, value)
     seen = float(value) if isinstance(value, Fraction) else value
     return Judged(passed, None if passed else unmet(seen), {metric: float(value)})

@@ -1,4 +1,4 @@
-"""The stand-ins that an environment names: started once, in common with the processes we start, gone with us.
+"""The stand-ins that an environment names: started once, shared with the processes that we start, ended with us.
 
 A process hands it on to those it starts by environment variables: of the archive store its address, of an S3
 server its addresses and keys, of a Kafka broker its address. Whoever started it ends it.

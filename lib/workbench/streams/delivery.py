@@ -1,8 +1,8 @@
 """Records to the tables that they belong to, each once: routes, unique keys, an error store.
 
-Each table has positions of its own in the snapshot that brings its rows, and takes only what lies behind them. The
-error store comes last and with every batch, so a run goes on where it stands, and a table that was ahead of it
-passes over what it has.
+Each table has its own positions in the snapshot that brings its rows, and takes only records after them. The error
+store is committed last and with every batch, so a run continues from its positions, and a table that was ahead of
+it skips the records that it has.
 """
 
 import secrets
@@ -270,7 +270,7 @@ class Delivery(loop.Run):
 
 
 def _by_offset(target: Target) -> bool:
-    """Tell whether the order of a target's rows hangs on offsets: no time, which goes on, decides before them."""
+    """Say whether offsets decide the order of a target's rows, with no time, which never restarts, before them."""
     before = target.sequence[: target.sequence.index("offset")] if "offset" in target.sequence else None
     return before is not None and "approximate_arrival_timestamp" not in before
 

@@ -1,11 +1,11 @@
-"""What an Iceberg table is and did.
+"""Read, change and maintain Iceberg tables.
 
-snapshots    looking at it is safe
-reads        what a query opens and reads of it
-commits      retries, unknown outcomes
+snapshots    the snapshots of a table, read safely
+reads        which files a query opens, and what it reads of them
+commits      retries, and commits whose outcome is unknown
 publication  rows written to a branch, and main moved to them in one commit
-upserts      updates by key, the newest wins
+upserts      updates by key: the newest wins
 changes      what changed between two snapshots
-maintenance  what would be done to keep it healthy, and doing it
-doctor       what hurts it, and what a cure would bring
+maintenance  plan what keeps a table healthy, and do it
+doctor       what hurts a table, and what a cure would bring
 """

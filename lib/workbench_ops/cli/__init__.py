@@ -1,4 +1,4 @@
-"""The command `workbench`: run notebooks, read what ran, keep them in form, find out what is wrong."""
+"""The command `workbench`: run notebooks, list runs, refresh notebooks, diagnose the set-up."""
 
 import json
 import shutil
@@ -35,7 +35,7 @@ app.command()(run)
 
 
 def main() -> None:
-    """Run the command: a refusal is one sentence on stderr and exit code 2, a defect of ours says so."""
+    """Run the command. A refusal prints one sentence and exits with 2; a defect of ours shows its traceback."""
     try:
         app(standalone_mode=True)
     except UnicodeError as error:
@@ -79,7 +79,9 @@ def params(notebook: Annotated[str, typer.Argument(help="name in notebooks/ or p
 @app.command()
 def runs(
     notebook: Annotated[str | None, typer.Option(help="only this notebook")] = None,
-    status: Annotated[str | None, typer.Option(help="only runs that ended so: passed, failed, refused …")] = None,
+    status: Annotated[
+        str | None, typer.Option(help="only runs with this status: passed, failed, refused …")
+    ] = None,
     since: Annotated[
         str | None, typer.Option(metavar="DATE", help="only runs from this ISO date on (UTC)")
     ] = None,
@@ -120,7 +122,7 @@ def report(
         str | None, typer.Argument(help="a run, or a notebook; left out: each notebook's newest")
     ] = None,
 ) -> None:
-    """Write reports and the index again, and print where they are."""
+    """Write reports and the index of runs again, and print their paths."""
     from workbench._base import secrets
     from workbench_ops.pages import report as pages
     from workbench_ops.run import publishing
@@ -152,7 +154,7 @@ def refresh(
 
 
 @app.command()
-def new(name: Annotated[str, typer.Argument(help="two digits and words: 25_find_duplicates")]) -> None:
+def new(name: Annotated[str, typer.Argument(help="two digits and words, such as 25_find_duplicates")]) -> None:
     """Start a notebook from the template."""
     from workbench_ops.run import refresh as refreshing
 

@@ -18,10 +18,10 @@ doctor = typer.Typer(invoke_without_command=True)
 def setup(
     context: typer.Context,
     fix: Annotated[bool, typer.Option("--fix", help="fetch what is missing without asking")] = False,
-    environment: Annotated[str, typer.Option(help="whose needs are looked at")] = "local",
+    environment: Annotated[str, typer.Option(help="environment whose requirements are checked")] = "local",
     port: Annotated[int | None, typer.Option(help="a port that must be free")] = None,
 ) -> None:
-    """Say what is wrong with this machine's set-up and what to do, a sentence each; `table`: with a table."""
+    """Check this machine's set-up and say what to do about each problem; `table` checks a table."""
     if context.invoked_subcommand:
         if fix or port is not None or environment != "local":
             raise ArgumentError("options of the set-up are not those of a table: write a table's after its name")
@@ -36,10 +36,13 @@ def table(
     name: Annotated[str, typer.Argument(help="namespace.name")],
     environment: Annotated[str, typer.Option(help="file in params/environments: where the table is")] = "lake",
     queries: Annotated[
-        str | None, typer.Option(metavar="FILE.sql", help="your queries, to judge by what they ask for")
+        str | None,
+        typer.Option(metavar="FILE.sql", help="your queries: a cure is judged by the columns that they filter by"),
     ] = None,
-    policy: Annotated[str | None, typer.Option(metavar="FILE", help="of maintenance: sizes and ages")] = None,
-    cure: Annotated[bool, typer.Option("--cure", help="do what maintenance can do, after asking")] = False,
+    policy: Annotated[
+        str | None, typer.Option(metavar="FILE", help="maintenance policy: its sizes and ages are used")
+    ] = None,
+    cure: Annotated[bool, typer.Option("--cure", help="cure what maintenance can cure, after asking you")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="with --cure: do not ask")] = False,
 ) -> None:
     """Say what hurts a table and what to do (exit 0 healthy, 1 with findings, 2 refused)."""

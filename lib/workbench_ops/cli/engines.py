@@ -1,4 +1,4 @@
-"""`workbench engines`: which engines a benchmark can compare or notebooks run on, and what one of them needs."""
+"""`workbench engines`: the engines that a benchmark compares or that notebooks run on, and their installation."""
 
 from typing import Annotated
 
@@ -7,7 +7,7 @@ import typer
 from workbench_ops.cli.printing import columns
 
 engines = typer.Typer(
-    help="Engines of the TPC-DS derived benchmark, and for notebooks.", invoke_without_command=True
+    help="Engines for the TPC-DS derived benchmark and for notebooks.", invoke_without_command=True
 )
 
 
@@ -29,8 +29,8 @@ def listed(context: typer.Context) -> None:
 
 
 @engines.command("install")
-def install(name: Annotated[str, typer.Argument(help="of a profile in params/engines")]) -> None:
-    """Fetch what an engine needs: an environment of its own from a lock file with hashes, and its jars."""
+def install(name: Annotated[str, typer.Argument(help="name of a profile in params/engines")]) -> None:
+    """Install an engine: its own Python environment from a lock file with hashes, and its jars."""
     from workbench.engines import installing, profiles
 
     engine = profiles.engine(name)

@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from workbench_ops.run.notebook import Parameter
 
 export = typer.Typer(help="Notebooks for AWS Glue, and functions of AWS Lambda.", no_args_is_help=True)
-Version = Annotated[str, typer.Option(help="of Glue: 6.0 or 5.1")]
+Version = Annotated[str, typer.Option(help="version of Glue: 6.0 or 5.1")]
 Output = Annotated[
-    str | None, typer.Option(metavar="DIR", help="left out: exports/glue-VERSION, which git ignores")
+    str | None,
+    typer.Option(metavar="DIR", help="folder to write to; by default exports/glue-VERSION, which git ignores"),
 ]
 
 
@@ -41,7 +42,7 @@ def glue(
     params: options.Params = None,
     environment: options.Environment = None,
     output: Output = None,
-    job: Annotated[bool, typer.Option("--job", help="the job script instead of the notebook")] = False,
+    job: Annotated[bool, typer.Option("--job", help="write the job script instead of the notebook")] = False,
     place: Annotated[
         str | None, typer.Option(metavar="S3_URI", help="folder on S3 where the wheel will be")
     ] = None,
@@ -56,14 +57,19 @@ def glue(
 @export.command("lambda")
 def lambda_(
     source: Annotated[
-        str, typer.Argument(metavar="NOTEBOOK|MODULE", help="with cells tagged lambda; a .py file or its folder")
+        str,
+        typer.Argument(
+            metavar="NOTEBOOK|MODULE", help="notebook with cells tagged lambda, or a .py file or its folder"
+        ),
     ],
-    output: Annotated[str | None, typer.Option(metavar="DIR", help="left out: exports/lambda")] = None,
+    output: Annotated[
+        str | None, typer.Option(metavar="DIR", help="folder to write to; by default exports/lambda")
+    ] = None,
     package: Annotated[
         list[str] | None, typer.Option(metavar="NAME", help="one more installed package to take along")
     ] = None,
 ) -> None:
-    """Write the zip of a function of AWS Lambda that fits its limit, and say how it is deployed."""
+    """Write a zip for AWS Lambda that is within Lambda's size limit, and say how to deploy it."""
     from workbench._base import settings
     from workbench.light import functions
     from workbench_ops.export import lambdas
@@ -95,10 +101,12 @@ def try_(
     params: options.Params = None,
     environment: options.Environment = None,
     output: Output = None,
-    anyway: Annotated[bool, typer.Option("--anyway", help="even if the check says that it cannot")] = False,
+    anyway: Annotated[
+        bool, typer.Option("--anyway", help="run it even if the check says that it cannot run")
+    ] = False,
     as_json: options.AsJson = False,
 ) -> None:
-    """Export a notebook and run that file here, in a kernel like Glue's (exit codes as `workbench run`)."""
+    """Export a notebook and run the exported file here, in a kernel like Glue's (exits as `workbench run`)."""
     from workbench.engines import profiles
     from workbench_ops import export as exporting
     from workbench_ops.cli import progress
@@ -172,7 +180,7 @@ def _written(
 @export.command("check")
 def check(
     notebooks: Annotated[
-        list[str] | None, typer.Argument(help="names in notebooks/ or paths; left out: all of them")
+        list[str] | None, typer.Argument(help="names in notebooks/ or paths; without any: all notebooks")
     ] = None,
     version: Version = "6.0",
     params: options.Params = None,

@@ -27,28 +27,38 @@ Unknown = Literal["ignore", "dead"]
 def ingest(
     table: Annotated[str, typer.Argument(help="namespace.name of a table that exists")],
     schema: Annotated[str, typer.Option(help="Spark DDL of the JSON records")],
-    stream: Annotated[str | None, typer.Option(metavar="NAME", help="of Kinesis")] = None,
-    topic: Annotated[str | None, typer.Option(metavar="NAME", help="of Kafka")] = None,
+    stream: Annotated[str | None, typer.Option(metavar="NAME", help="name of a Kinesis stream")] = None,
+    topic: Annotated[str | None, typer.Option(metavar="NAME", help="name of a Kafka topic")] = None,
     environment: Annotated[str, typer.Option(help="file in params/environments")] = "lake",
-    region: Annotated[str | None, typer.Option(help="of the stream")] = None,
-    endpoint: Annotated[str | None, typer.Option(help="address of another endpoint than the region's")] = None,
+    region: Annotated[str | None, typer.Option(help="AWS region of the stream")] = None,
+    endpoint: Annotated[str | None, typer.Option(help="address of an endpoint other than the region's")] = None,
     bootstrap: Annotated[str | None, typer.Option(metavar="HOST:PORT", help="address of a Kafka broker")] = None,
     kafka_config: Annotated[
-        list[str] | None, typer.Option(metavar="NAME=VALUE", help="of librdkafka; may be repeated")
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="setting of librdkafka; may be repeated")
     ] = None,
     start: Annotated[Start, typer.Option(help="where the first run begins")] = "trim_horizon",
     unknown: Annotated[Unknown, typer.Option(help="what happens to fields without a column")] = "ignore",
     dead_letters: Annotated[
-        str | None, typer.Option(metavar="TABLE", help="for records that are not rows")
+        str | None, typer.Option(metavar="TABLE", help="table for records that cannot become rows")
     ] = None,
-    max_bad_share: Annotated[float, typer.Option(help="of a batch; with more the run stops")] = 1.0,
-    max_records_per_batch: Annotated[int, typer.Option(help="a micro-batch")] = 100_000,
-    record_key: Annotated[str | None, typer.Option(metavar="COLUMNS", help="comma-separated")] = None,
-    lineage: Annotated[str, typer.Option(metavar="COLUMNS", help="comma-separated")] = "",
+    max_bad_share: Annotated[
+        float, typer.Option(help="share of bad records in a batch above which the run stops")
+    ] = 1.0,
+    max_records_per_batch: Annotated[int, typer.Option(help="records in a micro-batch at most")] = 100_000,
+    record_key: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMNS", help="key of a record: later duplicates are dropped; comma-separated"),
+    ] = None,
+    lineage: Annotated[
+        str, typer.Option(metavar="COLUMNS", help="columns for a record's origin; comma-separated")
+    ] = "",
     accept_data_loss: Annotated[
-        bool, typer.Option("--accept-data-loss", help="go on where records were trimmed unread, and record it")
+        bool,
+        typer.Option(
+            "--accept-data-loss", help="continue although records were trimmed unread, and record the loss"
+        ),
     ] = False,
-    forever: Annotated[bool, typer.Option("--forever", help="go on when everything was read")] = False,
+    forever: Annotated[bool, typer.Option("--forever", help="wait for more when everything was read")] = False,
 ) -> None:
     """Bring a Kinesis stream or a Kafka topic of JSON records into a table, each record once."""
     from py4j.protocol import Py4JError

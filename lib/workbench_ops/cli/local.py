@@ -9,7 +9,7 @@ local = typer.Typer(help="Stand-ins that run on this machine, on loopback only."
 
 @local.command("kinesis")
 def local_kinesis(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="port on 127.0.0.1; 0 takes a free one")] = 4567,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="port on 127.0.0.1; 0: a free one")] = 4567,
     faults: Annotated[str | None, typer.Option(metavar="FILE", help="fault script, see docs/kinesis.md")] = None,
     limits: Annotated[bool, typer.Option(help="throttle and refuse as the service does")] = True,
 ) -> None:
@@ -26,9 +26,11 @@ def local_kinesis(
 
 @local.command("s3")
 def local_s3(
-    folder: Annotated[str | None, typer.Option(help="where the data stay; left out: nowhere")] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="S3's on 127.0.0.1; 0: a free one")] = 8333,
-    catalog_port: Annotated[int, typer.Option(min=0, max=65535, help="the catalog's")] = 8181,
+    folder: Annotated[
+        str | None, typer.Option(help="folder that keeps the data; without it nothing is kept")
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="port of S3 on 127.0.0.1; 0: a free one")] = 8333,
+    catalog_port: Annotated[int, typer.Option(min=0, max=65535, help="port of the catalog; 0: a free one")] = 8181,
     faults: Annotated[str | None, typer.Option(metavar="FILE", help="proxy script, docs/proxy.md")] = None,
 ) -> None:
     """Serve S3 and an Iceberg REST catalog on this machine until interrupted."""
@@ -39,10 +41,14 @@ def local_s3(
 
 @local.command("cluster")
 def local_cluster(
-    port: Annotated[int, typer.Option(min=0, max=65535, help="the master's on 127.0.0.1; 0: a free one")] = 7077,
-    workers: Annotated[int, typer.Option(min=1, max=16, help="how many")] = 2,
-    cores: Annotated[int, typer.Option(min=1, max=64, help="tasks that a worker runs at once for a session")] = 1,
-    memory: Annotated[str, typer.Option(help="of a worker for a session, such as 1g")] = "1g",
+    port: Annotated[
+        int, typer.Option(min=0, max=65535, help="port of the master on 127.0.0.1; 0: a free one")
+    ] = 7077,
+    workers: Annotated[int, typer.Option(min=1, max=16, help="number of workers")] = 2,
+    cores: Annotated[
+        int, typer.Option(min=1, max=64, help="tasks that a worker runs at once for one session")
+    ] = 1,
+    memory: Annotated[str, typer.Option(help="memory of a worker for one session, such as 1g")] = "1g",
     applications: Annotated[int, typer.Option(min=1, max=16, help="sessions that may run side by side")] = 2,
 ) -> None:
     """Serve a standalone Spark cluster on this machine until interrupted."""
@@ -53,8 +59,10 @@ def local_cluster(
 
 @local.command("kafka")
 def local_kafka(
-    folder: Annotated[str | None, typer.Option(help="where the data stay; left out: nowhere")] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="port on 127.0.0.1; 0 takes a free one")] = 9092,
+    folder: Annotated[
+        str | None, typer.Option(help="folder that keeps the data; without it nothing is kept")
+    ] = None,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="port on 127.0.0.1; 0: a free one")] = 9092,
     fetch: Annotated[bool, typer.Option("--fetch", help="only fetch the broker's jars")] = False,
 ) -> None:
     """Serve Kafka on this machine until interrupted."""

@@ -20,11 +20,15 @@ _SHOWN = 10  # orphans that are listed
 
 def maintain(
     names: Annotated[list[str], typer.Argument(metavar="NAME", help="tables: namespace.name")],
-    policy: Annotated[str, typer.Option(metavar="FILE", help="what may be done to them: docs/maintenance.md")],
-    environment: Annotated[str, typer.Option(help="file in params/environments: where they are")] = "lake",
+    policy: Annotated[
+        str, typer.Option(metavar="FILE", help="policy file: what may be done to the tables (docs/maintenance.md)")
+    ],
+    environment: Annotated[str, typer.Option(help="file in params/environments: where the tables are")] = "lake",
     mark: Annotated[
         list[str] | None,
-        typer.Option(metavar="ID_OR_REF", help="snapshot, branch or tag from which a reader goes on"),
+        typer.Option(
+            metavar="ID_OR_REF", help="snapshot, branch or tag from which a reader continues; may be repeated"
+        ),
     ] = None,
     plan: Annotated[bool, typer.Option("--plan", help="print what would be done, and change nothing")] = False,
     remove_orphans: Annotated[
@@ -32,7 +36,7 @@ def maintain(
         typer.Option("--remove-orphans", help="delete the orphans that are found; without it they are listed"),
     ] = False,
 ) -> None:
-    """Keep tables healthy by a policy (exit 0 done or nothing to do, 1 something was left to do, 2 refused)."""
+    """Maintain tables by a policy (exit 0 done or nothing to do, 1 something is left for a person, 2 refused)."""
     from workbench import session
 
     rules, marks = _checked(names, policy, mark or ())
@@ -67,7 +71,7 @@ def _checked(names: list[str], policy: str, marks: Iterable[str]) -> "tuple[Poli
 def _maintained(
     spark: SparkSession, name: str, rules: "Policy", marks: tuple[int | str, ...], plan: bool, remove_orphans: bool
 ) -> int:
-    """Plan one table, and do it unless only the plan is asked for; returns the exit code."""
+    """Plan one table, and run the plan unless only the plan was asked for; return the exit code."""
     from workbench.tables import commits, maintenance
 
     try:
@@ -91,7 +95,7 @@ def _maintained(
 
 
 def _run(spark: SparkSession, planned: "Planned", remove_orphans: bool) -> int:
-    """Run a plan and print what it did; returns the exit code."""
+    """Run a plan and print what it did; return the exit code."""
     from workbench.tables import commits, maintenance
     from workbench.tables.maintenance import wording
 

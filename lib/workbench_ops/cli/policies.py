@@ -24,19 +24,22 @@ def policies(
     params: options.Params = None,
     overrides: options.Overrides = None,
     runs: Annotated[
-        int, typer.Option(min=1, max=9, help="times to run it: from the second on it finds its own tables")
+        int,
+        typer.Option(min=1, max=9, help="number of runs; from the second on the notebook finds its own tables"),
     ] = 2,
     timeout: options.Timeout = None,
-    output: Annotated[str | None, typer.Option(metavar="FILE", help="left out: standard output")] = None,
+    output: Annotated[
+        str | None, typer.Option(metavar="FILE", help="file for the policy; by default standard output")
+    ] = None,
 ) -> None:
-    """Run a notebook and print the least-privilege IAM policy of the AWS calls it made.
+    """Run a notebook and print the least-privilege IAM policy for the AWS calls that it made.
 
-    It really runs, with your rights, and writes its tables. The policy allows the calls that were seen,
+    The notebook really runs, with your rights, and writes its tables. The policy allows the calls that were seen,
     by name, without a wildcard action. It is not enforced here, and AWS has not judged it: attach it and try the
     notebook under it yourself.
 
-    Exit 0 printed, 1 a call has no known action (named; the policy lacks it), nothing was called, or the run
-    failed, 2 refused, 3 and 4 as `workbench run`.
+    Exit 0: the policy was printed. 1: a call has no known action (it is named, and the policy lacks it), nothing
+    was called, or the run failed. 2: refused. 3 and 4: as `workbench run`.
     """
     from workbench_ops import policies as recording
     from workbench_ops.cli import progress

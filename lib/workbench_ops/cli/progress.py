@@ -70,7 +70,7 @@ def shown(several: Several | None = None) -> Iterator[Callable[..., None]]:
 
 
 def named(name: str, tell: Callable[..., None]) -> Callable[..., None]:
-    """Return what a single run tells its events to: `tell` without the name."""
+    """Return the function that a single run reports its events to: `tell` without the name."""
     return lambda event, **facts: tell(name, event, **facts)
 
 
@@ -121,7 +121,7 @@ def _rest(run: Running, now: float) -> str:
 
 
 def _whole(running: list[Running], several: Several, now: float) -> str:
-    """Say how far several runs are; the rest is that of all, shared out, and at least the longest one's."""
+    """Return how far several runs are; the time left is that of all, shared out, at least the longest one's."""
     count, verdicts = len(several.usual_seconds), list(several.verdicts.values())
     text = f"{len(verdicts)} of {count} have ended"
     if wrong := len(verdicts) - verdicts.count("passed"):

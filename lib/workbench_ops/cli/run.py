@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 def run(
     notebook: Annotated[
-        str | None, typer.Argument(help="name in notebooks/ or path; left out: all of them, side by side")
+        str | None, typer.Argument(help="name in notebooks/ or path; without it all notebooks run, side by side")
     ] = None,
     params: options.Params = None,
     overrides: options.Overrides = None,
@@ -28,17 +28,18 @@ def run(
     keep: Annotated[bool, typer.Option("--keep", help="keep the throw-away lake")] = False,
     as_json: options.AsJson = False,
     on_failure: Annotated[
-        str | None, typer.Option(metavar="COMMAND", help="called with the record's path")
+        str | None,
+        typer.Option(metavar="COMMAND", help="command to call when a run fails, with the path of its record"),
     ] = None,
     jobs: Annotated[
         int | None,
-        typer.Option(metavar="N", help="of all notebooks, how many run at once; left out: what fits the machine"),
+        typer.Option(metavar="N", help="notebooks that run at once; by default as many as fit the machine"),
     ] = None,
 ) -> None:
     """Run a notebook headless (exit 0 passed, 1 failed, 2 refused, 3 timed out, 4 died, 143 interrupted).
 
     Without a name all notebooks run, as many at once as cores and memory allow.
-    Then the exit code is that of the first one, by name, that did not pass.
+    The exit code is then that of the first notebook, by name, that did not pass.
     """
     from workbench_ops.run.preparing import Job, kernel_of
 

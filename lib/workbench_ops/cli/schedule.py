@@ -29,7 +29,7 @@ CRON_PATH = "/usr/bin:/bin"  # what a crontab without a PATH has
 @schedule.command()
 def check(
     now: Annotated[
-        str | None, typer.Option(metavar="TIME", help="as if it were this UTC time: 2026-01-31T02:15")
+        str | None, typer.Option(metavar="TIME", help="pretend that it is this UTC time, such as 2026-01-31T02:15")
     ] = None,
 ) -> None:
     """Validate every entry and print the next three times it would run (exit 2: something is wrong)."""
@@ -58,19 +58,23 @@ def run(
     attempt: Annotated[
         int | None,
         typer.Option(
-            "--try", min=1, help="this entry alone, once: the caller counts tries and starts what follows"
+            "--try", min=1, help="run only this entry, once: the caller counts the tries and starts what follows"
         ),
     ] = None,
     request: Annotated[
         str | None,
-        typer.Option(help="with --try: whose tries these are; what an earlier try of it has run is not run again"),
+        typer.Option(
+            help="with --try: name of the request that is tried; what an earlier try has run is not run again"
+        ),
     ] = None,
     due: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="only if it is due at this wake-up of cron (UTC); otherwise exit 0"),
+        typer.Option(
+            metavar="TIME", help="run only if the entry is due at this wake-up of cron (UTC); otherwise exit 0"
+        ),
     ] = None,
 ) -> None:
-    """Run an entry, its tries and what comes after it, as cron does; the exit code is that of `workbench run`."""
+    """Run an entry with its tries and the entries that follow it, as cron does (exit codes of `workbench run`)."""
     from workbench_ops import schedules
     from workbench_ops.schedules import running, times
     from workbench_ops.schedules.entries import named
@@ -93,7 +97,7 @@ def run(
 def cron(
     output: Output = None,
     logrotate: Annotated[
-        bool, typer.Option("--logrotate", help="the logs' logrotate configuration instead")
+        bool, typer.Option("--logrotate", help="print logrotate's configuration for the logs instead")
     ] = False,
     cron_zone: Annotated[
         str | None, typer.Option(metavar="ZONE", help="time zone of the cron daemon; this machine's by default")

@@ -1,4 +1,4 @@
-"""Results kept in a worklist, a row a cell and versions, so that a run that was stopped goes on where it was."""
+"""Results kept in a worklist, one row for each cell and versions, so that a stopped run can continue."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping

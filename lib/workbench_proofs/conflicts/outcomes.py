@@ -1,4 +1,4 @@
-"""What became of a race: from the chain of Java exceptions, from what is in the table, and from its rows."""
+"""The outcome of a race: from the chain of Java exceptions, from what is in the table, and from its rows."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING

@@ -1,4 +1,4 @@
-"""The life of a retrieval: asked for, under way, a copy that can be read, gone again. Pure values and functions.
+"""The life of a retrieval: requested, under way, a copy that can be read, expired. Pure values and functions.
 
 Rules are those of the API's description of RestoreObject and of the user guide's pages on restoring archived
 objects; how long a tier takes is the upper end of the time it is said to take typically.

@@ -1,4 +1,5 @@
-"""Lifecycle rules: what becomes of an object with time. Pure functions over the rules as a bucket holds them.
+"""Lifecycle rules: which class an object has after a time, or whether it has expired. Pure functions over the
+rules as a bucket holds them.
 
 An object's days count from its creation and end at the next midnight, UTC. Of several transitions that are due
 the coldest class wins, an expiration wins over all, and nothing goes back up. Objects below 128 KB are not moved

@@ -1,4 +1,4 @@
-"""What a record of Kafka may lack, its value, its key or its time, and what becomes of it: null is not empty.
+"""Records of Kafka without a value, a key or a time, and where they go: null is not the same as empty.
 
 A record without a value is a tombstone: compaction of a topic keeps it as the sign that its key is deleted. No
 parser sees one: what it takes are bytes, and to a caller's own an empty value may well be a record.

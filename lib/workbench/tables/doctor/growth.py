@@ -1,4 +1,4 @@
-"""Find what grows with every commit and never goes by itself: manifests, snapshots, metadata files, refs."""
+"""Find what grows with every commit and is never removed by itself: manifests, snapshots, metadata files, refs."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import timedelta

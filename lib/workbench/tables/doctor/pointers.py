@@ -1,4 +1,4 @@
-"""Mend a catalog that points to a metadata file which is gone or unreadable, with one that lies beside it.
+"""Repair a catalog whose metadata file is missing or unreadable, with another metadata file of the same folder.
 
 A data file is never deleted and no metadata file is written: restoring points the catalog to another file.
 """

@@ -1,4 +1,4 @@
-"""Expire snapshots: none that a branch, a tag, a reader's mark or whoever goes on from one needs."""
+"""Expire snapshots, but none that a branch, a tag, a mark or a reader that continues from one of them needs."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

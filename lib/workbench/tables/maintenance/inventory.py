@@ -1,4 +1,4 @@
-"""Compare what lies in a table's storage with what its metadata knows."""
+"""Compare the files in a table's storage with the files that its metadata names."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass

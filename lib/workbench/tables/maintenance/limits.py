@@ -20,7 +20,7 @@ MaxCommits = Annotated[int, Ge(0), Le(MOST_COMMITS)]
 
 @dataclass(frozen=True)
 class Allowance:
-    """What a run may still do; None stands for no limit.
+    """What a run may still do; None means no limit.
 
     Attributes:
         bytes: of data files that are rewritten.

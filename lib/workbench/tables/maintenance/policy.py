@@ -37,7 +37,7 @@ class Block(strict.Strict):
 
 
 class Limits(Block):
-    """The limits of one run; the rest is the next run's. None stands for no limit.
+    """The limits of one run; the next run does the rest. None means no limit.
 
     Attributes:
         max_bytes: read by rewriting data files.

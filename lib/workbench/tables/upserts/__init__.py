@@ -3,9 +3,10 @@
     upserts.merge(spark, "shop.stock", updates, key="product_id", sequence="changed_at")
     stream.writeStream.foreachBatch(upserts.each_batch("shop.stock", key="product_id", sequence="changed_at"))
 
-For each key the table ends with the greatest update that it was ever given, whatever came when, in which batches
-and how often. Greatest is: the highest sequence; of these a delete before anything else; of these the greatest
-text of the row as JSON, so that two updates that claim the same sequence end alike everywhere.
+For each key the table ends with the greatest update that it was ever given, in whatever order, batches and
+repetition the updates came. The greatest update has the highest sequence; among equal sequences a delete wins, and
+then the greatest text of the row as JSON, so that two updates with the same sequence give the same result
+everywhere.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -59,7 +60,7 @@ def merge(
             unless the table has a column of that name.
         operations: what `operation` may hold, each `upsert` or `delete`.
         deleted: boolean column of the table that marks deleted rows; needed with `operation`.
-        id: name of this batch, unique in the table: found in its history, nothing is done.
+        id: name of this batch, unique in the table; nothing is done where the table's history has it.
         tries: how often the merge is begun at most; it runs again when others changed the table meanwhile.
 
     Returns:
@@ -81,7 +82,7 @@ def merge(
             table,
             lambda: newest.write(rows(), shape),
             id=id,
-            conditional=True,  # the same updates again are not greater than what is there
+            conditional=True,  # the same updates, merged again, are not greater than the stored ones
             tries=tries,
         )
 
