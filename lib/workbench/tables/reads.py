@@ -1,8 +1,10 @@
 """What a query opens and reads: counted from its plan and from what the table knows of its files, not guessed."""
 
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
@@ -128,6 +130,29 @@ def files(df: DataFrame) -> set[str]:
         ValueError: it reads something other than Iceberg tables.
     """
     return {task.file().location() for scan in _scans(df) for task in _tasks(scan)}
+
+
+@checked
+def digest(df: DataFrame) -> tuple[Any, ...]:
+    """Return what tells one answer from another; the query runs.
+
+    Args:
+        df: DataFrame, also one whose columns have the same name.
+
+    Returns:
+        (count of the rows, sum of their hashes; None without rows): duplicates count, order does not, floats that
+        are columns to ten digits.
+    """
+    from pyspark.sql import functions as F
+
+    named = df.toDF(*[f"c{n}" for n in range(len(df.columns))])
+    columns = [
+        F.format_string("%.9e", F.col(name).cast("double")) if kind in ("float", "double")
+        else F.to_json(F.struct(name)) if re.search(r"map<|variant", kind) else F.col(name)
+        for name, kind in named.dtypes
+    ]  # fmt: skip
+    row = named.agg(F.count("*"), F.sum(F.xxhash64(*columns).cast("decimal(38,0)"))).collect()[0]
+    return tuple(row)
 
 
 def _scans(df: DataFrame) -> Iterator[Java]:
