@@ -25,10 +25,13 @@ def configured(spark: SparkSession, conf: Mapping[str, str | int | float | bool]
             now = spark.conf.get(key, None)
             if now == setting:
                 continue
-            if not spark.conf.isModifiable(key):
-                raise ArgumentError(f"{key} is {now}, expected {setting}: it needs a process of its own")
+            try:  # isModifiable is False of each key that Spark does not know, as are Iceberg's
+                spark.conf.set(key, setting)
+            except Exception as error:
+                raise ArgumentError(
+                    f"{key} is {now}, expected {setting}: it needs a process of its own"
+                ) from error
             before[key] = now
-            spark.conf.set(key, setting)
         yield
     finally:
         for key, earlier in before.items():

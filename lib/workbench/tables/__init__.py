@@ -2,6 +2,7 @@
 
 snapshots    looking at it is safe
 reads        what a query opens and reads of it
+joins        which joins of a query need no shuffle, or why they do, and whether the answer is right
 commits      retries, unknown outcomes
 publication  rows written to a branch, and main moved to them in one commit
 upserts      updates by key, the newest wins

@@ -112,7 +112,7 @@ def opened(spark: SparkSession, df: DataFrame) -> tuple[set[str], dict[str, int]
     data, deletes, size = set(), {}, 0
     for scan in _scans(df):
         here = set()
-        for task in _tasks(scan):
+        for task in tasks(scan):
             here.add(task.file().location())
             attached = task.deletes()  # a loop over it would end by an exception, which costs Py4J a hundred calls
             for delete in (attached.get(n) for n in range(attached.size())):
@@ -129,7 +129,7 @@ def files(df: DataFrame) -> set[str]:
     Raises:
         ValueError: it reads something other than Iceberg tables.
     """
-    return {task.file().location() for scan in _scans(df) for task in _tasks(scan)}
+    return {task.file().location() for scan in _scans(df) for task in tasks(scan)}
 
 
 @checked
@@ -169,7 +169,7 @@ def _scans(df: DataFrame) -> Iterator[Java]:
         yield leaf
 
 
-def _tasks(scan: Java) -> Iterator[Java]:
+def tasks(scan: Java) -> Iterator[Java]:
     """Yield Iceberg's tasks of a scan as it was planned."""
     parts = scan.inputPartitions()
     for part in (parts.apply(i) for i in range(parts.size())):
