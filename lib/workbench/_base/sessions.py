@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import SparkSession
 
 
+@checked
 @contextmanager
 def configured(spark: SparkSession, conf: Mapping[str, str | int | float | bool]) -> Iterator[None]:
     """Make settings for a block; at its end each is again what it was.
