@@ -22,8 +22,8 @@ from workbench.session.launch import stop
 
 __all__ = [
     "broker", "build_archive", "catalog", "catalog_properties", "class_data_options", "configured",
-    "driver_memory", "lake_folder", "machine_memory_bytes", "s3_client", "scratch_folder", "spark_conf", "stand_in",
-    "start", "stop",
+    "driver_memory", "lake_folder", "machine_memory_bytes", "s3_client", "scratch_folder", "spark_conf",
+    "stand_in", "start", "stop",
 ]  # fmt: skip
 
 
