@@ -151,7 +151,10 @@ def digest(df: DataFrame) -> tuple[Any, ...]:
         else F.to_json(F.struct(name)) if re.search(r"map<|variant", kind) else F.col(name)
         for name, kind in named.dtypes
     ]  # fmt: skip
-    row = named.agg(F.count("*"), F.sum(F.xxhash64(*columns).cast("decimal(38,0)"))).collect()[0]
+    nulls = [
+        F.isnull(name) for name in named.columns
+    ]  # over which Spark's hash passes: (null, 5) is not (5, null)
+    row = named.agg(F.count("*"), F.sum(F.xxhash64(*columns, *nulls).cast("decimal(38,0)"))).collect()[0]
     return tuple(row)
 
 
