@@ -197,6 +197,10 @@ bench-sizing: setup ## what grows with data, changes and commits, resumable, int
 bench-light: setup ## cold and warm answers, upserts and appends without Spark against Spark, into docs/evidence; ROWS=n
 	@PYTHONPATH=tests $(BIN)/python -m bench.light $(or $(ROWS),1000000)
 
+.PHONY: bench-formats
+bench-formats: setup ## joins by storage against joins by a shuffle, into docs/evidence; ROWS=n
+	@PYTHONPATH=tests $(BIN)/python -m bench.joins $(or $(ROWS),1500000)
+
 .PHONY: airflow
 airflow: setup .workbench/airflow/.packages ## a real Airflow runs the DAGs of schedules: passed, failed, refused, into docs/evidence
 	@PYTHONPATH=tests $(BIN)/python -m bench.airflow_runs

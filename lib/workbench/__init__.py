@@ -20,6 +20,7 @@ Within this package imports go downwards only, and on the first floor nobody imp
                    light/     small questions and small writes without Spark, and when Spark pays
     tables         session/   the one SparkSession of an environment; services: the door to the stand-ins
                    tables/    snapshots of Iceberg tables (snapshots), what a query reads of them (reads),
+                              how it joins them, and why by a shuffle (joins),
                               commits, their retries and unknown outcomes, publication: a branch, a check, main
                               moved in one commit; upserts, changes between two snapshots,
                               maintenance: what would be done to keep a table healthy, and doing it beside writers;

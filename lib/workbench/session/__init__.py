@@ -12,6 +12,7 @@ from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.hardware import memory_bytes as machine_memory_bytes
 from workbench._base.scratch import enter as scratch_folder
+from workbench._base.sessions import configured
 from workbench._base.typing import Catalog, SparkSession
 from workbench.session import configuration, launch
 from workbench.session import services as stand_ins
@@ -20,9 +21,9 @@ from workbench.session.configuration import driver_memory, lake_folder, spark_co
 from workbench.session.launch import stop
 
 __all__ = [
-    "broker", "build_archive", "catalog", "catalog_properties", "class_data_options", "driver_memory",
-    "lake_folder", "machine_memory_bytes", "s3_client", "scratch_folder", "spark_conf", "stand_in", "start",
-    "stop",
+    "broker", "build_archive", "catalog", "catalog_properties", "class_data_options", "configured",
+    "driver_memory", "lake_folder", "machine_memory_bytes", "s3_client", "scratch_folder", "spark_conf",
+    "stand_in", "start", "stop",
 ]  # fmt: skip
 
 

@@ -2,6 +2,7 @@
 
 snapshots    the snapshots of a table, read safely
 reads        which files a query opens, and what it reads of them
+joins        which joins of a query need no shuffle, or why they do, and whether the answer is right
 commits      retries, and commits whose outcome is unknown
 publication  rows written to a branch, and main moved to them in one commit
 upserts      updates by key: the newest wins

@@ -1,8 +1,10 @@
 """What a query opens and reads: counted from its plan and from what the table knows of its files, not guessed."""
 
+import re
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
@@ -110,7 +112,7 @@ def opened(spark: SparkSession, df: DataFrame) -> tuple[set[str], dict[str, int]
     data, deletes, size = set(), {}, 0
     for scan in _scans(df):
         here = set()
-        for task in _tasks(scan):
+        for task in tasks(scan):
             here.add(task.file().location())
             attached = task.deletes()  # a loop over it would end by an exception, which costs Py4J a hundred calls
             for delete in (attached.get(n) for n in range(attached.size())):
@@ -127,7 +129,33 @@ def files(df: DataFrame) -> set[str]:
     Raises:
         ValueError: it reads something other than Iceberg tables.
     """
-    return {task.file().location() for scan in _scans(df) for task in _tasks(scan)}
+    return {task.file().location() for scan in _scans(df) for task in tasks(scan)}
+
+
+@checked
+def digest(df: DataFrame) -> tuple[Any, ...]:
+    """Return what tells one answer from another; the query runs.
+
+    Args:
+        df: DataFrame, also one whose columns have the same name.
+
+    Returns:
+        (count of the rows, sum of their hashes; None without rows): duplicates count, order does not, floats that
+        are columns to ten digits.
+    """
+    from pyspark.sql import functions as F
+
+    named = df.toDF(*[f"c{n}" for n in range(len(df.columns))])
+    columns = [
+        F.format_string("%.9e", F.col(name).cast("double")) if kind in ("float", "double")
+        else F.to_json(F.struct(name)) if re.search(r"map<|variant", kind) else F.col(name)
+        for name, kind in named.dtypes
+    ]  # fmt: skip
+    nulls = [
+        F.isnull(name) for name in named.columns
+    ]  # over which Spark's hash passes: (null, 5) is not (5, null)
+    row = named.agg(F.count("*"), F.sum(F.xxhash64(*columns, *nulls).cast("decimal(38,0)"))).collect()[0]
+    return tuple(row)
 
 
 def _scans(df: DataFrame) -> Iterator[Java]:
@@ -144,7 +172,7 @@ def _scans(df: DataFrame) -> Iterator[Java]:
         yield leaf
 
 
-def _tasks(scan: Java) -> Iterator[Java]:
+def tasks(scan: Java) -> Iterator[Java]:
     """Yield Iceberg's tasks of a scan as it was planned."""
     parts = scan.inputPartitions()
     for part in (parts.apply(i) for i in range(parts.size())):

@@ -1,12 +1,12 @@
 """One query put to one engine: in a process of its own, or in a session of this one."""
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from workbench._base import identifiers
+from workbench._base import identifiers, sessions
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import SparkSession
 from workbench.engines import profiles as engines
@@ -87,30 +87,10 @@ def _in_session(
         start = time.perf_counter()
         table = session.execute(text).to_arrow_table()
         return table, {"seconds": time.perf_counter() - start}
-    with _configured(session, engine.conf), _using(session, namespace):
+    with sessions.configured(session, engine.conf), _using(session, namespace):
         start = time.perf_counter()
         table = session.sql(text).toArrow()
         return table, {"seconds": time.perf_counter() - start}
-
-
-@contextmanager
-def _configured(spark: SparkSession, conf: Mapping[str, str | int | float | bool]) -> Iterator[None]:
-    """Make the profile's settings for a block; those that a running session cannot change must be set already."""
-    before: dict[str, str | None] = {}
-    try:
-        for key, value in conf.items():
-            setting = str(value).lower() if isinstance(value, bool) else str(value)
-            now = spark.conf.get(key, None)
-            if now == setting:
-                continue
-            if not spark.conf.isModifiable(key):
-                raise ArgumentError(f"{key} is {now}, the engine wants {setting}: it needs a process of its own")
-            before[key] = now
-            spark.conf.set(key, setting)
-        yield
-    finally:
-        for key, earlier in before.items():
-            spark.conf.unset(key) if earlier is None else spark.conf.set(key, earlier)
 
 
 @contextmanager

@@ -83,3 +83,19 @@ def test_a_count_is_metadata_until_something_is_deleted(spark, namespace):
 def test_what_is_no_iceberg_table_is_refused(spark):
     with pytest.raises(ValueError, match="of Iceberg tables only; this query has a Range"):
         reads.counted(spark, "SELECT * FROM range(3)")
+
+
+SAME = "SELECT * FROM VALUES (1, NULL, 0.1D), (NULL, 2, 0.5D) AS rows (a, b, c)"
+
+
+@pytest.mark.parametrize(
+    ("query", "equal"),
+    [
+        ("SELECT * FROM VALUES (NULL, 2, 0.5D), (1, NULL, 0.1D + 1e-15D) AS rows (b, b, a)", True),
+        ("SELECT * FROM VALUES (NULL, 1, 0.1D), (NULL, 2, 0.5D) AS rows (a, b, c)", False),
+        (f"{SAME} UNION ALL {SAME}", False),
+        ("SELECT 1, 2, 3D WHERE false", False),
+    ],
+)
+def test_a_digest_tells_answers_apart(spark, query, equal):
+    assert (reads.digest(spark.sql(query)) == reads.digest(spark.sql(SAME))) == equal

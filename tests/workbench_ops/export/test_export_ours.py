@@ -25,6 +25,7 @@ VERDICTS = {  # notebook: (Glue 6.0 with the defaults, with ENVIRONMENT aws-glue
     "23_check_quality": ("differs", "differs"),  # packages
     "24_stream_while_compacting": ("cannot run", "differs"),  # PyIceberg; then a checkpoint on the driver
     "30_work_without_spark": ("cannot run", "differs"),  # PyIceberg and DuckDB; then packages
+    "31_join_without_shuffle": ("cannot run", "differs"),  # PyIceberg; then a picture
     "40_compact_small_files": ("cannot run", "differs"),  # as 24, and pictures
     "41_doctor_a_sick_table": ("cannot run", "differs"),  # PyIceberg; then a picture
     "42_expire_and_clean": ("cannot run", "differs"),  # PyIceberg; then a checkpoint, a picture
@@ -41,6 +42,7 @@ OLDER = {  # what Glue 5.1 lacks or does otherwise beside; session.start cannot 
     "00_template": {CASTS},
     "10_ingest_stream": {"Python data sources"},
     "21_track_history": {CASTS},
+    "31_join_without_shuffle": {CASTS},
     "40_compact_small_files": {CASTS},
     "41_doctor_a_sick_table": {CASTS},
 }

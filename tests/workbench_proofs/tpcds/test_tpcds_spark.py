@@ -116,7 +116,7 @@ def test_a_run_leaves_the_session_as_it_was(spark, data, engine, loaded):
 
 def test_a_setting_of_a_running_session_that_cannot_be_made_is_refused(spark, engine, loaded):
     other = engine.model_copy(update={"conf": {"spark.sql.shuffle.partitions": 3, "spark.driver.memory": "9g"}})
-    with pytest.raises(ValueError, match="the engine wants 9g: it needs a process of its own"):
+    with pytest.raises(ValueError, match="expected 9g: it needs a process of its own"):
         asking.run(other, "q42", spark, namespace=NAMESPACE)
     assert spark.conf.get("spark.sql.shuffle.partitions") == "2"
 

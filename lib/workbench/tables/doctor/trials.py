@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from pydantic import InstanceOf
 
@@ -18,7 +18,7 @@ from workbench._base import arguments, identifiers
 from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
-from workbench._base.typing import DataFrame, Java, SparkSession
+from workbench._base.typing import Java, SparkSession
 from workbench.tables import commits, reads
 from workbench.tables.doctor import asking, cures, diagnosing
 from workbench.tables.maintenance import Policy, limits, metadata
@@ -185,22 +185,8 @@ def _tried(spark: SparkSession, table: str, twin: str, query: str, repeats: int)
     files_before, _, bytes_before = reads.opened(spark, before)
     files_after, _, bytes_after = reads.opened(spark, after)
     ratio = statistics.median(seconds[0]) / max(statistics.median(seconds[1]), 1e-9)
-    equal = _digest(before) == _digest(after)
+    equal = reads.digest(before) == reads.digest(after)
     return Tried(query, equal, len(files_before), len(files_after), bytes_before, bytes_after, ratio)
-
-
-def _digest(df: DataFrame) -> tuple[Any, ...]:
-    """Return count and checksum of an answer: duplicates count, order does not; floats to ten digits."""
-    from pyspark.sql import functions as F
-
-    named = df.toDF(*[f"c{n}" for n in range(len(df.columns))])
-    columns = [
-        F.format_string("%.9e", F.col(name).cast("double")) if kind in ("float", "double")
-        else F.to_json(F.struct(name)) if re.search(r"map<|variant", kind) else F.col(name)
-        for name, kind in named.dtypes
-    ]  # fmt: skip
-    row = named.agg(F.count("*"), F.sum(F.xxhash64(*columns).cast("decimal(38,0)"))).collect()[0]
-    return tuple(row)
 
 
 def _renamed(spark: SparkSession, table: str, query: str, other: str) -> str | None:
