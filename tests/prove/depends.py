@@ -4,8 +4,10 @@ Followed are imports, those inside functions and inside texts that are code (`py
 in texts (`-m workbench_ops.run.child`, a setting of Spark's). A module of the command counts with the imports at its top
 alone, unless a test names the subcommand: `workbench run` loads `workbench_ops.cli.export` and calls nothing of it.
 
-What does not count: comments, docstrings and empty lines of Python, the version that a release gives, texts and outputs of notebooks, and documentation
-pages, whose tests are static and in every check.
+Of the lock file and the table of jars counts what the part can load (pins.py).
+
+What does not count: comments, docstrings and empty lines of Python, the version that a release gives, texts and outputs
+of notebooks, and documentation pages, whose tests are static and in every check.
 """
 
 import ast
@@ -19,7 +21,10 @@ import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
-ALWAYS = ("locks/project.lock", "lib/workbench/_base/jars.toml")
+from prove import pins
+
+LOCK, JARS = "locks/project.lock", "lib/workbench/_base/jars.toml"  # of every part, but not the whole of them
+PROJECT = "pyproject.toml"  # says which packages the project needs everywhere
 OF_TESTS = ("tests/conftest.py",)
 DOTTED = re.compile(r"\b(?:workbench(?:_\w+)?|bench|soak)(?:\.[A-Za-z_]\w*)+")
 COMMAND = {("conftest", "workbench"), ("conftest", "COMMAND")}  # by which a test calls the command
@@ -56,14 +61,14 @@ def files(house: "House", *, tests=(), programs=(), notebooks=(), environments=(
         start.append(_required(_existing(root / "params/environments" / f"{name}.yml"), f"environment {name}"))
     for pattern in reads:
         start += _required(sorted(path for path in root.glob(pattern) if path.is_file()), f"file {pattern}")
-    start += [root / name for name in (*ALWAYS, *(OF_TESTS if tests else ()))]
+    start += [root / name for name in (LOCK, JARS, *(OF_TESTS if tests else ()))]
     reached = house.reached(start)
     return {str(path.relative_to(root)) for path in reached | house.data(reached)}
 
 
 def contents(house: "House", names) -> dict[str, str]:
     """Return what counts of each file, as a checksum of eight digits: {path from the project's folder: checksum}."""
-    return {name: house.checksum(name) for name in sorted(names)}
+    return {name: house.checksum(name, names) for name in sorted(names)}
 
 
 def digest(contents_of_files: dict[str, str], *further) -> str:
@@ -92,7 +97,7 @@ class House:
 
     def __init__(self, root):
         self.root, self.followed, self.checksums, self.modules, self.outlines = root, {}, {}, {}, {}
-        self.packages, self.named = {}, {}
+        self.packages, self.named, self.mentioned = {}, {}, {}
         self.beside_code = {path: self._words(path) for path in data_files(root)}
         self.beside_tests = {path.stem: path for path in (root / "tests").rglob("*.py")}
         self.notebooks = {path.stem: path for path in (root / "notebooks").glob("*.ipynb")}
@@ -121,11 +126,42 @@ class House:
             self.outlines[path] = outline(path.read_text(encoding="utf-8"))
         return self.outlines[path]
 
-    def checksum(self, name):
-        """Return the checksum of what counts of a file."""
+    def checksum(self, name, of_part):
+        """Return the checksum of what counts of a file for a part that has these files."""
+        if name in (LOCK, JARS):
+            return _short(self._pins(of_part) if name == LOCK else self._jars(of_part))
         if name not in self.checksums:
             self.checksums[name] = _checksum((self.root / name).read_bytes(), Path(name).suffix)
         return self.checksums[name]
+
+    def _pins(self, names):
+        packages = set().union(*(self._mentions(name)[0] for name in names))
+        return "\n".join(pins.packages(self._text(LOCK), self._text(PROJECT), packages))
+
+    def _jars(self, names):
+        return pins.jars(self._text(JARS), set().union(*(self._mentions(name)[1] for name in names)))
+
+    def _mentions(self, name):
+        """Return the packages that a file imports or names, and the words in its texts, of which some name jars."""
+        if name not in self.mentioned:
+            imported, texts = self._read(name)
+            words = set(re.findall(r"[\w-]+", "\n".join(texts)))
+            self.mentioned[name] = pins.mentioned(self._text(LOCK), imported, texts), words
+        return self.mentioned[name]
+
+    def _read(self, name):
+        """Return the modules that a file imports, and its texts; of a file of settings all of it."""
+        path = self.root / name
+        if name in (LOCK, JARS) or path.suffix not in {".py", ".ipynb", ".yml", ".toml"}:
+            return frozenset(), frozenset()
+        if path.suffix in {".yml", ".toml"}:
+            return frozenset(), frozenset([self._text(name)])
+        code = self.outline(path) if path.suffix == ".py" else outline(_code(self._text(name)))
+        return frozenset(module for module, _ in code.deep), code.texts
+
+    def _text(self, name):
+        path = self.root / name
+        return path.read_text(encoding="utf-8") if path.is_file() else ""
 
     def reached(self, start):
         """Return the files that are reached from some, these included."""
@@ -293,6 +329,10 @@ def _checksum(content, suffix):
         text = _code(text)
     elif suffix == ".py":
         text = _bare(text)
+    return _short(text)
+
+
+def _short(text):
     return hashlib.sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:8]
 
 

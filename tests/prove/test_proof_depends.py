@@ -14,7 +14,7 @@ def copy(tmp_path_factory):
     """The project's files in a folder of the test's own, and the parts' checksums there."""
     root = tmp_path_factory.mktemp("house")
     listed = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "lib", "tests", "notebooks", "params", "locks", "docs/*.md", "docs/site"],
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard", "lib", "tests", "notebooks", "params", "locks", "docs/*.md", "docs/site", "pyproject.toml"],
         cwd=ROOT, capture_output=True, text=True, check=True,
     ).stdout.splitlines()  # fmt: skip
     for name in filter(lambda name: (ROOT / name).is_file(), listed):
@@ -71,8 +71,52 @@ def test_a_line_that_nearly_everything_stands_on(changed):
     )
 
 
-def test_a_lock_is_in_every_part(changed):
-    assert changed("locks/project.lock", "pyspark==", "pyspark==0") == set(parts.read())
+@pytest.mark.parametrize(
+    ("name", "old"),
+    [
+        ("locks/project.lock", "\npyspark=="),
+        ("locks/project.lock", "\npy4j=="),  # required by PySpark
+        ("lib/workbench/_base/jars.toml", "iceberg-spark-runtime-4.1_2.13:1"),
+    ],
+)
+def test_what_every_session_loads_is_in_every_part(changed, name, old):
+    assert changed(name, old, f"{old}0") == set(parts.read())
+
+
+@pytest.mark.parametrize(
+    ("package", "with_it", "without"),
+    [
+        ("duckdb-extension-avro", "light", "wap"),  # named by the beginning of a text
+        ("polars-runtime-32", "light", "wap"),  # required by a package that is named
+    ],
+)
+def test_a_package_is_in_the_parts_that_can_load_it(changed, package, with_it, without):
+    out_of_date = changed("locks/project.lock", f"\n{package}==", f"\n{package}==0")
+    assert with_it in out_of_date
+    assert without not in out_of_date
+
+
+def test_a_package_that_nothing_else_names_is_in_no_other_part(changed):
+    new = "new-package==1.0 \\\n    --hash=sha256:00\n    # via iceberg-workbench (pyproject.toml)\n"
+    assert changed("locks/project.lock", "\nzipp==", f"\n{new}zipp==") == {"proof"}  # of this test, which names it
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "with_it", "without"),
+    [
+        ("antlr4:4.13.2", "antlr4:4.13.3", "quality", "wap"),
+        (
+            "[jars.iceberg]",
+            '[jars.new-jar]\ncoordinate = "a:b:1"\nsha256 = "00"\n\n[jars.iceberg]',
+            "proof",
+            "wap",
+        ),
+    ],
+)
+def test_a_jar_is_in_the_parts_that_name_it(changed, old, new, with_it, without):
+    out_of_date = changed("lib/workbench/_base/jars.toml", old, new)
+    assert with_it in out_of_date
+    assert without not in out_of_date
 
 
 @pytest.mark.parametrize(
