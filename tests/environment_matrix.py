@@ -66,7 +66,7 @@ def skips(path=SKIPS):
     """Read the allowed skips: (notebook, environment) to its entry.
 
     Raises:
-        ValueError: an entry lacks a key, has another, stands twice or names what is not there.
+        ValueError: an entry lacks a key, has another, is given twice or names what is not there.
     """
     found = {}
     for entry in yaml_files.read(path):
@@ -74,7 +74,7 @@ def skips(path=SKIPS):
             raise ValueError(f"{path.name}: an entry has {', '.join(sorted(KEYS))}, each a text; found {entry}")
         place = entry["notebook"], entry["environment"]
         if place[0] not in notebooks() or place[1] not in ENVIRONMENTS or place in found:
-            raise ValueError(f"{path.name}: {place} is no cell of the matrix, or stands twice")
+            raise ValueError(f"{path.name}: {place} is no cell of the matrix, or is given twice")
         found[place] = entry
     return found
 

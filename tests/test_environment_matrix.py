@@ -71,7 +71,7 @@ def test_a_wrong_entry_of_the_list_is_refused(tmp_path, change, sentence):
     with pytest.raises(ValueError, match=sentence):
         matrix.skips(path)
     path.write_text(yaml.safe_dump([SKIP, dict(SKIP)]))
-    with pytest.raises(ValueError, match="stands twice"):
+    with pytest.raises(ValueError, match="is given twice"):
         matrix.skips(path)
 
 

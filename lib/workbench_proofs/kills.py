@@ -214,7 +214,7 @@ def strike(
         raise ArgumentError(f"no window {target!r}; there are {', '.join((*WINDOWS, APPENDED))}")
     if target == "reading" and watch.reads is None:
         raise ArgumentError(
-            "the window reading is seen by the calls of the stream's server only; give the watch reads"
+            "the window `reading` is found by the calls that the stream's server counts; pass `reads` to the watch"
         )
     start, since, published = time.monotonic(), watch.look(), 0
     while process.poll() is None and time.monotonic() - start < timeout_seconds:

@@ -60,9 +60,9 @@ def texts(name: str, values: Any, what: str) -> tuple[str, ...]:
         ValueError: they are not several, or one is not a text.
     """
     if isinstance(values, str):
-        raise ArgumentError(f"{what} are several: say {name}=[{values!r}]")
+        raise ArgumentError(f"{name} must be a list of {what}: write {name}=[{values!r}]")
     if not hasattr(values, "__iter__"):
-        raise ArgumentError(f"{name} is {values!r}, expected several {what}")
+        raise ArgumentError(f"{name} is {values!r}, expected a list of {what}")
     values = tuple(values)
     for value in values:
         if not isinstance(value, str):
@@ -83,7 +83,7 @@ def each(name: str, values: Any, kind: Any, what: str) -> tuple[Any, ...]:
         ValueError: they are not several, or one is of another type.
     """
     if isinstance(values, kind | str) or not hasattr(values, "__iter__"):
-        raise ArgumentError(f"{name} is {type(values).__name__}, expected several: {what}")
+        raise ArgumentError(f"{name} is {type(values).__name__}, expected a list: {what}")
     values = tuple(values)
     for value in values:
         if isinstance(value, bool) or not isinstance(value, kind):

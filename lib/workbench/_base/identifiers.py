@@ -76,7 +76,7 @@ def _wrong(part: str, *, dots: bool) -> str | None:
     if odd := next((character for character in part if not character.isprintable()), None):
         return f"has a character that is not printed, {odd!r}"
     if "${" in part:
-        return "holds ${, from which on Spark puts a variable into every statement, quoted or not"
+        return "contains ${, where Spark substitutes a variable in every statement, even in quotes"
     if not dots and "." in part:
         return "holds a dot, and Iceberg, which joins parts by dots, could not tell it from two of them"
     return None
@@ -186,12 +186,12 @@ def in_sql(name: str) -> str:
     """Return the name of a column quoted for text that Spark parses as SQL.
 
     Raises:
-        ValueError: it holds `${`, from which on Spark puts a variable into the text, so that another column, or
-            none, would be named.
+        ValueError: it contains `${`, where Spark substitutes a variable, so that another column, or none, would be
+            named.
     """
     if "${" in name:
         raise ArgumentError(
-            f"the column {name!r} holds ${{, from which on Spark puts a variable into every statement, quoted or "
-            "not; give it another name"
+            f"the column {name!r} contains ${{, where Spark substitutes a variable in every statement, even in "
+            "quotes; rename it"
         )
     return column(name)

@@ -81,13 +81,13 @@ class Environment(Strict):
                 "with the folder scratch"
             )
         if self.stand_in == "s3" and not throw_away:
-            raise ArgumentError("the stand-in s3 holds an embedded catalog in its own folder: name none")
+            raise ArgumentError("the stand-in s3 keeps an embedded catalog in its own folder; leave out `catalog`")
         if self.stand_in == "rest" and (cat.type != "rest" or cat.uri or cat.warehouse):
             raise ArgumentError("the stand-in rest is a catalog of type rest with its own uri and warehouse")
         if Path(self.folder).is_absolute() or ".." in Path(self.folder).parts:
             raise ArgumentError("folder is a path below home, or scratch")
         if self.folder != "scratch" and self.stand_in not in ("s3", "rest"):
-            raise ArgumentError("folder is that of the stand-ins s3 and rest; an embedded catalog has its own")
+            raise ArgumentError("folder is only for the stand-ins s3 and rest; leave it out")
         if cat.type in ("rest", "hive", "jdbc") and not cat.uri and self.stand_in != "rest":
             raise ArgumentError(f"a catalog of type {cat.type} needs a uri")
         return self

@@ -158,7 +158,9 @@ def _refuse_foreign(path: Path, form: Form) -> None:
         raise ArgumentError(f"the folder of the {form.name} {path} is not there")
     other = f"{path} is not a {form.name}"
     if path.is_symlink() or (path.is_file() and path.stat().st_nlink > 1):
-        raise ArgumentError(f"{other} but another name of a file, which a second {form.user} may have open")
+        raise ArgumentError(
+            f"{other} but a link: a second {form.user} could have the same file open by its other name"
+        )
     if not path.exists():
         return
     if not path.is_file():

@@ -93,7 +93,7 @@ def _unique(loader: Any, node: Any, deep: bool = False) -> dict[Any, Any]:
         if isinstance(key, dict | list):
             raise yaml.constructor.ConstructorError(None, None, "a key is a name, not a list", key_node.start_mark)
         if key in seen:
-            raise yaml.constructor.ConstructorError(None, None, f"{key} stands twice", key_node.start_mark)
+            raise yaml.constructor.ConstructorError(None, None, f"{key} is given twice", key_node.start_mark)
         seen.add(key)
     return loader.construct_mapping(node, deep)
 

@@ -86,7 +86,7 @@ def _check(table: Mapping[str, Any]) -> None:
     kinds = set(table) - {"about", "sources"}
     if not kinds or kinds - set(KINDS):
         unknown = ", ".join(sorted(kinds - set(KINDS))) or "none"
-        raise ArgumentError(f"its kinds of prices are among {', '.join(KINDS)}, found {unknown}")
+        raise ArgumentError(f"the kinds of prices in the file must be among {', '.join(KINDS)}, found {unknown}")
     for kind in sorted(kinds):
         for name, entry in table[kind].items():
             for part in entry.values() if KINDS[kind] else [entry]:

@@ -55,7 +55,7 @@ class Engine(strict.Strict):
     def _whole(self) -> Self:
         """Refuse what could not run, or would run as something else than it says."""
         if (needed := PACKAGE[self.family]) not in self.packages:
-            raise ArgumentError(f"packages name no {needed}, which makes an engine of the family {self.family}")
+            raise ArgumentError(f"packages lack {needed}, which an engine of the family {self.family} needs")
         if self.family == "duckdb" and self.conf:
             raise ArgumentError("conf: an engine of the family duckdb takes no settings")
         if self.family == "spark" and not any(name.startswith("iceberg") for name in self.jars):

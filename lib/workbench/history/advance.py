@@ -205,7 +205,8 @@ def _ended(
     matched, rows = ended.agg(F.count("_version"), F.count("*")).collect()[0]
     if not matched == rows == count:
         raise ArgumentError(
-            f"{target} has {matched} open versions of {count} keys that changed: it was changed by somebody else, "
+            f"{target} has {matched} open versions for {count} changed keys, expected one each: "
+            "it was changed by somebody else, "
             "or the source had a key twice; build it anew"
         )
     return ended

@@ -77,8 +77,8 @@ def read(spark: SparkSession, name: str, table: Java) -> tuple[Position | None, 
             return _parse(newest), newest.snapshotId()
     if line and line[-1].summary().get("total-records") != "0":
         raise ArgumentError(
-            f"{name} holds rows, but none of its snapshots says from which source they were built: give the name "
-            "of a table that is empty or not there"
+            f"{name} holds rows, but none of its snapshots says from which source they were built; name an empty "
+            "table or one that does not exist"
         )
     return None, None
 
@@ -99,8 +99,8 @@ def same(spark: SparkSession, position: Position, source: str, table: Java, key:
     """
     if position.uuid != table.uuid().toString():
         raise OtherSource(
-            f"the target was built from {position.source} (table {position.uuid}); {source} is table "
-            f"{table.uuid().toString()}: another, or made anew"
+            f"the target was built from {position.source} (table {position.uuid}); {source} is now table "
+            f"{table.uuid().toString()}: another table, or made again"
         )
     if position.key != tuple(key):
         raise ArgumentError(f"the target was built with the key {', '.join(position.key)}, not {', '.join(key)}")

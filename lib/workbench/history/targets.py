@@ -47,7 +47,7 @@ def fit(
     for column, kind in actual.items():
         if column not in expected:
             raise ArgumentError(
-                f"{target} has a column {column}, which the history has not: {', '.join(expected)}"
+                f"{target} has a column {column}, which this history does not have; it has {', '.join(expected)}"
             )
         if expected[column] != kind:
             raise ArgumentError(f"column {column} of {target} is {kind}, and has to be {expected[column]}")

@@ -88,7 +88,7 @@ class Frame:
         if len(matches) != 1:
             known = ", ".join(field.name for field in fields) or "none"
             what = "more than one column" if matches else "no column"
-            raise ArgumentError(f'there is {what} "{name}"; there is {known}')
+            raise ArgumentError(f'there is {what} "{name}"; the columns are {known}')
         return matches[0]
 
     def column(self, name: str, df: DataFrame | None = None) -> tuple[Column, DataType]:

@@ -47,7 +47,7 @@ def read(tree: Any) -> dict[str, str]:
         tree: of the grammar's labelList.
 
     Raises:
-        ValueError: the list is empty, a key is empty or stands twice, or a text is too long.
+        ValueError: the list is empty, a key is empty or is given twice, or a text is too long.
     """
     labels = {}
     for pair in tree.labelPair():
@@ -55,7 +55,7 @@ def read(tree: Any) -> dict[str, str]:
         if not key:
             raise ArgumentError("the key of a label is empty")
         if key in labels:
-            raise ArgumentError(f"the label {key!r} stands twice; keys differ")
+            raise ArgumentError(f"the label {key!r} is given twice; the keys of labels must be different")
         for what, text, most in (("key", key, MOST_KEY_CHARACTERS), ("value", value, MOST_VALUE_CHARACTERS)):
             if len(text) > most:
                 raise ArgumentError(

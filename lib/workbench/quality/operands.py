@@ -115,7 +115,9 @@ def _variable(tree: Any, variables: Variables, *, several: bool) -> tuple[Text, 
     value = variables[name]
     listed = isinstance(value, tuple)
     if several != listed:
-        raise ArgumentError(f"${name} is {'a list' if listed else 'one text'}; this place takes the other")
+        raise ArgumentError(
+            f"${name} is {'a list' if listed else 'one text'}, expected {'a list' if several else 'one text'} here"
+        )
     return value if isinstance(value, tuple) else (value,)
 
 

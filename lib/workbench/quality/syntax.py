@@ -194,7 +194,7 @@ class _Reader:
         text, kind = self.text(tree), tree.ruleType().getText()
         try:
             if any(parameter.connectorWord() for parameter in tree.parameterWithConnectorWord()):
-                raise ArgumentError("rules that are joined stand in parentheses each: (rule) and (rule)")
+                raise ArgumentError("each of the joined rules must be in parentheses: (rule) and (rule)")
             rule = Rule(
                 text,
                 kind,
@@ -230,7 +230,7 @@ class _Reader:
         if not trees:
             return None
         if len(trees) > 1 or not trees[0].numberBasedCondition():
-            raise ArgumentError("it takes one `with threshold` and a condition on a number")
+            raise ArgumentError("`with threshold` can be given once, with a condition on a number")
         if kind in SIGNATURES and not SIGNATURES[kind].threshold:
             can = ", ".join(name for name, signature in SIGNATURES.items() if signature.threshold)
             raise ArgumentError(f"{kind} takes no `with threshold`; {can} do")

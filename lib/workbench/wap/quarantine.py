@@ -35,7 +35,10 @@ def check(spark: SparkSession, quarantine: str, table: str, loaded: Java) -> Non
     types = {field.name: field.dataType.simpleString() for field in spark.table(name).schema}
     missing = sorted({RUN, BRANCH, SNAPSHOT} - types.keys())
     if missing:
-        raise ArgumentError(f"{quarantine} is there and has no {', '.join(missing)}; let the gate make the table")
+        raise ArgumentError(
+            f"{quarantine} exists but lacks {', '.join(missing)}; "
+            "drop it and let the gate make it, or name another"
+        )
     if (types[RUN], types[BRANCH], types[SNAPSHOT]) != ("string", "string", "bigint"):
         raise ArgumentError(
             f"{quarantine} needs {RUN} string, {BRANCH} string, {SNAPSHOT} bigint, as the gate makes it"

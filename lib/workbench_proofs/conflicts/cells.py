@@ -53,7 +53,7 @@ class Cell:
             if needed:
                 _known(kind, value, known)
             elif value is not None:
-                raise ArgumentError(f"{kind} says nothing of {self.first} and {self.second}; leave it out")
+                raise ArgumentError(f"{kind} does not apply to {self.first} and {self.second}; leave it out")
 
     @property
     def key(self) -> tuple[str, ...]:
@@ -208,7 +208,9 @@ def _listed(argument: str, values: Iterable[str]) -> tuple[str, ...]:
     for name in names:
         _known(singular, name, known)
     if not names or len(set(names)) < len(names):
-        raise ArgumentError(f"{singular}: names that differ, one at least; got {', '.join(names) or 'none'}")
+        raise ArgumentError(
+            f"{singular} must be one name or several different ones, found {', '.join(names) or 'none'}"
+        )
     return names
 
 

@@ -41,7 +41,9 @@ def save(spark: SparkSession, table: str, results: Iterable[Result]) -> int:
     rows = [asdict(result) for result in arguments.each("results", results, Result, "what conflicts.run gives")]
     keys = [tuple(row[part] for part in (*COLUMNS, *_VERSIONS)) for row in rows]
     if twice := next((key for key in keys if keys.count(key) > 1), None):
-        raise ArgumentError(f"a cell is given twice: {'/'.join(part or '-' for part in twice)}")
+        raise ArgumentError(
+            f"the cell {'/'.join(part or '-' for part in twice)} is in the results twice, expected each cell once"
+        )
     new = _frame(spark, rows)
     _refuse_another(spark, table)
     spark.sql(f"CREATE NAMESPACE IF NOT EXISTS {identifiers.namespace(table)}")
@@ -102,7 +104,7 @@ def _frame(spark: SparkSession, rows: list[dict[str, Any]]) -> DataFrame:
     try:
         return spark.createDataFrame(rows, _SCHEMA).alias("new")
     except Exception as error:
-        raise ArgumentError(f"a result has a value of another kind: {first_line(error)}") from error
+        raise ArgumentError(f"a result has a value of the wrong type: {first_line(error)}") from error
 
 
 def _refuse_another(spark: SparkSession, table: str) -> None:
@@ -115,7 +117,7 @@ def _refuse_another(spark: SparkSession, table: str) -> None:
     columns = [f"{field.name} {field.dataType.simpleString()}" for field in schema]
     if sorted(columns) != sorted(expected):
         raise ArgumentError(
-            f"{table} is another table: it has {', '.join(columns)}; a matrix has {', '.join(expected)}"
+            f"{table} is not a matrix: it has {', '.join(columns)}; a matrix has {', '.join(expected)}"
         )
     try:
         spark.sql(f"SELECT * FROM {name}.refs").schema  # noqa: B018 - asks for it

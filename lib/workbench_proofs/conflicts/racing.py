@@ -90,8 +90,9 @@ def writers(spark: SparkSession, *, catalog: Name | None = None) -> Iterator[Wri
     address = urlsplit(settings.get(way, ""))
     if address.scheme != "http" or not address.netloc:
         raise ArgumentError(
-            f"the commits of catalog {name} cannot be held: {way} is {settings.get(way)!r}, and an address "
-            "as http://127.0.0.1:8333 is needed; the environments s3, rest and archive have one"
+            f"the commits of catalog {name} cannot be held: {way} must be an address "
+            f"such as http://127.0.0.1:8333, found {settings.get(way)!r}; "
+            "the environments s3, rest and archive have one"
         )
     with proxy.between(f"http://{address.netloc}", clients=["a", "b"]) as between:
         ways = [between.endpoint_of(client) + address.path for client in ("a", "b")]
@@ -141,7 +142,9 @@ def race(
     for name, session in (("spark_a", spark_a), ("spark_b", spark_b)):
         commits.classic(session, name)
     if spark_a is spark_b:
-        raise ArgumentError("spark_a and spark_b are one session; the first would be held with the second")
+        raise ArgumentError(
+            "spark_a and spark_b are the same session, expected two: what holds one would hold the other"
+        )
     for name, statement in (("first", first), ("second", second)):
         check_statement(name, statement)
     gate = hold()

@@ -110,7 +110,9 @@ def tried(
     numbers = {result.round for result in results}
     rounds = [[result for result in results if result.round == number] for number in numbers]
     if choices.made_from in map(digest, (results, *rounds)):
-        raise ArgumentError("choices are measured in another run than the one that they were made from")
+        raise ArgumentError(
+            "choices must be measured in another run than the one that they were made from; here both are the same"
+        )
     times = figures.medians(results, phase=phase, layout=layout)
     measured = {result.engine for result in results}
     needed = {choices.fallback, *(choice.engine for choice in choices.queries.values())}

@@ -101,7 +101,7 @@ def generate(scale: str | float | Decimal, *, cache: str | Path | None = None) -
         part.rename(folder)
     if data := _read(folder):
         return data
-    raise RuntimeError(f"{folder} was generated and is not whole")
+    raise RuntimeError(f"{folder} was generated incompletely")
 
 
 def connect(data: Data, *, threads: int = 2) -> Any:

@@ -126,7 +126,7 @@ def slower(
     layouts = [sorted({str(result.layout) for result in run}) for run in runs]
     if len({*layouts[0], *layouts[1]}) > 1:
         both = " and ".join(map(", ".join, layouts))
-        raise ArgumentError(f"tables that lie otherwise make no query slower: the runs are of {both}")
+        raise ArgumentError(f"runs on different layouts cannot be compared; the runs are of {both}")
     times = [_times(run, engine, against, phase) for run in runs]
     common = [query for query in times[1][engine] if all(query in of for run in times for of in run.values())]
     if not common:

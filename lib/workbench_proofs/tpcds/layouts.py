@@ -184,7 +184,7 @@ def _layout(
         raise ArgumentError(f"{namespace} mixes layouts: {', '.join(layouts)}")
     if any(about.get(WAY) != definition(layouts[0]) for about in properties.values()):
         raise ArgumentError(
-            f"{namespace} lies as {layouts[0]} once did, which is another layout now; load it again"
+            f"{namespace} was loaded by an earlier definition of the layout {layouts[0]}; load it again"
         )
     return layouts[0]
 
@@ -205,7 +205,9 @@ def _load(spark: SparkSession, data: generated.Data, namespace: str, table: str,
         f"SELECT count(*), sum(file_size_in_bytes), sum(record_count), {counted} FROM {name}.files"
     ).collect()
     if count != data.tables[table].rows:
-        raise RuntimeError(f"{namespace}.{table} holds {count} rows, generated were {data.tables[table].rows}")
+        raise RuntimeError(
+            f"{namespace}.{table} has {count} rows, expected {data.tables[table].rows} as generated"
+        )
     spark.sql(f"ALTER TABLE {name} SET TBLPROPERTIES ('{DATA}' = '{data.digest}')")
     return Loaded(table, count, partitions, files, size, seconds)
 

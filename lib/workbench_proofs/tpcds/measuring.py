@@ -100,7 +100,7 @@ def run(
         profile and its jars, layout, cores) is measured again.
 
     Raises:
-        ValueError: an engine cannot run here, see engines.lacks; there is no query, or one stands twice; another
+        ValueError: an engine cannot run here, see engines.lacks; there is no query, or one is given twice; another
             run keeps its results in the folder of the file.
         ChildProcessError, TimeoutError: an engine could not be opened.
     """
@@ -172,10 +172,10 @@ def stored(
 
 
 def _once(items: Items, name: Callable[[Any], str]) -> Items:
-    """Return what is asked for, having seen that nothing stands twice: that would count as another round."""
+    """Return what is asked for, having seen that nothing is given twice: that would count as another round."""
     for n, item in enumerate(items):
         if item in items[:n]:
-            raise ArgumentError(f"{name(item)} stands twice")
+            raise ArgumentError(f"{name(item)} is given twice, expected each once")
     return items
 
 
@@ -199,7 +199,9 @@ def _opened(
     tables = runs.tables(queries) if len(queries) < len(names()) else generated.TABLES
     with processes.opened(engine, catalog, namespace, data, tables=tables, cores=cores) as process:
         if process.layout != unit.layout:
-            raise ArgumentError(f"the tables of {namespace} lie {process.layout}, not {unit.layout}")
+            raise ArgumentError(
+                f"the tables of {namespace} have the layout {process.layout}, expected {unit.layout}"
+            )
         yield process
 
 

@@ -174,7 +174,7 @@ def _layout(engine: Engine, session: Any, data: Data, namespace: str | None, que
     if engine.family == "duckdb":
         return None
     if namespace is None:
-        raise ArgumentError("no namespace is named: that of the tables which tpcds.load made")
+        raise ArgumentError("namespace is missing: expected the one in which tpcds.load made the tables")
     return layouts.require(session, namespace, data, tables(queries))
 
 

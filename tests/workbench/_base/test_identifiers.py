@@ -60,7 +60,7 @@ def test_anything_else_is_refused(bad):
     [
         ("a.`b\nc`", r"its part 'b\\nc' has a character that is not printed, '\\n'"),
         ("a.`b\u202ec`", r"has a character that is not printed, '\\u202e'"),  # turns what follows it round
-        ("a.`${spark.app.name}`", r"holds \$\{, from which on Spark puts a variable into every statement"),
+        ("a.`${spark.app.name}`", r"contains \$\{, where Spark substitutes a variable in every statement"),
         ("`a.b`.c", "holds a dot, and Iceberg, which joins parts by dots, could not tell it from two of them"),
         ("a." + "b" * 256, "has 256 characters, at most 255 are taken"),
         (".".join("abcdefghijklmnopq"), "it has 17 parts, at most 16 are taken"),
@@ -85,7 +85,7 @@ def test_a_namespace_is_one_part_or_more():
 
 def test_a_column_that_spark_would_name_otherwise_goes_into_no_sql():
     assert identifiers.in_sql("a.`b") == "`a.``b`" and identifiers.in_sql("$1 {a}") == "`$1 {a}`"
-    with pytest.raises(ValueError, match=r"the column '\${spark.app.name}' holds \${, from which on Spark puts"):
+    with pytest.raises(ValueError, match=r"the column '\${spark.app.name}' contains \${, where Spark substitutes"):
         identifiers.in_sql("${spark.app.name}")
 
 

@@ -14,7 +14,7 @@ def test_a_file_that_cannot_be_read_is_named_once(tmp_path):
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
-        ("a: 1\na: 2\n", "line 2: a stands twice"),
+        ("a: 1\na: 2\n", "line 2: a is given twice"),
         ("a: [1\n", "line 2"),
         ("a: 1\nDAY: 2026-13-45\n", "line 2: 2026-13-45 is not a date of the calendar; a text"),
         ("codes: [SE,\n  No]\n", "line 2: No may be a word or a boolean; write true or false"),
@@ -58,7 +58,7 @@ def test_a_date_or_a_time_is_the_text_that_was_written(text):
         "by": {"a": text},
     }
     assert yaml_files.read_text(f"? {text}\n: 1\n", "x.yml") == {text: 1}
-    with pytest.raises(ValueError, match="stands twice"):
+    with pytest.raises(ValueError, match="is given twice"):
         yaml_files.read_text(f"? {text}\n: 1\n? '{text}'\n: 2\n", "x.yml")
 
 
@@ -143,7 +143,7 @@ def test_the_values_of_a_mapping_of_texts_are_what_stands_there(text):
 
 def test_a_mapping_of_texts_is_as_strict_as_any():
     for file, sentence in (
-        ("a: {b: 1, b: 2}\n", "b stands twice"), ("a: {b: *c}\n", "aliases are not accepted"),
+        ("a: {b: 1, b: 2}\n", "b is given twice"), ("a: {b: *c}\n", "aliases are not accepted"),
         ("a: {b: !!binary aGk=}\n", "!!binary is not accepted"), ("a: {b: [1, 010]}\n", "010 is not a decimal number"),
         ("a: {<<: {b: 1}}\n", "constructor"),
     ):  # fmt: skip

@@ -189,7 +189,7 @@ def test_another_source_another_key_and_a_foreign_table_stop(spark, source, targ
     other = f"{namespace}.other"
     spark.sql(f"CREATE TABLE {other} USING iceberg AS SELECT * FROM {source}")
     with pytest.raises(
-        history.OtherSource, match=f"built from {source} .*; {other} is table .*: another, or made anew"
+        history.OtherSource, match=f"built from {source} .*; {other} is now table .*: another table, or made again"
     ):
         history.build(spark, other, target, key="id")
     with pytest.raises(ValueError, match=f"{other} holds rows, but none of its snapshots says"):
@@ -298,7 +298,7 @@ def test_a_target_changed_by_hand_is_noticed(spark, source, target):
     history.build(spark, source, target, key="id")
     spark.sql(f"DELETE FROM {target} WHERE id = 1")
     spark.sql(f"UPDATE {source} SET price = 1 WHERE id = 1")
-    with pytest.raises(ValueError, match="has 0 open versions of 1 keys that changed"):
+    with pytest.raises(ValueError, match="has 0 open versions for 1 changed keys"):
         history.build(spark, source, target, key="id")
 
 

@@ -220,7 +220,9 @@ def test_keys_and_partitions_with_odd_names(spark, namespace, target, name):
 def test_a_column_that_spark_would_name_otherwise_is_refused(spark, namespace, target):
     rows = spark.createDataFrame([], "id BIGINT, `${spark.app.name}` STRING")
     rows.writeTo(f"{namespace}.dollar").using("iceberg").create()
-    with pytest.raises(ValueError, match=r"the column '\${spark.app.name}' holds \${, from which on Spark puts a"):
+    with pytest.raises(
+        ValueError, match=r"the column '\${spark.app.name}' contains \${, where Spark substitutes a"
+    ):
         history.build(spark, f"{namespace}.dollar", target, key="id")
 
 

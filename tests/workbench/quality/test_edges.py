@@ -185,7 +185,7 @@ def test_columns_that_differ_in_case(spark):
         assert failed == [[doubled, low, missing, select], [doubled], [missing, select]]
     finally:
         spark.conf.unset("spark.sql.caseSensitive")
-    with pytest.raises(ValueError, match='there is more than one column "a"; there is a, A'):
+    with pytest.raises(ValueError, match='there is more than one column "a"; the columns are a, A'):
         judged(spark, spark.range(1).selectExpr("id a", "id + 1 A"), 'IsComplete "a"')
 
 

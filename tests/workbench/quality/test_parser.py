@@ -152,7 +152,7 @@ JOINED = 'labels belong to all rules that are joined, as in ((rule) and (rule)) 
         ('Rules = [ IsComplete "a" labels=[] ]', "the list of labels is empty; leave it out"),
         ("DefaultLabels=[] Rules = [ RowCount > 0 ]", "the list of labels is empty; leave it out"),
         ('Rules = [ RowCount > 0 labels=[""="a"] ]', "the key of a label is empty"),
-        ('Rules = [ RowCount > 0 labels=["a"="b", "a"="c"] ]', "the label 'a' stands twice; keys differ"),
+        ('Rules = [ RowCount > 0 labels=["a"="b", "a"="c"] ]', "the label 'a' is given twice; the keys of labels must be different"),
         (f'Rules = [ RowCount > 0 labels=[{TEN}, "a"="b"] ]', "a rule has at most 10 labels, found 11"),
         (
             f'DefaultLabels=["a"="b"] Rules = [ RowCount > 0 labels=[{TEN}] ]',

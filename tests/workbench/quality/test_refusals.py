@@ -64,13 +64,13 @@ RULES = [
     ("IsUnique", r"IsUnique takes one or more parameter\(s\), 0 given"),
     (
         'IsComplete "id" and IsComplete "x"',
-        r"rules that are joined stand in parentheses each: \(rule\) and \(rule\)",
+        r"each of the joined rules must be in parentheses: \(rule\) and \(rule\)",
     ),
-    ('IsUnique "id" and IsUnique "x"', "rules that are joined stand in parentheses"),
+    ('IsUnique "id" and IsUnique "x"', "each of the joined rules must be in parentheses"),
     ('Completeness "id" > 1 with threshold > 0.5', "Completeness takes no `with threshold`; ColumnDataType, Col"),
     ('ColumnLength "s" > 1 with threshold > 0.5', "ColumnLength takes no `with threshold`"),
     ('ColumnValues "id" > 1 with threshold > 90', "a threshold is a share of the rows, from 0 to 1"),
-    ('ColumnValues "id" > 1 with threshold > 0.1 with threshold < 0.9', "it takes one `with threshold`"),
+    ('ColumnValues "id" > 1 with threshold > 0.1 with threshold < 0.9', "`with threshold` can be given once"),
     ('ColumnDataType "s" = "date" with format = "dd/MM/yyyy"', "`with format` is not supported"),
     ('ColumnCount > 1 where "id > 1"', "ColumnCount takes no where"),
     ('ColumnExists "id" where "id > 1"', "ColumnExists takes no where"),
@@ -78,7 +78,7 @@ RULES = [
     ('ColumnValues "s" in $names', r"there is no variable \$names; there is none"),
 ]
 BOUND = [
-    ('IsComplete "ID2"', 'there is no column "ID2"; there is id, x, s, at, day, m, b'),
+    ('IsComplete "ID2"', 'there is no column "ID2"; the columns are id, x, s, at, day, m, b'),
     ('Mean "s" > 1', 'Mean needs a column of numbers; "s" is string'),
     ('Sum "at" > 1', 'Sum needs a column of numbers; "at" is timestamp'),
     ('ColumnValues "s" > 3', "a condition on a number cannot be evaluated on a column of type string"),
@@ -105,7 +105,7 @@ BOUND = [
     ('IsComplete "id" where "sum(id) > 1"', r"Spark does not take its where: \[INVALID_WHERE_CONDITION\]"),
     ('RowCountMatch "other" = 1', 'there is no reference "other"; references= has r, r.q'),
     ('ReferentialIntegrity "id" "other.id" = 1', 'there is no reference "other"; references= has r, r.q'),
-    ('ReferentialIntegrity "id" "r.q.nope" = 1', 'there is no column "nope"; there is id'),
+    ('ReferentialIntegrity "id" "r.q.nope" = 1', 'there is no column "nope"; the columns are id'),
     ('ReferentialIntegrity "id,x" "r.id" = 1', "2 columns are compared with 1 of r"),
     ('ReferentialIntegrity "x" "r.id" = 1', '"x" is double, and its column of r bigint; they cannot be compared'),
     ('ReferentialIntegrity "id" "r" = 1', '"r" names no column; expected "alias.column"'),
@@ -115,7 +115,7 @@ BOUND = [
     ('CustomSql "select count(*) from secondary" > 0', r"\[TABLE_OR_VIEW_NOT_FOUND\].*secondary"),
     ('CustomSql "select id, x from primary" > 0', "must return one number; it returns id bigint, x double"),
     ('CustomSql "select s from primary" > 0', "must return one number; it returns s string"),
-    ('CustomSql "select count(*) from primary"', r'there is no column "count\(1\)"; there is id'),
+    ('CustomSql "select count(*) from primary"', r'there is no column "count\(1\)"; the columns are id'),
     ('CustomSql "select cast(id as int) as id from primary"', 'its statement returns "id" as int, not bigint'),
     ('CustomSql "select id, id from primary"', "its statement returns a column twice"),
     ('CustomSql "select id from primary" > 0 with threshold > 0.5', "a condition or a threshold, not both"),
@@ -187,7 +187,7 @@ def test_a_frame_that_was_evaluated_before(spark, df):
 
 
 def test_two_columns_of_one_name(spark, df):
-    with pytest.raises(ValueError, match='there is more than one column "id"; there is id, id'):
+    with pytest.raises(ValueError, match='there is more than one column "id"; the columns are id, id'):
         quality.evaluate(spark, df.select("id", "id"), 'Rules = [ IsComplete "id" ]')
 
 

@@ -62,6 +62,6 @@ def test_nothing_to_propose(topic):
 def test_a_field_that_no_schema_can_name_is_said(topic):
     send(topic, {"id": 1, "a${b}": 2})
     with pytest.raises(
-        ValueError, match=r"^the column 'a\$\{b\}' holds \$\{, from which on Spark puts a variable"
+        ValueError, match=r"^the column 'a\$\{b\}' contains \$\{, where Spark substitutes a variable"
     ):
         streams.propose(topic.source())

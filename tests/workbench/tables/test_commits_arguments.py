@@ -85,7 +85,7 @@ def test_a_wrong_option_is_said_before_the_first_try(call, options, why):
         (lambda s, t: marks.find(s, t, None), "id must be a text, found None"),
         (lambda s, t: marks.find(s, t, 3), "id must be a text, found 3"),
         (lambda s, t: marks.find(s, t, "a", anywhere="no"), "anywhere must be True or False, found 'no'"),
-        (lambda s, t: marks.find(s, t, "a", but="12"), "but is str, expected several: ids of snapshots"),
+        (lambda s, t: marks.find(s, t, "a", but="12"), "but is str, expected a list: ids of snapshots"),
         (lambda s, t: marks.find(s, t, "a", but=12), "but must be several values, found 12"),
         (lambda s, t: marks.find(s, t, "a", but=["12"]), "but holds '12', which is str, expected ids of snapshots"),
         (lambda s, t: marks.every(s, t, None), "id must be a text, found None"),

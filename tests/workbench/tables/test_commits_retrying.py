@@ -160,7 +160,9 @@ def test_find_looks_where_branches_and_tags_lead(spark, table):
 
 
 def test_a_marked_write_holds_no_other(spark, table):
-    with pytest.raises(ValueError, match="a marked write cannot hold another one; this one is within 'outer'"):
+    with pytest.raises(
+        ValueError, match="a marked write cannot be inside another one; this one is inside 'outer'"
+    ):
         commits.retrying(
             spark, table, lambda: commits.retrying(spark, table, appending(spark, table, 1)), id="outer"
         )
@@ -451,9 +453,9 @@ def test_a_write_to_another_table_is_said(spark, table, other):
             commits.retrying(spark, table, appending(spark, other, n), id=id)
         catalog = spark.conf.get("spark.sql.defaultCatalog")
         assert str(told.value) == (
-            f"a write to {table} committed snapshot {snapshots.current(spark, other)} to {catalog}.{other} instead, "
-            f"which stays there; its name is looked for in {table}, so that it would be written again: name the "
-            "table that it commits to"
+            f"a write to {table} committed snapshot {snapshots.current(spark, other)} to {catalog}.{other} instead. "
+            f"The snapshot stays there, and another try would write it again, because it is looked for in {table}: name "
+            f"{catalog}.{other} in the call"
         )
     assert (rows(spark, table), rows(spark, other)) == ([], [(1, "v"), (2, "v")])
 
@@ -465,7 +467,7 @@ def test_a_write_to_another_table_is_not_repeated(spark, table, other):
         [(refusal(spark, table), "CommitFailedException: "), (Lost("no answer"), "no answer")], 1
     ):
         write = scripted([appending(spark, other, n), error], [appending(spark, other, n)])
-        with pytest.raises(commits.WrongTable, match=f"which stays there, and ended then: {why}"):
+        with pytest.raises(commits.WrongTable, match=f"instead, and ended then: {why}"):
             quick(spark, table, write, conditional=True)
         assert len(write.calls) == 1
     write = scripted([appending(spark, other, 3), KeyError("the user's own")])

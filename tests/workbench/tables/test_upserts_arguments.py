@@ -47,7 +47,7 @@ ROLES = [
     ({"key": [3]}, "key holds 3, which is int: names of columns are texts"),
     ({"key": ""}, f"key {EMPTY}"),
     ({"key": [""]}, f"key {EMPTY}"),
-    ({"key": []}, "key and sequence are different columns, one or more each, and not deleted's; here they are (), "
+    ({"key": []}, "key, sequence and deleted must be different columns, key and sequence at least one each; found (), "
      "('seq',) and gone"),
     ({"sequence": True}, f"sequence {NAMES}, found True"),
     ({"sequence": [None]}, "sequence holds None, which is NoneType: names of columns are texts"),
@@ -59,7 +59,7 @@ ROLES = [
     ({"operations": ["I", "D"]}, f"{WORDS}, found ['I', 'D']"),
     ({"operations": {"I": None}}, f"{WORDS}, found None in it"),
     ({"operations": {1: "upsert"}}, f"{WORDS}, found 1 in it"),
-    ({"operations": {}}, "operations is empty, and says of no value of op what it does"),
+    ({"operations": {}}, "operations is empty, expected what each value of op does"),
     ({"tries": 0}, "tries must be an integer of at least 1, found 0"),
     ({"tries": True}, "tries must be an integer of at least 1, found True"),
 ]  # fmt: skip
@@ -68,7 +68,9 @@ ROLES = [
 def test_a_column_that_spark_would_name_otherwise_is_refused(spark, shared):
     rows = spark.createDataFrame([(1, 1, "a")], "id BIGINT, seq BIGINT, `${spark.app.name}` STRING")
     rows.limit(0).writeTo(f"{shared}.dollar").using("iceberg").create()
-    with pytest.raises(ValueError, match=r"the column '\${spark.app.name}' holds \${, from which on Spark puts a"):
+    with pytest.raises(
+        ValueError, match=r"the column '\${spark.app.name}' contains \${, where Spark substitutes a"
+    ):
         upserts.merge(spark, f"{shared}.dollar", rows, key="id", sequence="seq")
     spark.sql(f"DROP TABLE {shared}.dollar")
 

@@ -178,7 +178,7 @@ def test_a_text_is_no_list_and_a_list_no_mapping(tmp_path, text, sentence):
         ("- ROWS", "holds a list; a params file is flat"),
         ("ROWS: {a: 1}", "ROWS takes an int"),
         ("1: 2", "1 is not an identifier"),
-        ("ROWS: 1\nROWS: 2", "ROWS stands twice"),
+        ("ROWS: 1\nROWS: 2", "ROWS is given twice"),
     ],
 )
 def test_wrong_files_are_refused(declared, tmp_path, text, sentence):

@@ -57,7 +57,7 @@ A = 'a: {notebook: x, cron: "1 2 * * *"'
         ("- a\n", "expected names of entries, found a list"),
         ("a: 1\n", "a: expected keys and values, found 1"),
         ("A-b: {notebook: x}\n", "'A-b' is not a name of an entry: small letters, digits, _, at most 60"),
-        (f"{A}}}\n{A}}}\n", "a stands twice"),
+        (f"{A}}}\n{A}}}\n", "a is given twice"),
         ('a: {cron: "1 2 * * *"}', "a: notebook: Field required"),
         (f"{A}, timeout: 5}}", "a: timeout is not a key (did you mean timeout_seconds?); there are notebook, params"),
         (f"{A}, name: b}}", "a: the name of an entry is its key"),

@@ -34,11 +34,11 @@ def refused(call, why):
         (lambda: conflicts.cells([None]), "operations holds None, which is NoneType: operations are texts"),
         (lambda: conflicts.cells([["append"]]), "operations holds ['append'], which is list: operations are texts"),
         (lambda: conflicts.cells(modes=None), "modes must be several texts, found None"),
-        (lambda: conflicts.cells(modes="v3"), "modes are several: say modes=['v3']"),
-        (lambda: conflicts.cells(isolation="snapshot"), "isolation levels are several: say isolation=['snapshot']"),
+        (lambda: conflicts.cells(modes="v3"), "modes must be a list of modes: write modes=['v3']"),
+        (lambda: conflicts.cells(isolation="snapshot"), "isolation must be a list of isolation levels: write isolation=['snapshot']"),
         (lambda: conflicts.cells(partitions=True), "partitions must be several texts, found True"),
         (lambda: conflicts.variants(isolation=None), "isolation must be several texts, found None"),
-        (lambda: conflicts.telling("v3"), "modes are several: say modes=['v3']"),
+        (lambda: conflicts.telling("v3"), "modes must be a list of modes: write modes=['v3']"),
         (lambda: conflicts.telling(None), "modes must be several texts, found None"),
         (lambda: conflicts.asked(None), "operations must be a text, found None"),
         (lambda: conflicts.asked(["append"]), "operations must be a text, found ['append']"),
@@ -63,13 +63,13 @@ def refused(call, why):
         (lambda: kept.against([], [ONE], environment="s3"),
          "measured is list, expected what conflicts.measured returns"),
         (lambda: kept.against(({"environment": "s3"}, []), ONE, environment="s3"),
-         f"results is Result, expected several: {GIVEN[9:]}"),
+         f"results is Result, expected a list: {GIVEN[9:]}"),
         (lambda: kept.against(({"environment": "s3"}, []), [ONE], environment=None),
          "environment is None, expected the name of an environment"),
         (lambda: claims.held(None), "results must be several Result, found None"),
         (lambda: claims.held([asdict(ONE)]),
          f"results holds {asdict(ONE)!r}, which is dict, expected results, as conflicts.run gives them"),
-        (lambda: claims.held([ONE], "all"), "claims is str, expected several: claims, as in CLAIMS"),
+        (lambda: claims.held([ONE], "all"), "claims is str, expected a list: claims, as in CLAIMS"),
         (lambda: conflicts.measured(3), "start must be a text, a path or None, found 3"),
         (lambda: conflicts.measured("/nowhere"), "start is /nowhere, and there is no such folder"),
         (lambda: conflicts.measured(name=None), "name must be a text, found None"),
@@ -93,7 +93,7 @@ def test_a_wrong_argument_is_said(call, why):
         ({"isolation": "serializable,snapshot"}, "'serializable,snapshot' is not a known isolation"),
         ({"modes": "v2"}, "'v2' is not a known mode; there are copy-on-write, merge-on-read, v3"),
         ({"modes": ""}, "'' is not a known mode; there are copy-on-write, merge-on-read, v3"),
-        ({"modes": "v3,v3"}, "mode: names that differ, one at least; got v3, v3"),
+        ({"modes": "v3,v3"}, "mode must be one name or several different ones, found v3, v3"),
     ],
 )
 def test_what_texts_ask_for_is_checked_also_where_it_decides_nothing(operations, given, sentence):
@@ -165,7 +165,7 @@ def test_anything_but_a_classic_session_is_said(call, given, there):
     [
         ({"cells": None}, "cells must be several Cell, found None"),
         ({"cells": CELL}, f"cells must be several Cell, found {CELL!r}"),
-        ({"cells": "append"}, f"cells is str, expected several: {CELLS[9:]}"),
+        ({"cells": "append"}, f"cells is str, expected a list: {CELLS[9:]}"),
         ({"cells": [CELL, CELL.key]}, f"cells holds {CELL.key!r}, which is tuple, {CELLS}"),
         ({"namespace": None}, "namespace must be a text of at least 1 character, found None"),
         ({"namespace": ""}, "namespace must be a text of at least 1 character, found ''"),
@@ -200,7 +200,7 @@ def test_a_race_is_refused_where_the_second_cannot_be_held(spark):
     """It would land first, and it was said that it had nothing to commit."""
     b, ran = spark.newSession(), []
     statements = (ran.append, ran.append)
-    why = "spark_a and spark_b are one session; the first would be held with the second"
+    why = "spark_a and spark_b are the same session, expected two: what holds one would hold the other"
     refused(lambda: conflicts.race(spark, spark, *statements, hold=list), why)
     why = "what hold returns is list, expected a gate of the proxy, as `two.hold` gives it"
     refused(lambda: conflicts.race(spark, b, *statements, hold=list), why)
@@ -288,13 +288,13 @@ def test_a_wrong_argument_makes_no_table(spark, namespace, call, why):
 
 
 def test_a_result_made_by_hand_makes_no_table(spark, namespace):
-    with pytest.raises(ValueError, match="a result has a value of another kind: .*rows"):
+    with pytest.raises(ValueError, match="a result has a value of the wrong type: .*rows"):
         conflicts.save(spark, f"{namespace}.new", [replace(ONE, rows="twelve")])
     assert not snapshots.exists(spark, f"{namespace}.new")
 
 
 def test_another_table_is_no_matrix(spark, namespace, table):
-    why = f"{table} is another table: it has id bigint; a matrix has first string, "
+    why = f"{table} is not a matrix: it has id bigint; a matrix has first string, "
     before = snapshots.current(spark, table)
     for call in (lambda: conflicts.save(spark, table, [ONE]), lambda: conflicts.compare(spark, table, "1", "2")):
         with pytest.raises(ValueError, match=why):

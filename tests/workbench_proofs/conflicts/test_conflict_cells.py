@@ -78,9 +78,12 @@ def test_a_turned_pair_has_the_same_two_statements():
     ("given", "sentence"),
     [
         ({"operations": ["apend"]}, "'apend' is not a known operation (did you mean append?); there are append, "),
-        ({"operations": "append"}, "operations are several: say operations=['append']"),
-        ({"operations": []}, "operation: names that differ, one at least; got none"),
-        ({"operations": ["append", "append"]}, "operation: names that differ, one at least; got append, append"),
+        ({"operations": "append"}, "operations must be a list of operations: write operations=['append']"),
+        ({"operations": []}, "operation must be one name or several different ones, found none"),
+        (
+            {"operations": ["append", "append"]},
+            "operation must be one name or several different ones, found append, append",
+        ),
         ({"isolation": ["read"]}, "'read' is not a known isolation; there are serializable, snapshot"),
         ({"modes": ["v2"]}, "'v2' is not a known mode; there are copy-on-write, merge-on-read, v3"),
         ({"partitions": ["both"]}, "'both' is not a known partition"),
@@ -94,8 +97,11 @@ def test_a_wrong_name_is_refused(given, sentence):
 @pytest.mark.parametrize(
     ("given", "sentence"),
     [
-        (("append", "append", "snapshot", "same"), "isolation says nothing of append and append; leave it out"),
-        (("append", "add_column", None, "same"), "partition says nothing of append and add_column; leave it out"),
+        (("append", "append", "snapshot", "same"), "isolation does not apply to append and append; leave it out"),
+        (
+            ("append", "add_column", None, "same"),
+            "partition does not apply to append and add_column; leave it out",
+        ),
         (("append", "update", None, "same"), "'None' is not a known isolation|None is not a known isolation"),
         (("update", "update", "snapshot"), "None is not a known partition"),
         (("append", "append", None, "same", "v4"), "'v4' is not a known mode"),

@@ -75,7 +75,7 @@ def test_a_profile_of_ones_own_is_found_first(profile):
         (
             "{pyspark: 3.5.3}",
             "{pyarrow: 1.0.0}",
-            "packages name no pyspark, which makes an engine of the family spark",
+            "packages lack pyspark, which an engine of the family spark needs",
         ),
         (
             "{pyspark: 3.5.3}",
@@ -83,11 +83,11 @@ def test_a_profile_of_ones_own_is_found_first(profile):
             "kernel: only an engine with an environment of its own",
         ),
         ("jars: [iceberg]", "jars: [sqlite]", "jars name no iceberg"),
-        ("family: spark", "family: duckdb", "packages name no duckdb"),
+        ("family: spark", "family: duckdb", "packages lack duckdb"),
         ("{pyspark: 3.5.3}", "{}", "packages: Dictionary should have at least 1 item"),
         ("{pyspark: 3.5.3}", "{pyspark: 3.5}", "packages.pyspark: Input should be a valid string"),
         (GOOD, "[1, 2]", "expected keys and values, found list"),
-        ("description: one", "description: one\ndescription: two", "line 2: description stands twice"),
+        ("description: one", "description: one\ndescription: two", "line 2: description is given twice"),
         # it would be measured as the baseline, and asked for by that name
         (
             "description: one",

@@ -114,7 +114,9 @@ def test_a_query_that_one_run_lacks_slows_no_other_one():
 def test_runs_on_other_layouts_are_not_compared():
     """Each query is faster where the tables lie well: that would name all of those that are not."""
     flat, ours = run(a=[1.0, 2.0]), [result("a", "q1", 1.0, layout="ours"), result("a", "q2", 1.0, layout="ours")]
-    with pytest.raises(ValueError, match="lie otherwise make no query slower: the runs are of flat and ours"):
+    with pytest.raises(
+        ValueError, match="runs on different layouts cannot be compared; the runs are of flat and ours"
+    ):
         figures.slower(flat, ours, engine="a")
     with pytest.raises(ValueError, match="the runs are of flat, ours and flat"):
         figures.slower(flat + ours, flat, engine="a")
@@ -188,8 +190,8 @@ def test_units_take_turns_and_what_must_be_vouched_for_comes_last_at_first():
         ([], ["flat"], 1, "there is no engine to measure"),
         (PAIR, ["flat"], 0, "rounds is 0; expected a number from 1"),
         (PAIR, ["flat"], -1, "rounds is -1; expected a number from 1"),
-        ([*PAIR, PAIR[0]], ["flat"], 1, "duckdb flat round 1 stands twice"),
-        (PAIR, ["flat", "flat"], 1, "spark41 flat round 1 stands twice"),
+        ([*PAIR, PAIR[0]], ["flat"], 1, "duckdb flat round 1 is given twice"),
+        (PAIR, ["flat", "flat"], 1, "spark41 flat round 1 is given twice"),
     ],
 )
 def test_a_measurement_of_nothing_or_of_one_thing_twice_is_refused(engines, layouts, rounds, sentence):
@@ -202,7 +204,7 @@ def test_a_measurement_of_nothing_or_of_one_thing_twice_is_refused(engines, layo
 def test_a_query_that_stands_twice_is_refused_before_anything_runs(queries):
     """The second time is not cold; and it counted as a round, so that the times of all other queries fell away."""
     data, todo = type("Data", (), {"digest": "d", "scale": "1"})(), measuring.units(PAIR, ["flat"])
-    expected = "q1 stands twice" if queries else "there is no query to measure"
+    expected = "q1 is given twice" if queries else "there is no query to measure"
     with pytest.raises(ValueError, match=expected):
         next(measuring.run(todo, None, data, {"flat": "n"}, queries=queries))
 

@@ -414,5 +414,5 @@ def test_cold_and_warm_of_two_engines(catalog, data, tmp_path):
             (query, phase, 1) for phase in ("cold", "warm") for query in QUERIES
         ]
         assert [one.verdict.kind for one in results] == ["vacuous", "equal", "equal"] * 2, unit
-    with pytest.raises(ValueError, match=f"the tables of {NAMESPACE} lie flat, not ours"):
+    with pytest.raises(ValueError, match=f"the tables of {NAMESPACE} have the layout flat, expected ours"):
         list(measuring.run(measuring.units(wanted, ["ours"]), catalog, data, {"ours": NAMESPACE}, queries=QUERIES))

@@ -66,7 +66,7 @@ def with_labels(grammar: str) -> str:
     for old, new in EDITS:
         if grammar.count(old) != 1:
             raise ArgumentError(
-                f"the grammar has {old!r} {grammar.count(old)} times, expected once: look at it anew"
+                f"the grammar has {old!r} {grammar.count(old)} times, expected once: the edit must be revised"
             )
         grammar = grammar.replace(old, new)
     return grammar + LABELS

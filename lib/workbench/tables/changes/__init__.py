@@ -145,7 +145,7 @@ def check_columns(table: str, schema: StructType, key: Sequence[str]) -> None:
     # whatever the letters' case: Spark takes Change_Type and change_type for one name
     if taken := [name for name in schema.names if name.lower() in COLUMNS or name.startswith("_")]:
         raise ArgumentError(
-            f"{table} has a column {taken[0]}, a name that changes need or Iceberg has for its own"
+            f"{table} has a column {taken[0]}; this name is reserved for changes or for Iceberg itself"
         )
     for name in key:
         if schema[name].dataType.typeName() in ("array", "map", "struct", "variant", "float", "double"):

@@ -104,7 +104,7 @@ def classic(spark: Any, name: str = "spark") -> None:
         actual = f"{type(spark).__module__}.{type(spark).__qualname__}".removeprefix("builtins.")
         raise ArgumentError(
             f"this needs a classic Spark session, and {name} is {actual}; "
-            "Spark Connect gives no way to Iceberg's tables"
+            "Spark Connect gives no access to Iceberg's Java tables"
         )
 
 

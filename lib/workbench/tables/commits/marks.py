@@ -108,7 +108,7 @@ def stamped(spark: SparkSession, mark: str, write: Callable[[], T]) -> T:
     """
     _refuse_unprintable(mark)
     if KEY in (around := _properties(spark).get()):
-        raise ArgumentError(f"a marked write cannot hold another one; this one is within {around[KEY]!r}")
+        raise ArgumentError(f"a marked write cannot be inside another one; this one is inside {around[KEY]!r}")
     return with_properties(spark, {KEY: mark}, write)
 
 

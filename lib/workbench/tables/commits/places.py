@@ -53,8 +53,9 @@ def refuse_others(
     name, snapshot = commits[-1]
     ended = f", and ended then: {first_line(error)}" if error is not None else ""
     raise WrongTable(
-        f"a write to {table} committed snapshot {snapshot} to {name} instead, which stays there{ended}; its name "
-        f"is looked for in {table}, so that it would be written again: name the table that it commits to"
+        f"a write to {table} committed snapshot {snapshot} to {name} instead{ended}. "
+        f"The snapshot stays there, and another try would write it again, because it is looked for in {table}: "
+        f"name {name} in the call"
     ) from error
 
 

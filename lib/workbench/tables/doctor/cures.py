@@ -144,7 +144,9 @@ def _refuse(spark: SparkSession, diagnosis: Diagnosis, agreed: Sequence[str], ma
             raise ArgumentError(f"{cause} was not found in {diagnosis.table}; found were: {causes}")
     check_owners(agreed)
     if doubt := _doubt(spark, diagnosis.table):
-        raise ArgumentError(f"nothing is cured, for a commit would go on from where the pointer is: {doubt}")
+        raise ArgumentError(
+            f"nothing is cured, because a commit would go on from a pointer that is in doubt: {doubt}"
+        )
 
 
 def check_owners(agreed: Sequence[str]) -> None:
@@ -157,7 +159,10 @@ def check_owners(agreed: Sequence[str]) -> None:
         if cause not in CAUSES:
             raise ArgumentError(f"{cause!r} is not a cause; those that can be agreed to: {OWNERS}")
         if cause not in OWNERS:
-            raise ArgumentError(f"{cause} needs no agreement or has no one statement; those that have: {OWNERS}")
+            raise ArgumentError(
+                f"{cause} cannot be agreed to: it needs no agreement, or "
+                f"no single statement cures it; those that can: {OWNERS}"
+            )
 
 
 def _doubt(spark: SparkSession, table: str) -> str | None:

@@ -174,7 +174,9 @@ def restore(spark: SparkSession, table: str, *, to: str, location: str | None = 
     """
     seen = look(spark, table, location=location)
     if seen.damage is None:
-        raise ArgumentError(f"the pointer of {table} is fine and stays: for an undo there is Iceberg's rollback")
+        raise ArgumentError(
+            f"the pointer of {table} is not damaged, so it stays; Iceberg's rollback undoes commits"
+        )
     good = {version.location: version for version in seen.versions if version.damage is None and version.committed}
     if to not in good:
         names = ", ".join(map(_name, good)) or "none"
@@ -195,7 +197,7 @@ def restore(spark: SparkSession, table: str, *, to: str, location: str | None = 
         _replace(java, where, to, table)
     else:
         raise ArgumentError(
-            f"{table} is in a {kind}: not tried here, for its way to forget a name may delete files"
+            f"{table} is in a {kind}, where its pointer is not replaced: dropping the name may delete files there"
         )
     commits.forget(spark, table)
     return look(spark, table, location=to if location else None)

@@ -108,7 +108,9 @@ def swap_in_jdbc(
     text = f"UPDATE iceberg_tables SET {change} WHERE {_ROW} AND metadata_location = ?"
     with _statement(spark, catalog, text, to, before, catalog, namespace, name, seen) as statement:
         if statement.executeUpdate() != 1:
-            raise ArgumentError(f"meanwhile the catalog names another file for {namespace}.{name}: look again")
+            raise ArgumentError(
+                f"the catalog names another metadata file for {namespace}.{name} since the look; look again"
+            )
 
 
 def _is_jdbc(spark: SparkSession, catalog: str) -> bool:

@@ -41,7 +41,7 @@ class Inventory:
         by_path = {metadata.path(at): size for at, size in self.stored.items()}
         locations = arguments.texts("locations", locations, "locations")
         if gone := [at for at in locations if metadata.path(at) not in by_path]:
-            raise ArgumentError(f"{gone[0]} is none of the {len(by_path)} stored files")
+            raise ArgumentError(f"{gone[0]} is not one of the {len(by_path)} stored files")
         return sum(by_path[metadata.path(at)] for at in locations)
 
 

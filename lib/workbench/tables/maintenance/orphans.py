@@ -52,7 +52,9 @@ def check(policy: Policy, *, now: datetime, no_commit_under_way: bool = False) -
             f"orphans_older_than_days is {policy.orphans_older_than_days:g} ({hours:g} hours): {why}"
         )
     if now - age > datetime.now(UTC) - GUARD:
-        raise ArgumentError(f"now is {now:%Y-%m-%d %H:%M}, and orphans would be younger by the clock: {why}")
+        raise ArgumentError(
+            f"now is {now:%Y-%m-%d %H:%M}, which is too late: orphans would be younger than the policy says: {why}"
+        )
 
 
 def find(

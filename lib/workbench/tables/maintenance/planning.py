@@ -90,8 +90,8 @@ def _readable(spark: SparkSession, loaded: Java) -> None:
     if twice := sorted({name for name in names if names.count(name) > 1}):
         field = identifiers.spelled((twice[0],))
         raise ArgumentError(
-            f"{loaded.name()} had another partition field with the name of the present {twice[0]}, and Iceberg "
-            f"can read none of its metadata tables: say ALTER TABLE … REPLACE PARTITION FIELD {field} WITH the "
+            f"{loaded.name()} had an earlier partition field with the same name as {twice[0]}, so Iceberg cannot "
+            f"read its metadata tables; rename it: ALTER TABLE … REPLACE PARTITION FIELD {field} WITH the "
             "same transform AS another name"
         )
 

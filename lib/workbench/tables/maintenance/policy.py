@@ -90,7 +90,8 @@ class Policy(Block):
         if wrong := sorted(set(self.actions) - set(ACTIONS)):
             raise ArgumentError(f"{wrong[0]!r} is not an action; there are {', '.join(ACTIONS)}")
         if len(set(self.actions)) < len(self.actions):
-            raise ArgumentError("an action stands twice")
+            twice = sorted(action for action in set(self.actions) if self.actions.count(action) > 1)
+            raise ArgumentError(f"the action {twice[0]!r} is given twice, expected each once")
 
 
 @checked

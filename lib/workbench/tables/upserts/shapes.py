@@ -101,13 +101,15 @@ def roles(
     named = [*key, *sequence, *([deleted] if deleted else [])]
     if not key or not sequence or len(set(named)) < len(named):
         raise ArgumentError(
-            f"key and sequence are different columns, one or more each, and not deleted's; here they are "
-            f"{key}, {sequence} and {deleted}"
+            f"key, sequence and deleted must be different columns, key and sequence at least one each; "
+            f"found {key}, {sequence} and {deleted}"
         )
     if (operation is None) != (deleted is None):
-        raise ArgumentError("operation and deleted go together: without a marked row a delete could not last")
+        raise ArgumentError(
+            "operation needs deleted, and deleted needs operation: a delete lasts only as a marked row"
+        )
     if operation is not None and not operations:
-        raise ArgumentError(f"operations is empty, and says of no value of {operation} what it does")
+        raise ArgumentError(f"operations is empty, expected what each value of {operation} does")
     columns = {"key": key, "sequence": sequence, "operation": operation, "deleted": deleted}
     return columns | {"operations": operations}
 
@@ -159,7 +161,7 @@ def _check_updates(spark: SparkSession, shape: Shape, updates: DataFrame) -> Non
         if not _fits(spark, actual, expected):
             raise ArgumentError(
                 f"{name} is {actual.simpleString()} in the updates and {expected.simpleString()} in "
-                f"{shape.table}; cast it before, so that nothing is lost unseen"
+                f"{shape.table}; cast it first, so that no value is lost silently"
             )
 
 

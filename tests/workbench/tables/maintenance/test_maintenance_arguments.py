@@ -55,10 +55,10 @@ def usd(planned=PLANNED, listed=None, dpus=2, mb_per_second=20):
          "disk is '', expected a folder on the driver's disk"),
         (lambda: INVENTORY.bytes([".avro"]), "endings holds ['.avro'], which is list: endings are texts"),
         (lambda: INVENTORY.bytes_of("s3://b/t/data/1.parquet"),
-         "locations are several: say locations=['s3://b/t/data/1.parquet']"),
-        (lambda: INVENTORY.bytes_of(None), "locations is None, expected several locations"),
+         "locations must be a list of locations: write locations=['s3://b/t/data/1.parquet']"),
+        (lambda: INVENTORY.bytes_of(None), "locations is None, expected a list of locations"),
         (lambda: INVENTORY.bytes_of(["s3://b/t/data/2.parquet"]),
-         "s3://b/t/data/2.parquet is none of the 2 stored files"),
+         "s3://b/t/data/2.parquet is not one of the 2 stored files"),
     ],
 )  # fmt: skip
 def test_a_wrong_argument_is_said(call, why):
