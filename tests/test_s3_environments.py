@@ -116,7 +116,7 @@ def test_the_keys_are_references_to_variables(monkeypatch, tmp_path):
         ({"stand_in": "s3", "catalog": {"type": "embedded", "folder": "lake"}}, "holds an embedded catalog"),
         ({"stand_in": "rest"}, "the stand-in rest is a catalog of type rest"),
         ({"stand_in": "rest", "catalog": {"type": "rest", "uri": "http://x"}}, "with its own uri and warehouse"),
-        ({"folder": "mine"}, "folder is that of the stand-ins s3 and rest"),
+        ({"folder": "mine"}, "folder is only for the stand-ins s3 and rest"),
         ({"stand_in": "s3", "folder": "/somewhere"}, "folder is a path below home"),
         ({"stand_in": "s3", "folder": "../mine"}, "folder is a path below home"),
     ],

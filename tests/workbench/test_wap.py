@@ -240,7 +240,7 @@ def test_a_quarantine_that_cannot_take_rows_is_refused_first(spark, table):
     properties = {"texts": "TBLPROPERTIES ('write.spark.accept-any-schema' = 'true')"}
     for quarantine, expected in [
         (table, "is the table to be published to"),
-        (f"{table}_other", "has no wap_branch, wap_run_id, wap_snapshot_id"),
+        (f"{table}_other", "lacks wap_branch, wap_run_id, wap_snapshot_id; drop it"),
         (f"{table}_strict", "needs the table property write.spark.accept-any-schema = true"),
         (f"{table}_numbers", "needs wap_run_id string, wap_branch string, wap_snapshot_id bigint, as the gate"),
         (

@@ -394,7 +394,9 @@ def test_names_with_anything_in_them(spark):
     assert result.good.columns == df.columns and result.good.count() == 1
     spark.conf.set("spark.sql.caseSensitive", "true")
     try:
-        with pytest.raises(ValueError, match=r'Sum "A.B" = 1: there is no column "A.B"; there is a.b, with blank'):
+        with pytest.raises(
+            ValueError, match=r'Sum "A.B" = 1: there is no column "A.B"; the columns are a.b, with blank'
+        ):
             quality.evaluate(spark, df, f"Rules = [{', '.join(rules)}]")
     finally:
         spark.conf.unset("spark.sql.caseSensitive")

@@ -168,7 +168,7 @@ def test_a_window_that_cannot_be_seen_is_refused(spark, stream, table):
     with pytest.raises(ValueError, match="no window 'lunch'; there are reading, dead_lettered"):
         kills.strike(None, watch(stream, table), "lunch")
     blind = kills.Watch(session.catalog("local"), table)
-    with pytest.raises(ValueError, match="give the watch reads"):
+    with pytest.raises(ValueError, match="pass `reads` to the watch"):
         kills.strike(None, blind, "reading")
 
 

@@ -188,9 +188,9 @@ def test_bad_updates_are_refused(spark, untouched, updates, expected):
         (["id", "CAST(seq AS STRING) seq", "v", "op"], {}, "seq is string in the updates and bigint in"),
         (["id", "seq", "1.5D AS v", "op"], {"sequence": "v"}, "v is string; a sequence is an exact number"),
         (["*"], {"key": "nothing"}, "has no column nothing; it has id, seq, v, gone"),
-        (["*"], {"key": ["id", "seq"]}, "key and sequence are different columns"),
-        (["*"], {"key": []}, "key and sequence are different columns"),
-        (["*"], {"deleted": None}, "operation and deleted go together"),
+        (["*"], {"key": ["id", "seq"]}, "key, sequence and deleted must be different columns"),
+        (["*"], {"key": []}, "key, sequence and deleted must be different columns"),
+        (["*"], {"deleted": None}, "operation needs deleted, and deleted needs operation"),
         (["*"], {"deleted": "v"}, "v is string; the column that marks deleted rows is boolean"),
         (["*"], {"operations": {"I": "insert"}}, "operations must be a dict of .*, found 'insert' in it"),
     ],
@@ -220,7 +220,7 @@ def test_types_that_lose_something_are_refused(spark, namespace, column, value):
     spark.sql(f"CREATE TABLE {namespace}.t (id BIGINT, seq BIGINT, x {column}) USING iceberg")
     updates = spark.sql(f"SELECT 1L AS id, 1L AS seq, {value} AS x")
     with pytest.raises(
-        ValueError, match="^x is .* in the updates and .*; cast it before, so that nothing is lost"
+        ValueError, match="^x is .* in the updates and .*; cast it first, so that no value is lost"
     ):
         upserts.merge(spark, f"{namespace}.t", updates, key="id", sequence="seq")
     assert snapshots.current(spark, f"{namespace}.t") is None

@@ -98,7 +98,7 @@ def test_a_pointer_from_an_old_copy_is_said(spark, namespace, policy):
     said = f"the catalog names {places[0]}, and 1 that were committed after it lie beside it, up to {last}: it came back"
     assert code == 1 and text.startswith(f"high   doubtful_pointer: {said}") and "is healthy" not in text
     assert text.endswith("left   nothing is cured: a commit would go on from where the pointer is\n")
-    with pytest.raises(ValueError, match="nothing is cured, for a commit .* it came back from an old copy"):
+    with pytest.raises(ValueError, match="nothing is cured, because a commit .* it came back from an old copy"):
         doctor.cure(spark, doctor.diagnose(spark, made.name))
     versions.swap_in_jdbc(spark, *swap, seen=places[0], to=places[2], before=places[1])
     commits.forget(spark, made.name)

@@ -72,7 +72,7 @@ def test_a_fine_pointer_is_left_alone(spark, table):
     ids = [one.snapshot for one in found.versions]
     assert ids[-1] is None and [*told["snapshot"].dropna()] == ids[:-1]  # to the last digit, beside a null too
     assert [*told["rows"].dropna()] == [60, 30, 10] and list(told["committed"]) == [True] * 4
-    with pytest.raises(ValueError, match="is fine and stays"):
+    with pytest.raises(ValueError, match="is not damaged, so it stays"):
         pointers.restore(spark, table, to=found.versions[1].location)
 
 
@@ -116,7 +116,7 @@ def test_a_writer_who_came_meanwhile_is_not_overwritten(spark, table):
     damage(spark, table, "gone")
     found = pointers.look(spark, table)
     catalog, (namespace, name) = spark.conf.get("spark.sql.defaultCatalog"), table.split(".")
-    with pytest.raises(ValueError, match="meanwhile the catalog names another file"):
+    with pytest.raises(ValueError, match="the catalog names another metadata file"):
         versions.swap_in_jdbc(
             spark, catalog, namespace, name, seen="another", to=found.offered.location, before=None
         )
