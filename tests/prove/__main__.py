@@ -86,5 +86,22 @@ def prove(wanted: list[rows.State], root: Path = parts.ROOT) -> int:
     return int(bool(failed))
 
 
+def command(root: Path = parts.ROOT) -> int:
+    """Run `main` with the arguments of the process; what is asked for wrongly, or cannot be read, ends with a sentence."""
+    try:
+        return main(root=root)
+    except (ValueError, ChildProcessError) as error:
+        print(f"prove: {error}", file=sys.stderr)
+        return 2
+    except BrokenPipeError:  # its reader, such as `head`, has ended
+        os.dup2(
+            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
+        )  # Python would say at its end that it cannot flush
+        return 1
+    except KeyboardInterrupt:
+        print("prove: interrupted; begun again, it goes on with the parts that are left", file=sys.stderr)
+        return 130
+
+
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command())

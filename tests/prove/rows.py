@@ -26,10 +26,19 @@ class State:
 
 
 def read(root: Path = ROOT) -> dict[str, dict]:
-    """Return the rows: name of the part to its row."""
+    """Return the rows: name of the part to its row.
+
+    Raises:
+        ValueError: the file is not one of rows, as after a merge that was not ended.
+    """
     file = root / FILE
-    rows = json.loads(file.read_text(encoding="utf-8"))["parts"] if file.is_file() else []
-    return {row["part"]: row for row in rows}
+    try:
+        rows = json.loads(file.read_text(encoding="utf-8"))["parts"] if file.is_file() else []
+        return {row["part"]: row for row in rows}
+    except (ValueError, LookupError, TypeError) as error:
+        raise ValueError(
+            f"{FILE} cannot be read: {error}; expected the rows of parts, as `git checkout {FILE}` brings them back"
+        ) from error
 
 
 def keep(row: dict, root: Path = ROOT) -> None:

@@ -75,6 +75,52 @@ def test_killed_in_the_middle_it_goes_on_with_what_is_missing(project):
     assert row["machine"]["cores"] and row["versions"]["pyspark"] and row["seconds"] >= 0
 
 
+def interrupted(*arguments, **options):
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("argument", "file", "text", "code", "sentence"),
+    [
+        ("nope", None, None, 2, "prove: nope is not a part of the proof; `make prove LIST=1` lists them\n"),
+        (
+            "first",
+            rows.FILE,
+            '{"name": "proof", "par',
+            2,
+            f"prove: {rows.FILE} cannot be read: Unterminated string",
+        ),
+        (
+            "first",
+            rows.FILE,
+            '{"name": "proof"}',
+            2,
+            f"prove: {rows.FILE} cannot be read: 'parts'; expected the rows",
+        ),
+        ("first", parts.TABLE, "first: {what: x, tests: a}", 2, "prove: first: tests must be a list, found 'a'\n"),
+        (
+            "first",
+            parts.TABLE,
+            "first: {what: x, tests: [a]}",
+            2,
+            "prove: a part of the proof names tests a, which ",
+        ),
+        ("first", None, None, 130, "prove: interrupted; begun again, it goes on"),
+    ],
+)
+def test_what_cannot_be_done_is_said_in_a_sentence(
+    project, monkeypatch, capfd, argument, file, text, code, sentence
+):
+    if file:
+        (project / file).write_text(text)
+    if code == 130:
+        monkeypatch.setattr(running, "run", interrupted)
+    monkeypatch.setattr(sys, "argv", ["prove", argument])
+    assert command.command(project) == code
+    assert capfd.readouterr().err.startswith(sentence)
+    assert not (project / "ran").exists()  # no part was begun
+
+
 def test_what_changed_is_out_of_date_and_says_why(project, capsys):
     (project / "go").touch()
     assert command.main([], project) == 0
