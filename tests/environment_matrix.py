@@ -15,6 +15,7 @@ docs/evidence/matrix.json one by one, so that an interrupted matrix goes on wher
 """
 
 import argparse
+import functools
 import hashlib
 import json
 import os
@@ -28,6 +29,7 @@ from pathlib import Path
 import aws_stand_in
 import nbformat
 import yaml
+from prove import depends
 
 from workbench._base import yaml_files
 from workbench_standins import cluster
@@ -145,7 +147,7 @@ def run(notebook, environment, variables=None):
         "seconds": record["seconds"],
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "of": of(notebook, environment),
-        **({"digest": digest} if (digest := os.environ.get("WORKBENCH_PART_DIGEST")) else {}),
+        **({"digest": digest} if (digest := depended_on(notebook, environment)) else {}),
     }
 
 
@@ -193,6 +195,37 @@ def of(notebook, environment):
     return hashlib.sha256(b"".join(made_from)).hexdigest()[:16]
 
 
+def depended_on(notebook, environment):
+    """Return the checksum of all that a cell depends on, in a part of the proof; None outside of one.
+
+    So a home goes on with the cells of a notebook that was changed, and runs no other again.
+    """
+    if not os.environ.get("WORKBENCH_PART_DIGEST"):
+        return None
+    reads = ["lib/workbench_ops/export/*.py"] if environment in EXPORTED else []
+    if environment in ENGINES:
+        engine = ENGINES[environment]
+        reads += [f"params/engines/{engine}.yml", f"locks/{engine}.lock"]
+    if environment in STARTED:
+        reads += ["locks/ministack.lock"]
+    programs = [STARTED[environment].__module__] if environment in STARTED else []
+    house = _house()
+    names = depends.files(
+        house,
+        programs=programs,
+        notebooks=[notebook],
+        environments=[named_for(notebook, environment)],
+        reads=reads,
+    )
+    how = house.checksum("tests/environment_matrix.py", names), skips().get((notebook, environment))
+    return depends.digest(depends.contents(house, names), *how)
+
+
+@functools.cache
+def _house():
+    return depends.House(ROOT)
+
+
 def said(path, unread):
     """Return what a YAML file says but for some keys: its comments are read by nobody who runs."""
     told = yaml.safe_load(path.read_text(encoding="utf-8"))
@@ -226,9 +259,9 @@ def write(rows, path=EVIDENCE):
 def due(place, rows, listed):
     """Tell whether a cell is to be run: it was not, or not as its files are now, or it was wrong.
 
-    In a part of the proof, which has the digest of all that the homes depend on, only its own rows are as its files are.
+    In a part of the proof, a row of other files than those that it depends on now is not one.
     """
-    row, digest = rows.get(place), os.environ.get("WORKBENCH_PART_DIGEST")
+    row, digest = rows.get(place), depended_on(*place)
     if row is None or row["of"] != of(*place) or (digest and row.get("digest") != digest):
         return True
     if place[1] == (base := base_of(place[0])):

@@ -101,6 +101,34 @@ def test_a_cell_is_run_again_when_it_was_wrong_or_has_changed():
     assert matrix.due(cell, rows, {cell: SKIP})
 
 
+def test_in_a_proof_a_cell_is_of_its_own_notebook_and_home(monkeypatch):
+    cells = [("01_first_table", "s3"), ("01_first_table", "glue-6.0"), ("23_check_quality", "s3")]
+    assert [matrix.depended_on(*cell) for cell in cells] == [None] * 3, "nothing is asked for outside of a proof"
+    monkeypatch.setenv("WORKBENCH_PART_DIGEST", "of the part")
+    house = matrix.depends.House(matrix.ROOT)
+    monkeypatch.setattr(matrix, "_house", lambda: house)
+    before = [matrix.depended_on(*cell) for cell in cells]
+    assert len(set(before)) == 3
+
+    def after(name):
+        """The cells of which a file counts."""
+        with monkeypatch.context() as patch:
+            patch.setitem(house.checksums, name, "another")
+            return [
+                cell for cell, digest in zip(cells, before, strict=True) if matrix.depended_on(*cell) != digest
+            ]
+
+    assert after("notebooks/01_first_table.ipynb") == cells[:2]
+    assert after("tests/aws_stand_in.py") == [cells[1]]
+    assert {cells[0], cells[2]} <= set(after("params/environments/s3.yml"))
+    assert after("lib/workbench_ops/export/kernel.py") == [cells[1]]
+    assert after("lib/workbench/quality/frames.py") == [cells[2]]
+    assert after("lib/workbench/session/__init__.py") == cells
+    monkeypatch.setattr(matrix, "skips", lambda: {cells[2]: SKIP})
+    assert [matrix.depended_on(*cell) for cell in cells[:2]] == before[:2]
+    assert matrix.depended_on(*cells[2]) != before[2]
+
+
 def test_the_evidence_is_what_the_list_says_and_whole():
     agrees(rows := matrix.read(), matrix.skips())
     assert missing(rows) == []
