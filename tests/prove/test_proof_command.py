@@ -157,10 +157,28 @@ def test_what_changed_while_it_ran_is_not_kept(project, capsys):
     assert "not kept: its files changed while it ran: tests/conftest.py changed" in capsys.readouterr().out
 
 
-def test_no_test_is_no_proof(project):
-    (project / "tests/test_first.py").write_text("x = 1\n")
+@pytest.mark.parametrize("tests", ["x = 1\n", "import pytest\n@pytest.mark.skip\ndef test_it(): pass\n"])
+def test_no_test_is_no_proof(project, tests):
+    (project / "tests/test_first.py").write_text(tests)
     assert command.main(["first"], project) == 1
     assert rows.read(project)["first"]["verdict"] == "no test was run"
+
+
+def test_the_environment_of_the_caller_makes_no_other_proof(project, monkeypatch):
+    for name, value in {
+        "PYTEST_ADDOPTS": "--collect-only",
+        "PYTHONOPTIMIZE": "1",
+        "WORKBENCH_TEST_X": "s3",
+    }.items():
+        monkeypatch.setenv(name, value)
+    (project / "tests/test_first.py").write_text(
+        "import os\ndef test_it(): assert 'WORKBENCH_TEST_X' not in os.environ\n"
+        "def test_another(): assert 1 == 2\n"
+    )
+    (project / "tests/third.py").write_text("assert 1 == 2\n")
+    assert command.main(["first", "third"], project) == 1
+    assert rows.read(project)["first"]["verdict"] == "tests.test_first::test_another"
+    assert rows.read(project)["third"]["verdict"] == "third 3 ended with 1"
 
 
 def test_parts_are_named_by_patterns(project):
