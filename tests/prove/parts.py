@@ -2,12 +2,14 @@
 
 import difflib
 import fnmatch
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
 import environment_matrix
 
 from workbench._base import yaml_files
+from workbench._base.errors import ArgumentError
 
 ROOT = Path(__file__).resolve().parents[2]
 TABLE = "tests/prove/parts.yml"
@@ -15,6 +17,7 @@ KINDS = {
     "each": str, "what": str, "tests": list, "select": str, "programs": list, "env": dict, "needs": list,
     "reads": list, "notebooks": list, "environments": list, "alone": bool,
 }  # fmt: skip
+NAME = re.compile(r"[\w.-]*(\{each\})?[\w.-]*")  # it names a log file, too
 
 
 @dataclass(frozen=True)
@@ -48,17 +51,22 @@ def read(root: Path = ROOT) -> dict[str, Part]:
     """Read the table, entries for each notebook and each home written out: name to part, in the table's order.
 
     Raises:
-        ValueError: an entry has an unknown key, a value of another kind, or nothing to run.
+        ArgumentError: an entry has an unknown key, a value of another kind, nothing to run, or another one's name.
     """
+    entries = yaml_files.read(root / TABLE)
+    if not isinstance(entries, dict):
+        raise ArgumentError(f"{TABLE} must be a mapping of the names of parts to what they are")
     each = {
         "notebook": sorted(path.stem for path in (root / "notebooks").glob("*.ipynb")),
         "home": list(environment_matrix.ENVIRONMENTS),
     }
     parts = {}
-    for name, entry in yaml_files.read(root / TABLE).items():
+    for name, entry in entries.items():
         _refuse(name, entry, each)
         for value in each[entry["each"]] if "each" in entry else [""]:
             part = _part(name.replace("{each}", value), entry, value)
+            if part.name in parts:
+                raise ArgumentError(f"{TABLE}: two parts have the name {part.name}, the second from {name}")
             parts[part.name] = part
     return parts
 
@@ -67,7 +75,7 @@ def named(parts: dict[str, Part], patterns) -> set[str]:
     """Return the names of parts that match patterns, such as `wap` and `home-*`.
 
     Raises:
-        ValueError: a pattern matches no part.
+        ArgumentError: a pattern matches no part.
     """
     names = set()
     for pattern in patterns:
@@ -75,21 +83,28 @@ def named(parts: dict[str, Part], patterns) -> set[str]:
         if not matching:
             near = difflib.get_close_matches(pattern, parts, n=3)
             meant = f" (did you mean {' or '.join(near)}?)" if near else ""
-            raise ValueError(f"{pattern} is not a part of the proof{meant}; `make prove LIST=1` lists them")
+            raise ArgumentError(f"{pattern} is not a part of the proof{meant}; `make prove LIST=1` lists them")
         names.update(matching)
     return names
 
 
 def _refuse(name, entry, each):
+    if not isinstance(name, str) or not name or not NAME.fullmatch(name):
+        raise ArgumentError(f"{name!r} is not the name of a part: letters, digits, dots and dashes")
+    if not isinstance(entry, dict):
+        raise ArgumentError(f"{name}: a part must be a mapping, found {entry!r}")
     for key, value in entry.items():
         if key not in KINDS:
-            raise ValueError(f"{name}: {key} is not a key of a part; the keys are {', '.join(KINDS)}")
+            raise ArgumentError(f"{name}: {key} is not a key of a part; the keys are {', '.join(KINDS)}")
         if not isinstance(value, KINDS[key]):
-            raise ValueError(f"{name}: {key} must be a {KINDS[key].__name__}, found {value!r}")
+            raise ArgumentError(f"{name}: {key} must be a {KINDS[key].__name__}, found {value!r}")
+        for text in [*value, *value.values()] if isinstance(value, dict) else value if KINDS[key] is list else ():
+            if not isinstance(text, str) or not text.strip():
+                raise ArgumentError(f"{name}: {key} must hold texts, found {text!r}")
     if not entry.get("what") or not (entry.get("tests") or entry.get("programs")):
-        raise ValueError(f"{name}: a part says what it proves, and has tests or programs")
+        raise ArgumentError(f"{name}: a part says what it proves, and has tests or programs")
     if ("each" in entry) != ("{each}" in name) or entry.get("each", "notebook") not in each:
-        raise ValueError(f"{name}: each is one of {', '.join(each)}, and {{each}} stands in the name")
+        raise ArgumentError(f"{name}: each is one of {', '.join(each)}, and {{each}} stands in the name")
 
 
 def _part(name, entry, value):

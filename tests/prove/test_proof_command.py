@@ -11,6 +11,7 @@ from waiting import until
 
 from prove import __main__ as command
 from prove import depends, parts, rows, running
+from workbench._base.errors import ArgumentError
 
 TABLE = """
 first: {what: the first promise, tests: [tests/test_first.py]}
@@ -196,11 +197,28 @@ def test_parts_are_named_by_patterns(project):
         ("{what: x}", "has tests or programs"),
         ("{tests: [a]}", "says what it proves"),
         ("{what: x, tests: [a], each: notebook}", "stands in the name"),
+        ("", "first: a part must be a mapping, found None"),
+        ("{what: x, tests: [1]}", "first: tests must hold texts, found 1"),
+        ("{what: x, programs: ['']}", "first: programs must hold texts, found ''"),
+        ("{what: x, tests: [a], env: {A: 1}}", "first: env must hold texts, found 1"),
+        ("{what: x, tests: [a]}\n1.1: {what: x, tests: [a]}", "1.1 is not the name of a part"),
+        ("{what: x, tests: [a]}\n../a: {what: x, tests: [a]}", "'../a' is not the name of a part"),
+        (
+            "{what: x, tests: [a]}\nhome-s3: {what: x, tests: [a]}\nhome-{each}: {each: home, what: x, tests: [a]}",
+            "two parts have the name home-s3, the second from home-{each}",
+        ),
     ],
 )
 def test_a_wrong_entry_is_refused(project, entry, sentence):
     (project / "tests/prove/parts.yml").write_text(f"first: {entry}\n")
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(ArgumentError, match=sentence):
+        parts.read(project)
+
+
+@pytest.mark.parametrize("table", ["", "- first"])
+def test_a_table_that_is_no_mapping_is_refused(project, table):
+    (project / "tests/prove/parts.yml").write_text(table)
+    with pytest.raises(ArgumentError, match="must be a mapping of the names of parts"):
         parts.read(project)
 
 
