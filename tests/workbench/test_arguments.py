@@ -26,8 +26,8 @@ from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 
 CAPABILITIES = (
-    "archive", "checks", "costs", "history", "light", "light.functions", "plots", "quality", "streams", "tables.changes",
-    "tables.commits", "tables.doctor", "tables.joins", "tables.maintenance", "tables.publication", "tables.upserts", "wap",
+    "anonymity", "archive", "checks", "costs", "history", "light", "light.functions", "plots", "quality", "streams",
+    "tables.changes", "tables.commits", "tables.doctor", "tables.joins", "tables.maintenance", "tables.publication", "tables.upserts", "wap",
 )  # fmt: skip
 UNCHECKED = {
     "workbench.tables.commits.tip",  # of a table that is loaded: Java's objects have no type to hold

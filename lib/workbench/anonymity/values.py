@@ -1,0 +1,242 @@
+"""Values that are looked for, and finding them in columns of Arrow and in texts.
+
+A text is compared whole, and word by word: `call anna@x.org now` holds `anna@x.org`. Letters' case and blanks
+around do not count. A value of several words is looked for as such. What is inside a word, as the 12345 in
+`id12345x`, is not found.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbench._base.errors import ArgumentError
+from workbench._base.typing import Column
+
+_BETWEEN_WORDS = r"[\s,;:()<>\[\]{}\"'|/\\=&?*]+"
+_AROUND_WORDS = ".-+_#!"
+_UUID_BYTES = 16
+
+
+@dataclass(frozen=True)
+class Hits:
+    """Where values were found in a column.
+
+    Attributes:
+        rows: numbers of rows.
+        values: of each the number of the value.
+    """
+
+    rows: Any  # numpy, int64
+    values: Any  # numpy, int64
+
+
+class Sought:
+    """Values that are looked for, by kind."""
+
+    def __init__(self, values: Mapping[str, Iterable[object]], *, least: int) -> None:
+        import numpy as np
+        import pyarrow as pa
+
+        self.kinds = list(values)
+        owner: dict[str, int] = {}
+        given: dict[str, str] = {}
+        for number, kind in enumerate(self.kinds):
+            texts = {
+                text: str(value) for value in values[kind] if value is not None and (text := plain(kind, value))
+            }
+            if short := sum(len(text) < least for text in texts):
+                raise ArgumentError(
+                    f"{short} values of {kind} have fewer than {least} characters, which are everywhere by "
+                    "chance; leave them out, or say least="
+                )
+            owner |= {text: number for text in texts if text not in owner}
+            given |= texts
+        if not owner:
+            raise ArgumentError("values has none to look for")
+        self.texts = list(owner)
+        self.given = [given[text] for text in self.texts]  # as they came
+        self.kind_of = np.array([owner[text] for text in self.texts], dtype="int64")
+        self.array = pa.array(self.texts, pa.string())
+        self.words = sorted({len(_split(text)) for text in self.texts})
+        self.least = least
+        self._beginnings: dict[int, dict[str, int]] = {}
+        self._whole = {text: number for number, text in enumerate(self.texts)}
+
+    def in_column(self, column: Any) -> Hits:
+        """Return where values are in a column of texts or of what can be written as a text."""
+        import numpy as np
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        texts = written(column)
+        if texts is None:
+            return Hits(np.array([], dtype="int64"), np.array([], dtype="int64"))
+        texts = pc.utf8_lower(pc.utf8_trim_whitespace(texts))
+        numbers = np.arange(len(texts), dtype="int64")
+        found = [self._known(texts, numbers)]
+        if pa.types.is_string(column.type) or pa.types.is_large_string(column.type) or _binary(column.type):
+            found += self._in_words(texts)
+        rows = np.concatenate([rows for rows, _ in found])
+        values = np.concatenate([values for _, values in found])
+        pairs = (
+            np.unique(np.stack([rows, values], axis=1), axis=0) if len(rows) else np.empty((0, 2), dtype="int64")
+        )
+        return Hits(pairs[:, 0], pairs[:, 1])
+
+    def in_texts(self, texts: Iterable[str]) -> set[int]:
+        """Return the numbers of the values in some texts."""
+        import pyarrow as pa
+
+        return set(self.in_column(pa.array(list(texts), pa.string())).values.tolist())
+
+    def in_bound(self, bound: str) -> int | None:
+        """Return the number of a value that a bound in a manifest is, or begins; None where it is of none.
+
+        Iceberg keeps the first characters of a text; as an upper bound, with the last of them raised by one.
+        """
+        lowered = bound.strip().lower()
+        if lowered in self._whole:
+            return self._whole[lowered]
+        if len(bound) < self.least:
+            return None
+        beginnings = self._of_length(len(bound))
+        before = bound[:-1] + chr(max(ord(bound[-1]) - 1, 0))
+        return next((beginnings[text] for text in (lowered, before.lower()) if text in beginnings), None)
+
+    def _of_length(self, length: int) -> dict[str, int]:
+        if length not in self._beginnings:
+            self._beginnings[length] = {
+                text[:length]: number for number, text in enumerate(self.texts) if len(text) > length
+            }
+        return self._beginnings[length]
+
+    def _known(self, texts: Any, rows: Any) -> tuple[Any, Any]:
+        import numpy as np
+        import pyarrow.compute as pc
+
+        numbers = pc.fill_null(pc.index_in(texts, value_set=self.array), -1).to_numpy(zero_copy_only=False)
+        numbers = numbers.astype("int64")
+        seen = np.nonzero(numbers >= 0)[0]
+        return rows[seen], numbers[seen]
+
+    def _in_words(self, texts: Any) -> Iterator[tuple[Any, Any]]:
+        """Yield what is known of the words of texts, and of so many in a row as values have."""
+        import pyarrow as pa
+        import pyarrow.compute as pc
+
+        lists = pc.split_pattern_regex(texts, pattern=_BETWEEN_WORDS)
+        rows = pc.list_parent_indices(lists).to_numpy(zero_copy_only=False).astype("int64")
+        words = pc.utf8_trim(pc.list_flatten(lists), characters=_AROUND_WORDS)
+        keep = pc.not_equal(words, "")
+        words, rows = words.filter(keep), rows[keep.to_numpy(zero_copy_only=False)]
+        for count in self.words:
+            if count == 1:
+                yield self._known(words, rows)
+                continue
+            if len(words) < count:
+                continue
+            last = len(words) - count + 1
+            one_text = rows[:last] == rows[count - 1 :]
+            parts = [words.slice(shift, last).filter(pa.array(one_text)) for shift in range(count)]
+            yield self._known(pc.binary_join_element_wise(*parts, pa.scalar(" ")), rows[:last][one_text])
+
+
+def plain(kind: str, value: object) -> str:
+    """Return a value as it is compared.
+
+    Raises:
+        ValueError: it is of a type that names nobody.
+    """
+    if isinstance(value, bool | float):
+        raise ArgumentError(
+            f"{kind} holds {type(value).__name__} values, which identify nobody; expected texts or integers"
+        )
+    return " ".join(_split(str(value))) if isinstance(value, str) else str(value).lower()
+
+
+def _split(text: str) -> list[str]:
+    words = (word.strip(_AROUND_WORDS) for word in re.split(_BETWEEN_WORDS, text.strip().lower()))
+    return [word for word in words if word]
+
+
+def _binary(kind: Any) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_fixed_size_binary(kind))
+
+
+def written(column: Any) -> Any:
+    """Return a column of Arrow as texts; None where its values identify nobody by themselves."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return written(column.dictionary_decode())
+    if pa.types.is_boolean(kind) or pa.types.is_floating(kind) or pa.types.is_null(kind):
+        return None
+    if pa.types.is_large_string(kind):
+        return column.cast(pa.string())
+    if _binary(kind):
+        return pa.array([decoded(value) for value in column.to_pylist()], pa.string())
+    return column if pa.types.is_string(kind) else pc.cast(column, pa.string())
+
+
+def decoded(value: bytes | None) -> str | None:
+    """Return bytes as a text: a UUID's as one is written, else as UTF-8."""
+    if value is None:
+        return None
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        if len(value) == _UUID_BYTES:
+            import uuid
+
+            return str(uuid.UUID(bytes=value))
+        return value.decode(errors="replace")
+
+
+def leaves(name: str, column: Any, rows: Any) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the plain columns in a column of Arrow: (dotted name, array, the number of the row of each value)."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    kind = column.type
+    if isinstance(column, pa.ChunkedArray):
+        column = column.combine_chunks()
+    if pa.types.is_struct(kind):
+        for number, part in enumerate(column.flatten()):
+            yield from leaves(f"{name}.{kind.field(number).name}", part, rows)
+    elif pa.types.is_map(kind):
+        parents = pc.list_parent_indices(
+            column.cast(pa.list_(pa.struct([("key", kind.key_type), ("value", kind.item_type)])))
+        )
+        inner = rows[parents.to_numpy(zero_copy_only=False)]
+        yield from leaves(f"{name}.key", column.keys, inner)
+        yield from leaves(f"{name}.value", column.items, inner)
+    elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        inner = rows[pc.list_parent_indices(column).to_numpy(zero_copy_only=False)]
+        yield from leaves(f"{name}.element", pc.list_flatten(column), inner)
+    else:
+        yield name, column, rows
+
+
+def _joined(split: Column, count: int) -> Callable[[Column], Column]:
+    from pyspark.sql import functions as F
+
+    return lambda start: F.array_join(F.slice(split, start, count), " ")
+
+
+def words(text: Column, counts: Iterable[int]) -> Column:
+    """Return an array of a text and of its words, as many in a row as each of `counts`, as `Sought` compares."""
+    from pyspark.sql import functions as F
+
+    lowered = F.lower(F.trim(text))
+    split = F.transform(F.split(lowered, _BETWEEN_WORDS), lambda word: F.btrim(word, F.lit(_AROUND_WORDS)))
+    split = F.filter(split, lambda word: word != "")
+    arrays = [F.array(lowered)]
+    for count in counts:
+        starts = F.sequence(F.lit(1), F.greatest(F.size(split) - count + 1, F.lit(1)))
+        arrays.append(F.transform(starts, _joined(split, count)))
+    return F.array_distinct(F.concat(*arrays))
