@@ -9,7 +9,10 @@ NAMES = {  # of a pattern, and what a sentence calls it
     "iban": "an account number (IBAN) with its check digits",
 }
 _MAIL = r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(\.[A-Za-z0-9-]+)*\.[A-Za-z]{2,}"
-_PHONE = r"(?<![0-9A-Za-z])(\+|00)[1-9][0-9]{0,3}[ ()/.-]{0,2}[0-9][0-9 ()/.-]{4,14}[0-9](?![0-9A-Za-z])"
+# with its country; 0044 behind other digits is a group of an account
+_PHONE = (
+    r"(?<![0-9A-Za-z])(?:\+|(?<![0-9] )00)[1-9][0-9]{0,3}[ ()/.-]{0,2}[0-9][0-9 ()/.-]{4,14}[0-9](?![0-9A-Za-z])"
+)
 # of 13 to 19 digits from 2 to 6 on; those of an IBAN behind its first group have a check digit by chance
 _CARD = r"(?<![0-9A-Za-z.])(?<![A-Z]{2}[0-9]{2} )[2-6](?:[ -]?[0-9]){12,18}(?![0-9A-Za-z])"
 _IBAN = r"(?<![0-9A-Za-z])[A-Z]{2}[0-9]{2}(?: ?[0-9A-Z]){11,30}(?![0-9A-Za-z])"
