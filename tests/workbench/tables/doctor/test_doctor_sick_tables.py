@@ -54,7 +54,7 @@ def test_a_cure_that_nobody_agreed_to_is_refused(spark, namespace):
     assert found == diagnose(spark, made.name)  # looking changes nothing
     with pytest.raises(ValueError, match="unsorted_files was not found in .*; found were: small_files"):
         doctor.cure(spark, found, agreed=["unsorted_files"])
-    with pytest.raises(ValueError, match="small_files needs no agreement"):
+    with pytest.raises(ValueError, match="small_files cannot be agreed to: it needs no agreement"):
         doctor.cure(spark, found, agreed=["small_files"])
     with pytest.raises(ValueError, match=r"say agreed=\['small_files'\]"):
         doctor.cure(spark, found, agreed="small_files")
