@@ -112,8 +112,8 @@ def test_the_keys_are_references_to_variables(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"stand_in": "s3", "catalog": {"type": "rest", "uri": "http://x"}}, "holds an embedded catalog"),
-        ({"stand_in": "s3", "catalog": {"type": "embedded", "folder": "lake"}}, "holds an embedded catalog"),
+        ({"stand_in": "s3", "catalog": {"type": "rest", "uri": "http://x"}}, "keeps an embedded catalog"),
+        ({"stand_in": "s3", "catalog": {"type": "embedded", "folder": "lake"}}, "keeps an embedded catalog"),
         ({"stand_in": "rest"}, "the stand-in rest is a catalog of type rest"),
         ({"stand_in": "rest", "catalog": {"type": "rest", "uri": "http://x"}}, "with its own uri and warehouse"),
         ({"folder": "mine"}, "folder is only for the stand-ins s3 and rest"),

@@ -688,7 +688,7 @@ def foreign_files(folder):
     return {
         "orders.db": "a database with orders", "wal.db": "a database with late, orders", "other.db": "with requests",
         "more.db": "with requests, requests_old", "keyless.db": "with requests", "trigger.db": "with requests, t",
-        "log.db": "a database with late, orders", "text.db": "file is not a database", "short.db": "file is not a database", "link.db": "another name of a file",
+        "log.db": "a database with late, orders", "text.db": "file is not a database", "short.db": "file is not a database", "link.db": "but a link: a second",
         "nowhere.db": "but a link: a second", "hard.db": "but a link: a second", "pipe.db": "or a device",
     }  # fmt: skip
 
