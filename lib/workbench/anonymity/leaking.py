@@ -82,10 +82,10 @@ def _by_kind(values: Any) -> Values:
         if wrong := next((kind for kind, given in values.items() if isinstance(given, str | bytes)), None):
             raise ArgumentError(f"values of {wrong} must be a list, found one text")
         return values
-    if not hasattr(values, "toArrow"):
+    if not hasattr(values, "toPandas"):
         raise ArgumentError(f"values must be lists by kind or a DataFrame, found {type(values).__name__}")
-    frame = values.distinct().toArrow()
-    return {name: frame.column(name).to_pylist() for name in frame.column_names}
+    rows = values.distinct().collect()
+    return {name: [row[number] for row in rows] for number, name in enumerate(values.columns)}
 
 
 class _Found:
@@ -238,7 +238,7 @@ class _Audit:
         read = self.spark.sql(
             f"SELECT _pos FROM {name} VERSION AS OF {snapshot_id} WHERE _file = :file", args={"file": file}
         )
-        return read.toArrow().column("_pos").to_numpy(zero_copy_only=False)
+        return read.toPandas()["_pos"].to_numpy()
 
     def _metadata(self) -> None:
         """Look through the metadata files, the present one and those before."""

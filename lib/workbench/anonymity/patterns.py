@@ -1,5 +1,6 @@
 """Find what identifies people by its form: mail addresses, phone numbers, cards and accounts with check digits."""
 
+from workbench._base import releases
 from workbench._base.typing import Column
 
 NAMES = {  # of a pattern, and what a sentence calls it
@@ -42,7 +43,7 @@ def _mod_97(account: Column) -> Column:
 
     def add(rest: Column, digit: Column) -> Column:
         letter = digit.rlike("[A-Z]")
-        number = F.when(letter, F.ascii(digit) - 55).otherwise(digit.try_cast("int"))
+        number = F.when(letter, F.ascii(digit) - 55).otherwise(releases.try_cast(digit, "int"))
         return F.when(digit == "", rest).otherwise((rest * F.when(letter, 100).otherwise(10) + number) % 97)
 
     return F.aggregate(digits, F.lit(0), add)
