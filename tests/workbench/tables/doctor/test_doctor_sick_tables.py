@@ -56,7 +56,7 @@ def test_a_cure_that_nobody_agreed_to_is_refused(spark, namespace):
         doctor.cure(spark, found, agreed=["unsorted_files"])
     with pytest.raises(ValueError, match="small_files cannot be agreed to: it needs no agreement"):
         doctor.cure(spark, found, agreed=["small_files"])
-    with pytest.raises(ValueError, match=r"say agreed=\['small_files'\]"):
+    with pytest.raises(ValueError, match=r"write agreed=\['small_files'\]"):
         doctor.cure(spark, found, agreed="small_files")
     sick.dripped(spark, namespace, rows=100, drips=5)
     with pytest.raises(ValueError, match="look anew"):
