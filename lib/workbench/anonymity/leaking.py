@@ -238,7 +238,8 @@ class _Audit:
         read = self.spark.sql(
             f"SELECT _pos FROM {name} VERSION AS OF {snapshot_id} WHERE _file = :file", args={"file": file}
         )
-        return read.toPandas()["_pos"].to_numpy()
+        positions: Any = read.toPandas()
+        return positions["_pos"].to_numpy()
 
     def _metadata(self) -> None:
         """Look through the metadata files, the present one and those before."""
