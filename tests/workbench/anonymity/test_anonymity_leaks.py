@@ -53,6 +53,13 @@ def test_a_table_without_leaks_is_clean(spark, table):
     assert found.clean and found.leaks == () and found.files > 0 and found.snapshots == 1
 
 
+def test_values_of_a_frame_are_those_of_its_columns(spark, table):
+    made(spark, table, [MAILS[3], *TOKENS[1:]])
+    people = spark.createDataFrame([(mail, 9_000_000 + n) for n, mail in enumerate(MAILS)], "mail STRING, id INT")
+    found = anonymity.leaks(spark, table, values=people)
+    assert found.values == 2 * PEOPLE and {leak.kind for leak in found.leaks} == {"mail"}
+
+
 def test_rows_bounds_and_a_free_text(spark, table):
     made(spark, table, [MAILS[3].upper(), *TOKENS[1:]])
     spark.sql(f"UPDATE {table} SET note = 'call <{MAILS[5]}>, please' WHERE n = 7")
