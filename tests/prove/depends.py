@@ -1,8 +1,8 @@
 """What the verdict of a part follows from: the files that its tests and programs reach, found from the code itself.
 
 Followed are imports, those inside functions and inside texts that are code (`python -c`), and full names of modules
-in texts (`-m workbench_ops.run.child`, a setting of Spark's). A module of the command counts with the imports at its top
-alone, unless a test names the subcommand: `workbench run` loads `workbench_ops.cli.export` and calls nothing of it.
+in texts (`-m workbench_ops.run.child`, a setting of Spark's). Of the command count the subcommands that a test names:
+`workbench run` does not load `workbench_ops.cli.commands.export`.
 
 Of the lock file and the table of jars counts what the part can load (pins.py).
 
@@ -27,6 +27,7 @@ LOCK, JARS = "locks/project.lock", "lib/workbench/_base/jars.toml"  # of every p
 PROJECT = "pyproject.toml"  # says which packages the project needs everywhere
 OF_TESTS = ("tests/conftest.py",)
 DOTTED = re.compile(r"\b(?:workbench(?:_\w+)?|bench|soak)(?:\.[A-Za-z_]\w*)+")
+MARKED = "tests/typed/"  # comments there say what checkers of types must find
 COMMAND = {("conftest", "workbench"), ("conftest", "COMMAND")}  # by which a test calls the command
 OLD_NAMES = (
     "lib/workbench/_base/moved.py"  # its texts are names of modules that whoever imports them names himself
@@ -55,7 +56,7 @@ def files(house: "House", *, tests=(), programs=(), notebooks=(), environments=(
         start.append(_required(_existing(root / "notebooks" / f"{name}.ipynb"), f"notebook {name}"))
         start += [
             house.module(module, root)
-            for module in ("workbench_ops.cli.run", "workbench_ops.run.child", "workbench_ops.run.runner")
+            for module in ("workbench_ops.cli.commands.run", "workbench_ops.run.child", "workbench_ops.run.runner")
         ]
     for name in environments:
         start.append(_required(_existing(root / "params/environments" / f"{name}.yml"), f"environment {name}"))
@@ -131,7 +132,8 @@ class House:
         if name in (LOCK, JARS):
             return _short(self._pins(of_part) if name == LOCK else self._jars(of_part))
         if name not in self.checksums:
-            self.checksums[name] = _checksum((self.root / name).read_bytes(), Path(name).suffix)
+            suffix = "" if name.startswith(MARKED) else Path(name).suffix
+            self.checksums[name] = _checksum((self.root / name).read_bytes(), suffix)
         return self.checksums[name]
 
     def _pins(self, names):
@@ -184,7 +186,7 @@ class House:
         if path.suffix != ".py" or path == self.root / OLD_NAMES:
             return []
         code = self.outline(path)
-        following = self._modules(code.top if self._shallow(path) else code.deep, path.parent)
+        following = self._modules(code.deep, path.parent)
         in_tests = path.is_relative_to(self.root / "tests")
         if in_tests:
             following += self._named(code.texts)
@@ -193,9 +195,6 @@ class House:
             following += self._subcommands(code.texts)
         return following
 
-    def _shallow(self, path):
-        return path.parent == self.root / CLI and path.name != "__init__.py"
-
     def _named(self, texts):
         """Return the notebooks and environments whose names stand in texts."""
         words = {word for text in texts for word in re.findall(r"\d\d_[a-z0-9_]+", text)}
@@ -203,12 +202,12 @@ class House:
         return found + [path for name, path in self.environments.items() if name in texts]
 
     def _subcommands(self, texts):
-        """Return what the subcommands import that texts name, inside their functions too."""
-        following = []
-        for path in (self.root / CLI).glob("*.py"):
-            if path.stem in texts:
-                following += self._modules(self.outline(path).deep, path.parent)
-        return following
+        """Return the subcommands that texts name: `run`, `schedule check`, `workbench ingest …`."""
+        return [
+            path
+            for path in (self.root / CLI / "commands").glob("*.py")
+            if any(re.match(rf"(.*\bworkbench )?{path.stem}( |$)", text, re.DOTALL) for text in texts)
+        ]
 
     def _modules(self, imported, folder):
         """Return the files of what code in a folder imports: (module, name in it or None)."""

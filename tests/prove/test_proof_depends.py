@@ -133,6 +133,28 @@ def test_what_is_read_by_people_alone_makes_nothing_out_of_date(changed, name, o
     assert changed(name, old, new) == set()
 
 
+def test_a_subcommand_is_of_the_parts_that_call_it(changed):
+    ingest = changed("lib/workbench_ops/cli/commands/ingest.py", "import json\n", "import json as json\n")
+    assert "streams" in ingest
+    assert not ingest & {"wap", "policies", "schedules", "values-01_first_table"}
+
+
+def test_a_new_subcommand_is_of_no_part_that_there_was(copy):
+    root, before = copy
+    new = root / "lib/workbench_ops/cli/commands/transmute.py"
+    new.write_text("import json\n", encoding="utf-8")
+    try:
+        assert {part for part, now in digests(root).items() if now != before[part]} == {
+            "types"
+        }  # it reads the library
+    finally:
+        new.unlink()
+
+
+def test_a_mark_of_what_checkers_of_types_must_find_counts(changed):
+    assert "types" in changed("tests/typed/user_wap.py", "# wrong: arg-type", "# wrong: arg")
+
+
 def test_a_fault_is_its_notebooks_own(changed):
     assert changed("tests/faults/10_ingest_stream.yml", "new:", "new: \n#") == {"faults-10_ingest_stream"}
 

@@ -163,3 +163,28 @@ def test_what_was_foreseen_is_a_sentence_and_a_defect_shows_itself(monkeypatch, 
     assert ended.value.code == code
     assert [text in said for text in shown] == [True] * len(shown)
     assert ("Traceback" in said) == ("Traceback" in shown)
+
+
+def test_work_goes_on_where_nobody_reads_what_is_said(project):
+    """The reader of standard error ends at once; the run is recorded as it would be with one."""
+    write_notebook(project / "notebooks" / "01_x.ipynb", "x = N", parameters="N: int = 1  # how many")
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run(
+        [COMMAND, "run", "01_x"], cwd=project, stdout=subprocess.PIPE, stderr=writing, check=False
+    )
+    os.close(writing)
+    assert done.returncode == 0
+    listed = subprocess.Popen(
+        [COMMAND, "params", "01_x"], cwd=project, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    listed.stdout.close()
+    assert (listed.stderr.read(), listed.wait()) == (b"", 1)
+
+
+def test_an_empty_name_does_not_mean_all_notebooks(command, project):
+    said = command("run", "", cwd=project)
+    assert said.returncode == 2
+    assert said.stderr == (
+        "workbench: the name of the notebook is empty; give one, or leave it out to run all notebooks\n"
+    )

@@ -1,6 +1,5 @@
-"""What the command prints: rows in columns, paths as people type them, and its own sentences."""
+"""What the command prints: rows in columns, and paths as people type them."""
 
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -16,8 +15,3 @@ def from_here(path: Path | str) -> str:
     """Return a path as people type it: from the working folder where it is in there."""
     path, here = Path(path), Path.cwd()
     return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
-
-
-def say(sentence: str) -> None:
-    """Print a sentence of the command's own on standard error."""
-    print(f"workbench: {sentence}", file=sys.stderr, flush=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workbench_ops.cli.printing import from_here
+from workbench_ops.saying import on_stderr
 
 if TYPE_CHECKING:
     from rich.console import Group
@@ -141,9 +142,9 @@ def _about(seconds: float) -> str:
 def _plain(several: Several | None, name: str, event: str, facts: Mapping[str, Any]) -> None:
     """Print a line when a run of several starts, and the verdict when a run has ended."""
     if event == "start" and several:
-        print(f"{name}  started", file=sys.stderr, flush=True)
+        on_stderr(f"{name}  started")
     elif text := _readable(name, event, facts):
-        print(text, file=sys.stderr, flush=True)
+        on_stderr(text)
 
 
 def _readable(name: str, event: str, facts: Mapping[str, Any]) -> str:

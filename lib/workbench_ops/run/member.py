@@ -15,6 +15,7 @@ from typing import Any
 
 from workbench_ops.run import processes, watch
 from workbench_ops.run import record as records
+from workbench_ops.saying import say
 
 NOT_STARTED = 143  # exit code where the run was stopped before anything could be recorded
 
@@ -57,7 +58,7 @@ def _run(job: dict[str, Any], tell: Callable[..., None]) -> int:
     try:
         runner.run(preparing.Job(**job, tell=tell))
     except (ValueError, OSError) as error:
-        print(f"workbench: {error}", file=sys.stderr, flush=True)
+        say(str(error))
         return 2 if isinstance(error, ValueError) else 1
     return 0
 

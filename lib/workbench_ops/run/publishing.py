@@ -2,7 +2,6 @@
 
 import shlex
 import subprocess
-import sys
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
@@ -18,6 +17,7 @@ from workbench_ops.run import kernel, ledger, processes
 from workbench_ops.run import record as records
 from workbench_ops.run.record import Record
 from workbench_ops.run.watch import Outcome
+from workbench_ops.saying import say
 
 INDEX_SECONDS = 60  # to wait for other runners, of which each needs less than one
 NOTIFY_SECONDS = 120  # the rest of a chain, and what waits for our exit code, are held up for as long
@@ -130,7 +130,7 @@ def write_ledger() -> None:
     try:
         ledger.sync()
     except Exception as error:  # whatever the lake has: the files are the truth, and the next start adds the row
-        print(f"workbench: the ledger could not be written, the next run adds it: {error}", file=sys.stderr)
+        say(f"the ledger could not be written, the next run adds it: {error}")
 
 
 def write_index() -> None:
@@ -144,7 +144,7 @@ def write_index() -> None:
         with locks.held(folder / ".index.lock", "another runner does not release it", seconds=INDEX_SECONDS):
             report.write_index(folder, records.every())
     except ValueError as busy:
-        print(f"workbench: the index could not be written, the next run does: {busy}", file=sys.stderr)
+        say(f"the index could not be written, the next run does: {busy}")
 
 
 def notify(command: str, record: Record | None = None, *, name: str = "--on-failure") -> None:
@@ -159,12 +159,12 @@ def notify(command: str, record: Record | None = None, *, name: str = "--on-fail
     try:
         code = children.within([*shlex.split(command), *path], NOTIFY_SECONDS)
     except (OSError, ValueError) as error:
-        print(f"workbench: {name} could not be called: {error}", file=sys.stderr)
+        say(f"{name} could not be called: {error}")
     except subprocess.TimeoutExpired:
-        print(f"workbench: {name} {command} was ended after {NOTIFY_SECONDS:g} seconds", file=sys.stderr)
+        say(f"{name} {command} was ended after {NOTIFY_SECONDS:g} seconds")
     else:
         if code:
-            print(f"workbench: {name} {command} ended with {code}", file=sys.stderr)
+            say(f"{name} {command} ended with {code}")
 
 
 def _still_running(record: Record) -> bool:

@@ -104,7 +104,7 @@ def test_an_interrupt_ends_it_behind_its_batch(spark, stream, table, sent, child
 
 def test_a_second_interrupt_ends_it_at_once():
     code = (
-        "import time\nfrom workbench_ops.cli.ingest import asked_to_stop\nstop = asked_to_stop()\n"
+        "import time\nfrom workbench_ops.cli.commands.ingest import asked_to_stop\nstop = asked_to_stop()\n"
         "print(stop(), flush=True)\nwhile not stop():\n    time.sleep(0.01)\nprint('asked', flush=True)\ntime.sleep(600)"
     )
     pipes = dict.fromkeys(("stdout", "stderr"), subprocess.PIPE)

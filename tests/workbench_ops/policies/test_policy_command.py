@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from workbench._base import settings
 from workbench_ops import cli, policies
-from workbench_ops.cli.policies import _written
+from workbench_ops.cli.commands.policies import _written
 from workbench_ops.run import runner
 
 CALLS = """
@@ -68,7 +68,7 @@ def test_one_run_is_enough_to_see_that_there_is_no_policy(project, monkeypatch, 
     write_notebook(project / "notebooks" / "01_mine.ipynb", "x = 1")
     ran, ended = [], SimpleNamespace(status=status, exit_code=1)
     monkeypatch.setattr(runner, "run", lambda job: ran.append(job) or ended)
-    monkeypatch.setattr(sys.modules["workbench_ops.cli.policies"], "_candidates", lambda record: set())
+    monkeypatch.setattr(sys.modules["workbench_ops.cli.commands.policies"], "_candidates", lambda record: set())
     monkeypatch.chdir(project)
     said = CliRunner().invoke(cli.app, ["policies", "01_mine", "--output", "p.json"])
     assert (said.exit_code, len(ran), (project / "p.json").exists()) == (1, 1, False)

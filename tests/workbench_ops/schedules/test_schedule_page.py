@@ -7,7 +7,7 @@ import struct
 from conftest import ROOT
 
 from workbench_ops import schedules
-from workbench_ops.cli.schedule import _validated
+from workbench_ops.cli.commands.schedule import _validated
 
 TEXT = (ROOT / "docs" / "schedules.md").read_text(encoding="utf-8")
 PAGE = " ".join(TEXT.split())

@@ -13,7 +13,7 @@ from workbench.tables import maintenance
 from workbench.tables.maintenance import Done, Hindrance, Obstacle, Reason, Remark, wording
 from workbench_ops.cli import app
 
-COMMAND = importlib.import_module("workbench_ops.cli.maintain")  # the package has the function by that name
+COMMAND = importlib.import_module("workbench_ops.cli.commands.maintain")
 
 
 def call(*arguments):

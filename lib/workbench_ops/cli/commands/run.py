@@ -43,6 +43,8 @@ def run(
     """
     from workbench_ops.run.preparing import Job, kernel_of
 
+    if notebook == "":
+        raise ArgumentError("the name of the notebook is empty; give one, or leave it out to run all notebooks")
     if notebook is None and (params or overrides):
         raise ArgumentError("--params and --set belong to one notebook; name it")
     if notebook is not None and jobs is not None:

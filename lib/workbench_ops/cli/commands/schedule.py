@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from workbench._base.errors import ArgumentError
-from workbench_ops.cli.printing import columns, say
+from workbench_ops.cli.printing import columns
+from workbench_ops.saying import say
 
 if TYPE_CHECKING:
     from workbench_ops.run.preparing import Job, Prepared

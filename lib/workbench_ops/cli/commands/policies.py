@@ -9,7 +9,7 @@ import typer
 
 from workbench._base.errors import ArgumentError
 from workbench_ops.cli import options
-from workbench_ops.cli.printing import say
+from workbench_ops.saying import say
 
 if TYPE_CHECKING:
     from workbench._base.settings import Environment

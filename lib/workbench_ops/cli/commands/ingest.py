@@ -7,7 +7,6 @@ An interrupt (SIGINT, SIGTERM, SIGHUP) ends it after the batch that is under way
 import json
 import os
 import signal
-import sys
 from collections.abc import Callable
 from dataclasses import asdict
 from types import FrameType
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from workbench._base.errors import ArgumentError
+from workbench_ops.saying import on_stderr, say
 
 if TYPE_CHECKING:
     from workbench.streams import Source, Topic
@@ -87,10 +87,10 @@ def ingest(
             lineage=tuple(filter(None, lineage.split(","))),
             until_caught_up=not forever,
             stop=asked_to_stop(),
-            on_batch=lambda batch: print(streams.line(batch), file=sys.stderr, flush=True),
+            on_batch=lambda batch: on_stderr(streams.line(batch)),
         )
     except RuntimeError as error:
-        print(f"workbench: {error}", file=sys.stderr)
+        say(str(error))
         raise typer.Exit(1) from None
     except ValueError:  # the command prints it
         raise
@@ -98,7 +98,7 @@ def ingest(
         if not commits.causes(error) and not isinstance(error, (Py4JError, ConnectionError)):
             raise
         reason = commits.errors.first_line(error)
-        print(f"workbench: Spark or the catalog failed: {reason}\nNothing is lost: run it again", file=sys.stderr)
+        say(f"Spark or the catalog failed: {reason}\nNothing is lost: run it again")
         raise typer.Exit(1) from None
     print(json.dumps(asdict(figures)))
 
@@ -142,7 +142,7 @@ def asked_to_stop() -> Callable[[], bool]:
         if asked:
             os._exit(128 + number)  # the JVM ends with its input
         asked.append(number)
-        print("workbench: ends after this batch; once more ends it now", file=sys.stderr, flush=True)
+        say("ends after this batch; once more ends it now")
 
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, ask)

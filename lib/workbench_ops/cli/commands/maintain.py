@@ -10,7 +10,7 @@ import typer
 
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import SparkSession
-from workbench_ops.cli.doctor import doubt_of
+from workbench_ops.cli.commands.doctor import doubt_of
 
 if TYPE_CHECKING:
     from workbench.tables.maintenance import Action, Done, Planned, Policy, Remark
