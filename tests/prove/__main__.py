@@ -9,7 +9,10 @@ import sys
 from pathlib import Path
 
 from prove import depends, parts, rows, running
+from workbench._base import locks
+from workbench._base.errors import ArgumentError
 from workbench_ops.cli.printing import columns
+from workbench_ops.saying import silence
 
 NICENESS = 10  # beside a person's work
 
@@ -30,8 +33,9 @@ def main(arguments: list[str] | None = None, root: Path = parts.ROOT) -> int:
         print(counted(states))
         return 0
     named = parts.named(table, given.parts)
-    wanted = [state for state in states if state.part.name in named] or due(states, changed=given.changed)
-    tell(wanted if named else states)
+    chosen = [state for state in states if not named or state.part.name in named]
+    wanted = chosen if named and not given.changed else due(chosen, changed=given.changed)
+    tell(chosen)
     return 0 if given.list else prove(wanted, root)
 
 
@@ -68,22 +72,42 @@ def prove(wanted: list[rows.State], root: Path = parts.ROOT) -> int:
     os.nice(NICENESS)
     failed = 0
     for number, state in enumerate(wanted, 1):
-        name = state.part.name
-        log = root / ".workbench" / "proof" / f"{name}.log"
-        last = f"{state.row['seconds']} s last time, " if state.row else ""
-        print(f"{number} of {len(wanted)}  {name}: {state.part.what} ({last}{log.relative_to(root)})", flush=True)
-        row = running.run(state, log, root)
-        now, contents = rows.current(state.part, depends.House(root))
-        if now != state.digest:
-            print(f"  not kept: its files changed while it ran: {rows.why(state.contents, contents)}", flush=True)
+        name, row = state.part.name, state.row
+        last = f"{row['seconds']} s last time, " if row else ""
+        print(f"{number} of {len(wanted)}  {name}: {state.part.what} ({last}{_log(name).as_posix()})", flush=True)
+        busy = f"another process proves {name}"
+        try:
+            with locks.held(root / _log(name).with_suffix(".lock"), busy):
+                failed += not _proved(state, root)
+        except ArgumentError as error:
+            if str(error) != busy:
+                raise
+            print(f"  left: {busy}", flush=True)
             failed += 1
-            continue
-        rows.keep(row, root)
-        failed += row["verdict"] != "passed"
-        where = "" if row["verdict"] == "passed" else f"  see {log.relative_to(root)}"
-        tests = f"{row['passed']} passed, {row['failed']} failed, {row['skipped']} skipped"
-        print(f"  {row['verdict']}: {tests}, {row['seconds']} s{where}", flush=True)
     return int(bool(failed))
+
+
+def _proved(before: rows.State, root):
+    """Run a part, as its files are when it begins, and keep its row; returns whether it passed."""
+    part, log = before.part, _log(before.part.name)
+    [state] = rows.states([part], depends.House(root), rows.read(root))
+    if state.state == rows.HOLDS and state.row != before.row:
+        print("  passed in another process meanwhile", flush=True)
+        return True
+    row = running.run(state, root / log, root)
+    now, contents = rows.current(part, depends.House(root))
+    if now != state.digest:
+        print(f"  not kept: its files changed while it ran: {rows.why(state.contents, contents)}", flush=True)
+        return False
+    rows.keep(row, root)
+    passed = row["verdict"] == "passed"
+    tests = f"{row['passed']} passed, {row['failed']} failed, {row['skipped']} skipped"
+    print(f"  {row['verdict']}: {tests}, {row['seconds']} s{'' if passed else f'  see {log}'}", flush=True)
+    return passed
+
+
+def _log(name):
+    return Path(".workbench", "proof", f"{name}.log")
 
 
 def command(root: Path = parts.ROOT) -> int:
@@ -94,9 +118,7 @@ def command(root: Path = parts.ROOT) -> int:
         print(f"prove: {error}", file=sys.stderr)
         return 2
     except BrokenPipeError:  # its reader, such as `head`, has ended
-        os.dup2(
-            os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno()
-        )  # Python would say at its end that it cannot flush
+        silence(sys.stdout)
         return 1
     except KeyboardInterrupt:
         print("prove: interrupted; begun again, it goes on with the parts that are left", file=sys.stderr)

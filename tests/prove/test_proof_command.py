@@ -11,6 +11,7 @@ from waiting import until
 
 from prove import __main__ as command
 from prove import depends, parts, rows, running
+from workbench._base import locks
 from workbench._base.errors import ArgumentError
 
 TABLE = """
@@ -156,6 +157,32 @@ def test_what_changed_while_it_ran_is_not_kept(project, capsys):
     assert command.main(["first"], project) == 1
     assert rows.read(project) == {}
     assert "not kept: its files changed while it ran: tests/conftest.py changed" in capsys.readouterr().out
+
+
+def test_a_part_is_proved_by_one_process_at_a_time(project, capsys):
+    with locks.held(project / ".workbench/proof/first.lock", "this test holds it"):
+        assert command.main(["first"], project) == 1
+    assert "left: another process proves first" in capsys.readouterr().out
+    assert not (project / "ran").exists()
+    waiting = states(project)["first"]
+    assert command.main(["first"], project) == 0
+    assert command.prove([waiting], project) == 0  # another process passed it after this one had looked
+    assert "passed in another process meanwhile" in capsys.readouterr().out
+    assert (project / "ran").read_text() == "first\n"
+
+
+def test_a_part_is_proved_as_its_files_are_when_it_begins(project):
+    before = states(project)["first"]
+    (project / "tests/test_first.py").write_text(FILES["tests/test_first.py"] + "x = 1\n")
+    assert command.prove([before], project) == 0
+    assert known(project)["first"] == rows.HOLDS
+
+
+def test_of_named_parts_those_that_changed(project):
+    assert command.main(["first", "third"], project) == 0
+    (project / "tests/test_first.py").write_text(FILES["tests/test_first.py"] + "x = 1\n")
+    assert command.main(["first", "third", "--changed"], project) == 0
+    assert (project / "ran").read_text() == "first\nfirst\n"
 
 
 @pytest.mark.parametrize("tests", ["x = 1\n", "import pytest\n@pytest.mark.skip\ndef test_it(): pass\n"])
