@@ -24,7 +24,7 @@ FLOORS = (
     {"verdicts"},
     {"show", "plots", "checks", "results", "costs"},
     {"session", "data", "tables", "engines"},
-    {"wap", "quality", "history", "streams", "archive", "light", "anonymity"},
+    {"wap", "quality", "history", "streams", "archive", "light", "anonymity", "formats"},
 )
 ALLOWED_ASIDE = {("checks", "results"), ("checks", "show"), ("plots", "show")}
 PUBLIC = ("notebooks", "docs", "README.md")

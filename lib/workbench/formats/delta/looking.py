@@ -1,0 +1,129 @@
+"""What a Delta table has that Iceberg has not, and what its files say of it."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from workbench.formats import footers
+from workbench.formats.delta import log, partitions, schemas
+from workbench.formats.delta.log import State
+from workbench.formats.delta.schemas import Schema
+from workbench.formats.footers import Footer
+from workbench.formats.results import Look
+from workbench.formats.storage import Folder
+
+# features that change how a table is read; of the others a reader need not know
+_READ = {
+    "columnMapping", "deletionVectors", "timestampNtz", "typeWidening", "typeWidening-preview", "v2Checkpoint",
+    "vacuumProtocolCheck",
+}  # fmt: skip
+_READER_VERSION = 3
+_LEFT_BEHIND = {
+    "generatedColumns": "generated columns: the values are there, new rows get none",
+    "identityColumns": "identity columns: the values are there, new rows get none",
+    "allowColumnDefaults": "defaults of columns",
+    "checkConstraints": "CHECK constraints",
+    "changeDataFeed": "the change data feed: Iceberg has create_changelog_view",
+    "appendOnly": "the rule that rows are only added",
+}
+_SETTINGS = {"changeDataFeed": "delta.enableChangeDataFeed", "appendOnly": "delta.appendOnly"}
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """All that a move has to know of a source.
+
+    Attributes:
+        state: of the version.
+        schema: in Iceberg's terms.
+        footers: {name of a file: its footer}.
+        obstacles: sentences; with one nothing is moved.
+        notes: sentences of what is different after it.
+    """
+
+    state: State
+    schema: Schema
+    footers: Mapping[str, Footer]
+    obstacles: tuple[str, ...]
+    notes: tuple[str, ...]
+
+
+def inspected(folder: Folder, version: int | None = None, but: frozenset[str] = frozenset()) -> Inspection:
+    """Read log and footers of a Delta table.
+
+    Args:
+        folder: of the table.
+        version: None for the newest.
+        but: names of files whose footers were read before.
+
+    Raises:
+        ValueError: it cannot be read.
+    """
+    state = log.read(folder, version)
+    schema = schemas.of(state)
+    sizes = {name: file.size for name, file in state.files.items() if name not in but}
+    found = footers.read(folder, sizes, schema.fields["fields"], schema.names)
+    obstacles = (*_protocol(state), *schema.obstacles, *_rows(state, found), *footers.problems(found))
+    return Inspection(state, schema, found, obstacles, tuple(_notes(state, schema, found)))
+
+
+def look(folder: Folder) -> Look:
+    """Describe a Delta table."""
+    inspection = inspected(folder)
+    state = inspection.state
+    deleted = sum(file.vector.rows for file in state.files.values() if file.vector)
+    return Look(
+        "delta",
+        folder.location,
+        state.version,
+        state.features,
+        tuple(state.metadata["partitionColumns"]),
+        len(state.files),
+        sum(file.size for file in state.files.values()),
+        sum(footer.rows for footer in inspection.footers.values()) - deleted,
+        deleted,
+        inspection.obstacles,
+        inspection.notes,
+    )
+
+
+def _protocol(state: State) -> Iterator[str]:
+    """Yield what the protocol demands of a reader that this one does not know, and a source without files."""
+    version = state.protocol["minReaderVersion"]
+    if version > _READER_VERSION:
+        yield f"the source asks for reader version {version} of Delta's protocol; known is up to {_READER_VERSION}"
+    for feature in sorted(set(state.protocol.get("readerFeatures") or ()) - _READ):
+        yield (
+            f"the source has the table feature {feature}, which this move does not know: "
+            f"ALTER TABLE … DROP FEATURE '{feature}' at the source, where Delta can drop it"
+        )
+    if not state.files:
+        yield f"the source is empty at version {state.version}: CREATE TABLE makes an empty Iceberg table"
+
+
+def _rows(state: State, found: Mapping[str, Footer]) -> Iterator[str]:
+    for name, footer in found.items():
+        said, vector = state.files[name].rows, state.files[name].vector
+        if said is not None and said != footer.rows and not footer.problems:
+            yield f"the file {name} has {footer.rows} rows, the log says {said}: RESTORE the source to before that"
+        if vector and vector.rows > footer.rows and not footer.problems:
+            yield f"the deletion vector of {name} names {vector.rows} rows of {footer.rows}: the log is damaged"
+
+
+def _notes(state: State, schema: Schema, found: Mapping[str, Footer]) -> Iterator[str]:
+    """Yield what is different after a move."""
+    if any(file.vector for file in state.files.values()):
+        yield "rows are deleted by deletion vectors: the table gets Iceberg's format 3, which readers must know"
+    if any(footer.int96 for footer in found.values()):
+        yield "moments are stored as INT96: Spark and DuckDB read them, PyIceberg does not"
+    moments = {
+        schema.physical[field["name"]]
+        for field in schema.fields["fields"]
+        if field["type"] == "timestamptz" and field["name"] in state.metadata["partitionColumns"]
+    }
+    values = (file.partition.get(name) for file in state.files.values() for name in moments)
+    if any(map(partitions.without_zone, values)):
+        yield "values of timestamp partitions have no zone and are taken for UTC, the writer's may be another one"
+    for feature, words in _LEFT_BEHIND.items():
+        setting = _SETTINGS.get(feature)
+        if feature in state.features and (not setting or state.configuration.get(setting) == "true"):
+            yield f"the table does not get {words}"

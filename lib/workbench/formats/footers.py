@@ -1,0 +1,192 @@
+"""The Parquet files of a table, held against the schema under which Iceberg would read them.
+
+Iceberg finds a column in a file by its field id, or in a file without ids by its name, and answers NULL where it
+finds none. So a file whose columns have other ids, other capitals or a wider type would be read wrongly without a
+word. Each file's footer is read, and what would go wrong is a sentence.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+from workbench._base.errors import ArgumentError
+from workbench.formats.storage import Folder, readable
+
+Json = dict[str, Any]
+_THREADS = 16
+_ID = b"PARQUET:field_id"
+_SOME = 3  # sentences of one kind that are kept
+
+
+@dataclass(frozen=True)
+class Footer:
+    """What one file's footer says.
+
+    Attributes:
+        rows: physical rows.
+        int96: whether a moment in it is an INT96, Spark's old form.
+        problems: sentences without the file's name.
+    """
+
+    rows: int
+    int96: bool
+    problems: tuple[str, ...]
+
+
+def read(folder: Folder, sizes: Mapping[str, int], fields: list[Json], names: list[Json]) -> dict[str, Footer]:
+    """Return {name: Footer} of files, read by several threads.
+
+    Args:
+        folder: where they lie.
+        sizes: {name of a file: its bytes}.
+        fields: of the schema, as Iceberg's JSON has them.
+        names: of the name mapping.
+
+    Raises:
+        ValueError: files are gone, are not Parquet or cannot be read.
+    """
+    with ThreadPoolExecutor(_THREADS) as pool:
+        results = list(pool.map(lambda name: _read(folder, name, sizes[name], fields, names), sizes))
+    if gone := [name for name, footer in zip(sizes, results, strict=True) if footer is None]:
+        raise ArgumentError(
+            f"{len(gone)} of {len(sizes)} files of {folder.location} are gone, {gone[0]} first: VACUUM or "
+            "somebody else removed them. Restore them, or RESTORE the source to a version with all its files"
+        )
+    return {name: footer for name, footer in zip(sizes, results, strict=True) if footer is not None}
+
+
+def problems(found: Mapping[str, Footer]) -> tuple[str, ...]:
+    """Return the problems of files as sentences, of each kind once."""
+    kinds: dict[str, list[str]] = {}
+    for name, footer in found.items():
+        for problem in footer.problems:
+            kinds.setdefault(problem, []).append(name)
+    return tuple(
+        f"{problem}; so in {len(names)} file{'s' * (len(names) > 1)}, {', '.join(sorted(names)[:_SOME])}"
+        for problem, names in kinds.items()
+    )
+
+
+def _read(folder: Folder, name: str, size: int, fields: list[Json], names: list[Json]) -> Footer | None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with readable(folder.location), folder.files.open_input_file(folder.within(name)) as file:
+            if file.size() != size:
+                other = (
+                    f"a file has {file.size()} bytes where the log says {size}: RESTORE the source to before that"
+                )
+                return Footer(0, False, (other,))
+            parquet = pq.ParquetFile(file)
+            metadata, schema = parquet.metadata, parquet.schema_arrow
+    except FileNotFoundError:
+        return None
+    except pa.ArrowInvalid as error:
+        raise ArgumentError(f"{folder.location}/{name} is not a whole Parquet file: {error}") from error
+    columns = (metadata.schema.column(place) for place in range(metadata.num_columns))
+    int96 = any(column.physical_type == "INT96" for column in columns)
+    by_id = _has_ids(schema)
+    return Footer(metadata.num_rows, int96, tuple(dict.fromkeys(_struct(schema, fields, names, by_id, int96, ""))))
+
+
+def _has_ids(fields: Iterable[Any]) -> bool:
+    return any(_number(field) is not None or _has_ids(_children(field.type)) for field in fields)
+
+
+def _number(field: Any) -> int | None:
+    value = (field.metadata or {}).get(_ID)
+    return None if value is None else int(value)
+
+
+def _children(kind: Any) -> list[Any]:
+    """Return the fields within a type: of a struct its own, of a list one, of a map two."""
+    from pyarrow import types
+
+    if types.is_map(kind):
+        return [kind.key_field, kind.item_field]
+    if types.is_list(kind) or types.is_large_list(kind):
+        return [kind.value_field]
+    return [kind.field(place) for place in range(kind.num_fields)] if types.is_struct(kind) else []
+
+
+def _struct(
+    there: Iterable[Any], fields: list[Json], names: list[Json], by_id: bool, int96: bool, at: str
+) -> Iterator[str]:
+    """Yield what is wrong with the fields of a file, or of a struct in it."""
+    there = list(there)
+    ids = {_number(field): field for field in there}
+    spelled = {field.name: field for field in there}
+    lower = {field.name.lower(): field.name for field in there}
+    for field, name in zip(fields, names, strict=True):
+        path, physical = f"{at}{field['name']}", name["names"][0]
+        found = ids.get(field["id"]) if by_id else spelled.get(physical)
+        if found is None:
+            if physical in spelled:  # by id, and the field of that name has another or none
+                yield (
+                    f"the column {path} has the field id {_number(spelled[physical])} in a file, the log says "
+                    f"{field['id']}, so that Iceberg would read NULL: rewrite the files at the source"
+                )
+            elif not by_id and physical.lower() in lower:
+                yield (
+                    f"the column {path} is written {lower[physical.lower()]} in a file, and Iceberg would read "
+                    "NULL: rename it at the source"
+                )
+            continue
+        yield from _kind(found.type, field["type"], name.get("fields", []), by_id, int96, path)
+
+
+def _kind(there: Any, kind: Any, names: list[Json], by_id: bool, int96: bool, path: str) -> Iterator[str]:
+    """Yield what is wrong with a type of a file."""
+    from pyarrow import types
+
+    if isinstance(kind, str):
+        if not _fits(there, kind, int96):
+            yield (
+                f"the column {path} is {there} in a file, and Iceberg cannot read that as {kind}: rewrite the "
+                "files at the source"
+            )
+        return
+    nested = {"struct": types.is_struct, "map": types.is_map}.get(kind["type"], lambda kind: bool(_children(kind)))
+    if not nested(there):
+        yield f"the column {path} is {there} in a file, expected a {kind['type']}: rewrite the files at the source"
+    elif kind["type"] == "struct":
+        yield from _struct(_children(there), kind["fields"], names, by_id, int96, f"{path}.")
+    else:
+        inner = ["element"] if kind["type"] == "list" else ["key", "value"]
+        for child, part, name in zip(_children(there), inner, names, strict=True):
+            if by_id and _number(child) != kind[f"{part}-id"]:
+                yield (
+                    f"the {part} of the column {path} has the field id {_number(child)} in a file, expected "
+                    f"{kind[f'{part}-id']}, so that Iceberg would read NULL: rewrite the files at the source"
+                )
+            yield from _kind(child.type, kind[part], name.get("fields", []), by_id, int96, f"{path}.{part}")
+
+
+def _fits(there: Any, kind: str, int96: bool) -> bool:
+    """Say whether Iceberg reads a file's type as one of its own."""
+    from pyarrow import types
+
+    if types.is_dictionary(there):
+        there = there.value_type
+    if kind.startswith("decimal"):
+        precision, scale = (int(part) for part in kind[8:-1].split(","))
+        return bool(types.is_decimal(there) and there.scale == scale and there.precision <= precision)
+    if kind in ("timestamp", "timestamptz"):
+        if not types.is_timestamp(there):
+            return False
+        if there.unit == "ns":
+            return int96 and kind == "timestamptz"
+        return (there.tz is not None) == (kind == "timestamptz")
+    of = {
+        "int": types.is_signed_integer,
+        "long": types.is_signed_integer,
+        "float": types.is_float32,
+        "double": lambda kind: types.is_float32(kind) or types.is_float64(kind),
+        "boolean": types.is_boolean,
+        "date": types.is_date32,
+        "string": lambda kind: types.is_string(kind) or types.is_large_string(kind),
+        "binary": lambda kind: types.is_binary(kind) or types.is_large_binary(kind),
+    }[kind]
+    return bool(of(there)) and not (kind == "int" and there.bit_width > 32)

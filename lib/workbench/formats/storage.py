@@ -1,0 +1,121 @@
+"""The folder of a table: listed and read by PyArrow, on this machine or in S3, and never written."""
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from workbench._base.errors import ArgumentError
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A folder of files.
+
+    Attributes:
+        location: its URI without a slash at the end, as Iceberg names files in it; characters as they are.
+        files: PyArrow's file system.
+        path: the folder's path there.
+    """
+
+    location: str
+    files: Any
+    path: str
+
+    def read(self, relative: str) -> bytes:
+        """Return the bytes of a file, named from the folder on."""
+        with readable(self.location), self.files.open_input_file(self.within(relative)) as file:
+            return file.read()
+
+    def part(self, relative: str, offset: int, length: int) -> bytes:
+        """Return some bytes of a file, named from the folder on or by a URI."""
+        with readable(self.location), self.files.open_input_file(self.within(relative)) as file:
+            return file.read_at(length, offset)
+
+    def sizes(self, relative: str) -> dict[str, int]:
+        """Return {name: bytes} of the files in a folder below; empty where there is no such folder."""
+        from pyarrow import fs
+
+        with readable(self.location):
+            selector = fs.FileSelector(self.within(relative), allow_not_found=True)
+            entries = self.files.get_file_info(selector)
+        return {entry.base_name: entry.size for entry in entries if entry.type == fs.FileType.File}
+
+    def within(self, name: str) -> str:
+        """Return the file system's path of a file that is named from the folder on, or by a URI."""
+        return path_of(name) if _SCHEME.match(name) else f"{self.path}/{name}" if name else self.path
+
+    def location_of(self, name: str) -> str:
+        """Return the URI of a file that is named from the folder on, or by a URI."""
+        if not _SCHEME.match(name):
+            return f"{self.location}/{name}"
+        return name if not name.startswith("file:") else f"file://{path_of(name)}"
+
+
+def opened(path: str) -> Folder:
+    """Open a folder of tables' files.
+
+    Args:
+        path: of this machine, or a URI `file:…`, `s3://bucket/key` or `s3a://bucket/key`. S3 is read with the
+            variables that AWS's own tools read.
+
+    Raises:
+        ValueError: another scheme, no such folder, or no right to read it.
+    """
+    from pyarrow import fs
+
+    scheme = urlsplit(path).scheme if _SCHEME.match(path) else "file"
+    if scheme in ("s3", "s3a"):
+        options: dict[str, str] = {}
+        if endpoint := os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL"):
+            kind, _, host = endpoint.rpartition("://")
+            options = {"endpoint_override": host, "scheme": kind or "https"}
+        if region := os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"):
+            options["region"] = region
+        key = path_of(path).rstrip("/")
+        folder = Folder(f"s3://{key}", fs.S3FileSystem(**options), key)
+    elif scheme == "file":
+        local = str(Path(path_of(path)).expanduser().resolve())
+        folder = Folder(f"file://{local}", fs.LocalFileSystem(), local)
+    else:
+        raise ArgumentError(f"{path} has the scheme {scheme}; expected a path of this machine, file: or s3://")
+    with readable(path):
+        if folder.files.get_file_info(folder.path).type != fs.FileType.Directory:
+            raise ArgumentError(f"there is no folder {path}")
+    return folder
+
+
+def path_of(location: str) -> str:
+    """Return the path of a location without its scheme."""
+    if location.startswith("file:"):
+        return "/" + re.sub("^file:(//[^/]*(?=/))?/*", "", location)
+    return re.sub(r"^[A-Za-z][A-Za-z0-9+.-]+:/*", "", location)
+
+
+def decoded(name: str) -> str:
+    """Return a file's name as it lies in the folder, of one that a log has encoded as in a URI."""
+    return unquote(name)
+
+
+@contextmanager
+def readable(location: str) -> Iterator[None]:
+    """Say in a sentence that something cannot be read.
+
+    Raises:
+        ValueError: no right to read, or the storage does not answer.
+    """
+    try:
+        yield
+    except FileNotFoundError:
+        raise
+    except PermissionError as error:
+        raise ArgumentError(f"no right to read {location}: {error}. Give this process the right") from error
+    except OSError as error:
+        words = "the keys need s3:GetObject and s3:ListBucket" if location.startswith("s3") else "look at the disk"
+        raise ArgumentError(f"{location} cannot be read: {error}; {words}") from error
