@@ -3,10 +3,24 @@
 import tarfile
 from pathlib import Path
 
+import pytest
+
 GOLDEN = Path(__file__).parent / "golden"
 NAMES = sorted(path.name.removesuffix(".tar.xz") for path in GOLDEN.glob("*.tar.xz"))
 REFUSED = {"empty", "mapped_array", "widened_too_far"}
 MOVABLE = [name for name in NAMES if name not in REFUSED]
+
+
+@pytest.fixture
+def namespace(spark, request):
+    """A namespace of the test's own; its tables are dropped without PURGE, which gc.enabled false forbids."""
+    from conftest import own_namespace
+
+    name = "t_" + "".join(c if c.isalnum() else "_" for c in request.node.name.lower())[:90].rstrip("_")
+    with own_namespace(spark, name):
+        yield name
+        for row in spark.sql(f"SHOW TABLES IN {name}").collect():
+            spark.sql(f"DROP TABLE {name}.`{row.tableName}`")
 
 
 def unpacked(name, folder):

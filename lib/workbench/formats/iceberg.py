@@ -1,0 +1,233 @@
+"""Iceberg's side of a move: a new table under given field ids, data files that exist, deletion vectors in Puffin.
+
+Creating a table gives its fields new ids. Here the creation is a transaction whose metadata is replaced by one
+with the ids of the files, so that the catalog gets table and rows in one step: no table, or the right one.
+"""
+
+import json
+import uuid
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from workbench._base import releases
+from workbench._base.errors import ArgumentError, WorkbenchError
+from workbench._base.typing import Java, SparkSession, jvm
+from workbench.formats.delta import partitions, vectors
+from workbench.formats.delta.log import File, State
+from workbench.formats.delta.schemas import Schema
+from workbench.tables import commits
+
+SOURCE, VERSION, SCHEMA = "workbench.formats.source", "workbench.formats.version", "workbench.formats.schema"
+KIND = "workbench.formats.kind"
+FROM = "workbench.formats.taken-over-from"
+GC, NAMES, FORMAT = "gc.enabled", "schema.name-mapping.default", "format-version"
+_FIRST_PARTITION_ID = 1000
+_CATALOG = "org.apache.iceberg.spark.source.HasIcebergCatalog"
+
+
+class SourceMoved(WorkbenchError):
+    """The table is not what its source's last version made of it; nothing was done."""
+
+
+@dataclass(frozen=True)
+class Blob:
+    """A deletion vector in a Puffin file.
+
+    Attributes:
+        location: of the Puffin file.
+        file_bytes: of it.
+        offset: of the vector in it.
+        size: bytes of the vector.
+        rows: deleted rows.
+    """
+
+    location: str
+    file_bytes: int
+    offset: int
+    size: int
+    rows: int
+
+
+class Classes:
+    """Iceberg's classes, looked up once: each part of a name that Py4J is asked for is searched in all jars."""
+
+    def __init__(self, spark: SparkSession) -> None:
+        self.java = jvm(spark).java
+        iceberg = self.iceberg = jvm(spark).org.apache.iceberg
+        self.parser, self.mapper = iceberg.ContentFileParser, iceberg.util.JsonUtil.mapper()
+        self.footers, self.files, self.metadata = (
+            iceberg.parquet.ParquetUtil,
+            iceberg.DataFiles,
+            iceberg.TableMetadata,
+        )
+        self.puffin, self.blob = iceberg.puffin.Puffin, iceberg.puffin.Blob
+        self.none = iceberg.puffin.PuffinCompressionCodec.NONE
+        self.position = iceberg.MetadataColumns.ROW_POSITION.fieldId()
+        self.wrap = jvm(spark).java.nio.ByteBuffer.wrap
+        self.unpartitioned = iceberg.PartitionSpec.unpartitioned()
+
+
+def begun(spark: SparkSession, table: str, state: State, schema: Schema, properties: Mapping[str, str]) -> Java:
+    """Return a transaction that makes a table: its schema, its partitioning and no rows yet.
+
+    Raises:
+        ValueError: Iceberg cannot have the schema, or the table's folder would lie in the source's.
+    """
+    from py4j.java_gateway import is_instance_of
+
+    iceberg = jvm(spark).org.apache.iceberg
+    releases.activate(spark)  # a Python thread has a Java thread of its own, in which no session is active
+    identity = commits.identified(spark, table)
+    if not is_instance_of(spark.sparkContext._gateway, identity.catalog(), _CATALOG):
+        raise ArgumentError(f"{table} cannot be made: {identity.catalog().name()} is not a catalog of Iceberg's")
+    name = iceberg.spark.Spark3Util.identifierToTableIdentifier(identity.identifier())
+    catalog = identity.catalog().icebergCatalog()
+    try:
+        fields = iceberg.SchemaParser.fromJson(json.dumps(schema.fields))
+        spec = iceberg.PartitionSpecParser.fromJson(fields, json.dumps(_spec(state, schema)))
+        transaction = (
+            catalog.buildTable(name, iceberg.Schema([])).withProperties(dict(properties)).createTransaction()
+        )
+        operations = transaction.table().operations()
+        empty = operations.current()
+        builder = iceberg.TableMetadata.buildFrom(empty).setCurrentSchema(fields, schema.last_id)
+        ours = builder.setDefaultPartitionSpec(spec).build()
+    except Exception as error:
+        if commits.kind(error) in (commits.CONFLICT, commits.UNKNOWN, commits.CONNECTION):
+            raise
+        raise ArgumentError(f"{table} cannot be made: {commits.errors.first_line(error)}") from error
+    if f"{ours.location().rstrip('/')}/".startswith(f"{state.folder.location}/"):
+        raise ArgumentError(f"{table} would lie in {ours.location()}, within its source: name another namespace")
+    operations.commit(empty, ours)
+    return transaction
+
+
+def _spec(state: State, schema: Schema) -> dict[str, Any]:
+    ids = {field["name"]: field["id"] for field in schema.fields["fields"]}
+    fields = [
+        {"name": name, "transform": "identity", "source-id": ids[name], "field-id": _FIRST_PARTITION_ID + place}
+        for place, name in enumerate(state.metadata["partitionColumns"])
+    ]
+    return {"spec-id": 1 if fields else 0, "fields": fields}
+
+
+def partition(spec: Java, state: State, schema: Schema, file: File) -> dict[str, Any]:
+    """Return the partition of a file as Iceberg's JSON: {partition field id: value}."""
+    kinds = {field["name"]: field["type"] for field in schema.fields["fields"]}
+    return {
+        str(field.fieldId()): partitions.value(
+            kinds[field.name()], file.partition.get(schema.physical[field.name()])
+        )
+        for field in spec.fields()
+    }
+
+
+def data_files(
+    spark: SparkSession, loaded: Java, state: State, schema: Schema, files: Iterable[File]
+) -> dict[str, Java]:
+    """Return {name: Iceberg's handle of a data file that exists}, with the metrics of its footer.
+
+    Args:
+        spark: classic session.
+        loaded: the table, or that of a transaction.
+        state: of the source.
+        schema: of the source.
+        files: of the source.
+    """
+    classes, spec = Classes(spark), loaded.spec()
+    config = classes.iceberg.MetricsConfig.forTable(loaded)
+    mapping = classes.iceberg.mapping.NameMappingParser.fromJson(json.dumps(schema.names))
+    handles = {}
+    for file in files:
+        location = state.folder.location_of(file.name)
+        metrics = classes.footers.fileMetrics(loaded.io().newInputFile(location), config, mapping)
+        builder = classes.files.builder(classes.unpartitioned).withPath(location).withFormat("parquet")
+        plain = builder.withFileSizeInBytes(file.size).withMetrics(metrics).build()
+        described = json.loads(classes.parser.toJson(plain, classes.unpartitioned))
+        described |= {"spec-id": spec.specId(), "partition": partition(spec, state, schema, file)}
+        handles[file.name] = _parsed(classes, described, spec)
+    return handles
+
+
+def copied(spark: SparkSession, loaded: Java, state: State, files: Sequence[File], name: str) -> dict[str, Blob]:
+    """Copy deletion vectors of a source into one Puffin file of a table.
+
+    Args:
+        spark: classic session.
+        loaded: the table, or that of a transaction.
+        state: of the source.
+        files: with vectors.
+        name: of the Puffin file, without its ending.
+
+    Returns:
+        {name of a data file: Blob}; empty without files.
+    """
+    if not files:
+        return {}
+    location = loaded.locationProvider().newDataLocation(f"{name}.puffin")
+    blobs = ((state.folder.location_of(file.name), vectors.read(state.folder, file)) for file in files)
+    placed, size = puffin(spark, loaded, location, blobs, [file.vector.rows for file in files if file.vector])
+    return {
+        file.name: Blob(location, size, at.offset(), at.length(), file.vector.rows)
+        for file, at in zip(files, placed, strict=True)
+        if file.vector
+    }
+
+
+def puffin(
+    spark: SparkSession, loaded: Java, location: str, blobs: Iterable[tuple[str, bytes]], rows: Sequence[int]
+) -> tuple[list[Java], int]:
+    """Write vectors into a Puffin file: (where each is, bytes of the file)."""
+    classes = Classes(spark)
+    writer = classes.puffin.write(loaded.io().newOutputFile(location)).createdBy("Iceberg Workbench").build()
+    try:
+        placed = [
+            writer.write(
+                classes.blob(
+                    "deletion-vector-v1", [classes.position], -1, -1, classes.wrap(content), classes.none,
+                    {"referenced-data-file": data_file, "cardinality": str(count)},
+                )
+            )
+            for (data_file, content), count in zip(blobs, rows, strict=True)
+        ]  # fmt: skip
+    finally:
+        writer.close()
+    return placed, writer.fileSize()
+
+
+def delete_file(spark: SparkSession, spec: Java, values: Mapping[str, Any], data_file: str, blob: Blob) -> Java:
+    """Return Iceberg's handle of a deletion vector.
+
+    Args:
+        spark: classic session.
+        spec: of the data file.
+        values: the data file's partition as Iceberg's JSON.
+        data_file: its location.
+        blob: where the vector is.
+    """
+    described = {
+        "spec-id": spec.specId(), "content": "position-deletes",
+        "file-path": blob.location, "file-format": "puffin",
+        "partition": dict(values), "file-size-in-bytes": blob.file_bytes, "record-count": blob.rows,
+        "referenced-data-file": data_file, "content-offset": blob.offset, "content-size-in-bytes": blob.size,
+    }  # fmt: skip
+    return _parsed(Classes(spark), described, spec)
+
+
+def _parsed(classes: Classes, described: Mapping[str, Any], spec: Java) -> Java:
+    return classes.parser.fromJson(classes.mapper.readTree(json.dumps(described)), spec)
+
+
+def stamped(update: Java, source: str, version: int, mark: str) -> None:
+    """Write into the summary of a snapshot what it was made from."""
+    for key, value in ((SOURCE, source), (VERSION, str(version)), (commits.marks.KEY, mark)):
+        update.set(key, value)
+
+
+def vector_name(version: int) -> str:
+    """Return a new name for a Puffin file."""
+    return f"delta-{version:020d}-{uuid.uuid4().hex}"
+
+
+OnStep = Callable[[str], object]

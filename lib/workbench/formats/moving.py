@@ -1,0 +1,153 @@
+"""A Delta table made an Iceberg table in one commit: data files stay where they are, deletes come along."""
+
+import json
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from workbench._base.door import checked
+from workbench._base.errors import ArgumentError
+from workbench._base.typing import Java, SparkSession
+from workbench.formats import iceberg, storage
+from workbench.formats.delta import log
+from workbench.formats.delta import looking as delta
+from workbench.formats.delta.looking import Inspection
+from workbench.formats.looking import look
+from workbench.formats.results import Move
+from workbench.tables import commits, snapshots
+
+
+@checked
+def move(
+    spark: SparkSession,
+    path: str | Path,
+    table: str,
+    *,
+    version: int | None = None,
+    properties: Mapping[str, str] | None = None,
+    on_step: Callable[[str], object] = lambda step: None,
+) -> Move:
+    """Make an Iceberg table of a Delta table's files, in one commit and without writing a data file.
+
+    Deletion vectors are copied into a Puffin file of the new table. The data files stay the source's: the table
+    has gc.enabled false, so that Iceberg deletes none, until `take_over`. The source is only read. What `look`
+    names as an obstacle is refused before anything is written; where a move is stopped, there is no table or the
+    right one.
+
+    Args:
+        spark: classic session; its catalog may be any of Iceberg's.
+        path: the source's folder, of this machine or a URI `s3://bucket/key`.
+        table: name of the new table; its namespace must be there.
+        version: of the source; the newest when None.
+        properties: more of the new table.
+        on_step: called before `vectors`, `files` and `commit`; for tests.
+
+    Returns:
+        Move.
+
+    Raises:
+        ValueError: the source has an obstacle, cannot be read or is no Delta table; the table exists, or its
+            namespace does not.
+        OutcomeUnknown: the catalog did not answer, and the table is not there now.
+    """
+    folder = storage.opened(os.fspath(path))
+    if not log.is_delta(folder):
+        raise ArgumentError(_not_delta(os.fspath(path)))
+    snapshots.refuse_no_namespace(spark, table)
+    if snapshots.exists(spark, table):
+        raise ArgumentError(f"{table} exists: name another table, or bring it up to date with formats.follow")
+    inspection = delta.inspected(folder, version)
+    if inspection.obstacles:
+        raise ArgumentError(f"{path} cannot be moved: {'; '.join(inspection.obstacles)}")
+    mark = commits.marks.named()
+    attempt = commits.attempt(
+        lambda: _once(spark, table, inspection, dict(properties or {}), mark, on_step),
+        landed=lambda: commits.marks.find(spark, table, mark) if snapshots.exists(spark, table) else None,
+        again=(),
+        conditional=True,
+        tries=3,
+    )
+    state = inspection.state
+    deleted = [file.vector.rows for file in state.files.values() if file.vector]
+    physical = sum(footer.rows for footer in inspection.footers.values())
+    return Move(
+        table,
+        folder.location,
+        state.version,
+        attempt.value,
+        len(state.files),
+        len(deleted),
+        physical - sum(deleted),
+        inspection.notes,
+    )
+
+
+def _not_delta(path: str) -> str:
+    kind = look(path).kind  # says what is there when it knows nothing of it
+    return f"{path} is a table of {kind}, expected one of Delta"
+
+
+def _once(
+    spark: SparkSession,
+    table: str,
+    inspection: Inspection,
+    properties: Mapping[str, str],
+    mark: str,
+    on_step: iceberg.OnStep,
+) -> int:
+    """Make the table; return the id of its snapshot."""
+    state, schema = inspection.state, inspection.schema
+    transaction = iceberg.begun(spark, table, state, schema, _properties(inspection, properties))
+    made = transaction.table()
+    on_step("vectors")
+    vectored = [file for file in state.files.values() if file.vector]
+    blobs = iceberg.copied(spark, made, state, vectored, iceberg.vector_name(state.version))
+    on_step("files")
+    handles = iceberg.data_files(spark, made, state, schema, state.files.values())
+    update, spec = transaction.newRowDelta(), made.spec()
+    for name, file in state.files.items():
+        update.addRows(handles[name])
+        if name in blobs:
+            values = iceberg.partition(spec, state, schema, file)
+            at = state.folder.location_of(name)
+            update.addDeletes(iceberg.delete_file(spark, spec, values, at, blobs[name]))
+    iceberg.stamped(update, state.folder.location, state.version, mark)
+    update.commit()
+    on_step("commit")
+    return _committed(spark, table, transaction)
+
+
+def _committed(spark: SparkSession, table: str, transaction: Java) -> int:
+    """Commit the creation; return the id of the one snapshot.
+
+    Raises:
+        ValueError: somebody else has made a table of that name meanwhile.
+    """
+    snapshot_id: int = transaction.table().currentSnapshot().snapshotId()
+    try:
+        transaction.commitTransaction()
+    except Exception as error:
+        if any(cause.endswith("AlreadyExistsException") for cause in commits.causes(error)):
+            raise ArgumentError(f"{table} exists: somebody else made it meanwhile; this move made none") from error
+        raise
+    finally:
+        commits.forget(spark, table)
+    return snapshot_id
+
+
+def _properties(inspection: Inspection, properties: Mapping[str, str]) -> dict[str, str]:
+    """Return the properties of the new table: those that make it readable and safe cannot be chosen."""
+    state = inspection.state
+    deletes = any(file.vector for file in state.files.values())
+    vectors = deletes or state.configuration.get("delta.enableDeletionVectors") == "true"
+    own = {
+        iceberg.FORMAT: "3" if vectors else properties.get(iceberg.FORMAT, "2"),
+        iceberg.GC: "false",
+        iceberg.NAMES: json.dumps(inspection.schema.names),
+        iceberg.KIND: "delta",
+        iceberg.SOURCE: state.folder.location,
+        iceberg.SCHEMA: inspection.schema.digest,
+    }
+    if taken := sorted(own.keys() & properties.keys() - {iceberg.FORMAT}):
+        raise ArgumentError(f"properties has {taken[0]}, which the move sets itself")
+    return {**properties, **own}

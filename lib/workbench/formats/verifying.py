@@ -1,0 +1,116 @@
+"""A moved table compared with its source, which is read by a reader that shares no code with the move."""
+
+import importlib.util
+import json
+from pathlib import Path
+from typing import Any, Literal
+
+from workbench._base import identifiers
+from workbench._base.door import checked
+from workbench._base.errors import ArgumentError, MissingPackageError
+from workbench._base.typing import Java, SparkSession, jvm
+from workbench.formats import comparing, positions, storage
+from workbench.formats.comparing import Json, Sums
+from workbench.formats.delta import log
+from workbench.formats.results import Verification
+from workbench.tables import commits
+
+Reader = Literal["deltalake", "duckdb"]
+
+
+@checked
+def verify(spark: SparkSession, table: str, *, reader: Reader = "deltalake") -> Verification:
+    """Compare the rows of a moved table with those of its source, at the version that the table follows.
+
+    Both sides are read whole: the table by Spark, the source by delta-rs or by DuckDB, neither of which reads logs
+    or deletion vectors by code of the move. Rows that are several times there count as often. 0.0 and -0.0 are the
+    same, and so are all NaNs.
+
+    Args:
+        spark: classic session; its workers have DuckDB.
+        table: a table that `move` made.
+        reader: of the source.
+
+    Returns:
+        Verification.
+
+    Raises:
+        TableNotFound: no such table.
+        ValueError: it was not moved, or the reader cannot read the source at that version.
+        MissingPackageError: the reader is not installed.
+    """
+    loaded = commits.load(spark, table)
+    position = positions.of(spark, table, loaded)
+    text = jvm(spark).org.apache.iceberg.SchemaParser.toJson(loaded.schema())
+    fields = json.loads(text)["fields"]
+    source = _source(reader, position.source, position.version, fields)
+    ours = comparing.of_frame(_at(spark, table, loaded), fields)
+    differing = tuple(name for name, total in ours.columns.items() if source.columns[name] != total)
+    equal = (ours.rows, ours.whole) == (source.rows, source.whole)
+    return Verification(equal, position.version, reader, ours.rows, source.rows, differing)
+
+
+def _at(spark: SparkSession, table: str, loaded: Java) -> Any:
+    """Return a frame of exactly the snapshot that was looked at."""
+    snapshot_id = loaded.currentSnapshot().snapshotId()
+    return spark.sql(f"SELECT * FROM {identifiers.quoted(table)} VERSION AS OF {snapshot_id}")
+
+
+def _source(reader: Reader, location: str, version: int, fields: list[Json]) -> Sums:
+    read = {"deltalake": _by_deltalake, "duckdb": _by_duckdb}[reader]
+    other = {"deltalake": "duckdb", "duckdb": "deltalake"}[reader]
+    try:
+        return read(location, version, fields)
+    except MissingPackageError:
+        raise
+    except Exception as error:
+        why = str(error).strip().splitlines()[0][:300]
+        raise ArgumentError(
+            f"{reader} cannot read {location} at version {version}: {why}. Take reader='{other}', or where "
+            "files of that version are gone follow to a newer one"
+        ) from error
+
+
+def _by_deltalake(location: str, version: int, fields: list[Json]) -> Sums:
+    try:
+        from deltalake import DeltaTable, QueryBuilder
+    except ModuleNotFoundError as error:
+        raise MissingPackageError(
+            "deltalake is not installed: pip install 'iceberg-workbench[formats]'"
+        ) from error
+    import pyarrow as pa
+
+    source = DeltaTable(_plain(location), version=version)
+    batches = QueryBuilder().register("t", source).execute("SELECT * FROM t")
+    connection = comparing.connected()
+    connection.register("rows", pa.RecordBatchReader.from_stream(batches))
+    return comparing.summed(fields, "rows", connection)
+
+
+def _by_duckdb(location: str, version: int, fields: list[Json]) -> Sums:
+    state = log.read(storage.opened(location), version)
+    if state.mapping != "none" and state.metadata["partitionColumns"]:
+        raise ArgumentError("DuckDB 1.5 reads NULL for partition columns whose names are mapped")
+    connection = comparing.connected()
+    connection.execute(f"LOAD {_literal(_extension())}")
+    rows = f"delta_scan({_literal(_plain(location))}, version => {version})"
+    return comparing.summed(fields, rows, connection)
+
+
+def _extension() -> str:
+    spec = importlib.util.find_spec("duckdb_extension_delta")
+    paths = list(Path(spec.origin).parent.rglob("delta.duckdb_extension")) if spec and spec.origin else []
+    if not paths:
+        raise MissingPackageError(
+            "duckdb-extension-delta is not installed: pip install 'iceberg-workbench[formats]'"
+        )
+    return str(paths[0])
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def _plain(location: str) -> str:
+    """Return a location as both readers take it: a path of this machine as a path."""
+    return location.removeprefix("file://")

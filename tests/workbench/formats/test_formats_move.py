@@ -1,0 +1,191 @@
+"""A Delta table becomes an Iceberg table: the same rows, by every reader, and no data file written or changed."""
+
+import json
+import threading
+from pathlib import Path
+
+import pytest
+from golden_tables import MOVABLE, REFUSED, digest_of, namespace, unpacked
+
+from workbench import formats
+from workbench._base.errors import ArgumentError
+from workbench.formats import iceberg
+from workbench.tables import commits, snapshots
+
+
+def files_below(spark, table):
+    """Return the names' endings of what lies in a table's own folder."""
+    folder = Path(commits.load(spark, table).location().removeprefix("file:").replace("//", "/"))
+    return {path.suffix for path in folder.rglob("*") if path.is_file() and not path.name.startswith(".")}
+
+
+@pytest.mark.parametrize("name", MOVABLE)
+def test_rows_are_the_source_s_in_one_commit_without_a_data_file(name, spark, namespace, tmp_path):
+    source, table = unpacked(name, tmp_path), f"{namespace}.moved"
+    before = digest_of(source)
+    look = formats.look(source)
+    move = formats.move(spark, source, table)
+    assert (move.files, move.rows, move.version) == (look.files, look.rows, look.version)
+    verified = formats.verify(spark, table, reader="duckdb" if name == "widened" else "deltalake")
+    assert verified.equal and verified.rows == verified.source_rows == look.rows
+    loaded = commits.load(spark, table)
+    assert [snapshot["snapshot-id"] for snapshot in commits.snapshots_of(spark, loaded)] == [move.snapshot_id]
+    summary, properties = loaded.currentSnapshot().summary(), loaded.properties()
+    assert (summary[iceberg.SOURCE], summary[iceberg.VERSION]) == (look.location, str(look.version))
+    assert (properties["gc.enabled"], properties[iceberg.SOURCE]) == ("false", look.location)
+    assert (
+        loaded.operations().current().formatVersion() == (3 if move.deletion_vectors else 2) or "vectors" in name
+    )
+    assert ".parquet" not in files_below(spark, table)
+    assert digest_of(source) == before
+
+
+READERS = ("nested", "partitions", "vectors", "mapped", "upgraded", "moments")
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_readers_without_spark_agree(name, spark, namespace, tmp_path):
+    from pyiceberg.table import StaticTable
+
+    from workbench.light import engine
+
+    formats.move(spark, unpacked(name, tmp_path), f"{namespace}.moved")
+    expected = spark.table(f"{namespace}.moved").count()
+    loaded = commits.load(spark, f"{namespace}.moved")
+    at = loaded.operations().current().metadataFileLocation()
+    with engine.connection(None) as duckdb:
+        count, ids = duckdb.execute(f"SELECT count(*), sum(id) FROM iceberg_scan('{at}')").fetchone()
+    total = spark.table(f"{namespace}.moved").groupBy().sum("id").collect()[0][0]
+    assert (count, ids) == (expected, total)
+    rows = StaticTable.from_metadata(at).scan().to_arrow()
+    assert (rows.num_rows, sum(rows["id"].to_pylist())) == (expected, total)
+
+
+def test_the_table_takes_writes_and_prunes_by_partition(spark, namespace, tmp_path):
+    formats.move(spark, unpacked("mapped", tmp_path), table := f"{namespace}.moved")
+    assert snapshots.files_read(spark.table(table).where("region = 'area 1'")) < 12
+    assert snapshots.files_read(spark.table(table).where("region IS NULL")) < 12
+    spark.sql(f"DELETE FROM {table} WHERE id < 60")
+    spark.sql(f"INSERT INTO {table} VALUES (1000, NULL, NULL, 1.0, 'x', 1)")
+    kept = spark.table(table).where("id >= 60").count()
+    assert spark.table(table).count() == kept and not formats.verify(spark, table).equal
+
+
+def test_a_version_can_be_named(spark, namespace, tmp_path):
+    source = unpacked("vectors", tmp_path)
+    assert formats.move(spark, source, f"{namespace}.old", version=2).rows == 400
+    assert formats.verify(spark, f"{namespace}.old").equal
+    with pytest.raises(ArgumentError, match="has no version 7; it has 0 to 6"):
+        formats.move(spark, source, f"{namespace}.other", version=7)
+
+
+@pytest.mark.parametrize("name", sorted(REFUSED))
+def test_what_has_an_obstacle_is_not_moved(name, spark, namespace, tmp_path):
+    source = unpacked(name, tmp_path)
+    with pytest.raises(ArgumentError, match="cannot be moved: ") as error:
+        formats.move(spark, source, f"{namespace}.moved")
+    assert formats.look(source).obstacles[0] in str(error.value)
+    assert not snapshots.exists(spark, f"{namespace}.moved")
+
+
+def test_targets_that_cannot_be(spark, namespace, tmp_path):
+    source = unpacked("plain", tmp_path)
+    formats.move(spark, source, f"{namespace}.moved")
+    with pytest.raises(ArgumentError, match=r"moved exists: name another table, or bring it up to date with"):
+        formats.move(spark, source, f"{namespace}.moved")
+    with pytest.raises(ArgumentError, match="there is no namespace nowhere"):
+        formats.move(spark, source, "nowhere.moved")
+    with pytest.raises(ArgumentError, match="spark_catalog is not a catalog of Iceberg's"):
+        formats.move(spark, source, "spark_catalog.default.moved")
+    with pytest.raises(ArgumentError, match=r"^properties has gc\.enabled, which the move sets itself"):
+        formats.move(spark, source, f"{namespace}.other", properties={"gc.enabled": "true"})
+    with pytest.raises(ArgumentError, match="would lie in .*, within its source: name another namespace"):
+        location = commits.load(spark, f"{namespace}.moved").location()
+        (folder := Path(location.removeprefix("file://")).parent).joinpath("_delta_log").mkdir()
+        for file in (source / "_delta_log").glob("*.json"):
+            (folder / "_delta_log" / file.name).write_bytes(file.read_bytes())
+        for file in source.glob("*.parquet"):
+            (folder / file.name).write_bytes(file.read_bytes())
+        formats.move(spark, folder, f"{namespace}.other")
+
+
+@pytest.mark.parametrize("step", ["vectors", "files", "commit"])
+def test_a_move_that_is_stopped_leaves_no_table_and_is_repeated(step, spark, namespace, tmp_path):
+    class Stopped(Exception):
+        pass
+
+    def stop(at):
+        if at == step:
+            raise Stopped
+
+    source, table = unpacked("vectors", tmp_path), f"{namespace}.moved"
+    with pytest.raises(Stopped):
+        formats.move(spark, source, table, on_step=stop)
+    assert not snapshots.exists(spark, table)
+    formats.move(spark, source, table)
+    assert formats.verify(spark, table).equal
+
+
+def test_of_two_moves_at_once_one_makes_the_table(spark, namespace, tmp_path):
+    source, table = unpacked("vectors", tmp_path), f"{namespace}.moved"
+    both, outcomes = threading.Barrier(2), []
+
+    def run():
+        try:
+            formats.move(spark, source, table, on_step=lambda step: step == "commit" and both.wait(60))
+            outcomes.append("made")
+        except ArgumentError as error:
+            outcomes.append(str(error))
+
+    threads = [threading.Thread(target=run) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(outcomes) == sorted(
+        ["made", f"{table} exists: somebody else made it meanwhile; this move made none"]
+    )
+    assert len(commits.snapshots_of(spark, commits.load(spark, table))) == 1
+    assert formats.verify(spark, table).equal
+
+
+# planted faults: each is a way to be silently wrong, and verify must see it
+
+
+def test_a_vector_that_is_dropped_is_seen(spark, namespace, tmp_path, monkeypatch):
+    whole = iceberg.copied
+    monkeypatch.setattr(iceberg, "copied", lambda *given: dict(list(whole(*given).items())[1:]))
+    formats.move(spark, unpacked("vectors", tmp_path), f"{namespace}.moved")
+    verified = formats.verify(spark, f"{namespace}.moved")
+    assert not verified.equal and verified.rows > verified.source_rows
+
+
+def test_ids_that_are_swapped_are_seen(spark, namespace, tmp_path):
+    formats.move(spark, unpacked("features", tmp_path), f"{namespace}.moved")
+    loaded = commits.load(spark, f"{namespace}.moved")
+    names = json.loads(loaded.properties()[iceberg.NAMES])
+    names[1]["names"] = ["other"]
+    spark.sql(f"ALTER TABLE {namespace}.moved SET TBLPROPERTIES ('{iceberg.NAMES}' = '{json.dumps(names)}')")
+    verified = formats.verify(spark, f"{namespace}.moved")
+    assert not verified.equal and verified.columns == ("name",)
+
+
+def test_a_file_that_is_there_twice_is_seen(spark, namespace, tmp_path):
+    source = unpacked("plain", tmp_path)
+    formats.move(spark, source, f"{namespace}.moved")
+    spark.sql(f"INSERT INTO {namespace}.moved SELECT * FROM {namespace}.moved WHERE id = 7")
+    verified = formats.verify(spark, f"{namespace}.moved")
+    assert (verified.equal, verified.rows, verified.source_rows) == (False, 141, 140)
+
+
+def test_verify_says_what_it_cannot_read(spark, namespace, tmp_path):
+    formats.move(spark, unpacked("widened", tmp_path), f"{namespace}.widened")
+    with pytest.raises(ArgumentError, match="deltalake cannot read .*TypeWidening.*Take reader='duckdb'"):
+        formats.verify(spark, f"{namespace}.widened")
+    formats.move(spark, unpacked("mapped", tmp_path), f"{namespace}.mapped")
+    with pytest.raises(ArgumentError, match="DuckDB 1.5 reads NULL for partition columns whose names are mapped"):
+        formats.verify(spark, f"{namespace}.mapped", reader="duckdb")
+    spark.sql(f"CREATE TABLE {namespace}.own (id BIGINT) USING iceberg")
+    spark.sql(f"INSERT INTO {namespace}.own VALUES (1)")
+    with pytest.raises(ArgumentError, match="own follows no source: it was not made by formats.move"):
+        formats.verify(spark, f"{namespace}.own")
