@@ -2,8 +2,14 @@
 
 look = formats.look("/lake/orders")                        # kind, version, features, rows, obstacles; no Spark
 formats.move(spark, "/lake/orders", "lake.sales.orders")   # one commit; the files stay where they are
+formats.follow(spark, "lake.sales.orders")                 # what the source did since
+formats.verify(spark, "lake.sales.orders").equal           # the source read by delta-rs or DuckDB
+formats.take_over(spark, "lake.sales.orders", files="copied")   # it is nobody else's from now on
 
 moving      a table made of another one's files
+following   the source's later versions, a commit each time
+owning      the table made the owner of its files
+live        files that a table has
 verifying   table and source compared, row by row
 comparing   rows as sums of hashes
 positions   which version of its source a table is
@@ -15,9 +21,11 @@ storage     the folder, on this machine or in S3
 results     what the functions return
 """
 
+from workbench.formats.following import follow
 from workbench.formats.looking import look
 from workbench.formats.moving import move
+from workbench.formats.owning import take_over
 from workbench.formats.results import Follow, Look, Move, TakeOver, Verification
 from workbench.formats.verifying import verify
 
-__all__ = ["Follow", "Look", "Move", "TakeOver", "Verification", "look", "move", "verify"]
+__all__ = ["Follow", "Look", "Move", "TakeOver", "Verification", "follow", "look", "move", "take_over", "verify"]

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench._base import releases
-from workbench._base.errors import ArgumentError, WorkbenchError
+from workbench._base.errors import ArgumentError
 from workbench._base.typing import Java, SparkSession, jvm
 from workbench.formats.delta import partitions, vectors
 from workbench.formats.delta.log import File, State
@@ -20,14 +20,10 @@ from workbench.tables import commits
 
 SOURCE, VERSION, SCHEMA = "workbench.formats.source", "workbench.formats.version", "workbench.formats.schema"
 KIND = "workbench.formats.kind"
-FROM = "workbench.formats.taken-over-from"
+FROM, TAKEN = "workbench.formats.taken-over-from", "workbench.formats.taken-over-by"
 GC, NAMES, FORMAT = "gc.enabled", "schema.name-mapping.default", "format-version"
 _FIRST_PARTITION_ID = 1000
 _CATALOG = "org.apache.iceberg.spark.source.HasIcebergCatalog"
-
-
-class SourceMoved(WorkbenchError):
-    """The table is not what its source's last version made of it; nothing was done."""
 
 
 @dataclass(frozen=True)
@@ -146,7 +142,7 @@ def data_files(
         plain = builder.withFileSizeInBytes(file.size).withMetrics(metrics).build()
         described = json.loads(classes.parser.toJson(plain, classes.unpartitioned))
         described |= {"spec-id": spec.specId(), "partition": partition(spec, state, schema, file)}
-        handles[file.name] = _parsed(classes, described, spec)
+        handles[file.name] = parsed(classes, described, spec)
     return handles
 
 
@@ -206,16 +202,25 @@ def delete_file(spark: SparkSession, spec: Java, values: Mapping[str, Any], data
         data_file: its location.
         blob: where the vector is.
     """
-    described = {
-        "spec-id": spec.specId(), "content": "position-deletes",
-        "file-path": blob.location, "file-format": "puffin",
-        "partition": dict(values), "file-size-in-bytes": blob.file_bytes, "record-count": blob.rows,
-        "referenced-data-file": data_file, "content-offset": blob.offset, "content-size-in-bytes": blob.size,
-    }  # fmt: skip
-    return _parsed(Classes(spark), described, spec)
+    described = {"spec-id": spec.specId(), "content": "position-deletes", "file-format": "puffin"}
+    described |= {"partition": dict(values), **placed(blob, data_file)}
+    return parsed(Classes(spark), described, spec)
 
 
-def _parsed(classes: Classes, described: Mapping[str, Any], spec: Java) -> Java:
+def placed(blob: Blob, data_file: str) -> dict[str, Any]:
+    """Return what Iceberg's JSON of a deletion vector says of where it is, and of which data file."""
+    return {
+        "file-path": blob.location,
+        "file-size-in-bytes": blob.file_bytes,
+        "record-count": blob.rows,
+        "referenced-data-file": data_file,
+        "content-offset": blob.offset,
+        "content-size-in-bytes": blob.size,
+    }
+
+
+def parsed(classes: Classes, described: Mapping[str, Any], spec: Java) -> Java:
+    """Return Iceberg's handle of a file that its JSON describes."""
     return classes.parser.fromJson(classes.mapper.readTree(json.dumps(described)), spec)
 
 

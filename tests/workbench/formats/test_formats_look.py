@@ -1,14 +1,12 @@
 """What `formats.look` says of Delta tables that Delta itself made, and of folders that are broken."""
 
-import json
 import os
 import re
-import struct
 import subprocess
 import sys
 
 import pytest
-from golden_tables import MOVABLE, NAMES, digest_of, rows_by_deltalake, unpacked
+from golden_tables import MOVABLE, NAMES, append, digest_of, encoded, roaring, rows_by_deltalake, unpacked
 from hypothesis import given, strategies
 
 from workbench import formats
@@ -255,68 +253,7 @@ def live(path):
     return {name for name in log.read(storage.opened(str(path))).files}
 
 
-def append(path, version, *actions):
-    """Write a commit into a table's log."""
-    (path / log.LOG / f"{version:020d}.json").write_text("\n".join(map(json.dumps, actions)))
-
-
 def rewritten(path, change):
     """Return the metadata of a table with another schema, as an action."""
     metadata = log.read(storage.opened(str(path))).metadata
     return {"metaData": metadata | {"schemaString": change(metadata["schemaString"])}}
-
-
-def encoded(content):
-    """Return bytes in Z85, padded."""
-    content += bytes(-len(content) % 4)
-    text = ""
-    for place in range(0, len(content), 4):
-        (number,) = struct.unpack(">I", content[place : place + 4])
-        digits = ""
-        for _ in range(5):
-            number, digit = divmod(number, 85)
-            digits = vectors._ALPHABET[digit] + digits
-        text += digits
-    return text
-
-
-def roaring(positions, runs=False):
-    """Return a 64-bit Roaring bitmap in its portable form, made from its specification."""
-    upper = {}
-    for position in sorted(positions):
-        upper.setdefault(position >> 32, {}).setdefault(position >> 16 & 0xFFFF, []).append(position & 0xFFFF)
-    content = struct.pack("<q", len(upper))
-    for key, containers in upper.items():
-        content += struct.pack("<I", key)
-        count = len(containers)
-        content += (
-            struct.pack("<I", 12347 | count - 1 << 16) + bytes([255] * ((count + 7) // 8))
-            if runs
-            else struct.pack("<II", 12346, count)
-        )
-        content += b"".join(struct.pack("<HH", low, len(values) - 1) for low, values in containers.items())
-        bodies = [body(values, runs) for values in containers.values()]
-        if not runs or count >= 4:
-            at = len(content) + 4 * count
-            for part in bodies:
-                content += struct.pack("<I", at)
-                at += len(part)
-        content += b"".join(bodies)
-    return content
-
-
-def body(values, runs):
-    if not runs and len(values) <= 4096:
-        return struct.pack(f"<{len(values)}H", *values)
-    if not runs:
-        bits = bytearray(8192)
-        for value in values:
-            bits[value >> 3] |= 1 << (value & 7)
-        return bytes(bits)
-    pieces = []
-    for value in values:
-        if pieces and value == pieces[-1][0] + pieces[-1][1] + 1:
-            pieces[-1][1] += 1
-        else:
-            pieces.append([value, 0])
-    return struct.pack("<H", len(pieces)) + b"".join(struct.pack("<HH", *piece) for piece in pieces)

@@ -1,6 +1,6 @@
 """What a Delta table has that Iceberg has not, and what its files say of it."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 
 from workbench.formats import footers
@@ -47,22 +47,25 @@ class Inspection:
     notes: tuple[str, ...]
 
 
-def inspected(folder: Folder, version: int | None = None, but: frozenset[str] = frozenset()) -> Inspection:
+def inspected(folder: Folder, version: int | None = None, known: Collection[str] | None = None) -> Inspection:
     """Read log and footers of a Delta table.
 
     Args:
         folder: of the table.
         version: None for the newest.
-        but: names of files whose footers were read before.
+        known: locations of files whose footers were read at an earlier version; None at a first one, when a table
+            without files is an obstacle too.
 
     Raises:
         ValueError: it cannot be read.
     """
     state = log.read(folder, version)
     schema = schemas.of(state)
-    sizes = {name: file.size for name, file in state.files.items() if name not in but}
+    seen = known or ()
+    sizes = {name: file.size for name, file in state.files.items() if folder.location_of(name) not in seen}
     found = footers.read(folder, sizes, schema.fields["fields"], schema.names)
-    obstacles = (*_protocol(state), *schema.obstacles, *_rows(state, found), *footers.problems(found))
+    empty = _empty(state) if known is None else ()
+    obstacles = (*_protocol(state), *empty, *schema.obstacles, *_rows(state, found), *footers.problems(found))
     return Inspection(state, schema, found, obstacles, tuple(_notes(state, schema, found)))
 
 
@@ -87,7 +90,7 @@ def look(folder: Folder) -> Look:
 
 
 def _protocol(state: State) -> Iterator[str]:
-    """Yield what the protocol demands of a reader that this one does not know, and a source without files."""
+    """Yield what the protocol demands of a reader that this one does not know."""
     version = state.protocol["minReaderVersion"]
     if version > _READER_VERSION:
         yield f"the source asks for reader version {version} of Delta's protocol; known is up to {_READER_VERSION}"
@@ -96,6 +99,9 @@ def _protocol(state: State) -> Iterator[str]:
             f"the source has the table feature {feature}, which this move does not know: "
             f"ALTER TABLE … DROP FEATURE '{feature}' at the source, where Delta can drop it"
         )
+
+
+def _empty(state: State) -> Iterator[str]:
     if not state.files:
         yield f"the source is empty at version {state.version}: CREATE TABLE makes an empty Iceberg table"
 
