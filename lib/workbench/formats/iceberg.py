@@ -13,12 +13,15 @@ from typing import Any
 from workbench._base import releases
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Java, SparkSession, jvm
+from workbench.formats import storage
 from workbench.formats.delta import partitions, vectors
 from workbench.formats.delta.log import File, State
 from workbench.formats.delta.schemas import Schema
 from workbench.tables import commits
+from workbench.tables.maintenance import owners
 
-SOURCE, VERSION, SCHEMA = "workbench.formats.source", "workbench.formats.version", "workbench.formats.schema"
+SOURCE = owners.SOURCE
+VERSION, SCHEMA = "workbench.formats.version", "workbench.formats.schema"
 KIND = "workbench.formats.kind"
 FROM, TAKEN = "workbench.formats.taken-over-from", "workbench.formats.taken-over-by"
 GC, NAMES, FORMAT = "gc.enabled", "schema.name-mapping.default", "format-version"
@@ -68,7 +71,7 @@ def begun(spark: SparkSession, table: str, state: State, schema: Schema, propert
     """Return a transaction that makes a table: its schema, its partitioning and no rows yet.
 
     Raises:
-        ValueError: Iceberg cannot have the schema, or the table's folder would lie in the source's.
+        ValueError: Iceberg cannot have the schema, or one of both folders would lie in the other.
     """
     from py4j.java_gateway import is_instance_of
 
@@ -93,8 +96,12 @@ def begun(spark: SparkSession, table: str, state: State, schema: Schema, propert
         if commits.kind(error) in (commits.CONFLICT, commits.UNKNOWN, commits.CONNECTION):
             raise
         raise ArgumentError(f"{table} cannot be made: {commits.errors.first_line(error)}") from error
-    if f"{ours.location().rstrip('/')}/".startswith(f"{state.folder.location}/"):
-        raise ArgumentError(f"{table} would lie in {ours.location()}, within its source: name another namespace")
+    folders = [f"{storage.path_of(at).rstrip('/')}/" for at in (ours.location(), state.folder.location)]
+    if folders[0].startswith(folders[1]) or folders[1].startswith(folders[0]):
+        raise ArgumentError(
+            f"{table} would lie in {ours.location()}, and its source in {state.folder.location}: one within the "
+            "other. Name another namespace or table"
+        )
     operations.commit(empty, ours)
     return transaction
 

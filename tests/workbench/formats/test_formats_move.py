@@ -102,7 +102,9 @@ def test_targets_that_cannot_be(spark, namespace, tmp_path):
         formats.move(spark, source, "spark_catalog.default.moved")
     with pytest.raises(ArgumentError, match=r"^properties has gc\.enabled, which the move sets itself"):
         formats.move(spark, source, f"{namespace}.other", properties={"gc.enabled": "true"})
-    with pytest.raises(ArgumentError, match="would lie in .*, within its source: name another namespace"):
+    with pytest.raises(
+        ArgumentError, match="would lie in .*: one within the other. Name another namespace or table"
+    ):
         location = commits.load(spark, f"{namespace}.moved").location()
         (folder := Path(location.removeprefix("file://")).parent).joinpath("_delta_log").mkdir()
         for file in (source / "_delta_log").glob("*.json"):

@@ -7,7 +7,7 @@ from datetime import UTC, datetime, timedelta
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Java, SparkSession
 from workbench.tables import commits
-from workbench.tables.maintenance import metadata
+from workbench.tables.maintenance import metadata, owners
 from workbench.tables.maintenance.metadata import Lineage
 from workbench.tables.maintenance.policy import Policy
 from workbench.tables.maintenance.results import Hindrance, Mark, Obstacle
@@ -214,8 +214,8 @@ def _refused(
     lost: set[str],
 ) -> Obstacle | None:
     """Return why Iceberg would take more than it is asked to; None where it would not."""
-    if metadata.gc_disabled(loaded):
-        return Obstacle(Hindrance.GC_DISABLED)
+    if held := owners.obstacle(loaded):
+        return held
     if lost:
         return Obstacle(Hindrance.MARK_EXPIRES, name=min(lost))
     for name, ref in refs.items():

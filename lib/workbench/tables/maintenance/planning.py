@@ -16,7 +16,7 @@ from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Java, Judged, SparkSession
 from workbench.tables import commits
-from workbench.tables.maintenance import deletes, expiry, groups, limits, manifests, metadata, statistics
+from workbench.tables.maintenance import deletes, expiry, groups, limits, manifests, metadata, owners, statistics
 from workbench.tables.maintenance.policy import Policy
 from workbench.tables.maintenance.results import Action, Hindrance, Mark, Obstacle, Planned, Reason, Remark
 
@@ -151,8 +151,8 @@ def _expiry(spark: SparkSession, loaded: Java, policy: Policy, marks: Marks, now
 
 
 def _orphans(spark: SparkSession, loaded: Java, policy: Policy, marks: Marks, now: datetime) -> Step:
-    if metadata.gc_disabled(loaded):
-        return None, (Remark(Reason.ORPHANS_NOT_PLANNED, obstacle=Obstacle(Hindrance.GC_DISABLED)),)
+    if held := owners.obstacle(loaded):
+        return None, (Remark(Reason.ORPHANS_NOT_PLANNED, obstacle=held),)
     days = policy.orphans_older_than_days
     return Action("remove_orphans", files=None, location=loaded.location(), older_than_days=days), ()
 

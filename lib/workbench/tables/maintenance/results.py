@@ -76,6 +76,7 @@ class Hindrance(StrEnum):
 
     # of expiry, and of the removal of orphans
     GC_DISABLED = "gc_disabled"
+    SOURCE_OWNS = "source_owns"  # location of the source
     MARK_EXPIRES = "mark_expires"  # name of the mark
     BRANCH_SNAPSHOT_AGE = "branch_snapshot_age"  # name of the branch, number of snapshots
 

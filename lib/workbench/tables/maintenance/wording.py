@@ -53,6 +53,9 @@ _OBSTACLES = {
         "on Spark"
     ),
     Hindrance.GC_DISABLED: "the table has gc.enabled false, its files may belong to others",
+    Hindrance.SOURCE_OWNS: (
+        "its files are those of {location}, which it follows: formats.take_over makes them its own"
+    ),
     Hindrance.MARK_EXPIRES: "{name} is a reader's mark, and its maximum age is over: expiry would drop it",
     Hindrance.BRANCH_SNAPSHOT_AGE: (
         "branch {name} has a maximum snapshot age of its own, by which Iceberg would also expire {number} that "
