@@ -47,6 +47,7 @@ lock: .venv/.build ## write the lock files again from pyproject.toml and locks/*
 	@echo "setup: jars and class-data archive"
 	@$(BIN)/workbench doctor --fix
 	@$(BIN)/workbench doctor --fix --environment s3 >/dev/null || $(BIN)/workbench doctor --environment s3
+	@$(BIN)/workbench doctor --fix --environment formats >/dev/null || $(BIN)/workbench doctor --environment formats
 	@$(BIN)/python -c "from workbench._base import jars; jars.fetch(jars.named('aws-sso', 'iceberg-glue60', 'aws-glue60'))"  # aws-glue's
 	@$(BIN)/python -c "from workbench import session; session.class_data_options(('iceberg-glue60', 'aws-glue60', 'aws-sso'))"
 	@$(BIN)/workbench local kafka --fetch >/dev/null
