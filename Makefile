@@ -32,7 +32,7 @@ lock: .venv/.build ## write the lock files again from pyproject.toml and locks/*
 	@$(COMPILE) locks/java.in -o locks/java.lock
 	@$(COMPILE) locks/deequ.in -o locks/deequ.lock
 	@$(COMPILE) locks/baseline.in -o locks/baseline.lock
-	@$(COMPILE) $(foreach extra,catalog quality data tpcds streams archive s3 kafka,--extra $(extra)) locks/spark35.in pyproject.toml -o locks/spark35.lock
+	@$(COMPILE) $(foreach extra,catalog quality data tpcds streams archive s3 kafka maps,--extra $(extra)) locks/spark35.in pyproject.toml -o locks/spark35.lock
 	@$(COMPILE) locks/ministack.in -o locks/ministack.lock
 	@$(COMPILE) locks/emulator.in -o locks/emulator.lock
 	@$(COMPILE) locks/airflow.in -o locks/airflow.lock
