@@ -24,9 +24,12 @@ FLOORS = (
     {"verdicts"},
     {"show", "plots", "checks", "results", "costs"},
     {"session", "data", "tables", "engines"},
-    {"wap", "quality", "history", "streams", "archive", "light", "anonymity", "formats"},
+    {"wap", "quality", "history", "streams", "archive", "light", "anonymity", "formats", "maps"},
 )
-ALLOWED_ASIDE = {("checks", "results"), ("checks", "show"), ("plots", "show")}
+ALLOWED_ASIDE = {
+    ("checks", "results"), ("checks", "show"), ("plots", "show"),
+    ("maps", "streams"),  # of its records alone, see below: one strict reader of JSON by a declared schema
+}  # fmt: skip
 PUBLIC = ("notebooks", "docs", "README.md")
 
 
@@ -96,6 +99,12 @@ def test_a_wrong_arrow_is_seen(tmp_path, path, code, said):
     (tmp_path / path).parent.mkdir(parents=True)
     (tmp_path / path).write_text(code)
     assert list(wrong_arrows(tmp_path)) == [f"{path} imports {said}"]
+
+
+def test_maps_read_the_records_of_streams_alone():
+    names = {name for path in (LIB / "workbench" / "maps").rglob("*.py") for name in imported(path)}
+    aside = {name for name in names if within(name, "workbench.streams")}
+    assert all(within(name, "workbench.streams.records") for name in aside), aside
 
 
 def circles(lib=LIB):
