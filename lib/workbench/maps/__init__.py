@@ -1,16 +1,31 @@
 """A distributed map of AWS Step Functions on Spark: the published definition runs, and nothing of it is ignored.
 
     definition = maps.read("machine.asl.json", names={"Partition": "aws"})
+    maps.run(spark, definition, "iot.analysed", run_id="2026-01-31", input={"Key": "…"},
+             resources={ANALYSE: handler, "readings": maps.Delivery("deviceid STRING, anomalycount INT")})
 
 The parts:
 
     definitions, checking, scopes, fields, texts, reasons    a file, and all reasons for which it does not run
     expressions                                              JSONata
+    resources, states                                        what tasks call; a child's states
+    files, lines, plans                                      where items come from, and in which waves
+    work                                                     what a worker of Spark does
+    positions, publish, targets                              how far a run is, one commit a wave, the table
+    runs                                                     run, redrive, describe
 
 What runs and what is refused: docs/maps.md.
 """
 
 from workbench.maps.definitions import Definition, read
+from workbench.maps.plans import StatesFailed
+from workbench.maps.positions import AnotherWriter
+from workbench.maps.publish import ItemsChanged
 from workbench.maps.reasons import DefinitionRefused, Reason
+from workbench.maps.resources import Call, Delivery, TaskFailed
+from workbench.maps.runs import MapRun, TooManyFailed, describe, redrive, results, run
 
-__all__ = ["Definition", "DefinitionRefused", "Reason", "read"]
+__all__ = [
+    "AnotherWriter", "Call", "Definition", "DefinitionRefused", "Delivery", "ItemsChanged", "MapRun", "Reason",
+    "StatesFailed", "TaskFailed", "TooManyFailed", "describe", "read", "redrive", "results", "run",
+]  # fmt: skip

@@ -1,0 +1,221 @@
+"""The files whose records are the items: named by a manifest or alone, looked at before anything runs."""
+
+import hashlib
+import re
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import unquote
+
+from workbench._base.errors import ArgumentError
+from workbench._base.typing import Java, SparkSession, StructType, jvm
+
+MOST_MANIFEST_BYTES = 64 * 2**20
+_URI = re.compile(r"s3://([^/]+)/(.+)")
+_UNSTATED = {"date", "binary", "float", "timestamp", "timestamp_ntz", "variant"}
+_UNSTATED_WORDS = ("decimal", "interval", "char", "varchar", "time(")
+
+
+@dataclass(frozen=True)
+class File:
+    """A file of items.
+
+    Attributes:
+        name: as the manifest has it, s3://bucket/key: an item's source.
+        location: where it is, as Hadoop's Path has it.
+        uri: the same with its special characters encoded, as Spark names it.
+        bytes: its size.
+        modified: when it was written, milliseconds since 1970.
+        rows: items in it.
+    """
+
+    name: str
+    location: str
+    uri: str
+    bytes: int
+    modified: int
+    rows: int = 0
+
+
+def path_of(location: str) -> str:
+    """Return a location as a text that two spellings of it share: Spark's own says file:/// and %20."""
+    return re.sub(r"^([a-z0-9]+):/+", r"\1:/", unquote(location))
+
+
+def literal(location: str) -> str:
+    """Return a location for Spark's readers, which take it for a pattern."""
+    return re.sub(r"([{}\[\]*?\\])", r"\\\1", location)
+
+
+def place(bucket: str, key: str, buckets: Mapping[str, str], spark: SparkSession) -> str:
+    """Return where an object is: in the folder that stands for its bucket, or in S3."""
+    if bucket in buckets:
+        return f"{buckets[bucket].rstrip('/')}/{key}"
+    own = _hadoop(spark).get("fs.s3.impl")
+    return f"{'s3' if own else 's3a'}://{bucket}/{key}"
+
+
+def listed(
+    spark: SparkSession, bucket: str, key: str, buckets: Mapping[str, str], *, manifest: bool
+) -> list[tuple[str, str]]:
+    """Return name and location of each file: of the object itself, or of those that it lists, a line each.
+
+    Raises:
+        ValueError: the manifest is missing, empty, or names a file twice, or one that is not an object of S3.
+    """
+    location = place(bucket, key, buckets, spark)
+    name = f"s3://{bucket}/{key}"
+    if not manifest:
+        return [(name, location)]
+    lines = [line.strip().strip('"') for line in _text(spark, name, location).splitlines()]
+    names = [line for line in lines if line]
+    wrong = [line for line in names if not _URI.fullmatch(line)]
+    if wrong:
+        raise ArgumentError(f"the manifest {name} has {wrong[0][:200]!r}; expected s3://bucket/key, one a line")
+    if twice := sorted(name for name, count in Counter(names).items() if count > 1):
+        raise ArgumentError(f"the manifest {name} names {len(twice)} files twice, {twice[0]} among them")
+    found = [match for line in names if (match := _URI.fullmatch(line))]
+    return [(match[0], place(match[1], match[2], buckets, spark)) for match in found]
+
+
+def looked_at(spark: SparkSession, listing: Iterable[tuple[str, str]]) -> list[File]:
+    """Return the files of a listing, their rows not yet counted.
+
+    Raises:
+        ValueError: some are missing, empty of a name, or such as Spark passes over; the message has their number.
+    """
+    files, missing = [], []
+    for name, location in listing:
+        if location.rpartition("/")[2].startswith(("_", ".")):
+            raise ArgumentError(f"{name} begins with _ or ., and Spark passes over such files")
+        status = _status(spark, location)
+        if status is None:
+            missing.append(name)
+        else:
+            path = status.getPath()
+            uri = path.toUri().toString()
+            files.append(File(name, path.toString(), uri, status.getLen(), status.getModificationTime()))
+    if missing:
+        raise ArgumentError(f"{len(missing)} of the files are not there, {missing[0]} among them")
+    return files
+
+
+def parquet(spark: SparkSession, files: list[File]) -> tuple[list[File], StructType | None]:
+    """Return the files with their rows, by their footers, and the columns that they all have; None for no file.
+
+    Raises:
+        ValueError: one is not Parquet, has other columns than the first, or a column whose form in JSON AWS does
+            not state.
+    """
+    counted, first = [], None
+    for file in files:
+        rows, message = _footer(spark, file)
+        if first is None:
+            first = message
+        elif message != first:
+            lines, others = set(first.splitlines()), set(message.splitlines())
+            differing = sorted(line.strip(" ;") for line in lines ^ others)
+            raise ArgumentError(
+                f"{file.name} has other columns than {files[0].name}: {differing[0]}. Step Functions would give "
+                "the items of each other fields; let all have the same"
+            )
+        counted.append(replace(file, rows=rows))
+    if not files:
+        return [], None
+    schema = spark.read.parquet(literal(files[0].location)).schema
+    _refuse_unstated(schema, files[0].name)
+    return counted, schema
+
+
+def digest(files: Iterable[File]) -> str:
+    """Return a digest of names, sizes and times: another one where a source has changed."""
+    lines = "".join(f"{file.name} {file.bytes} {file.modified} {file.rows}\n" for file in files)
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
+def _refuse_unstated(schema: StructType, name: str) -> None:
+    wrong = [
+        f"{field.name} {kind}"
+        for field in schema
+        for kind in _kinds(field.dataType.jsonValue())
+        if _unstated(kind)
+    ]
+    if wrong:
+        raise ArgumentError(
+            f"{name} has columns whose form in JSON Step Functions does not state: {', '.join(wrong)}. Write them "
+            "as text, whole numbers, doubles or booleans"
+        )
+    names = [field.name.lower() for field in schema]
+    if twice := sorted({each for each in names if names.count(each) > 1}):
+        raise ArgumentError(f"{name} has the column {twice[0]} twice, in two cases; to Spark they are one")
+
+
+def _unstated(kind: str) -> bool:
+    return kind in _UNSTATED or kind.startswith(_UNSTATED_WORDS)
+
+
+def _kinds(kind: Any) -> Iterable[str]:
+    """Yield the simple types within a type in Spark's JSON form."""
+    if isinstance(kind, str):
+        yield kind
+        return
+    if kind["type"] == "map" and kind["keyType"] != "string":
+        yield "interval"  # a map whose keys are not texts has no form in JSON either
+    inner = [field["type"] for field in kind.get("fields", ())]
+    for each in (*inner, *(kind[name] for name in ("elementType", "valueType") if name in kind)):
+        yield from _kinds(each)
+
+
+def _footer(spark: SparkSession, file: File) -> tuple[int, str]:
+    """Return a Parquet file's rows, and its schema as a text in which every column may be null."""
+    hadoop = jvm(spark).org.apache.parquet.hadoop
+    path = jvm(spark).org.apache.hadoop.fs.Path(file.location)
+    try:
+        reader = hadoop.ParquetFileReader.open(hadoop.util.HadoopInputFile.fromPath(path, _hadoop(spark)))
+    except Exception as error:
+        why = str(error).strip().splitlines()[-1][:200]
+        raise ArgumentError(f"{file.name} cannot be read as Parquet: {why}") from error
+    try:
+        message = reader.getFileMetaData().getSchema().toString()
+        return reader.getRecordCount(), re.sub(r"\brequired ", "optional ", message).partition("{")[2]
+    finally:
+        reader.close()
+
+
+def _hadoop(spark: SparkSession) -> Java:
+    return spark._jsparkSession.sessionState().newHadoopConf()
+
+
+def _path(spark: SparkSession, location: str) -> tuple[Java, Java]:
+    """Return Hadoop's path of a location, and its file system."""
+    path = jvm(spark).org.apache.hadoop.fs.Path(location)
+    return path, path.getFileSystem(_hadoop(spark))
+
+
+def _status(spark: SparkSession, location: str) -> Java:
+    from py4j.protocol import Py4JJavaError
+
+    path, system = _path(spark, location)
+    try:
+        status = system.getFileStatus(path)
+    except Py4JJavaError as error:
+        if "FileNotFoundException" not in str(error.java_exception.getClass().getName()):
+            raise
+        return None
+    return status if status.isFile() else None
+
+
+def _text(spark: SparkSession, name: str, location: str) -> str:
+    status = _status(spark, location)
+    if status is None:
+        raise ArgumentError(f"there is no manifest {name}; it was looked for at {location}")
+    if status.getLen() > MOST_MANIFEST_BYTES:
+        raise ArgumentError(f"the manifest {name} has {status.getLen():,} bytes; expected a list of files")
+    path, system = _path(spark, location)
+    stream = system.open(path)
+    try:
+        text: str = jvm(spark).org.apache.commons.io.IOUtils.toString(stream, "UTF-8")
+    finally:
+        stream.close()
+    return text

@@ -1,0 +1,102 @@
+"""Text files as Step Functions reads them: CSV with a header, JSON Lines; items in order, each with its row."""
+
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+DELIMITERS = {"COMMA": ",", "PIPE": "|", "SEMICOLON": ";", "SPACE": " ", "TAB": "\t"}
+
+
+class Unreadable(ValueError):
+    """A record of a file cannot be read; the item fails."""
+
+
+def split(text: str, delimiter: str) -> list[str]:
+    """Return the fields of a CSV record.
+
+    A field may stand in double quotes, and then hold delimiters, line ends, and quotes written twice. A backslash
+    stands before a backslash, a quote or the delimiter, and is taken away before anything else.
+    """
+    if '"' not in text and "\\" not in text:
+        return text.split(delimiter)
+    fields, field, quoted, place = [], [], False, 0
+    while place < len(text):
+        sign, behind = text[place], text[place + 1 : place + 2]
+        if sign == "\\":
+            if behind in ("\\", '"', delimiter):
+                field.append(behind)
+                place += 1
+        elif sign == '"' and quoted and behind == '"':
+            field.append('"')
+            place += 1
+        elif sign == '"':
+            quoted = not quoted
+        elif sign == delimiter and not quoted:
+            fields.append("".join(field))
+            field = []
+        else:
+            field.append(sign)
+        place += 1
+    return [*fields, "".join(field)]
+
+
+def records(lines: Iterable[str]) -> Iterator[str]:
+    """Yield the records of a CSV file's lines: a line, or several where a quoted field goes on."""
+    held: list[str] = []
+    quoted = False
+    for line in lines:
+        held.append(line)
+        quoted = _open(line, quoted) if quoted or '"' in line else False
+        if not quoted:
+            yield "\n".join(held).removesuffix("\r")
+            held = []
+    if held:
+        yield "\n".join(held).removesuffix("\r")  # a quote that is never closed: the rest of the file
+
+
+def _open(text: str, quoted: bool) -> bool:
+    """Say whether a text ends within quotes."""
+    escaped = False
+    for sign in text:
+        if escaped:
+            escaped = False
+        elif sign == "\\":
+            escaped = True
+        elif sign == '"':
+            quoted = not quoted
+    return quoted
+
+
+def csv_items(lines: Iterable[str], headers: list[str] | None, delimiter: str) -> Iterator[dict[str, str]]:
+    """Yield the items of a CSV file: every value a text; missing ones are empty, others more are left out.
+
+    Args:
+        lines: the file's, without their line ends.
+        headers: names of the columns; None takes the first record for them.
+        delimiter: one character.
+    """
+    for record in records(lines):
+        if not record:
+            continue
+        values = split(record, delimiter)
+        if headers is None:
+            headers = [name.removeprefix("\ufeff") for name in values]
+            continue
+        values += [""] * (len(headers) - len(values))
+        yield dict(zip(headers, values, strict=False))
+
+
+def json_items(lines: Iterable[str]) -> Iterator[Any]:
+    """Yield the items of a file of JSON lines; Unreadable in the place of one that is not JSON."""
+    for number, line in enumerate(lines):
+        text = line.strip().removeprefix("\ufeff") if number == 0 else line.strip()
+        if not text:
+            continue
+        try:
+            yield json.loads(text, parse_constant=_constant)
+        except (ValueError, RecursionError) as error:
+            yield Unreadable(f"line {number + 1} is not JSON: {error}")
+
+
+def _constant(text: str) -> Any:
+    raise Unreadable(f"{text} is not a JSON number")

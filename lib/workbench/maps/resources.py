@@ -1,0 +1,189 @@
+"""What a task's resource is bound to: a function of the caller's, or the delivery of records to the table."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from workbench._base.errors import ArgumentError, WorkbenchError
+from workbench.maps import expressions
+from workbench.streams.records.parsing import Json
+
+MOST_BYTES = 262_144  # of an input, an output and a result, as UTF-8
+_INVOKE = re.compile(r"arn:[\w-]+:states:::lambda:invoke(?:\.\w+)?")
+_DELIVERS = re.compile(r"arn:[\w-]+:states:::(?:aws-sdk:)?firehose:putRecord")
+# arguments by which services name what is called
+_NAMED_BY = ("FunctionName", "DeliveryStreamName", "QueueUrl", "TopicArn", "TableName", "StateMachineArn")
+
+
+class TaskFailed(WorkbenchError, Exception):
+    """A resource failed, by a name that Retry and Catch can name.
+
+    A function raises it to fail as a service does; any other exception that it raises fails by its class's name.
+
+    Attributes:
+        error: the name, as in ErrorEquals.
+        cause: in words.
+    """
+
+    def __init__(self, error: str, cause: str = "") -> None:
+        super().__init__(f"{error}: {cause}")
+        self.error = error
+        self.cause = cause
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TaskFailed, (self.error, self.cause)
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """Records of a Firehose stream, as rows of the table.
+
+    Attributes:
+        columns: of the table, as Spark DDL: `deviceid STRING NOT NULL, temperature DOUBLE`. A record is a JSON
+            object with these fields; one with another field, or a value that its type does not hold, fails its
+            item.
+    """
+
+    columns: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """What a function is told of the call, as its second argument.
+
+    Attributes:
+        key: of the item and the state, the same when the call is repeated, by Retry, a redrive or after a kill.
+        run_id: the run's.
+        index: of the item.
+        tries: how often this state was tried before, by Retry.
+    """
+
+    key: str
+    run_id: str
+    index: int
+    tries: int
+
+    @property
+    def aws_request_id(self) -> str:
+        """The key, by the name that a handler of Lambda knows."""
+        return self.key
+
+
+Function = Callable[..., Any]
+Bound = Mapping[str, Function | Delivery]
+
+
+def names_of(task: Mapping[str, Any]) -> list[str]:
+    """Return by what names a task's resource may be bound: what its arguments name, its function's, its own."""
+    arguments, resource = task.get("Arguments"), task["Resource"]
+    names = []
+    for name in _NAMED_BY if isinstance(arguments, dict) else ():
+        value = (arguments or {}).get(name)
+        if isinstance(value, str) and not expressions.is_expression(value):
+            names.append(value)
+    return [*names, resource]
+
+
+def delivers(task: Mapping[str, Any]) -> bool:
+    """Say whether a task puts records to a Firehose stream."""
+    return _DELIVERS.fullmatch(task["Resource"]) is not None
+
+
+def bind(states: Mapping[str, Any], resources: Bound) -> dict[str, Function | Delivery]:
+    """Return what each Task state calls, by the state's name.
+
+    Raises:
+        ValueError: a resource is bound to nothing, or wrongly; the message names each state.
+    """
+    bound, missing = {}, []
+    for name, state in states.items():
+        if state["Type"] != "Task":
+            continue
+        names = names_of(state)
+        known = next((candidate for candidate in names if candidate in resources), None)
+        if known is None:
+            missing.append(f"{name} calls {' or '.join(names)}")
+            continue
+        target = resources[known]
+        if isinstance(target, Delivery) and not delivers(state):
+            raise ArgumentError(
+                f"resources binds {known}, which {name} calls, to a Delivery; that is for firehose:putRecord"
+            )
+        if not isinstance(target, Delivery) and not callable(target):
+            raise ArgumentError(f"resources binds {known} to {target!r}; expected a function or a Delivery")
+        bound[name] = target
+    if missing:
+        there = ", ".join(sorted(resources)) or "none"
+        raise ArgumentError(f"resources lacks what {'; '.join(missing)}; it has {there}")
+    return bound
+
+
+def delivery(bound: Mapping[str, Function | Delivery]) -> Delivery | None:
+    """Return the delivery among what tasks are bound to; None where there is none.
+
+    Raises:
+        ValueError: there are two with different columns, and a map has one table.
+    """
+    deliveries = {target.columns: target for target in bound.values() if isinstance(target, Delivery)}
+    if len(deliveries) > 1:
+        raise ArgumentError(
+            f"resources has deliveries of different columns: {' and '.join(deliveries)}; a map has one table"
+        )
+    return next(iter(deliveries.values()), None)
+
+
+def records(target: Delivery) -> Json:
+    """Return how a delivery's records become rows."""
+    return Json(target.columns, unknown="dead")
+
+
+def call(task: Mapping[str, Any], function: Function, arguments: Any, about: Call) -> Any:
+    """Call a function as its task does; return the task's result, as plain JSON.
+
+    A function of Lambda gets its payload, and each other what the state's Arguments give. What it returns is the
+    Payload of `lambda:invoke`'s result, and the result itself elsewhere.
+
+    Raises:
+        TaskFailed: it raised something, or returned what is not JSON or too large.
+    """
+    invoked = _INVOKE.fullmatch(task["Resource"])
+    payload = arguments.get("Payload", {}) if invoked and isinstance(arguments, dict) else arguments
+    try:
+        result = function(payload, about)
+    except TaskFailed:
+        raise
+    except Exception as error:
+        cause = {"errorMessage": str(error), "errorType": type(error).__name__}
+        raise TaskFailed(type(error).__name__, json.dumps(cause, ensure_ascii=False)) from error
+    result = plain(result, task["Resource"])
+    if invoked:
+        return {"ExecutedVersion": "$LATEST", "Payload": result, "StatusCode": 200}
+    return result
+
+
+def plain(value: Any, what: str) -> Any:
+    """Return a function's result as JSON has it.
+
+    Raises:
+        TaskFailed: it is not JSON, or too large.
+    """
+    try:
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        size = len(text.encode())
+    except (TypeError, ValueError, RecursionError) as error:
+        raise TaskFailed("Runtime.MarshalError", f"the result of {what} is not JSON: {error}") from error
+    if size > MOST_BYTES:
+        raise TaskFailed(
+            "States.DataLimitExceeded",
+            f"the result of {what} has {size:,} bytes; at most {MOST_BYTES:,} are taken",
+        )
+    return json.loads(text)
+
+
+def kind_of(value: Any) -> str:
+    """Return what JSON calls a value."""
+    from workbench.streams.records import types
+
+    return types.kind(value)

@@ -1,0 +1,416 @@
+"""A definition's distributed Map, run: waves of whole files, one commit each, continued after a kill."""
+
+import json
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+from workbench._base.bounds import Ge, MinLen
+from workbench._base.door import checked
+from workbench._base.errors import ArgumentError, WorkbenchError
+from workbench._base.typing import DataFrame, Judged, SparkSession
+from workbench.maps import files, plans, positions, publish, resources, targets
+from workbench.maps.definitions import Definition
+from workbench.maps.plans import Plan
+from workbench.maps.positions import FAILED, RUNNING, SUCCEEDED, Position, Run
+from workbench.maps.publish import Place
+from workbench.maps.resources import Delivery, Function
+from workbench.tables import commits, snapshots
+
+Resources = Mapping[str, Any]  # ARN or name to a function, or a Delivery
+Name = Annotated[str, MinLen(1)]
+
+
+@dataclass(frozen=True)
+class MapRun:
+    """How far a run of a map is.
+
+    Attributes:
+        run_id: its name.
+        state: running, succeeded or failed.
+        redrive: how often it was redriven.
+        files: of its sources.
+        files_done: of them.
+        items: in the sources.
+        items_done: of them.
+        failed: items of those that are done whose last try failed.
+        waves: commits of rows.
+    """
+
+    run_id: str
+    state: str
+    redrive: int
+    files: int
+    files_done: int
+    items: int
+    items_done: int
+    failed: int
+    waves: int
+
+
+class TooManyFailed(WorkbenchError, RuntimeError):
+    """More items of a run failed than are tolerated; it is continued by `redrive`.
+
+    Attributes:
+        run: MapRun.
+    """
+
+    def __init__(self, run: MapRun, tolerated: str) -> None:
+        super().__init__(
+            f"run {run.run_id} failed: {run.failed:,} of {run.items:,} items failed, and {tolerated}. Their rows "
+            "say why (_error, _cause); redrive runs them again, and what had not begun"
+        )
+        self.run = run
+
+
+@dataclass(frozen=True)
+class _Job:
+    """A run that this process continues.
+
+    Attributes:
+        place: where it writes.
+        run: what it is.
+        planned: what it does.
+        bound: name of a Task state to what it calls.
+        columns: of the table.
+        threads: children at once in a task.
+        wave_rows: items after which a wave ends.
+        on_wave: called with each MapRun.
+    """
+
+    place: Place
+    run: Run
+    planned: Plan
+    bound: Mapping[str, Function | Delivery]
+    columns: Mapping[str, str]
+    threads: int
+    wave_rows: int
+    on_wave: Callable[[MapRun], Any] | None
+
+
+@checked
+def run(
+    spark: SparkSession,
+    definition: Definition,
+    table: Name,
+    *,
+    run_id: Name,
+    input: Judged[Any] = None,
+    resources: Resources | None = None,
+    buckets: Mapping[str, str] | None = None,
+    wave_rows: Annotated[int, Ge(1)] = 1_000_000,
+    threads: Annotated[int, Ge(1)] = 1,
+    started: datetime | None = None,
+    on_wave: Callable[[MapRun], Any] | None = None,
+) -> MapRun:
+    """Run a definition's distributed Map: each item once, into an append-only Iceberg table.
+
+    A wave, which is files of `wave_rows` items together, is one commit. A run that was killed is continued by
+    the same call, with the wave that it was at; a run that is over is not run again. Calls to functions are at
+    least once: what a killed wave had called is called again, by the same key.
+
+    The states before the Map run in this process, once for a run: what they give is kept with it.
+
+    Args:
+        spark: classic session.
+        definition: of `read`.
+        table: `namespace.name` or `catalog.namespace.name`; made where it is not there. One row an item, or one a
+            record that it delivered.
+        run_id: name of the run, unique in the table.
+        input: of the state machine, as JSON has it; may be left out where the run has begun.
+        resources: ARN or name of what Task states call, to a function of (arguments, Call), or to a Delivery.
+        buckets: name of an S3 bucket to the folder or location that stands for it here.
+        wave_rows: items after which a wave ends with its file.
+        threads: children at once in each task of Spark, for functions that wait.
+        started: what `$now()` and the context say, with a time zone; None takes the time of the call.
+        on_wave: called with the MapRun after each wave.
+
+    Returns:
+        MapRun, succeeded.
+
+    Raises:
+        TooManyFailed: more items failed than are tolerated.
+        StatesFailed: the states before the Map failed; no item was run.
+        AnotherWriter: another process runs the same run.
+        ItemsChanged: a file was changed while it was read.
+        ValueError: an argument is wrong; a resource is not bound; sources are missing, or changed since the run
+            began; the table is another map's.
+    """
+    job, position = _begun(
+        spark,
+        definition,
+        table,
+        run_id,
+        input,
+        resources or {},
+        buckets or {},
+        wave_rows,
+        threads,
+        started,
+        on_wave,
+    )
+    if position.state == RUNNING:
+        position = _waves(job, position)
+    return _ended(job.run, position)
+
+
+@checked
+def redrive(
+    spark: SparkSession,
+    definition: Definition,
+    table: Name,
+    *,
+    run_id: Name,
+    resources: Resources | None = None,
+    buckets: Mapping[str, str] | None = None,
+    wave_rows: Annotated[int, Ge(1)] = 1_000_000,
+    threads: Annotated[int, Ge(1)] = 1,
+    on_wave: Callable[[MapRun], Any] | None = None,
+) -> MapRun:
+    """Run the failed items of a run again, in one commit, and then what had not begun.
+
+    The rows of before stay; `results` gives those that count. The files must be those that the run began with.
+
+    Args:
+        spark: classic session.
+        definition: the run's.
+        table: the run's.
+        run_id: name of a run that is over.
+        resources: as `run` has them.
+        buckets: as `run` has them.
+        wave_rows: items after which a wave ends with its file.
+        threads: children at once in each task of Spark.
+        on_wave: called with the MapRun after each wave.
+
+    Returns:
+        MapRun, succeeded.
+
+    Raises:
+        TooManyFailed: more items failed than are tolerated.
+        AnotherWriter: another process runs the same run.
+        ValueError: there is no such run, it is not over, none of its items failed, or what `run` refuses.
+    """
+    targets.found(spark, table, run_id)
+    job, position = _begun(
+        spark, definition, table, run_id, None, resources or {}, buckets or {}, wave_rows, threads, None, on_wave
+    )
+    if position.state == RUNNING:
+        raise ArgumentError(f"run {run_id} is not over; run continues it")
+    children = targets.failed(spark, table, run_id, position.redrive)
+    if not children and position.files == len(job.planned.files):
+        raise ArgumentError(f"no item of run {run_id} failed; there is nothing to run again")
+    position = _again(job, position, children)
+    return _ended(job.run, _waves(job, position))
+
+
+@checked
+def describe(spark: SparkSession, table: Name, *, run_id: Name) -> MapRun:
+    """Describe a run of a map.
+
+    Args:
+        spark: classic session.
+        table: the run's.
+        run_id: its name.
+
+    Returns:
+        MapRun.
+
+    Raises:
+        ValueError: the table has no such run.
+    """
+    return _map_run(*targets.found(spark, table, run_id))
+
+
+@checked
+def results(spark: SparkSession, table: Name, *, run_id: Name) -> DataFrame:
+    """Return the rows that count of a run: of each item those of its last redrive.
+
+    Args:
+        spark: classic session.
+        table: the run's.
+        run_id: its name.
+
+    Returns:
+        DataFrame with the table's columns; lazy.
+
+    Raises:
+        ValueError: the table has no such run.
+    """
+    return targets.rows(spark, table, run_id, targets.found(spark, table, run_id)[1].redrive)
+
+
+def _begun(
+    spark: SparkSession,
+    definition: Definition,
+    table: str,
+    run_id: str,
+    value: Any,
+    given: Resources,
+    buckets: Mapping[str, str],
+    wave_rows: int,
+    threads: int,
+    started: datetime | None,
+    on_wave: Callable[[MapRun], Any] | None,
+) -> tuple[_Job, Position]:
+    """Begin a run in its table, or find where it is; look at its files."""
+    bound = resources.bind(definition.child["States"], given)
+    outside = resources.bind(_outside(definition), given)
+    if wrong := sorted(name for name, target in outside.items() if isinstance(target, Delivery)):
+        raise ArgumentError(f"{wrong[0]}, a state before the Map, is bound to a Delivery; only children deliver")
+    columns = targets.columns(definition.map, bound)
+    before = positions.find(spark, commits.load(spark, table), run_id) if snapshots.exists(spark, table) else None
+    targets.made(spark, table, columns)
+    place = Place(spark, table, run_id, f"{positions.ref(run_id)}{uuid.uuid4().hex[:8]}")
+    if before is None:
+        moment = _moment(started)
+        known = plans.about(definition, run_id, moment)
+        entered, variables = plans.entered(definition, known, _json("input", value), outside)
+        planned = plans.plan(spark, definition, known, entered, variables, buckets)
+        run = _new(definition, run_id, moment, planned)
+        position = publish.note(place, run, None, Position())
+    else:
+        run, position = before
+        if run.definition != definition.digest:
+            raise ArgumentError(f"run {run_id} of {table} was begun with another definition; begin another run")
+        known = plans.about(definition, run_id, run.started)
+        planned = plans.plan(spark, definition, known, run.input, run.variables, buckets)
+        _refuse_changed(run, planned)
+    return _Job(place, run, planned, bound, columns, threads, wave_rows, on_wave), position
+
+
+def _outside(definition: Definition) -> dict[str, Any]:
+    """Return the states around the Map."""
+    return {name: state for name, state in definition.machine["States"].items() if name != definition.state}
+
+
+def _new(definition: Definition, run_id: str, moment: str, planned: Plan) -> Run:
+    limits = planned.limits
+    return Run(
+        run_id, definition.digest, moment, planned.input, dict(planned.variables),
+        files.digest(planned.files), len(planned.files), planned.items, limits.tolerated_count,
+        limits.tolerated_percentage,
+    )  # fmt: skip
+
+
+def _refuse_changed(run: Run, planned: Plan) -> None:
+    if (now := files.digest(planned.files)) != run.sources:
+        same = (len(planned.files), planned.items) == (run.files, run.items)
+        what = "as many, but of other names, sizes or times" if same else (
+            f"{run.files} with {run.items:,} items then, {len(planned.files)} with {planned.items:,} now"
+        )  # fmt: skip
+        raise ArgumentError(
+            f"the files of run {run.run_id} are not those that it began with: {what} ({now[:8]}, not "
+            f"{run.sources[:8]}); begin another run"
+        )
+
+
+def _waves(job: _Job, position: Position) -> Position:
+    """Run the waves that are left, and end the run."""
+    done = None
+    for places in plans.waves(job.planned, position.files, job.wave_rows):
+        if _exceeded(job.run, position):
+            break
+        items = sum(job.planned.files[place].rows for place in places)
+        after = replace(position, files=places.stop, waves=position.waves + 1, items=position.items + items)
+        position = _wave(job, position, after, places, items, None)
+    else:
+        done = len(job.planned.files)  # the last ones may be without items, and in no wave
+    state = FAILED if _exceeded(job.run, position) else SUCCEEDED
+    after = replace(position, state=state, files=position.files if done is None else done)
+    return publish.note(job.place, job.run, position, after)
+
+
+def _again(job: _Job, position: Position, children: list[Any]) -> Position:
+    """Run failed children again, in one commit; a redrive without any is begun by a commit of its own."""
+    after = replace(position, state=RUNNING, redrive=position.redrive + 1)
+    if not children:
+        return publish.note(job.place, job.run, position, after)
+    chosen: dict[str, set[int]] = defaultdict(set)
+    for child in children:
+        chosen[child["_source"]].add(child["_index"])
+    items = sum(child["_items"] for child in children)
+    places = [place for place, file in enumerate(job.planned.files) if file.name in chosen]
+    after = replace(after, waves=after.waves + 1, failed=after.failed - items)
+    indexes = {name: frozenset(those) for name, those in chosen.items()}
+    return _wave(job, position, after, places, items, indexes)
+
+
+def _wave(
+    job: _Job,
+    position: Position,
+    after: Position,
+    places: range | list[int],
+    items: int,
+    chosen: dict[str, frozenset[int]] | None,
+) -> Position:
+    spark, planned = job.place.spark, job.planned
+    target = resources.delivery(job.bound)
+    work = plans.work(
+        planned, places, job.bound, redrive=after.redrive, threads=_threads(job), output="_output" in job.columns,
+        parser=None if target is None else resources.records(target).parser(), chosen=chosen,
+    )  # fmt: skip
+    frame = plans.frame(spark, planned, places, work, targets.ddl(job.columns), _partitions(job))
+    with plans.reading(spark, planned, places):
+        position = publish.wave(job.place, job.run, position, frame, items, after)
+    if job.on_wave is not None:
+        job.on_wave(_map_run(job.run, position))
+    return position
+
+
+def _threads(job: _Job) -> int:
+    most = job.planned.limits.concurrency
+    return min(job.threads, most) if most else job.threads
+
+
+def _partitions(job: _Job) -> int | None:
+    """Return how many tasks there are at most, so that not more children run at once than MaxConcurrency."""
+    most = job.planned.limits.concurrency
+    return max(1, most // _threads(job)) if most else None
+
+
+def _exceeded(run: Run, position: Position) -> bool:
+    return plans.exceeded(position.failed, run.items, run.tolerated_count, run.tolerated_percentage)
+
+
+def _ended(run: Run, position: Position) -> MapRun:
+    ended = _map_run(run, position)
+    if position.state != FAILED:
+        return ended
+    limits = []
+    if run.tolerated_count is not None:
+        limits.append(f"{run.tolerated_count:,} items")
+    if run.tolerated_percentage is not None:
+        limits.append(f"{run.tolerated_percentage} %")
+    raise TooManyFailed(ended, f"{' and '.join(limits)} may" if limits else "none may")
+
+
+def _map_run(run: Run, position: Position) -> MapRun:
+    return MapRun(
+        run.run_id, position.state, position.redrive, run.files, position.files, run.items, position.items,
+        position.failed, position.waves,
+    )  # fmt: skip
+
+
+def _moment(started: datetime | None) -> str:
+    moment = datetime.now(UTC) if started is None else started
+    if moment.tzinfo is None:
+        raise ArgumentError(f"started is {moment.isoformat()}, expected a datetime with a time zone")
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def _json(name: str, value: Any) -> Any:
+    """Return a value as JSON has it.
+
+    Raises:
+        ValueError: it is not JSON, or larger than a state machine's input may be.
+    """
+    try:
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False)
+    except (TypeError, ValueError) as error:
+        raise ArgumentError(f"{name} is not JSON: {error}") from None
+    if (size := len(text.encode())) > resources.MOST_BYTES:
+        raise ArgumentError(f"{name} has {size:,} bytes; at most {resources.MOST_BYTES:,} are taken")
+    return json.loads(text)

@@ -1,0 +1,291 @@
+"""The states of a child, run for one item: Pass, Task, Choice, Succeed and Fail, with Retry, Catch and Assign."""
+
+import json
+import random
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from workbench.maps import expressions, resources
+from workbench.maps.expressions import EvaluationError, Scope, Template
+from workbench.maps.resources import MOST_BYTES, Call, Delivery, TaskFailed
+
+MOST_STATES = 25_000  # that an execution enters; Step Functions ends one after 25,000 events
+TOO_LARGE, RUNTIME, TIMEOUT = "States.DataLimitExceeded", "States.Runtime", "States.Timeout"
+_ALL, _TASK = "States.ALL", "States.TaskFailed"
+_NEVER = {_ALL: (TOO_LARGE, RUNTIME), _TASK: (TIMEOUT, RUNTIME)}  # what these wildcards do not match
+
+
+@dataclass(frozen=True)
+class About:
+    """What a state machine's run knows of itself.
+
+    Attributes:
+        run_id: the run's.
+        machine: name of the definition.
+        started: when the run began, as ISO 8601 in UTC.
+        now: the same in milliseconds since 1970.
+    """
+
+    run_id: str
+    machine: str
+    started: str
+    now: int
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How an execution ended.
+
+    Attributes:
+        output: its output; None where it failed.
+        error: name of the error; None where it did not fail.
+        cause: of the error.
+        tries: how often the state that was tried most was tried.
+        records: that it delivered, as JSON texts; none where it failed.
+    """
+
+    output: Any = None
+    error: str | None = None
+    cause: str | None = None
+    tries: int = 1
+    records: tuple[str, ...] = ()
+
+
+@dataclass
+class _Execution:
+    """An execution that goes on.
+
+    Attributes:
+        key: what stands for the item.
+        index: of the item.
+        first: its input.
+        variables: that states assigned.
+        records: that it has delivered.
+        tries: how often the state that was tried most was tried.
+    """
+
+    key: str
+    index: int
+    first: Any
+    variables: dict[str, Any] = field(default_factory=dict)
+    records: list[str] = field(default_factory=list)
+    tries: int = 1
+
+
+class Machine:
+    """A state machine, its expressions compiled; `run` runs it for one input."""
+
+    def __init__(
+        self,
+        machine: Mapping[str, Any],
+        bound: Mapping[str, resources.Function | Delivery],
+        about: About,
+        *,
+        sleep: Callable[[float], None] = time.sleep,
+        until: str | None = None,
+    ) -> None:
+        """Compile a state machine.
+
+        Args:
+            machine: with StartAt and States.
+            bound: name of a Task state to what it calls.
+            about: the run.
+            sleep: function that waits between tries.
+            until: name of a state before which a run ends.
+        """
+        self.start = machine["StartAt"]
+        self.states = {name: _State(name, state) for name, state in machine["States"].items() if name != until}
+        self.bound, self.about, self.sleep, self.until = bound, about, sleep, until
+
+    def run(self, value: Any, key: str, index: int) -> Outcome:
+        """Run the states for an input; what fails is in the outcome."""
+        execution = _Execution(key, index, value)
+        try:
+            output, _ = self._through(execution, value)
+        except TaskFailed as error:
+            return Outcome(error=error.error, cause=error.cause, tries=execution.tries)
+        return Outcome(output, tries=execution.tries, records=tuple(execution.records))
+
+    def before(self, value: Any, key: str) -> tuple[Outcome, bool, dict[str, Any]]:
+        """Run the states before `until`; return the outcome, whether they led there, and the variables."""
+        execution = _Execution(key, 0, value)
+        try:
+            output, reached = self._through(execution, value)
+        except TaskFailed as error:
+            return Outcome(error=error.error, cause=error.cause, tries=execution.tries), False, {}
+        return Outcome(output, tries=execution.tries), reached, execution.variables
+
+    def _through(self, execution: _Execution, value: Any) -> tuple[Any, bool]:
+        """Run states until an end; return the last output, and whether `until` was led to."""
+        name: str | None = self.start
+        for _ in range(MOST_STATES):
+            if name is None or name == self.until:
+                return value, name is not None
+            name, value = self._enter(self.states[name], execution, value)
+        raise TaskFailed(RUNTIME, f"more than {MOST_STATES:,} states were entered")
+
+    def _enter(self, state: "_State", execution: _Execution, value: Any) -> tuple[str | None, Any]:
+        """Run a state, again where it says so; return the next state's name, None at an end, and its input."""
+        tried = [0] * len(state.retries)
+        count = 0
+        while True:
+            try:
+                return self._once(state, execution, value, count)
+            except TaskFailed as error:
+                wait = None if state.kind == "Fail" else state.again(error.error, tried, count)
+                if wait is None:
+                    return self._catch(state, execution, value, error, count)
+                count += 1
+                execution.tries = max(execution.tries, count + 1)
+                self.sleep(wait)
+
+    def _once(self, state: "_State", execution: _Execution, value: Any, count: int) -> tuple[str | None, Any]:
+        scope = self._scope(state, execution, count, {"input": value})
+        if state.kind == "Choice":
+            return self._choose(state, execution, scope, value)
+        if state.kind == "Fail":
+            raise TaskFailed(
+                str(_evaluated(state, "Error", scope, "")), str(_evaluated(state, "Cause", scope, ""))
+            )
+        result = value
+        if state.kind == "Task":
+            arguments = _sized(_evaluated(state, "Arguments", scope, value), "Arguments", state.name)
+            result = self._call(state, execution, arguments, count)
+            scope = self._scope(state, execution, count, {"input": value, "result": result})
+        return state.next, self._leave(state.templates, state.name, execution, scope, result)
+
+    def _call(self, state: "_State", execution: _Execution, arguments: Any, count: int) -> Any:
+        target = self.bound[state.name]
+        if isinstance(target, Delivery):
+            execution.records.append(_data(arguments))
+            return {"Encrypted": False, "RecordId": f"{execution.key}/{len(execution.records)}"}
+        call = Call(f"{execution.key}/{state.name}", self.about.run_id, execution.index, count)
+        own = json.loads(json.dumps(arguments))  # a function may change what it is given
+        return resources.call(state.state, target, own, call)
+
+    def _choose(self, state: "_State", execution: _Execution, scope: Scope, value: Any) -> tuple[str | None, Any]:
+        for templates, target in state.choices:
+            holds = _evaluate(templates["Condition"], scope)
+            if not isinstance(holds, bool):
+                raise TaskFailed(expressions.ERROR, f"a Condition of {state.name} gave {holds!r}, not a boolean")
+            if holds:
+                own = {name: template for name, template in templates.items() if name != "Condition"}
+                return target, self._leave(own, state.name, execution, scope, value)
+        if state.default is None:
+            raise TaskFailed(
+                "States.NoChoiceMatched", f"no Condition of {state.name} holds, and it has no Default"
+            )
+        return state.default, self._leave(state.templates, state.name, execution, scope, value)
+
+    def _catch(
+        self, state: "_State", execution: _Execution, value: Any, error: TaskFailed, count: int
+    ) -> tuple[str | None, Any]:
+        output = {"Error": error.error, "Cause": error.cause}
+        for errors, templates, target in state.catches:
+            if _matches(error.error, errors):
+                scope = self._scope(state, execution, count, {"input": value, "errorOutput": output})
+                return target, self._leave(templates, state.name, execution, scope, output)
+        raise error
+
+    def _leave(
+        self, templates: Mapping[str, Template], name: str, execution: _Execution, scope: Scope, otherwise: Any
+    ) -> Any:
+        """Return a state's output, and assign its variables; the expressions see those of before."""
+        output = otherwise
+        if "Output" in templates:
+            output = _sized(_evaluate(templates["Output"], scope), "Output", name)
+        if "Assign" in templates:
+            execution.variables = execution.variables | _sized(
+                _evaluate(templates["Assign"], scope), "Assign", name
+            )
+        return output
+
+    def _scope(self, state: "_State", execution: _Execution, count: int, states: dict[str, Any]) -> Scope:
+        if state.reads_context:
+            states["context"] = context(self.about, execution.key, execution.first) | {
+                "State": {"Name": state.name, "EnteredTime": self.about.started, "RetryCount": count}
+            }
+        return Scope({**execution.variables, "states": states}, f"{execution.key}/{state.name}", self.about.now)
+
+
+def context(about: About, key: str, first: Any) -> dict[str, Any]:
+    """Return the context object of an execution, without its state."""
+    return {
+        "Execution": {"Id": key, "Name": key, "Input": first, "StartTime": about.started},
+        "StateMachine": {"Id": about.machine, "Name": about.machine},
+    }
+
+
+class _State:
+    """A state, its expressions compiled."""
+
+    def __init__(self, name: str, state: Mapping[str, Any]) -> None:
+        self.name, self.state, self.kind = name, state, state["Type"]
+        self.next: str | None = state.get("Next")
+        self.default: str | None = state.get("Default")
+        fields = ("Arguments", "Output", "Assign", "Error", "Cause")
+        self.templates = {field: Template(state[field]) for field in fields if field in state}
+        self.choices = [
+            ({field: Template(choice[field]) for field in ("Condition", "Output", "Assign") if field in choice},
+             choice["Next"])
+            for choice in state.get("Choices", ())
+        ]  # fmt: skip
+        self.catches = [
+            (entry["ErrorEquals"],
+             {field: Template(entry[field]) for field in ("Output", "Assign") if field in entry}, entry["Next"])
+            for entry in state.get("Catch", ())
+        ]  # fmt: skip
+        self.retries = state.get("Retry", [])
+        self.reads_context = "context" in json.dumps(state)
+
+    def again(self, error: str, tried: list[int], count: int) -> float | None:
+        """Return the seconds to wait before the next try; None where there is none. `tried` counts by entry."""
+        for place, entry in enumerate(self.retries):
+            if not _matches(error, entry["ErrorEquals"]):
+                continue
+            if tried[place] >= entry.get("MaxAttempts", 3):
+                return None
+            wait = entry.get("IntervalSeconds", 1) * entry.get("BackoffRate", 2.0) ** tried[place]
+            wait = min(wait, entry.get("MaxDelaySeconds", 31_622_400))
+            tried[place] += 1
+            return random.uniform(0, wait) if entry.get("JitterStrategy") == "FULL" else wait
+        return None
+
+
+def _matches(error: str, errors: list[str]) -> bool:
+    return any(error == name or (name in _NEVER and error not in _NEVER[name]) for name in errors)
+
+
+def _evaluated(state: _State, field: str, scope: Scope, otherwise: Any) -> Any:
+    return _evaluate(state.templates[field], scope) if field in state.templates else otherwise
+
+
+def _evaluate(template: Template, scope: Scope) -> Any:
+    try:
+        return template.evaluate(scope)
+    except EvaluationError as error:
+        raise TaskFailed(expressions.ERROR, str(error)) from None
+
+
+def size(value: Any) -> int:
+    """Return the bytes of a value as JSON in UTF-8."""
+    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
+
+
+def _sized(value: Any, field: str, name: str) -> Any:
+    if (found := size(value)) > MOST_BYTES:
+        raise TaskFailed(TOO_LARGE, f"{field} of {name} has {found:,} bytes; at most {MOST_BYTES:,} are taken")
+    return value
+
+
+def _data(arguments: Any) -> str:
+    """Return the record that a putRecord brings."""
+    record = arguments.get("Record") if isinstance(arguments, dict) else None
+    data = record.get("Data") if isinstance(record, dict) else None
+    if not isinstance(data, str):
+        raise TaskFailed(
+            "Firehose.InvalidArgumentException", f"Record.Data must be a text, found {resources.kind_of(data)}"
+        )
+    return data

@@ -1,0 +1,92 @@
+"""The table of a map: its columns, made where it is not there, and its rows read."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from workbench._base import identifiers
+from workbench._base.errors import ArgumentError
+from workbench._base.typing import DataFrame, SparkSession
+from workbench.maps import positions, resources
+from workbench.maps.resources import Delivery, Function
+from workbench.maps.work import FIXED, OUTPUT
+from workbench.tables import commits, snapshots
+
+
+def columns(definition: Mapping[str, Any], bound: Mapping[str, Function | Delivery]) -> dict[str, str]:
+    """Return the columns of a map's table, name to type: those of every map, the output, and the delivered ones.
+
+    The child's output is kept where the definition has a ResultWriter, or nothing is delivered.
+
+    Raises:
+        ValueError: the delivery's columns are wrong, or have a name of ours.
+    """
+    target = resources.delivery(bound)
+    delivered = {}
+    if target is not None:
+        delivered = {field.name: field.dataType.simpleString() for field in resources.records(target).fields()}
+    ours = FIXED | ({OUTPUT: "string"} if "ResultWriter" in definition or target is None else {})
+    if clash := sorted({name.lower() for name in delivered} & {*FIXED, OUTPUT}):
+        raise ArgumentError(f"the delivery has the column {clash[0]}, which a map's table has for itself")
+    return ours | delivered
+
+
+def ddl(wanted: Mapping[str, str]) -> str:
+    """Return columns as DDL."""
+    return ", ".join(f"{identifiers.in_sql(name)} {kind}" for name, kind in wanted.items())
+
+
+def made(spark: SparkSession, table: str, wanted: Mapping[str, str]) -> None:
+    """Make the table where it is not there; refuse one that is another map's, or none's.
+
+    Raises:
+        ValueError: it has other columns.
+    """
+    if not snapshots.exists(spark, table):
+        spark.sql(f"CREATE TABLE IF NOT EXISTS {identifiers.quoted(table)} ({ddl(wanted)}) USING iceberg")
+    commits.load(spark, table)
+    there = {field.name: field.dataType.simpleString() for field in spark.table(identifiers.quoted(table)).schema}
+    if there == dict(wanted):
+        return
+    if not set(FIXED) <= set(there):
+        raise ArgumentError(f"{table} is not a map's table: it has no column {sorted(set(FIXED) - set(there))[0]}")
+    differing = sorted(set(there.items()) ^ set(wanted.items()))
+    name, kind = differing[0]
+    which = f"it has {name} {kind}" if (name, kind) in there.items() else f"it lacks {name} {kind}"
+    raise ArgumentError(f"{table} is the table of another map: {which}")
+
+
+def rows(spark: SparkSession, table: str, run_id: str, redrives: int) -> DataFrame:
+    """Return the rows that count of a run: of each item those of its last redrive; lazy."""
+    from pyspark.sql import functions as F
+
+    every = spark.table(identifiers.quoted(table)).where(F.col("_run") == F.lit(run_id))
+    if not redrives:
+        return every
+    again = every.where("_redrive > 0").groupBy("_index").agg(F.max("_redrive").alias("_last"))
+    joined = every.join(again, "_index", "left").where("_redrive = coalesce(_last, 0)")
+    return joined.select(*every.columns)
+
+
+def failed(spark: SparkSession, table: str, run_id: str, redrives: int) -> list[Any]:
+    """Return the failed children of a run, a row each: _source, _index, _items."""
+    wrong = rows(spark, table, run_id, redrives).where("_error IS NOT NULL")
+    return wrong.select("_source", "_index", "_items").collect()
+
+
+def found(spark: SparkSession, table: str, run_id: str) -> tuple[positions.Run, positions.Position]:
+    """Return a run and its position.
+
+    Raises:
+        ValueError: the table has no such run; the message lists some of those that it has.
+    """
+    loaded = commits.load(spark, table)
+    run = positions.find(spark, loaded, run_id)
+    if run is None:
+        there = [
+            name.removeprefix(positions.RUN)
+            for name in dict(loaded.properties())
+            if name.startswith(positions.RUN)
+        ]
+        what = f"it has {len(there)} other runs" if there else "it has none"
+        raise ArgumentError(f"{table} has no run {run_id!r}; {what}")
+    return run

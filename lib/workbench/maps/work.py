@@ -1,0 +1,326 @@
+"""What a worker of Spark does with a wave: items out of files, children run, rows for the table."""
+
+import itertools
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from typing import Any
+
+from workbench.maps import expressions, lines, states
+from workbench.maps.expressions import EvaluationError, Scope, Template
+from workbench.maps.resources import MOST_BYTES, Delivery, Function
+from workbench.maps.states import TOO_LARGE, About, Machine, Outcome
+from workbench.streams.records.parsing import Parser
+
+CHUNK = 1000  # children whose rows make one Arrow batch
+READER = "States.ItemReaderFailed"
+FIXED = {
+    "_run": "string", "_redrive": "int", "_index": "bigint", "_items": "int", "_source": "string",
+    "_row": "bigint", "_record": "int", "_attempts": "int", "_error": "string", "_cause": "string",
+}  # fmt: skip
+OUTPUT = "_output"
+LONGEST_CAUSE = 32_768  # characters, as Step Functions has it
+
+
+@dataclass(frozen=True)
+class Source:
+    """A file of a wave, as a worker needs it.
+
+    Attributes:
+        name: an item's source.
+        first: index of its first item.
+        rows: how many of its items are run; further ones are passed over.
+        chosen: indexes of the children that are run; None for all.
+    """
+
+    name: str
+    first: int
+    rows: int
+    chosen: frozenset[int] | None = None
+
+
+@dataclass(frozen=True)
+class Reader:
+    """How items are read.
+
+    Attributes:
+        kind: PARQUET, CSV or JSONL.
+        headers: of a CSV file; None where its first line has them.
+        delimiter: of its fields.
+    """
+
+    kind: str
+    headers: list[str] | None = None
+    delimiter: str = ","
+
+
+@dataclass(frozen=True)
+class Batches:
+    """How items are put into batches.
+
+    Attributes:
+        most_items: in one.
+        most_bytes: of a child's input.
+        input: BatchInput, evaluated; None for none.
+    """
+
+    most_items: int
+    most_bytes: int
+    input: Any = None
+
+
+@dataclass(frozen=True)
+class Child:
+    """An item, or a batch of them, that is run.
+
+    Attributes:
+        index: of its first item.
+        items: how many.
+        source: name of the file.
+        row: of the first item within it.
+        input: of its states.
+        wrong: error and cause where it has no input.
+    """
+
+    index: int
+    items: int
+    source: str
+    row: int
+    input: Any = None
+    wrong: tuple[str, str] | None = None
+
+
+@dataclass(frozen=True)
+class Work:
+    """A wave's work, as it goes to the workers.
+
+    Attributes:
+        machine: the child's definition.
+        bound: name of a Task state to what it calls.
+        about: the run.
+        redrive: its number.
+        sources: path to Source.
+        reader: Reader.
+        selector: ItemSelector; None for none.
+        states_input: of the Map state.
+        variables: of the states around.
+        batches: Batches; None where each item is a child.
+        threads: children that run at once in a task.
+        output: whether the child's output is kept.
+        parser: of the delivered records; None for none.
+    """
+
+    machine: Mapping[str, Any]
+    bound: Mapping[str, Function | Delivery]
+    about: About
+    redrive: int
+    sources: Mapping[str, Source]
+    reader: Reader
+    selector: Any
+    states_input: Any
+    variables: Mapping[str, Any]
+    batches: Batches | None
+    threads: int
+    output: bool
+    parser: Parser | None
+
+    def __call__(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Yield Arrow batches of the table's rows for batches of `_file` and a row or a line."""
+        machine = Machine(self.machine, self.bound, self.about)
+        children = self.children(batches)
+
+        def run(child: Child) -> tuple[Child, Outcome]:
+            if child.wrong is not None:
+                return child, Outcome(error=child.wrong[0], cause=child.wrong[1])
+            return child, machine.run(child.input, f"{self.about.run_id}/{child.index}", child.index)
+
+        if self.threads == 1:
+            while chunk := list(itertools.islice(children, CHUNK)):
+                yield self._rows([run(child) for child in chunk])
+        else:
+            with ThreadPoolExecutor(self.threads) as pool:
+                while chunk := list(itertools.islice(children, CHUNK)):
+                    yield self._rows(list(pool.map(run, chunk)))
+
+    def counted(self, batches: Iterable[Any]) -> Iterator[Any]:
+        """Yield Arrow batches of `_file` and `rows`: how many items each has, of files of lines."""
+        import pyarrow as pa
+
+        for path, lines_of in _by_file(batches):
+            rows = sum(1 for _ in self._items(lines_of))
+            yield pa.RecordBatch.from_pydict({"_file": [path], "rows": [rows]})
+
+    def children(self, batches: Iterable[Any]) -> Iterator[Child]:
+        """Yield what is run, in order within each file."""
+        every = self._batched(self._each(batches)) if self.batches else self._each(batches)
+        by_name = {source.name: source.chosen for source in self.sources.values()}
+        for child in every:
+            chosen = by_name[child.source]
+            if chosen is None or child.index in chosen:
+                yield child
+
+    def _each(self, batches: Iterable[Any]) -> Iterator[Child]:
+        """Yield each item as a child of its own."""
+        select = Template(self.selector) if self.selector is not None else None
+        if self.reader.kind == "PARQUET":
+            numbered = _rows_of_parquet(batches)
+        else:
+            numbered = (
+                (path, row, item)
+                for path, lines_of in _by_file(batches)
+                for row, item in enumerate(self._items(lines_of))
+            )
+        for path, row, item in numbered:
+            source = self.sources[path]
+            if row >= source.rows:
+                continue
+            child = Child(source.first + row, 1, source.name, row, item)
+            yield self._selected(child, select)
+
+    def _selected(self, child: Child, select: Template | None) -> Child:
+        """Return an item's child with the input that ItemSelector gives, or with what is wrong with it."""
+        if isinstance(child.input, lines.Unreadable):
+            return replace(child, input=None, wrong=(READER, str(child.input)))
+        if wrong := _unfit(child.input):
+            return replace(child, input=None, wrong=wrong)
+        if select is None:
+            return child
+        key = f"{self.about.run_id}/{child.index}"
+        item = {"Index": child.index, "Value": child.input, "Source": child.source}
+        context = states.context(self.about, self.about.run_id, self.states_input) | {"Map": {"Item": item}}
+        bindings = {**self.variables, "states": {"input": self.states_input, "context": context}}
+        try:
+            value = select.evaluate(Scope(bindings, key, self.about.now))
+        except EvaluationError as error:
+            return replace(child, input=None, wrong=(expressions.ERROR, str(error)))
+        return replace(child, input=None, wrong=wrong) if (wrong := _unfit(value)) else replace(child, input=value)
+
+    def _items(self, lines_of: Iterable[str]) -> Iterator[Any]:
+        if self.reader.kind == "CSV":
+            return lines.csv_items(lines_of, self.reader.headers, self.reader.delimiter)
+        return lines.json_items(lines_of)
+
+    def _batched(self, children: Iterable[Child]) -> Iterator[Child]:
+        """Yield batches of items that follow each other in a file; one that cannot be read is alone."""
+        limits = self.batches
+        assert limits is not None
+        empty = states.size(_batch([], limits.input))
+        held: list[Child] = []
+        bytes_held = empty
+        for child in children:
+            size = states.size(child.input) + 1
+            full = len(held) >= limits.most_items or bytes_held + size > limits.most_bytes
+            if held and (full or child.wrong or child.source != held[0].source):
+                yield _joined(held, limits)
+                held, bytes_held = [], empty
+            if child.wrong:
+                yield child
+                continue
+            held.append(child)
+            bytes_held += size
+        if held:
+            yield _joined(held, limits)
+
+    def _rows(self, ran: list[tuple[Child, Outcome]]) -> Any:
+        """Return the Arrow batch of a chunk of children: a row each, or one a record that it delivered."""
+        import pyarrow as pa
+
+        delivered, outcomes, parsed = self._delivered(ran)
+        columns: dict[str, list[Any]] = {name: [] for name in (*FIXED, *([OUTPUT] if self.output else []))}
+        places: list[int | None] = []
+        for child, outcome, its in zip((child for child, _ in ran), outcomes, delivered, strict=True):
+            for number, place in enumerate(its or [None], 1):
+                values = (
+                    self.about.run_id, self.redrive, child.index, child.items, child.source, child.row,
+                    number if its else 0, outcome.tries, outcome.error,
+                    None if outcome.error is None else (outcome.cause or "")[:LONGEST_CAUSE],
+                )  # fmt: skip
+                for column, value in zip(columns.values(), values, strict=False):
+                    column.append(value)
+                if self.output:
+                    ended = outcome.error is None
+                    columns[OUTPUT].append(_text(outcome.output) if ended and number == 1 else None)
+                places.append(place)
+        types = {"string": pa.string(), "int": pa.int32(), "bigint": pa.int64()}
+        arrays = [pa.array(values, types[FIXED.get(name, "string")]) for name, values in columns.items()]
+        names = list(columns)
+        if parsed is not None:
+            taken = parsed.take(pa.array(places, pa.int64()))
+            arrays += taken.columns
+            names += taken.schema.names
+        return pa.RecordBatch.from_arrays(arrays, names)
+
+    def _delivered(self, ran: list[tuple[Child, Outcome]]) -> tuple[list[list[int]], list[Outcome], Any]:
+        """Return the places of each child's records among the parsed ones, the outcomes, and the parsed ones.
+
+        A child with a record that is not as declared fails, and delivers nothing.
+        """
+        outcomes = [outcome for _, outcome in ran]
+        if self.parser is None:
+            return [[] for _ in ran], outcomes, None
+        texts = [(n, text) for n, outcome in enumerate(outcomes) for text in outcome.records]
+        parsed = self.parser([text.encode("utf-8", "surrogatepass") for _, text in texts])
+        for place, reason, message in parsed.dead:
+            n = texts[place][0]
+            if outcomes[n].error is None:
+                outcomes[n] = Outcome(
+                    error=f"Delivery.{reason}", cause=f"the record is not as declared: {message}",
+                    tries=outcomes[n].tries,
+                )  # fmt: skip
+        delivered: list[list[int]] = [[] for _ in ran]
+        for row, place in enumerate(parsed.good):
+            n = texts[place][0]
+            if outcomes[n].error is None:
+                delivered[n].append(row)
+        return delivered, outcomes, parsed.rows
+
+
+def _rows_of_parquet(batches: Iterable[Any]) -> Iterator[tuple[str, int, Any]]:
+    for batch in batches:
+        paths, rows = batch.column("_file").to_pylist(), batch.column("_row").to_pylist()
+        yield from zip(map(_path, paths), rows, batch.column("item").to_pylist(), strict=True)
+
+
+def _by_file(batches: Iterable[Any]) -> Iterator[tuple[str, Iterator[str]]]:
+    """Yield each file's path and its lines; a task has whole files, one after the other."""
+    pairs = (
+        pair
+        for batch in batches
+        for pair in zip(batch.column("_file").to_pylist(), batch.column("line").to_pylist(), strict=True)
+    )
+    for path, group in itertools.groupby(pairs, key=lambda pair: pair[0]):
+        yield _path(path), (line for _, line in group)
+
+
+def _path(text: str) -> str:
+    from workbench.maps.files import path_of
+
+    return path_of(text)
+
+
+def _unfit(value: Any) -> tuple[str, str] | None:
+    """Return error and cause of an input that no state machine takes; None for one that it does."""
+    try:
+        text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        size = len(text.encode())
+    except ValueError as error:
+        return READER, f"the item has no form in JSON: {error}"
+    if size > MOST_BYTES:
+        return TOO_LARGE, f"the input has {size:,} bytes; at most {MOST_BYTES:,} are taken"
+    return None
+
+
+def _batch(items: list[Any], given: Any) -> dict[str, Any]:
+    return {"Items": items} if given is None else {"BatchInput": given, "Items": items}
+
+
+def _joined(held: list[Child], limits: Batches) -> Child:
+    first = held[0]
+    value = _batch([child.input for child in held], limits.input)
+    wrong = _unfit(value)
+    return Child(first.index, len(held), first.source, first.row, None if wrong else value, wrong)
+
+
+def _text(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
