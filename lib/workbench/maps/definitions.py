@@ -11,10 +11,12 @@ from typing import Any
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench.maps import checking, expressions, texts
+from workbench.maps.fields import KINDS
 from workbench.maps.reasons import DefinitionRefused, Gathered, Reason
 
 _NAME = re.compile(r"\$\{(\w+)\}")
 _LINTED = re.compile(r"State Machine(?:\.States\.([^.\"]+))?")
+_VALUE = re.compile(r"\.(\w+)(?:\[\d+\])? is ")  # what a problem with a field's value begins with
 _BEHIND = ("InputType", "ManifestType", "CSVHeaderLocation", "CSVHeaders", "CSVDelimiter")  # statelint lacks these
 MOST_BYTES = 1_048_576  # of a definition, as AWS has it
 
@@ -136,6 +138,8 @@ def _lint(machine: Any, gathered: Gathered) -> None:
     for problem in Linter.validate(machine):
         if any(f'Field "{name}" not allowed' in problem for name in _BEHIND):
             continue
+        if (value := _VALUE.search(problem)) and value[1] in KINDS:
+            continue  # our own check of it also knows expressions
         match = _LINTED.search(problem)
         state = match[1] if match else None
         if (state is None and whole) or state in seen or (state is None and seen):

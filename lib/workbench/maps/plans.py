@@ -160,7 +160,9 @@ def _counted(spark: SparkSession, planned: Plan) -> list[File]:
     frame = lines_of(spark, planned.files)
     with whole_files(spark, planned.files):
         rows = frame.mapInArrow(counter.counted, "_file string, rows bigint").collect()
-    counts = {files.path_of(row["_file"]): row["rows"] for row in rows}
+    counts = {row["_file"]: row["rows"] for row in rows}
+    if unread := [file.name for file in planned.files if file.bytes and files.path_of(file.uri) not in counts]:
+        raise ArgumentError(f"{unread[0]} was not read: it was changed meanwhile, or Spark passes it over")
     return [replace(file, rows=counts.get(files.path_of(file.uri), 0)) for file in planned.files]
 
 
