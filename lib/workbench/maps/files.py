@@ -110,9 +110,10 @@ def parquet(spark: SparkSession, files: list[File]) -> tuple[list[File], StructT
     """
     counted, first = [], None
     for file in files:
-        rows, message = _footer(spark, file)
+        rows, message, names = _footer(spark, file)
         if first is None:
             first = message
+            _refuse_twice(names, file.name)
         elif message != first:
             lines, others = set(first.splitlines()), set(message.splitlines())
             differing = sorted(line.strip(" ;") for line in lines ^ others)
@@ -146,8 +147,11 @@ def _refuse_unstated(schema: StructType, name: str) -> None:
             f"{name} has columns whose form in JSON Step Functions does not state: {', '.join(wrong)}. Write them "
             "as text, whole numbers, doubles or booleans"
         )
-    names = [field.name.lower() for field in schema]
-    if twice := sorted({each for each in names if names.count(each) > 1}):
+
+
+def _refuse_twice(names: list[str], name: str) -> None:
+    lower = [each.lower() for each in names]
+    if twice := sorted({each for each in lower if lower.count(each) > 1}):
         raise ArgumentError(f"{name} has the column {twice[0]} twice, in two cases; to Spark they are one")
 
 
@@ -167,8 +171,8 @@ def _kinds(kind: Any) -> Iterable[str]:
         yield from _kinds(each)
 
 
-def _footer(spark: SparkSession, file: File) -> tuple[int, str]:
-    """Return a Parquet file's rows, and its schema as a text in which every column may be null."""
+def _footer(spark: SparkSession, file: File) -> tuple[int, str, list[str]]:
+    """Return a Parquet file's rows, its schema as a text in which every column may be null, and its columns."""
     hadoop = jvm(spark).org.apache.parquet.hadoop
     path = jvm(spark).org.apache.hadoop.fs.Path(file.location)
     try:
@@ -177,8 +181,9 @@ def _footer(spark: SparkSession, file: File) -> tuple[int, str]:
         why = str(error).strip().splitlines()[-1][:200]
         raise ArgumentError(f"{file.name} cannot be read as Parquet: {why}") from error
     try:
-        message = reader.getFileMetaData().getSchema().toString()
-        return reader.getRecordCount(), re.sub(r"\brequired ", "optional ", message).partition("{")[2]
+        schema = reader.getFileMetaData().getSchema()
+        message = re.sub(r"\brequired ", "optional ", schema.toString()).partition("{")[2]
+        return reader.getRecordCount(), message, [field.getName() for field in schema.getFields()]
     finally:
         reader.close()
 
