@@ -3,6 +3,7 @@
 listing    price files, checked
 storage    S3: keeping, asking for, getting back
 compute    EC2 and EMR, Glue, Athena; how many queries pay for a compaction or a layout
+maps       Step Functions: a distributed map, by how its items are run
 """
 
 from workbench.costs.compute import (
@@ -17,9 +18,11 @@ from workbench.costs.compute import (
     hours,
 )
 from workbench.costs.listing import Prices, prices
+from workbench.costs.maps import MapCost, map_on_spark, map_run
 from workbench.costs.storage import Retrieval, minimum_days, prolonging, retrieval, storage_usd, tiers
 
 __all__ = [
-    "COMPONENTS", "EXACT", "SUM", "Cluster", "Prices", "Retrieval", "athena_usd", "break_even", "cluster",
-    "glue_usd", "hours", "minimum_days", "prices", "prolonging", "retrieval", "storage_usd", "tiers",
+    "COMPONENTS", "EXACT", "SUM", "Cluster", "MapCost", "Prices", "Retrieval", "athena_usd", "break_even",
+    "cluster", "glue_usd", "hours", "map_on_spark", "map_run", "minimum_days", "prices", "prolonging",
+    "retrieval", "storage_usd", "tiers",
 ]  # fmt: skip
