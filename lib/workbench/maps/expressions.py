@@ -11,13 +11,15 @@ import json
 import random
 import re
 import uuid
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from workbench._base.errors import MissingPackageError
 from workbench.maps.texts import Path
 
+MOST_BYTES = 262_144  # of an input, an output, a variable and a result, as UTF-8
+_LIMIT = "U1001"  # of jlens: the value is larger than allowed
 OPENED, CLOSED = "{%", "%}"
 ERROR = "States.QueryEvaluationError"
 # JSONata's own functions, and those that AWS adds; AWS leaves out $eval
@@ -37,7 +39,19 @@ _DIGESTS = {"MD5": "md5", "SHA-1": "sha1", "SHA-256": "sha256", "SHA-384": "sha3
 
 
 class EvaluationError(Exception):
-    """An expression gave no value; to a state machine it is the error States.QueryEvaluationError."""
+    """An expression gave no value; to a state machine it is the error States.QueryEvaluationError.
+
+    Attributes:
+        too_large: whether its value is larger than a state machine takes, which is States.DataLimitExceeded.
+    """
+
+    too_large = False
+
+
+class TooLargeError(EvaluationError):
+    """The value of an expression is larger than a state machine takes."""
+
+    too_large = True
 
 
 def engine() -> Any:
@@ -123,7 +137,7 @@ class Scope:
         now: milliseconds since 1970 that the clock stands at.
     """
 
-    bindings: Mapping[str, Any]
+    bindings: dict[str, Any]
     key: str
     now: int
 
@@ -162,20 +176,26 @@ class _Expression:
         self.refused = jlens.JlensError
         self.expression = jlens.Expression(text)
         self.kind: Any = None
+        for name, function in _ADDED.items():
+            if f"${name}" in text:  # jlens looks at each function that it is given, at each call
+                self.expression.register_function(name, function)
         self.draws = re.search(r"\$(?:uuid|random|shuffle)\b", text) is not None
 
     def __call__(self, scope: Scope) -> Any:
-        bindings = {**_ADDED, **scope.bindings}
-        seed = None
+        bindings, seed = scope.bindings, None
         if self.draws:
             seed = int.from_bytes(hashlib.sha256(f"{scope.key} {self.text}".encode()).digest()[:6], "big")
-            bindings |= _drawing(seed)
+            bindings = {**bindings, **_drawing(seed)}
         try:
-            value = self.expression.evaluate(None, bindings, now=scope.now, seed=seed)
+            value = self.expression.evaluate(None, bindings, now=scope.now, seed=seed, max_result_size=MOST_BYTES)
             if value is None:
                 self._refuse_nothing(bindings, scope.now, seed)
         except (self.refused, _Failed) as error:
-            code = f" ({code})" if (code := getattr(error, "code", None)) else ""
+            code = getattr(error, "code", None)
+            if code == _LIMIT:
+                size = f"gave more than {MOST_BYTES:,} bytes"
+                raise TooLargeError(f"the JSONata expression '{self.text}' {size}") from None
+            code = f" ({code})" if code else ""
             raise EvaluationError(f"the JSONata expression '{self.text}' failed: {error}{code}") from None
         return value
 
@@ -183,6 +203,8 @@ class _Expression:
         """Tell null, which is a value, from nothing and from functions."""
         if self.kind is None:
             self.kind = engine().Expression(f"$type(({self.text}))")
+            for name, function in _ADDED.items():
+                self.kind.register_function(name, function)
         kind = self.kind.evaluate(None, bindings, now=now, seed=seed)
         if kind != "null":
             what = "returned nothing (undefined)" if kind is None else f"returned a {kind}"

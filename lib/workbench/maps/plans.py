@@ -13,10 +13,10 @@ from workbench._base.sessions import configured
 from workbench._base.typing import DataFrame, SparkSession, StructType
 from workbench.maps import files, lines, states
 from workbench.maps.definitions import Definition
-from workbench.maps.expressions import EvaluationError, Scope, Template
+from workbench.maps.expressions import MOST_BYTES, EvaluationError, Scope, Template
 from workbench.maps.fields import KINDS
 from workbench.maps.files import File
-from workbench.maps.resources import MOST_BYTES, Bound
+from workbench.maps.resources import Bound
 from workbench.maps.states import About, Machine
 from workbench.maps.work import Batches, Reader, Source, Work
 

@@ -8,13 +8,16 @@ from typing import Any
 
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench.maps import expressions
+from workbench.maps.expressions import MOST_BYTES
 from workbench.streams.records.parsing import Json
 
-MOST_BYTES = 262_144  # of an input, an output and a result, as UTF-8
 _INVOKE = re.compile(r"arn:[\w-]+:states:::lambda:invoke(?:\.\w+)?")
 _DELIVERS = re.compile(r"arn:[\w-]+:states:::(?:aws-sdk:)?firehose:putRecord")
 # arguments by which services name what is called
 _NAMED_BY = ("FunctionName", "DeliveryStreamName", "QueueUrl", "TopicArn", "TableName", "StateMachineArn")
+
+
+strict = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode  # a value as JSON
 
 
 class TaskFailed(WorkbenchError, Exception):
@@ -170,7 +173,7 @@ def plain(value: Any, what: str) -> Any:
         TaskFailed: it is not JSON, or too large.
     """
     try:
-        text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
+        text = strict(value)
         size = len(text.encode())
     except (TypeError, ValueError, RecursionError) as error:
         raise TaskFailed("Runtime.MarshalError", f"the result of {what} is not JSON: {error}") from error

@@ -12,7 +12,7 @@ from workbench._base.bounds import Ge, MinLen
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench._base.typing import DataFrame, Judged, SparkSession
-from workbench.maps import files, plans, positions, publish, resources, targets
+from workbench.maps import expressions, files, plans, positions, publish, resources, targets
 from workbench.maps.definitions import Definition
 from workbench.maps.plans import Plan
 from workbench.maps.positions import FAILED, RUNNING, SUCCEEDED, Position, Run
@@ -78,7 +78,7 @@ class _Job:
         columns: of the table.
         threads: children at once in a task.
         wave_rows: items after which a wave ends.
-        on_wave: called with each MapRun.
+        on_wave: called after each wave with the MapRun, and how many waves are left.
     """
 
     place: Place
@@ -88,7 +88,7 @@ class _Job:
     columns: Mapping[str, str]
     threads: int
     wave_rows: int
-    on_wave: Callable[[MapRun], Any] | None
+    on_wave: Callable[[MapRun, int], Any] | None
 
 
 @checked
@@ -104,7 +104,7 @@ def run(
     wave_rows: Annotated[int, Ge(1)] = 1_000_000,
     threads: Annotated[int, Ge(1)] = 1,
     started: datetime | None = None,
-    on_wave: Callable[[MapRun], Any] | None = None,
+    on_wave: Callable[[MapRun, int], Any] | None = None,
 ) -> MapRun:
     """Run a definition's distributed Map: each item once, into an append-only Iceberg table.
 
@@ -126,7 +126,7 @@ def run(
         wave_rows: items after which a wave ends with its file.
         threads: children at once in each task of Spark, for functions that wait.
         started: what `$now()` and the context say, with a time zone; None takes the time of the call.
-        on_wave: called with the MapRun after each wave.
+        on_wave: called after each wave with the MapRun, and how many waves are left.
 
     Returns:
         MapRun, succeeded.
@@ -168,7 +168,7 @@ def redrive(
     buckets: Mapping[str, str] | None = None,
     wave_rows: Annotated[int, Ge(1)] = 1_000_000,
     threads: Annotated[int, Ge(1)] = 1,
-    on_wave: Callable[[MapRun], Any] | None = None,
+    on_wave: Callable[[MapRun, int], Any] | None = None,
 ) -> MapRun:
     """Run the failed items of a run again, in one commit, and then what had not begun.
 
@@ -183,7 +183,7 @@ def redrive(
         buckets: as `run` has them.
         wave_rows: items after which a wave ends with its file.
         threads: children at once in each task of Spark.
-        on_wave: called with the MapRun after each wave.
+        on_wave: called after each wave with the MapRun, and how many waves are left.
 
     Returns:
         MapRun, succeeded.
@@ -253,7 +253,7 @@ def _begun(
     wave_rows: int,
     threads: int,
     started: datetime | None,
-    on_wave: Callable[[MapRun], Any] | None,
+    on_wave: Callable[[MapRun, int], Any] | None,
 ) -> tuple[_Job, Position]:
     """Begin a run in its table, or find where it is; look at its files."""
     bound = resources.bind(definition.child["States"], given)
@@ -356,7 +356,8 @@ def _wave(
     with plans.reading(spark, planned, places):
         position = publish.wave(job.place, job.run, position, frame, items, after)
     if job.on_wave is not None:
-        job.on_wave(_map_run(job.run, position))
+        left = plans.waves(job.planned, position.files, job.wave_rows)
+        job.on_wave(_map_run(job.run, position), len(left))
     return position
 
 
@@ -411,6 +412,6 @@ def _json(name: str, value: Any) -> Any:
         text = json.dumps(value, allow_nan=False, ensure_ascii=False)
     except (TypeError, ValueError) as error:
         raise ArgumentError(f"{name} is not JSON: {error}") from None
-    if (size := len(text.encode())) > resources.MOST_BYTES:
-        raise ArgumentError(f"{name} has {size:,} bytes; at most {resources.MOST_BYTES:,} are taken")
+    if (size := len(text.encode())) > expressions.MOST_BYTES:
+        raise ArgumentError(f"{name} has {size:,} bytes; at most {expressions.MOST_BYTES:,} are taken")
     return json.loads(text)

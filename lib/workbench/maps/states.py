@@ -8,12 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench.maps import expressions, resources
-from workbench.maps.expressions import EvaluationError, Scope, Template
-from workbench.maps.resources import MOST_BYTES, Call, Delivery, TaskFailed
+from workbench.maps.expressions import MOST_BYTES, EvaluationError, Scope, Template
+from workbench.maps.resources import Call, Delivery, TaskFailed
 
 MOST_STATES = 25_000  # that an execution enters; Step Functions ends one after 25,000 events
 TOO_LARGE, RUNTIME, TIMEOUT = "States.DataLimitExceeded", "States.Runtime", "States.Timeout"
 _ALL, _TASK = "States.ALL", "States.TaskFailed"
+_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _NEVER = {_ALL: (TOO_LARGE, RUNTIME), _TASK: (TIMEOUT, RUNTIME)}  # what these wildcards do not match
 
 
@@ -162,8 +163,9 @@ class Machine:
             execution.records.append(_data(arguments))
             return {"Encrypted": False, "RecordId": f"{execution.key}/{len(execution.records)}"}
         call = Call(f"{execution.key}/{state.name}", self.about.run_id, execution.index, count)
-        own = json.loads(json.dumps(arguments))  # a function may change what it is given
-        return resources.call(state.state, target, own, call)
+        if "Arguments" not in state.templates:  # they are the input, and a function may change what it is given
+            arguments = json.loads(_compact(arguments))
+        return resources.call(state.state, target, arguments, call)
 
     def _choose(self, state: "_State", execution: _Execution, scope: Scope, value: Any) -> tuple[str | None, Any]:
         for templates, target in state.choices:
@@ -197,9 +199,7 @@ class Machine:
         if "Output" in templates:
             output = _sized(_evaluate(templates["Output"], scope), "Output", name)
         if "Assign" in templates:
-            execution.variables = execution.variables | _sized(
-                _evaluate(templates["Assign"], scope), "Assign", name
-            )
+            execution.variables = execution.variables | _evaluate(templates["Assign"], scope)
         return output
 
     def _scope(self, state: "_State", execution: _Execution, count: int, states: dict[str, Any]) -> Scope:
@@ -266,12 +266,12 @@ def _evaluate(template: Template, scope: Scope) -> Any:
     try:
         return template.evaluate(scope)
     except EvaluationError as error:
-        raise TaskFailed(expressions.ERROR, str(error)) from None
+        raise TaskFailed(TOO_LARGE if error.too_large else expressions.ERROR, str(error)) from None
 
 
 def size(value: Any) -> int:
     """Return the bytes of a value as JSON in UTF-8."""
-    return len(json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass"))
+    return len(_compact(value).encode("utf-8", "surrogatepass"))
 
 
 def _sized(value: Any, field: str, name: str) -> Any:

@@ -1,15 +1,14 @@
 """What a worker of Spark does with a wave: items out of files, children run, rows for the table."""
 
 import itertools
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from typing import Any
 
-from workbench.maps import expressions, lines, states
-from workbench.maps.expressions import EvaluationError, Scope, Template
-from workbench.maps.resources import MOST_BYTES, Delivery, Function
+from workbench.maps import expressions, lines, resources, states
+from workbench.maps.expressions import MOST_BYTES, EvaluationError, Scope, Template
+from workbench.maps.resources import Delivery, Function
 from workbench.maps.states import TOO_LARGE, About, Machine, Outcome
 from workbench.streams.records.parsing import Parser
 
@@ -193,7 +192,8 @@ class Work:
         try:
             value = select.evaluate(Scope(bindings, key, self.about.now))
         except EvaluationError as error:
-            return replace(child, input=None, wrong=(expressions.ERROR, str(error)))
+            name = TOO_LARGE if error.too_large else expressions.ERROR
+            return replace(child, input=None, wrong=(name, str(error)))
         return replace(child, input=None, wrong=wrong) if (wrong := _unfit(value)) else replace(child, input=value)
 
     def _items(self, lines_of: Iterable[str]) -> Iterator[Any]:
@@ -302,8 +302,7 @@ def _path(text: str) -> str:
 def _unfit(value: Any) -> tuple[str, str] | None:
     """Return error and cause of an input that no state machine takes; None for one that it does."""
     try:
-        text = json.dumps(value, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
-        size = len(text.encode())
+        size = len(resources.strict(value).encode())
     except ValueError as error:
         return READER, f"the item has no form in JSON: {error}"
     if size > MOST_BYTES:
@@ -323,4 +322,4 @@ def _joined(held: list[Child], limits: Batches) -> Child:
 
 
 def _text(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return resources.strict(value)

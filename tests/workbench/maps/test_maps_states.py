@@ -194,6 +194,13 @@ def test_all_does_not_match_what_is_too_large():
     assert outcome(states, {}, {"A": lambda *_: "x" * 262_144})[0].error == "States.DataLimitExceeded"
 
 
+def test_a_value_that_is_too_large_is_none():
+    ended, _ = outcome(passing("{% $join($map([1..30000], function($n) { 'xxxxxxxxxx' })) %}"))
+    assert ended.error == "States.DataLimitExceeded" and "gave more than 262,144 bytes" in ended.cause
+    states = passing({"a": "{% $states.input %}", "b": "{% $states.input %}"})
+    assert outcome(states, "x" * 200_000)[0].error == "States.DataLimitExceeded"
+
+
 def test_a_function_cannot_change_the_states_input():
     def function(arguments, call):
         arguments["a"].append(2)
