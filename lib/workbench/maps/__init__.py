@@ -13,6 +13,7 @@ The parts:
     work                                                     what a worker of Spark does
     positions, publish, targets                              how far a run is, one commit a wave, the table
     runs                                                     run, redrive, describe
+    unloading                                                rows as files with a manifest
 
 What runs and what is refused: docs/maps.md.
 """
@@ -24,8 +25,10 @@ from workbench.maps.publish import ItemsChanged
 from workbench.maps.reasons import DefinitionRefused, Reason
 from workbench.maps.resources import Call, Delivery, TaskFailed
 from workbench.maps.runs import MapRun, TooManyFailed, describe, redrive, results, run
+from workbench.maps.unloading import Unload, unload
 
 __all__ = [
     "AnotherWriter", "Call", "Definition", "DefinitionRefused", "Delivery", "ItemsChanged", "MapRun", "Reason",
-    "StatesFailed", "TaskFailed", "TooManyFailed", "describe", "read", "redrive", "results", "run",
+    "StatesFailed", "TaskFailed", "TooManyFailed", "Unload", "describe", "read", "redrive", "results",
+    "run", "unload",
 ]  # fmt: skip

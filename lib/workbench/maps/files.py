@@ -12,7 +12,7 @@ from workbench._base.errors import ArgumentError
 from workbench._base.typing import Java, SparkSession, StructType, jvm
 
 MOST_MANIFEST_BYTES = 64 * 2**20
-_URI = re.compile(r"s3://([^/]+)/(.+)")
+URI = re.compile(r"s3://([^/]+)/(.+)")
 _UNSTATED = {"date", "binary", "float", "timestamp", "timestamp_ntz", "variant"}
 _UNSTATED_WORDS = ("decimal", "interval", "char", "varchar", "time(")
 
@@ -70,12 +70,12 @@ def listed(
         return [(name, location)]
     lines = [line.strip().strip('"') for line in _text(spark, name, location).splitlines()]
     names = [line for line in lines if line]
-    wrong = [line for line in names if not _URI.fullmatch(line)]
+    wrong = [line for line in names if not URI.fullmatch(line)]
     if wrong:
         raise ArgumentError(f"the manifest {name} has {wrong[0][:200]!r}; expected s3://bucket/key, one a line")
     if twice := sorted(name for name, count in Counter(names).items() if count > 1):
         raise ArgumentError(f"the manifest {name} names {len(twice)} files twice, {twice[0]} among them")
-    found = [match for line in names if (match := _URI.fullmatch(line))]
+    found = [match for line in names if (match := URI.fullmatch(line))]
     return [(match[0], place(match[1], match[2], buckets, spark)) for match in found]
 
 
@@ -93,9 +93,9 @@ def looked_at(spark: SparkSession, listing: Iterable[tuple[str, str]]) -> list[F
         if status is None:
             missing.append(name)
         else:
-            path = status.getPath()
-            uri = path.toUri().toString()
-            files.append(File(name, path.toString(), uri, status.getLen(), status.getModificationTime()))
+            where = status.getPath()
+            uri = where.toUri().toString()
+            files.append(File(name, where.toString(), uri, status.getLen(), status.getModificationTime()))
     if missing:
         raise ArgumentError(f"{len(missing)} of the files are not there, {missing[0]} among them")
     return files
@@ -127,6 +127,11 @@ def parquet(spark: SparkSession, files: list[File]) -> tuple[list[File], StructT
     schema = spark.read.parquet(literal(files[0].location)).schema
     _refuse_unstated(schema, files[0].name)
     return counted, schema
+
+
+def rows_of(spark: SparkSession, location: str) -> int:
+    """Return how many rows a Parquet file has, by its footer."""
+    return _footer(spark, File(location, location, location, 0, 0))[0]
 
 
 def digest(files: Iterable[File]) -> str:
@@ -174,9 +179,9 @@ def _kinds(kind: Any) -> Iterable[str]:
 def _footer(spark: SparkSession, file: File) -> tuple[int, str, list[str]]:
     """Return a Parquet file's rows, its schema as a text in which every column may be null, and its columns."""
     hadoop = jvm(spark).org.apache.parquet.hadoop
-    path = jvm(spark).org.apache.hadoop.fs.Path(file.location)
+    where, _ = path(spark, file.location)
     try:
-        reader = hadoop.ParquetFileReader.open(hadoop.util.HadoopInputFile.fromPath(path, _hadoop(spark)))
+        reader = hadoop.ParquetFileReader.open(hadoop.util.HadoopInputFile.fromPath(where, _hadoop(spark)))
     except Exception as error:
         why = str(error).strip().splitlines()[-1][:200]
         raise ArgumentError(f"{file.name} cannot be read as Parquet: {why}") from error
@@ -192,18 +197,18 @@ def _hadoop(spark: SparkSession) -> Java:
     return spark._jsparkSession.sessionState().newHadoopConf()
 
 
-def _path(spark: SparkSession, location: str) -> tuple[Java, Java]:
+def path(spark: SparkSession, location: str) -> tuple[Java, Java]:
     """Return Hadoop's path of a location, and its file system."""
-    path = jvm(spark).org.apache.hadoop.fs.Path(location)
-    return path, path.getFileSystem(_hadoop(spark))
+    where = jvm(spark).org.apache.hadoop.fs.Path(location)
+    return where, where.getFileSystem(_hadoop(spark))
 
 
 def _status(spark: SparkSession, location: str) -> Java:
     from py4j.protocol import Py4JJavaError
 
-    path, system = _path(spark, location)
+    where, system = path(spark, location)
     try:
-        status = system.getFileStatus(path)
+        status = system.getFileStatus(where)
     except Py4JJavaError as error:
         if "FileNotFoundException" not in str(error.java_exception.getClass().getName()):
             raise
@@ -217,8 +222,8 @@ def _text(spark: SparkSession, name: str, location: str) -> str:
         raise ArgumentError(f"there is no manifest {name}; it was looked for at {location}")
     if status.getLen() > MOST_MANIFEST_BYTES:
         raise ArgumentError(f"the manifest {name} has {status.getLen():,} bytes; expected a list of files")
-    path, system = _path(spark, location)
-    stream = system.open(path)
+    where, system = path(spark, location)
+    stream = system.open(where)
     try:
         text: str = jvm(spark).org.apache.commons.io.IOUtils.toString(stream, "UTF-8")
     finally:
