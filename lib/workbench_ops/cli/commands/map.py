@@ -1,0 +1,207 @@
+"""`workbench map`: a published definition's distributed Map, run on Spark; prints how far it is as JSON.
+
+Exit codes: 0 succeeded · 1 failed (more items than are tolerated, another writer, changed files) · 2 refused.
+"""
+
+import json
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from workbench._base.errors import ArgumentError, WorkbenchError
+from workbench_ops.saying import on_stderr, say
+
+if TYPE_CHECKING:
+    from workbench.maps import Definition, MapRun
+
+map = typer.Typer(help="Run the distributed Map of a published definition.", no_args_is_help=True)
+
+DELIVERS = "deliver:"
+File = Annotated[str, typer.Argument(help="Amazon States Language file, JSON")]
+Table = Annotated[str, typer.Argument(help="namespace.name; made where it is not there")]
+RunId = Annotated[str, typer.Option(help="name of the run, unique in the table")]
+Names = Annotated[
+    list[str] | None, typer.Option("--name", metavar="NAME=VALUE", help="what ${NAME} in the file stands for")
+]
+Bound = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--bind", metavar="ARN=WHAT", help="what a task calls: a function of --functions, or deliver:COLUMNS"
+    ),
+]
+Functions = Annotated[str | None, typer.Option(metavar="FILE", help="Python file with the functions of --bind")]
+Buckets = Annotated[
+    list[str] | None, typer.Option("--bucket", metavar="NAME=FOLDER", help="what stands for an S3 bucket here")
+]
+Environment = Annotated[str, typer.Option(help="file in params/environments: where the table is")]
+WaveRows = Annotated[int, typer.Option(min=1, help="items after which a wave ends with its file")]
+Threads = Annotated[int, typer.Option(min=1, help="children at once in each task, for functions that wait")]
+
+
+@map.command()
+def check(file: File, name: Names = None) -> None:
+    """Check a definition: print all reasons for which it does not run here (exit 0 none, 2 some)."""
+    definition = _read(file, name)
+    states = definition.machine["States"]
+    print(f"{file} runs here: {definition.state}, with {len(states) - 1} states around and "
+          f"{len(definition.child['States'])} within")  # fmt: skip
+
+
+@map.command()
+def run(
+    file: File,
+    table: Table,
+    run_id: RunId,
+    input: Annotated[str | None, typer.Option(metavar="JSON", help="input of the state machine")] = None,
+    name: Names = None,
+    bind: Bound = None,
+    functions: Functions = None,
+    bucket: Buckets = None,
+    environment: Environment = "lake",
+    wave_rows: WaveRows = 1_000_000,
+    threads: Threads = 1,
+) -> None:
+    """Run a definition's Map, or go on with a run that was stopped."""
+    from workbench import maps, session
+
+    definition, options = _options(file, name, bind, functions, bucket, wave_rows, threads)
+    value = _json(input)
+    spark = session.start(environment)
+    _print(lambda: maps.run(spark, definition, table, run_id=run_id, input=value, on_wave=_progress(), **options))
+
+
+@map.command()
+def redrive(
+    file: File,
+    table: Table,
+    run_id: RunId,
+    name: Names = None,
+    bind: Bound = None,
+    functions: Functions = None,
+    bucket: Buckets = None,
+    environment: Environment = "lake",
+    wave_rows: WaveRows = 1_000_000,
+    threads: Threads = 1,
+) -> None:
+    """Run the failed items of a run again, and what had not begun."""
+    from workbench import maps, session
+
+    definition, options = _options(file, name, bind, functions, bucket, wave_rows, threads)
+    spark = session.start(environment)
+    _print(lambda: maps.redrive(spark, definition, table, run_id=run_id, on_wave=_progress(), **options))
+
+
+@map.command()
+def describe(table: Table, run_id: RunId, environment: Environment = "lake") -> None:
+    """Describe a run: its state, and its items."""
+    from workbench import maps, session
+
+    spark = session.start(environment)
+    print(json.dumps(asdict(maps.describe(spark, table, run_id=run_id))))
+
+
+def _print(work: "Callable[[], MapRun]") -> None:
+    """Print how a run ended; a run that failed is printed, too, with exit code 1."""
+    from workbench import maps
+
+    try:
+        print(json.dumps(asdict(work())))
+    except maps.TooManyFailed as error:
+        print(json.dumps(asdict(error.run)), flush=True)
+        say(str(error))
+        raise typer.Exit(1) from None
+
+
+def _progress() -> "Callable[[MapRun, int], None]":
+    """Return what prints a line after each wave: items, failed, waves, the time that may be left."""
+    begin, first = time.monotonic(), None
+
+    def line(run: "MapRun", left: int) -> None:
+        nonlocal first
+        if first is None:
+            first = run.items_done  # a part of them may have been done before
+        rest = ""
+        seconds, since = time.monotonic() - begin, run.items_done - first
+        if left and since > 0:
+            rest = f", about {round(seconds * (run.items - run.items_done) / since)} s left"
+        on_stderr(
+            f"{run.run_id}  {run.items_done:,} of {run.items:,} items, {run.failed:,} failed, "
+            f"wave {run.waves} of {run.waves + left}{rest}"
+        )
+
+    return line
+
+
+def _options(
+    file: str,
+    name: list[str] | None,
+    bind: list[str] | None,
+    functions: str | None,
+    bucket: list[str] | None,
+    wave_rows: int,
+    threads: int,
+) -> "tuple[Definition, dict[str, Any]]":
+    """Return a definition and the options of a run, all checked before a session is started."""
+    definition = _read(file, name)
+    resources = _resources(_pairs("--bind", bind), functions)
+    buckets = _pairs("--bucket", bucket)
+    return definition, {"resources": resources, "buckets": buckets, "wave_rows": wave_rows, "threads": threads}
+
+
+def _read(file: str, name: list[str] | None) -> "Definition":
+    from workbench import maps
+
+    return maps.read(file, names=_pairs("--name", name))
+
+
+def _pairs(option: str, values: list[str] | None) -> dict[str, str]:
+    pairs = {}
+    for value in values or ():
+        key, sign, meaning = value.partition("=")
+        if not sign or not key:
+            raise ArgumentError(f"{option} must be NAME=VALUE, found {value!r}")
+        if key in pairs:
+            raise ArgumentError(f"{option} has {key} twice")
+        pairs[key] = meaning
+    return pairs
+
+
+def _json(text: str | None) -> Any:
+    try:
+        return None if text is None else json.loads(text)
+    except ValueError as error:
+        raise ArgumentError(f"--input is not JSON: {error}") from None
+
+
+def _resources(bound: Mapping[str, str], functions: str | None) -> dict[str, Any]:
+    """Return what tasks call: functions of a Python file, and deliveries."""
+    from workbench import maps
+
+    named = {what for what in bound.values() if not what.startswith(DELIVERS)}
+    if named and functions is None:
+        raise ArgumentError(f"--bind names the function {sorted(named)[0]}, and --functions no file")
+    content = _executed(functions) if functions is not None else {}
+    if missing := sorted(name for name in named if not callable(content.get(name))):
+        raise ArgumentError(f"{functions} has no function {missing[0]}, which --bind names")
+    return {
+        resource: maps.Delivery(what.removeprefix(DELIVERS)) if what.startswith(DELIVERS) else content[what]
+        for resource, what in bound.items()
+    }
+
+
+def _executed(file: str) -> dict[str, Any]:
+    """Return what a Python file defines; its functions go to the workers of Spark as they are."""
+    try:
+        source = Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ArgumentError(f"--functions: {file} cannot be read: {error}") from None
+    content: dict[str, Any] = {"__name__": "__main__", "__file__": file}
+    try:
+        exec(compile(source, file, "exec"), content)
+    except Exception as error:
+        raise WorkbenchError(f"--functions: {file} failed: {type(error).__name__}: {error}") from error
+    return content
