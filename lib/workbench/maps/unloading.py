@@ -8,7 +8,7 @@ from workbench._base import identifiers
 from workbench._base.bounds import MinLen
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
-from workbench._base.typing import DataFrame, Java, SparkSession, jvm
+from workbench._base.typing import DataFrame, Java, SparkSession
 from workbench.maps import files
 
 CLAIM = "_unloading"  # Spark passes over files whose names begin with _
@@ -123,6 +123,6 @@ def _write(spark: SparkSession, location: str, text: str) -> None:
     path, system = files.path(spark, location)
     stream: Java = system.create(path, False)
     try:
-        stream.write(jvm(spark).java.lang.String(text).getBytes("UTF-8"))
+        stream.write(bytearray(text.encode()))
     finally:
         stream.close()

@@ -163,6 +163,7 @@ def test_a_planted_fault_is_seen(spark, namespace, definition, tmp_path, monkeyp
         run(spark, definition, f"{namespace}.t", tmp_path)
 
 
+@pytest.mark.proof("test_chance_is_the_items_own shows it without Spark")
 def test_what_a_killed_wave_gave_is_given_again(spark, namespace, definition, tmp_path):
     first, second = f"{namespace}.a", f"{namespace}.b"
     run(spark, definition, first, tmp_path)

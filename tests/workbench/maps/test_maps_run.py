@@ -10,7 +10,7 @@ from published import FILE, NAMES
 
 from workbench import maps
 
-BUCKETS = "lake"
+AT_LIMIT = pytest.mark.proof("the count of failures at its limit shows the same")
 ATHENA = "arn:aws:states:::athena:startQueryExecution.sync"
 
 
@@ -151,6 +151,9 @@ def test_batches_end_at_their_bytes(spark, namespace, lake, go):
     assert rows(spark, namespace, "_items") == [(each,)] * (6 // each)
 
 
+@pytest.mark.proof(
+    "test_the_published_definition_answers_as_plain_python_does has items of several files in order"
+)
 def test_splits_do_not_change_items_without_batches(spark, namespace, lake, go):
     every, _ = sensors.written(lake, devices=2, hours=25, per_group=3)
     config = {"InputType": "PARQUET", "ManifestType": "ATHENA_DATA", "MaxItems": 40}
@@ -168,7 +171,7 @@ def test_splits_do_not_change_items_without_batches(spark, namespace, lake, go):
     ("fields", "failing", "passes"),
     [
         ({}, 1, False),
-        ({"ToleratedFailurePercentage": 10}, 2, True),
+        pytest.param({"ToleratedFailurePercentage": 10}, 2, True, marks=AT_LIMIT),
         ({"ToleratedFailurePercentage": 10}, 3, False),
         ({"ToleratedFailureCount": "{% $states.input.most %}"}, 3, True),
         ({"ToleratedFailureCount": 2, "ToleratedFailurePercentage": 99.5}, 3, False),
@@ -309,6 +312,7 @@ def test_several_records_of_a_child(spark, namespace, lake, go):
     assert rows(spark, namespace, "_index", "_record", "_items", "n") == [(0, 1, 1, 1), (1, 1, 1, 2), (1, 2, 1, 2)]
 
 
+@pytest.mark.proof("test_a_pass_gives_what_its_output_says has the clock, without Spark")
 def test_the_clock_stands_still(spark, namespace, lake, go):
     from datetime import UTC, datetime
 
@@ -316,3 +320,22 @@ def test_the_clock_stands_still(spark, namespace, lake, go):
     started = datetime(2026, 1, 31, 10, tzinfo=UTC)
     go(flow(passing("{% [$now(), $states.context.State.EnteredTime] %}"), lake), started=started)
     assert outputs(spark, namespace) == [["2026-01-31T10:00:00.000Z"] * 2] * 2
+
+
+@pytest.mark.proof("test_the_published_definition_answers_as_plain_python_does has each item once, of few files")
+def test_a_million_items_once(spark, namespace, lake, go):
+    spark.range(0, 1_000_000, 1, 8).write.parquet(str(lake / "many"))
+    names = sorted(path.name for path in (lake / "many").glob("*.parquet"))
+    (lake / "m.csv").write_text("".join(f"s3://lake/many/{name}\n" for name in names))
+    config = {"InputType": "PARQUET", "ManifestType": "ATHENA_DATA"}
+    definition = flow(passing("{% $states.input.id * 2 %}"), lake, config=config, key="m.csv")
+    done = go(definition, wave_rows=250_000)
+    assert (done.state, done.items_done, done.waves) == ("succeeded", 1_000_000, 4)
+    counts = maps.results(spark, f"{namespace}.t", run_id="r").selectExpr(
+        "count(*)",
+        "count(DISTINCT _index)",
+        "count(DISTINCT _output)",
+        "sum(CAST(_output AS BIGINT))",
+        "max(_index)",
+    )
+    assert tuple(counts.first()) == (1_000_000, 1_000_000, 1_000_000, 999_999_000_000, 999_999)
