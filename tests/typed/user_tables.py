@@ -8,7 +8,7 @@ from pandas import DataFrame as Frame
 from pyspark.sql import DataFrame, SparkSession
 
 from workbench import costs, show
-from workbench.tables import commits, doctor, maintenance, reads, snapshots, upserts
+from workbench.tables import browse, commits, doctor, maintenance, reads, snapshots, upserts
 from workbench.tables.doctor import pointers
 
 
@@ -19,6 +19,19 @@ def looked_at(spark: SparkSession) -> None:
     assert_type(reads.counted(spark, "SELECT 1").data_files, int)
     snapshots.history("sales.orders")  # wrong: call-arg, arg-type
     snapshots.files_read("sales.orders")  # wrong: arg-type
+
+
+def browsed(yesterday: datetime) -> None:
+    lake = {"name": "lake", "type": "sql", "uri": "sqlite:////srv/lake/catalog.db"}
+    assert_type(browse.tree(lake)[0].tables, tuple[str, ...])
+    assert_type(browse.head(lake, "sales.orders").partitioned_by, tuple[str, ...])
+    assert_type(browse.snapshots(lake, "sales.orders")[0].committed, datetime)
+    assert_type(browse.files(lake, "sales.orders", at="end-of-year")[0].rows, int)
+    assert_type(browse.difference(lake, "sales.orders", yesterday).added_rows, int)
+    browse.preview(lake, "sales.orders", at=yesterday, limit=5)
+    browse.preview(lake, "sales.orders", rows=5)  # wrong: call-arg
+    browse.difference(lake, "sales.orders")  # wrong: call-arg
+    browse.head("lake", "sales.orders")  # wrong: arg-type
 
 
 def written(spark: SparkSession, new: DataFrame, updates: DataFrame) -> None:

@@ -1,0 +1,182 @@
+"""A catalog or a table opened by PyIceberg, and the snapshot that is meant; what does not answer is a sentence."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from workbench._base import identifiers, secrets
+from workbench._base.errors import ArgumentError, WorkbenchError
+from workbench._base.typing import Catalog as IcebergCatalog
+
+if TYPE_CHECKING:
+    from pyiceberg.schema import Schema
+    from pyiceberg.table import Table
+else:
+    Schema = Table = Any
+
+Catalog: TypeAlias = IcebergCatalog | Mapping[str, Any]  # the user's own, or its properties with `name`
+At: TypeAlias = int | str | datetime | None
+LISTED = 20  # names in a refusal
+# packages by which a catalog or a storage is reached: what they raise is about these, not a defect here
+REACHING = ("pyiceberg", "sqlalchemy", "requests", "urllib3", "botocore", "boto3", "pyarrow", "fsspec", "google")
+
+
+def catalog_of(catalog: Catalog) -> IcebergCatalog:
+    """Return PyIceberg's Catalog of some properties; a Catalog is returned as it is.
+
+    Raises:
+        ValueError: it is neither, or it cannot be opened.
+    """
+    if not isinstance(catalog, Mapping):
+        if not hasattr(catalog, "load_table"):
+            raise ArgumentError(
+                f"catalog is {type(catalog).__name__}, expected PyIceberg's Catalog or a dict of its properties"
+            )
+        return catalog
+    from pyiceberg.catalog import load_catalog
+
+    properties = {key: str(value) for key, value in catalog.items() if key != "name" and value is not None}
+    with answered(f"the catalog {catalog.get('name') or 'default'}"):
+        return load_catalog(catalog.get("name"), **properties)
+
+
+@contextmanager
+def answered(what: str) -> Iterator[None]:
+    """Turn what a catalog or a storage raises instead of answering into a sentence."""
+    try:
+        yield
+    except WorkbenchError:
+        raise
+    except Exception as error:
+        if not isinstance(error, OSError) and not _reaching(error):
+            raise
+        first = next(iter(str(error).strip().splitlines()), "")
+        reason = secrets.redact(f"{type(error).__name__}: {first}" if first else type(error).__name__)
+        raise ArgumentError(f"{what} cannot be looked at: {reason}") from error
+
+
+def _reaching(error: Exception) -> bool:
+    return any(kind.__module__.partition(".")[0] in REACHING for kind in type(error).__mro__)
+
+
+def table_of(catalog: Catalog, name: str) -> Table:
+    """Load a table, as its catalog has it now.
+
+    Args:
+        catalog: as of `catalog_of`.
+        name: `namespace.name`; the catalog's own name may stand in front.
+
+    Raises:
+        ValueError: there is no such table, the message lists those of its namespace; or it cannot be looked at.
+    """
+    from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
+
+    loaded, parts = catalog_of(catalog), identifiers.parts(name)
+    if len(parts) > 2 and parts[0] == loaded.name:
+        parts = parts[1:]
+    with answered(f"table {identifiers.spelled(parts)}"):
+        try:
+            return loaded.load_table(parts)
+        except (NoSuchTableError, NoSuchNamespaceError):
+            raise ArgumentError(_missing(loaded, parts)) from None
+
+
+def _missing(catalog: IcebergCatalog, parts: tuple[str, ...]) -> str:
+    from pyiceberg.exceptions import NoSuchNamespaceError
+
+    try:
+        names = sorted(identifiers.spelled(tuple(table)) for table in catalog.list_tables(parts[:-1]))
+    except NoSuchNamespaceError:
+        names = []
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    listed = f"there are {', '.join(names[:LISTED])}{more}" if names else "the catalog lists no table there"
+    return f"table {identifiers.spelled(parts)} is not in the catalog; {listed}"
+
+
+def name_of(table: Table) -> str:
+    """Return a table's name as people write it."""
+    return identifiers.spelled(tuple(table.name()))
+
+
+def snapshot_id(table: Table, at: At) -> int | None:
+    """Return the id of the snapshot that is meant; None for a table that has none yet.
+
+    Args:
+        table: PyIceberg's.
+        at: None for the current one; an id; the name of a branch or tag; a time, as datetime or ISO text, for the
+            snapshot that was current then. A time without a zone is UTC.
+
+    Raises:
+        ValueError: there is none.
+    """
+    known = {snapshot.snapshot_id for snapshot in table.metadata.snapshots}
+    if at is None:
+        return table.metadata.current_snapshot_id if table.metadata.current_snapshot_id in known else None
+    if isinstance(at, int) and not isinstance(at, bool):
+        if at not in known:
+            raise ArgumentError(
+                f"{name_of(table)} has no snapshot {at}: it never had, or it was expired; {_range(table)}"
+            )
+        return at
+    if isinstance(at, str) and at in table.metadata.refs:
+        return table.metadata.refs[at].snapshot_id
+    if (moment := _moment(at)) is None:
+        names = ", ".join(sorted(table.metadata.refs)) or "none"
+        raise ArgumentError(
+            f"{name_of(table)} has no branch, tag or time {at!r}: it never had, or it was removed; there are "
+            f"{names}"
+        )
+    return _as_of(table, moment)
+
+
+def _as_of(table: Table, moment: datetime) -> int:
+    past = [entry for entry in table.metadata.snapshot_log if entry.timestamp_ms <= moment.timestamp() * 1000]
+    if not past:
+        raise ArgumentError(f"{name_of(table)} has no snapshot of {moment.isoformat()} or before: {_range(table)}")
+    by_id = {snapshot.snapshot_id: snapshot for snapshot in table.metadata.snapshots}
+    following = next((by_id.get(entry.snapshot_id) for entry in table.metadata.snapshot_log[len(past) :]), None)
+    # PyIceberg takes what it expires out of the log and from its children, so that an older one would seem current
+    parent = following.parent_snapshot_id if following else None
+    gap = following is not None and (
+        parent not in by_id if parent is not None else following.sequence_number not in (None, 1)
+    )
+    if gap or past[-1].snapshot_id not in by_id:
+        raise ArgumentError(
+            f"the snapshot of {name_of(table)} that was current at {moment.isoformat()} was expired; "
+            f"{_range(table)}"
+        )
+    return past[-1].snapshot_id
+
+
+def _moment(at: Any) -> datetime | None:
+    if isinstance(at, str):
+        try:
+            at = datetime.fromisoformat(at)
+        except ValueError:
+            return None
+    if not isinstance(at, datetime):
+        raise ArgumentError(f"at must be a snapshot's id, a branch, a tag or a time, found {at!r}")
+    return at if at.tzinfo else at.replace(tzinfo=UTC)
+
+
+def _range(table: Table) -> str:
+    times = sorted(snapshot.timestamp_ms for snapshot in table.metadata.snapshots)
+    if not times:
+        return "it has no snapshots"
+    return f"it has {len(times)}, from {time_of(times[0]).isoformat()} to {time_of(times[-1]).isoformat()}"
+
+
+def time_of(milliseconds: int) -> datetime:
+    """Return a commit time, in UTC."""
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+
+
+def schema_at(table: Table, at: At) -> Schema:
+    """Return the schema with which Spark reads a version: main and branches have the table's, others their own."""
+    ref = table.metadata.refs.get(at) if isinstance(at, str) else None
+    id = snapshot_id(table, at)
+    if at is None or id is None or (ref is not None and ref.snapshot_ref_type == "branch"):
+        return table.schema()
+    of_snapshot = next(each.schema_id for each in table.metadata.snapshots if each.snapshot_id == id)
+    return table.schemas().get(of_snapshot, table.schema()) if of_snapshot is not None else table.schema()
