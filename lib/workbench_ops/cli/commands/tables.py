@@ -1,0 +1,210 @@
+"""`workbench tables`: look at the tables of an environment without starting Spark."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import datetime
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from workbench_ops.cli.printing import columns
+
+if TYPE_CHECKING:
+    from workbench.tables.browse import Column, File, Snapshot
+
+tables = typer.Typer(help="Look at tables without starting Spark.", no_args_is_help=True)
+Table = Annotated[str, typer.Argument(metavar="TABLE", help="namespace.name")]
+Environment = Annotated[str, typer.Option(help="file in params/environments: where the tables are")]
+AsJson = Annotated[bool, typer.Option("--json", help="print one JSON document")]
+Version = Annotated[
+    str | None, typer.Option("--at", metavar="VERSION", help="a snapshot's id, a branch, a tag or a time (UTC)")
+]
+LONGEST = 60  # characters of a value in columns
+
+
+@tables.command("tree")
+def tables_tree(
+    namespace: Annotated[str | None, typer.Argument(help="only this one and those inside it")] = None,
+    environment: Environment = "lake",
+    as_json: AsJson = False,
+) -> None:
+    """List namespaces and their tables (exit 1 where some cannot be listed)."""
+    from workbench.tables import browse
+
+    listed = browse.tree(_catalog(environment), namespace=namespace)
+    if as_json:
+        _as_json(listed)
+    else:
+        for each in listed:
+            print(_printed(each.name if each.error is None else f"{each.name}  {each.error}"))
+            for table in each.tables:
+                print(_printed(f"  {table}"))
+    raise typer.Exit(int(any(each.error for each in listed)))
+
+
+@tables.command("head")
+def tables_head(table: Table, environment: Environment = "lake", as_json: AsJson = False) -> None:
+    """Say what a table is now: its columns, how it is divided, how much it holds."""
+    from workbench.tables import browse
+
+    head = browse.head(_catalog(environment), table)
+    if as_json:
+        return _as_json(head)
+    print(f"{_printed(head.table)}, format version {head.format_version}, in {_printed(head.location)}")
+    if head.current is None:
+        print("it has no snapshot yet")
+    else:
+        now = head.current
+        print(f"{_count(now.rows)} rows in {_count(now.data_files)} data files")
+        print(f"{_count(now.delete_files)} delete files, whose rows are still counted")
+        print(f"{head.snapshots:,} snapshots, the current one is {now.snapshot_id} of {_time(now.committed)}")
+    print(f"partitioned by: {_printed(', '.join(head.partitioned_by)) or 'nothing'}")
+    print(f"sorted by: {_printed(', '.join(head.sorted_by)) or 'nothing'}")
+    for ref in head.refs:
+        print(f"{ref.kind} {_printed(ref.name)}: {ref.snapshot_id}")
+    _columns(head.columns)
+
+
+@tables.command("snapshots")
+def tables_snapshots(table: Table, environment: Environment = "lake", as_json: AsJson = False) -> None:
+    """List the snapshots of a table, oldest first."""
+    from workbench.tables import browse
+
+    listed = browse.snapshots(_catalog(environment), table)
+    if as_json:
+        return _as_json(listed)
+    _rows(
+        ("N", "SNAPSHOT", "COMMITTED (UTC)", "OPERATION", "ADDED", "REMOVED", "ROWS", "FILES", "REFS"),
+        [_line(snapshot) for snapshot in listed],
+    )
+
+
+def _line(snapshot: "Snapshot") -> tuple[object, ...]:
+    counts = (snapshot.added_rows, snapshot.removed_rows, snapshot.rows, snapshot.data_files)
+    refs = ", ".join(snapshot.refs) or ("" if snapshot.on_main else "not on main")
+    return (snapshot.n, snapshot.snapshot_id, _time(snapshot.committed), snapshot.operation or "",
+            *map(_count, counts), refs)  # fmt: skip
+
+
+@tables.command("schemas")
+def tables_schemas(table: Table, environment: Environment = "lake", as_json: AsJson = False) -> None:
+    """List the schemas that a table has had."""
+    from workbench.tables import browse
+
+    listed = browse.schemas(_catalog(environment), table)
+    if as_json:
+        return _as_json(listed)
+    for schema in listed:
+        print(f"schema {schema.id}{', the current one' if schema.current else ''}")
+        _columns(schema.columns)
+
+
+@tables.command("files")
+def tables_files(
+    table: Table, at: Version = None, environment: Environment = "lake", as_json: AsJson = False
+) -> None:
+    """List the files of a table at a version, data and deletes."""
+    from workbench.tables import browse
+
+    listed = browse.files(_catalog(environment), table, at=_version(at))
+    if as_json:
+        return _as_json(listed)
+    _rows(("CONTENT", "ROWS", "BYTES", "PARTITION", "PATH"), [_of_file(file) for file in listed])
+
+
+def _of_file(file: "File") -> tuple[object, ...]:
+    partition = ", ".join(f"{name}={value}" for name, value in file.partition.items())
+    return file.content, f"{file.rows:,}", f"{file.bytes:,}", partition, file.path
+
+
+@tables.command("preview")
+def tables_preview(
+    table: Table,
+    at: Version = None,
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="rows at most")] = 20,
+    environment: Environment = "lake",
+    as_json: AsJson = False,
+) -> None:
+    """Show a few rows of a table at a version."""
+    from workbench.tables import browse
+
+    shown = browse.preview(_catalog(environment), table, at=_version(at), limit=limit)
+    if as_json:
+        return _as_json(shown)
+    _rows(shown.columns, [tuple(map(_cut, row)) for row in shown.rows])
+    print("these are all rows" if shown.complete else f"the first {len(shown.rows):,} rows; there are more")
+
+
+@tables.command("diff")
+def tables_diff(
+    table: Table,
+    before: Annotated[str, typer.Argument(help="a snapshot's id, a branch, a tag or a time (UTC)")],
+    after: Annotated[str | None, typer.Argument(help="as before; left out, the current version")] = None,
+    environment: Environment = "lake",
+    as_json: AsJson = False,
+) -> None:
+    """Say what differs between two versions of a table, in files, rows and columns."""
+    from workbench.tables import browse
+
+    difference = browse.difference(_catalog(environment), table, _version(before), _version(after))
+    if as_json:
+        return _as_json(difference)
+    print(f"from {difference.before} to {difference.after}")
+    print(f"{len(difference.added_files):,} data files came with {difference.added_rows:,} rows")
+    print(f"{len(difference.removed_files):,} data files went with {difference.removed_rows:,} rows")
+    print(f"{len(difference.added_deletes):,} delete files came, {len(difference.removed_deletes):,} went")
+    for what, several in (("came", difference.added_columns), ("went", difference.removed_columns)):
+        for column in several:
+            print(f"column {what}: {_printed(_described(column))}")
+    for old, new in difference.changed_columns:
+        print(f"column changed: {_printed(_described(old))} became {_printed(_described(new))}")
+
+
+def _described(column: "Column") -> str:
+    comment = f" ({column.comment})" if column.comment else ""
+    return f"{column.name} {column.type}{' required' if column.required else ''}{comment}"
+
+
+def _catalog(environment: str) -> dict[str, str]:
+    from workbench import session
+
+    return session.catalog_properties(environment)
+
+
+def _version(text: str | None) -> int | str | None:
+    """Return a version as it is written on a command line: digits are a snapshot's id."""
+    return int(text) if text is not None and text.isascii() and text.isdigit() else text
+
+
+def _columns(several: "Sequence[Column]") -> None:
+    lines = [(each.id, each.name, each.type, "required" if each.required else "", each.comment or "")
+             for each in several]  # fmt: skip
+    _rows(("ID", "COLUMN", "TYPE", "", "COMMENT"), lines)
+
+
+def _rows(names: Sequence[str], rows: Sequence[Sequence[object]]) -> None:
+    columns([[_printed(str(value)) for value in row] for row in (names, *rows)])
+
+
+def _printed(text: str) -> str:
+    """Return a text of a table as it can be printed: no line ends and nothing that a terminal would obey."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+
+
+def _cut(value: object) -> str:
+    text = "NULL" if value is None else str(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
+
+
+def _count(number: int | None) -> str:
+    return "unknown" if number is None else f"{number:,}"
+
+
+def _time(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%d %H:%M:%S}"
+
+
+def _as_json(value: Any) -> None:
+    plain = list(map(asdict, value)) if isinstance(value, tuple) else asdict(value)
+    print(json.dumps(plain, indent=1, ensure_ascii=False, default=str))
