@@ -15,7 +15,7 @@ The same call after a kill at any moment adopts the run that there is. In the jo
     services    what each target does: process
 """
 
-from workbench_ops.submit.claims import Bucket, Claim, Claims, Folder, all_of
+from workbench_ops.submit.claims import Bucket, Claim, Claims, Folder, all_of, place
 from workbench_ops.submit.errors import ClaimBusy, RunCancelled, TargetUnavailable, TokenReused
 from workbench_ops.submit.fencing import fence
 from workbench_ops.submit.jobs import Job, job
@@ -25,6 +25,6 @@ from workbench_ops.submit.targets import Target, all_in, read, route
 
 __all__ = [
     "Bucket", "Claim", "ClaimBusy", "Claims", "Folder", "Job", "Run", "RunCancelled", "State", "Target",
-    "TargetUnavailable", "TokenReused", "all_in", "all_of", "cancel", "cost", "fence", "job", "logs", "read",
-    "route", "run_of", "start", "state", "wait",
+    "TargetUnavailable", "TokenReused", "all_in", "all_of", "cancel", "cost", "fence", "job", "logs", "place",
+    "read", "route", "run_of", "start", "state", "wait",
 ]  # fmt: skip

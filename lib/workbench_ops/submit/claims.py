@@ -19,7 +19,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from workbench._base import locks
+from workbench._base import locks, settings
 from workbench._base.errors import ArgumentError
 from workbench_ops.submit.errors import ClaimBusy
 
@@ -322,6 +322,26 @@ def at(address: Mapping[str, str]) -> Claims:
 
     s3 = boto3.client("s3", endpoint_url=address.get("endpoint"), region_name=address.get("region"))
     return Bucket(s3, address["bucket"], address["prefix"])
+
+
+def place(where: str | None = None) -> Claims:
+    """Return the claims of a place as people name it.
+
+    Args:
+        where: a folder, or s3://bucket/prefix; left out, `.workbench/claims` of the project.
+
+    Raises:
+        ArgumentError: an address without a bucket, or of something else than a bucket.
+    """
+    if where is None:
+        return Folder(settings.home() / ".workbench" / "claims")
+    if "://" not in where:
+        return Folder(where)
+    kind, _, rest = where.partition("://")
+    bucket, _, prefix = rest.partition("/")
+    if kind != "s3" or not bucket:
+        raise ArgumentError(f"claims must be a folder or s3://bucket/prefix, found {where!r}")
+    return at({"bucket": bucket, "prefix": prefix or "claims"})
 
 
 def all_of(claims: Claims) -> Iterator[Claim]:

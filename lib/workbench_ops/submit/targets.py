@@ -109,7 +109,8 @@ def route(targets: Mapping[str, Target], token: str, queue: str | None = None) -
             reasons.append(f"{target.name}: {error}")
         else:
             return target
-    raise TargetUnavailable(f"no target of the queue {queue or 'any'} answers; {'; '.join(reasons)}")
+    of_queue = f" of the queue {queue}" if queue else ""
+    raise TargetUnavailable(f"no target{of_queue} answers; {'; '.join(reasons)}")
 
 
 def _rank(target: Target, token: str) -> float:

@@ -5,6 +5,7 @@ import signal
 
 import pytest
 from submit_kills import Place
+
 from workbench_ops.submit import RunCancelled, TokenReused, cancel, cost, job, logs, run_of, start, state, wait
 from workbench_ops.submit import process as processes
 
