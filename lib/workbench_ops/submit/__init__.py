@@ -12,7 +12,7 @@ The same call after a kill at any moment adopts the run that there is. In the jo
     targets     where jobs run, by files, and which of them a token goes to
     submitting  start, state, wait, logs, cancel, cost
     fencing     one of all jobs of a token goes on
-    services    what each target does: process
+    services    what each target does: process (this machine), standalone (Spark's REST), aws (both EMRs, Glue)
 """
 
 from workbench_ops.submit.claims import Bucket, Claim, Claims, Folder, all_of, place

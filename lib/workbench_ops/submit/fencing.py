@@ -9,6 +9,7 @@ A service without tokens starts a job twice when its caller is killed between as
 The claim decides then: one conditional write says which attempt runs, and the others end.
 """
 
+import base64
 import json
 import os
 import re
@@ -25,6 +26,7 @@ from workbench_ops.submit.claims import Claim, Claims
 VARIABLE = "WORKBENCH_SUBMISSION"  # claims, token, generation and attempt, as JSON
 PASSED = "WORKBENCH_SUBMISSION_PASSED"  # the attempt that a process above this one brought through the fence
 ARGUMENT = "--workbench-submission"  # the same for services that set no variables
+PACKED = "base64:"
 DRIVER = re.compile(r"driver-\d{14}-\d+")  # the folder in which Spark's worker starts a driver
 
 
@@ -32,6 +34,11 @@ def given(claims: Claims, claim: Claim, attempt: str) -> str:
     """Return what a job is given, by variable or argument, to find its claim; no secret is in it."""
     place = {"claims": claims.address(), "token": claim.token}
     return json.dumps(place | {"generation": claim.generation, "attempt": attempt}, sort_keys=True)
+
+
+def packed(given: str) -> str:
+    """Return what a job is given as one word, for services that split a text into words."""
+    return PACKED + base64.urlsafe_b64encode(given.encode()).decode().rstrip("=")
 
 
 def fence() -> bool:
@@ -49,7 +56,7 @@ def fence() -> bool:
     if text is None:
         return True
     try:
-        submission: dict[str, Any] = json.loads(text)
+        submission: dict[str, Any] = json.loads(_unpacked(text))
         attempt, token, generation = submission["attempt"], submission["token"], submission["generation"]
         claims = documents.at(submission["claims"])
     except (ValueError, LookupError, TypeError, AttributeError):
@@ -79,6 +86,13 @@ def _submission(variables: Mapping[str, str], words: Sequence[str]) -> str | Non
         if word == ARGUMENT:
             return words[n + 1]
     return None
+
+
+def _unpacked(text: str) -> str:
+    if not text.startswith(PACKED):
+        return text
+    content = text.removeprefix(PACKED)
+    return base64.urlsafe_b64decode(content + "=" * (-len(content) % 4)).decode()
 
 
 def _own_id(words: Sequence[str]) -> str | None:

@@ -32,7 +32,7 @@ END_SECONDS = 10
 class Processes:
     """Processes of this machine, with a folder of their runs."""
 
-    fences = True
+    once = True
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder.absolute()

@@ -18,7 +18,7 @@ ENDED = (PASSED, FAILED, CANCELLED)
 class Service(Protocol):
     """What a target does for `submitting`; each method may raise TargetUnavailable."""
 
-    fences: bool  # whether the service itself brings what it starts through the fence
+    once: bool  # whether the service starts one at most of a token, whether the job asks the fence or not
 
     def healthy(self) -> None:
         """Raise TargetUnavailable where the service does not answer."""

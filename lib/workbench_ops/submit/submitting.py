@@ -258,7 +258,7 @@ def _may_come(claim: Claim, waited: dict[str, float], patience_seconds: float) -
 def _chosen(job: Job, targets: Mapping[str, Target], token: str, queue: str | None) -> Target:
     """Return the target for a token; refuse a job that does not ask the fence which the target needs."""
     target = _routed(targets, token, queue)
-    if not target.service().fences and job.asks_fence is False:
+    if not target.service().once and job.asks_fence is False:
         raise ArgumentError(
             f"{job.script} never calls fence(), and {target.name} may start it twice; expected as its first act: "
             "from workbench_ops.submit import fence, and to end where fence() is False"

@@ -4,16 +4,21 @@ import hashlib
 import math
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError, field_validator
 
-from workbench._base import settings, yaml_files
+from workbench._base import secrets, settings, yaml_files
 from workbench._base.errors import ArgumentError
 from workbench._base.strict import Strict, nearest
+from workbench_ops.submit import aws
 from workbench_ops.submit.errors import TargetUnavailable
 from workbench_ops.submit.process import Processes
 from workbench_ops.submit.services import Service
+from workbench_ops.submit.standalone import Drivers
+
+AMOUNT = r"^\d+(\.\d+)?$"
+TEXTS = ("conf",)  # whose values are texts to Spark
 
 
 class Base(Strict):
@@ -40,7 +45,105 @@ class Process(Base):
         return Processes(settings.home() / self.folder)
 
 
-Target = Process
+class Standalone(Base):
+    """A standalone Spark cluster whose master has the REST interface."""
+
+    type: Literal["standalone"]
+    rest: str
+    master: str
+    page: str | None = None
+    secret: str | None = None
+    version: str = Field(default="4.1.4", pattern=r"^\d+\.\d+\.\d+")
+    memory: str = Field(default="1g", pattern=r"^\d+[mg]$")
+    python: str | None = None
+    conf: dict[str, str] = Field(default_factory=dict)
+
+    @field_validator("secret")
+    @classmethod
+    def _is_a_reference(cls, value: str | None) -> str | None:
+        if value is not None and not secrets.REFERENCE.fullmatch(value):
+            raise ArgumentError("a secret is a reference: env:NAME or ssm:/path")
+        return value
+
+    def service(self) -> Service:
+        """Return the service that the target stands for."""
+        secret = None if self.secret is None else str(secrets.resolve(self.secret))
+        rest, master = secrets.resolve(self.rest), secrets.resolve(self.master)
+        page = secrets.resolve(self.page) if self.page else None
+        size = {"version": self.version, "memory": self.memory}
+        return Drivers(rest, master, page, secret, **size, python=self.python, conf=self.conf)
+
+
+class Aws(Base):
+    """What targets in an AWS account have; keys come from where AWS's tools find them."""
+
+    region: str = Field(min_length=1)
+    endpoint: str | None = None
+    logs: str | None = Field(default=None, pattern=r"^s3://[^/]+(/.*)?$")
+
+    def client(self, service: str) -> Any:
+        """Return a boto3 client of a service."""
+        import boto3
+
+        return boto3.client(service, region_name=self.region, endpoint_url=self.endpoint)
+
+    def kept(self) -> tuple[Any, str, str] | None:
+        """Return where logs are: client, bucket and prefix."""
+        if self.logs is None:
+            return None
+        bucket, _, prefix = self.logs.removeprefix("s3://").partition("/")
+        return self.client("s3"), bucket, prefix.strip("/") or "logs"
+
+
+class EmrServerless(Aws):
+    """An application of EMR Serverless."""
+
+    type: Literal["emr-serverless"]
+    application: str = Field(min_length=1)
+    role: str = Field(pattern=r"^arn:")
+    streaming: bool = False
+    usd_per_vcpu_hour: str | None = Field(default=None, pattern=AMOUNT)
+    usd_per_gb_hour: str | None = Field(default=None, pattern=AMOUNT)
+
+    def service(self) -> Service:
+        """Return the service that the target stands for."""
+        cpu, memory = self.usd_per_vcpu_hour, self.usd_per_gb_hour
+        return aws.EmrServerless(
+            self.client("emr-serverless"),
+            self.application,
+            self.role,
+            streaming=self.streaming,
+            logs=self.kept(),
+            prices=(cpu, memory) if cpu and memory else None,
+        )
+
+
+class EmrContainers(Aws):
+    """A virtual cluster of EMR on EKS."""
+
+    type: Literal["emr-containers"]
+    cluster: str = Field(min_length=1)
+    role: str = Field(pattern=r"^arn:")
+    release: str = Field(pattern=r"^emr-")
+
+    def service(self) -> Service:
+        """Return the service that the target stands for."""
+        client = self.client("emr-containers")
+        return aws.EmrContainers(client, self.cluster, self.role, release=self.release, logs=self.kept())
+
+
+class Glue(Aws):
+    """A job that is defined in AWS Glue."""
+
+    type: Literal["glue"]
+    job: str = Field(min_length=1)
+
+    def service(self) -> Service:
+        """Return the service that the target stands for."""
+        return aws.Glue(self.client("glue"), self.job, self.client("logs"))
+
+
+Target = Annotated[Process | Standalone | EmrServerless | EmrContainers | Glue, Field(discriminator="type")]
 _ADAPTER: TypeAdapter[Target] = TypeAdapter(Target)
 
 
@@ -50,7 +153,7 @@ def read(path: str | Path) -> Target:
     Raises:
         ArgumentError: it cannot be read, or a setting is wrong; the message says which.
     """
-    values = yaml_files.read(path)
+    values = yaml_files.read(path, texts=TEXTS)
     if not isinstance(values, dict):
         raise ArgumentError(f"{path}: expected keys and values, found {type(values).__name__}")
     try:
