@@ -106,6 +106,8 @@ def right(kind):
         return tuple(map(right, arguments)) if origin is tuple and Ellipsis not in arguments else []
     if kind is Any or not isinstance(kind, type):
         return None
+    if inspect.isabstract(kind) and kind.__module__.startswith("workbench"):
+        return right(kind.__subclasses__()[0])
     if kind in PLAIN or inspect.isabstract(kind):
         return PLAIN.get(kind)
     if issubclass(kind, pydantic.BaseModel):
