@@ -275,3 +275,9 @@ def test_the_way_of_the_gate_with_a_key_that_is_null(spark, namespace):
     assert [tuple(row) for row in spark.table(held["table"]).collect()] == [(1, 20)]
     refused = spark.table(held["refused"]).select("id", "temperature").collect()
     assert sorted(map(tuple, refused), key=lambda row: row[1]) == [(None, 21), (2, 900)]
+    by_name = 'new_rows["id"].eqNullSafe(bad["id"])'  # the fault that the page had: NULL equals nothing
+    assert code.count(by_name) == 1
+    spark.sql(f"CREATE TABLE {namespace}.again (id BIGINT, temperature INT) USING iceberg")
+    held |= {"table": f"{namespace}.again", "refused": f"{namespace}.refused_again"}
+    exec(code.replace(by_name, '"id"'), held)
+    assert not held["done"].published and spark.table(held["table"]).count() == 0
