@@ -140,6 +140,10 @@ compare-deequ: setup .workbench/deequ/.packages ## our DQDL against deequ's own 
 bench-wap: setup ## the gate's cost over a direct append, into docs/evidence; ROWS=n
 	@PYTHONPATH=tests $(BIN)/python -m bench.wap $(ROWS)
 
+.PHONY: bench-maps
+bench-maps: setup ## a distributed map's CPU over that of the same rule as Spark SQL, into docs/evidence
+	@PYTHONPATH=tests $(BIN)/python -m bench.maps
+
 .PHONY: bench-publication
 bench-publication: setup ## how often a publication asks a REST catalog for its table, into docs/evidence
 	@PYTHONPATH=tests $(BIN)/python -m bench.publication

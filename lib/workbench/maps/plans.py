@@ -1,6 +1,5 @@
 """What a run is to do: the Map's input, its files and limits, and the waves."""
 
-import contextlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -18,7 +17,7 @@ from workbench.maps.fields import KINDS
 from workbench.maps.files import File
 from workbench.maps.resources import Bound
 from workbench.maps.states import About, Machine
-from workbench.maps.work import Batches, Reader, Source, Work
+from workbench.maps.work import CHUNK, Batches, Reader, Source, Work
 
 
 class StatesFailed(WorkbenchError, RuntimeError):
@@ -224,8 +223,13 @@ def lines_of(spark: SparkSession, chosen: Sequence[File]) -> DataFrame:
 
 def whole_files(spark: SparkSession, chosen: Sequence[File]) -> Any:
     """Return a context in which a task of Spark reads whole files, one a task."""
+    return configured(spark, _whole(chosen))
+
+
+def _whole(chosen: Sequence[File]) -> dict[str, int]:
+    """Return the settings by which Spark gives each task one whole file."""
     most = max([file.bytes for file in chosen] + [1])
-    return configured(spark, {"spark.sql.files.maxPartitionBytes": most, "spark.sql.files.openCostInBytes": most})
+    return {"spark.sql.files.maxPartitionBytes": most, "spark.sql.files.openCostInBytes": most}
 
 
 def _work(
@@ -328,7 +332,11 @@ def _scope(definition: Definition, known: About, value: Any, variables: Mapping[
 
 
 def reading(spark: SparkSession, planned: Plan, places: Sequence[int]) -> Any:
-    """Return the context in which a wave is written: whole files a task, where order within a file counts."""
+    """Return the context in which a wave is written: whole files a task, where order within a file counts.
+
+    A batch of Arrow has few items, for an item may have 256 KiB.
+    """
+    few = {"spark.sql.execution.arrow.maxRecordsPerBatch": CHUNK}
     if planned.schema is not None and planned.limits.batches is None:
-        return contextlib.nullcontext()
-    return whole_files(spark, [planned.files[place] for place in places])
+        return configured(spark, few)
+    return configured(spark, few | _whole([planned.files[place] for place in places]))

@@ -78,8 +78,8 @@ class Run:
 
 
 def short(run_id: str) -> str:
-    """Return eight letters that stand for a run."""
-    return hashlib.sha256(run_id.encode()).hexdigest()[:8]
+    """Return sixteen letters that stand for a run."""
+    return hashlib.sha256(run_id.encode()).hexdigest()[:16]
 
 
 def ref(run_id: str) -> str:

@@ -273,3 +273,16 @@ def test_json_lines_are_items_and_others_say_what_is_wrong():
     assert items[:2] == [{"a": 1}, [2]]
     assert [str(item).partition(":")[0] for item in items[2:]] == ["line 4 is not JSON", "line 5 is not JSON"]
     assert all(isinstance(item, Unreadable) for item in items[2:])
+
+
+def test_the_functions_that_a_definition_may_call_are_those_of_the_engine():
+    import jlens
+
+    from workbench.maps import expressions
+
+    added = {"partition", "range", "hash", "uuid", "parse"}
+    own = expressions.FUNCTIONS - added
+    assert {name for name in own if jlens.Expression(f"$type(${name})").evaluate() != "function"} == set()
+    assert {name for name in ("eval", "clone") if name in own} == {"clone"}  # Step Functions has no $eval
+    for name in added:
+        assert jlens.Expression(f"$exists(${name})").evaluate() is False
