@@ -12,7 +12,7 @@ The parts:
     files, lines, plans                                      where items come from, and in which waves
     work                                                     what a worker of Spark does
     positions, publish, targets                              how far a run is, one commit a wave, the table
-    runs                                                     run, redrive, describe
+    jobs, runs                                               a run begun or found; run, redrive, describe
     unloading                                                rows as files with a manifest
 
 What runs and what is refused: docs/maps.md.

@@ -1,26 +1,20 @@
 """A definition's distributed Map, run: waves of whole files, one commit each, continued after a kill."""
 
-import json
-import uuid
 from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any
 
 from workbench._base.bounds import Ge, MinLen
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench._base.typing import DataFrame, Judged, SparkSession
-from workbench.maps import expressions, files, plans, positions, publish, resources, targets
+from workbench.maps import plans, publish, resources, targets
 from workbench.maps.definitions import Definition
-from workbench.maps.plans import Plan
+from workbench.maps.jobs import Job, Resources, begun
 from workbench.maps.positions import FAILED, RUNNING, SUCCEEDED, Position, Run
-from workbench.maps.publish import Place
-from workbench.maps.resources import Delivery, Function
-from workbench.tables import commits, snapshots
 
-Resources = Mapping[str, Any]  # ARN or name to a function, or a Delivery
 Name = Annotated[str, MinLen(1)]
 
 
@@ -64,31 +58,6 @@ class TooManyFailed(WorkbenchError, RuntimeError):
             "say why (_error, _cause); redrive runs them again, and what had not begun"
         )
         self.run = run
-
-
-@dataclass(frozen=True)
-class _Job:
-    """A run that this process continues.
-
-    Attributes:
-        place: where it writes.
-        run: what it is.
-        planned: what it does.
-        bound: name of a Task state to what it calls.
-        columns: of the table.
-        threads: children at once in a task.
-        wave_rows: items after which a wave ends.
-        on_wave: called after each wave with the MapRun, and how many waves are left.
-    """
-
-    place: Place
-    run: Run
-    planned: Plan
-    bound: Mapping[str, Function | Delivery]
-    columns: Mapping[str, str]
-    threads: int
-    wave_rows: int
-    on_wave: Callable[[MapRun, int], Any] | None
 
 
 @checked
@@ -139,7 +108,7 @@ def run(
         ValueError: an argument is wrong; a resource is not bound; sources are missing, or changed since the run
             began; the table is another map's.
     """
-    job, position = _begun(
+    job, position = begun(
         spark,
         definition,
         table,
@@ -194,7 +163,7 @@ def redrive(
         ValueError: there is no such run, it is not over, none of its items failed, or what `run` refuses.
     """
     targets.found(spark, table, run_id)
-    job, position = _begun(
+    job, position = begun(
         spark, definition, table, run_id, None, resources or {}, buckets or {}, wave_rows, threads, None, on_wave
     )
     if position.state == RUNNING:
@@ -242,72 +211,7 @@ def results(spark: SparkSession, table: Name, *, run_id: Name) -> DataFrame:
     return targets.rows(spark, table, run_id, targets.found(spark, table, run_id)[1].redrive)
 
 
-def _begun(
-    spark: SparkSession,
-    definition: Definition,
-    table: str,
-    run_id: str,
-    value: Any,
-    given: Resources,
-    buckets: Mapping[str, str],
-    wave_rows: int,
-    threads: int,
-    started: datetime | None,
-    on_wave: Callable[[MapRun, int], Any] | None,
-) -> tuple[_Job, Position]:
-    """Begin a run in its table, or find where it is; look at its files."""
-    bound = resources.bind(definition.child["States"], given)
-    outside = resources.bind(_outside(definition), given)
-    if wrong := sorted(name for name, target in outside.items() if isinstance(target, Delivery)):
-        raise ArgumentError(f"{wrong[0]}, a state before the Map, is bound to a Delivery; only children deliver")
-    columns = targets.columns(definition.map, bound)
-    before = positions.find(spark, commits.load(spark, table), run_id) if snapshots.exists(spark, table) else None
-    targets.made(spark, table, columns)
-    place = Place(spark, table, run_id, f"{positions.ref(run_id)}{uuid.uuid4().hex[:8]}")
-    if before is None:
-        moment = _moment(started)
-        known = plans.about(definition, run_id, moment)
-        entered, variables = plans.entered(definition, known, _json("input", value), outside)
-        planned = plans.plan(spark, definition, known, entered, variables, buckets)
-        run = _new(definition, run_id, moment, planned)
-        position = publish.note(place, run, None, Position())
-    else:
-        run, position = before
-        if run.definition != definition.digest:
-            raise ArgumentError(f"run {run_id} of {table} was begun with another definition; begin another run")
-        known = plans.about(definition, run_id, run.started)
-        planned = plans.plan(spark, definition, known, run.input, run.variables, buckets)
-        _refuse_changed(run, planned)
-    return _Job(place, run, planned, bound, columns, threads, wave_rows, on_wave), position
-
-
-def _outside(definition: Definition) -> dict[str, Any]:
-    """Return the states around the Map."""
-    return {name: state for name, state in definition.machine["States"].items() if name != definition.state}
-
-
-def _new(definition: Definition, run_id: str, moment: str, planned: Plan) -> Run:
-    limits = planned.limits
-    return Run(
-        run_id, definition.digest, moment, planned.input, dict(planned.variables),
-        files.digest(planned.files), len(planned.files), planned.items, limits.tolerated_count,
-        limits.tolerated_percentage,
-    )  # fmt: skip
-
-
-def _refuse_changed(run: Run, planned: Plan) -> None:
-    if (now := files.digest(planned.files)) != run.sources:
-        same = (len(planned.files), planned.items) == (run.files, run.items)
-        what = "as many, but of other names, sizes or times" if same else (
-            f"{run.files} with {run.items:,} items then, {len(planned.files)} with {planned.items:,} now"
-        )  # fmt: skip
-        raise ArgumentError(
-            f"the files of run {run.run_id} are not those that it began with: {what} ({now[:8]}, not "
-            f"{run.sources[:8]}); begin another run"
-        )
-
-
-def _waves(job: _Job, position: Position) -> Position:
+def _waves(job: Job, position: Position) -> Position:
     """Run the waves that are left, and end the run."""
     done = None
     for places in plans.waves(job.planned, position.files, job.wave_rows):
@@ -323,7 +227,7 @@ def _waves(job: _Job, position: Position) -> Position:
     return publish.note(job.place, job.run, position, after)
 
 
-def _again(job: _Job, position: Position, children: list[Any]) -> Position:
+def _again(job: Job, position: Position, children: list[Any]) -> Position:
     """Run failed children again, in one commit; a redrive without any is begun by a commit of its own."""
     after = replace(position, state=RUNNING, redrive=position.redrive + 1)
     if not children:
@@ -339,7 +243,7 @@ def _again(job: _Job, position: Position, children: list[Any]) -> Position:
 
 
 def _wave(
-    job: _Job,
+    job: Job,
     position: Position,
     after: Position,
     places: range | list[int],
@@ -361,12 +265,12 @@ def _wave(
     return position
 
 
-def _threads(job: _Job) -> int:
+def _threads(job: Job) -> int:
     most = job.planned.limits.concurrency
     return min(job.threads, most) if most else job.threads
 
 
-def _partitions(job: _Job) -> int | None:
+def _partitions(job: Job) -> int | None:
     """Return how many tasks there are at most, so that not more children run at once than MaxConcurrency."""
     most = job.planned.limits.concurrency
     return max(1, most // _threads(job)) if most else None
@@ -393,25 +297,3 @@ def _map_run(run: Run, position: Position) -> MapRun:
         run.run_id, position.state, position.redrive, run.files, position.files, run.items, position.items,
         position.failed, position.waves,
     )  # fmt: skip
-
-
-def _moment(started: datetime | None) -> str:
-    moment = datetime.now(UTC) if started is None else started
-    if moment.tzinfo is None:
-        raise ArgumentError(f"started is {moment.isoformat()}, expected a datetime with a time zone")
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _json(name: str, value: Any) -> Any:
-    """Return a value as JSON has it.
-
-    Raises:
-        ValueError: it is not JSON, or larger than a state machine's input may be.
-    """
-    try:
-        text = json.dumps(value, allow_nan=False, ensure_ascii=False)
-    except (TypeError, ValueError) as error:
-        raise ArgumentError(f"{name} is not JSON: {error}") from None
-    if (size := len(text.encode())) > expressions.MOST_BYTES:
-        raise ArgumentError(f"{name} has {size:,} bytes; at most {expressions.MOST_BYTES:,} are taken")
-    return json.loads(text)
