@@ -22,7 +22,7 @@ WALLS = {
 FLOORS = (
     {"_base", "daemon"},
     {"verdicts"},
-    {"show", "plots", "checks", "results", "costs"},
+    {"show", "plots", "checks", "results", "predictions", "errata", "costs"},
     {"session", "data", "tables", "engines"},
     {"wap", "quality", "history", "streams", "archive", "light", "anonymity", "formats", "maps"},
 )
