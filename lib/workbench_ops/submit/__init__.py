@@ -21,10 +21,10 @@ from workbench_ops.submit.fencing import fence
 from workbench_ops.submit.jobs import Job, job
 from workbench_ops.submit.services import State
 from workbench_ops.submit.submitting import Run, cancel, cost, logs, run_of, start, state, wait
-from workbench_ops.submit.targets import Target, all_in, read, route
+from workbench_ops.submit.targets import Process, Target, all_in, read, route
 
 __all__ = [
-    "Bucket", "Claim", "ClaimBusy", "Claims", "Folder", "Job", "Run", "RunCancelled", "State", "Target",
+    "Bucket", "Claim", "ClaimBusy", "Claims", "Folder", "Job", "Process", "Run", "RunCancelled", "State", "Target",
     "TargetUnavailable", "TokenReused", "all_in", "all_of", "cancel", "cost", "fence", "job", "logs", "place",
     "read", "route", "run_of", "start", "state", "wait",
 ]  # fmt: skip

@@ -25,11 +25,12 @@ print("x" * 1_500_000 + "the end" if len(sys.argv) > 4 else "the end")
 sys.exit(int(sys.argv[3]))
 """
 SPARK = """
-import sys
+import os, sys
 from pyspark.sql import SparkSession
 from workbench_ops.submit import fence
 if fence():
-    spark = SparkSession.builder.appName("counted").getOrCreate()
+    spark = (SparkSession.builder.appName("counted")
+             .config("spark.authenticate.secret", os.environ["_SPARK_AUTH_SECRET"]).getOrCreate())
     counted = spark.range(1000).repartition(2).count()
     with open(sys.argv[1], "a") as out:
         out.write(f"{spark.sparkContext.master} {counted}\\n")
