@@ -286,3 +286,44 @@ def test_the_functions_that_a_definition_may_call_are_those_of_the_engine():
     assert {name for name in ("eval", "clone") if name in own} == {"clone"}  # Step Functions has no $eval
     for name in added:
         assert jlens.Expression(f"$exists(${name})").evaluate() is False
+
+
+@pytest.mark.parametrize(
+    ("failed", "items", "count", "percentage", "over"),
+    [
+        (0, 0, None, None, False),
+        (1, 10**6, None, None, True),
+        (3, 100, 3, None, False),
+        (4, 100, 3, None, True),
+        (29, 100, None, "29", False),
+        (30, 100, None, "29", True),
+        (1, 1000, None, "0.1", False),
+        (2, 1000, None, "0.1", True),
+        (0, 100, 0, "0", False),
+        (1, 100, 0, "50", True),
+        (51, 100, 99, "50", True),
+        (100, 100, None, "100", False),
+    ],
+)
+def test_the_limit_itself_is_tolerated(failed, items, count, percentage, over):
+    from workbench.maps.plans import exceeded
+
+    assert exceeded(failed, items, count, percentage) is over
+
+
+def test_waves_are_whole_files_and_pass_over_empty_ones():
+    from workbench.maps.files import File
+    from workbench.maps.plans import Plan, waves
+
+    def planned(*rows):
+        files = [File(f"f{n}", "", "", 1, 1, count) for n, count in enumerate(rows)]
+        return Plan(None, None, None, {}, None, files, (), None, None)
+
+    def places(plan, done, wave_rows):
+        return [list(wave) for wave in waves(plan, done, wave_rows)]
+
+    assert places(planned(5, 5, 5), 0, 5) == [[0], [1], [2]]
+    assert places(planned(5, 5, 5), 0, 6) == [[0, 1], [2]]
+    assert places(planned(5, 5, 5), 1, 100) == [[1, 2]]
+    assert places(planned(0, 5, 0, 0, 5, 0), 0, 5) == [[0, 1], [2, 3, 4]]
+    assert places(planned(0, 0), 0, 1) == [] == places(planned(), 0, 1)
