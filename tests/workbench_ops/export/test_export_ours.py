@@ -26,7 +26,7 @@ VERDICTS = {  # notebook: (Glue 6.0 with the defaults, with ENVIRONMENT aws-glue
     "24_stream_while_compacting": ("cannot run", "differs"),  # PyIceberg; then a checkpoint on the driver
     "30_work_without_spark": ("cannot run", "differs"),  # PyIceberg and DuckDB; then packages
     "31_join_without_shuffle": ("cannot run", "differs"),  # PyIceberg; then a picture
-    "34_map_items": ("differs", "differs"),  # files of this machine, and a picture
+    "33_move_to_iceberg", "34_map_items", "differs",
     "40_compact_small_files": ("cannot run", "differs"),  # as 24, and pictures
     "41_doctor_a_sick_table": ("cannot run", "differs"),  # PyIceberg; then a picture
     "42_expire_and_clean": ("cannot run", "differs"),  # PyIceberg; then a checkpoint, a picture
@@ -45,6 +45,7 @@ OLDER = {  # what Glue 5.1 lacks or does otherwise beside; session.start cannot 
     "10_ingest_stream": {"Python data sources"},
     "21_track_history": {CASTS},
     "31_join_without_shuffle": {CASTS},
+    "33_move_to_iceberg": {CASTS},
     "40_compact_small_files": {CASTS},
     "41_doctor_a_sick_table": {CASTS},
 }
