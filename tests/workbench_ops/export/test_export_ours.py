@@ -24,6 +24,7 @@ VERDICTS = {  # notebook: (Glue 6.0 with the defaults, with ENVIRONMENT aws-glue
     "22_race_writers": ("cannot run", "cannot run"),  # the proxy before an S3 on plain HTTP
     "23_check_quality": ("differs", "differs"),  # packages
     "24_stream_while_compacting": ("cannot run", "differs"),  # PyIceberg; then a checkpoint on the driver
+    "26_check_anonymised": ("cannot run", "differs"),  # PyIceberg; then a picture
     "30_work_without_spark": ("cannot run", "differs"),  # PyIceberg and DuckDB; then packages
     "31_join_without_shuffle": ("cannot run", "differs"),  # PyIceberg; then a picture
     "33_move_to_iceberg", "34_map_items", "differs",
@@ -44,6 +45,7 @@ OLDER = {  # what Glue 5.1 lacks or does otherwise beside; session.start cannot 
     "00_template": {CASTS},
     "10_ingest_stream": {"Python data sources"},
     "21_track_history": {CASTS},
+    "26_check_anonymised": {CASTS},
     "31_join_without_shuffle": {CASTS},
     "33_move_to_iceberg": {CASTS},
     "40_compact_small_files": {CASTS},
