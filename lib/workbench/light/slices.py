@@ -7,6 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from workbench._base.errors import ArgumentError
+from workbench.light import conversions
 from workbench.light.typing import Array, ArrowTable, DataFile, DataType, IcebergTable, Rows
 
 if TYPE_CHECKING:
@@ -30,15 +31,11 @@ def fit(table: IcebergTable, rows: Rows) -> ArrowTable:
 
     schema = table.schema().as_arrow()
     if isinstance(rows, list):
-        if unknown := sorted({str(name) for row in rows for name in row} - set(schema.names)):
-            raise ArgumentError(f"{unknown[0]} is not a column; it has {', '.join(schema.names)}")
-        try:
-            rows = pa.Table.from_pylist(rows, schema=schema)
-        except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-            raise ArgumentError(f"the rows do not fit the columns: {error}") from None
+        rows = conversions.converted(rows, schema)
     if not isinstance(rows, pa.Table):
         raise ArgumentError(f"rows is {type(rows).__name__}, expected a pyarrow.Table or a list of dicts")
     _check_pyarrow_schema_compatible(table.schema(), rows.schema, format_version=table.format_version)
+    conversions.complete(rows, schema)
     for name in rows.column_names:
         if _null_list(rows.schema.field(name).type, rows.column(name).combine_chunks()):
             raise ArgumentError(

@@ -1,0 +1,148 @@
+"""What Arrow makes of rows that were given as Python values: kept as they are, or refused."""
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import UTC, date, datetime
+from typing import Any
+from uuid import UUID
+
+from workbench._base.errors import ArgumentError
+from workbench.light.typing import Array, ArrowSchema, ArrowTable, DataType
+
+MISSING = ("NAType", "NaTType")  # what pandas has for null
+
+
+def converted(rows: Sequence[object], schema: ArrowSchema) -> ArrowTable:
+    """Return dicts as an Arrow table of a schema, each value as it was given.
+
+    Arrow would cut 1.5 to 1 for an integer, take 5 for the sixth of January 1970, a datetime for its day and 1e300
+    for infinity, and drop the fields of a struct that it does not know. A datetime without a zone is UTC, and one
+    with a zone is stored as its time in UTC.
+
+    Args:
+        rows: dicts whose keys are columns; a column that a dict leaves out is null.
+        schema: pyarrow.Schema of the table.
+
+    Raises:
+        ValueError: a row is not a dict, or a value is not one of its column's type; with row, column and value.
+    """
+    import pyarrow as pa
+
+    for place, row in enumerate(rows):
+        if not isinstance(row, dict):
+            raise ArgumentError(f"row {place} is {row!r}, expected a dict whose keys are columns")
+        if unknown := sorted({str(name) for name in row} - set(schema.names)):
+            raise ArgumentError(f"{unknown[0]} is not a column; it has {', '.join(schema.names)}")
+    try:
+        table = pa.Table.from_pylist(rows, schema=schema)  # null is judged by `complete`
+    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeError) as error:
+        raise ArgumentError(f"the rows do not fit the columns: {error}") from None
+    for field in schema:
+        for place, stored in enumerate(table.column(field.name).to_pylist()):
+            given = rows[place].get(field.name)  # type: ignore[attr-defined]  # a dict, as looked at above
+            if reason := next(_changes(given, stored, field.type, field.name), None):
+                raise ArgumentError(f"row {place} does not fit the columns: {reason}")
+    return table
+
+
+def _changes(given: Any, stored: Any, kind: DataType, path: str) -> Iterator[str]:
+    """Yield how a stored value differs from the given one; nothing where it is the same."""
+    import pyarrow as pa
+
+    if stored is None or given is None:
+        if given is not None and type(given).__name__ not in MISSING:
+            yield f"{path} is {given!r}, which would be stored as null"
+    elif pa.types.is_struct(kind):
+        if not isinstance(given, Mapping):  # a tuple's values go by their places, whatever their names are
+            yield f"{path} is {given!r}, expected a dict of {', '.join(field.name for field in kind)}"
+            return
+        if unknown := sorted({str(name) for name in given} - {field.name for field in kind}):
+            names = ", ".join(field.name for field in kind)
+            yield f"{path}.{unknown[0]} is not a field of the column; {path} has {names}"
+        for field in kind:
+            yield from _changes(given.get(field.name), stored[field.name], field.type, f"{path}.{field.name}")
+    elif pa.types.is_map(kind):
+        pairs = given.items() if isinstance(given, Mapping) else given
+        for (key, value), (stored_key, stored_value) in zip(pairs, stored, strict=True):
+            yield from _changes(key, stored_key, kind.key_type, f"{path}.key")
+            yield from _changes(value, stored_value, kind.item_type, f"{path}.value")
+    elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        for element, stored_element in zip(given, stored, strict=True):
+            yield from _changes(element, stored_element, kind.value_type, f"{path}.element")
+    elif not _same(given, stored, kind):
+        yield f"{path} is {given!r}, which would be stored as {stored!r} in a column of {kind}"
+
+
+def _same(given: Any, stored: Any, kind: DataType) -> bool:
+    import pyarrow as pa
+
+    if pa.types.is_floating(kind):
+        if isinstance(given, bool):
+            return False
+        if math.isnan(stored) or math.isinf(stored):
+            return str(float(given)) == str(stored)
+        return pa.types.is_float32(kind) or bool(given == stored)  # a float is rounded in a column of floats
+    if isinstance(stored, datetime):
+        return isinstance(given, date) and _in_utc(given) == _in_utc(stored)
+    if isinstance(stored, UUID) or isinstance(given, UUID):
+        return _bytes(given) == _bytes(stored)
+    if isinstance(stored, bytes) and isinstance(given, str):
+        return given.encode() == stored
+    if isinstance(stored, str) and isinstance(given, bytes):
+        return given == stored.encode()
+    if isinstance(given, datetime):  # of a column of dates: the time and the zone would be lost
+        return False
+    return bool(given == stored)
+
+
+def _in_utc(moment: date) -> date:
+    if not isinstance(moment, datetime):
+        return moment
+    return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+
+
+def _bytes(value: Any) -> Any:
+    return value.bytes if isinstance(value, UUID) else value
+
+
+def complete(table: ArrowTable, schema: ArrowSchema) -> None:
+    """Refuse rows that have null where the table asks for a value.
+
+    Args:
+        table: pyarrow.Table.
+        schema: pyarrow.Schema of the table that it is written to; a column that is left out is not looked at.
+
+    Raises:
+        ValueError: with the column and the first of such rows.
+    """
+    for field in schema:
+        if field.name not in table.column_names:
+            continue
+        values = table.column(field.name).combine_chunks()
+        if not field.nullable and values.null_count:
+            place = values.is_null().to_pylist().index(True)
+            raise ArgumentError(f"the column {field.name} is required, and row {place} has null there")
+        if path := next(_nulls(values, field.type, field.name), None):
+            raise ArgumentError(f"{path} is required, and a row has null there")
+
+
+def _nulls(values: Array, kind: DataType, path: str) -> Iterator[str]:
+    """Yield the required fields inside a column that hold null where what is around them does not."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    inner: list[tuple[Any, Array]] = []
+    if pa.types.is_struct(kind):
+        present = values.filter(values.is_valid())
+        own = {field.name for field in values.type}
+        inner = [(field, pc.struct_field(present, field.name)) for field in kind if field.name in own]
+    elif pa.types.is_map(kind):
+        present = values.filter(values.is_valid())
+        inner = [(kind.key_field, present.keys), (kind.item_field, present.items)]
+    elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
+        inner = [(kind.value_field, pc.list_flatten(values))]
+    for field, below in inner:
+        name = f"{path}.{field.name}"
+        if not field.nullable and below.null_count:
+            yield name
+        yield from _nulls(below, field.type, name)
