@@ -1,0 +1,125 @@
+"""One statement run and shown: its first rows, as text and as a table, cut to a size that a notebook bears."""
+
+import os
+from collections.abc import Sequence
+from typing import Annotated, Any
+
+from workbench import show
+from workbench._base.bounds import Ge
+from workbench._base.door import checked
+from workbench._base.errors import ArgumentError
+from workbench._base.typing import DataFrame, SparkSession
+from workbench.sql import text, values
+
+LIMIT = 20  # rows
+LONGEST = 500  # characters of a value that are shown
+MOST = 200_000  # characters of all that is shown
+FRONT_END = "JPY_SESSION_NAME"  # set by Jupyter's server in the kernels that a person opened; in no headless run
+
+
+class StatementError(ArgumentError):
+    """Spark refused a statement; the message is Spark's, without its plan."""
+
+
+@checked
+def run(
+    spark: SparkSession, statement: str, *, limit: Annotated[int, Ge(1)] = LIMIT, ordered: bool | None = None
+) -> DataFrame:
+    """Run one statement and show its first rows; a command without rows shows nothing.
+
+    Args:
+        spark: session.
+        statement: of Spark SQL; values are `session.NAME`.
+        limit: rows shown at most. No more than one further row is computed, so that the others are not counted.
+        ordered: whether a query that shows several rows needs ORDER BY; left out, it does where nobody looks on
+            (no Jupyter server started this kernel), because outputs are to be equal.
+
+    Returns:
+        DataFrame of the statement, lazy for a query.
+
+    Raises:
+        StatementError: Spark refuses it.
+        ValueError: it is not one statement, has the name of a value without `session.` before it, or shows
+            several rows without an order.
+    """
+    statement = text.single(statement)
+    parts = text.parts(statement)
+    _require_qualified(parts, values.names(spark))
+    must_be_ordered = FRONT_END not in os.environ if ordered is None else ordered
+    try:
+        df = spark.sql(statement)
+        if not df.columns:
+            return df
+        rows = _first(df, limit + 1)
+    except Exception as error:
+        if _of_the_statement(error):
+            raise StatementError(_sentence(error)) from None
+        raise
+    if must_be_ordered and len(rows) > 1 and text.asks_for_rows(parts) and not text.is_ordered(parts):
+        raise ArgumentError("several rows come in any order: write ORDER BY at the end of the query")
+    _shown(df.columns, rows, limit)
+    return df
+
+
+def _require_qualified(parts: Sequence[text.Part], names: frozenset[str]) -> None:
+    for name in text.unqualified(parts, names):
+        raise ArgumentError(
+            f"{name} stands without session. before it, where a column of that name would win over the value: "
+            f"write session.{name}, or `{name}` between backticks for a column"
+        )
+
+
+def _first(df: DataFrame, count: int) -> list[list[Any]]:
+    some = df.limit(count)
+    try:
+        collected = some.collect()
+    except (ValueError, OverflowError):  # Python has no times beyond 9999, and not the first day of all
+        collected = some.select(*map(show._time_as_text, some.schema)).collect()
+    return [[show._NAN if value != value else value for value in row] for row in collected]
+
+
+def _of_the_statement(error: Exception) -> bool:
+    """Say whether an error is Spark's refusal of a statement: neither ours nor one of the Python around it."""
+    from pyspark.errors import AnalysisException, PySparkException
+
+    return isinstance(error, AnalysisException | PySparkException)
+
+
+def _sentence(error: Exception) -> str:
+    """Return Spark's message without the plan behind it."""
+    return str(error).partition(";\n")[0].partition("\n\nJVM stacktrace")[0].strip()
+
+
+def _shown(names: Sequence[str], rows: list[list[Any]], limit: int) -> None:
+    """Show rows by the same means as `show.rows`, so that a cell looks like any other."""
+    notes = [f"more than {limit:,} rows"] if len(rows) > limit else []
+    rows = rows[:limit]
+    width = _fitting([[name] for name in names], MOST // 4)
+    if width < len(names):
+        notes.append(f"{len(names) - width:,} more columns")
+    cells = [[_cut(show.cell(value, 2)) for value in row[:width]] for row in rows]
+    if (height := _fitting(cells, MOST)) < len(rows):
+        notes.append(f"{len(rows) - height:,} rows of the first {limit:,} that are too long")
+    cells = cells[:height]
+    right = [all(show._is_number(row[n]) for row in rows if row[n] is not None) for n in range(width)]
+    more, shown = f"… and {', '.join(notes)}" if notes else "", [_cut(name) for name in names[:width]]
+    show.emit(
+        {
+            "text/plain": show._plain(shown, cells, right, more),
+            "text/html": show._rich(shown, cells, right, more),
+        }
+    )
+
+
+def _fitting(lines: Sequence[Sequence[str]], most: int) -> int:
+    """Return how many lines have together at most so many characters; at least one."""
+    total = 0
+    for n, line in enumerate(lines):
+        total += sum(len(_cut(cell)) + 8 for cell in line)
+        if total > most and n:
+            return n
+    return len(lines)
+
+
+def _cut(value: str) -> str:
+    return value if len(value) <= LONGEST else f"{value[: LONGEST - 1]}…"

@@ -1,0 +1,195 @@
+"""SQL cells: values as session variables, one statement shown, the magic in a shell of IPython."""
+
+import weakref
+from datetime import UTC, date, datetime
+from decimal import Decimal
+
+import pytest
+
+from workbench import show, sql
+from workbench._base.errors import ArgumentError
+from workbench.sql import magic, running, values
+
+
+@pytest.fixture
+def shown(monkeypatch):
+    """What was displayed, as (plain, html)."""
+    displayed = []
+    monkeypatch.setattr(show, "emit", lambda data: displayed.append((data["text/plain"], data["text/html"])))
+    return displayed
+
+
+@pytest.fixture(autouse=True)
+def no_values_of_others(monkeypatch):
+    monkeypatch.setattr(values, "_names", weakref.WeakKeyDictionary())
+    monkeypatch.delenv(running.FRONT_END, raising=False)
+
+
+VALUES = {
+    "TEXT": "it's \"quoted\" '; DROP TABLE t; -- \\n ${env:HOME}",
+    "NUMBER": -(2**63),
+    "FLOAT": 0.1,
+    "EXACT": Decimal("-12.340"),
+    "LARGE": Decimal("1E+3"),
+    "SMALL": Decimal("0.001"),
+    "YES": True,
+    "A_DAY": date(2026, 1, 31),
+    "NAIVE": datetime(2026, 1, 31, 10, 0, 0, 5),
+    "BYTES": b"a\x00b",
+    "MISSING": None,
+}
+
+
+def test_each_type_of_value_arrives_as_it_is(spark):
+    sql.declare(spark, VALUES)
+    [row] = spark.sql(f"SELECT {', '.join(f'session.{name}' for name in VALUES)}").collect()
+    assert [bytes(value) if isinstance(value, bytearray) else value for value in row] == list(VALUES.values())
+    sql.declare(spark, {"MOMENT": datetime(2026, 1, 31, 10, tzinfo=UTC)})
+    [row] = spark.sql(
+        "SELECT session.MOMENT = TIMESTAMP'2026-01-31 10:00:00Z' AS equal, typeof(session.MOMENT) AS kind"
+    ).collect()
+    assert tuple(row) == (True, "timestamp")
+    sql.declare(spark, {"TEXT": 7})
+    assert spark.sql("SELECT session.TEXT + 1 AS n").collect()[0].n == 8
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ({"a b": 1}, "'a b' is not the name of a value; expected letters, digits and _"),
+        ({"x'; DROP": 1}, '"x\'; DROP" is not the name of a value; expected letters, digits and _'),
+        ({"DAY": 1, "day": 2}, "DAY and day are one name for Spark, which takes no account of case"),
+        ({"N": 2**63}, f"N is {2**63}, which is beyond 64 bits; give a Decimal"),
+        ({"N": Decimal("NaN")}, "N is NaN, and a Decimal of Spark is a number"),
+        ({"N": Decimal(10**38)}, "N has 39 digits, a Decimal of Spark at most 38"),
+        ({"N": [1]}, "N must be a text, a number, True or False, a date, a datetime, bytes or None, found list"),
+        ({"N": "a\x00"}, "N holds the sign of code 0, which is not a text"),
+    ],
+)
+def test_what_is_no_value_is_refused_before_any_is_declared(spark, given, sentence):
+    with pytest.raises(ArgumentError) as caught:
+        sql.declare(spark, {"FIRST": 1} | given)
+    assert str(caught.value) == sentence
+    assert values.names(spark) == frozenset()
+
+
+def test_a_name_that_could_be_a_column_is_refused(spark, namespace, shown):
+    """Spark itself takes the column: ten rows for three."""
+    spark.sql(f"CREATE TABLE {namespace}.t (DAY INT) USING iceberg")
+    spark.sql(f"INSERT INTO {namespace}.t SELECT CAST(id AS INT) FROM range(10)")
+    sql.declare(spark, {"DAY": 7, "NAME": f"{namespace}.t"})
+    assert spark.sql(f"SELECT * FROM {namespace}.t WHERE DAY >= DAY").count() == 10
+    with pytest.raises(
+        ArgumentError, match=r"^DAY stands without session\. before it, where a column .*session\.DAY"
+    ):
+        sql.run(spark, f"SELECT * FROM {namespace}.t WHERE `DAY` >= DAY ORDER BY 1")
+    frame = sql.run(spark, "SELECT * FROM IDENTIFIER(session.NAME) WHERE `DAY` >= session.DAY ORDER BY 1")
+    assert frame.count() == 3
+    assert shown[0][0] == "DAY\n---\n  7\n  8\n  9"
+
+
+@pytest.mark.parametrize(
+    ("rows", "last"), [(0, "-"), (1, "1"), (3, "3"), (4, "… and more than 3 rows"), (5, "… and more than 3 rows")]
+)
+def test_rows_are_cut_at_the_limit(spark, shown, rows, last):
+    sql.run(spark, f"SELECT id + 1 AS n FROM range({rows}) ORDER BY n", limit=3)
+    assert shown[0][0].splitlines()[-1].strip() == last
+    assert len(shown[0][0].splitlines()) == 2 + min(rows, 3) + (rows > 3)
+
+
+def test_several_rows_need_an_order_where_nobody_looks_on(spark, shown, monkeypatch):
+    with pytest.raises(ArgumentError, match="several rows come in any order: write ORDER BY"):
+        sql.run(spark, "SELECT * FROM range(2)")
+    sql.run(spark, "SELECT * FROM range(1)")
+    sql.run(spark, "SELECT * FROM range(2)", ordered=False)
+    monkeypatch.setenv(running.FRONT_END, "/a/notebook.ipynb")
+    sql.run(spark, "SELECT * FROM range(2)")
+    assert len(shown) == 3
+
+
+def test_a_command_without_rows_shows_nothing(spark, namespace, shown):
+    sql.run(spark, f"CREATE TABLE {namespace}.made (id BIGINT) USING iceberg;")
+    assert shown == []
+    sql.run(spark, f"DESCRIBE {namespace}.made")
+    assert shown[0][0].splitlines()[2].split()[:2] == ["id", "bigint"]
+
+
+def test_markup_in_names_and_values_is_text(spark, shown):
+    sql.run(spark, "SELECT '<script>alert(1)</script>' AS `<b>`")
+    assert "<script>" not in shown[0][1] and "&lt;script&gt;" in shown[0][1] and "&lt;b&gt;" in shown[0][1]
+
+
+def test_what_is_too_large_for_a_notebook_is_cut(spark, shown):
+    sql.run(spark, "SELECT id, repeat('x', 10000) AS a FROM range(1000) ORDER BY id", limit=1000)
+    assert len(shown[0][0]) < 2 * running.MOST
+    assert shown[0][0].splitlines()[-1].endswith("rows of the first 1,000 that are too long")
+    many = ", ".join(f"{n} AS column_{n}" for n in range(4000))
+    sql.run(spark, f"SELECT {many}")
+    assert len(shown[1][1]) < 2 * running.MOST and shown[1][0].splitlines()[-1].endswith("more columns")
+
+
+def test_what_spark_refuses_is_its_sentence_without_a_plan(spark):
+    with pytest.raises(sql.StatementError) as caught:
+        sql.run(spark, "SELECT nothing_of_that_name FROM range(1)")
+    assert "nothing_of_that_name" in str(caught.value) and "'Project" not in str(caught.value)
+    assert caught.value.__cause__ is None
+    with pytest.raises(sql.StatementError, match="PARSE_SYNTAX_ERROR"):
+        sql.run(spark, "SELEC 1")
+
+
+@pytest.fixture
+def shell():
+    """A shell of IPython, gone afterwards."""
+    from IPython.core.interactiveshell import InteractiveShell
+
+    yield InteractiveShell.instance()
+    InteractiveShell.clear_instance()
+
+
+def test_a_cell_gives_its_name_the_lazy_frame(spark, shell, shown):
+    sql.cells(spark, LEAST=7)
+    shell.run_cell_magic("sql", "late --limit 2", "SELECT id FROM range(10) WHERE id >= session.LEAST ORDER BY id")
+    assert shown[0][0].splitlines()[-2:] == [" 8", "… and more than 2 rows"]
+    assert shell.user_ns["late"].count() == 3
+    sql.cells(spark, LEAST=9)  # the frame reads the value when it runs, or keeps it: both have one answer here
+    shell.run_cell_magic("sql", "", "SELECT session.LEAST AS least")
+    assert shown[1][0].splitlines()[-1].strip() == "9"
+
+
+def test_without_ipython_values_are_declared(spark, monkeypatch):
+    monkeypatch.setattr(magic, "_shell", lambda: None)
+    sql.cells(spark, ALONE=3)
+    assert spark.sql("SELECT session.ALONE AS n").collect()[0].n == 3
+
+
+@pytest.mark.parametrize(
+    ("line", "sentence"),
+    [
+        ("a b", "'a b' behind %%sql is not a name of Python; %%sql [NAME] [--limit N]"),
+        ("1a", "'1a' behind %%sql is not a name of Python; %%sql [NAME] [--limit N]"),
+        ("--limit", "--limit must be an integer of at least 1, found ''; %%sql [NAME] [--limit N]"),
+        ("--limit 0", "--limit must be an integer of at least 1, found '0'; %%sql [NAME] [--limit N]"),
+        ("SELECT 1", "'SELECT 1' behind %%sql is not a name of Python; %%sql [NAME] [--limit N]"),
+    ],
+)
+def test_a_wrong_line_is_refused(line, sentence):
+    with pytest.raises(ArgumentError) as caught:
+        magic._read(line)
+    assert str(caught.value) == sentence
+
+
+def test_the_plan_of_a_query(spark, namespace):
+    table = f"{namespace}.parts"
+    spark.sql(f"CREATE TABLE {table} (id BIGINT, part INT) USING iceberg PARTITIONED BY (part)")
+    spark.sql(f"INSERT INTO {table} SELECT id, CAST(id % 5 AS INT) FROM range(50)")
+    sql.declare(spark, {"PART": 3})
+    frame = spark.sql(
+        f"SELECT part, count(*) AS n FROM {table} WHERE part = session.PART AND id > 0 GROUP BY part"
+    )
+    told = sql.plan(frame)
+    assert (told.files_read, told.files) == (1, 5)
+    assert told.steps[-1].name == f"Scan lake.{table}" and {step.rows for step in told.steps} == {None}
+    frame.collect()
+    told = sql.plan(frame)
+    assert (told.steps[-1].rows, told.steps[0].rows) == (10, 1)
+    assert told == sql.plan(frame) and "#" not in str(told)
