@@ -11,6 +11,7 @@ text        the parts of a statement, and what is read off them
 values      Python's values as Spark's session variables
 running     one statement run and shown
 magic       the cell magic
+completing  the names that a cell can go on with
 plans       what a query does, step by step
 """
 

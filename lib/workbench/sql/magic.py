@@ -6,7 +6,7 @@ from typing import Any
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import SparkSession
-from workbench.sql import running, values
+from workbench.sql import completing, running, values
 
 USAGE = "%%sql [NAME] [--limit N]"
 
@@ -39,6 +39,7 @@ def cells(spark: SparkSession, **given: Any) -> None:
             shell.user_ns[name] = frame
 
     shell.register_magic_function(sql, magic_kind="cell", magic_name="sql")
+    completing.register(shell, spark)
 
 
 def _shell() -> Any:
