@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 def policies(
     notebook: options.AnyNotebook,
+    file: Annotated[
+        str | None, typer.Argument(metavar="[FILE]", help="of `lint FILE`: a policy to read; nothing is run")
+    ] = None,
     environment: Annotated[str | None, typer.Option(help="value for ENVIRONMENT, such as aws-glue")] = None,
     params: options.Params = None,
     overrides: options.Overrides = None,
@@ -40,7 +43,11 @@ def policies(
 
     Exit 0: the policy was printed. 1: a call has no known action (it is named, and the policy lacks it), nothing
     was called, or the run failed. 2: refused. 3 and 4: as `workbench run`.
+
+    `workbench policies lint FILE` reads a policy and prints its faults (exit 0 none, 1 some, 2 it is no policy).
     """
+    if file is not None:
+        raise typer.Exit(_linted(notebook, file))
     from workbench_ops import policies as recording
     from workbench_ops.cli import progress
     from workbench_ops.run import notebook as notebooks
@@ -67,6 +74,22 @@ def policies(
         say("the run did not pass, so its calls are not all of them: there is no policy")
         raise typer.Exit(records.exit_code(record))
     raise typer.Exit(_written(calls, env, _candidates(record), output))
+
+
+def _linted(what: str, file: str) -> int:
+    """Print the faults of a policy; return the exit code."""
+    if what != "lint":
+        raise ArgumentError(f"a policy is recorded for one notebook, found {what} and {file}; or read: lint FILE")
+    from workbench_ops.policies import linting
+
+    try:
+        text = Path(file).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ArgumentError(f"{file} cannot be read: {getattr(error, 'strerror', None) or error}") from None
+    faults = linting.lint(text)
+    for fault in faults:
+        print(f"{fault.statement}: {fault.sentence}")
+    return int(bool(faults))
 
 
 def _recordable(job: "Job") -> "Environment | None":
