@@ -24,7 +24,7 @@ FLOORS = (
     {"verdicts"},
     {"show", "plots", "checks", "results", "predictions", "errata", "costs"},
     {"session", "data", "tables", "engines"},
-    {"wap", "quality", "history", "streams", "archive", "light", "anonymity", "formats", "sql", "maps"},
+    {"wap", "quality", "history", "streams", "archive", "light", "anonymity", "formats", "sql", "maps", "dbt"},
 )
 ALLOWED_ASIDE = {
     ("checks", "results"), ("checks", "show"), ("plots", "show"),

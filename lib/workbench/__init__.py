@@ -19,6 +19,7 @@ Within this package imports go downwards only, and on the first floor nobody imp
                    archive/   what is archived, what bringing it back costs, and reading it
                    light/     small questions and small writes without Spark, and when Spark pays
                    anonymity/ whether a table is anonymous, also in what it keeps of the past
+                   dbt/       tests of a dbt project, each answered by the cheapest evidence that is proof
     ,
     tables         session/   the one SparkSession of an environment; services: the door to the stand-ins
                    tables/    snapshots of Iceberg tables (snapshots), what a query reads of them (reads),

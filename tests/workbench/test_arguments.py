@@ -26,7 +26,7 @@ from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 
 CAPABILITIES = (
-    "anonymity", "archive", "checks", "costs", "errata", "formats", "history", "light", "light.functions", "maps", "plots", "predictions", "quality", "sql", "streams", "tables.browse", "tables.changes", "tables.commits", "tables.doctor", "tables.joins", "tables.maintenance", "tables.publication", "tables.upserts", "wap",
+    "anonymity", "archive", "checks", "costs", "dbt", "errata", "formats", "history", "light", "light.functions", "maps", "plots", "predictions", "quality", "sql", "streams", "tables.browse", "tables.changes", "tables.commits", "tables.doctor", "tables.joins", "tables.maintenance", "tables.publication", "tables.upserts", "wap",
 )  # fmt: skip
 UNCHECKED = {
     "workbench.tables.commits.tip",  # of a table that is loaded: Java's objects have no type to hold
