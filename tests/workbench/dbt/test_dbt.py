@@ -18,11 +18,13 @@ from workbench._base.errors import ArgumentError
 
 GOLDEN = Path(__file__).parent / "golden"
 PEOPLE = pa.table({"id": [1, 2, 3], "mail": [None, "b@x", "c@x"], "kind": ["a", "b", "z"]})
-VISITS = pa.table({
-    "person": [1, 2, 9, None],
-    "day": [date(2026, 1, 2), date(2026, 1, 3), date(2026, 1, 4), date(2025, 12, 31)],
-    "note": ["1", "x", "2", "3"],
-})
+VISITS = pa.table(
+    {
+        "person": [1, 2, 9, None],
+        "day": [date(2026, 1, 2), date(2026, 1, 3), date(2026, 1, 4), date(2025, 12, 31)],
+        "note": ["1", "x", "2", "3"],
+    }
+)
 PEOPLE_NAME, VISITS_NAME = '"shop"."main"."people"', '"shop"."main"."visits"'
 
 
@@ -54,9 +56,7 @@ def edited(target, change):
 
 
 def shape(outcomes):
-    return {
-        o.test.unique_id: [o.status, o.failures, None if o.status == "error" else o.message] for o in outcomes
-    }
+    return {o.test.unique_id: [o.status, o.failures, None if o.status == "error" else o.message] for o in outcomes}
 
 
 def told(outcomes):
@@ -64,7 +64,7 @@ def told(outcomes):
 
 
 def not_null(**settings):
-    sql = f'select kind from {PEOPLE_NAME} where kind is null'
+    sql = f"select kind from {PEOPLE_NAME} where kind is null"
     return dbt.Test(unique_id="test.shop.kind", sql=sql, **settings)
 
 
@@ -220,11 +220,17 @@ def test_a_manifest_that_cannot_be_used_is_refused(target, tmp_path):
 
     with pytest.raises(ArgumentError, match="there is no .*manifest.json; run `dbt compile`"):
         dbt.tests(tmp_path / "elsewhere")
-    refused("must be of the adapter duckdb, found redshift", lambda m: m["metadata"].update(adapter_type="redshift"))
-    refused("v12.json, found .*v20.json", lambda m: m["metadata"].update(
-        dbt_schema_version="https://schemas.getdbt.com/dbt/manifest/v20.json"))
-    refused("1 of 11 tests .* are not compiled, such as test.shop.visits_divided",
-            lambda m: m["nodes"]["test.shop.visits_divided"].pop("compiled_code"))
+    refused(
+        "must be of the adapter duckdb, found redshift", lambda m: m["metadata"].update(adapter_type="redshift")
+    )
+    refused(
+        "v12.json, found .*v20.json",
+        lambda m: m["metadata"].update(dbt_schema_version="https://schemas.getdbt.com/dbt/manifest/v20.json"),
+    )
+    refused(
+        "1 of 11 tests .* are not compiled, such as test.shop.visits_divided",
+        lambda m: m["nodes"]["test.shop.visits_divided"].pop("compiled_code"),
+    )
     refused("has no tests", lambda m: m.update(nodes={}))
     (target / "manifest.json").write_text("{")
     with pytest.raises(ArgumentError, match="is not valid JSON"):
