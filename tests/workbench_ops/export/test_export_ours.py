@@ -15,6 +15,7 @@ from workbench_ops.run import notebook as notebooks
 VERDICTS = {  # notebook: (Glue 6.0 with the defaults, with ENVIRONMENT aws-glue); why
     "00_template": ("differs", "runs"),  # Spark alone; its tables only move to another catalog
     "01_first_table": ("cannot run", "differs"),  # PyIceberg; then pictures and packages
+    "02_explore_a_lake": ("cannot run", "differs"),  # PyIceberg; then packages
     "10_ingest_stream": ("cannot run", "cannot run"),  # the local Kinesis server; below with a real one
     "11_survive_kills": ("cannot run", "cannot run"),  # kills processes that have a Spark of their own
     "12_ingest_kafka": ("cannot run", "cannot run"),  # a broker on this machine; aws-glue names none
@@ -44,6 +45,7 @@ VERDICTS = {  # notebook: (Glue 6.0 with the defaults, with ENVIRONMENT aws-glue
 CASTS = "errors of casts and overflows (ANSI mode)"
 OLDER = {  # what Glue 5.1 lacks or does otherwise beside; session.start cannot set the mode of a session that runs
     "00_template": {CASTS},
+    "02_explore_a_lake": {CASTS},
     "10_ingest_stream": {"Python data sources"},
     "21_track_history": {CASTS},
     "26_check_anonymised": {CASTS},
