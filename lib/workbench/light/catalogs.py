@@ -89,6 +89,8 @@ def _kind(properties: Mapping[str, str]) -> str:
             f"the catalog is in {uri.partition(':')[0] or 'no database'}, which PyIceberg alone reads here: pass "
             "load_catalog(…)"
         )
+    if kind == "rest" and not uri:
+        raise ArgumentError("the catalog has the type rest and no uri, the address of its server")
     if kind not in ("sql", "rest", "glue"):
         raise ArgumentError(f"catalog has the type {kind!r}; expected sql, rest or glue, or PyIceberg's Catalog")
     return kind
@@ -101,7 +103,10 @@ def _sqlite(properties: Mapping[str, str], catalog_name: str | None, parts: Part
     namespace, table = ".".join(parts[:-1]), parts[-1]
     with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=30)) as database:
         database.row_factory = sqlite3.Row
-        rows = database.execute("SELECT * FROM iceberg_tables").fetchall()
+        try:
+            rows = database.execute("SELECT * FROM iceberg_tables").fetchall()
+        except sqlite3.DatabaseError as error:
+            raise ArgumentError(f"{path} cannot be read as a catalog of PyIceberg: {error}") from None
     catalogs = sorted({row["catalog_name"] for row in rows})
     if catalog_name is None and len(catalogs) == 1:
         catalog_name = catalogs[0]
