@@ -109,9 +109,8 @@ def append(
                 if not len(new):
                     prepared.discard()
                     return Append(0, tuple(sorted(present)), None, number)
-                change = writing.begin(
-                    loaded, prepared.files(loaded, new), {KEY: json.dumps(sorted(set(of_rows) - present))}
-                )
+                files = prepared.files(loaded, new, frozenset(present))
+                change = writing.begin(loaded, files, {KEY: json.dumps(sorted(set(of_rows) - present))})
                 begun[change.snapshot_id] = Append(len(new), tuple(sorted(present)), change.snapshot_id, number)
                 change.commit()
                 return begun[change.snapshot_id]

@@ -61,15 +61,21 @@ def attempts(tries: int) -> "Retrying":
 class Prepared:
     """Data files that were written for a commit and are kept for its next try, as long as they fit."""
 
-    _form: tuple[int, ...] | None = None
+    _form: tuple[Any, ...] | None = None
     _files: list[DataFile] = field(default_factory=list)
     _io: Any = None
 
-    def files(self, table: IcebergTable, rows: ArrowTable) -> list[DataFile]:
-        """Return the files of rows, written when they are not there or the table changed its form since."""
+    def files(self, table: IcebergTable, rows: ArrowTable, left_out: frozenset[str]) -> list[DataFile]:
+        """Return the files of rows, written when they are not there or the table changed its form since.
+
+        Args:
+            table: PyIceberg's Table.
+            rows: those that are new.
+            left_out: ids whose rows are in the table; two sets of them may leave as many rows, and not the same.
+        """
         metadata = table.metadata
         form = (
-            rows.num_rows,
+            left_out,
             metadata.current_schema_id,
             metadata.default_spec_id,
             metadata.default_sort_order_id,

@@ -119,6 +119,26 @@ def test_a_racer_that_took_some_of_the_ids_between_look_and_commit(lake, table, 
     assert not any(map(exists, written[0])) and all(map(exists, written[-1]))
 
 
+def test_a_rollback_and_a_racer_that_leave_as_many_new_rows(lake, table, monkeypatch):
+    """The rows of a are gone and those of b are there: the files of b are not those to commit."""
+    table.append(pa.Table.from_pylist(rows(9), SCHEMA))
+    light.append(lake, "n.t", rows(1), ids="a")
+    whole, begun = light.writing.begin, []
+
+    def begin(loaded, files, summary):
+        begun.append(summary)
+        if len(begun) == 1:
+            table.refresh()
+            table.manage_snapshots().rollback_to_snapshot(table.snapshots()[0].snapshot_id).commit()
+            light.append(lake, "n.t", rows(2), ids="b")
+        return whole(loaded, files, summary)
+
+    monkeypatch.setattr(light.writing, "begin", begin)
+    done = light.append(lake, "n.t", rows(1, 2), ids=["a", "b"])
+    assert (done.rows, done.repeated, done.tries) == (1, ("b",), 2)
+    assert ids_in(lake) == [1, 2, 9]
+
+
 def exists(path):
     return Path(path).is_file()
 
