@@ -12,6 +12,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
+from pyiceberg.types import StringType
 
 from workbench import dbt
 from workbench._base.errors import ArgumentError
@@ -97,7 +98,7 @@ def test_a_change_makes_the_tests_of_its_table_unknown(target, tables, tmp_path)
     assert shape(outcomes)["test.shop.source_unique_main_people_id.a23aaadb55"][:2] == ["fail", 1]
 
 
-def test_a_run_killed_after_any_test_continues_with_what_it_proved(target, tables, tmp_path):
+def test_a_run_that_ended_after_any_test_continues_with_what_it_proved(target, tables, tmp_path):
     plan, ledger = dbt.plan(dbt.tests(target)), tmp_path / "ledger.db"
     for n in range(len(plan)):
         dbt.prove(plan[:n], locations(tables), ledger=ledger)
@@ -120,7 +121,7 @@ def test_a_dropped_column_that_was_added_again_is_another_column(tables, tmp_pat
     with tables[PEOPLE_NAME].update_schema(allow_incompatible_changes=True) as update:
         update.delete_column("kind")
     with tables[PEOPLE_NAME].update_schema() as update:
-        update.add_column("kind", "string")
+        update.add_column("kind", StringType())
     (outcome,) = dbt.prove(plan, locations(tables), ledger=ledger)
     assert (outcome.status, outcome.failures, outcome.told_by) == ("fail", 3, "dbt")
 
