@@ -192,7 +192,7 @@ class House:
             following += self._named(code.texts)
         if (in_tests and code.deep & COMMAND) or MODULE in code.texts:
             following.append(self.root / CLI / "__init__.py")
-            following += self._subcommands(code.texts)
+            following += self._subcommands(code.words)
         return following
 
     def _named(self, texts):
@@ -265,13 +265,13 @@ def data_files(root: Path) -> list[Path]:
 class Outline:
     """What a module has that leads to others.
 
-    `top` and `deep` are what it imports, at its top and anywhere: (module, name in it or None). `texts` are its texts, those
-    that are documentation excepted, whose places are `docstrings`: (first line, column, last line).
+    `deep` is what it imports, anywhere: (module, name in it or None). `texts` are its texts, those that are documentation
+    excepted, whose places are `docstrings`: (first line, column, last line). `words` are texts that are no keys.
     """
 
-    top: frozenset
     deep: frozenset
     texts: frozenset
+    words: frozenset
     docstrings: tuple
 
     @functools.cached_property
@@ -288,8 +288,12 @@ def outline(text: str) -> Outline | None:
             tree = ast.parse(text)
     except (SyntaxError, ValueError):
         return None
-    deep, texts, documents = set(), [], {}
+    deep, texts, documents, keys = set(), [], {}, set()
     for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript):
+            keys.add(id(node.slice))
+        elif isinstance(node, ast.Dict):
+            keys |= set(map(id, node.keys))
         if isinstance(node, ast.Import | ast.ImportFrom):
             deep |= _imported(node)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
@@ -302,15 +306,16 @@ def outline(text: str) -> Outline | None:
                 and isinstance(first.value, str)
             ):
                 documents[id(first)] = first.lineno, first.col_offset, first.end_lineno
-    top = set().union(*(_imported(node) for node in tree.body))
+    words = frozenset(node.value for node in texts if id(node) not in {*documents, *keys})
     texts = frozenset(node.value for node in texts if id(node) not in documents)
     for inner in tuple(texts):
         if "import " in inner and (code := outline(inner)):
             deep |= code.deep
             texts |= code.texts
+            words |= code.words
         else:
             deep |= {(name, None) for name in DOTTED.findall(inner)}
-    return Outline(frozenset(top), frozenset(deep), texts, tuple(documents.values()))
+    return Outline(frozenset(deep), texts, words, tuple(documents.values()))
 
 
 def _imported(node):

@@ -139,6 +139,13 @@ def test_a_subcommand_is_of_the_parts_that_call_it(changed):
     assert not ingest & {"wap", "policies", "schedules", "values-01_first_table"}
 
 
+def test_a_key_that_is_a_subcommand_s_name_calls_nothing(changed):
+    """The record of a run has the key `tables`."""
+    tables = changed("lib/workbench_ops/cli/commands/tables.py", "\nimport ", "\nimport json as _json\nimport ")
+    assert "browse" in tables
+    assert "values-01_first_table" not in tables
+
+
 def test_a_new_subcommand_is_of_no_part_that_there_was(copy):
     root, before = copy
     new = root / "lib/workbench_ops/cli/commands/transmute.py"
