@@ -71,6 +71,10 @@ VALUES = {
         "partition field tenant holds a UUID, and Iceberg's actions for delete files cannot read such a partition "
         "on Spark",
     ),
+    Hindrance.SOURCE_OWNS: (
+        {"location": "s3://a/b"},
+        "its files are those of s3://a/b, which it follows: formats.take_over makes them its own",
+    ),
     Hindrance.MARK_EXPIRES: (
         {"name": "a"}, "a is a reader's mark, and its maximum age is over: expiry would drop it",
     ),
