@@ -224,7 +224,12 @@ def _rank(target: Target, token: str) -> float:
 
 
 def _problem(error: Any) -> str:
-    where = ".".join(str(part) for part in error["loc"]) or "file"
+    """Return what is wrong with a setting: its name, what was expected, what is there."""
+    if error["type"] in ("union_tag_invalid", "union_tag_not_found"):
+        types = error["ctx"].get("expected_tags", "process, standalone, emr-serverless, emr-containers or glue")
+        seen = f"{error['ctx']['tag']!r}" if "tag" in error["ctx"] else "none"
+        return f"type: expected {types}, found {seen}"
+    where = ".".join(str(part) for part in error["loc"][1:])  # the first is the target's type
     value = error.get("input")
     seen = f", found {value!r}" if isinstance(value, str | int | float) else ""
     return f"{where}: {error['msg'].removeprefix('Value error, ')}{seen}"

@@ -58,7 +58,14 @@ def test_a_queue_that_nobody_serves(tmp_path):
         ("type: process\nweight: 0", "weight: Input should be greater than 0, found 0"),
         ("type: process\nqueues: []", "queues: "),
         ("type: process\ncolour: red", "colour: "),
-        ("type: prozess", "type: "),
+        (
+            "type: prozess",
+            "type: expected 'process', 'standalone', 'emr-serverless', 'emr-containers', 'glue', found 'prozess'",
+        ),
+        (
+            "weight: 1",
+            "type: expected process, standalone, emr-serverless, emr-containers or glue, found none",
+        ),
     ],
 )
 def test_a_file_that_is_wrong(tmp_path, text, sentence):
