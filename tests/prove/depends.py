@@ -28,7 +28,14 @@ PROJECT = "pyproject.toml"  # says which packages the project needs everywhere
 OF_TESTS = ("tests/conftest.py",)
 DOTTED = re.compile(r"\b(?:workbench(?:_\w+)?|bench|soak)(?:\.[A-Za-z_]\w*)+")
 MARKED = "tests/typed/"  # comments there say what checkers of types must find
-COMMAND = {("conftest", "workbench"), ("conftest", "COMMAND")}  # by which a test calls the command
+# by which a test calls the command: as a process, or in its own
+COMMAND = {
+    ("conftest", "workbench"),
+    ("conftest", "COMMAND"),
+    ("workbench_ops", "cli"),
+    ("workbench_ops.cli", "app"),
+    ("inside", None),
+}
 OLD_NAMES = (
     "lib/workbench/_base/moved.py"  # its texts are names of modules that whoever imports them names himself
 )
