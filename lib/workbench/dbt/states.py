@@ -3,9 +3,9 @@
 import hashlib
 import importlib.util
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
+from workbench._base import duck
 from workbench._base.errors import ArgumentError, MissingPackageError
 
 
@@ -57,24 +57,20 @@ def connected() -> Any:
         import duckdb
     except ModuleNotFoundError:
         raise MissingPackageError("DuckDB is not installed; install iceberg-workbench[dbt]") from None
-    connection = duckdb.connect(":memory:")
+    connection = duckdb.connect(":memory:", config=duck.OFFLINE)
     for name in ("avro", "iceberg"):
-        spec = importlib.util.find_spec(f"duckdb_extension_{name}")
-        paths = [*Path(spec.origin).parent.rglob(f"{name}.duckdb_extension")] if spec and spec.origin else []
-        if not paths:
+        if importlib.util.find_spec(f"duckdb_extension_{name}") is None:
             raise MissingPackageError(f"duckdb-extension-{name} is not installed; install iceberg-workbench[dbt]")
-        connection.execute(f"LOAD '{paths[0]}'")
+        connection.execute(f"LOAD {duck.literal(duck.extension(name, extra='dbt'))}")
     return connection
 
 
 def shown(connection: Any, state: State) -> None:
     """Make a view under the name that the tests use, of the one state."""
-    *parents, name = ['"' + part.replace('"', '""') + '"' for part in state.name]
+    *parents, name = map(duck.quoted, state.name)
     if len(parents) == 2:
         connection.execute(f"ATTACH IF NOT EXISTS ':memory:' AS {parents[0]}")
     if parents:
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {'.'.join(parents)}")
-    location = state.location.replace("'", "''")
-    connection.execute(
-        f"CREATE OR REPLACE VIEW {'.'.join([*parents, name])} AS SELECT * FROM iceberg_scan('{location}')"
-    )
+    view, location = ".".join([*parents, name]), duck.literal(state.location)
+    connection.execute(f"CREATE OR REPLACE VIEW {view} AS SELECT * FROM iceberg_scan({location})")

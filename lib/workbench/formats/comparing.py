@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from workbench._base import duck
 from workbench._base.errors import MissingPackageError
 from workbench._base.typing import DataFrame
 
@@ -16,9 +17,6 @@ _TYPES = {
     "string": "VARCHAR", "long": "BIGINT", "int": "INTEGER", "float": "FLOAT", "double": "DOUBLE",
     "boolean": "BOOLEAN", "binary": "BLOB", "date": "DATE", "timestamp": "TIMESTAMP", "timestamptz": "TIMESTAMPTZ",
     "uuid": "UUID",
-}  # fmt: skip
-_OFFLINE: dict[str, Any] = {
-    "autoinstall_known_extensions": False, "autoload_known_extensions": False, "python_enable_replacements": False,
 }  # fmt: skip
 
 
@@ -42,16 +40,11 @@ def sql_type(kind: Any) -> str:
     if isinstance(kind, str):
         return _TYPES.get(kind) or kind.upper().replace(", ", ",")
     if kind["type"] == "struct":
-        parts = [f"{quoted(field['name'])} {sql_type(field['type'])}" for field in kind["fields"]]
+        parts = [f"{duck.quoted(field['name'])} {sql_type(field['type'])}" for field in kind["fields"]]
         return f"STRUCT({', '.join(parts)})"
     if kind["type"] == "list":
         return f"{sql_type(kind['element'])}[]"
     return f"MAP({sql_type(kind['key'])}, {sql_type(kind['value'])})"
-
-
-def quoted(name: str) -> str:
-    """Return a name between the quotes of DuckDB's SQL."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def connected() -> Any:
@@ -66,14 +59,14 @@ def connected() -> Any:
         raise MissingPackageError(
             "duckdb is not installed: pip install 'iceberg-workbench[formats]', where Spark's workers run too"
         ) from error
-    connection = duckdb.connect(":memory:", config=_OFFLINE)
+    connection = duckdb.connect(":memory:", config=duck.OFFLINE)
     connection.execute("SET TimeZone = 'UTC'")
     return connection
 
 
 def question(fields: Sequence[Json], rows: str) -> str:
     """Return the query that sums the hashes of a relation: rows, both sums, then a sum a column."""
-    columns = [f"CAST({quoted(field['name'])} AS {sql_type(field['type'])})" for field in fields]
+    columns = [f"CAST({duck.quoted(field['name'])} AS {sql_type(field['type'])})" for field in fields]
     sums = [f"sum(hash('c', {column})::HUGEINT)::VARCHAR" for column in columns]  # 0 alone has the hash 0
     listed = ", ".join(columns)
     whole = [f"sum(hash({salt}, {listed})::HUGEINT)::VARCHAR" for salt in ("'a'", "'b'")]

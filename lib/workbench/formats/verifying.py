@@ -2,10 +2,9 @@
 
 import importlib.util
 import json
-from pathlib import Path
 from typing import Any, Literal
 
-from workbench._base import identifiers
+from workbench._base import duck, identifiers
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench._base.typing import Java, SparkSession, jvm
@@ -92,23 +91,17 @@ def _by_duckdb(location: str, version: int, fields: list[Json]) -> Sums:
     if state.mapping != "none" and state.metadata["partitionColumns"]:
         raise ArgumentError("DuckDB 1.5 reads NULL for partition columns whose names are mapped")
     connection = comparing.connected()
-    connection.execute(f"LOAD {_literal(_extension())}")
-    rows = f"delta_scan({_literal(_plain(location))}, version => {version})"
+    connection.execute(f"LOAD {duck.literal(_extension())}")
+    rows = f"delta_scan({duck.literal(_plain(location))}, version => {version})"
     return comparing.summed(fields, rows, connection)
 
 
 def _extension() -> str:
-    spec = importlib.util.find_spec("duckdb_extension_delta")
-    paths = list(Path(spec.origin).parent.rglob("delta.duckdb_extension")) if spec and spec.origin else []
-    if not paths:
+    if importlib.util.find_spec("duckdb_extension_delta") is None:
         raise MissingPackageError(
             "duckdb-extension-delta is not installed: pip install 'iceberg-workbench[formats]'"
         )
-    return str(paths[0])
-
-
-def _literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
+    return duck.extension("delta", extra="formats")
 
 
 def _plain(location: str) -> str:

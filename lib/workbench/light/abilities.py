@@ -4,9 +4,9 @@ import importlib.metadata
 from collections.abc import Iterator
 from datetime import datetime
 
-from workbench._base import identifiers
+from workbench._base import duck, identifiers
 from workbench._base.door import checked
-from workbench.light import engine, limits, querying
+from workbench.light import limits, querying
 from workbench.light.typing import Catalog
 
 PACKAGES = {"duckdb": "duckdb", "pyiceberg": "pyiceberg", "polars": "polars", "datafusion": "datafusion"}
@@ -35,7 +35,7 @@ def able(
         ValueError: the statement is not one SELECT that reads the table, or there is no such table or version.
     """
     parts = identifiers.parts(table)
-    sql = sql or f"SELECT * FROM {'.'.join(map(engine.quoted, parts))}"
+    sql = sql or f"SELECT * FROM {'.'.join(map(duck.quoted, parts))}"
     with querying.opened(catalog, sql, at=at) as (connection, statement, tables):
         querying.require(parts, tables)
         reasons: dict[str, tuple[str, ...]] = {"spark": ()}

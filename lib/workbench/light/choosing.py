@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Annotated, NamedTuple
 
-from workbench._base import identifiers
+from workbench._base import duck, identifiers
 from workbench._base.bounds import Ge
 from workbench._base.door import checked
-from workbench.light import engine, limits, querying
+from workbench.light import limits, querying
 from workbench.light.metadata import Table
 from workbench.light.statements import Statement
 from workbench.light.typing import Catalog, Connection, Json
@@ -102,7 +102,7 @@ def _bytes(connection: Connection, table: Table, statement: Statement) -> int:
     for path in (*table.manifests, *table.delete_manifests):
         whole = path in table.delete_manifests
         sizes = "SELECT data_file.column_sizes, data_file.file_size_in_bytes FROM read_avro("
-        entries = connection.execute(f"{sizes}{engine.literal(path)}) WHERE status <> 2").fetchall()
+        entries = connection.execute(f"{sizes}{duck.literal(path)}) WHERE status <> 2").fetchall()
         for columns, size in entries:
             total += size if whole or not columns else sum(columns.get(number, 0) for number in numbers)
     return total

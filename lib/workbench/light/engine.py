@@ -1,25 +1,17 @@
 """DuckDB with its Iceberg extension, loaded from packages by path and never fetched from a network."""
 
-import importlib.util
 import itertools
 import os
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import lru_cache
-from pathlib import Path
 from urllib.parse import urlsplit
 
-from workbench._base.errors import ArgumentError
+from workbench._base import duck
 from workbench.light import keys
 from workbench.light.typing import Connection
 
-OFFLINE: dict[str, str | bool | int | float | list[str]] = {
-    "autoinstall_known_extensions": False,
-    "autoload_known_extensions": False,
-    "allow_community_extensions": False,
-    "python_enable_replacements": False,  # a name is a table's, never a variable's of the caller
-}
 EXTENSIONS = ("avro", "iceberg")
 SETTINGS = {
     # Spark's order of nulls and its time zone here; the same question then has the same answer
@@ -77,49 +69,17 @@ def _opened(storage: frozenset[tuple[str, str]] | None) -> Connection:
     """Return a new DuckDB with the extensions, and with the keys of a storage where it has any."""
     import duckdb
 
-    opened = duckdb.connect(":memory:", config=OFFLINE)
+    opened = duckdb.connect(":memory:", config=duck.OFFLINE)
     for name, value in SETTINGS.items():
-        opened.execute(f"SET {name} = {literal(value)}")
+        opened.execute(f"SET {name} = {duck.literal(value)}")
     # it would be printed into notebooks; where it cannot be drawn there (no ipywidgets), it cannot be set either
     with suppress(duckdb.InvalidInputException):
         opened.execute("SET enable_progress_bar = false")
     for name in EXTENSIONS if storage is None else (*EXTENSIONS, "httpfs"):
-        opened.execute(f"LOAD {literal(extension(name))}")
+        opened.execute(f"LOAD {duck.literal(duck.extension(name, extra='light'))}")
     if storage is not None:
         opened.execute(_secret(dict(storage)))
     return opened
-
-
-def extension(name: str) -> str:
-    """Return the path of an extension in its package.
-
-    Raises:
-        ValueError: the package is not installed, or is made for another DuckDB.
-    """
-    import duckdb
-
-    spec = importlib.util.find_spec(f"duckdb_extension_{name}")
-    if spec is None or spec.origin is None:
-        raise ArgumentError(f"duckdb-extension-{name} is not installed: pip install 'iceberg-workbench[light]'")
-    folder = Path(spec.origin).parent / "extensions"
-    path = folder / f"v{duckdb.__version__}" / f"{name}.duckdb_extension"
-    if not path.is_file():
-        versions = ", ".join(sorted(version.name for version in folder.glob("v*"))) or "none"
-        raise ArgumentError(
-            f"duckdb-extension-{name} is made for DuckDB {versions}, here is v{duckdb.__version__}: install it in "
-            "the version of duckdb; no extension is fetched from a network"
-        )
-    return str(path)
-
-
-def literal(text: str) -> str:
-    """Return a text as a literal of DuckDB's SQL."""
-    return "'" + text.replace("'", "''") + "'"
-
-
-def quoted(name: str) -> str:
-    """Return a name between the quotes of DuckDB's SQL."""
-    return '"' + name.replace('"', '""') + '"'
 
 
 def _secret(properties: Mapping[str, str]) -> str:
@@ -138,4 +98,6 @@ def _secret(properties: Mapping[str, str]) -> str:
             "USE_SSL": str(address.scheme == "https").lower(),
             "URL_STYLE": "path",
         }
-    return f"CREATE SECRET s3 ({', '.join(f'{key} {literal(value)}' for key, value in values.items() if value)})"
+    return (
+        f"CREATE SECRET s3 ({', '.join(f'{key} {duck.literal(value)}' for key, value in values.items() if value)})"
+    )

@@ -8,7 +8,8 @@ order than that of the bounds (issue 14216), and takes -0.0 for less than 0.0, w
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 
-from workbench.light import engine, metadata
+from workbench._base import duck
+from workbench.light import metadata
 from workbench.light.metadata import Table
 from workbench.light.statements import Statement
 from workbench.light.typing import Connection, Json
@@ -73,7 +74,7 @@ def _null_lists(connection: Connection, table: Table) -> Reasons:
         depth = _of_structs(field["type"])
         if depth is None:
             continue
-        if depth or not readable or _holds(connection, table, f"{engine.quoted(field['name'])} IS NULL"):
+        if depth or not readable or _holds(connection, table, f"{duck.quoted(field['name'])} IS NULL"):
             yield f"a list or map of structs in its column {field['name']} is or may be null, and is read as empty"
 
 
@@ -161,7 +162,7 @@ def _compared(connection: Connection, table: Table, statement: Statement) -> Rea
         elif any(_formats(table, {"PARQUET", "PUFFIN"})):
             yield f"its column {column}, which the statement compares, may hold NaN"
         elif not _without_nan(connection, table, number) and _holds(
-            connection, table, f"isnan({'.'.join(map(engine.quoted, path))})"
+            connection, table, f"isnan({'.'.join(map(duck.quoted, path))})"
         ):
             yield (
                 f"its column {column} holds NaN and the statement compares it: bounds of files leave NaN out, and "
@@ -194,7 +195,7 @@ def _without_nan(connection: Connection, table: Table, number: int) -> bool:
     )
     for path in table.manifests:
         try:
-            if connection.execute(counted.replace("$1", engine.literal(path))).fetchall() != [(True,)]:
+            if connection.execute(counted.replace("$1", duck.literal(path))).fetchall() != [(True,)]:
                 return False
         except module.BinderException:  # a writer that knows no such counts
             return False
@@ -208,7 +209,7 @@ def _ends_at_minus_zero(connection: Connection, table: Table, number: int) -> bo
     bounded = f"WHERE status <> 2 AND data_file.upper_bounds[{number}] IN {MINUS_ZERO} LIMIT 1"
     for path in table.manifests:
         with suppress(module.BinderException):  # a writer that knows no bounds
-            if connection.execute(f"SELECT 1 FROM read_avro({engine.literal(path)}) {bounded}").fetchall():
+            if connection.execute(f"SELECT 1 FROM read_avro({duck.literal(path)}) {bounded}").fetchall():
                 return True
     return False
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Annotated
 from urllib.parse import urlsplit
 
+from workbench._base import duck
 from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
@@ -146,10 +147,10 @@ def _attached(connection: Connection, target: str, properties: Mapping[str, str]
 
 
 def _statement(loaded: IcebergTable, target: str, rows: ArrowTable, key: Sequence[str]) -> str:
-    names = [engine.quoted(name) for name in rows.column_names]
-    table = ".".join(map(engine.quoted, (target, *loaded.name())))
-    same = " AND ".join(f"t.{name} = g.{name}" for name in map(engine.quoted, key))
-    new = [name for name in names if name not in set(map(engine.quoted, key))]
+    names = [duck.quoted(name) for name in rows.column_names]
+    table = ".".join(map(duck.quoted, (target, *loaded.name())))
+    same = " AND ".join(f"t.{name} = g.{name}" for name in map(duck.quoted, key))
+    new = [name for name in names if name not in set(map(duck.quoted, key))]
     update = f"WHEN MATCHED THEN UPDATE SET {', '.join(f'{name} = g.{name}' for name in new)} " if new else ""
     return (
         f"MERGE INTO {table} AS t USING given AS g ON {same} {update}WHEN NOT MATCHED THEN "
@@ -174,6 +175,6 @@ def _attach(target: str, properties: Mapping[str, str]) -> str:
     else:
         options |= {"AUTHORIZATION_TYPE": "none"}
     listed = ", ".join(
-        f"{name} {value if name == 'TYPE' else engine.literal(value)}" for name, value in options.items()
+        f"{name} {value if name == 'TYPE' else duck.literal(value)}" for name, value in options.items()
     )
-    return f"ATTACH {engine.literal(warehouse)} AS {target} ({listed})"
+    return f"ATTACH {duck.literal(warehouse)} AS {target} ({listed})"

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from workbench._base import duck
 from workbench._base.errors import ArgumentError
-from workbench.light import engine
 from workbench.light.catalogs import Pointer
 from workbench.light.typing import Connection, Json
 
@@ -202,7 +202,7 @@ def _content(connection: Connection, pointer: Pointer) -> bytes:
         content = path.read_bytes()
     else:
         try:
-            rows = connection.execute(f"SELECT content FROM read_blob({engine.literal(location)})").fetchall()
+            rows = connection.execute(f"SELECT content FROM read_blob({duck.literal(location)})").fetchall()
         except (duckdb.IOException, duckdb.HTTPException) as error:
             raise ArgumentError(f"{gone} ({error})") from None
         if not rows:
@@ -221,7 +221,7 @@ def names(fields: Iterable[Json]) -> Iterator[str]:
 
 def scan(table: Table) -> str:
     """Return the call by which DuckDB reads a table at its version."""
-    location = engine.literal(table.pointer.location)
+    location = duck.literal(table.pointer.location)
     return f"iceberg_scan({location}{_version(table.metadata, table.snapshot_id, table.schema)})"
 
 
@@ -238,7 +238,7 @@ def _files(
     if snapshot_id is None:
         return frozenset(), (), ()
     columns = "manifest_path, manifest_content, content, file_format"
-    entries = f"SELECT DISTINCT {columns} FROM iceberg_metadata({engine.literal(pointer.location)}{version})"
+    entries = f"SELECT DISTINCT {columns} FROM iceberg_metadata({duck.literal(pointer.location)}{version})"
     rows = connection.execute(entries).fetchall()
     kinds = frozenset((content, file_format.upper()) for _, _, content, file_format in rows)
     data = {path for path, content, _, _ in rows if content == "DATA"}

@@ -6,7 +6,7 @@ from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
-from workbench._base import identifiers
+from workbench._base import duck, identifiers
 from workbench._base.errors import ArgumentError
 from workbench.light import catalogs, engine, limits, metadata, statements
 from workbench.light.typing import ArrowTable, Catalog, Connection
@@ -107,9 +107,9 @@ def _name(connection: Connection, tables: Tables) -> None:
     """Give the tables their names in the statement, each a view of its version."""
     databases = {parts[0] for parts in tables if len(parts) > 2}
     for database in databases:
-        connection.execute(f"ATTACH ':memory:' AS {engine.quoted(database)}")
+        connection.execute(f"ATTACH ':memory:' AS {duck.quoted(database)}")
     for parts, table in tables.items():
-        schema, name = ".".join(map(engine.quoted, parts[:-1])), ".".join(map(engine.quoted, parts))
+        schema, name = ".".join(map(duck.quoted, parts[:-1])), ".".join(map(duck.quoted, parts))
         connection.execute(f"CREATE SCHEMA IF NOT EXISTS {schema}")
         connection.execute(f"CREATE VIEW {name} AS SELECT * FROM {metadata.scan(table)}")
 

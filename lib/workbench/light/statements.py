@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from workbench._base import duck
 from workbench._base.errors import ArgumentError
-from workbench.light import engine
 from workbench.light.typing import Connection, Json
 
 # what a FROM clause may hold beside tables: they read nothing outside the statement
@@ -59,7 +59,7 @@ def read(connection: Connection, sql: str) -> Statement:
     """
     _one_select(connection, sql)
     # a literal: for the first parameter of a process DuckDB imports pandas, which takes longer than the answer
-    ((text,),) = connection.execute(f"SELECT json_serialize_sql({engine.literal(sql)}::VARCHAR)").fetchall()
+    ((text,),) = connection.execute(f"SELECT json_serialize_sql({duck.literal(sql)}::VARCHAR)").fetchall()
     tree = json.loads(text)
     if tree["error"]:
         raise ArgumentError(f"the statement cannot be judged before it runs: {tree['error_message']}")

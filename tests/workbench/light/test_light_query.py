@@ -16,6 +16,7 @@ from light_cases import cases, lake, own_lake, rest, rows, sparks
 from pyiceberg.catalog import load_catalog
 
 from workbench import light, session
+from workbench._base import duck
 from workbench.light import engine
 
 REFUSED = {"avro": "AVRO", "orc": "ORC"}
@@ -242,9 +243,9 @@ def test_an_extension_of_another_duckdb(tmp_path, monkeypatch):
     (package / "__init__.py").touch()
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(ValueError, match="duckdb-extension-of_old is made for DuckDB v1.0.0, here is v"):
-        engine.extension("of_old")
+        duck.extension("of_old", extra="light")
     with pytest.raises(ValueError, match="duckdb-extension-none is not installed: pip install"):
-        engine.extension("none")
+        duck.extension("none", extra="light")
 
 
 def test_nothing_is_fetched():
