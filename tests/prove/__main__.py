@@ -74,7 +74,7 @@ def prove(wanted: list[rows.State], root: Path = parts.ROOT) -> int:
     for number, state in enumerate(wanted, 1):
         name, row = state.part.name, state.row
         last = f"{row['seconds']} s last time, " if row else ""
-        print(f"{number} of {len(wanted)}  {name}: {state.part.what} ({last}{_log(name).as_posix()})", flush=True)
+        print(f"{number} of {len(wanted)}  {name}: {state.part.what} ({last}{_log(name)})", flush=True)
         busy = f"another process proves {name}"
         try:
             with locks.held(root / _log(name).with_suffix(".lock"), busy):

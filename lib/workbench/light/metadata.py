@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
-from workbench._base import duck
+from workbench._base import duck, moments
 from workbench._base.errors import ArgumentError
 from workbench.light.catalogs import Pointer
 from workbench.light.typing import Connection, Json
@@ -117,7 +116,7 @@ def snapshot_at(metadata: Json, at: int | str | datetime | None, table: str) -> 
     references = metadata.get("refs") or {}
     if isinstance(at, str) and at in references:
         return references[at]["snapshot-id"]
-    moment = _moment(at)
+    moment = moments.moment(at)
     if moment is None:
         names = ", ".join(sorted(references)) or "none"
         raise ArgumentError(
@@ -137,17 +136,6 @@ def _as_of(metadata: Json, moment: datetime, table: str) -> int:
             f"the snapshot of {table} that was current at {moment.isoformat()} was expired; {_snapshots(metadata)}"
         )
     return past[-1]["snapshot-id"]
-
-
-def _moment(at: Any) -> datetime | None:
-    if isinstance(at, str):
-        try:
-            at = datetime.fromisoformat(at)
-        except ValueError:
-            return None
-    if not isinstance(at, datetime):
-        raise ArgumentError(f"at must be a snapshot's id, a tag, a branch or a time, found {at!r}")
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def _snapshots(metadata: Json) -> str:

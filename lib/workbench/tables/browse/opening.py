@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from workbench._base import identifiers, secrets
+from workbench._base import identifiers, moments, secrets
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench._base.typing import Catalog as IcebergCatalog
 
@@ -121,7 +121,7 @@ def snapshot_id(table: Table, at: At) -> int | None:
         return at
     if isinstance(at, str) and at in table.metadata.refs:
         return table.metadata.refs[at].snapshot_id
-    if (moment := _moment(at)) is None:
+    if (moment := moments.moment(at)) is None:
         names = ", ".join(sorted(table.metadata.refs)) or "none"
         raise ArgumentError(
             f"{name_of(table)} has no branch, tag or time {at!r}: it never had, or it was removed; there are "
@@ -147,17 +147,6 @@ def _as_of(table: Table, moment: datetime) -> int:
             f"{_range(table)}"
         )
     return past[-1].snapshot_id
-
-
-def _moment(at: Any) -> datetime | None:
-    if isinstance(at, str):
-        try:
-            at = datetime.fromisoformat(at)
-        except ValueError:
-            return None
-    if not isinstance(at, datetime):
-        raise ArgumentError(f"at must be a snapshot's id, a branch, a tag or a time, found {at!r}")
-    return at if at.tzinfo else at.replace(tzinfo=UTC)
 
 
 def _range(table: Table) -> str:
