@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from workbench._base.door import checked
 from workbench._base.typing import DataFrame, Java
 from workbench.tables import reads
+from workbench.tables.joins import plans
 
-WRAPPERS = ("WholeStageCodegen", "InputAdapter", "AdaptiveSparkPlan", "ColumnarToRow", "ResultQueryStage",
-            "ShuffleQueryStage", "TableCacheQueryStage", "BroadcastQueryStage", "AQEShuffleRead")  # fmt: skip
+WRAPPERS = ("WholeStageCodegen", "InputAdapter", "ColumnarToRow", "AQEShuffleRead")
 
 
 @dataclass(frozen=True)
@@ -55,26 +55,21 @@ def plan(df: DataFrame) -> Plan:
         ValueError: the query reads something other than Iceberg tables.
     """
     execution = df._jdf.queryExecution()
-    steps = tuple(_steps(_final(execution.executedPlan()), 0))
+    steps = tuple(_steps(execution.executedPlan(), 0))
     return Plan(steps, len(reads.files(df)), sum(_total(scan) for scan in reads._scans(df)))
 
 
-def _final(node: Java) -> Java:
-    """Return the plan that runs, of an adaptive one."""
-    return node.executedPlan() if node.getClass().getSimpleName() == "AdaptiveSparkPlanExec" else node
-
-
 def _steps(node: Java, depth: int) -> Iterator[Step]:
-    kind = node.getClass().getSimpleName().removesuffix("Exec")
+    within = plans.inside(node)
+    if within is not None:
+        yield from _steps(within, depth)
+        return
+    kind = plans.kind(node).removesuffix("Exec")
     wrapped = kind in WRAPPERS
     if not wrapped:
         yield Step(depth, _name(node, kind), _rows(node))
-    if "QueryStage" in kind:
-        yield from _steps(node.plan(), depth)
-        return
-    children = node.children()
-    for n in range(children.size()):
-        yield from _steps(children.apply(n), depth if wrapped else depth + 1)
+    for child in plans.items(node.children()):
+        yield from _steps(child, depth if wrapped else depth + 1)
 
 
 def _name(node: Java, kind: str) -> str:
