@@ -58,13 +58,13 @@ def made(
     numbered = spark.range(0, rows, 1, max(1, min(devices, 8))).selectExpr(
         f"id DIV {hours} AS device", f"id % {hours} AS hour", *_draws(seed, hours)
     )
-    told = numbered.selectExpr(
+    planted = numbered.selectExpr(
         "*",
         "CASE WHEN odd_warm < 0.025 THEN 'hot' WHEN odd_warm < 0.05 THEN 'cold' END AS planted_temperature",
         "CASE WHEN odd_wet < 0.015 THEN 'wet' WHEN odd_wet < 0.03 THEN 'dry' END AS planted_humidity",
         "how_warm > 0.9 AS bound_warm", "how_wet > 0.9 AS bound_wet",
     )  # fmt: skip
-    full = told.selectExpr(
+    full = planted.selectExpr(
         "concat(date_format(date_add(DATE'2026-01-01', CAST(hour DIV 24 AS INT)), 'yyyy-MM-dd'), "
         "'T', lpad(CAST(hour % 24 AS STRING), 2, '0'), ':00:00Z') AS timestamp",
         "CASE planted_temperature WHEN 'hot' THEN round(40 + 10 * how_warm, 2) WHEN 'cold' "

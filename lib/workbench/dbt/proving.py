@@ -108,8 +108,8 @@ class _Run:
         """Answer one test."""
         missing = [name for name in planned.tables if _lower(name) not in self.states]
         if missing:
-            there = ", ".join(sorted(".".join(state.name) for state in self.states.values())) or "none"
-            message = f"{'.'.join(missing[0])} is not among the tables; they are {there}"
+            listed = ", ".join(sorted(".".join(state.name) for state in self.states.values())) or "none"
+            message = f"{'.'.join(missing[0])} is not among the tables; they are {listed}"
             return Outcome(planned.test, "error", None, message, "nothing")
         states = [self.states[_lower(name)] for name in planned.tables]
         texts = {".".join(state.name): state.text for state in states}

@@ -64,8 +64,8 @@ def note(
 
     def landed() -> int | None:
         loaded = commits.load(place.spark, place.table)
-        found = positions.find(place.spark, loaded, place.run_id)
-        return commits.tip(loaded) if found is not None and found[1] == position else None
+        current = positions.find(place.spark, loaded, place.run_id)
+        return commits.tip(loaded) if current is not None and current[1] == position else None
 
     def decide(loaded: Java) -> publication.Append:
         _refuse_moved(place, loaded, before)
@@ -166,8 +166,8 @@ def _refs(loaded: Java, place: Place, snapshot: int, *, over: bool) -> commits.R
 
 
 def _refuse_moved(place: Place, loaded: Java, before: Position | None) -> None:
-    found = positions.find(place.spark, loaded, place.run_id)
-    if (found[1] if found else None) != before:
+    current = positions.find(place.spark, loaded, place.run_id)
+    if (current[1] if current else None) != before:
         raise _another(place, "its position moved")
 
 

@@ -118,8 +118,8 @@ def bind(states: Mapping[str, Any], resources: Bound) -> dict[str, Function | De
             raise ArgumentError(f"resources binds {known} to {target!r}; expected a function or a Delivery")
         bound[name] = target
     if missing:
-        there = ", ".join(sorted(resources)) or "none"
-        raise ArgumentError(f"resources lacks what {'; '.join(missing)}; it has {there}")
+        listed = ", ".join(sorted(resources)) or "none"
+        raise ArgumentError(f"resources lacks what {'; '.join(missing)}; it has {listed}")
     return bound
 
 

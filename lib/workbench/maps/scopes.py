@@ -154,8 +154,8 @@ def _unknown(name: str, place: _Place) -> str:
         return (
             f"reads ${name}, a variable of the states around: a child does not see it. Pass it on by ItemSelector"
         )
-    there = ", ".join(sorted(place.known)) or "none"
-    return f"reads ${name}, which is no function, and no variable that is assigned before; variables here: {there}"
+    names = ", ".join(sorted(place.known)) or "none"
+    return f"reads ${name}, which is no function, and no variable that is assigned before; variables here: {names}"
 
 
 def _beyond(read: Any, there: Any, path: str = "") -> Iterator[str]:

@@ -275,8 +275,8 @@ def size(value: Any) -> int:
 
 
 def _sized(value: Any, field: str, name: str) -> Any:
-    if (found := size(value)) > MOST_BYTES:
-        raise TaskFailed(TOO_LARGE, f"{field} of {name} has {found:,} bytes; at most {MOST_BYTES:,} are taken")
+    if (length := size(value)) > MOST_BYTES:
+        raise TaskFailed(TOO_LARGE, f"{field} of {name} has {length:,} bytes; at most {MOST_BYTES:,} are taken")
     return value
 
 

@@ -44,14 +44,16 @@ def made(spark: SparkSession, table: str, wanted: Mapping[str, str]) -> None:
     if not snapshots.exists(spark, table):
         spark.sql(f"CREATE TABLE IF NOT EXISTS {identifiers.quoted(table)} ({ddl(wanted)}) USING iceberg")
     commits.load(spark, table)
-    there = {field.name: field.dataType.simpleString() for field in spark.table(identifiers.quoted(table)).schema}
-    if there == dict(wanted):
+    actual = {field.name: field.dataType.simpleString() for field in spark.table(identifiers.quoted(table)).schema}
+    if actual == dict(wanted):
         return
-    if not set(FIXED) <= set(there):
-        raise ArgumentError(f"{table} is not a map's table: it has no column {sorted(set(FIXED) - set(there))[0]}")
-    differing = sorted(set(there.items()) ^ set(wanted.items()))
+    if not set(FIXED) <= set(actual):
+        raise ArgumentError(
+            f"{table} is not a map's table: it has no column {sorted(set(FIXED) - set(actual))[0]}"
+        )
+    differing = sorted(set(actual.items()) ^ set(wanted.items()))
     name, kind = differing[0]
-    which = f"it has {name} {kind}" if (name, kind) in there.items() else f"it lacks {name} {kind}"
+    which = f"it has {name} {kind}" if (name, kind) in actual.items() else f"it lacks {name} {kind}"
     raise ArgumentError(f"{table} is the table of another map: {which}")
 
 
@@ -82,11 +84,11 @@ def found(spark: SparkSession, table: str, run_id: str) -> tuple[positions.Run, 
     loaded = commits.load(spark, table)
     run = positions.find(spark, loaded, run_id)
     if run is None:
-        there = [
+        others = [
             name.removeprefix(positions.RUN)
             for name in dict(loaded.properties())
             if name.startswith(positions.RUN)
         ]
-        what = f"it has {len(there)} other runs" if there else "it has none"
+        what = f"it has {len(others)} other runs" if others else "it has none"
         raise ArgumentError(f"{table} has no run {run_id!r}; {what}")
     return run

@@ -252,14 +252,14 @@ class _Replay:
 
     def take(self, action: Action) -> None:
         """Take one action."""
-        if found := action.get("metaData"):
-            self.metadata = found
-        elif found := action.get("protocol"):
-            self.protocol = found
-        elif found := action.get("remove"):
-            self.files.pop(_key(found), None)
-        elif found := action.get("add"):
-            self.files[_key(found)] = _file(found)
+        if body := action.get("metaData"):
+            self.metadata = body
+        elif body := action.get("protocol"):
+            self.protocol = body
+        elif body := action.get("remove"):
+            self.files.pop(_key(body), None)
+        elif body := action.get("add"):
+            self.files[_key(body)] = _file(body)
 
 
 def _key(action: Action) -> tuple[str, str]:
