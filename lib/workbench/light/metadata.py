@@ -4,7 +4,7 @@ import gzip
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -110,7 +110,7 @@ def snapshot_at(metadata: Json, at: int | str | datetime | None, table: str) -> 
     if isinstance(at, int) and not isinstance(at, bool):
         if at not in known:
             raise ArgumentError(
-                f"{table} has no snapshot {at}: it never had, or it was expired; {_snapshots(metadata)}"
+                f"{table} has no snapshot {at}: it never had, or it was expired; {_span(metadata)}"
             )
         return at
     references = metadata.get("refs") or {}
@@ -122,31 +122,26 @@ def snapshot_at(metadata: Json, at: int | str | datetime | None, table: str) -> 
         raise ArgumentError(
             f"{table} has no tag, branch or time {at!r}: it never had, or it was expired; there are {names}"
         )
-    return _as_of(metadata, moment, table)
-
-
-def _as_of(metadata: Json, moment: datetime, table: str) -> int:
-    past = [
-        entry for entry in metadata.get("snapshot-log", ()) if entry["timestamp-ms"] <= moment.timestamp() * 1000
-    ]
-    if not past:
-        raise ArgumentError(f"{table} has no snapshot of {moment.isoformat()} or before: {_snapshots(metadata)}")
-    if past[-1]["snapshot-id"] not in [snapshot["snapshot-id"] for snapshot in metadata.get("snapshots", ())]:
-        raise ArgumentError(
-            f"the snapshot of {table} that was current at {moment.isoformat()} was expired; {_snapshots(metadata)}"
-        )
-    return past[-1]["snapshot-id"]
-
-
-def _snapshots(metadata: Json) -> str:
-    times = sorted(snapshot["timestamp-ms"] for snapshot in metadata.get("snapshots", ()))
-    if not times:
-        return "it has no snapshots"
-    first, last = (
-        datetime.fromtimestamp(time / 1000, UTC).isoformat(timespec="milliseconds")
-        for time in (times[0], times[-1])
+    return moments.current_at(
+        moment,
+        [(entry["timestamp-ms"], entry["snapshot-id"]) for entry in metadata.get("snapshot-log", ())],
+        _commits(metadata),
+        metadata.get("last-sequence-number", 0),
+        table,
     )
-    return f"it has {len(times)}, from {first} to {last}"
+
+
+def _span(metadata: Json) -> str:
+    return moments.span(_commits(metadata).values())
+
+
+def _commits(metadata: Json) -> dict[int, moments.Commit]:
+    return {
+        each["snapshot-id"]: moments.Commit(
+            each["timestamp-ms"], each.get("parent-snapshot-id"), each.get("sequence-number")
+        )
+        for each in metadata.get("snapshots", ())
+    }
 
 
 def _schema(metadata: Json, snapshot_id: int | None, at: object, table: str) -> Json:

@@ -175,6 +175,16 @@ def test_an_expired_snapshot_is_told_from_one_in_time(own):
         light.query(properties, "SELECT * FROM n.t", at=datetime.fromtimestamp(oldest.timestamp_ms / 1000, UTC))
 
 
+def test_a_time_at_which_an_expired_snapshot_was_current_is_not_answered_by_an_older_one(own):
+    """PyIceberg takes what it expires out of the log alone."""
+    properties, table = own
+    table.append(table.scan().to_arrow())
+    second = table.snapshots()[1]
+    table.maintenance.expire_snapshots().by_id(second.snapshot_id).commit()
+    with pytest.raises(ValueError, match="that was current at .* was expired; it has 2, from"):
+        light.query(properties, "SELECT * FROM n.t", at=datetime.fromtimestamp(second.timestamp_ms / 1000, UTC))
+
+
 def test_a_branch_behind_a_change_of_the_schema(own):
     """Spark reads it with the table's schema, DuckDB with that of its last commit."""
     properties, table = own

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from workbench._base import identifiers, secrets
+from workbench._base import identifiers, moments, secrets
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Catalog as IcebergCatalog
@@ -312,7 +312,7 @@ def _snapshot(n: int, snapshot: IcebergSnapshot, on_main: bool, refs: dict[int, 
         n,
         snapshot.snapshot_id,
         snapshot.parent_snapshot_id,
-        opening.time_of(snapshot.timestamp_ms),
+        moments.utc(snapshot.timestamp_ms),
         None if snapshot.summary is None else snapshot.summary.operation.value,
         count("added-records", zero),
         count("deleted-records", zero),

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from workbench._base import identifiers, moments, secrets
@@ -116,7 +116,7 @@ def snapshot_id(table: Table, at: At) -> int | None:
     if isinstance(at, int) and not isinstance(at, bool):
         if at not in known:
             raise ArgumentError(
-                f"{name_of(table)} has no snapshot {at}: it never had, or it was expired; {_range(table)}"
+                f"{name_of(table)} has no snapshot {at}: it never had, or it was expired; {_span(table)}"
             )
         return at
     if isinstance(at, str) and at in table.metadata.refs:
@@ -127,38 +127,24 @@ def snapshot_id(table: Table, at: At) -> int | None:
             f"{name_of(table)} has no branch, tag or time {at!r}: it never had, or it was removed; there are "
             f"{names}"
         )
-    return _as_of(table, moment)
-
-
-def _as_of(table: Table, moment: datetime) -> int:
-    past = [entry for entry in table.metadata.snapshot_log if entry.timestamp_ms <= moment.timestamp() * 1000]
-    if not past:
-        raise ArgumentError(f"{name_of(table)} has no snapshot of {moment.isoformat()} or before: {_range(table)}")
-    by_id = {snapshot.snapshot_id: snapshot for snapshot in table.metadata.snapshots}
-    following = next((by_id.get(entry.snapshot_id) for entry in table.metadata.snapshot_log[len(past) :]), None)
-    # PyIceberg takes what it expires out of the log and from its children, so that an older one would seem current
-    parent = following.parent_snapshot_id if following else None
-    gap = following is not None and (
-        parent not in by_id if parent is not None else following.sequence_number not in (None, 1)
+    return moments.current_at(
+        moment,
+        [(entry.timestamp_ms, entry.snapshot_id) for entry in table.metadata.snapshot_log],
+        _commits(table),
+        getattr(table.metadata, "last_sequence_number", 0),  # version 1 has none
+        name_of(table),
     )
-    if gap or past[-1].snapshot_id not in by_id:
-        raise ArgumentError(
-            f"the snapshot of {name_of(table)} that was current at {moment.isoformat()} was expired; "
-            f"{_range(table)}"
-        )
-    return past[-1].snapshot_id
 
 
-def _range(table: Table) -> str:
-    times = sorted(snapshot.timestamp_ms for snapshot in table.metadata.snapshots)
-    if not times:
-        return "it has no snapshots"
-    return f"it has {len(times)}, from {time_of(times[0]).isoformat()} to {time_of(times[-1]).isoformat()}"
+def _span(table: Table) -> str:
+    return moments.span(_commits(table).values())
 
 
-def time_of(milliseconds: int) -> datetime:
-    """Return a commit time, in UTC."""
-    return datetime.fromtimestamp(milliseconds / 1000, UTC)
+def _commits(table: Table) -> dict[int, moments.Commit]:
+    return {
+        each.snapshot_id: moments.Commit(each.timestamp_ms, each.parent_snapshot_id, each.sequence_number)
+        for each in table.metadata.snapshots
+    }
 
 
 def schema_at(table: Table, at: At) -> Schema:
