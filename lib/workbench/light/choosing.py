@@ -95,7 +95,7 @@ def _bytes(connection: Connection, table: Table, statement: Statement) -> int:
     named = [
         field
         for field in table.schema["fields"]
-        if "*" in statement.columns or field["name"].lower() in statement.columns
+        if statement.names_all or field["name"].lower() in statement.columns
     ]
     numbers = {number for field in named for number in _leaves(field["id"], field["type"])}
     total = 0

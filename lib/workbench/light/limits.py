@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 
 from workbench._base import duck
-from workbench.light import metadata
+from workbench.light import metadata, statements
 from workbench.light.metadata import Table
 from workbench.light.statements import Statement
 from workbench.light.typing import Connection, Json
@@ -143,7 +143,8 @@ def _cut_decimals(table: Table, statement: Statement) -> Reasons:
 def _is_compared(path: tuple[str, ...], statement: Statement) -> bool:
     """Say whether a statement may compare a column, by its own name or by another."""
     parts = {part.lower() for part in path}
-    return bool(parts & statement.compared or (statement.renames and (parts | {"*"}) & statement.columns))
+    named = statement.names_all or bool(parts & statement.columns)
+    return bool((parts | {statements.STAR}) & statement.compared) or (statement.renames and named)
 
 
 def _compared(connection: Connection, table: Table, statement: Statement) -> Reasons:

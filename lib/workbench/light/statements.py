@@ -13,6 +13,8 @@ from workbench.light.typing import Connection, Json
 TABLE_FUNCTIONS = {"range", "generate_series", "unnest"}
 EXTREMES = {"max", "min"}  # which Spark answers from the bounds of files, and those leave NaN out
 POSITION = ""  # of what is ordered by a column's number, which is not a name of a column
+STAR = "*"  # any column
+ARGUMENTS = {"at", "catalog", "sql"}  # of query, so that no value can have such a name
 OTHER_CATALOGS = {"memory", "system", "temp"}  # DuckDB's own names of databases
 OWN_SCHEMAS = {"information_schema", "main", "pg_catalog"}
 
@@ -26,7 +28,8 @@ class Statement:
         tables: names of the tables that it reads, each once, as parts: (namespace, …, name).
         parameters: names of its parameters.
         columns: all names and parts of names of columns in it, in lower case; "*" where a star stands.
-        compared: those that a comparison, a minimum or a maximum is asked of.
+        compared: those that a comparison, a minimum or a maximum is asked of; "*" where it may be any.
+        alone: names of columns that stand alone: a table's is a row of it, unless one of its columns has it.
         aliases: names that it gives to columns.
         sources: names by which it calls tables and subqueries.
         known: names of the columns of its tables, in lower case, where they have been looked up.
@@ -37,6 +40,7 @@ class Statement:
     parameters: frozenset[str]
     columns: frozenset[str]
     compared: frozenset[str]
+    alone: frozenset[str]
     aliases: frozenset[str]
     sources: frozenset[str]
     known: frozenset[str] = frozenset()
@@ -44,7 +48,20 @@ class Statement:
     @property
     def renames(self) -> bool:
         """Say whether it may compare a column by another name than the column's own."""
-        return bool(self.compared - self.sources - self.known or self.compared & self.aliases)
+        return bool(
+            self.compared - self.sources - self.known
+            or self.compared & self.aliases
+            or self.compared & self._whole_rows
+        )
+
+    @property
+    def names_all(self) -> bool:
+        """Say whether it names all columns of a table at once, by a star or as a row."""
+        return STAR in self.columns or bool(self._whole_rows)
+
+    @property
+    def _whole_rows(self) -> frozenset[str]:
+        return (self.alone & self.sources) - self.known
 
 
 def read(connection: Connection, sql: str) -> Statement:
@@ -71,6 +88,7 @@ def read(connection: Connection, sql: str) -> Statement:
         _parameters(connection, sql),
         frozenset(_columns(nodes)),
         frozenset(_compared(nodes)),
+        frozenset(_alone(nodes)),
         frozenset(_aliases(nodes)),
         frozenset(_sources(nodes)),
     )
@@ -112,6 +130,11 @@ def _parameters(connection: Connection, sql: str) -> frozenset[str]:
     names = connection.extract_statements(sql)[0].named_parameters
     if numbers := sorted(name for name in names if name.isdigit()):
         raise ArgumentError(f"parameters have names, as $day; found the position {numbers[0]}")
+    if reserved := sorted(ARGUMENTS.intersection(names)):
+        raise ArgumentError(
+            f"the parameter ${reserved[0]} has the name of an argument of query, so it can get no value; call it "
+            "otherwise"
+        )
     return frozenset(names)
 
 
@@ -163,16 +186,32 @@ def _columns(nodes: Iterable[Json]) -> Iterator[str]:
         if node.get("class") == "COLUMN_REF":
             yield from (part.lower() for part in node["column_names"])
         elif node.get("class") == "STAR":
-            yield "*"
+            yield STAR
+
+
+def _alone(nodes: Iterable[Json]) -> Iterator[str]:
+    for node in nodes:
+        if node.get("class") == "COLUMN_REF" and len(node["column_names"]) == 1:
+            yield node["column_names"][0].lower()
 
 
 def _compared(nodes: Iterable[Json]) -> Iterator[str]:
     for node in nodes:
         extreme = node.get("class") == "FUNCTION" and node["function_name"].lower() in EXTREMES
-        if extreme or str(node.get("type")).startswith("COMPARE_"):
-            yield from (name for name in _columns(_nodes(node)) if name != "*")
+        if extreme or any(str(node.get(kind)).startswith("COMPARE_") for kind in ("type", "comparison_type")):
+            yield from _operands(node)
+        if node.get("ref_type") == "NATURAL":
+            yield STAR
         yield from (name.lower() for name in node.get("using_columns") or ())
         yield from _first_of_order(node.get("modifiers") or ())
+
+
+def _operands(node: Json) -> Iterator[str]:
+    """Yield the columns that a comparison names: any of them by COLUMNS(…) or a number."""
+    parts = list(_nodes(node))
+    yield from (name for name in _columns(parts) if name != STAR)
+    if any(part.get("class") == "POSITIONAL_REFERENCE" or part.get("columns") is True for part in parts):
+        yield STAR
 
 
 def _first_of_order(modifiers: Sequence[Json]) -> Iterator[str]:
@@ -181,7 +220,7 @@ def _first_of_order(modifiers: Sequence[Json]) -> Iterator[str]:
     if not kinds & {"LIMIT_MODIFIER", "LIMIT_PERCENT_MODIFIER"}:
         return
     for order in (order for modifier in modifiers for order in modifier.get("orders", ())):
-        columns = [name for name in _columns(_nodes(order["expression"])) if name != "*"]
+        columns = set(_operands(order["expression"]))
         yield from columns or (POSITION,)
 
 
@@ -190,6 +229,9 @@ def _aliases(nodes: Iterable[Json]) -> Iterator[str]:
         if "class" in node and node.get("alias"):
             yield node["alias"].lower()
         yield from (name.lower() for name in (*node.get("column_name_alias", ()), *node.get("aliases", ())))
+        if node.get("class") == "STAR":
+            yield from (entry["key"].lower() for entry in node.get("replace_list", ()))
+            yield from (entry["value"].lower() for entry in node.get("rename_list", ()))
 
 
 def _sources(nodes: Iterable[Json]) -> Iterator[str]:
