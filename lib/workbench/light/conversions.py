@@ -105,6 +105,52 @@ def _bytes(value: Any) -> Any:
     return value.bytes if isinstance(value, UUID) else value
 
 
+def plain(table: ArrowTable, *, short_bytes: bool) -> ArrowTable:
+    """Return an Arrow table whose columns hold the values themselves: no dictionaries, no views.
+
+    Args:
+        table: pyarrow.Table.
+        short_bytes: whether bytes are to have short offsets.
+
+    Raises:
+        ValueError: Arrow does not convert a column.
+    """
+    import pyarrow as pa
+
+    kinds = [_plain(field.type, short_bytes) for field in table.schema]
+    for place, (field, kind) in enumerate(zip(table.schema, kinds, strict=True)):
+        if kind != field.type:
+            try:
+                column = table.column(place).cast(kind)
+            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+                raise ArgumentError(f"the column {field.name} is {field.type}, not {kind}: {error}") from None
+            table = table.set_column(place, field.with_type(kind), column)
+    return table
+
+
+def _plain(kind: DataType, short_bytes: bool) -> DataType:
+    import pyarrow as pa
+
+    def inside(field: Any) -> Any:
+        return field.with_type(_plain(field.type, short_bytes))
+
+    if pa.types.is_dictionary(kind):
+        return _plain(kind.value_type, short_bytes)
+    if pa.types.is_string_view(kind):
+        return pa.string()
+    if pa.types.is_binary_view(kind) or (short_bytes and pa.types.is_large_binary(kind)):
+        return pa.binary()
+    if pa.types.is_struct(kind):
+        return pa.struct([inside(field) for field in kind])
+    if pa.types.is_map(kind):
+        return pa.map_(inside(kind.key_field), inside(kind.item_field), kind.keys_sorted)
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(inside(kind.value_field), kind.list_size)
+    if pa.types.is_large_list(kind):
+        return pa.large_list(inside(kind.value_field))
+    return pa.list_(inside(kind.value_field)) if pa.types.is_list(kind) else kind
+
+
 def complete(table: ArrowTable, schema: ArrowSchema) -> None:
     """Refuse rows that have null where the table asks for a value.
 

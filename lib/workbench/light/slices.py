@@ -27,14 +27,18 @@ def fit(table: IcebergTable, rows: Rows) -> ArrowTable:
         ValueError: a column is unknown or missing or has another type, or PyIceberg would write something else.
     """
     import pyarrow as pa
-    from pyiceberg.io.pyarrow import _check_pyarrow_schema_compatible
+    from pyiceberg.io.pyarrow import UnsupportedPyArrowTypeException, _check_pyarrow_schema_compatible
 
     schema = table.schema().as_arrow()
     if isinstance(rows, list):
         rows = conversions.converted(rows, schema)
     if not isinstance(rows, pa.Table):
         raise ArgumentError(f"rows is {type(rows).__name__}, expected a pyarrow.Table or a list of dicts")
-    _check_pyarrow_schema_compatible(table.schema(), rows.schema, format_version=table.format_version)
+    rows = conversions.plain(rows, short_bytes=_truncates_bytes(table))
+    try:
+        _check_pyarrow_schema_compatible(table.schema(), rows.schema, format_version=table.format_version)
+    except UnsupportedPyArrowTypeException as error:
+        raise ArgumentError(f"the rows do not fit the columns: {error}") from None
     conversions.complete(rows, schema)
     for name in rows.column_names:
         if _null_list(rows.schema.field(name).type, rows.column(name).combine_chunks()):
@@ -43,6 +47,19 @@ def fit(table: IcebergTable, rows: Rows) -> ArrowTable:
                 "(apache/iceberg-python 3833); write it with Spark"
             )
     return rows
+
+
+def _truncates_bytes(table: IcebergTable) -> bool:
+    """Say whether partitions or the order truncate bytes, which PyIceberg does of short ones only."""
+    from pyiceberg.transforms import TruncateTransform
+    from pyiceberg.types import BinaryType
+
+    fields: list[PartitionField | SortField] = [*table.spec().fields, *table.sort_order().fields]
+    return any(
+        isinstance(field.transform, TruncateTransform)
+        and isinstance(table.schema().find_type(field.source_id), BinaryType)
+        for field in fields
+    )
 
 
 def _null_list(kind: DataType, values: Array) -> bool:

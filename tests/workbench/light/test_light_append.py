@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pyarrow as pa
+import pyarrow.compute
 import pyarrow.parquet
 import pytest
 from light_cases import own_lake
@@ -321,6 +322,59 @@ def test_null_lists_of_structs_are_not_written_as_empty_ones(lake, kind, value, 
     else:
         light.append(lake, "n.x", given)
         assert light.query(lake, "SELECT * FROM n.x").to_pylist() == [{"id": 1, "l": value}]
+
+
+TEXTS = [None if number % 5 == 0 else f"s{number % 3}" for number in range(12)]
+TWICE = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, None, 3] * 2 + [0, 1]), pa.array(["a", "a", "b", None]))
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        pa.array(TEXTS),
+        pa.array(TEXTS).dictionary_encode(),
+        pa.array(TEXTS, pa.string_view()),
+        TWICE,
+        pa.chunked_array([pa.array(part).dictionary_encode() for part in (TEXTS[:5], TEXTS[5:])]),
+    ],
+)
+def test_a_slice_of_an_arrow_table_that_holds_its_values_in_another_way(lake, texts):
+    table = light.catalogs.load(lake).create_table("n.t", SCHEMA)
+    with table.update_spec() as update:
+        update.add_field("name", TruncateTransform(1), "first")
+    with table.update_sort_order() as update:
+        update.asc("name", IdentityTransform())
+    given = pa.table({"name": texts, "id": pa.array(range(12), pa.int64())}).slice(3, 8)
+    assert light.append(lake, "n.t", given, ids="a").rows == 8
+    assert light.query(lake, "SELECT name, id FROM n.t ORDER BY id").to_pylist() == given.to_pylist()
+    stored = table.refresh().scan().to_arrow().select(["name", "id"]).sort_by("id")
+    assert stored.to_pylist() == given.to_pylist()
+
+
+def test_what_is_inside_of_a_slice_of_nested_values(lake):
+    """The null list of structs lies before the slice, so it is written."""
+    kind = pa.struct([("lists", LISTS), ("texts", pa.list_(pa.dictionary(pa.int32(), pa.string())))])
+    whole = pa.array(
+        [
+            {"lists": None, "texts": ["x"]},
+            *({"lists": [{"a": n}, None], "texts": ["y", None]} for n in range(3)),
+            None,
+        ],
+        kind,
+    )
+    plain = pa.schema([("id", pa.int64()), ("s", pa.struct([("lists", LISTS), ("texts", pa.list_(pa.string()))]))])
+    light.catalogs.load(lake).create_table("n.x", plain)
+    given = pa.table({"id": pa.array(range(5), pa.int64()), "s": whole})
+    assert light.append(lake, "n.x", given.slice(1)).rows == 4
+    assert light.query(lake, "SELECT * FROM n.x ORDER BY id").to_pylist() == given.slice(1).to_pylist()
+    with pytest.raises(ValueError, match="the column s holds a null list or map of structs"):
+        light.append(lake, "n.x", given.slice(0, 2))
+
+
+def test_values_that_arrow_holds_in_runs(lake, table):
+    given = pa.table({"id": pa.array([1, 1], pa.int64()), "name": pa.compute.run_end_encode(pa.array(["a", "a"]))})
+    with pytest.raises(ValueError, match="do not fit the columns: Column 'name' has an unsupported type: run_end"):
+        light.append(lake, "n.t", given)
 
 
 def test_a_table_of_version_3(lake, table):
