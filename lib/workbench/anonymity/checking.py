@@ -111,15 +111,15 @@ def _pair(spark: SparkSession, table: str, given: Mapping[str, Any]) -> Pair:
             raise ArgumentError(f"{name} needs source: the table that {table} was made of")
     if given["sensitive"] and not given["quasi"]:
         raise ArgumentError("sensitive needs quasi: the columns that make a class")
-    both = [*given["key"], *given["unchanged"], *_one(given["month"]), *given["shares"]]
-    own = [*_one(given["token"]), *given["quasi"], *_one(given["sensitive"]), *(given["most"] or {})]
+    both = [*given["key"], *given["unchanged"], *_listed(given["month"]), *given["shares"]]
+    own = [*_listed(given["token"]), *given["quasi"], *_listed(given["sensitive"]), *(given["most"] or {})]
     pairs.columns(table, pair.table, [*both, *own, *given["first_of_month"], *(given["areas"] or {})])
     if pair.source is not None:
-        pairs.columns(source, pair.source, [*both, *given["identifiers"], *_one(given["person"])])
+        pairs.columns(source, pair.source, [*both, *given["identifiers"], *_listed(given["person"])])
     return pair
 
 
-def _one(name: str | None) -> list[str]:
+def _listed(name: str | None) -> list[str]:
     return [name] if name else []
 
 

@@ -19,7 +19,7 @@ def with_patterns(pair: Pair) -> None:
     if not texts:
         return
     counts = [
-        F.count_if(patterns.found(name, text)).alias(f"{number}.{name}")
+        F.count_if(patterns.matches(name, text)).alias(f"{number}.{name}")
         for number, text in enumerate(texts.values())
         for name in patterns.NAMES
     ]
@@ -98,9 +98,9 @@ def one_token_a_person(pair: Pair, key: Sequence[str], person: str, token: str) 
     people = pair.source.select(*map(pairs.named, key), F.col(identifiers.column(person)).alias("_person"))
     tokens = pair.table.select(*map(pairs.named, key), F.col(identifiers.column(token)).alias("_token"))
     both = people.join(tokens, list(key)).select("_person", "_token").distinct().localCheckpoint()
-    for one, several, words in (("_person", "_token", "people have more than one token"),
-                                ("_token", "_person", "tokens stand for more than one person")):  # fmt: skip
-        count = both.groupBy(one).agg(F.countDistinct(several).alias("n")).where("n > 1").count()
+    for owner, counted, words in (("_person", "_token", "people have more than one token"),
+                                  ("_token", "_person", "tokens stand for more than one person")):  # fmt: skip
+        count = both.groupBy(owner).agg(F.countDistinct(counted).alias("n")).where("n > 1").count()
         pair.add("one token a person", token, count, words)
 
 

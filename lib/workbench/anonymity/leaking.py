@@ -67,14 +67,14 @@ def leaks(
     """
     commits.classic(spark)
     sought = Sought(_by_kind(values), least=least)
-    found, unread, files, snapshots = _Found(), [], 0, 0
+    tally, unread, files, snapshots = _Tally(), [], 0, 0
     for name in (table, *tables):
-        audit = _Audit(spark, name, sought, found)
+        audit = _Audit(spark, name, sought, tally)
         audit.run()
         unread += audit.unread
         files += audit.files
         snapshots += audit.snapshots
-    return Leaks(found.leaks(sought), tuple(unread), files, snapshots, len(sought.texts))
+    return Leaks(tally.leaks(sought), tuple(unread), files, snapshots, len(sought.texts))
 
 
 def _by_kind(values: Any) -> Values:
@@ -88,7 +88,7 @@ def _by_kind(values: Any) -> Values:
     return {name: [row[number] for row in rows] for number, name in enumerate(values.columns)}
 
 
-class _Found:
+class _Tally:
     """Which values were found where, added up over files."""
 
     def __init__(self) -> None:
@@ -134,8 +134,8 @@ class _Found:
 class _Audit:
     """One table, looked through."""
 
-    def __init__(self, spark: SparkSession, table: str, sought: Sought, found: _Found) -> None:
-        self.spark, self.table, self.sought, self.found = spark, table, sought, found
+    def __init__(self, spark: SparkSession, table: str, sought: Sought, tally: _Tally) -> None:
+        self.spark, self.table, self.sought, self.tally = spark, table, sought, tally
         self.loaded = metadata.still(spark, commits.load(spark, table))
         self.fs, self.path = storage.opened(self.loaded)
         self.unread: list[str] = []
@@ -143,7 +143,9 @@ class _Audit:
         self.snapshots = len(list(self.loaded.snapshots()))
         self.added: dict[str, int | None] = {}  # by file
         self.deletes = False  # whether a file of deletes is there
-        self.held: set[str] = set()  # files that a snapshot reads; of others a manifest still says that they went
+        self.referenced: set[str] = (
+            set()
+        )  # files that a snapshot reads; of others a manifest still says that they went
 
     def run(self) -> None:
         """Look through the table."""
@@ -156,7 +158,7 @@ class _Audit:
         self._metadata()
         self._orphans()
         for column, numbers, file in statistics.known(self.spark, self.loaded, self.sought):
-            self.found.add(self.table, "statistics", column, numbers, file)
+            self.tally.add(self.table, "statistics", column, numbers, file)
 
     def _manifests(self) -> dict[str, tuple[int, str]]:
         """Look through the entries of all manifests; returns {file: (content, format)}."""
@@ -166,11 +168,11 @@ class _Audit:
         has_partition = "partition" in data_file.fieldNames()
         partition = "to_json(data_file.partition)" if has_partition else "CAST(NULL AS STRING)"
         of_file = [f"data_file.{column} AS {name}" for column, name in _OF_FILE.items()]
-        wanted = entries.selectExpr("status", "snapshot_id", *of_file, f"{partition} AS partition")
+        columns = entries.selectExpr("status", "snapshot_id", *of_file, f"{partition} AS partition")
         content: dict[str, tuple[int, str]] = {}
-        for row in wanted.toLocalIterator():
+        for row in columns.toLocalIterator():
             if row.status < _DELETED:
-                self.held.add(row.file)
+                self.referenced.add(row.file)
             if row.status == _ADDED or row.file not in self.added:
                 self.added[row.file] = row.snapshot_id
             if row.file in content:
@@ -179,10 +181,10 @@ class _Audit:
             self.deletes = self.deletes or row.content != _DATA
             for column, bound in bounds.texts(names, row.lower, row.upper):
                 number = self.sought.in_bound(bound)
-                self.found.add(self.table, "bounds", column, () if number is None else [number], row.file)
+                self.tally.add(self.table, "bounds", column, () if number is None else [number], row.file)
             texts = [unquote(part) for part in row.file.split("/")]
             texts += [str(value) for value in json.loads(row.partition or "{}").values()]
-            self.found.add(self.table, "partition", None, self.sought.in_texts(texts), row.file)
+            self.tally.add(self.table, "partition", None, self.sought.in_texts(texts), row.file)
         return content
 
     def _live(self) -> dict[str, set[str]]:
@@ -214,7 +216,7 @@ class _Audit:
             for column, rows, values in _hits(self.fs, self.path(file), form, self.sought):
                 hits[column].append((rows, values))
         except FileNotFoundError:
-            if file in self.held:
+            if file in self.referenced:
                 self.unread.append(f"{file.rpartition('/')[2]} is gone, though a snapshot reads it")
             return
         except (OSError, ValueError) as error:
@@ -229,7 +231,7 @@ class _Audit:
                 if positions is not None and place == "rows":
                     visible = np.isin(rows, positions)
                 for name, mask in ((place, visible), ("deleted rows", ~visible)):
-                    self.found.add_rows(self.table, name, column, rows[mask], values[mask], file, self.sought)
+                    self.tally.add_rows(self.table, name, column, rows[mask], values[mask], file, self.sought)
 
     def _positions(self, file: str) -> Any:
         """Return the positions of a file's rows that a reader of main gets."""
@@ -253,7 +255,7 @@ class _Audit:
             summaries = [snapshot.pop("summary", {}) for snapshot in document.get("snapshots", [])]
             old = "" if file == now else "older metadata"
             for place, part in (("snapshot summary", summaries), ("properties", document)):
-                self.found.add(self.table, old or place, None, self.sought.in_texts(_texts(part)), file)
+                self.tally.add(self.table, old or place, None, self.sought.in_texts(_texts(part)), file)
 
     def _document(self, file: str) -> Any:
         try:
@@ -276,7 +278,7 @@ class _Audit:
                 continue
             self.files += 1
             known = [number for text in texts if (number := self.sought.in_bound(text)) is not None]
-            self.found.add(self.table, "orphan file", None, {*known, *self.sought.in_texts(texts)}, file)
+            self.tally.add(self.table, "orphan file", None, {*known, *self.sought.in_texts(texts)}, file)
 
     def _texts_of(self, file: str) -> Iterator[str]:
         """Yield the texts in a file that is not one of rows; of a manifest those of its records."""
@@ -326,12 +328,12 @@ def _batches(files: Any, path: str, form: str) -> Iterator[Any]:
 def _texts(value: Any) -> Iterator[str]:
     """Yield all texts and numbers in a document of JSON or a record of Avro, the keys too."""
     if isinstance(value, Mapping):
-        for key, inner in value.items():
+        for key, part in value.items():
             yield str(key)
-            yield from _texts(inner)
+            yield from _texts(part)
     elif isinstance(value, list):
-        for inner in value:
-            yield from _texts(inner)
+        for part in value:
+            yield from _texts(part)
     elif isinstance(value, bytes):
         yield decoded(value) or ""
     elif value is not None:

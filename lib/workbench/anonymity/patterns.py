@@ -19,7 +19,7 @@ _CARD = r"(?<![0-9A-Za-z.])(?<![A-Z]{2}[0-9]{2} )[2-6](?:[ -]?[0-9]){12,18}(?![0
 _IBAN = r"(?<![0-9A-Za-z])[A-Z]{2}[0-9]{2}(?: ?[0-9A-Z]){11,30}(?![0-9A-Za-z])"
 
 
-def found(name: str, text: Column) -> Column:
+def matches(name: str, text: Column) -> Column:
     """Return a boolean column: whether a text holds a pattern; null where the text is."""
     from pyspark.sql import functions as F
 

@@ -74,11 +74,11 @@ class Sought:
             return Hits(np.array([], dtype="int64"), np.array([], dtype="int64"))
         texts = pc.utf8_lower(pc.utf8_trim_whitespace(texts))
         numbers = np.arange(len(texts), dtype="int64")
-        found = [self._known(texts, numbers)]
+        hits = [self._known(texts, numbers)]
         if pa.types.is_string(column.type) or pa.types.is_large_string(column.type) or _binary(column.type):
-            found += self._in_words(texts)
-        rows = np.concatenate([rows for rows, _ in found])
-        values = np.concatenate([values for _, values in found])
+            hits += self._in_words(texts)
+        rows = np.concatenate([rows for rows, _ in hits])
+        values = np.concatenate([values for _, values in hits])
         pairs = (
             np.unique(np.stack([rows, values], axis=1), axis=0) if len(rows) else np.empty((0, 2), dtype="int64")
         )
@@ -137,9 +137,9 @@ class Sought:
             if len(words) < count:
                 continue
             last = len(words) - count + 1
-            one_text = rows[:last] == rows[count - 1 :]
-            parts = [words.slice(shift, last).filter(pa.array(one_text)) for shift in range(count)]
-            yield self._known(pc.binary_join_element_wise(*parts, pa.scalar(" ")), rows[:last][one_text])
+            same_text = rows[:last] == rows[count - 1 :]
+            parts = [words.slice(shift, last).filter(pa.array(same_text)) for shift in range(count)]
+            yield self._known(pc.binary_join_element_wise(*parts, pa.scalar(" ")), rows[:last][same_text])
 
 
 def plain(kind: str, value: object) -> str:
@@ -212,12 +212,12 @@ def leaves(name: str, column: Any, rows: Any) -> Iterator[tuple[str, Any, Any]]:
         parents = pc.list_parent_indices(
             column.cast(pa.list_(pa.struct([("key", kind.key_type), ("value", kind.item_type)])))
         )
-        inner = rows[parents.to_numpy(zero_copy_only=False)]
-        yield from leaves(f"{name}.key", column.keys, inner)
-        yield from leaves(f"{name}.value", column.items, inner)
+        part_rows = rows[parents.to_numpy(zero_copy_only=False)]
+        yield from leaves(f"{name}.key", column.keys, part_rows)
+        yield from leaves(f"{name}.value", column.items, part_rows)
     elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        inner = rows[pc.list_parent_indices(column).to_numpy(zero_copy_only=False)]
-        yield from leaves(f"{name}.element", pc.list_flatten(column), inner)
+        part_rows = rows[pc.list_parent_indices(column).to_numpy(zero_copy_only=False)]
+        yield from leaves(f"{name}.element", pc.list_flatten(column), part_rows)
     else:
         yield name, column, rows
 

@@ -108,12 +108,12 @@ def _once(
     on_step("commit")
     counts = (len(difference.added), len(difference.removed), len(difference.vectored))
     begun.append(Follow(table, position.version, newest.version, None, *counts))
-    made = transaction.table().operations().current()
+    new_metadata = transaction.table().operations().current()
     try:
-        loaded.operations().commit(base, made)
+        loaded.operations().commit(base, new_metadata)
     finally:
         commits.forget(spark, table)
-    return replace(begun[-1], snapshot_id=made.currentSnapshot().snapshotId())
+    return replace(begun[-1], snapshot_id=new_metadata.currentSnapshot().snapshotId())
 
 
 def _refuse_changed(table: str, loaded: Java, position: Position) -> None:
@@ -195,14 +195,15 @@ def _write(
     state, schema = inspection.state, inspection.schema
     named = [*difference.added, *difference.vectored]
     vectored = [state.files[name] for name in named if state.files[name].vector]
-    made = transaction.table()
-    if vectored and made.operations().current().formatVersion() < 3:
+    uncommitted = transaction.table()
+    if vectored and uncommitted.operations().current().formatVersion() < 3:
         transaction.updateProperties().set(iceberg.FORMAT, "3").commit()
-    blobs = iceberg.copied(spark, made, state, vectored, iceberg.vector_name(state.version))
+    blobs = iceberg.copied(spark, uncommitted, state, vectored, iceberg.vector_name(state.version))
     on_step("files")
     added = [state.files[name] for name in difference.added]
-    handles = iceberg.data_files(spark, made, state, schema, added)
-    update, spec = transaction.newRowDelta().validateFromSnapshot(made.currentSnapshot().snapshotId()), made.spec()
+    handles = iceberg.data_files(spark, uncommitted, state, schema, added)
+    head, spec = uncommitted.currentSnapshot().snapshotId(), uncommitted.spec()
+    update = transaction.newRowDelta().validateFromSnapshot(head)
     for name in difference.added:
         update.addRows(handles[name])
     for location in difference.removed:

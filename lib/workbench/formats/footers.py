@@ -56,10 +56,10 @@ def read(folder: Folder, sizes: Mapping[str, int], fields: list[Json], names: li
     return {name: footer for name, footer in zip(sizes, results, strict=True) if footer is not None}
 
 
-def problems(found: Mapping[str, Footer]) -> tuple[str, ...]:
+def problems(by_file: Mapping[str, Footer]) -> tuple[str, ...]:
     """Return the problems of files as sentences, of each kind once."""
     kinds: dict[str, list[str]] = {}
-    for name, footer in found.items():
+    for name, footer in by_file.items():
         for problem in footer.problems:
             kinds.setdefault(problem, []).append(name)
     return tuple(
@@ -112,17 +112,17 @@ def _children(kind: Any) -> list[Any]:
 
 
 def _struct(
-    there: Iterable[Any], fields: list[Json], names: list[Json], by_id: bool, int96: bool, at: str
+    stored_fields: Iterable[Any], fields: list[Json], names: list[Json], by_id: bool, int96: bool, at: str
 ) -> Iterator[str]:
     """Yield what is wrong with the fields of a file, or of a struct in it."""
-    there = list(there)
-    ids = {_number(field): field for field in there}
-    spelled = {field.name: field for field in there}
-    lower = {field.name.lower(): field.name for field in there}
+    stored_fields = list(stored_fields)
+    ids = {_number(field): field for field in stored_fields}
+    spelled = {field.name: field for field in stored_fields}
+    lower = {field.name.lower(): field.name for field in stored_fields}
     for field, name in zip(fields, names, strict=True):
         path, physical = f"{at}{field['name']}", name["names"][0]
-        found = ids.get(field["id"]) if by_id else spelled.get(physical)
-        if found is None:
+        stored_field = ids.get(field["id"]) if by_id else spelled.get(physical)
+        if stored_field is None:
             if physical in spelled:  # by id, and the field of that name has another or none
                 yield (
                     f"the column {path} has the field id {_number(spelled[physical])} in a file, the log says "
@@ -134,28 +134,28 @@ def _struct(
                     "NULL: rename it at the source"
                 )
             continue
-        yield from _kind(found.type, field["type"], name.get("fields", []), by_id, int96, path)
+        yield from _kind(stored_field.type, field["type"], name.get("fields", []), by_id, int96, path)
 
 
-def _kind(there: Any, kind: Any, names: list[Json], by_id: bool, int96: bool, path: str) -> Iterator[str]:
+def _kind(arrow: Any, kind: Any, names: list[Json], by_id: bool, int96: bool, path: str) -> Iterator[str]:
     """Yield what is wrong with a type of a file."""
     from pyarrow import types
 
     if isinstance(kind, str):
-        if not _fits(there, kind, int96):
+        if not _fits(arrow, kind, int96):
             yield (
-                f"the column {path} is {there} in a file, and Iceberg cannot read that as {kind}: rewrite the "
+                f"the column {path} is {arrow} in a file, and Iceberg cannot read that as {kind}: rewrite the "
                 "files at the source"
             )
         return
     nested = {"struct": types.is_struct, "map": types.is_map}.get(kind["type"], lambda kind: bool(_children(kind)))
-    if not nested(there):
-        yield f"the column {path} is {there} in a file, expected a {kind['type']}: rewrite the files at the source"
+    if not nested(arrow):
+        yield f"the column {path} is {arrow} in a file, expected a {kind['type']}: rewrite the files at the source"
     elif kind["type"] == "struct":
-        yield from _struct(_children(there), kind["fields"], names, by_id, int96, f"{path}.")
+        yield from _struct(_children(arrow), kind["fields"], names, by_id, int96, f"{path}.")
     else:
-        inner = ["element"] if kind["type"] == "list" else ["key", "value"]
-        for child, part, name in zip(_children(there), inner, names, strict=True):
+        parts = ["element"] if kind["type"] == "list" else ["key", "value"]
+        for child, part, name in zip(_children(arrow), parts, names, strict=True):
             if by_id and _number(child) != kind[f"{part}-id"]:
                 yield (
                     f"the {part} of the column {path} has the field id {_number(child)} in a file, expected "
@@ -164,21 +164,21 @@ def _kind(there: Any, kind: Any, names: list[Json], by_id: bool, int96: bool, pa
             yield from _kind(child.type, kind[part], name.get("fields", []), by_id, int96, f"{path}.{part}")
 
 
-def _fits(there: Any, kind: str, int96: bool) -> bool:
+def _fits(arrow: Any, kind: str, int96: bool) -> bool:
     """Say whether Iceberg reads a file's type as one of its own."""
     from pyarrow import types
 
-    if types.is_dictionary(there):
-        there = there.value_type
+    if types.is_dictionary(arrow):
+        arrow = arrow.value_type
     if kind.startswith("decimal"):
         precision, scale = (int(part) for part in kind[8:-1].split(","))
-        return bool(types.is_decimal(there) and there.scale == scale and there.precision <= precision)
+        return bool(types.is_decimal(arrow) and arrow.scale == scale and arrow.precision <= precision)
     if kind in ("timestamp", "timestamptz"):
-        if not types.is_timestamp(there):
+        if not types.is_timestamp(arrow):
             return False
-        if there.unit == "ns":
+        if arrow.unit == "ns":
             return int96 and kind == "timestamptz"
-        return (there.tz is not None) == (kind == "timestamptz")
+        return (arrow.tz is not None) == (kind == "timestamptz")
     of = {
         "int": types.is_signed_integer,
         "long": types.is_signed_integer,
@@ -189,4 +189,4 @@ def _fits(there: Any, kind: str, int96: bool) -> bool:
         "string": lambda kind: types.is_string(kind) or types.is_large_string(kind),
         "binary": lambda kind: types.is_binary(kind) or types.is_large_binary(kind),
     }[kind]
-    return bool(of(there)) and not (kind == "int" and there.bit_width > 32)
+    return bool(of(arrow)) and not (kind == "int" and arrow.bit_width > 32)

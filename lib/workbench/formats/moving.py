@@ -98,13 +98,13 @@ def _once(
     """Make the table; return the id of its snapshot."""
     state, schema = inspection.state, inspection.schema
     transaction = iceberg.begun(spark, table, state, schema, _properties(inspection, properties))
-    made = transaction.table()
+    uncommitted = transaction.table()
     on_step("vectors")
     vectored = [file for file in state.files.values() if file.vector]
-    blobs = iceberg.copied(spark, made, state, vectored, iceberg.vector_name(state.version))
+    blobs = iceberg.copied(spark, uncommitted, state, vectored, iceberg.vector_name(state.version))
     on_step("files")
-    handles = iceberg.data_files(spark, made, state, schema, state.files.values())
-    update, spec = transaction.newRowDelta(), made.spec()
+    handles = iceberg.data_files(spark, uncommitted, state, schema, state.files.values())
+    update, spec = transaction.newRowDelta(), uncommitted.spec()
     for name, file in state.files.items():
         update.addRows(handles[name])
         if name in blobs:

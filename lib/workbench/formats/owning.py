@@ -100,11 +100,11 @@ def _once(
     sizes.append(_copied(spark, table, loaded, transaction, position, mark) if files == "copied" else (0, 0))
     _owner(transaction, position, mark)
     on_step("commit")
-    made = transaction.table().operations().current()
+    new_metadata = transaction.table().operations().current()
     if files == "copied":
-        made = _without_history(spark, made)
+        new_metadata = _without_history(spark, new_metadata)
     try:
-        loaded.operations().commit(base, made)
+        loaded.operations().commit(base, new_metadata)
     finally:
         commits.forget(spark, table)
     return _result(commits.load(spark, table), table, files, verification, sizes[-1])
@@ -126,14 +126,14 @@ def _owner(transaction: Java, position: Position, mark: str) -> None:
     update.set(iceberg.GC, "true").commit()
 
 
-def _without_history(spark: SparkSession, made: Java) -> Java:
+def _without_history(spark: SparkSession, new_metadata: Java) -> Java:
     """Return metadata with the newest snapshot alone: the files of the others are the source's."""
     classes = Classes(spark)
     older = classes.java.util.HashSet()
-    for snapshot in made.snapshots():
-        if snapshot.snapshotId() != made.currentSnapshot().snapshotId():
+    for snapshot in new_metadata.snapshots():
+        if snapshot.snapshotId() != new_metadata.currentSnapshot().snapshotId():
             older.add(classes.java.lang.Long.valueOf(snapshot.snapshotId()))
-    return classes.metadata.buildFrom(made).removeSnapshots(older).build()
+    return classes.metadata.buildFrom(new_metadata).removeSnapshots(older).build()
 
 
 def _copied(
@@ -178,7 +178,7 @@ def _copy(loaded: Java, position: Position, files: Mapping[str, Live], places: M
     folder = sources.opened(position.source)
     system, path = targets.opened(loaded)
 
-    def one(location: str) -> None:
+    def copy(location: str) -> None:
         place = path(places[location])
         system.create_dir(place.rpartition("/")[0], recursive=True)
         with (
@@ -193,7 +193,7 @@ def _copy(loaded: Java, position: Position, files: Mapping[str, Live], places: M
             raise ArgumentError(f"the copy of {location} has {size} bytes, expected {expected}")
 
     with ThreadPoolExecutor(_THREADS) as pool:
-        list(pool.map(one, files))
+        list(pool.map(copy, files))
 
 
 def _vectors(

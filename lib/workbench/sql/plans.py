@@ -84,6 +84,6 @@ def _rows(node: Java) -> int | None:
 
 def _total(scan: Java) -> int:
     """Return how many data files a scanned table has in the snapshot that is read."""
-    table, wanted = scan.table().table(), scan.table().snapshotId()
-    snapshot = table.snapshot(wanted) if wanted is not None else table.currentSnapshot()
+    table, snapshot_id = scan.table().table(), scan.table().snapshotId()
+    snapshot = table.snapshot(snapshot_id) if snapshot_id is not None else table.currentSnapshot()
     return 0 if snapshot is None else int(snapshot.summary().get("total-data-files") or 0)

@@ -263,8 +263,8 @@ class Glue:
 
 def _parameters(job: Job, variables: str, given: str) -> str:
     """Return settings and variables as the one text that EMR splits at its spaces."""
-    held = {**job.variables, fencing.VARIABLE: fencing.packed(given)}
-    values = {**job.conf, **{f"{variables}.{name}": value for name, value in held.items()}}
+    environment = {**job.variables, fencing.VARIABLE: fencing.packed(given)}
+    values = {**job.conf, **{f"{variables}.{name}": value for name, value in environment.items()}}
     for name, value in values.items():
         if any(character.isspace() or character in "'\"" for character in name + value):
             raise ArgumentError(
@@ -282,7 +282,7 @@ def _written(kept: tuple[Any, str, str] | None, key: str, run_id: str, *, ending
     with _asking(f"s3://{bucket}/{key}"):
         pages = s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=key)
         keys = [entry["Key"] for page in pages for entry in page.get("Contents", ())]
-        matching = [found for found in keys if found.endswith(ending or key)]
+        matching = [name for name in keys if name.endswith(ending or key)]
         if not matching:
             return ""
         return gzip.decompress(s3.get_object(Bucket=bucket, Key=matching[0])["Body"].read()).decode(

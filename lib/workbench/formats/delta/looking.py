@@ -63,10 +63,10 @@ def inspected(folder: Folder, version: int | None = None, known: Collection[str]
     schema = schemas.of(state)
     seen = known or ()
     sizes = {name: file.size for name, file in state.files.items() if folder.location_of(name) not in seen}
-    found = footers.read(folder, sizes, schema.fields["fields"], schema.names)
+    by_file = footers.read(folder, sizes, schema.fields["fields"], schema.names)
     empty = _empty(state) if known is None else ()
-    obstacles = (*_protocol(state), *empty, *schema.obstacles, *_rows(state, found), *footers.problems(found))
-    return Inspection(state, schema, found, obstacles, tuple(_notes(state, schema, found)))
+    obstacles = (*_protocol(state), *empty, *schema.obstacles, *_rows(state, by_file), *footers.problems(by_file))
+    return Inspection(state, schema, by_file, obstacles, tuple(_notes(state, schema, by_file)))
 
 
 def look(folder: Folder) -> Look:
@@ -106,20 +106,20 @@ def _empty(state: State) -> Iterator[str]:
         yield f"the source is empty at version {state.version}: CREATE TABLE makes an empty Iceberg table"
 
 
-def _rows(state: State, found: Mapping[str, Footer]) -> Iterator[str]:
-    for name, footer in found.items():
-        said, vector = state.files[name].rows, state.files[name].vector
-        if said is not None and said != footer.rows and not footer.problems:
-            yield f"the file {name} has {footer.rows} rows, the log says {said}: RESTORE the source to before that"
+def _rows(state: State, by_file: Mapping[str, Footer]) -> Iterator[str]:
+    for name, footer in by_file.items():
+        rows, vector = state.files[name].rows, state.files[name].vector
+        if rows is not None and rows != footer.rows and not footer.problems:
+            yield f"the file {name} has {footer.rows} rows, the log says {rows}: RESTORE the source to before that"
         if vector and vector.rows > footer.rows and not footer.problems:
             yield f"the deletion vector of {name} names {vector.rows} rows of {footer.rows}: the log is damaged"
 
 
-def _notes(state: State, schema: Schema, found: Mapping[str, Footer]) -> Iterator[str]:
+def _notes(state: State, schema: Schema, by_file: Mapping[str, Footer]) -> Iterator[str]:
     """Yield what is different after a move."""
     if any(file.vector for file in state.files.values()):
         yield "rows are deleted by deletion vectors: the table gets Iceberg's format 3, which readers must know"
-    if any(footer.int96 for footer in found.values()):
+    if any(footer.int96 for footer in by_file.values()):
         yield "moments are stored as INT96: Spark and DuckDB read them, PyIceberg does not"
     moments = {
         schema.physical[field["name"]]

@@ -90,10 +90,10 @@ class _Builder:
             path, metadata = f"{at}{field['name']}", field["metadata"]
             self._widening(metadata, path)
             nested = {key.partition(".")[2]: value for key, value in (metadata.get(_NESTED) or {}).items()}
-            kind, inner = self.kind(field["type"], path, nested, "")
+            kind, children = self.kind(field["type"], path, nested, "")
             required = not field["nullable"] and not at
             typed.append({"id": number, "name": field["name"], "required": required, "type": kind})
-            names.append({"field-id": number, "names": [_physical(field)], **_inner(inner)})
+            names.append({"field-id": number, "names": [_physical(field)], **_fields(children)})
         return typed, names
 
     def kind(self, kind: Any, path: str, nested: Mapping[str, int], at: str) -> tuple[Any, list[Json]]:
@@ -111,19 +111,19 @@ class _Builder:
             fields, names = self.struct(kind["fields"], f"{path}.")
             return {"type": "struct", "fields": fields}, names
         if kind["type"] == "array":
-            number = self._inner_number(nested, f"{at}element", path)
-            element, inner = self.kind(kind["elementType"], f"{path}.element", nested, f"{at}element.")
+            number = self._nested_number(nested, f"{at}element", path)
+            element, children = self.kind(kind["elementType"], f"{path}.element", nested, f"{at}element.")
             typed = {"type": "list", "element-id": number, "element": element, "element-required": False}
-            return typed, [{"field-id": number, "names": ["element"], **_inner(inner)}]
+            return typed, [{"field-id": number, "names": ["element"], **_fields(children)}]
         if kind["type"] == "map":
-            key_id = self._inner_number(nested, f"{at}key", path)
-            value_id = self._inner_number(nested, f"{at}value", path)
+            key_id = self._nested_number(nested, f"{at}key", path)
+            value_id = self._nested_number(nested, f"{at}value", path)
             key, key_names = self.kind(kind["keyType"], f"{path}.key", nested, f"{at}key.")
             value, value_names = self.kind(kind["valueType"], f"{path}.value", nested, f"{at}value.")
             typed = {"type": "map", "key-id": key_id, "key": key, "value-id": value_id, "value": value}
             return typed | {"value-required": False}, [
-                {"field-id": key_id, "names": ["key"], **_inner(key_names)},
-                {"field-id": value_id, "names": ["value"], **_inner(value_names)},
+                {"field-id": key_id, "names": ["key"], **_fields(key_names)},
+                {"field-id": value_id, "names": ["value"], **_fields(value_names)},
             ]
         return self._plain(str(kind["type"]), path), []
 
@@ -147,7 +147,7 @@ class _Builder:
     def _next(self) -> int:
         return next(number for number in self.fresh if not self.by_id or number not in self.ids)
 
-    def _inner_number(self, nested: Mapping[str, int], place: str, path: str) -> int:
+    def _nested_number(self, nested: Mapping[str, int], place: str, path: str) -> int:
         if self.by_id and place not in nested:
             self.obstacles.append(
                 f"the column {path} is an array or a map under column mapping, and its {place} has no field id, "
@@ -178,5 +178,5 @@ def _physical(field: Json) -> str:
     return str(field["metadata"].get(_NAME, field["name"]))
 
 
-def _inner(names: list[Json]) -> Json:
+def _fields(names: list[Json]) -> Json:
     return {"fields": names} if names else {}
