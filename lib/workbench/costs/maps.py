@@ -77,17 +77,17 @@ def map_run(
     """
     children = -(-items // batch)
     express = execution == "express"
-    each = {name: price(listed, "requests", name) for name in ("transition", "express", "function", "delivery")}
+    rates = {name: price(listed, "requests", name) for name in ("transition", "express", "function", "delivery")}
     paid = children * ((0 if express else transitions) + (1 if express or iteration else 0))
-    time = _seconds(child_ms, each["express"]["step_ms"]) * Decimal(each["express"]["step_mb"]) / 1024
-    workflow = _a_thousand(each["express"], 1) + time * Decimal(each["express"]["usd_per_gb_second"])
-    call = _a_thousand(each["function"], 1) + (
-        Decimal(call_ms) / 1000 * call_mb / 1024 * Decimal(each["function"]["usd_per_gb_second"])
+    time = _seconds(child_ms, rates["express"]["step_ms"]) * Decimal(rates["express"]["step_mb"]) / 1024
+    workflow = _a_thousand(rates["express"], 1) + time * Decimal(rates["express"]["usd_per_gb_second"])
+    call = _a_thousand(rates["function"], 1) + (
+        Decimal(call_ms) / 1000 * call_mb / 1024 * Decimal(rates["function"]["usd_per_gb_second"])
     )
     return MapCost(
-        children, _a_thousand(each["transition"], paid), workflow * children if express else Decimal(0),
-        call * calls * children, _delivered(each["delivery"], items, batch, record_bytes),
-        tuple(sorted({listed.sources[entry["source"]] for entry in each.values()})),
+        children, _a_thousand(rates["transition"], paid), workflow * children if express else Decimal(0),
+        call * calls * children, _delivered(rates["delivery"], items, batch, record_bytes),
+        tuple(sorted({listed.sources[entry["source"]] for entry in rates.values()})),
     )  # fmt: skip
 
 

@@ -99,9 +99,9 @@ def _content(file: Path) -> str:
 def _named(value: Any, names: Mapping[str, str], used: set[str]) -> Any:
     """Return a value with the names in its texts replaced by what they stand for."""
     if isinstance(value, dict):
-        return {name: _named(inner, names, used) for name, inner in value.items()}
+        return {name: _named(member, names, used) for name, member in value.items()}
     if isinstance(value, list):
-        return [_named(inner, names, used) for inner in value]
+        return [_named(element, names, used) for element in value]
     if not isinstance(value, str):
         return value
 
@@ -116,8 +116,8 @@ def _named(value: Any, names: Mapping[str, str], used: set[str]) -> Any:
 
 def _without_comments(value: Any) -> Any:
     if isinstance(value, dict):
-        return {name: _without_comments(inner) for name, inner in value.items() if name != "Comment"}
-    return [_without_comments(inner) for inner in value] if isinstance(value, list) else value
+        return {name: _without_comments(member) for name, member in value.items() if name != "Comment"}
+    return [_without_comments(element) for element in value] if isinstance(value, list) else value
 
 
 def _lint(machine: Any, gathered: Gathered) -> None:

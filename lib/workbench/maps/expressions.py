@@ -82,11 +82,11 @@ def source(text: str) -> str:
 def within(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
     """Yield the texts within a value, each with its path."""
     if isinstance(value, dict):
-        for name, inner in value.items():
-            yield from within(inner, (*path, name))
+        for name, member in value.items():
+            yield from within(member, (*path, name))
     elif isinstance(value, list):
-        for place, inner in enumerate(value):
-            yield from within(inner, (*path, place))
+        for place, element in enumerate(value):
+            yield from within(element, (*path, place))
     elif isinstance(value, str):
         yield path, value
 
@@ -117,10 +117,10 @@ def reads(text: str) -> Reads:
     except engine().JlensError as error:
         raise EvaluationError(f"{error} ({error.code}), at character {error.position}") from None
     known = {name: _nothing for name in FUNCTIONS}
-    found = expression.reads(known)
-    bindings = found["bindings"]
-    names = frozenset(bindings) - {"states"} | ({"eval"} if found.get("everyBinding") else set())
-    return Reads(names - FUNCTIONS, bindings.get("states", {}), bool(found.get("input")))
+    analysis = expression.reads(known)
+    bindings = analysis["bindings"]
+    names = frozenset(bindings) - {"states"} | ({"eval"} if analysis.get("everyBinding") else set())
+    return Reads(names - FUNCTIONS, bindings.get("states", {}), bool(analysis.get("input")))
 
 
 def _nothing(*_: Any) -> None:
@@ -161,10 +161,10 @@ def _compiled(value: Any) -> Callable[[Scope], Any]:
     if is_expression(value):
         return _Expression(source(value))
     if isinstance(value, dict):
-        fields = {name: _compiled(inner) for name, inner in value.items()}
+        fields = {name: _compiled(member) for name, member in value.items()}
         return lambda scope: {name: make(scope) for name, make in fields.items()}
     if isinstance(value, list):
-        items = [_compiled(inner) for inner in value]
+        items = [_compiled(element) for element in value]
         return lambda scope: [make(scope) for make in items]
     return lambda scope: value
 

@@ -75,8 +75,8 @@ def listed(
         raise ArgumentError(f"the manifest {name} has {wrong[0][:200]!r}; expected s3://bucket/key, one a line")
     if twice := sorted(name for name, count in Counter(names).items() if count > 1):
         raise ArgumentError(f"the manifest {name} names {len(twice)} files twice, {twice[0]} among them")
-    found = [match for line in names if (match := URI.fullmatch(line))]
-    return [(match[0], place(match[1], match[2], buckets, spark)) for match in found]
+    objects = [match for line in names if (match := URI.fullmatch(line))]
+    return [(match[0], place(match[1], match[2], buckets, spark)) for match in objects]
 
 
 def looked_at(spark: SparkSession, listing: Iterable[tuple[str, str]]) -> list[File]:
@@ -171,8 +171,8 @@ def _kinds(kind: Any) -> Iterable[str]:
         return
     if kind["type"] == "map" and kind["keyType"] != "string":
         yield "interval"  # a map whose keys are not texts has no form in JSON either
-    inner = [field["type"] for field in kind.get("fields", ())]
-    for each in (*inner, *(kind[name] for name in ("elementType", "valueType") if name in kind)):
+    kinds = [field["type"] for field in kind.get("fields", ())]
+    for each in (*kinds, *(kind[name] for name in ("elementType", "valueType") if name in kind)):
         yield from _kinds(each)
 
 

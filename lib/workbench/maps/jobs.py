@@ -82,7 +82,7 @@ def begun(
         raise ArgumentError(f"{wrong[0]}, a state before the Map, is bound to a Delivery; only children deliver")
     columns = targets.columns(definition.map, bound)
     before = positions.find(spark, commits.load(spark, table), run_id) if snapshots.exists(spark, table) else None
-    targets.made(spark, table, columns)
+    targets.ensure(spark, table, columns)
     place = Place(spark, table, run_id, f"{positions.ref(run_id)}{uuid.uuid4().hex[:8]}")
     if before is None:
         moment = _moment(started)

@@ -42,16 +42,16 @@ def split(text: str, delimiter: str) -> list[str]:
 
 def records(lines: Iterable[str]) -> Iterator[str]:
     """Yield the records of a CSV file's lines: a line, or several where a quoted field goes on."""
-    held: list[str] = []
+    pending: list[str] = []
     quoted = False
     for line in lines:
-        held.append(line)
+        pending.append(line)
         quoted = _open(line, quoted) if quoted or '"' in line else False
         if not quoted:
-            yield "\n".join(held).removesuffix("\r")
-            held = []
-    if held:
-        yield "\n".join(held).removesuffix("\r")  # a quote that is never closed: the rest of the file
+            yield "\n".join(pending).removesuffix("\r")
+            pending = []
+    if pending:
+        yield "\n".join(pending).removesuffix("\r")  # a quote that is never closed: the rest of the file
 
 
 def _open(text: str, quoted: bool) -> bool:

@@ -134,18 +134,18 @@ def plan(
     listing = files.listed(
         spark, arguments["Bucket"], arguments["Key"], buckets, manifest="ManifestType" in config
     )
-    found = files.looked_at(spark, listing)
+    sources = files.looked_at(spark, listing)
     how = Reader(
         config["InputType"], config.get("CSVHeaders"), lines.DELIMITERS[config.get("CSVDelimiter", "COMMA")]
     )
     schema = None
     if how.kind == "PARQUET":
-        found, schema = files.parquet(spark, found)
-    planned = Plan(definition, known, value, variables, limits, found, (), schema, how)
-    if how.kind != "PARQUET" and found:
-        found = _counted(spark, planned)
+        sources, schema = files.parquet(spark, sources)
+    planned = Plan(definition, known, value, variables, limits, sources, (), schema, how)
+    if how.kind != "PARQUET" and sources:
+        sources = _counted(spark, planned)
     kept, first, total = [], [], 0
-    for file in found:
+    for file in sources:
         rows = file.rows if limits.most_items is None else min(file.rows, limits.most_items - total)
         kept.append(replace(file, rows=rows))
         first.append(total)
@@ -173,13 +173,13 @@ def waves(planned: Plan, done: int, wave_rows: int) -> list[range]:
         done: files that are done.
         wave_rows: items after which a wave ends with its file.
     """
-    found, begin, rows = [], done, 0
+    ranges, begin, rows = [], done, 0
     for place in range(done, len(planned.files)):
         rows += planned.files[place].rows
         if rows >= wave_rows or (place + 1 == len(planned.files) and rows):
-            found.append(range(begin, place + 1))
+            ranges.append(range(begin, place + 1))
             begin, rows = place + 1, 0
-    return found
+    return ranges
 
 
 def frame(

@@ -162,7 +162,7 @@ def redrive(
         AnotherWriter: another process runs the same run.
         ValueError: there is no such run, it is not over, none of its items failed, or what `run` refuses.
     """
-    targets.found(spark, table, run_id)
+    targets.run_of(spark, table, run_id)
     job, position = begun(
         spark, definition, table, run_id, None, resources or {}, buckets or {}, wave_rows, threads, None, on_wave
     )
@@ -190,7 +190,7 @@ def describe(spark: SparkSession, table: Name, *, run_id: Name) -> MapRun:
     Raises:
         ValueError: the table has no such run.
     """
-    return _map_run(*targets.found(spark, table, run_id))
+    return _map_run(*targets.run_of(spark, table, run_id))
 
 
 @checked
@@ -208,7 +208,7 @@ def results(spark: SparkSession, table: Name, *, run_id: Name) -> DataFrame:
     Raises:
         ValueError: the table has no such run.
     """
-    return targets.rows(spark, table, run_id, targets.found(spark, table, run_id)[1].redrive)
+    return targets.rows(spark, table, run_id, targets.run_of(spark, table, run_id)[1].redrive)
 
 
 def _waves(job: Job, position: Position) -> Position:
@@ -238,7 +238,7 @@ def _again(job: Job, position: Position, children: list[Any]) -> Position:
     items = sum(child["_items"] for child in children)
     places = [place for place, file in enumerate(job.planned.files) if file.name in chosen]
     after = replace(after, waves=after.waves + 1, failed=after.failed - items)
-    indexes = {name: frozenset(those) for name, those in chosen.items()}
+    indexes = {name: frozenset(numbers) for name, numbers in chosen.items()}
     return _wave(job, position, after, places, items, indexes)
 
 
@@ -260,8 +260,8 @@ def _wave(
     with plans.reading(spark, planned, places):
         position = publish.wave(job.place, job.run, position, frame, items, after)
     if job.on_wave is not None:
-        left = plans.waves(job.planned, position.files, job.wave_rows)
-        job.on_wave(_map_run(job.run, position), len(left))
+        waves_left = plans.waves(job.planned, position.files, job.wave_rows)
+        job.on_wave(_map_run(job.run, position), len(waves_left))
     return position
 
 

@@ -158,13 +158,13 @@ def _unknown(name: str, place: _Place) -> str:
     return f"reads ${name}, which is no function, and no variable that is assigned before; variables here: {names}"
 
 
-def _beyond(read: Any, there: Any, path: str = "") -> Iterator[str]:
+def _beyond(read: Any, offered: Any, path: str = "") -> Iterator[str]:
     """Yield the fields that are read of a context and are not there."""
-    if not isinstance(read, dict) or there is True:
+    if not isinstance(read, dict) or offered is True:
         return
-    for name, inner in read.items():
+    for name, deeper in read.items():
         at = f"{path}.{name}" if path else name
-        if name not in there:
+        if name not in offered:
             yield at
         else:
-            yield from _beyond(inner, there[name], at)
+            yield from _beyond(deeper, offered[name], at)

@@ -30,28 +30,28 @@ def columns(definition: Mapping[str, Any], bound: Mapping[str, Function | Delive
     return ours | delivered
 
 
-def ddl(wanted: Mapping[str, str]) -> str:
+def ddl(kinds: Mapping[str, str]) -> str:
     """Return columns as DDL."""
-    return ", ".join(f"{identifiers.in_sql(name)} {kind}" for name, kind in wanted.items())
+    return ", ".join(f"{identifiers.in_sql(name)} {kind}" for name, kind in kinds.items())
 
 
-def made(spark: SparkSession, table: str, wanted: Mapping[str, str]) -> None:
+def ensure(spark: SparkSession, table: str, expected: Mapping[str, str]) -> None:
     """Make the table where it is not there; refuse one that is another map's, or none's.
 
     Raises:
         ValueError: it has other columns.
     """
     if not snapshots.exists(spark, table):
-        spark.sql(f"CREATE TABLE IF NOT EXISTS {identifiers.quoted(table)} ({ddl(wanted)}) USING iceberg")
+        spark.sql(f"CREATE TABLE IF NOT EXISTS {identifiers.quoted(table)} ({ddl(expected)}) USING iceberg")
     commits.load(spark, table)
     actual = {field.name: field.dataType.simpleString() for field in spark.table(identifiers.quoted(table)).schema}
-    if actual == dict(wanted):
+    if actual == dict(expected):
         return
     if not set(FIXED) <= set(actual):
         raise ArgumentError(
             f"{table} is not a map's table: it has no column {sorted(set(FIXED) - set(actual))[0]}"
         )
-    differing = sorted(set(actual.items()) ^ set(wanted.items()))
+    differing = sorted(set(actual.items()) ^ set(expected.items()))
     name, kind = differing[0]
     which = f"it has {name} {kind}" if (name, kind) in actual.items() else f"it lacks {name} {kind}"
     raise ArgumentError(f"{table} is the table of another map: {which}")
@@ -75,7 +75,7 @@ def failed(spark: SparkSession, table: str, run_id: str, redrives: int) -> list[
     return wrong.select("_source", "_index", "_items").collect()
 
 
-def found(spark: SparkSession, table: str, run_id: str) -> tuple[positions.Run, positions.Position]:
+def run_of(spark: SparkSession, table: str, run_id: str) -> tuple[positions.Run, positions.Position]:
     """Return a run and its position.
 
     Raises:

@@ -78,12 +78,12 @@ def unload(
         writer = frame.write.partitionBy(copy)
     writer.mode("append").option("compression", "none").parquet(location)
     keys = _data_files(spark, location)
-    found = tuple(f"s3://{match[1]}/{match[2]}/{key}" for key in keys)
+    uris = tuple(f"s3://{match[1]}/{match[2]}/{key}" for key in keys)
     rows = sum(files.rows_of(spark, f"{location}/{key}") for key in keys)
-    _write(spark, manifest, "".join(f"{file}\n" for file in found))
+    _write(spark, manifest, "".join(f"{file}\n" for file in uris))
     path, system = files.path(spark, f"{location}/{CLAIM}")
     system.delete(path, False)
-    return Unload(f"{name}-manifest.csv", found, rows)
+    return Unload(f"{name}-manifest.csv", uris, rows)
 
 
 def _claim(spark: SparkSession, name: str, location: str, manifest: str) -> None:
@@ -93,9 +93,9 @@ def _claim(spark: SparkSession, name: str, location: str, manifest: str) -> None
     if system.exists(listed):
         raise ArgumentError(f"{name} was unloaded before: there is {name}-manifest.csv; name another folder")
     if system.exists(path) and (others := [status.getPath().getName() for status in system.listStatus(path)]):
-        left = " by an unload that did not end" if CLAIM in others else ""
+        by = " by an unload that did not end" if CLAIM in others else ""
         raise ArgumentError(
-            f"{name} is not empty: {len(others)} files or folders were left there{left}. Name another folder, or "
+            f"{name} is not empty: {len(others)} files or folders were left there{by}. Name another folder, or "
             "remove it"
         )
     claim, _ = files.path(spark, f"{location}/{CLAIM}")

@@ -206,21 +206,21 @@ class Work:
         limits = self.batches
         assert limits is not None
         empty = states.size(_batch([], limits.input))
-        held: list[Child] = []
-        bytes_held = empty
+        together: list[Child] = []
+        batch_bytes = empty
         for child in children:
             size = states.size(child.input) + 1
-            full = len(held) >= limits.most_items or bytes_held + size > limits.most_bytes
-            if held and (full or child.wrong or child.source != held[0].source):
-                yield _joined(held, limits)
-                held, bytes_held = [], empty
+            full = len(together) >= limits.most_items or batch_bytes + size > limits.most_bytes
+            if together and (full or child.wrong or child.source != together[0].source):
+                yield _joined(together, limits)
+                together, batch_bytes = [], empty
             if child.wrong:
                 yield child
                 continue
-            held.append(child)
-            bytes_held += size
-        if held:
-            yield _joined(held, limits)
+            together.append(child)
+            batch_bytes += size
+        if together:
+            yield _joined(together, limits)
 
     def _rows(self, ran: list[tuple[Child, Outcome]]) -> Any:
         """Return the Arrow batch of a chunk of children: a row each, or one a record that it delivered."""
@@ -314,11 +314,11 @@ def _batch(items: list[Any], given: Any) -> dict[str, Any]:
     return {"Items": items} if given is None else {"BatchInput": given, "Items": items}
 
 
-def _joined(held: list[Child], limits: Batches) -> Child:
-    first = held[0]
-    value = _batch([child.input for child in held], limits.input)
+def _joined(children: list[Child], limits: Batches) -> Child:
+    first = children[0]
+    value = _batch([child.input for child in children], limits.input)
     wrong = _unfit(value)
-    return Child(first.index, len(held), first.source, first.row, None if wrong else value, wrong)
+    return Child(first.index, len(children), first.source, first.row, None if wrong else value, wrong)
 
 
 def _text(value: Any) -> str:

@@ -74,9 +74,9 @@ class Noted:
             mark.unlink()
         fails = self.folder / f"fails {item['n']}"
         if fails.exists():
-            left = int(fails.read_text())
-            fails.write_text(str(left - 1))
-            if left > 0:
+            times_left = int(fails.read_text())
+            fails.write_text(str(times_left - 1))
+            if times_left > 0:
                 raise ConnectionError(f"item {item['n']} is busy")
         return {"n": item["n"], "square": item["n"] ** 2}
 

@@ -22,13 +22,13 @@ def changed(*changes):
     """The definition with values set at paths, or taken out where a value is GONE."""
     machine = copy.deepcopy(json.loads(FILE.read_text()))
     for path, value in changes:
-        inner = machine
+        parent = machine
         for part in path[:-1]:
-            inner = inner[part]
+            parent = parent[part]
         if value is GONE:
-            del inner[path[-1]]
+            del parent[path[-1]]
         else:
-            inner[path[-1]] = value
+            parent[path[-1]] = value
     return machine
 
 

@@ -97,7 +97,7 @@ def test_killed_and_run_again(spark, namespace, definition, tmp_path, points):
 def test_the_wave_of_another_process_is_told_of(spark, namespace, definition, tmp_path):
     table = f"{namespace}.t"
 
-    def overtaken(at, left):
+    def overtaken(at, waves_left):
         if at.waves == 2:  # as if this process had been stopped, and another one had gone on
             assert run(spark, definition, table, tmp_path).state == "succeeded"
 
@@ -112,7 +112,7 @@ def test_a_run_beside_other_commits_and_after_expiry_and_compaction(spark, names
     class Stopped(Exception):
         pass
 
-    def beside(at, left):
+    def beside(at, waves_left):
         nonlocal other
         if at.waves == 1:
             other = maps.run(spark, definition, table, run_id="other", buckets={"lake": str(tmp_path)})
@@ -138,7 +138,7 @@ def test_a_run_beside_other_commits_and_after_expiry_and_compaction(spark, names
 def test_a_rollback_is_noticed(spark, namespace, definition, tmp_path):
     table = f"{namespace}.t"
 
-    def back(at, left):
+    def back(at, waves_left):
         if at.waves == 2:
             snapshots = spark.sql(f"SELECT snapshot_id FROM {table}.history ORDER BY made_current_at").collect()
             spark.sql(f"CALL system.rollback_to_snapshot('{table}', {snapshots[0][0]})")

@@ -73,7 +73,7 @@ def test_the_published_definition_answers_as_plain_python_does(spark, namespace,
         3,
         2,
     )
-    found = maps.results(spark, f"{namespace}.t", run_id="r").orderBy("_index").collect()
+    written = maps.results(spark, f"{namespace}.t", run_id="r").orderBy("_index").collect()
     expected = []
     for source, readings in every.items():
         for row, reading in enumerate(readings):
@@ -84,9 +84,9 @@ def test_the_published_definition_answers_as_plain_python_does(spark, namespace,
     assert [
         (r["_index"], r["_source"], r["_row"], r["_record"], r["_attempts"], r["_error"],
          {name: r.asDict(recursive=True)[name] for name in names})
-        for r in found
+        for r in written
     ] == expected  # fmt: skip
-    assert {r["_run"] for r in found} == {"r"} and any(r["anomalycount"] for r in found)
+    assert {r["_run"] for r in written} == {"r"} and any(r["anomalycount"] for r in written)
     assert go(definition, resources=published(uri)) == done
     assert spark.table(f"{namespace}.t").count() == 90
 
@@ -120,16 +120,16 @@ def test_batches_are_the_same_however_files_are_split(spark, namespace, lake, go
     output = "{% {'n': $count($states.input.Items), 'first': $states.input.Items[0].timestamp, 'day': $states.input.BatchInput.day} %}"  # fmt: skip
     batcher = {"MaxItemsPerBatch": 10, "BatchInput": {"day": "{% $states.input.day %}"}}
     definition = flow(passing(output), lake, config=config, key="daily-manifest.csv", ItemBatcher=batcher)
-    found = []
+    by_split = []
     for run_id, split in (("one", 600), ("two", 2**27)):
         spark.conf.set("spark.sql.files.maxPartitionBytes", split)
         try:
             assert go(definition, run_id=run_id, input={"day": "d"}).items == 50
         finally:
             spark.conf.unset("spark.sql.files.maxPartitionBytes")
-        found.append(rows(spark, namespace, "_index", "_items", "_row", "_output", run_id=run_id))
-    assert found[0] == found[1]
-    assert [row[:3] for row in found[0]] == [
+        by_split.append(rows(spark, namespace, "_index", "_items", "_row", "_output", run_id=run_id))
+    assert by_split[0] == by_split[1]
+    assert [row[:3] for row in by_split[0]] == [
         (0, 10, 0),
         (10, 10, 10),
         (20, 5, 20),
@@ -137,7 +137,7 @@ def test_batches_are_the_same_however_files_are_split(spark, namespace, lake, go
         (35, 10, 10),
         (45, 5, 20),
     ]
-    assert json.loads(found[0][1][3]) == {"n": 10, "first": "2026-01-01T10:00:00Z", "day": "d"}
+    assert json.loads(by_split[0][1][3]) == {"n": 10, "first": "2026-01-01T10:00:00Z", "day": "d"}
 
 
 def test_batches_end_at_their_bytes(spark, namespace, lake, go):
@@ -221,11 +221,11 @@ def test_redrive_runs_the_failed_ones_alone_and_what_had_not_begun(spark, namesp
     done = go(definition, again=True, resources={machines.FUNCTION: function}, wave_rows=10)
     assert (done.state, done.redrive, done.failed, done.items_done) == ("succeeded", 1, 1, 30)
     assert sorted(function.calls()[before:]) == sorted(f"r/{n}/Call 0" for n in (3, 11, 12, *range(20, 30)))
-    found = rows(spark, namespace, "_index", "_redrive", "_error")
-    assert [row[0] for row in found] == list(range(30)) and [row for row in found if row[2]] == [
+    counting = rows(spark, namespace, "_index", "_redrive", "_error")
+    assert [row[0] for row in counting] == list(range(30)) and [row for row in counting if row[2]] == [
         (12, 1, "ConnectionError")
     ]
-    assert {row[0]: row[1] for row in found if row[0] in (2, 3, 25)} == {2: 0, 3: 1, 25: 1}
+    assert {row[0]: row[1] for row in counting if row[0] in (2, 3, 25)} == {2: 0, 3: 1, 25: 1}
     function.mend()
     assert go(definition, again=True, resources={machines.FUNCTION: function}).failed == 0
     assert outputs(spark, namespace) == [{"n": n, "square": n * n} for n in range(30)]

@@ -25,10 +25,10 @@ def test_a_map_reads_what_was_unloaded(spark, namespace, rows, tmp_path):
     assert not list(tmp_path.glob("day/readings/_unloading"))
     definition = flow(passing(), tmp_path, config={"InputType": "PARQUET", "ManifestType": "ATHENA_DATA"}, key="day/readings-manifest.csv")  # fmt: skip
     assert maps.run(spark, definition, f"{namespace}.t", run_id="r", buckets=buckets).items == 10
-    found = [
+    items = [
         json.loads(row[0]) for row in maps.results(spark, f"{namespace}.t", run_id="r").select("_output").collect()
     ]
-    assert sorted(found, key=lambda item: item["n"]) == [{"n": n, "device": f"d {n % 3}/x"} for n in range(10)]
+    assert sorted(items, key=lambda item: item["n"]) == [{"n": n, "device": f"d {n % 3}/x"} for n in range(10)]
     with pytest.raises(ValueError, match=f"was unloaded before: there is {TO}-manifest.csv"):
         maps.unload(spark, rows, to=TO, buckets=buckets)
     manifest.unlink()

@@ -120,17 +120,17 @@ def _progress() -> "Callable[[MapRun, int], None]":
     """Return what prints a line after each wave: items, failed, waves, the time that may be left."""
     begin, first = time.monotonic(), None
 
-    def line(run: "MapRun", left: int) -> None:
+    def line(run: "MapRun", waves_left: int) -> None:
         nonlocal first
         if first is None:
             first = run.items_done  # a part of them may have been done before
         rest = ""
         seconds, since = time.monotonic() - begin, run.items_done - first
-        if left and since > 0:
+        if waves_left and since > 0:
             rest = f", about {round(seconds * (run.items - run.items_done) / since)} s left"
         on_stderr(
             f"{run.run_id}  {run.items_done:,} of {run.items:,} items, {run.failed:,} failed, "
-            f"wave {run.waves} of {run.waves + left}{rest}"
+            f"wave {run.waves} of {run.waves + waves_left}{rest}"
         )
 
     return line
