@@ -21,15 +21,12 @@ WALLS = {
 # within `workbench`: rooms of a floor import those below, and of their own floor what stands here
 FLOORS = (
     {"_base", "daemon"},
-    {"verdicts"},
+    {"verdicts", "records"},
     {"show", "plots", "checks", "results", "predictions", "errata", "costs"},
     {"session", "data", "tables", "engines"},
     {"wap", "quality", "history", "streams", "archive", "light", "anonymity", "formats", "sql", "maps", "dbt"},
 )
-ALLOWED_ASIDE = {
-    ("checks", "results"), ("checks", "show"), ("plots", "show"),
-    ("maps", "streams"),  # of its records alone, see below: one strict reader of JSON by a declared schema
-}  # fmt: skip
+ALLOWED_ASIDE = {("checks", "results"), ("checks", "show"), ("plots", "show")}
 PUBLIC = ("notebooks", "docs", "README.md")
 
 
@@ -88,6 +85,8 @@ def test_imports_go_through_doors_and_downwards():
     [
         ("workbench/quality/x.py", "def f():\n    from workbench import wap\n", "workbench.wap"),
         ("workbench/show.py", "import workbench.session\n", "workbench.session"),
+        ("workbench/records/x.py", "from workbench.streams import nulls\n", "workbench.streams.nulls"),
+        ("workbench/maps/x.py", "from workbench.streams import nulls\n", "workbench.streams.nulls"),
         ("workbench/session/x.py", "from workbench_standins import s3\n", "workbench_standins.s3"),
         ("workbench/streams/x.py", "from workbench_proofs import x\n", "workbench_proofs.x"),
         ("workbench_standins/x.py", "from workbench import tables\n", "workbench.tables"),
@@ -99,12 +98,6 @@ def test_a_wrong_arrow_is_seen(tmp_path, path, code, said):
     (tmp_path / path).parent.mkdir(parents=True)
     (tmp_path / path).write_text(code)
     assert list(wrong_arrows(tmp_path)) == [f"{path} imports {said}"]
-
-
-def test_maps_read_the_records_of_streams_alone():
-    names = {name for path in (LIB / "workbench" / "maps").rglob("*.py") for name in imported(path)}
-    aside = {name for name in names if within(name, "workbench.streams")}
-    assert all(within(name, "workbench.streams.records") for name in aside), aside
 
 
 def circles(lib=LIB):

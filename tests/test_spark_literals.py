@@ -14,8 +14,7 @@ from workbench._base import identifiers
 from workbench.history import advance
 from workbench.quality import comparisons
 from workbench.quality.rules import Condition
-from workbench.streams import dead_letters
-from workbench.streams.records import keys
+from workbench.streams import dead_letters, keys
 from workbench.tables.maintenance import metadata
 
 BERLIN, EAST = ZoneInfo("Europe/Berlin"), timezone(timedelta(hours=14))

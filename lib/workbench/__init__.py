@@ -32,6 +32,7 @@ Within this package imports go downwards only, and on the first floor nobody imp
                    data/      inputs: real ones from packages, generated ones with their planted truth
     notebooks      show, plots, checks, results     what a notebook says
                    verdicts   what an audit says of a set of rows
+                   records/   what the bytes of a record hold, or why they do not: JSON, Avro, Protobuf
                    costs/     what a service charges, from dated price files
     ground         _base/     private: settings, identifiers, arguments, secrets, locks, files, progress, children,
                               Java and jars, the embedded lake, scratch folders, differences of Spark's releases

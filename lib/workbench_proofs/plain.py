@@ -15,8 +15,8 @@ from typing import Any
 from workbench._base import identifiers
 from workbench._base.door import checked
 from workbench._base.typing import DataFrame, SparkSession
+from workbench.records.parsing import Parse
 from workbench.streams import Json, Source, kinesis, tables
-from workbench.streams.records.parsing import Parse
 
 
 @checked

@@ -41,13 +41,13 @@ MOVED = {
         "secrets", "settings", "yaml_files")},
     **{f"workbench.streams.{name}": f"workbench.streams.readers.{name}" for name in
        ("reading", "reports", "shards", "sources", "topics")},
-    **{f"workbench.streams.{name}": f"workbench.streams.records.{name}" for name in
-       ("avro", "avro_logical", "avro_resolution", "avro_values", "framing", "keys", "nulls", "parsing",
-        "proposals", "protobuf", "schemas", "types", "varints")},
+    **{f"workbench.streams.{name}": f"workbench.records.{name}" for name in
+       ("avro", "avro_logical", "avro_resolution", "avro_values", "framing", "parsing", "protobuf", "schemas",
+        "types", "varints")},
     # merged into another
     "workbench.quality.failures": "workbench.quality.evaluation",
     "workbench.streams.backlog": "workbench.streams.kinesis",
-    "workbench.streams.protobuf_fields": "workbench.streams.records.protobuf",
+    "workbench.streams.protobuf_fields": "workbench.records.protobuf",
     "workbench.tables.maintenance.bounds": "workbench.tables.maintenance.arrow",
     "workbench.tables.maintenance.price": "workbench.tables.maintenance.planning",
     **{f"workbench.local.kinesis.{old}": f"workbench_standins.kinesis.{now}" for old, now in

@@ -9,7 +9,8 @@ from typing import Any
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench.maps import expressions
 from workbench.maps.expressions import MOST_BYTES
-from workbench.streams.records.parsing import Json
+from workbench.records import types
+from workbench.records.parsing import Json
 
 _INVOKE = re.compile(r"arn:[\w-]+:states:::lambda:invoke(?:\.\w+)?")
 _DELIVERS = re.compile(r"arn:[\w-]+:states:::(?:aws-sdk:)?firehose:putRecord")
@@ -187,6 +188,4 @@ def plain(value: Any, what: str) -> Any:
 
 def kind_of(value: Any) -> str:
     """Return what JSON calls a value."""
-    from workbench.streams.records import types
-
     return types.kind(value)

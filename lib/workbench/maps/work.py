@@ -10,7 +10,7 @@ from workbench.maps import expressions, lines, resources, states
 from workbench.maps.expressions import MOST_BYTES, EvaluationError, Scope, Template
 from workbench.maps.resources import Delivery, Function
 from workbench.maps.states import TOO_LARGE, About, Machine, Outcome
-from workbench.streams.records.parsing import Parser
+from workbench.records.parsing import Parser
 
 CHUNK = 1000  # children whose rows make one Arrow batch
 READER = "States.ItemReaderFailed"

@@ -10,12 +10,8 @@ The parts:
       sources, shards, reading    a stream, its shards and positions, one shard read
       topics                      the same of a Kafka topic
       reports                     what a reader tells Spark
-    records/                      what a record holds
-      parsing, types, schemas     strict JSON
-      avro, protobuf, framing     the same of records with a schema of their own
-      nulls, keys                 records of Kafka without a value or a key; what names a record
-      proposals                   a schema from a sample
-    aggregates                    records that the Kinesis Producer Library packed into one
+    nulls, keys                   records of Kafka without a value or a key; what names a record
+    proposals                     a schema from a sample
     kinesis                       `format("kinesis")` for any sink, and a backlog of it read whole
     chunks, tables                a micro-batch on its way to the table's rows
     positions, publish            exactly once
@@ -25,24 +21,24 @@ The parts:
     replays                       errors brought to their tables after all
     sending                       producers
 
-How it works and what was measured: docs/streams.md.
+What a record holds is read by workbench.records. How it works and what was measured: docs/streams.md.
 """
 
+from workbench.records.avro import Avro
+from workbench.records.parsing import Json
+from workbench.records.protobuf import Protobuf
 from workbench.streams import kinesis
 from workbench.streams.batches import Batch, Ingested, line
 from workbench.streams.delivery import Delivered, deliver
 from workbench.streams.ingesting import ingest
+from workbench.streams.keys import RecordKey
 from workbench.streams.kinesis import drain
 from workbench.streams.loop import TooManyBad
 from workbench.streams.positions import AnotherWriter, PositionsLost
+from workbench.streams.proposals import Proposal, propose
 from workbench.streams.readers.shards import RecordsLost
 from workbench.streams.readers.sources import Source, StreamNotFound
 from workbench.streams.readers.topics import Topic
-from workbench.streams.records.avro import Avro
-from workbench.streams.records.keys import RecordKey
-from workbench.streams.records.parsing import Json
-from workbench.streams.records.proposals import Proposal, propose
-from workbench.streams.records.protobuf import Protobuf
 from workbench.streams.replays import Replayed, replay
 from workbench.streams.routes import Target
 from workbench.streams.sending import produce, send

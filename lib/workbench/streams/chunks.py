@@ -13,10 +13,10 @@ from typing import Any
 
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import DataFrame, SparkSession, StructType
-from workbench.streams import aggregates
+from workbench.records import aggregates
+from workbench.records.parsing import Parse, Parsed
+from workbench.streams import nulls
 from workbench.streams.readers import reading, shards, sources
-from workbench.streams.records import nulls
-from workbench.streams.records.parsing import Parse, Parsed
 
 SCHEMA = (
     "shard STRING, first STRING, last STRING, records BIGINT, good BIGINT, dead BIGINT, dropped BIGINT, "

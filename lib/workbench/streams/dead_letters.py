@@ -12,9 +12,9 @@ from functools import reduce
 from workbench._base import identifiers
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Column, DataFrame, SparkSession
-from workbench.streams import aggregates, chunks, positions, publish, tables
+from workbench.records import aggregates
+from workbench.streams import chunks, nulls, positions, publish, tables
 from workbench.streams.readers import shards, sources
-from workbench.streams.records import nulls
 from workbench.tables import commits, snapshots
 
 SCHEMA = f"{chunks.DEAD}, stream_arn STRING, stream_created TIMESTAMP, schema_version STRING, run_id STRING"

@@ -16,12 +16,11 @@ from workbench._base.bounds import Ge, Le
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Column, DataFrame, Java, Judged, SparkSession, StructType
-from workbench.streams import batches, chunks, errors, loop, positions, publish, routes, tables
+from workbench.records.parsing import Format
+from workbench.streams import batches, chunks, errors, loop, nulls, positions, publish, routes, tables
 from workbench.streams.batches import Batch
 from workbench.streams.readers import shards, sources
 from workbench.streams.readers.sources import RecordSource
-from workbench.streams.records import nulls
-from workbench.streams.records.parsing import Format
 from workbench.streams.routes import Target
 from workbench.tables import commits, upserts
 

@@ -11,7 +11,8 @@ from typing import Any
 
 from workbench._base import identifiers, releases
 from workbench._base.typing import DataFrame, SparkSession
-from workbench.streams import aggregates, chunks, dead_letters, publish, routes, tables
+from workbench.records import aggregates
+from workbench.streams import chunks, dead_letters, publish, routes, tables
 from workbench.streams.readers import sources
 from workbench.tables import commits
 

@@ -7,11 +7,11 @@ from typing import Annotated, Any
 from workbench._base.bounds import Ge, Le
 from workbench._base.door import checked
 from workbench._base.typing import Judged, SparkSession
+from workbench.records.parsing import Format
 from workbench.streams import batches, loop, tables
 from workbench.streams.batches import Batch, Ingested
+from workbench.streams.keys import RecordKey
 from workbench.streams.readers.sources import RecordSource
-from workbench.streams.records.keys import RecordKey
-from workbench.streams.records.parsing import Format
 from workbench.tables import commits
 
 

@@ -31,7 +31,7 @@ from workbench._base import releases
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import DataStreamWriter, SparkSession, StreamingQuery
-from workbench.streams import aggregates
+from workbench.records import aggregates
 from workbench.streams.readers import reading, reports, shards, sources
 
 SCHEMA = (

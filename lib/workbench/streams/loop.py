@@ -8,11 +8,11 @@ from typing import Any
 
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench._base.typing import DataFrame, SparkSession, StructType
+from workbench.records.parsing import Format
 from workbench.streams import batches, chunks, dead_letters, positions, publish, tables
 from workbench.streams.batches import Ingested
+from workbench.streams.keys import RecordKey
 from workbench.streams.readers import shards, sources
-from workbench.streams.records.keys import RecordKey
-from workbench.streams.records.parsing import Format
 from workbench.tables import commits
 
 TRIES = 3  # of a batch whose rows were not those that its positions were taken from

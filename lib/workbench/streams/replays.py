@@ -15,12 +15,12 @@ from workbench._base import identifiers, releases
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import DataFrame, Java, Judged, SparkSession
-from workbench.streams import aggregates, dead_letters, loop, publish, routes
+from workbench.records import aggregates
+from workbench.records.parsing import Format, Parse
+from workbench.streams import dead_letters, loop, nulls, publish, routes
 from workbench.streams import errors as store
 from workbench.streams.readers import sources
 from workbench.streams.readers.sources import RecordSource
-from workbench.streams.records import nulls
-from workbench.streams.records.parsing import Format, Parse
 from workbench.streams.routes import Target
 from workbench.tables import commits, publication, upserts
 

@@ -7,10 +7,9 @@ from typing import Any
 from workbench._base import identifiers
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Column, DataFrame, SparkSession, StructType
-from workbench.streams import chunks, tables
+from workbench.records.parsing import Format
+from workbench.streams import chunks, nulls, tables
 from workbench.streams.readers import sources
-from workbench.streams.records import nulls
-from workbench.streams.records.parsing import Format
 from workbench.tables import commits, upserts
 
 ROUTE, REASON, MESSAGE, OPERATION = "_route", "_reason", "_message", "_operation"

@@ -6,9 +6,9 @@ from typing import Any
 from workbench._base import identifiers
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench._base.typing import Column, DataFrame, SparkSession, StructType
+from workbench.records.parsing import Format
+from workbench.streams import keys, nulls
 from workbench.streams.readers import sources
-from workbench.streams.records import keys, nulls
-from workbench.streams.records.parsing import Format
 from workbench.tables import commits
 
 

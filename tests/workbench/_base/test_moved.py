@@ -48,7 +48,7 @@ def test_as_people_write_it_and_below_a_package(tmp_path):
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, cwd=tmp_path
     )
-    assert (done.returncode, done.stdout) == (0, "1 workbench.streams.records.parsing\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "1 workbench.records.parsing\n"), done.stderr
 
 
 def test_what_never_was_is_missing_as_before():

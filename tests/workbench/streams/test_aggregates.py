@@ -10,11 +10,11 @@ from test_avro_values import schema
 from test_protobuf import KINDS, of
 
 from workbench import streams
-from workbench.streams import aggregates, kinesis
+from workbench.records import aggregates, parsing
+from workbench.streams import kinesis
 from workbench.streams.readers import reading, shards, sources
 from workbench.streams.readers.reading import Records
 from workbench.streams.readers.sources import Stream
-from workbench.streams.records import parsing
 
 JSON = {"type": "struct", "fields": [{"name": "id", "type": "long", "nullable": False, "metadata": {}}]}
 PARSERS = [

@@ -8,8 +8,7 @@ from google.protobuf import descriptor_pb2, message_factory
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from workbench.streams import aggregates
-from workbench.streams.records import avro, framing, parsing, protobuf, schemas
+from workbench.records import aggregates, avro, framing, parsing, protobuf, schemas
 
 WORD, NAMES = re.compile(r"[a-z]+(_[a-z0-9]+)*"), st.sampled_from(["a", "b", "A", "é", "id", "straße", "x y", "0"])
 KINDS = descriptor_pb2.FieldDescriptorProto

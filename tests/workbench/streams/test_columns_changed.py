@@ -5,8 +5,7 @@ from stream_server import server, stream
 from test_ingest import CLEAN, expire, files_twice, forget_old_metadata, ids, ingest, refs, table
 
 from workbench import session, streams
-from workbench.streams import publish
-from workbench.streams.records import keys
+from workbench.streams import keys, publish
 from workbench.tables import commits, snapshots
 
 ADDED = pytest.mark.proof("columns that swapped their names show that those of today are compared")

@@ -14,9 +14,8 @@ from stream_server import Stream, server, stream
 
 from workbench import streams
 from workbench._base.errors import ArgumentError
-from workbench.streams import chunks, positions, publish
+from workbench.streams import chunks, keys, positions, publish
 from workbench.streams.readers import shards, sources
-from workbench.streams.records import keys
 from workbench.tables import commits, snapshots
 from workbench_standins import kinesis
 

@@ -9,10 +9,9 @@ from topic_server import Made, broker, topic
 
 from workbench import streams
 from workbench.data import employees
-from workbench.streams import dead_letters, tables
+from workbench.records.parsing import Parsed
+from workbench.streams import dead_letters, nulls, tables
 from workbench.streams.readers.reading import Records
-from workbench.streams.records import nulls
-from workbench.streams.records.parsing import Parsed
 
 AVRO = streams.Avro('{"type": "record", "name": "one", "fields": [{"name": "id", "type": "long"}]}')
 PARSE = streams.Json("id BIGINT NOT NULL, text STRING")

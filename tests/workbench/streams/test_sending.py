@@ -7,9 +7,9 @@ import pytest
 from stream_server import server, stream
 
 from workbench.data import events
+from workbench.records import parsing, schemas
 from workbench.streams import sending
 from workbench.streams.readers import reading, shards, sources
-from workbench.streams.records import parsing, schemas
 from workbench_standins.kinesis import Fault
 
 RECORDS = [(f"k{n % 5}", b"%d" % n) for n in range(1_200)]

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, cast
 
-from workbench.streams import aggregates
+from workbench.records import aggregates
 from workbench.streams.readers import shards, sources
 
 CALL = 10_000  # records an answer holds at most

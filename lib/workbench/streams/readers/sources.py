@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 from workbench._base import releases
 from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench._base.typing import StructType
-from workbench.streams import aggregates
+from workbench.records import aggregates
 from workbench.streams.readers import shards
 
 if TYPE_CHECKING:  # reading imports this module

@@ -7,7 +7,7 @@ from employees import descriptors, message
 from google.protobuf import descriptor_pb2, timestamp_pb2, wrappers_pb2
 
 from workbench import streams
-from workbench.streams.records import protobuf
+from workbench.records import protobuf
 
 NAME, NOON = "gsr.proto.post.Employee", datetime(2026, 1, 31, 12, tzinfo=UTC)
 ONE = {

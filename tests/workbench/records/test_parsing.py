@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from workbench.records import parsing, schemas, types
 from workbench.streams import Json
-from workbench.streams.records import parsing, schemas, types
 
 FIELDS = {
     "id": ("long", False), "name": ("string", True), "n": ("integer", True), "small": ("byte", True),

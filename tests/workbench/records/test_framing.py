@@ -9,7 +9,7 @@ from test_avro_values import schema, text, zigzag
 from test_protobuf import KINDS, within
 
 from workbench import streams
-from workbench.streams.records import framing, protobuf
+from workbench.records import framing, protobuf
 
 ONE, TWO = str(uuid.UUID(int=1)), str(uuid.UUID(int=2))
 

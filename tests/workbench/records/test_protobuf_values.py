@@ -9,7 +9,7 @@ from google.protobuf import descriptor_pb2
 from test_protobuf import KINDS, nested, of, within
 
 from workbench import streams
-from workbench.streams.records import protobuf
+from workbench.records import protobuf
 
 INFINITY = float("inf")
 

@@ -10,8 +10,8 @@ import hashlib
 from collections.abc import Iterator
 from typing import Any
 
-from workbench.streams.records import varints
-from workbench.streams.records.types import Bad
+from workbench.records import varints
+from workbench.records.types import Bad
 
 MAGIC = b"\xf3\x89\x9a\xc2"  # no beginning of a text: it is not UTF-8
 DIGEST = 16

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, NoReturn
 
 from workbench._base.errors import ArgumentError
-from workbench.streams.records.types import Bad
+from workbench.records.types import Bad
 
 BASES = {  # of the specification's logical types
     "decimal": ("bytes", "fixed"), "big-decimal": ("bytes",), "uuid": ("string", "fixed"), "date": ("int",),

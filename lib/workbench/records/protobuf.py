@@ -12,10 +12,9 @@ from typing import Any
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import StructType
-from workbench.streams import aggregates
-from workbench.streams.records import framing, schemas
-from workbench.streams.records.parsing import MESSAGE_LENGTH, UNKNOWN_FIELDS, Parsed, batch
-from workbench.streams.records.types import Bad
+from workbench.records import aggregates, framing, schemas
+from workbench.records.parsing import MESSAGE_LENGTH, UNKNOWN_FIELDS, Parsed, batch
+from workbench.records.types import Bad
 
 WRAPPED = {  # google.protobuf's messages around one value, which may be absent
     f"google.protobuf.{name}Value"

@@ -9,7 +9,7 @@ from decimal import Context, Decimal
 from typing import Any
 
 from workbench._base.errors import WorkbenchError
-from workbench.streams.records import schemas
+from workbench.records import schemas
 
 INTEGERS = {"byte": 8, "short": 16, "integer": 32, "long": 64}
 DATE = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)

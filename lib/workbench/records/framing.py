@@ -11,8 +11,8 @@ import zlib
 from typing import Any
 
 from workbench._base.errors import ArgumentError
-from workbench.streams.records import varints
-from workbench.streams.records.types import Bad
+from workbench.records import varints
+from workbench.records.types import Bad
 
 CONFLUENT, GLUE = "confluent", "glue"
 FRAMINGS = (CONFLUENT, GLUE)  # of registries

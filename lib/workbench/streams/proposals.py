@@ -11,10 +11,9 @@ from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Judged
-from workbench.streams import aggregates
+from workbench.records import aggregates, types
 from workbench.streams.readers import reading, shards
 from workbench.streams.readers.sources import RecordSource
-from workbench.streams.records import types
 
 _LARGEST = 2**63 - 1
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

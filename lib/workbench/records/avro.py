@@ -11,11 +11,10 @@ from typing import Any
 
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import StructType
-from workbench.streams import aggregates
-from workbench.streams.records import avro_logical, avro_resolution, framing, schemas
-from workbench.streams.records.avro_values import Read
-from workbench.streams.records.parsing import MESSAGE_LENGTH, Parsed, batch
-from workbench.streams.records.types import Bad
+from workbench.records import aggregates, avro_logical, avro_resolution, framing, schemas
+from workbench.records.avro_values import Read
+from workbench.records.parsing import MESSAGE_LENGTH, Parsed, batch
+from workbench.records.types import Bad
 
 PLAIN = {
     "boolean": "boolean", "int": "integer", "long": "long", "float": "float", "double": "double",

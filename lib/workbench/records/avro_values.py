@@ -11,8 +11,8 @@ import struct
 from collections.abc import Callable
 from typing import Any
 
-from workbench.streams.records import varints
-from workbench.streams.records.types import Bad
+from workbench.records import varints
+from workbench.records.types import Bad
 
 Read = Callable[[bytes, int], tuple[Any, int]]
 MOST_WITHOUT_A_BYTE = 10_000  # items of an array that may have no byte each, as nulls

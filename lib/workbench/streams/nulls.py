@@ -7,9 +7,9 @@ parser sees one: what it takes are bytes, and to a caller's own an empty value m
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, cast
 
-from workbench.streams.records.parsing import Parse, Parsed
+from workbench.records.parsing import Parse, Parsed
 
-if TYPE_CHECKING:  # readers stand above records
+if TYPE_CHECKING:
     from workbench.streams.readers.reading import Records
 
 Aside = dict[int, tuple[str, str]]  # place to (reason, message)

@@ -14,8 +14,7 @@ from typing import Any, NoReturn, Protocol
 from workbench._base import releases
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import StructType
-from workbench.streams import aggregates
-from workbench.streams.records import schemas, types
+from workbench.records import aggregates, schemas, types
 
 UNKNOWN_FIELDS = ("ignore", "dead")
 MESSAGE_LENGTH = 200

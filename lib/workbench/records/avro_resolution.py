@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench._base.errors import ArgumentError
-from workbench.streams.records import avro_logical
-from workbench.streams.records import avro_values as values
-from workbench.streams.records.avro_values import Read
-from workbench.streams.records.types import LARGEST_FLOAT, Bad
+from workbench.records import avro_logical
+from workbench.records import avro_values as values
+from workbench.records.avro_values import Read
+from workbench.records.types import LARGEST_FLOAT, Bad
 
 LARGEST_DOUBLE = sys.float_info.max
 PRIMITIVE = ("null", "boolean", "int", "long", "float", "double", "bytes", "string")

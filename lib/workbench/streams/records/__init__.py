@@ -1,1 +1,0 @@
-"""What a record holds: JSON, Avro and Protobuf, read into rows or refused with a reason."""
