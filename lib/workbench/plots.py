@@ -133,12 +133,13 @@ def spans(
     title: str,
     xlabel: str,
     ylabel: str,
+    colour: Hashable | None = None,
     digits: Annotated[int, Ge(0)] = 2,
     shown: bool = False,
 ) -> None:
     """Draw rows as bars on a line of time, all bars of one name in one lane, the first name on top.
 
-    Behind a lane whose last span has ended stands where that is.
+    Behind a lane whose last span has ended stands where that is, unless colours have a meaning.
 
     Args:
         frame: pandas DataFrame, one row a span.
@@ -148,22 +149,29 @@ def spans(
         title: what the figure shows.
         xlabel: what the lanes are.
         ylabel: what the line measures, with the unit.
+        colour: column of names, up to eight, one colour each, which a legend tells; without it neighbours differ.
         digits: decimals of the floats that are printed, and of the ends that are written.
         shown: the frame stands in the notebook already, so it is not printed again.
 
     Raises:
-        ValueError: a column is not in the frame, or the frame is empty.
+        ValueError: a column is not in the frame, the frame is empty, or there are more than eight names.
     """
-    _series(frame, x, [start, end])
+    _series(frame, x, [start, end, *([] if colour is None else [colour])])
+    names = [] if colour is None else list(dict.fromkeys(frame[colour]))
+    if len(names) > len(PALETTE):
+        raise ArgumentError(f"{colour} has {len(names)} names, expected 1 to {len(PALETTE)}")
     lanes = list(dict.fromkeys(frame[x]))
     last = max(frame[start].max(), frame[end].max() if frame[end].notna().any() else frame[start].max()) + 1
+    drawn: dict[int, Any] = {}  # a bar of each colour
     with _figure(title) as (figure, axes):
         for number, lane in enumerate(lanes):
             rows = frame[frame[x] == lane]
-            for turn, (begin, stop) in enumerate(zip(rows[start], rows[end].fillna(last), strict=True)):
-                colour = PALETTE[turn % 2]  # neighbours differ
-                axes.barh(number, stop - begin, left=begin, height=0.6, color=colour, edgecolor="white")
-            if rows[end].notna().all():
+            places = [turn % 2 for turn in range(len(rows))] if colour is None else map(names.index, rows[colour])
+            for place, begin, stop in zip(places, rows[start], rows[end].fillna(last), strict=True):
+                edge = "white" if colour is None else PALETTE[place]
+                bar = axes.barh(number, stop - begin, left=begin, height=0.6, color=PALETTE[place], edgecolor=edge)
+                drawn.setdefault(place, bar)
+            if colour is None and rows[end].notna().all():
                 ended = float(rows[end].max())
                 text = f"{round(ended, digits):,.10g}"
                 axes.annotate(text, (ended, number), (4, 0), textcoords="offset points", va="center")
@@ -176,7 +184,14 @@ def spans(
         axes.grid(axis="x", alpha=0.3)
         axes.set_axisbelow(True)
         _thousands(axes.xaxis, [frame[start]])
-        _emit(figure, f"Spans: {title}. Down: {xlabel}. Across: {ylabel}. Lanes: {_listed(lanes)}.")
+        alt = f"Spans: {title}. Down: {xlabel}. Across: {ylabel}. Lanes: {_listed(lanes)}."
+        if colour is not None:
+            margin = 0.02 * (last - frame[start].min())
+            axes.set_xlim(frame[start].min() - margin, last + margin)
+            bars = [drawn[place] for place in range(len(names))]
+            figure.legend(bars, list(map(str, names)), loc="outside right center", frameon=False)
+            alt += f" Colours: {_listed(names)}."
+        _emit(figure, alt)
     if not shown:
         show.rows(frame, limit=len(frame), digits=digits)
 

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 from matplotlib import image
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure
 
 from workbench import plots
 
@@ -122,6 +123,28 @@ def test_the_end_of_a_lane_is_written_behind_it(emitted, monkeypatch):
     plots.spans(frame, x="who", start="from", end="to", shown=True, **WORDS)
     plots.spans(frame[:3], x="who", start="from", end="to", digits=0, shown=True, **WORDS)
     assert written == ["1,300", "0.08", "1,300", "0"]
+
+
+def test_colours_that_mean_something_have_a_legend(emitted, monkeypatch):
+    legends, written = [], []
+    monkeypatch.setattr(Figure, "legend", lambda self, bars, names, **options: legends.append((len(bars), names)))
+    monkeypatch.setattr(Axes, "annotate", lambda self, text, *rest, **options: written.append(text))
+    frame = pd.DataFrame(
+        {"who": ["a", "a", "b"], "from": [1, 2, 3], "to": [2, 3, 4], "how": ["new", "old", "new"]}
+    )
+    spans = {"x": "who", "start": "from", "end": "to", "shown": True, **WORDS}
+    plots.spans(frame, colour="how", **spans)
+    plots.spans(frame[:1], colour="how", **spans)
+    plots.spans(frame, **spans)
+    assert (legends, len(written)) == ([(2, ["new", "old"]), (1, ["new"])], 2)  # ends, of the last figure alone
+    two, one, _ = (base64.b64decode(data["image/png"]) for data, _ in emitted)
+    assert [has_colour(png, code) for png in (two, one) for code in plots.PALETTE[:2]] == [True, True, True, False]
+    assert emitted[0][0]["text/plain"].endswith("Lanes: a, b. Colours: new, old.")
+    with pytest.raises(ValueError, match="no column why to draw"):
+        plots.spans(frame, colour="why", **spans)
+    many = pd.DataFrame({"who": "a", "from": range(9), "to": range(1, 10), "how": list("abcdefghi")})
+    with pytest.raises(ValueError, match="how has 9 names, expected 1 to 8"):
+        plots.spans(many, colour="how", **spans)
 
 
 @pytest.mark.parametrize("draw", [plots.lines, plots.bars])
