@@ -83,18 +83,33 @@ def append(
         IdsExpired: older snapshots were expired, and an id may have been in one of them.
         ValueError: an argument is wrong, the rows do not fit the table, there is no such table, or PyIceberg does
             not write such a table as its metadata ask for.
+        WorkbenchError: the catalog or the storage went away meanwhile; the rows may be there or not.
         pyiceberg.exceptions.CommitFailedException: others committed first in every try; nothing was written.
     """
-    from pyiceberg.exceptions import CommitFailedException
-
     loaded = writing.load(catalog, table)
     arrow = slices.fit(loaded, rows)
     _check_column(loaded, table, id_column)
+    again = "append them again with the same ids" if ids is not None else "look for them, for they have no ids"
     if ids is None:
         ids, since, id_column = uuid.uuid4().hex, datetime.max.replace(tzinfo=UTC), None
     of_rows = _ids(ids, len(arrow))
     if since is not None and since.tzinfo is None:
         raise ArgumentError(f"since must be a datetime with its time zone, found {since!r}")
+    with writing.ended(table, again):
+        return _committed(loaded, arrow, of_rows, since, id_column, tries)
+
+
+def _committed(
+    loaded: IcebergTable,
+    arrow: ArrowTable,
+    of_rows: list[str],
+    since: datetime | None,
+    id_column: str | None,
+    tries: int,
+) -> Append:
+    """Append rows whose ids are not in a table, tried again from its newest state."""
+    from pyiceberg.exceptions import CommitFailedException
+
     prepared = writing.Prepared()
     begun: dict[int, Append] = {}  # by the id of its snapshot
     try:

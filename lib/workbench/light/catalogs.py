@@ -4,19 +4,20 @@ A catalog's pointer is its promise. The newest file in a table's folder is not: 
 """
 
 import sqlite3
-from collections.abc import Mapping
-from contextlib import closing
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, unquote
 
 from workbench._base import identifiers
-from workbench._base.errors import ArgumentError
+from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench.light import rest
 from workbench.light.typing import Catalog, IcebergCatalog, IcebergTable
 
 SHOWN = 20  # tables that a refusal lists
+LIBRARIES = {"botocore", "pyiceberg", "requests", "sqlalchemy"}  # by which catalogs and storages are reached
 Parts = tuple[str, ...]  # of a table's name
 
 
@@ -78,6 +79,31 @@ def load(catalog: Catalog) -> IcebergCatalog:
     return load_catalog(catalog.get("name"), **properties)
 
 
+def failed(error: Exception) -> bool:
+    """Say whether an error is one with which a catalog or a storage does not answer."""
+    return isinstance(error, OSError) or type(error).__module__.partition(".")[0] in LIBRARIES
+
+
+@contextmanager
+def _asked(parts: Parts) -> Iterator[None]:
+    """Say by a sentence that a catalog does not answer for a table."""
+    try:
+        yield
+    except WorkbenchError:
+        raise
+    except Exception as error:
+        if not failed(error):
+            raise
+        raise ArgumentError(
+            f"the catalog does not answer for {identifiers.spelled(parts)}: {first_line(error)}"
+        ) from error
+
+
+def first_line(error: Exception) -> str:
+    """Return what an error says, without the lines that follow its first one."""
+    return next(iter(str(error).splitlines()), "") or type(error).__name__
+
+
 def _kind(properties: Mapping[str, str]) -> str:
     """Return the kind of a catalog, from its type or, as PyIceberg does, from its address."""
     uri = properties.get("uri", "")
@@ -96,10 +122,16 @@ def _kind(properties: Mapping[str, str]) -> str:
     return kind
 
 
-def _sqlite(properties: Mapping[str, str], catalog_name: str | None, parts: Parts) -> tuple[str, dict[str, str]]:
-    path = Path(unquote(properties["uri"].removeprefix("sqlite:///").partition("?")[0]))
+def _database(uri: str) -> Path:
+    """Return the file of a catalog in SQLite, which PyIceberg would make where it is missing."""
+    path = Path(unquote(uri.removeprefix("sqlite:///").partition("?")[0]))
     if not path.is_file():
         raise ArgumentError(f"the catalog's database {path} is not there")
+    return path
+
+
+def _sqlite(properties: Mapping[str, str], catalog_name: str | None, parts: Parts) -> tuple[str, dict[str, str]]:
+    path = _database(properties["uri"])
     namespace, table = ".".join(parts[:-1]), parts[-1]
     with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=30)) as database:
         database.row_factory = sqlite3.Row
@@ -156,12 +188,13 @@ def _glue(properties: Mapping[str, str], _name: str | None, parts: Parts) -> tup
         argument: next((properties[key] for key in keys if key in properties), None)
         for argument, keys in aliases.items()
     }
-    client = boto3.client("glue", **options)
     owner = {"CatalogId": properties["glue.id"]} if "glue.id" in properties else {}
-    try:
-        table = client.get_table(DatabaseName=parts[0], Name=parts[1], **owner)["Table"]
-    except client.exceptions.EntityNotFoundException:
-        raise unknown(parts, _glue_tables(client, parts[0], owner)) from None
+    with _asked(parts):
+        client = boto3.client("glue", **options)
+        try:
+            table = client.get_table(DatabaseName=parts[0], Name=parts[1], **owner)["Table"]
+        except client.exceptions.EntityNotFoundException:
+            raise unknown(parts, _glue_tables(client, parts[0], owner)) from None
     if not (location := table.get("Parameters", {}).get("metadata_location")):
         raise ArgumentError(
             f"{identifiers.spelled(parts)} is in Glue, but is not an Iceberg table: it has no metadata_location"
@@ -187,16 +220,20 @@ def table_of(catalog: Catalog, parts: Parts) -> IcebergTable:
     """Load a table by PyIceberg.
 
     Raises:
-        ValueError: there is no such table; the message lists those of its namespace.
+        ValueError: there is no such table, and the message lists those of its namespace; or the catalog does not
+            answer.
     """
     from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
 
-    loaded = load(catalog)
-    names = within(loaded.name, parts)
-    try:
-        return loaded.load_table(names)
-    except (NoSuchTableError, NoSuchNamespaceError):
-        raise unknown(parts, _listed(loaded, names[:-1])) from None
+    if isinstance(catalog, Mapping) and str(catalog.get("uri", "")).startswith("sqlite:///"):
+        _database(str(catalog["uri"]))
+    with _asked(parts):
+        loaded = load(catalog)
+        names = within(loaded.name, parts)
+        try:
+            return loaded.load_table(names)
+        except (NoSuchTableError, NoSuchNamespaceError):
+            raise unknown(parts, _listed(loaded, names[:-1])) from None
 
 
 def _listed(catalog: IcebergCatalog, namespace: Parts) -> list[str]:

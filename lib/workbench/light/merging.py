@@ -60,6 +60,7 @@ def merge(
     Raises:
         ValueError: an argument is wrong, a key is null or there twice, or neither engine merges into such a table
             as Spark would; the message says why.
+        WorkbenchError: the catalog or the storage went away meanwhile; the rows may be there or not.
         duckdb.TransactionException, pyiceberg.exceptions.CommitFailedException: others committed first in every
             try; nothing was written.
     """
@@ -79,7 +80,10 @@ def merge(
         raise ArgumentError(
             f"{name} does not read {table} as Spark does, so it cannot merge into it: {reasons[0]}"
         )
-    return {"duckdb": _by_duckdb, "pyiceberg": _by_pyiceberg}[name](loaded, arrow, key, tries)
+    import duckdb
+
+    with writing.ended(table, "merge them again", duckdb.IOException):
+        return {"duckdb": _by_duckdb, "pyiceberg": _by_pyiceberg}[name](loaded, arrow, key, tries)
 
 
 def _check_key(rows: ArrowTable, loaded: IcebergTable, table: str, key: Sequence[str]) -> None:

@@ -1,6 +1,6 @@
 """Questions to Iceberg tables without Spark: DuckDB over the catalog's own pointer."""
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
@@ -60,10 +60,28 @@ def opened(
         metadata.readable(pointer)
         if metadata.scheme(pointer.location) in metadata.S3:
             storage = (storage or {}) | pointer.storage
-    with engine.connection(storage, alone=any(len(parts) > 2 for parts in pointers)) as connection:
+    with (
+        _read(pointers.values()),
+        engine.connection(storage, alone=any(len(parts) > 2 for parts in pointers)) as connection,
+    ):
         tables = {parts: metadata.load(connection, pointer, at) for parts, pointer in pointers.items()}
         known = frozenset(name for table in tables.values() for name in metadata.names(table.schema["fields"]))
         yield connection, replace(statement, known=known), tables
+
+
+@contextmanager
+def _read(pointers: Iterable[catalogs.Pointer]) -> Iterator[None]:
+    """Say by a sentence that files of tables are not there, or that their storage does not answer."""
+    import duckdb
+
+    try:
+        yield
+    except duckdb.IOException as error:
+        names = ", ".join(sorted({pointer.table for pointer in pointers})) or "no table"
+        raise ArgumentError(
+            f"files of {names} cannot be read, deleted since or in a storage that does not answer: "
+            f"{catalogs.first_line(error)}"
+        ) from error
 
 
 def require(parts: tuple[str, ...], tables: Collection[tuple[str, ...]]) -> None:

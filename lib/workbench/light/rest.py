@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from http.client import HTTPException
 from typing import Any
 from urllib.error import HTTPError, URLError
 from urllib.parse import quote, urlencode
@@ -70,6 +71,12 @@ def _answer(request: Request, *, missing: bool = False) -> Any:
         raise ArgumentError(f"the catalog at {request.host} answers {error.code}: {_message(body)}") from None
     except URLError as error:
         raise ArgumentError(f"the catalog at {request.host} cannot be reached: {error.reason}") from None
+    except (OSError, HTTPException) as error:
+        raise ArgumentError(
+            f"the catalog at {request.host} stopped in the middle of its answer: {error}"
+        ) from None
+    except ValueError:
+        raise ArgumentError(f"the catalog at {request.host} answers something other than JSON") from None
 
 
 def _message(body: str) -> str:

@@ -1,11 +1,12 @@
 """One commit by PyIceberg, tried again from the table's newest state, and the files that wait for it."""
 
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from workbench._base import identifiers
-from workbench._base.errors import ArgumentError
+from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench.light import catalogs, slices
 from workbench.light.typing import ArrowTable, Catalog, DataFile, IcebergTable
 
@@ -34,6 +35,34 @@ def load(catalog: Catalog, table: str) -> IcebergTable:
             f"{table} is written in the format {file_format}, and PyIceberg writes parquet; ask Spark"
         )
     return iceberg
+
+
+@contextmanager
+def ended(table: str, again: str, *errors: type[Exception]) -> Iterator[None]:
+    """Say by a sentence that a catalog or a storage went away while a table was written.
+
+    Args:
+        table: its name.
+        again: what is safe to do then.
+        errors: of an engine, which mean the same.
+
+    Raises:
+        WorkbenchError: nobody knows whether the rows are there.
+        pyiceberg.exceptions.CommitFailedException: others committed first; nothing was written.
+    """
+    from pyiceberg.exceptions import CommitFailedException
+
+    try:
+        yield
+    except (WorkbenchError, CommitFailedException):
+        raise
+    except Exception as error:
+        if not catalogs.failed(error) and not isinstance(error, errors):
+            raise
+        raise WorkbenchError(
+            f"the catalog or the storage of {table} does not answer any more, and the rows may be there or not; "
+            f"{again}: {catalogs.first_line(error)}"
+        ) from error
 
 
 def attempts(tries: int) -> "Retrying":
