@@ -106,7 +106,8 @@ def _bytes(value: Any) -> Any:
 
 
 def plain(table: ArrowTable, *, short_bytes: bool) -> ArrowTable:
-    """Return an Arrow table whose columns hold the values themselves: no dictionaries, no views.
+    """Return an Arrow table whose columns hold the values themselves: no dictionaries, no views, no lists of a
+    fixed size.
 
     Args:
         table: pyarrow.Table.
@@ -144,11 +145,11 @@ def _plain(kind: DataType, short_bytes: bool) -> DataType:
         return pa.struct([inside(field) for field in kind])
     if pa.types.is_map(kind):
         return pa.map_(inside(kind.key_field), inside(kind.item_field), kind.keys_sorted)
-    if pa.types.is_fixed_size_list(kind):
-        return pa.list_(inside(kind.value_field), kind.list_size)
     if pa.types.is_large_list(kind):
         return pa.large_list(inside(kind.value_field))
-    return pa.list_(inside(kind.value_field)) if pa.types.is_list(kind) else kind
+    if pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind):
+        return pa.list_(inside(kind.value_field))
+    return kind
 
 
 def complete(table: ArrowTable, schema: ArrowSchema) -> None:

@@ -310,6 +310,8 @@ def test_tables_that_pyiceberg_does_not_write(lake, properties, sentence):
         (pa.list_(LISTS), [None], True),
         (pa.map_(pa.string(), pa.struct([("a", pa.int64())])), None, True),
         (pa.list_(pa.int64()), None, False),
+        (pa.list_(pa.struct([("a", pa.int64())]), 1), None, True),
+        (pa.list_(pa.struct([("a", pa.int64())]), 1), [{"a": 1}], False),
     ],
 )
 def test_null_lists_of_structs_are_not_written_as_empty_ones(lake, kind, value, refused):
