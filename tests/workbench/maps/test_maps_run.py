@@ -10,7 +10,9 @@ from published import FILE, NAMES
 
 from workbench import maps
 
-AT_LIMIT = pytest.mark.proof("the count of failures at its limit shows the same")
+AT_LIMIT = pytest.mark.proof(
+    "test_the_limit_itself_is_tolerated has each limit; a run below its limits and one above them show what follows"
+)
 ATHENA = "arn:aws:states:::athena:startQueryExecution.sync"
 
 
@@ -140,6 +142,9 @@ def test_batches_are_the_same_however_files_are_split(spark, namespace, lake, go
     assert json.loads(by_split[0][1][3]) == {"n": 10, "first": "2026-01-01T10:00:00Z", "day": "d"}
 
 
+@pytest.mark.proof(
+    "test_batches_end_at_their_items_and_bytes has the batches, test_limits_are_what_the_definition_says the field"
+)
 def test_batches_end_at_their_bytes(spark, namespace, lake, go):
     jsonl(lake, [{"n": n, "text": "x" * 100} for n in range(6)])
     definition = flow(
@@ -170,9 +175,9 @@ def test_splits_do_not_change_items_without_batches(spark, namespace, lake, go):
 @pytest.mark.parametrize(
     ("fields", "failing", "passes"),
     [
-        ({}, 1, False),
+        pytest.param({}, 1, False, marks=AT_LIMIT),
         pytest.param({"ToleratedFailurePercentage": 10}, 2, True, marks=AT_LIMIT),
-        ({"ToleratedFailurePercentage": 10}, 3, False),
+        pytest.param({"ToleratedFailurePercentage": 10}, 3, False, marks=AT_LIMIT),
         ({"ToleratedFailureCount": "{% $states.input.most %}"}, 3, True),
         ({"ToleratedFailureCount": 2, "ToleratedFailurePercentage": 99.5}, 3, False),
     ],
@@ -233,6 +238,7 @@ def test_redrive_runs_the_failed_ones_alone_and_what_had_not_begun(spark, namesp
         go(definition, again=True, resources={machines.FUNCTION: function})
 
 
+@pytest.mark.proof("test_maps_work.py has the row and its tries by the worker's own work, without Spark")
 def test_fails_twice_then_works_is_one_row_with_three_tries(spark, namespace, lake, go, tmp_path):
     jsonl(lake, [{"n": n} for n in range(4)])
     function = Noted(tmp_path / "noted")
@@ -288,6 +294,7 @@ def test_one_bad_item_fails_alone(spark, namespace, lake, go):
     ]
 
 
+@pytest.mark.proof("test_maps_work.py has the same items by the worker's own work, without Spark")
 def test_a_number_that_is_none_fails_its_item(spark, namespace, lake, go):
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -300,6 +307,7 @@ def test_a_number_that_is_none_fails_its_item(spark, namespace, lake, go):
     ]  # fmt: skip
 
 
+@pytest.mark.proof("test_maps_work.py has the rows of a child by the worker's own work, without Spark")
 def test_several_records_of_a_child(spark, namespace, lake, go):
     jsonl(lake, [{"n": 1}, {"n": 2}])
     put = {"Type": "Task", "Resource": machines.PUT, "Output": "{% $states.input %}",
