@@ -66,11 +66,11 @@ lab: setup ## open JupyterLab on the notebooks (PORT=8888)
 	@$(BIN)/jupyter lab --ip 127.0.0.1 --port $(or $(PORT),8888) --ServerApp.port_retries=0 $(if $(filter 0,$(shell id -u)),--allow-root) notebooks
 
 .PHONY: check
-check: setup ## lint, format, types, every notebook once, each promise once: what CI runs
+check: setup ## lint, format, types, every notebook once, each promise once: what CI runs; CHANGED=1 without long tests that are proved
 	@$(BIN)/ruff check lib tests notebooks docs/site
 	@$(BIN)/ruff format --check lib tests docs/site
 	@$(BIN)/mypy
-	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --nbval --nbval-current-env --nbval-sanitize-with tests/nbval_sanitize.cfg notebooks tests
+	@$(BIN)/python -m pytest -q -n 2 --dist loadfile --no-loadscope-reorder --nbval --nbval-current-env --nbval-sanitize-with tests/nbval_sanitize.cfg $(if $(CHANGED),$$(PYTHONPATH=tests $(BIN)/python -m prove --ignored)) notebooks tests
 	@PYTHONPATH=tests $(BIN)/python -m prove --count
 
 .PHONY: prove

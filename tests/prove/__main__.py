@@ -1,6 +1,6 @@
 """`make prove`: say what is proved, then prove what is not, a part after another; begun again, it goes on.
 
-python -m prove [PART …] [--changed] [--list] [--count]
+python -m prove [PART …] [--changed] [--list] [--count] [--ignored]
 """
 
 import argparse
@@ -8,7 +8,7 @@ import os
 import sys
 from pathlib import Path
 
-from prove import depends, parts, rows, running
+from prove import depends, ignoring, parts, rows, running
 from workbench._base import locks
 from workbench._base.errors import ArgumentError
 from workbench_ops.cli.printing import columns
@@ -26,11 +26,19 @@ def main(arguments: list[str] | None = None, root: Path = parts.ROOT) -> int:
     )
     parser.add_argument("--list", action="store_true", help="say what is proved, and run nothing")
     parser.add_argument("--count", action="store_true", help="say in one line how many parts are out of date")
+    parser.add_argument(
+        "--ignored",
+        action="store_true",
+        help="print the options by which pytest leaves out what is proved and long",
+    )
     given = parser.parse_args(arguments)
     table = parts.read(root)
     states = rows.states(table.values(), depends.House(root), rows.read(root))
     if given.count:
         print(counted(states))
+        return 0
+    if given.ignored:
+        print(*(f"--ignore={name}" for name in ignoring.files(states, root)))
         return 0
     named = parts.named(table, given.parts)
     chosen = [state for state in states if not named or state.part.name in named]

@@ -1,5 +1,6 @@
 """`make prove`: what is known, what is run, what is kept, also when it is killed in the middle."""
 
+import json
 import os
 import subprocess
 import sys
@@ -10,7 +11,7 @@ from conftest import ROOT
 from waiting import until
 
 from prove import __main__ as command
-from prove import depends, parts, rows, running
+from prove import depends, ignoring, parts, rows, running
 from workbench._base import locks
 from workbench._base.errors import ArgumentError
 
@@ -75,6 +76,34 @@ def test_killed_in_the_middle_it_goes_on_with_what_is_missing(project):
     row = rows.read(project)["second"]
     assert (row["passed"], row["skipped"], row["waiting"]) == (1, 1, {"no chromium": 1})
     assert row["machine"]["cores"] and row["versions"]["pyspark"] and row["seconds"] >= 0
+
+
+def test_a_check_leaves_out_long_files_that_a_part_has_run_whole(project, capsys):
+    times = [
+        ["tests/test_first.py", 1, 5.0, 4.0],
+        ["tests/test_second.py", 1, 4.9, 4.0],
+        ["notebooks/a.ipynb", 1, 9, 9],
+    ]
+    (project / ignoring.TIMES).write_text(json.dumps({"files": times}))
+
+    def ignored():
+        assert command.main(["--ignored"], project) == 0
+        return capsys.readouterr().out
+
+    assert ignored() == "\n", "nothing is proved"
+    (project / "go").touch()
+    assert command.main(["first", "second"], project) == 0
+    capsys.readouterr()
+    assert ignored() == "--ignore=tests/test_first.py\n", "the second takes less than five seconds"
+    table = (project / parts.TABLE).read_text()
+    for change in ('select: "it"', "env: {HOME: x}"):
+        (project / parts.TABLE).write_text(
+            table.replace("tests: [tests/test_first.py]", f"tests: [tests], {change}")
+        )
+        assert ignored() == "\n", f"a part with {change} is another proof"
+    (project / parts.TABLE).write_text(table)
+    (project / "tests/test_first.py").write_text("def test_it(): pass\n")
+    assert ignored() == "\n", "its file has changed"
 
 
 def interrupted(*arguments, **options):
