@@ -140,7 +140,9 @@ def _committed(
 
 def _arrived(loaded: IcebergTable, begun: Mapping[int, Append]) -> Append | None:
     """Return the append that is in the table after all, of those that were begun."""
-    return next((done for snapshot_id, done in begun.items() if loaded.snapshot_by_id(snapshot_id)), None)
+    return next(
+        (attempted for snapshot_id, attempted in begun.items() if loaded.snapshot_by_id(snapshot_id)), None
+    )
 
 
 def _ids(ids: str | Sequence[str], count: int) -> list[str]:
@@ -206,10 +208,10 @@ def _first(snapshot: "Snapshot") -> bool:
     if snapshot.parent_snapshot_id is not None:
         return False
     summary = _summary(snapshot)
-    whole = all(
-        summary.get(f"total-{what}") == summary.get(f"added-{what}", "0") for what in ("records", "data-files")
+    all_is_new = all(
+        summary.get(f"total-{unit}") == summary.get(f"added-{unit}", "0") for unit in ("records", "data-files")
     )
-    return snapshot.sequence_number == 1 or (summary.get("operation") == "append" and whole)
+    return snapshot.sequence_number == 1 or (summary.get("operation") == "append" and all_is_new)
 
 
 def _summary(snapshot: "Snapshot") -> Mapping[str, str]:

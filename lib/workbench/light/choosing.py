@@ -100,11 +100,11 @@ def _bytes(connection: Connection, table: Table, statement: Statement) -> int:
     numbers = {number for field in named for number in _leaves(field["id"], field["type"])}
     total = 0
     for path in (*table.manifests, *table.delete_manifests):
-        whole = path in table.delete_manifests
+        of_deletes = path in table.delete_manifests
         sizes = "SELECT data_file.column_sizes, data_file.file_size_in_bytes FROM read_avro("
         entries = connection.execute(f"{sizes}{duck.literal(path)}) WHERE status <> 2").fetchall()
         for columns, size in entries:
-            total += size if whole or not columns else sum(columns.get(number, 0) for number in numbers)
+            total += size if of_deletes or not columns else sum(columns.get(number, 0) for number in numbers)
     return total
 
 

@@ -178,18 +178,18 @@ def _nulls(values: Array, kind: DataType, path: str) -> Iterator[str]:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    inner: list[tuple[Any, Array]] = []
+    children: list[tuple[Any, Array]] = []
     if pa.types.is_struct(kind):
         present = values.filter(values.is_valid())
-        own = {field.name for field in values.type}
-        inner = [(field, pc.struct_field(present, field.name)) for field in kind if field.name in own]
+        names = {field.name for field in values.type}
+        children = [(field, pc.struct_field(present, field.name)) for field in kind if field.name in names]
     elif pa.types.is_map(kind):
         present = values.filter(values.is_valid())
-        inner = [(kind.key_field, present.keys), (kind.item_field, present.items)]
+        children = [(kind.key_field, present.keys), (kind.item_field, present.items)]
     elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        inner = [(kind.value_field, pc.list_flatten(values))]
-    for field, below in inner:
+        children = [(kind.value_field, pc.list_flatten(values))]
+    for field, child in children:
         name = f"{path}.{field.name}"
-        if not field.nullable and below.null_count:
+        if not field.nullable and child.null_count:
             yield name
-        yield from _nulls(below, field.type, name)
+        yield from _nulls(child, field.type, name)

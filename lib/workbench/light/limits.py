@@ -82,11 +82,11 @@ def _of_structs(kind: Json, depth: int = 0) -> int | None:
     """Return how deep in a type a list or map of structs lies, 0 for the type itself; None without one."""
     if not isinstance(kind, Mapping):
         return None
-    inner = [kind[name] for name in ("element", "key", "value") if name in kind]
-    if any(isinstance(part, Mapping) and part["type"] == "struct" for part in inner):
+    kinds = [kind[name] for name in ("element", "key", "value") if name in kind]
+    if any(isinstance(part, Mapping) and part["type"] == "struct" for part in kinds):
         return depth
-    inner += [field["type"] for field in kind.get("fields", ())]
-    return next((deep for part in inner if (deep := _of_structs(part, depth + 1)) is not None), None)
+    kinds += [field["type"] for field in kind.get("fields", ())]
+    return next((deep for part in kinds if (deep := _of_structs(part, depth + 1)) is not None), None)
 
 
 def _grown_structs(table: Table) -> Reasons:

@@ -115,8 +115,9 @@ def _by_pyiceberg(loaded: IcebergTable, rows: ArrowTable, key: Sequence[str], tr
         with attempt:
             loaded.refresh()
             writing.once(loaded)
-            done = loaded.upsert(rows, join_cols=list(key))
-            return Merge(done.rows_updated + done.rows_inserted, "pyiceberg", attempt.retry_state.attempt_number)
+            upsert = loaded.upsert(rows, join_cols=list(key))
+            count = upsert.rows_updated + upsert.rows_inserted
+            return Merge(count, "pyiceberg", attempt.retry_state.attempt_number)
     raise AssertionError("attempts end by a return or an error")
 
 

@@ -69,8 +69,8 @@ def _null_list(kind: DataType, values: Array) -> bool:
         return any(_null_list(field.type, values.field(place)) for place, field in enumerate(kind))
     if not (pa.types.is_list(kind) or pa.types.is_large_list(kind) or pa.types.is_map(kind)):
         return False
-    inner = [kind.key_type, kind.item_type] if pa.types.is_map(kind) else [kind.value_type]
-    if any(map(pa.types.is_struct, inner)) and values.null_count:
+    kinds_below = [kind.key_type, kind.item_type] if pa.types.is_map(kind) else [kind.value_type]
+    if any(map(pa.types.is_struct, kinds_below)) and values.null_count:
         return True
     if pa.types.is_map(kind):
         return _null_list(kind.key_type, values.keys) or _null_list(kind.item_type, values.items)
@@ -162,14 +162,14 @@ def _transformed(table: IcebergTable, field: "PartitionField | SortField", rows:
 
     schema = table.schema()
     full = schema.find_column_name(field.source_id) or ""  # the source of a field is always a column
-    name, *inner = [full] if full in rows.column_names else full.split(".")
+    name, *below = [full] if full in rows.column_names else full.split(".")
     column = rows.column(name) if name in rows.column_names else None
     kind = schema.find_type(field.source_id)
     if column is None:  # an optional column that the rows leave out
         from pyiceberg.io.pyarrow import schema_to_pyarrow
 
-        column, inner = pa.nulls(len(rows), schema_to_pyarrow(kind)), []
-    for part in inner:
+        column, below = pa.nulls(len(rows), schema_to_pyarrow(kind)), []
+    for part in below:
         column = pc.struct_field(column, part)
     values = field.transform.pyarrow_transform(kind)(column)
     return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values

@@ -28,12 +28,12 @@ def die():
 
 def commit_answers(catalog, fault):
     """Let the catalog's commit end otherwise than it says: killed before it, killed behind it, its answer lost once."""
-    whole, lost = catalog.commit_table, []
+    commit, lost = catalog.commit_table, []
 
     def commit_table(*arguments):
         if fault == "killed before":
             die()
-        answer = whole(*arguments)
+        answer = commit(*arguments)
         if fault == "killed behind":
             die()
         if fault == "answer lost" and not lost:
@@ -55,8 +55,8 @@ def write(properties, table, calls, fault):
         elif "key" in call:
             yield [light.merge(properties, table, call["rows"], key=call["key"], tries=200).rows]
         else:
-            done = light.append(catalog, table, call["rows"], ids=call["ids"], tries=100)
-            yield [done.rows, list(done.repeated)]
+            append = light.append(catalog, table, call["rows"], ids=call["ids"], tries=100)
+            yield [append.rows, list(append.repeated)]
 
 
 def forked(properties, table, calls, fault):

@@ -105,17 +105,17 @@ def test_the_same_messages_to_four_at_once(lake, table, writers):
 
 def test_a_racer_that_took_some_of_the_ids_between_look_and_commit(lake, table, monkeypatch):
     """The files are written anew without its rows, and the first ones are deleted."""
-    whole, written = light.writing.begin, []
+    original_begin, written = light.writing.begin, []
 
     def begin(loaded, files, summary):
         written.append([file.file_path.removeprefix("file://") for file in files])
         if len(written) == 1:
             light.append(lake, "n.t", rows(1), ids="a")
-        return whole(loaded, files, summary)
+        return original_begin(loaded, files, summary)
 
     monkeypatch.setattr(light.writing, "begin", begin)
-    done = light.append(lake, "n.t", rows(1, 2), ids=["a", "b"])
-    assert (done.rows, done.repeated, done.tries) == (1, ("a",), 2)
+    result = light.append(lake, "n.t", rows(1, 2), ids=["a", "b"])
+    assert (result.rows, result.repeated, result.tries) == (1, ("a",), 2)
     assert ids_in(lake) == [1, 2]
     assert not any(map(exists, written[0])) and all(map(exists, written[-1]))
 
@@ -124,7 +124,7 @@ def test_a_rollback_and_a_racer_that_leave_as_many_new_rows(lake, table, monkeyp
     """The rows of a are gone and those of b are there: the files of b are not those to commit."""
     table.append(pa.Table.from_pylist(rows(9), SCHEMA))
     light.append(lake, "n.t", rows(1), ids="a")
-    whole, begun = light.writing.begin, []
+    original_begin, begun = light.writing.begin, []
 
     def begin(loaded, files, summary):
         begun.append(summary)
@@ -132,11 +132,11 @@ def test_a_rollback_and_a_racer_that_leave_as_many_new_rows(lake, table, monkeyp
             table.refresh()
             table.manage_snapshots().rollback_to_snapshot(table.snapshots()[0].snapshot_id).commit()
             light.append(lake, "n.t", rows(2), ids="b")
-        return whole(loaded, files, summary)
+        return original_begin(loaded, files, summary)
 
     monkeypatch.setattr(light.writing, "begin", begin)
-    done = light.append(lake, "n.t", rows(1, 2), ids=["a", "b"])
-    assert (done.rows, done.repeated, done.tries) == (1, ("b",), 2)
+    result = light.append(lake, "n.t", rows(1, 2), ids=["a", "b"])
+    assert (result.rows, result.repeated, result.tries) == (1, ("b",), 2)
     assert ids_in(lake) == [1, 2, 9]
 
 
@@ -145,13 +145,13 @@ def exists(path):
 
 
 def test_a_refused_commit_is_repeated_with_the_same_files(lake, table, monkeypatch):
-    whole, written = light.writing.begin, []
+    original_begin, written = light.writing.begin, []
 
     def begin(loaded, files, summary):
         written.append([file.file_path for file in files])
         if len(written) == 1:
             table.append(pa.Table.from_pylist(rows(9), SCHEMA))
-        return whole(loaded, files, summary)
+        return original_begin(loaded, files, summary)
 
     monkeypatch.setattr(light.writing, "begin", begin)
     assert light.append(lake, "n.t", rows(1), ids="a").tries == 2
@@ -159,13 +159,13 @@ def test_a_refused_commit_is_repeated_with_the_same_files(lake, table, monkeypat
 
 
 def test_a_commit_that_others_always_come_before(lake, table, monkeypatch):
-    whole, written = light.writing.begin, []
+    original_begin, written = light.writing.begin, []
 
     def begin(loaded, files, summary):
         written.append(files[0].file_path.removeprefix("file://"))
         table.refresh()
         table.append(pa.Table.from_pylist(rows(9), SCHEMA))
-        return whole(loaded, files, summary)
+        return original_begin(loaded, files, summary)
 
     monkeypatch.setattr(light.writing, "begin", begin)
     with pytest.raises(CommitFailedException):
@@ -200,8 +200,8 @@ def test_an_id_that_is_younger_is_new(expired):
 
 
 def test_an_id_is_looked_up_in_a_column(expired):
-    done = light.append(expired, "n.t", rows(1, 5), ids=["n1", "n5"], id_column="name")
-    assert (done.rows, done.repeated, ids_in(expired)) == (1, ("n1",), [1, 2, 5])
+    result = light.append(expired, "n.t", rows(1, 5), ids=["n1", "n5"], id_column="name")
+    assert (result.rows, result.repeated, ids_in(expired)) == (1, ("n1",), [1, 2, 5])
 
 
 def test_files_are_slices_of_sorted_rows(lake):

@@ -190,10 +190,10 @@ def test_a_zip_has_the_folder_the_library_and_packages_without_ballast(folder, t
 def test_the_library_in_a_zip_stands_alone(folder, tmp_path):
     package = functions.package(folder, tmp_path / "a.zip", packages=["tenacity", "annotated-types"])
     code = "import sys; sys.path.insert(0, sys.argv[1]); import app; print(app.functions.handler.__module__)"
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-I", "-S", "-c", code, package.path], capture_output=True, text=True, check=False
     )
-    assert (done.stdout, done.stderr) == ("workbench.light.functions.handling\n", "")
+    assert (process.stdout, process.stderr) == ("workbench.light.functions.handling\n", "")
 
 
 def test_one_over_the_limit_is_refused_before_it_is_written(folder, tmp_path):
@@ -210,8 +210,8 @@ def test_pyiceberg_fits_into_lambda(folder, tmp_path):
         archive.extractall(tmp_path / "unpacked")
     code = "import sys; sys.path.insert(0, sys.argv[1]); import app, pyiceberg.catalog.glue, pyiceberg_core, pyarrow.parquet; print(pyarrow.__file__)"
     words = [sys.executable, "-I", "-S", "-c", code, str(tmp_path / "unpacked")]
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert done.stdout.strip() == str(tmp_path / "unpacked" / "pyarrow" / "__init__.py"), done.stderr
+    process = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert process.stdout.strip() == str(tmp_path / "unpacked" / "pyarrow" / "__init__.py"), process.stderr
 
 
 @pytest.mark.parametrize(

@@ -48,8 +48,8 @@ def values(properties):
 
 def test_a_key_is_replaced_or_added(catalog):
     properties, engine = catalog
-    done = light.merge(properties, "n.t", rows("b", 2, 4), key=["k"])
-    assert (done.engine, done.rows, done.tries) == (engine, 2, 1)
+    merge = light.merge(properties, "n.t", rows("b", 2, 4), key=["k"])
+    assert (merge.engine, merge.rows, merge.tries) == (engine, 2, 1)
     expected = [{"k": key, "v": value} for key, value in ((1, "a1"), (2, "b2"), (3, "a3"), (4, "b4"))]
     assert values(properties) == expected
     light.merge(properties, "n.t", rows("b", 2, 4), key=["k", "part"])

@@ -34,7 +34,7 @@ def small_lake(folder):
 
 
 @pytest.fixture
-def own(tmp_path):
+def small(tmp_path):
     return small_lake(tmp_path)
 
 
@@ -64,29 +64,29 @@ def test_nulls_are_sorted_and_sums_have_the_type_of_spark(spark, cases):
     assert rows(answer) == sparks(spark, sql) == [(None, 2), ("a", 1), ("c", 3)]
 
 
-def test_a_snapshot_an_id_and_a_time(own):
-    properties, table = own
+def test_a_snapshot_an_id_and_a_time(small):
+    properties, table = small
     first, second = (snapshot.snapshot_id for snapshot in table.snapshots())
     between = datetime.fromtimestamp(table.snapshots()[0].timestamp_ms / 1000, UTC)
     for at, expected in ((None, 2), (second, 2), (first, 1), ("first", 1), (between, 1), (between.isoformat(), 1)):
         assert light.query(properties, "SELECT count(*) AS n FROM n.t", at=at).to_pylist() == [{"n": expected}]
 
 
-def test_values_are_no_text_of_the_statement(own):
-    properties, table = own
+def test_values_are_no_text_of_the_statement(small):
+    properties, table = small
     sql = "SELECT id FROM own.n.t WHERE name = $name OR id = $id"
     assert light.query(properties, sql, name="x' OR true --", id=Decimal(2)).to_pylist() == [{"id": 2}]
     assert light.query(table.catalog, sql, name="a", id=7).to_pylist() == [{"id": 1}]
 
 
-def test_a_common_table_is_no_table_of_the_catalog(own):
+def test_a_common_table_is_no_table_of_the_catalog(small):
     sql = "WITH u AS (SELECT id FROM n.t) SELECT count(*) AS n FROM u JOIN (SELECT id FROM n.t) AS t USING (id), range(3)"
-    assert light.query(own[0], sql).to_pylist() == [{"n": 6}]
+    assert light.query(small[0], sql).to_pylist() == [{"n": 6}]
 
 
-def test_the_catalogs_pointer_is_read_and_not_the_newest_file(own):
+def test_the_catalogs_pointer_is_read_and_not_the_newest_file(small):
     """A commit that fails behind its metadata file leaves one that is newer than the pointer."""
-    properties, table = own
+    properties, table = small
     path = Path(table.metadata_location.removeprefix("file://"))
     metadata = json.loads(path.read_text())
     metadata["current-snapshot-id"] = metadata["snapshots"][0]["snapshot-id"]
@@ -108,14 +108,14 @@ def test_a_rest_catalog_and_its_storage(rest):
         light.query(rest | {"credential": "nobody:nothing"}, "SELECT * FROM asked.t")
 
 
-def test_a_cold_query_imports_neither_pyiceberg_nor_spark(own):
+def test_a_cold_query_imports_neither_pyiceberg_nor_spark(small):
     code = (
         "import sys; from workbench import light; "
-        f"print(light.query({own[0]!r}, 'SELECT count(*) AS n FROM n.t').to_pylist(), "
+        f"print(light.query({small[0]!r}, 'SELECT count(*) AS n FROM n.t').to_pylist(), "
         "[name for name in ('pyiceberg', 'pyspark', 'pandas', 'sqlalchemy', 'boto3', 'pydantic') if name in sys.modules])"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == ("[{'n': 2}] []\n", "")
+    process = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (process.stdout, process.stderr) == ("[{'n': 2}] []\n", "")
 
 
 @pytest.mark.parametrize(
@@ -140,9 +140,9 @@ def test_a_cold_query_imports_neither_pyiceberg_nor_spark(own):
         ("SELECT st_point(1, 2)", "st_point"),
     ],
 )
-def test_what_is_refused(own, sql, sentence):
+def test_what_is_refused(small, sql, sentence):
     with pytest.raises(ValueError, match=sentence):
-        light.query(own[0], sql)
+        light.query(small[0], sql)
 
 
 @pytest.mark.parametrize(
@@ -154,18 +154,18 @@ def test_what_is_refused(own, sql, sentence):
         (1.5, "at must be a snapshot's id, a tag, a branch or a time, found 1.5"),
     ],
 )
-def test_a_version_that_is_not_there(own, at, sentence):
+def test_a_version_that_is_not_there(small, at, sentence):
     with pytest.raises(ValueError, match=sentence):
-        light.query(own[0], "SELECT * FROM n.t", at=at)
+        light.query(small[0], "SELECT * FROM n.t", at=at)
 
 
-def test_a_value_too_many(own):
+def test_a_value_too_many(small):
     with pytest.raises(ValueError, match=r"y is not a parameter of the statement; it has \$x"):
-        light.query(own[0], "SELECT $x FROM n.t", x=1, y=2)
+        light.query(small[0], "SELECT $x FROM n.t", x=1, y=2)
 
 
-def test_an_expired_snapshot_is_told_from_one_in_time(own):
-    properties, table = own
+def test_an_expired_snapshot_is_told_from_one_in_time(small):
+    properties, table = small
     oldest = table.snapshots()[0]
     table.manage_snapshots().remove_tag("first").commit()
     table.maintenance.expire_snapshots().by_id(oldest.snapshot_id).commit()
@@ -175,9 +175,9 @@ def test_an_expired_snapshot_is_told_from_one_in_time(own):
         light.query(properties, "SELECT * FROM n.t", at=datetime.fromtimestamp(oldest.timestamp_ms / 1000, UTC))
 
 
-def test_a_time_at_which_an_expired_snapshot_was_current_is_not_answered_by_an_older_one(own):
+def test_a_time_at_which_an_expired_snapshot_was_current_is_not_answered_by_an_older_one(small):
     """PyIceberg takes what it expires out of the log alone."""
-    properties, table = own
+    properties, table = small
     table.append(table.scan().to_arrow())
     second = table.snapshots()[1]
     table.maintenance.expire_snapshots().by_id(second.snapshot_id).commit()
@@ -185,9 +185,9 @@ def test_a_time_at_which_an_expired_snapshot_was_current_is_not_answered_by_an_o
         light.query(properties, "SELECT * FROM n.t", at=datetime.fromtimestamp(second.timestamp_ms / 1000, UTC))
 
 
-def test_a_branch_behind_a_change_of_the_schema(own):
+def test_a_branch_behind_a_change_of_the_schema(small):
     """Spark reads it with the table's schema, DuckDB with that of its last commit."""
-    properties, table = own
+    properties, table = small
     table.manage_snapshots().create_branch(table.snapshots()[0].snapshot_id, "side").commit()
     with table.update_schema() as update:
         update.rename_column("name", "label")
@@ -197,9 +197,9 @@ def test_a_branch_behind_a_change_of_the_schema(own):
         light.query(properties, "SELECT * FROM n.t", at="side")
 
 
-def test_a_snapshot_has_the_schema_of_its_commit(own):
+def test_a_snapshot_has_the_schema_of_its_commit(small):
     """As in Spark: also the last one, where the table's schema changed since."""
-    properties, table = own
+    properties, table = small
     with table.update_schema() as update:
         update.rename_column("name", "label")
     for sql, at in (
@@ -209,28 +209,28 @@ def test_a_snapshot_has_the_schema_of_its_commit(own):
         assert light.query(properties, f"{sql} WHERE id = 1", at=at).num_rows == 1
 
 
-def test_a_moved_warehouse(own):
-    properties, table = own
+def test_a_moved_warehouse(small):
+    properties, table = small
     place = Path(table.location().removeprefix("file://"))
     place.rename(place.with_name("elsewhere"))
     with pytest.raises(ValueError, match="there is no such file: was the warehouse moved"):
         light.query(properties, "SELECT * FROM n.t")
 
 
-def test_another_version_of_the_format(own):
-    properties, table = own
+def test_another_version_of_the_format(small):
+    properties, table = small
     path = Path(table.metadata_location.removeprefix("file://"))
     path.write_text(json.dumps(json.loads(path.read_text()) | {"format-version": 4}))
     with pytest.raises(ValueError, match="n.t has version 4 of Iceberg's table format; known here are 1, 2, 3"):
         light.query(properties, "SELECT * FROM n.t")
 
 
-def test_catalogs_that_cannot_be_asked(own, tmp_path):
+def test_catalogs_that_cannot_be_asked(small, tmp_path):
     for catalog, sentence in (
         ({"type": "hive", "uri": "thrift://h:1"}, "has the type 'hive'; expected sql, rest or glue"),
         ({"type": "sql", "uri": "postgresql://h/d"}, "in postgresql, which PyIceberg alone reads here"),
         ({"type": "sql", "uri": f"sqlite:///{tmp_path}/none.db"}, "none.db is not there"),
-        (own[0] | {"name": "other"}, "holds no catalog 'other'; it holds own"),
+        (small[0] | {"name": "other"}, "holds no catalog 'other'; it holds own"),
         ({"type": "rest", "uri": "http://127.0.0.1:9"}, "cannot be reached"),
         (5, "catalog is int, expected PyIceberg's Catalog or a dict"),
     ):
@@ -238,8 +238,8 @@ def test_catalogs_that_cannot_be_asked(own, tmp_path):
             light.query(catalog, "SELECT * FROM n.t")
 
 
-def test_a_table_elsewhere(own):
-    properties, _ = own
+def test_a_table_elsewhere(small):
+    properties, _ = small
     database_file = properties["uri"].removeprefix("sqlite:///").partition("?")[0]
     with sqlite3.connect(database_file) as database:
         database.execute("UPDATE iceberg_tables SET metadata_location = 'hdfs://h/t.metadata.json'")
