@@ -1,12 +1,11 @@
 """A moved table follows its source, and is taken over: each time equal, each time in one commit, nobody's file gone."""
 
-import contextlib
 import json
-import threading
 from pathlib import Path
 
 import pytest
 from golden_tables import append, digest_of, encoded, in_the_proof, namespace, roaring, rows_by_deltalake, unpacked
+from interruptions import Stopped, race, stop_at
 
 from workbench import formats
 from workbench._base.errors import ArgumentError
@@ -127,23 +126,11 @@ def test_a_source_that_was_made_anew_is_refused(spark, namespace, tmp_path):
 def test_of_two_that_follow_at_once_one_commits(spark, namespace, tmp_path):
     source, table = unpacked("vectors", tmp_path), f"{namespace}.moved"
     formats.move(spark, source, table, version=3)
-    both, follows = threading.Barrier(2), []
-
-    def meet(step):
-        if step == "commit" and not both.broken:
-            with contextlib.suppress(threading.BrokenBarrierError):
-                both.wait(20)
-            both.abort()
-
-    def run(version):
-        follows.append(formats.follow(spark, table, version=version, on_step=meet))
-
-    threads = [threading.Thread(target=run, args=(version,)) for version in (4, 6)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert len(follows) == 2
+    follows = race(
+        lambda meet: formats.follow(spark, table, version=4, on_step=meet),
+        lambda meet: formats.follow(spark, table, version=6, on_step=meet),
+    )
+    assert all(isinstance(follow, formats.Follow) for follow in follows), follows
     formats.follow(spark, table)
     assert formats.verify(spark, table).equal
     assert count(spark, table) in (2, 3)  # 4 and then 6, or 6 and nothing to do
@@ -165,17 +152,10 @@ def test_a_commit_of_another_process_is_not_taken_for_one_s_own(spark, namespace
 
 @pytest.mark.parametrize("step", ["commit", *in_the_proof("commit", ["vectors", "files"])])
 def test_a_follow_that_is_stopped_leaves_the_table_as_it_was(step, spark, namespace, tmp_path):
-    class Stopped(Exception):
-        pass
-
-    def stop(at):
-        if at == step:
-            raise Stopped
-
     source, table = unpacked("vectors", tmp_path), f"{namespace}.moved"
     formats.move(spark, source, table, version=4)
     with pytest.raises(Stopped):
-        formats.follow(spark, table, on_step=stop)
+        formats.follow(spark, table, on_step=stop_at(step))
     assert formats.verify(spark, table).equal and count(spark, table) == 1
     assert formats.follow(spark, table).version == 6 and formats.verify(spark, table).equal
 
@@ -252,17 +232,10 @@ def test_a_tag_keeps_files_of_the_source(spark, namespace, tmp_path):
 
 @pytest.mark.parametrize("step", ["commit", *in_the_proof("commit", ["copy"])])
 def test_a_take_over_that_is_stopped_is_repeated(step, spark, namespace, tmp_path):
-    class Stopped(Exception):
-        pass
-
-    def stop(at):
-        if at == step:
-            raise Stopped
-
     table = f"{namespace}.moved"
     formats.move(spark, unpacked("vectors", tmp_path), table)
     with pytest.raises(Stopped):
-        formats.take_over(spark, table, files="copied", on_step=stop)
+        formats.take_over(spark, table, files="copied", on_step=stop_at(step))
     assert commits.load(spark, table).properties()["gc.enabled"] == "false"
     assert formats.take_over(spark, table, files="copied").copied_files == 5
     assert spark.table(table).count() == 386

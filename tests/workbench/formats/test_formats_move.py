@@ -1,11 +1,11 @@
 """A Delta table becomes an Iceberg table: the same rows, by every reader, and no data file written or changed."""
 
 import json
-import threading
 from pathlib import Path
 
 import pytest
 from golden_tables import MOVABLE, REFUSED, digest_of, in_the_proof, namespace, unpacked
+from interruptions import Stopped, race, stop_at
 
 from workbench import formats
 from workbench._base.errors import ArgumentError
@@ -116,16 +116,9 @@ def test_targets_that_cannot_be(spark, namespace, tmp_path):
 
 @pytest.mark.parametrize("step", ["commit", *in_the_proof("commit", ["vectors", "files"])])
 def test_a_move_that_is_stopped_leaves_no_table_and_is_repeated(step, spark, namespace, tmp_path):
-    class Stopped(Exception):
-        pass
-
-    def stop(at):
-        if at == step:
-            raise Stopped
-
     source, table = unpacked("vectors", tmp_path), f"{namespace}.moved"
     with pytest.raises(Stopped):
-        formats.move(spark, source, table, on_step=stop)
+        formats.move(spark, source, table, on_step=stop_at(step))
     assert not snapshots.exists(spark, table)
     formats.move(spark, source, table)
     assert formats.verify(spark, table).equal
@@ -133,23 +126,11 @@ def test_a_move_that_is_stopped_leaves_no_table_and_is_repeated(step, spark, nam
 
 def test_of_two_moves_at_once_one_makes_the_table(spark, namespace, tmp_path):
     source, table = unpacked("vectors", tmp_path), f"{namespace}.moved"
-    both, outcomes = threading.Barrier(2), []
-
-    def run():
-        try:
-            formats.move(spark, source, table, on_step=lambda step: step == "commit" and both.wait(60))
-            outcomes.append("made")
-        except ArgumentError as error:
-            outcomes.append(str(error))
-
-    threads = [threading.Thread(target=run) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert sorted(outcomes) == sorted(
-        ["made", f"{table} exists: somebody else made it meanwhile; this move made none"]
-    )
+    outcomes = race(*[lambda meet: formats.move(spark, source, table, on_step=meet)] * 2)
+    made, refused = sorted(outcomes, key=lambda outcome: isinstance(outcome, Exception))
+    assert made.snapshot_id == commits.load(spark, table).currentSnapshot().snapshotId()
+    assert isinstance(refused, ArgumentError)
+    assert str(refused) == f"{table} exists: somebody else made it meanwhile; this move made none"
     assert len(commits.snapshots_of(spark, commits.load(spark, table))) == 1
     assert formats.verify(spark, table).equal
 
