@@ -123,6 +123,9 @@ def test_a_source_that_was_made_anew_is_refused(spark, namespace, tmp_path):
         formats.follow(spark, table)
 
 
+@pytest.mark.proof(
+    "test_a_commit_of_another_process_is_not_taken_for_one_s_own commits between the look and the commit of a follow"
+)
 def test_of_two_that_follow_at_once_one_commits(spark, namespace, tmp_path):
     source, table = unpacked("vectors", tmp_path), f"{namespace}.moved"
     formats.move(spark, source, table, version=3)
@@ -160,6 +163,7 @@ def test_a_follow_that_is_stopped_leaves_the_table_as_it_was(step, spark, namesp
     assert formats.follow(spark, table).version == 6 and formats.verify(spark, table).equal
 
 
+@pytest.mark.proof("test_a_file_that_is_there_twice_is_seen shows that rows that are too many are seen")
 def test_a_removed_file_that_is_kept_is_seen(spark, namespace, tmp_path, monkeypatch):
     source, table = unpacked("plain", tmp_path), f"{namespace}.moved"
     formats.move(spark, source, table, version=3)
@@ -175,7 +179,8 @@ def test_a_removed_file_that_is_kept_is_seen(spark, namespace, tmp_path, monkeyp
     assert not formats.verify(spark, table).equal
 
 
-@pytest.mark.parametrize("name", ["vectors", *in_the_proof("vectors", ["mapped", "partitions"])])
+@pytest.mark.proof("33_move_to_iceberg takes a table over by copies, removes the source and reads every row")
+@pytest.mark.parametrize("name", ["mapped", "partitions", "vectors"])
 def test_files_that_are_copied_make_the_table_independent(name, spark, namespace, tmp_path):
     source, table = unpacked(name, tmp_path), f"{namespace}.moved"
     formats.move(spark, source, table, version=None if name == "mapped" else 1)
