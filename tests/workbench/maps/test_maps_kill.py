@@ -12,7 +12,7 @@ from machines import flow, jsonl, passing
 from workbench import maps
 from workbench.tables import commits
 
-FILES, EACH = 4, 5
+FILES, EACH = 3, 5
 CONFIG = {"InputType": "JSONL", "ManifestType": "ATHENA_DATA"}
 # the child stops itself and its JVM at a named point of the second wave; the group is killed whole
 CHILD = """
@@ -54,6 +54,7 @@ maps.run(spark, maps.read(file), table, run_id="r", buckets={"lake": lake}, wave
 print("not killed", flush=True)
 """
 POINTS = ["after the begin", "before the branch", "before the rows", "rows on the branch", "in the commit", "after the commit", "before the end"]  # fmt: skip
+DOUBLED = pytest.mark.proof("the case of a lost item shows that a wave's items are counted")
 DONE = {"after the begin": 0, "after the commit": 2 * EACH, "before the end": FILES * EACH}
 
 
@@ -132,7 +133,7 @@ def test_a_run_beside_other_commits_and_after_expiry_and_compaction(spark, names
     counts = spark.sql(
         f"SELECT _run, count(*), count(DISTINCT _index) FROM {table} GROUP BY 1 ORDER BY 1"
     ).collect()
-    assert [tuple(row) for row in counts] == [("other", 20, 20), ("r", 20, 20)]
+    assert [tuple(row) for row in counts] == [("other", 15, 15), ("r", 15, 15)]
 
 
 def test_a_rollback_is_noticed(spark, namespace, definition, tmp_path):
@@ -147,7 +148,7 @@ def test_a_rollback_is_noticed(spark, namespace, definition, tmp_path):
         run(spark, definition, table, tmp_path, on_wave=back)
 
 
-@pytest.mark.parametrize("fault", ["a wave lost", "a wave doubled"])
+@pytest.mark.parametrize("fault", ["an item lost", pytest.param("a wave doubled", marks=DOUBLED)])
 def test_a_planted_fault_is_seen(spark, namespace, definition, tmp_path, monkeypatch, fault):
     """The count of a wave's items against those of its files is what notices."""
     from workbench.maps import plans
@@ -156,10 +157,12 @@ def test_a_planted_fault_is_seen(spark, namespace, definition, tmp_path, monkeyp
 
     def wrong(*arguments):
         rows = frame(*arguments)
-        return rows.where("_index <> 6") if fault == "a wave lost" else rows.union(rows)
+        return rows.where("_index <> 6") if fault == "an item lost" else rows.union(rows)
 
     monkeypatch.setattr(plans, "frame", wrong)
-    with pytest.raises(maps.ItemsChanged, match="wave 2 of run r gave 4" if fault == "a wave lost" else "gave 10"):
+    with pytest.raises(
+        maps.ItemsChanged, match="wave 2 of run r gave 4" if fault == "an item lost" else "gave 10"
+    ):
         run(spark, definition, f"{namespace}.t", tmp_path)
 
 
