@@ -24,6 +24,19 @@ time.sleep(float(sys.argv[2]))
 print("x" * 1_500_000 + "the end" if len(sys.argv) > 4 else "the end")
 sys.exit(int(sys.argv[3]))
 """
+SPARK = """
+import os, sys
+from pyspark.sql import SparkSession
+from workbench_ops.submit import fence
+if fence():
+    spark = (SparkSession.builder.appName("counted")
+             .config("spark.authenticate.secret", os.environ["_SPARK_AUTH_SECRET"]).getOrCreate())
+    counted = spark.range(1000).repartition(2).count()
+    with open(sys.argv[1], "a") as out:
+        out.write(f"{spark.sparkContext.master} {counted}\\n")
+"""
+# a driver with a session is four starts of a JVM or Python: 178 s on two cores that 44 processes waited for
+PATIENCE_SECONDS = 900
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +76,7 @@ def place(tmp_path, cluster, monkeypatch):
 
 
 def ended(run):
-    return wait(run, timeout_seconds=180, poll_seconds=0.2)
+    return wait(run, timeout_seconds=PATIENCE_SECONDS, poll_seconds=0.2)
 
 
 pytestmark = pytest.mark.proof("test_submit_kills and test_submit have the same order on processes")
@@ -80,6 +93,12 @@ def test_a_user_s_script_runs_once_under_a_killed_submitter(place):
     time.sleep(5)  # the double has asked by now, whichever it was
     assert place.lines() == ["line"]
     assert logs(run).rstrip().splitlines()[-1] == "the end" and cost(run) is None
+
+
+def test_it_computes_on_the_cluster(place, cluster):
+    run = place.start(text=SPARK)
+    assert ended(run) == "passed", logs(run)
+    assert place.lines() == [f"{cluster.master} 1000"]
 
 
 def test_a_failed_driver_is_followed_a_running_one_cancelled_a_long_log_read(place):
