@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 
 from workbench._base import settings
 from workbench_ops import cli, policies
-from workbench_ops.cli.commands.policies import _written
+from workbench_ops.cli.commands.policies import _made, _written
 from workbench_ops.run import runner
 
 CALLS = """
@@ -121,7 +121,7 @@ def test_a_place_that_cannot_be_written_is_refused_before_it_runs(project, outpu
 
 def test_nothing_called_is_nothing_to_allow(capsys):
     stand_in = policies.Call("python", "kinesis", "PutRecords", "127.0.0.1:4567")
-    assert _written({stand_in}, None, set(), None) == 1
+    assert _written(_made({stand_in}, None, set())[0], None) == 1
     said = capsys.readouterr()
     assert said.out == "" and "calls that did not go to AWS: 127.0.0.1:4567" in said.err
     assert "nothing was called in AWS" in said.err
@@ -131,10 +131,10 @@ def test_nothing_called_is_nothing_to_allow(capsys):
 def test_calls_to_aws_beside_a_catalog_that_is_none_of_its(name, monkeypatch, capsys):
     monkeypatch.setattr("botocore.client.BaseClient._make_api_call", lambda *_: {"Account": "111122223333"})
     call = policies.Call("python", "kinesis", "ListStreams", "kinesis.eu-central-1.amazonaws.com", "eu-central-1")
-    assert _written({call}, settings.environment(name), set(), None) == 0
+    assert _written(_made({call}, settings.environment(name), set())[0], None) == 0
     assert json.loads(capsys.readouterr().out)["Statement"][0]["Action"] == ["kinesis:ListStreams"]
 
 
-def test_the_help_claims_no_enforcement():
+def test_the_help_claims_no_enforcement_without_a_proof():
     said = " ".join(workbench("policies", "--help", env={"COLUMNS": "200"}).stdout.replace("│", " ").split())
-    assert "It is not enforced here, and AWS has not judged it" in said
+    assert "Without --prove it is not enforced here, and AWS has not judged it" in said

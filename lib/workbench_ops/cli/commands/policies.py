@@ -13,7 +13,7 @@ from workbench_ops.saying import say
 
 if TYPE_CHECKING:
     from workbench._base.settings import Environment
-    from workbench_ops.policies import Call
+    from workbench_ops.policies import Call, Policy
     from workbench_ops.run.preparing import Job
     from workbench_ops.run.record import Record
 
@@ -34,15 +34,23 @@ def policies(
     output: Annotated[
         str | None, typer.Option(metavar="FILE", help="file for the policy; by default standard output")
     ] = None,
+    prove: Annotated[
+        bool,
+        typer.Option("--prove", help="then run it under the policy on a stand-in, and leave each right out once"),
+    ] = False,
+    session_policy: Annotated[
+        bool, typer.Option("--session-policy", help="print it as the one line that a run of EMR or Glue takes")
+    ] = False,
 ) -> None:
     """Run a notebook and print the least-privilege IAM policy for the AWS calls that it made.
 
     The notebook really runs, with your rights, and writes its tables. The policy allows the calls that were seen,
-    by name, without a wildcard action. It is not enforced here, and AWS has not judged it: attach it and try the
-    notebook under it yourself.
+    by name, without a wildcard action. Without --prove it is not enforced here, and AWS has not judged it: attach
+    it and try the notebook under it yourself. --prove runs it under the policy on an account of this machine.
 
-    Exit 0: the policy was printed. 1: a call has no known action (it is named, and the policy lacks it), nothing
-    was called, or the run failed. 2: refused. 3 and 4: as `workbench run`.
+    Exit 0: the policy was printed, and holds where it was proved. 1: a call has no known action (it is named, and
+    the policy lacks it), nothing was called, the run failed, or was refused something under the policy, or a right
+    is not needed. 2: refused. 3 and 4: as `workbench run`.
 
     `workbench policies lint FILE` reads a policy and prints its faults (exit 0 none, 1 some, 2 it is no policy).
     """
@@ -59,6 +67,8 @@ def policies(
     given = str(path), params, tuple(overrides or ()), environment, timeout
     job = Job(*given, **kernel_of(path))
     env = _recordable(job)
+    if prove:
+        _provable(env)
     if output and not (Path(output).resolve().parent.is_dir() and not Path(output).is_dir()):
         raise ArgumentError(
             f"{output} cannot be written: its folder does not exist, or it is a folder"
@@ -73,7 +83,11 @@ def policies(
     if record.status != "passed":
         say("the run did not pass, so its calls are not all of them: there is no policy")
         raise typer.Exit(records.exit_code(record))
-    raise typer.Exit(_written(calls, env, _candidates(record), output))
+    policy, known = _made(calls, env, _candidates(record))
+    code = _written(policy, output, as_session=session_policy)
+    if prove and not code:
+        code = _proved(policy, known, replace(job, tell=lambda **event: None), runs)
+    raise typer.Exit(code)
 
 
 def _linted(what: str, file: str) -> int:
@@ -122,8 +136,10 @@ def _to_aws(calls: "set[Call]") -> "set[Call]":
     return {call for call in calls if recording.to_aws(call, places)}
 
 
-def _written(calls: "set[Call]", env: "Environment | None", candidates: set[str], output: str | None) -> int:
-    """Print or write the policy and say what it lacks; returns the exit code."""
+def _made(
+    calls: "set[Call]", env: "Environment | None", candidates: set[str]
+) -> "tuple[Policy | None, dict[str, str]]":
+    """Return the policy of calls and what is known of their account; None where there is nothing to allow."""
     from workbench._base import secrets
     from workbench_ops import account
     from workbench_ops import policies as recording
@@ -133,7 +149,7 @@ def _written(calls: "set[Call]", env: "Environment | None", candidates: set[str]
         say(f"left out are calls that did not go to AWS: {', '.join(others)}")
     if not ours:
         say("nothing was called in AWS, so there is nothing to allow; is it --environment aws-glue?")
-        return 1
+        return None, {}
     known = {}
     if env and (address := getattr(env.catalog, "warehouse", None)):  # an embedded catalog has none
         known["warehouse"] = secrets.resolve(address)
@@ -144,8 +160,20 @@ def _written(calls: "set[Call]", env: "Environment | None", candidates: set[str]
     policy = recording.policy(ours, candidates=candidates, **known)
     if wrong := recording.faults(policy.document):
         say(f"the policy is not printed, for it is too wide: {'; '.join(wrong)}")
+        return None, known
+    return policy, known
+
+
+def _written(policy: "Policy | None", output: str | None, *, as_session: bool = False) -> int:
+    """Print or write the policy and say what it lacks; returns the exit code."""
+    if policy is None:
         return 1
-    text = json.dumps(policy.document, indent=2, ensure_ascii=False)
+    if as_session:
+        from workbench_ops.policies import proving
+
+        text = proving.session_policy(policy.document)
+    else:
+        text = json.dumps(policy.document, indent=2, ensure_ascii=False)
     if policy.document["Statement"]:
         Path(output).write_text(f"{text}\n", encoding="utf-8") if output else print(text)
     for note in policy.notes:
@@ -153,3 +181,34 @@ def _written(calls: "set[Call]", env: "Environment | None", candidates: set[str]
     for lacking in policy.missing:
         say(f"the policy lacks {lacking}")
     return 1 if policy.missing or not policy.document["Statement"] else 0
+
+
+def _provable(env: "Environment | None") -> None:
+    """Refuse a proof that could not be made, before the runs that are recorded."""
+    from workbench._base import secrets
+    from workbench_standins import account
+
+    account.require()
+    address = secrets.resolve(getattr(env.catalog, "warehouse", None) or "") if env else ""
+    if not address.startswith("s3://"):
+        raise ArgumentError("--prove needs an environment whose warehouse is in S3, such as aws-glue")
+
+
+def _proved(policy: "Policy | None", known: dict[str, str], job: "Job", runs: int) -> int:
+    """Run the notebook under the policy, leave each right out once, say what was seen; returns the exit code."""
+    from workbench_ops import policies as recording
+    from workbench_ops.policies import proving
+    from workbench_ops.run import runner
+
+    assert policy is not None
+    number, region = known.get("account", recording.ACCOUNT), known.get("region", recording.REGION)
+    say("now the same runs under the policy, on an empty account of this machine that enforces it")
+    with proving.under(policy.document, account=number, region=region, warehouse=known["warehouse"]) as closed:
+        passed = all(runner.run(job).status == "passed" for _ in range(runs))
+        judgements = closed.judgements()
+    proof = proving.prove(proving.on_stand_in(policy.document, number), judgements)
+    for sentence in proof.sentences():
+        say(sentence)
+    if not passed:
+        say("under the policy the run did not pass")
+    return 0 if passed and proof.holds else 1
