@@ -1,0 +1,110 @@
+"""The Sheets API's spreadsheets.get, with a field mask.
+
+A cell is a number, a text, True, None, or a dict: {"date": "2026-01-31"}, {"serial": 46053} (a date that lost its
+format), {"error": "REF"}.
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from datetime import date
+from typing import Any
+
+from workbench_standins.google.store import Book, Refused
+
+EPOCH = date(1899, 12, 30)
+ERRORS = {"REF": "#REF!", "N_A": "#N/A", "DIVIDE_BY_ZERO": "#DIV/0!", "VALUE": "#VALUE!", "NAME": "#NAME?"}
+
+
+def spreadsheet(book: Book, number: str, ranges: Sequence[str], mask: str) -> dict[str, Any]:
+    """Return a book as the API has it: what the field mask names, of the tabs that ranges name.
+
+    Raises:
+        Refused: there is no such tab, or the mask is invalid.
+    """
+    for title in ranges:
+        if title.strip("'").replace("''", "'") not in book.tabs:
+            raise Refused(400, "INVALID_ARGUMENT", f"Unable to parse range: {title}")
+    named = [title.strip("'").replace("''", "'") for title in ranges] or [*book.tabs]
+    whole = {
+        "spreadsheetId": number,
+        "properties": {"title": number, "locale": "en_US", "timeZone": "Europe/Berlin"},
+        "sheets": [_sheet(title, book.tabs[title]) for title in named],
+    }
+    return _masked(whole, _mask(mask)) if mask else whole
+
+
+def _sheet(title: str, tab: Mapping[str, Any]) -> dict[str, Any]:
+    rows = tab["rows"]
+    return {
+        "properties": {
+            "sheetId": 0, "title": title, "sheetType": "GRID",
+            "gridProperties": {"rowCount": max(1000, len(rows)), "columnCount": 26},
+        },
+        "merges": [{"sheetId": 0, **merge} for merge in tab.get("merges", ())],
+        "data": [{"rowData": [{"values": [cell(value) for value in row]} for row in rows]}],
+    }  # fmt: skip
+
+
+def cell(value: Any) -> dict[str, Any]:
+    """Return a cell as the API has it."""
+    if value is None:
+        return {}
+    if isinstance(value, Mapping):
+        return _special(value)
+    if isinstance(value, bool):
+        return _both({"boolValue": value}, str(value).upper())
+    if isinstance(value, int | float):
+        return _both({"numberValue": value}, f"{value:g}")
+    return _both({"stringValue": value}, value)
+
+
+def _both(value: dict[str, Any], text: str) -> dict[str, Any]:
+    return {"userEnteredValue": value, "effectiveValue": value, "formattedValue": text}
+
+
+def _special(value: Mapping[str, Any]) -> dict[str, Any]:
+    if "error" in value:
+        shown = ERRORS[value["error"]]
+        error = {"errorValue": {"type": value["error"], "message": f"{shown} in the formula"}}
+        return {"userEnteredValue": {"formulaValue": "=1"}, "effectiveValue": error, "formattedValue": shown}
+    if "serial" in value:
+        return _both({"numberValue": value["serial"]}, str(value["serial"]))
+    serial = (date.fromisoformat(value["date"]) - EPOCH).days
+    formatted = {"effectiveFormat": {"numberFormat": {"type": "DATE", "pattern": "yyyy-mm-dd"}}}
+    return _both({"numberValue": serial}, value["date"]) | formatted
+
+
+def _mask(text: str) -> dict[str, Any]:
+    """Return a field mask, `a(b,c/d)`, as a tree."""
+    tokens = re.findall(r"[A-Za-z*]+|[(),/]", text)
+    if "".join(tokens) != text.replace(" ", ""):
+        raise Refused(400, "INVALID_ARGUMENT", f"Invalid field mask: {text}")
+
+    def fields() -> dict[str, Any]:
+        tree: dict[str, Any] = {}
+        while tokens and tokens[0] != ")":
+            if tokens[0] == ",":
+                tokens.pop(0)
+                continue
+            place = tree
+            while True:
+                place = place.setdefault(tokens.pop(0), {})
+                if tokens and tokens[0] == "/":
+                    tokens.pop(0)
+                    continue
+                break
+            if tokens and tokens[0] == "(":
+                tokens.pop(0)
+                place |= fields()
+                tokens.pop(0)
+        return tree
+
+    return fields()
+
+
+def _masked(value: Any, tree: Mapping[str, Any]) -> Any:
+    if not tree:
+        return value
+    if isinstance(value, list):
+        return [_masked(item, tree) for item in value]
+    return {name: _masked(part, tree[name]) for name, part in value.items() if name in tree}
