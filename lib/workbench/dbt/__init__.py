@@ -4,16 +4,19 @@
     outcomes = dbt.prove(dbt.plan(listed), {'"shop"."main"."people"': metadata_location}, ledger="tests.db")
     dbt.write(outcomes, "target")                                        # run_results.json, which dbt itself reads
 
-manifests   the tests of a project
-planning    what a test reads, and what could prove it
-states      tables as one metadata file describes them
-proving     known outcomes, metrics, dbt's own statement
-outcomes    statuses by dbt's rules, and the artifact
+manifests    the tests of a project
+planning     what a test reads, and what could prove it (conditions: statements that judge each row or key)
+states       tables as one metadata file describes them (metrics: conditions that a file's metrics refute)
+duckdbs      DuckDB as the engine
+sparks       Spark as the engine
+proving      known outcomes, known files, metrics, a scan of files, hashes, dbt's own statement
+outcomes     statuses by dbt's rules, and the artifact
 """
 
-from workbench.dbt.manifests import Test, tests
+from workbench.dbt.manifests import Test, dialect, tests
 from workbench.dbt.outcomes import Outcome, write
 from workbench.dbt.planning import Planned, plan
 from workbench.dbt.proving import prove
+from workbench.dbt.sparks import pointer
 
-__all__ = ["Outcome", "Planned", "Test", "plan", "prove", "tests", "write"]
+__all__ = ["Outcome", "Planned", "Test", "dialect", "plan", "pointer", "prove", "tests", "write"]

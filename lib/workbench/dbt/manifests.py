@@ -8,13 +8,13 @@ import hashlib
 import json
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 
 SCHEMA = "https://schemas.getdbt.com/dbt/manifest/v12.json"  # of dbt 1.8 to 1.11
-ADAPTERS = {"duckdb": "duckdb"}  # adapter to the dialect of sqlglot
+ADAPTERS = ("duckdb", "spark")  # their names are those of their dialects, too
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,16 @@ def tests(target: str | Path) -> list[Test]:
             f"{len(raw)} of {len(nodes)} tests in {path} are not compiled, such as {raw[0]}; run `dbt compile`"
         )
     return sorted(map(_test, nodes), key=lambda test: test.unique_id)
+
+
+@checked
+def dialect(target: str | Path) -> Literal["duckdb", "spark"]:
+    """Return the dialect of a dbt project's compiled SQL, which is the name of its adapter.
+
+    Raises:
+        ArgumentError: as of `tests`.
+    """
+    return "spark" if _read(Path(target) / "manifest.json")["metadata"]["adapter_type"] == "spark" else "duckdb"
 
 
 def _read(path: Path) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from workbench._base.files import replacing
 from workbench.dbt.manifests import Test
 
 SCHEMA = "https://schemas.getdbt.com/dbt/run-results/v6.json"
+Evidence = Literal["known", "files", "metrics", "scan", "hash", "dbt", "nothing"]
 Status = Literal["pass", "warn", "fail", "error"]
 
 
@@ -26,17 +27,20 @@ class Outcome:
         status: as dbt says it.
         failures: how many dbt reports: 0 where the test passed, None at an error.
         message: why the status is not `pass`, or None.
-        told_by: the evidence: `known` (a ledger has it for the same tables), `metrics` (of the data files), `dbt`
-            (its own statement), or `nothing`, at an error before any was asked.
+        told_by: the evidence: `known` (a ledger has it for the same tables), `files` (a ledger has it for each
+            data file), `metrics` (of the data files), `scan` (of the files that were left), `hash` (as many as
+            rows), `dbt` (its own statement), or `nothing`, at an error before any was asked.
         states: {name of a table: uuid, snapshot and digest of the schema} of what the test read.
+        files_read: how many data files were read for it; None where the engine alone knows.
     """
 
     test: Test
     status: Status
     failures: int | None
     message: str | None
-    told_by: Literal["known", "metrics", "dbt", "nothing"]
+    told_by: Evidence
     states: Mapping[str, str] = field(default_factory=dict)
+    files_read: int | None = 0
 
 
 def judged(test: Test, failures: int, should_warn: bool, should_error: bool) -> tuple[Status, int, str | None]:
@@ -95,7 +99,11 @@ def _result(outcome: Outcome) -> dict[str, Any]:
         "timing": [],
         "thread_id": "Thread-1",
         "execution_time": 0.0,
-        "adapter_response": {"told_by": outcome.told_by, "states": dict(outcome.states)},
+        "adapter_response": {
+            "told_by": outcome.told_by,
+            "states": dict(outcome.states),
+            "files_read": outcome.files_read,
+        },
         "message": outcome.message,
         "failures": outcome.failures,
         "unique_id": outcome.test.unique_id,

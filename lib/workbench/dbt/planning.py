@@ -3,12 +3,14 @@
 What is not understood is no error: such a test is left to dbt's own statement, always.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from workbench._base.door import checked
 from workbench._base.errors import MissingPackageError
+from workbench.dbt.conditions import Unique, rows_of, unique_of
 from workbench.dbt.manifests import Test
 
 # functions whose value depends on their arguments alone; a test with any other may give another answer tomorrow
@@ -24,21 +26,26 @@ class Planned:
 
     Attributes:
         test: the test.
-        kind: `rows` where it says which rows of one table fail by a condition that metrics can judge, else `own`.
+        kind: `rows` where it says of each row of one table whether it fails, `keys` where of each value, `unique`
+            where no two rows may have the same key, else `own`: only its own statement answers.
         tables: (database, schema, name) of what it reads, sorted; empty where the SQL was not understood.
         steady: whether the same tables give the same outcome at any time.
-        null_column: the column that must not be NULL, of a test of the kind `rows`.
+        columns: names in it that may be columns, in lower case, sorted.
+        fails: condition of a row that fails, as sqlglot's tree, of the kinds `rows` and `keys`.
+        unique: keys and conditions, as sqlglot's trees, of the kind `unique`.
     """
 
     test: Test
-    kind: Literal["rows", "own"]
+    kind: Literal["rows", "keys", "unique", "own"]
     tables: tuple[tuple[str, ...], ...] = ()
     steady: bool = False
-    null_column: str | None = None
+    columns: tuple[str, ...] = ()
+    fails: Any = None
+    unique: Unique | None = None
 
 
 @checked
-def plan(tests: Sequence[Test], *, dialect: Literal["duckdb"] = "duckdb") -> list[Planned]:
+def plan(tests: Sequence[Test], *, dialect: Literal["duckdb", "spark"] = "duckdb") -> list[Planned]:
     """Say of each test what it reads and what could prove it, without reading anything.
 
     Args:
@@ -57,6 +64,7 @@ def plan(tests: Sequence[Test], *, dialect: Literal["duckdb"] = "duckdb") -> lis
 def _planned(test: Test, dialect: str) -> Planned:
     try:
         import sqlglot
+        from sqlglot import exp
     except ModuleNotFoundError:
         raise MissingPackageError("sqlglot is not installed; install iceberg-workbench[dbt]") from None
     try:
@@ -65,12 +73,26 @@ def _planned(test: Test, dialect: str) -> Planned:
         return Planned(test, "own")
     if len(parsed) != 1 or parsed[0] is None:
         return Planned(test, "own")
-    tables = _tables(parsed[0])
+    tables, steady = _tables(parsed[0]), _steady(parsed[0], test)
     if tables is None:
         return Planned(test, "own")
-    column = _null_column(sqlglot.parse_one(test.sql, read=dialect)) if len(tables) == 1 else None
-    column = column if test.fail_calc == "count(*)" else None
-    return Planned(test, "rows" if column else "own", tables, _steady(parsed[0], test), column)
+    reads_one = len(tables) == 1 and len([t for t in parsed[0].find_all(exp.Table) if t.db]) == 1
+    if not reads_one or not steady or not _passes_at_zero(test):
+        return Planned(test, "own", tables, steady)
+    tree = sqlglot.parse_one(test.sql, read=dialect)
+    columns = tuple(sorted({column.name.lower() for column in tree.find_all(exp.Column)}))
+    if (rows := rows_of(tree)) is not None and rows.fails:
+        kind: Literal["rows", "keys"] = "keys" if rows.keyed else "rows"
+        return Planned(test, kind, tables, steady, columns, fails=exp.and_(*rows.fails))
+    unique = unique_of(tree)
+    return Planned(test, "unique" if unique else "own", tables, steady, columns, unique=unique)
+
+
+def _passes_at_zero(test: Test) -> bool:
+    """Return whether no failing rows are a pass, which `fail_calc`, `warn_if` and `error_if` can say otherwise."""
+    conditions = (test.warn_if, test.error_if)
+    plain = all(re.fullmatch(r"(!=|<>) *0|> *\d+", condition.strip()) for condition in conditions)
+    return plain and test.fail_calc.strip().lower() == "count(*)"
 
 
 def _tables(tree: Any) -> tuple[tuple[str, ...], ...] | None:
@@ -98,19 +120,3 @@ def _steady(tree: Any, test: Test) -> bool:
     others = any(tree.find(kind) for kind in (exp.TableSample, exp.Window, exp.Placeholder, exp.Parameter))
     zoned = any("TZ" in str(kind.this) for kind in tree.find_all(exp.DataType))  # by the session's zone
     return functions <= STEADY and not limits and not others and not zoned
-
-
-def _null_column(tree: Any) -> str | None:
-    """Return the column of a statement that is `select … from table where column is null` and nothing else."""
-    from sqlglot import exp
-
-    if not isinstance(tree, exp.Select):
-        return None
-    clauses = {name.rstrip("_") for name, value in tree.args.items() if value} - {"kind"}
-    simple = clauses == {"expressions", "from", "where"} and tree.find(exp.Func, exp.Subquery) is None
-    condition = tree.args["where"].this if simple else None
-    is_null = isinstance(condition, exp.Is) and isinstance(condition.expression, exp.Null)
-    if condition is None or not is_null or not isinstance(condition.this, exp.Column):
-        return None
-    column = condition.this
-    return None if column.table else str(column.name)

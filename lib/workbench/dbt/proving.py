@@ -3,23 +3,27 @@
 A fast way may only say *zero failures*. Whatever is not proved to be zero is counted by dbt's own statement.
 """
 
-import re
-from collections.abc import Iterable, Mapping, Sequence
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Literal
 
 from workbench._base import worklist
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, MissingPackageError
-from workbench.dbt.outcomes import Outcome, judged
+from workbench._base.typing import SparkSession
+from workbench.dbt.duckdbs import DuckDB
+from workbench.dbt.outcomes import Evidence, Outcome, judged
 from workbench.dbt.planning import Planned
-from workbench.dbt.states import State, connected, shown
+from workbench.dbt.sparks import Spark
+from workbench.dbt.states import State
 
 LEDGER = worklist.Form(
     name="ledger of dbt tests",
     user="run of dbt tests",
     table="dbt_passed",
+    # of what a test passed for: states of its tables, or one data file; a line of each project is of no engine
     columns={"digest": "TEXT NOT NULL", "states": "TEXT NOT NULL", "engine": "TEXT NOT NULL", "told_by": "TEXT"},
     key=("digest", "states", "engine"),
     outlives_power=False,
@@ -29,46 +33,64 @@ _AT_ONCE = 500  # digests in one question to SQLite
 
 @checked
 def prove(
-    plan: Sequence[Planned], tables: Mapping[str, str], *, ledger: str | Path | None = None
+    plan: Sequence[Planned],
+    tables: Mapping[str, str],
+    *,
+    engine: Literal["duckdb"] | SparkSession = "duckdb",
+    ledger: str | Path | None = None,
+    storage: Mapping[str, str] | None = None,
+    on_outcome: Callable[[Outcome], object] | None = None,
 ) -> list[Outcome]:
     """Answer tests on Iceberg tables, each by the cheapest evidence that is proof.
 
     All tests see the same state of a table: the one that its metadata file names. Evidence, in this order: the
-    ledger has the test as passed for the same states (not where it asks a clock or chance); metrics of the data
-    files; dbt's own statement in DuckDB. Only what passed is kept in the ledger, after it was told.
+    ledger has the test as passed for the same states, or for each data file; metrics of the data files; a scan of
+    the files that are left; as many hashes of a key as rows; dbt's own statement. A test that asks a clock or
+    chance has its own statement alone. Only what passed is kept in the ledger, after it was told.
 
     Args:
-        plan: the tests, as `dbt.plan` returns them.
+        plan: the tests, as `dbt.plan` returns them, of the engine's dialect.
         tables: {name as dbt writes it, such as `"shop"."main"."people"`: location of the metadata file}.
+        engine: `duckdb`, or a session whose catalog has the tables by the same names.
         ledger: SQLite file of what passed, made when missing; None keeps nothing.
+        storage: properties by which PyIceberg reads the tables' files.
+        on_outcome: takes each outcome when it is there.
 
     Returns:
-        One outcome a test, in the same order. A test that reads a table that is not named, or that raises, is an
-        error; the others are answered.
+        One outcome a test, in the same order. A test that reads a table that is not named or moved, or that
+        raises, is an error; the others are answered.
 
     Raises:
-        ArgumentError: a table's metadata cannot be read, or the ledger is another file.
+        ArgumentError: a table's metadata cannot be read, or the ledger is another file, or of another project.
     """
-    states = _states(tables)
+    answering = DuckDB() if isinstance(engine, str) else Spark(engine)
     with ExitStack() as stack:
+        stack.callback(answering.close)
+        states = _states(tables, answering.dialect, storage)
         kept = stack.enter_context(worklist.opened(ledger, LEDGER)) if ledger is not None else None
-        run = _Run(states, kept)
-        stack.callback(run.close)
-        run.recall({planned.test.digest for planned in plan})
-        return [run.outcome(planned) for planned in plan]
+        run = _Run(states, answering, kept)
+        run.recall(plan)
+        outcomes = []
+        for planned in plan:
+            outcomes.append(run.outcome(planned))
+            if on_outcome is not None:
+                on_outcome(outcomes[-1])
+        return outcomes
 
 
-def _states(tables: Mapping[str, str]) -> dict[tuple[str, ...], State]:
-    """Return the states by name in lower case, as DuckDB compares names."""
+def _states(
+    tables: Mapping[str, str], dialect: str, storage: Mapping[str, str] | None
+) -> dict[tuple[str, ...], State]:
+    """Return the states by name in lower case, as engines compare names."""
     try:
         from sqlglot import exp
     except ModuleNotFoundError:
         raise MissingPackageError("sqlglot is not installed; install iceberg-workbench[dbt]") from None
     names = {
-        tuple(part.name for part in exp.to_table(name, dialect="duckdb").parts): location
+        tuple(part.name for part in exp.to_table(name, dialect=dialect).parts): location
         for name, location in tables.items()
     }
-    return {_lower(name): State(name, location) for name, location in names.items()}
+    return {_lower(name): State(name, location, storage) for name, location in names.items()}
 
 
 def _lower(name: Iterable[str]) -> tuple[str, ...]:
@@ -76,33 +98,42 @@ def _lower(name: Iterable[str]) -> tuple[str, ...]:
 
 
 class _Run:
-    """One run: the states, what the ledger knows, and a connection that is opened when first needed."""
+    """One run: the states, the engine, and what the ledger knows."""
 
-    def __init__(self, states: dict[tuple[str, ...], State], ledger: worklist.Worklist | None) -> None:
-        self.states, self.ledger = states, ledger
-        self.connection: Any = None
-        self.views: set[tuple[str, ...]] = set()
+    def __init__(
+        self, states: dict[tuple[str, ...], State], engine: DuckDB | Spark, ledger: worklist.Worklist | None
+    ) -> None:
+        self.states, self.engine, self.ledger = states, engine, ledger
         self.known: set[tuple[str, str]] = set()
-        self.engine = ""
 
-    def close(self) -> None:
-        """Close the connection, if one was opened."""
-        if self.connection is not None:
-            self.connection.close()
-
-    def recall(self, digests: set[str]) -> None:
+    def recall(self, plan: Sequence[Planned]) -> None:
         """Read what passed earlier, on the same engine in the same time zone."""
-        if self.ledger is None or not digests:
+        if self.ledger is None or not plan:
             return
-        import duckdb
-
-        with duckdb.connect(":memory:") as connection:
-            zone = connection.execute("SELECT current_setting('TimeZone')").fetchall()[0][0]
-        self.engine = f"duckdb {duckdb.__version__} {zone}"
-        ordered = sorted(digests)
-        for start in range(0, len(ordered), _AT_ONCE):
-            rows = self.ledger.rows(digest=ordered[start : start + _AT_ONCE], engine=[self.engine])
+        projects = {planned.test.unique_id.split(".")[1] for planned in plan}
+        others = {row["states"] for row in self.ledger.rows(digest=["project"])}
+        if others and not others & projects:
+            raise ArgumentError(
+                f"{self.ledger.path} is the ledger of the project {', '.join(sorted(others))}, and the tests are "
+                f"of {', '.join(sorted(projects))}: name a ledger of its own"
+            )
+        if projects - others:
+            lines = [{"digest": "project", "states": name, "engine": ""} for name in sorted(projects - others)]
+            self.ledger.put(lines)
+            if not others:
+                return
+        digests = sorted({planned.test.digest for planned in plan} | {*filter(None, map(self.digest, plan))})
+        for start in range(0, len(digests), _AT_ONCE):
+            rows = self.ledger.rows(digest=digests[start : start + _AT_ONCE], engine=[self.engine.name])
             self.known |= {(row["digest"], row["states"]) for row in rows}
+
+    def digest(self, planned: Planned) -> str | None:
+        """Return what a test asks of each data file: its text, its columns by field id; else None."""
+        state = self.states.get(_lower(planned.tables[0])) if planned.fails is not None else None
+        if state is None:
+            return None
+        columns = sorted(column.model_dump_json() for column in state.fields(planned.columns))
+        return hashlib.sha256("\n".join([planned.test.digest, *columns]).encode()).hexdigest()
 
     def outcome(self, planned: Planned) -> Outcome:
         """Answer one test."""
@@ -113,38 +144,64 @@ class _Run:
             return Outcome(planned.test, "error", None, message, "nothing")
         states = [self.states[_lower(name)] for name in planned.tables]
         texts = {".".join(state.name): state.text for state in states}
-        key = (planned.test.digest, " ".join(f"{name}={text}" for name, text in sorted(texts.items())))
-        if planned.steady and states and key in self.known:
+        key = " ".join(f"{name}={text}" for name, text in sorted(texts.items()))
+        keeps = planned.steady and bool(states)
+        if keeps and (planned.test.digest, key) in self.known:
             return Outcome(planned.test, "pass", 0, None, "known", texts)
-        if planned.null_column and _passes_at_zero(planned) and states[0].is_free_of_null(planned.null_column):
-            outcome = Outcome(planned.test, "pass", 0, None, "metrics", texts)
+        zero = self.zero(planned, states)
+        if zero is not None:
+            outcome = Outcome(planned.test, "pass", 0, None, zero[0], texts, zero[1])
         else:
             outcome = self.counted(planned, states, texts)
-        if self.ledger is not None and outcome.status == "pass" and planned.steady and states:
-            row = {"digest": key[0], "states": key[1], "engine": self.engine, "told_by": outcome.told_by}
-            self.ledger.put([row])
+        if keeps and outcome.status == "pass":
+            self.keep(planned.test.digest, [key], outcome.told_by)
         return outcome
 
-    def counted(self, planned: Planned, states: list[State], texts: dict[str, str]) -> Outcome:
-        """Answer one test by dbt's own statement."""
-        import duckdb
+    def zero(self, planned: Planned, states: Sequence[State]) -> tuple[Evidence, int | None] | None:
+        """Return the evidence that a test has no failing row, and how many files were read; None without any."""
+        if planned.fails is not None:
+            return self.zero_of_files(planned, states[0])
+        if planned.unique is None or not self.engine.distinct(planned, states[0]):
+            return None
+        return ("hash", _count(states)) if self.engine.binds(planned, states[0]) else None
 
-        self.connection = self.connection or connected()
+    def zero_of_files(self, planned: Planned, state: State) -> tuple[Evidence, int | None] | None:
+        """Return the evidence that no data file has a row that fails."""
+        files, digest = state.files, self.digest(planned)
+        if files is None or digest is None:
+            return None
+        unknown = [file for file in files if (digest, file.path) not in self.known]
+        refuted = state.refuted(planned.fails, unknown)
+        unread = [file for file in unknown if file.path not in refuted]
+        if not unread:
+            evidence: Evidence = "files" if files and not unknown else "metrics"
+            return (evidence, 0) if self.engine.binds(planned, state) else None
+        if self.engine.failing(planned, state, unread) != 0:
+            return None
+        self.keep(digest, [file.path for file in unread if self.engine.raw or not file.deletes], "scan")
+        return "scan", len(unread)
+
+    def counted(self, planned: Planned, states: Sequence[State], texts: dict[str, str]) -> Outcome:
+        """Answer one test by dbt's own statement."""
+        shown = states if planned.tables else [*self.states.values()]
+        read = _count(states) if planned.tables else None
         try:
-            for state in states if planned.tables else self.states.values():
-                if state.name not in self.views:
-                    shown(self.connection, state)
-                    self.views.add(state.name)
-            rows = self.connection.execute(planned.test.statement).fetchall()
+            rows = self.engine.rows(planned, shown)
             if len(rows) != 1 or None in rows[0]:
                 raise ArgumentError(f"the statement must give one row without NULL, found {rows[:2]}")
-        except (duckdb.Error, ArgumentError) as error:
-            return Outcome(planned.test, "error", None, str(error), "dbt", texts)
+        except self.engine.errors as error:
+            return Outcome(planned.test, "error", None, str(error), "dbt", texts, read)
         status, failures, message = judged(planned.test, *rows[0])
-        return Outcome(planned.test, status, failures, message, "dbt", texts)
+        return Outcome(planned.test, status, failures, message, "dbt", texts, read)
+
+    def keep(self, digest: str, states: Sequence[str], evidence: str) -> None:
+        """Note what passed, after it was told."""
+        if self.ledger is not None and states:
+            line = {"digest": digest, "engine": self.engine.name, "told_by": evidence}
+            self.ledger.put([{**line, "states": text} for text in states])
 
 
-def _passes_at_zero(planned: Planned) -> bool:
-    """Return whether no failures are a pass, which `warn_if` and `error_if` can say otherwise."""
-    conditions = (planned.test.warn_if, planned.test.error_if)
-    return all(re.fullmatch(r"(!=|<>) *0|> *\d+", condition.strip()) for condition in conditions)
+def _count(states: Sequence[State]) -> int | None:
+    """Return how many data files some tables have, None where one's cannot be planned."""
+    counts = [None if state.files is None else len(state.files) for state in states]
+    return None if None in counts else sum(filter(None, counts))

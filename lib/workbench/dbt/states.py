@@ -1,12 +1,28 @@
 """States of Iceberg tables, each fixed by the metadata file that names its snapshot."""
 
 import hashlib
-import importlib.util
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from workbench._base import duck
 from workbench._base.errors import ArgumentError, MissingPackageError
+from workbench.dbt import metrics
+
+
+@dataclass(frozen=True)
+class File:
+    """A data file of a table.
+
+    Attributes:
+        path: its location.
+        entry: what manifests say of it, metrics included.
+        deletes: whether delete files take rows from it.
+    """
+
+    path: str
+    entry: Any = field(repr=False)
+    deletes: bool
 
 
 class State:
@@ -15,10 +31,11 @@ class State:
     Attributes:
         name: (database, schema, name), as the project's tests write it.
         location: of its metadata file.
+        storage: properties by which PyIceberg reads its files.
     """
 
-    def __init__(self, name: tuple[str, ...], location: str) -> None:
-        self.name, self.location = name, location
+    def __init__(self, name: tuple[str, ...], location: str, storage: Mapping[str, str] | None = None) -> None:
+        self.name, self.location, self.storage = name, location, dict(storage or {})
 
     @cached_property
     def table(self) -> Any:
@@ -28,49 +45,56 @@ class State:
         except ModuleNotFoundError:
             raise MissingPackageError("PyIceberg is not installed; install iceberg-workbench[dbt]") from None
         try:
-            return StaticTable.from_metadata(self.location)
+            return StaticTable.from_metadata(self.location, self.storage)
         except (OSError, ValueError) as error:
             raise ArgumentError(f"the metadata of {'.'.join(self.name)} cannot be read: {error}") from None
 
     @cached_property
     def text(self) -> str:
-        """Table, snapshot and schema, field ids included: equal texts have equal rows."""
-        table = self.table
-        schema = table.schema().model_dump_json() + table.properties.get("schema.name-mapping.default", "")
-        snapshot = table.metadata.current_snapshot_id
-        return f"{table.metadata.table_uuid}@{snapshot}/{hashlib.sha256(schema.encode()).hexdigest()[:16]}"
+        """Table, snapshot and schema, field ids included: equal texts have equal rows.
 
-    def is_free_of_null(self, column: str) -> bool:
-        """Return whether the metrics of the data files prove that a column has no NULL; no data file is read."""
-        from pyiceberg import expressions
+        A compaction changes no row, so the snapshot is the one before those that only replaced files.
+        """
+        metadata = self.table.metadata
+        schema = self.table.schema().model_dump_json() + metadata.properties.get("schema.name-mapping.default", "")
+        snapshot = self.table.current_snapshot()
+        while snapshot is not None and snapshot.summary and snapshot.summary.operation.value == "replace":
+            before = metadata.snapshot_by_id(snapshot.parent_snapshot_id) if snapshot.parent_snapshot_id else None
+            if before is None:
+                break
+            snapshot = before
+        at = snapshot.snapshot_id if snapshot is not None else None
+        return f"{metadata.table_uuid}@{at}/{hashlib.sha256(schema.encode()).hexdigest()[:16]}"
 
-        fields = [field for field in self.table.schema().fields if field.name.lower() == column.lower()]
-        if len(fields) != 1 or fields[0].required:  # PyIceberg believes a required column without looking
-            return False
-        is_null: Any = expressions.IsNull  # its signature is pydantic's
-        return not [*self.table.scan(row_filter=is_null(fields[0].name)).plan_files()]
+    @cached_property
+    def files(self) -> list[File] | None:
+        """The data files, None where PyIceberg cannot plan them, such as at deletes by equality."""
+        try:
+            tasks = [*self.table.scan().plan_files()]
+        except (ValueError, NotImplementedError):
+            return None
+        except OSError as error:
+            raise ArgumentError(f"the manifests of {'.'.join(self.name)} cannot be read: {error}") from None
+        return [File(task.file.file_path, task.file, bool(task.delete_files)) for task in tasks]
 
+    def fields(self, names: Iterable[str]) -> list[Any]:
+        """Return the columns of the table among some names in lower case."""
+        wanted = set(names)
+        return [column for column in self.table.schema().fields if column.name.lower() in wanted]
 
-def connected() -> Any:
-    """Return a connection to a DuckDB of its own that reads Iceberg tables; nothing is downloaded."""
-    try:
-        import duckdb
-    except ModuleNotFoundError:
-        raise MissingPackageError("DuckDB is not installed; install iceberg-workbench[dbt]") from None
-    connection = duckdb.connect(":memory:", config=duck.OFFLINE)
-    for name in ("avro", "iceberg"):
-        if importlib.util.find_spec(f"duckdb_extension_{name}") is None:
-            raise MissingPackageError(f"duckdb-extension-{name} is not installed; install iceberg-workbench[dbt]")
-        connection.execute(f"LOAD {duck.literal(duck.extension(name, extra='dbt'))}")
-    return connection
+    def refuted(self, condition: Any, files: Iterable[File]) -> set[str]:
+        """Return paths of files that hold no row which fulfils a condition, by metrics alone."""
+        from pyiceberg.expressions.visitors import _InclusiveMetricsEvaluator
 
-
-def shown(connection: Any, state: State) -> None:
-    """Make a view under the name that the tests use, of the one state."""
-    *parents, name = map(duck.quoted, state.name)
-    if len(parents) == 2:
-        connection.execute(f"ATTACH IF NOT EXISTS ':memory:' AS {parents[0]}")
-    if parents:
-        connection.execute(f"CREATE SCHEMA IF NOT EXISTS {'.'.join(parents)}")
-    view, location = ".".join([*parents, name]), duck.literal(state.location)
-    connection.execute(f"CREATE OR REPLACE VIEW {view} AS SELECT * FROM iceberg_scan({location})")
+        refutable = metrics.refutable(condition, self.table.schema())
+        if refutable is None:
+            return set()
+        expression, floats = refutable
+        evaluator = _InclusiveMetricsEvaluator(self.table.schema(), expression)
+        # without a count of NaN, PyIceberg says that no row is greater than 1; engines say that NaN is
+        return {
+            file.path
+            for file in files
+            if all((file.entry.nan_value_counts or {}).get(number) == 0 for number in floats)
+            and not evaluator.eval(file.entry)
+        }
