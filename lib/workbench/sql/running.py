@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Sequence
+from decimal import Decimal
 from typing import Annotated, Any
 
 from workbench import show
@@ -15,6 +16,8 @@ LIMIT = 20  # rows
 LONGEST = 500  # characters of a value that are shown
 MOST = 200_000  # characters of all that is shown
 FRONT_END = "JPY_SESSION_NAME"  # set by Jupyter's server in the kernels that a person opened; in no headless run
+LAB = "WORKBENCH_LAB"  # set by `workbench lab`, whose page shows the media type TABLE; elsewhere nobody would
+TABLE = "application/vnd.workbench.table+json"
 
 
 class StatementError(ArgumentError):
@@ -57,7 +60,7 @@ def run(
         raise
     if must_be_ordered and len(rows) > 1 and text.asks_for_rows(parts) and not text.is_ordered(parts):
         raise ArgumentError("several rows come in any order: write ORDER BY at the end of the query")
-    _shown(df.columns, rows, limit)
+    _shown(df.dtypes, rows, limit)
     return df
 
 
@@ -90,8 +93,9 @@ def _sentence(error: Exception) -> str:
     return str(error).partition(";\n")[0].partition("\n\nJVM stacktrace")[0].strip()
 
 
-def _shown(names: Sequence[str], rows: list[list[Any]], limit: int) -> None:
-    """Show rows by the same means as `show.rows`, so that a cell looks like any other."""
+def _shown(columns: Sequence[tuple[str, str]], rows: list[list[Any]], limit: int) -> None:
+    """Show rows by the means of `show.rows`, so that a cell looks like any other; under Lab as a table, too."""
+    names = [name for name, _ in columns]
     notes = [f"more than {limit:,} rows"] if len(rows) > limit else []
     rows = rows[:limit]
     width = _fitting([[name] for name in names], MOST // 4)
@@ -100,15 +104,25 @@ def _shown(names: Sequence[str], rows: list[list[Any]], limit: int) -> None:
     cells = [[_cut(show.cell(value, 2)) for value in row[:width]] for row in rows]
     if (height := _fitting(cells, MOST)) < len(rows):
         notes.append(f"{len(rows) - height:,} rows of the first {limit:,} that are too long")
-    cells = cells[:height]
+    cells, rows = cells[:height], rows[:height]
     right = [all(show._is_number(row[n]) for row in rows if row[n] is not None) for n in range(width)]
     more, shown = f"… and {', '.join(notes)}" if notes else "", [_cut(name) for name in names[:width]]
-    show.emit(
-        {
-            "text/plain": show._plain(shown, cells, right, more),
-            "text/html": show._rich(shown, cells, right, more),
-        }
-    )
+    media: dict[str, Any] = {
+        "text/plain": show._plain(shown, cells, right, more),
+        "text/html": show._rich(shown, cells, right, more),
+    }
+    if LAB in os.environ and FRONT_END in os.environ:  # not in a run that was begun from a terminal of Lab
+        exact = [[None if value is None else _cut(_exact(value)) for value in row[:width]] for row in rows]
+        typed = [{"name": name, "type": kind} for name, (_, kind) in zip(shown, columns, strict=False)]
+        media[TABLE] = {"columns": typed, "rows": exact, "note": more}
+    show.emit(media)
+
+
+def _exact(value: Any) -> str:
+    """Return a value as a text from which it can be sorted: numbers neither rounded nor divided."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return f"{value:f}" if isinstance(value, Decimal) and value.is_finite() else str(value)
 
 
 def _fitting(lines: Sequence[Sequence[str]], most: int) -> int:
