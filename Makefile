@@ -61,9 +61,9 @@ run: setup ## run all notebooks headless, JOBS=n at once (left out: what fits th
 	@$(BIN)/workbench run $(NB) $(if $(PARAMS),--params $(PARAMS)) $(foreach pair,$(SET),--set '$(pair)') $(if $(ENVIRONMENT),--environment $(ENVIRONMENT)) $(if $(JOBS),--jobs $(JOBS))
 
 .PHONY: lab
-lab: setup ## open JupyterLab on the notebooks (PORT=8888)
+lab: setup ## open JupyterLab on the notebooks, with a panel of tables (PORT=8888)
 	@$(BIN)/workbench doctor --port $(or $(PORT),8888) >/dev/null || $(BIN)/workbench doctor --port $(or $(PORT),8888)
-	@$(BIN)/jupyter lab --ip 127.0.0.1 --port $(or $(PORT),8888) --ServerApp.port_retries=0 $(if $(filter 0,$(shell id -u)),--allow-root) notebooks
+	@$(BIN)/workbench lab notebooks --port $(or $(PORT),8888)
 
 .PHONY: check
 check: setup ## lint, format, types, every notebook once, each promise once: what CI runs; CHANGED=1 without long tests that are proved
@@ -82,6 +82,10 @@ release: setup ## refuse what is not ready (version, change log, proof); else ch
 	@PYTHONPATH=tests $(BIN)/python -m prove.release
 
 # What a part of the proof needs that is not in .venv; parts name these targets.
+.PHONY: chromium
+chromium:
+	@command -v chromium chromium-browser google-chrome >/dev/null || { echo "chromium: none here, installing Debian's"; apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium >/dev/null; }
+
 .PHONY: spark35
 spark35: .venv/.packages
 	@$(BIN)/workbench engines install spark35 >/dev/null

@@ -1,0 +1,201 @@
+"""The panel, a SQL cell, its table and its progress, in a headless Chromium."""
+
+import json
+import time
+
+import browser
+import labs
+import pytest
+
+PANEL = 'document.querySelector("#iceberg-workbench-panel")'
+NOTEBOOK = "[...window.jupyterapp.shell.widgets('main')].find(each => each.content?.model?.cells)"
+FRONT = ("remoteEntry", "panel", "table", "progress", "colours")
+BROKEN = {"a syntax error": "export const = ;", "a throw": "throw new Error('planted')", "nothing": ""}
+pytestmark = pytest.mark.skipif(browser.PROGRAM is None, reason="no Chromium here: apt-get install chromium")
+
+
+@pytest.fixture(scope="module")
+def lab(tmp_path_factory):
+    with labs.running(labs.folder_of(tmp_path_factory.mktemp("lab"))) as running:
+        yield running
+
+
+@pytest.fixture
+def page():
+    with browser.opened() as page:
+        yield page
+
+
+def boot(page, lab):
+    page.go(f"{lab.address}lab?reset&token={labs.TOKEN}")
+    page.until('document.querySelector(".jp-LauncherCard")', 120)
+
+
+def press(page, command, **given):
+    page.run(f"void window.jupyterapp.commands.execute({json.dumps(command)}, {json.dumps(given)})")
+
+
+def look_at(page, table):
+    """Open the panel, choose the environment and click a table."""
+    page.until(PANEL)
+    page.run('window.jupyterapp.shell.activateById("iceberg-workbench-panel")')
+    page.until(f'{PANEL}.querySelectorAll("option").length > 3')
+    page.run(
+        f'(() => {{ const s = {PANEL}.querySelector("select"); s.value = "own"; s.dispatchEvent(new Event("change")) }})()'
+    )
+    page.until(f'{PANEL}.querySelectorAll("[data-table]").length == 2')
+    page.run(f"[...{PANEL}.querySelectorAll('[data-table]')].find(b => b.title === {json.dumps(table)}).click()")
+    page.until(f'{PANEL}.querySelector(".workbench-tabs")')
+
+
+def tab(page, name):
+    page.run(f"[...{PANEL}.querySelectorAll('[role=tab]')].find(b => b.textContent === '{name}').click()")
+    page.until(f"!{PANEL}.querySelector('.workbench-waiting')")
+    return page.run(f"{PANEL}.querySelector('.workbench-page').innerText")
+
+
+def sources(page):
+    return page.run(f"[...{NOTEBOOK}.content.model.cells].map(cell => cell.sharedModel.getSource())")
+
+
+def test_the_panel_shows_a_table_and_writes_its_cell(lab, page):
+    boot(page, lab)
+    look_at(page, "sales.orders")
+    shown = page.run(f"{PANEL}.innerText")
+    assert "<script>window.stolen = 1</script>" in shown and "5 rows in 3 data files" in shown
+    assert "price" in tab(page, "columns") and "in cents <b>" in tab(page, "columns")
+    assert "<script>window.stolen = 1</script>" in tab(page, "rows") and str(2**60) in tab(page, "rows")
+    assert "3 files" in tab(page, "files") and "first tag" in tab(page, "refs")
+    assert "first" in tab(page, "snapshots")
+    page.run(f'[...{PANEL}.querySelectorAll("button")].find(b => b.textContent === "compare").click()')
+    page.until(f'{PANEL}.innerText.includes("1 data files came with 1 rows")')
+    page.run(f'{PANEL}.querySelector(".workbench-action").click()')
+    page.until('document.querySelectorAll(".jp-Notebook .jp-CodeCell").length == 2', 120)
+    setup, query = sources(page)
+    assert "session.start('own')" in setup and "VERSION AS OF" in query
+    page.until('document.querySelector(".jp-Notebook .jp-CodeCell:nth-child(2) .cm-line span")')
+    assert page.run("window.stolen === undefined")
+    assert {address.split("/")[2] for address in page.requested() if address.startswith("http")} == {
+        lab.address.split("/")[2]
+    }
+    order = page.run(
+        f"import('{lab.address}lab/extensions/iceberg-workbench/static/table.js').then(({{placed}}) => "
+        "[[['9', '10', '-1', null], 'bigint'], [['0.5', '-0.25', '0.50', 'NaN'], 'decimal(9,2)'], "
+        "[['9007199254740993', '9007199254740992'], 'bigint'], [['b', null, 'B'], 'string'], "
+        "[['1e-7', 'inf', '-inf', '3.0'], 'double']].map(([values, type]) => "
+        "values.sort((a, b) => placed(a, b, type, 1))))"
+    )
+    assert order == [
+        ["-1", "9", "10", None], ["-0.25", "0.5", "0.50", "NaN"], ["9007199254740992", "9007199254740993"],
+        ["B", "b", None], ["-inf", "1e-7", "3.0", "inf"],
+    ]  # fmt: skip
+
+
+@pytest.mark.proof("test_the_panel_shows_a_table_and_writes_its_cell opens Lab and each page of the panel")
+def test_a_cell_runs_with_progress_and_a_table_that_stays(lab, page):
+    boot(page, lab)
+    look_at(page, "sales.orders")
+    page.run(f'{PANEL}.querySelector(".workbench-action").click()')
+    page.until('document.querySelectorAll(".jp-Notebook .jp-CodeCell").length == 2', 120)
+    page.until('document.querySelector(".jp-Notebook-ExecutionIndicator[data-status=idle]")', 120)
+    time.sleep(5)  # Lab connects a second time to the kernel of a new notebook, and loses what is sent meanwhile
+    press(page, "notebook:run-all-cells")
+    page.until('document.querySelector(".workbench-table")', 300)
+    rows = page.run(
+        "[...document.querySelectorAll('.workbench-table tbody tr')].map(row => row.cells[0].innerText)"
+    )
+    assert len(rows) == 5
+    click = "document.querySelector('.workbench-table th button').click()"
+    column = "[...document.querySelectorAll('.workbench-table tbody tr')].map(row => row.cells[0].innerText)"
+    page.run(click)
+    assert page.run(column) == ["1", "2", "10", "30", str(2**60)]
+    page.run(click)
+    assert page.run(column) == [str(2**60), "30", "10", "2", "1"]
+    assert page.run("window.stolen === undefined")
+    page.run(f"{NOTEBOOK}.content.activeCellIndex = 1")
+    page.run('window.jupyterapp.commands.execute("notebook:insert-cell-below").then(() => 1)')
+    slow = "spark.range(0, 6 * 10**9, 1, 60).selectExpr('sum(hash(id))').collect(); print('done')"
+    page.run(f"{NOTEBOOK}.content.activeCell.model.sharedModel.setSource({json.dumps(slow)})")
+    press(page, "notebook:run-cell")
+    page.until('document.querySelector(".workbench-progress")?.innerText.includes("of 60 tasks")', 120)
+    page.until('document.querySelector(".workbench-progress")?.innerText.includes("rows read")', 120)
+    page.until('!document.querySelector(".workbench-progress")', 300)
+    page.until('document.querySelector(".jp-Notebook").innerText.includes("done")', 60)
+    page.run('window.jupyterapp.commands.execute("docmanager:save").then(() => 1)')
+    [path] = lab.folder.glob("notebooks/Untitled*.ipynb")
+    saved = json.loads(path.read_text())
+    assert "progress" not in path.read_text() and "widget" not in path.read_text()
+    media = [set(output.get("data", {})) for cell in saved["cells"] for output in cell["outputs"]]
+    assert {"application/vnd.workbench.table+json", "text/html", "text/plain"} in media
+    with browser.opened() as other:  # another browser, and no kernel
+        other.go(f"{lab.address}lab/tree/{path.name}?reset&token={labs.TOKEN}")
+        other.until('document.querySelector(".workbench-table")', 120)
+        other.run(click)
+        assert other.run(column) == ["1", "2", "10", "30", str(2**60)]
+        assert other.run("document.querySelector('.workbench-table').innerText.includes('<script>')")
+    path.unlink()
+
+
+@pytest.mark.proof("test_the_panel_shows_a_table_and_writes_its_cell opens Lab with whole files")
+@pytest.mark.parametrize("how", BROKEN)
+@pytest.mark.parametrize("name", FRONT)
+def test_lab_works_with_a_broken_file_of_ours(lab, page, name, how):
+    page.replace(f"iceberg-workbench/static/{name}.js", BROKEN[how])
+    boot(page, lab)
+    press(page, "notebook:create-new", kernelName="python3")
+    page.until('document.querySelector(".jp-Notebook .jp-CodeCell")', 120)
+    whole = set(FRONT[1:]) - {name} if name != "remoteEntry" else set()
+    assert bool(page.run(f"!!{PANEL}")) == ("panel" in whole)
+    known = page.run('window.jupyterapp.hasPlugin("iceberg-workbench:table")')
+    assert known == ("table" in whole)
+    if name == "table":
+        assert "panel" in whole
+
+
+@pytest.mark.proof("test_the_server_answers_a_sentence_or_what_there_is asks without a token")
+def test_a_token_that_is_missing_and_a_server_that_ended_are_sentences(tmp_path, page):
+    with labs.running(labs.folder_of(tmp_path)) as lab:
+        boot(page, lab)
+        look_at(page, "sales.orders")
+        page.call("Network.clearBrowserCookies")
+        page.run(
+            "(async () => { for (const c of await cookieStore.getAll()) await cookieStore.delete(c.name) })()"
+        )
+        page.replace("/never", "")
+        page.run(
+            "(() => { const real = window.fetch; window.fetch = (input, init) => { const request = new Request(input, init); "
+            "request.headers.delete('Authorization'); return real(request) } })()"
+        )
+        page.run(f"[...{PANEL}.querySelectorAll('[data-table]')].find(b => b.title === 'sales.orders').click()")
+        page.until(f"{PANEL}.innerText.includes('its token is missing or no longer valid')")
+    page.run(f"[...{PANEL}.querySelectorAll('[data-table]')].find(b => b.title === 'sales.orders').click()")
+    page.until(f"{PANEL}.innerText.includes('does not answer')")
+
+
+@pytest.mark.proof("test_the_panel_shows_a_table_and_writes_its_cell has one window")
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+@pytest.mark.parametrize("width", [600, 1400])
+def test_what_the_panel_says_can_be_read(lab, page, width, theme):
+    """Nothing of the panel is outside of it, and its text has a contrast of at least 4.5 to its ground."""
+    boot(page, lab)
+    page.run(
+        f'window.jupyterapp.commands.execute("apputils:change-theme", {{theme: {json.dumps(theme)}}}).then(() => 1)'
+    )
+    page.until(f"document.body.dataset.jpThemeName === {json.dumps(theme)}")
+    page.size(width, 900)
+    look_at(page, "sales.orders")
+    tab(page, "snapshots")
+    outside = f"""(() => {{ const box = {PANEL}.getBoundingClientRect();
+        return [...{PANEL}.querySelectorAll('p, li, button, h3')].filter(node => node.offsetWidth &&
+          node.getBoundingClientRect().right > box.right + 1).map(node => node.innerText) }})()"""
+    assert page.run(outside) == []
+    contrast = f"""(() => {{
+        const numbers = text => text.match(/[\\d.]+/g).map(Number);
+        const light = text => {{ const [r, g, b] = numbers(text).slice(0, 3).map(c => c / 255)
+          .map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b }};
+        const ground = node => {{ const color = getComputedStyle(node).backgroundColor;
+          return numbers(color)[3] === 0 ? ground(node.parentNode) : light(color) }};
+        const inks = {PANEL}.querySelectorAll('h3, .workbench-fact, summary, .workbench-snapshots b, [data-table]');
+        return [...inks].filter(node => {{ const [ink, below] = [light(getComputedStyle(node).color), ground(node)];
+          return (Math.max(ink, below) + 0.05) / (Math.min(ink, below) + 0.05) < 4.5 }}).map(node => node.innerText) }})()"""
+    assert page.run(contrast) == []
