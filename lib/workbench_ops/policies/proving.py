@@ -19,6 +19,7 @@ from workbench._base.errors import ArgumentError
 from workbench_standins.account import ACCOUNT_ID, enforced
 from workbench_standins.account.enforced import Closed, Judgement
 
+FOR_FAILURES = ("s3:AbortMultipartUpload",)  # given with an upload, and asked for where one fails
 SESSION_CHARACTERS = 2048  # EMR Serverless executionIamPolicy.policy, Glue ExecutionRoleSessionPolicy
 
 
@@ -49,12 +50,14 @@ class Proof:
         requests: how many different requests were judged.
         needed: for each right that some request needs, how many different ones.
         unneeded: rights that no request needs.
+        for_failures: rights that no request needs unless an upload fails, and is aborted.
         refused: requests that were refused though the run may have passed: action, resource and how often.
     """
 
     requests: int
     needed: dict[Right, int]
     unneeded: tuple[Right, ...]
+    for_failures: tuple[Right, ...]
     refused: dict[tuple[str, str], int]
 
     @property
@@ -64,9 +67,10 @@ class Proof:
 
     def sentences(self) -> list[str]:
         """Return what was seen, a sentence each; the last one counts."""
-        number = len(self.needed) + len(self.unneeded)
+        number = len(self.needed) + len(self.unneeded) + len(self.for_failures)
         lines = [f"refused: {action} on {arn}, {times} times" for (action, arn), times in self.refused.items()]
         lines += [f"not needed: {right}" for right in self.unneeded]
+        lines += [f"needed only where an upload fails: {right}" for right in self.for_failures]
         lines.append(
             f"{number} rights, {len(self.needed)} of them needed by {self.requests} different requests; "
             f"{sum(self.refused.values())} requests refused"
@@ -122,7 +126,10 @@ def prove(
     verdicts = enforced.judge([without(document, right) for right in asked], requests, interpreter)
     losses = {right: len(lost) for right, lost in zip(asked, verdicts, strict=True)}
     needed = {right: lost for right, lost in losses.items() if lost}
-    return Proof(len(requests), needed, tuple(right for right in losses if right not in needed), refused)
+    idle = [right for right in losses if right not in needed]
+    unneeded = tuple(right for right in idle if right.action not in FOR_FAILURES)
+    for_failures = tuple(right for right in idle if right.action in FOR_FAILURES)
+    return Proof(len(requests), needed, unneeded, for_failures, refused)
 
 
 @checked

@@ -18,6 +18,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -70,9 +71,26 @@ class Closed:
         """Return a boto3 client that may do everything."""
         return self.account.client(service)
 
+    def user(self, service: str, variables: Mapping[str, str]) -> Any:
+        """Return a boto3 client of the account's user.
+
+        Args:
+            service: such as s3.
+            variables: of `allow`.
+        """
+        import boto3
+
+        keys = {
+            "aws_access_key_id": variables["AWS_ACCESS_KEY_ID"],
+            "aws_secret_access_key": variables["AWS_SECRET_ACCESS_KEY"],
+        }
+        return boto3.client(service, endpoint_url=self.account.endpoint, region_name=account.REGION, **keys)
+
     @checked
     def allow(self, document: Mapping[str, Any]) -> dict[str, str]:
-        """Give the account's one user a policy, instead of the one it has; return variables with its keys.
+        """Give the account's one user a policy, instead of the one it has; return variables with new keys of it.
+
+        Its earlier keys end.
 
         Args:
             document: of the policy.
@@ -84,6 +102,8 @@ class Closed:
         if USER not in [user["UserName"] for user in iam.list_users()["Users"]]:
             iam.create_user(UserName=USER)
         iam.put_user_policy(UserName=USER, PolicyName=POLICY, PolicyDocument=json.dumps(document))
+        for key in iam.list_access_keys(UserName=USER)["AccessKeyMetadata"]:
+            iam.delete_access_key(UserName=USER, AccessKeyId=key["AccessKeyId"])
         key = iam.create_access_key(UserName=USER)["AccessKey"]
         keys = {"AWS_ACCESS_KEY_ID": key["AccessKeyId"], "AWS_SECRET_ACCESS_KEY": key["SecretAccessKey"]}
         return self.account.variables() | keys
@@ -93,6 +113,21 @@ class Closed:
         lines = self.log.read_text(encoding="utf-8").splitlines() if self.log.is_file() else []
         kept = [json.loads(line) for line in lines]
         return [Judgement(entry["action"], entry["resource"], _request(entry), entry["allowed"]) for entry in kept]
+
+
+def python() -> Path:
+    """Return the interpreter of ministack's environment: of the project, or of the one of this Python."""
+    beside = Path(sys.prefix).parent / ".workbench" / "ministack" / "venv" / "bin" / "python"
+    return beside if beside.is_file() and not account.python().is_file() else account.python()
+
+
+def require(interpreter: Path | None = None) -> None:
+    """Require that ministack is installed.
+
+    Raises:
+        ModuleNotFoundError: its environment is not there.
+    """
+    account.require(interpreter or python())
 
 
 @checked
@@ -107,10 +142,10 @@ def serve(interpreter: Path | None = None) -> Iterator[Closed]:
         ModuleNotFoundError: its environment is not there.
         ChildProcessError: it did not start; the message has its last words.
     """
-    account.require(interpreter)
+    require(interpreter)
     folder = Path(tempfile.mkdtemp(prefix="workbench-enforced-"))
     try:
-        process, closed = _started(interpreter or account.python(), folder)
+        process, closed = _started(interpreter or python(), folder)
         try:
             yield closed
         finally:
@@ -137,9 +172,9 @@ def judge(
         ModuleNotFoundError: ministack's environment is not there.
         ChildProcessError: the judge did not answer; the message has its last words.
     """
-    account.require(interpreter)
+    require(interpreter)
     given = {"policies": list(policies), "requests": [json.loads(each.request) for each in requests]}
-    words = [str(interpreter or account.python()), "-P", str(SCRIPT), "judge"]
+    words = [str(interpreter or python()), "-P", str(SCRIPT), "judge"]
     done = subprocess.run(
         words, input=json.dumps(given), capture_output=True, text=True, timeout=JUDGE_SECONDS, check=False
     )

@@ -3,13 +3,13 @@
 import json
 import re
 
-import aws_stand_in
 import pytest
 from conftest import workbench, write_notebook
 
 from workbench._base.errors import ArgumentError
 from workbench_ops.policies import proving
 from workbench_ops.policies.proving import Right
+from workbench_standins.account.enforced import Judgement
 
 GLUE, LAKE = "arn:aws:glue:us-east-1:000000000000:", "arn:aws:s3:::wb-account/w/"
 DATABASE = [f"{GLUE}catalog", f"{GLUE}database/sales"]
@@ -110,6 +110,7 @@ def test_each_right_is_left_out_a_right_too_many_and_a_refusal_are_named(account
     proof = proving.prove(POLICY, judgements)
     assert proof.needed == dict(zip(RIGHTS[:5], (1, 1, 2, 1, 1), strict=True))
     assert (proof.requests, proof.unneeded, proof.holds) == (6, (RIGHTS[5],), False)
+    assert proof.for_failures == ()
     assert proof.refused == {("s3:GetObject", f"{LAKE}x"): 1, ("glue:GetDatabase", DATABASE[0]): 1}
     assert proof.sentences()[-1] == "6 rights, 5 of them needed by 6 different requests; 2 requests refused"
 
@@ -118,8 +119,6 @@ def test_each_right_is_left_out_a_right_too_many_and_a_refusal_are_named(account
 def test_the_command_proves_what_it_recorded(account, project):
     place = project / "params" / "environments"
     place.mkdir(parents=True)
-    (project / ".workbench").mkdir(exist_ok=True)
-    (project / ".workbench" / "ministack").symlink_to(aws_stand_in.PYTHON.parents[2])
     (place / "lake.yml").write_text(
         "description: Glue\ncatalog: {type: glue, warehouse: s3://wb-account/w}\n"
         "spark: {master: 'local[1]', shuffle_partitions: 1}\njars: []\n"
@@ -131,3 +130,21 @@ def test_the_command_proves_what_it_recorded(account, project):
     assert said.returncode == 0, said.stderr
     assert said.stdout.count("\n") == 1 and json.loads(said.stdout)["Statement"]
     assert "4 rights, 4 of them needed by 4 different requests; 0 requests refused" in said.stderr
+
+
+@ON_STAND_IN
+def test_a_right_for_uploads_that_fail_is_none_too_many():
+    request = (
+        '{"account": "000000000000", "action": "s3:PutObject", "context": {}, "region": "r", "resource": "%s"}'
+    )
+    asked = [Judgement("s3:PutObject", f"{LAKE}x", request % f"{LAKE}x", True)]
+    statement = {
+        "Effect": "Allow",
+        "Action": ["s3:AbortMultipartUpload", "s3:PutObject"],
+        "Resource": [f"{LAKE}*"],
+    }
+    proof = proving.prove({"Statement": [statement]}, asked)
+    assert proof.holds and proof.for_failures == (Right("s3:AbortMultipartUpload", f"{LAKE}*"),)
+    assert proof.sentences()[0] == f"needed only where an upload fails: s3:AbortMultipartUpload on {LAKE}*"
+    unused = proving.prove({"Statement": [statement | {"Action": ["s3:PutObject", "s3:GetObject"]}]}, asked)
+    assert not unused.holds and unused.unneeded == (Right("s3:GetObject", f"{LAKE}*"),)

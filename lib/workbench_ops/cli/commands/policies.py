@@ -186,9 +186,9 @@ def _written(policy: "Policy | None", output: str | None, *, as_session: bool = 
 def _provable(env: "Environment | None") -> None:
     """Refuse a proof that could not be made, before the runs that are recorded."""
     from workbench._base import secrets
-    from workbench_standins import account
+    from workbench_standins.account import enforced
 
-    account.require()
+    enforced.require()
     address = secrets.resolve(getattr(env.catalog, "warehouse", None) or "") if env else ""
     if not address.startswith("s3://"):
         raise ArgumentError("--prove needs an environment whose warehouse is in S3, such as aws-glue")
