@@ -54,7 +54,7 @@ lock: .venv/.build ## write the lock files again from pyproject.toml and locks/*
 	@touch $@
 
 .PHONY: setup
-setup: .venv/.ready ## make the project's own environment in .venv (packages, Java, jars)
+setup: .venv/.ready .workbench/ministack/.packages ## make the project's own environment in .venv (packages, Java, jars)
 
 .PHONY: run
 run: setup ## run all notebooks headless, JOBS=n at once (left out: what fits the machine); NB=name PARAMS=file SET="NAME=VALUE …" ENVIRONMENT=name for one
