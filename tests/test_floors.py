@@ -24,7 +24,20 @@ FLOORS = (
     {"verdicts", "records"},
     {"show", "plots", "checks", "results", "predictions", "errata", "costs"},
     {"session", "data", "tables", "engines"},
-    {"wap", "quality", "history", "streams", "archive", "light", "anonymity", "formats", "sql", "maps", "dbt"},
+    {
+        "wap",
+        "quality",
+        "history",
+        "streams",
+        "archive",
+        "light",
+        "anonymity",
+        "formats",
+        "sql",
+        "maps",
+        "dbt",
+        "pulls",
+    },
 )
 ALLOWED_ASIDE = {("checks", "results"), ("checks", "show"), ("plots", "show")}
 PUBLIC = ("notebooks", "docs", "README.md")

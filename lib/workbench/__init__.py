@@ -4,7 +4,7 @@ The map. Four packages, one distribution:
 
     workbench            this one: capabilities for a session with Iceberg tables
     workbench_ops        the command `workbench`: notebooks run headless, reports, schedules, exports, policies
-    workbench_standins   servers of this machine in the place of Kinesis, Kafka, S3, an archive, a cluster
+    workbench_standins   servers of this machine in the place of Kinesis, Kafka, S3, an archive, a cluster, Google
     workbench_proofs     races of two writers, the TPC-DS derived benchmark, kills of a stream and of functions
 
 The stand-ins know `workbench._base` alone; ops and proofs know this package and the stand-ins, and not each other.
@@ -19,6 +19,7 @@ Within this package imports go downwards only, and on the first floor nobody imp
                    archive/   what is archived, what bringing it back costs, and reading it
                    light/     small questions and small writes without Spark, and when Spark pays
                    anonymity/ whether a table is anonymous, also in what it keeps of the past
+                   pulls/     services that restate what they said: days replaced whole where they changed
                    dbt/       tests of a dbt project, each answered by the cheapest evidence that is proof
     ,
     tables         session/   the one SparkSession of an environment; services: the door to the stand-ins

@@ -11,7 +11,7 @@ import pkgutil
 import types
 import typing
 from collections.abc import Callable, Hashable, Mapping, Set
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Union
 
@@ -26,7 +26,7 @@ from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 
 CAPABILITIES = (
-    "anonymity", "archive", "checks", "costs", "dbt", "errata", "formats", "history", "light", "light.functions", "maps", "plots", "predictions", "quality", "sql", "streams", "tables.browse", "tables.changes", "tables.commits", "tables.doctor", "tables.joins", "tables.maintenance", "tables.publication", "tables.upserts", "wap",
+    "anonymity", "archive", "checks", "costs", "dbt", "errata", "formats", "history", "light", "light.functions", "maps", "plots", "predictions", "pulls", "pulls.analytics", "pulls.sheets", "quality", "sql", "streams", "tables.browse", "tables.changes", "tables.commits", "tables.doctor", "tables.joins", "tables.maintenance", "tables.publication", "tables.upserts", "wap",
 )  # fmt: skip
 UNCHECKED = {
     "workbench.tables.commits.tip",  # of a table that is loaded: Java's objects have no type to hold
@@ -40,6 +40,7 @@ PLAIN = {
     bytes: b"a",
     type(None): None,
     Path: Path(),
+    date: date(2026, 1, 31),
     datetime: datetime.now(UTC),
 }
 

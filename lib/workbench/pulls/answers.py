@@ -1,0 +1,218 @@
+"""What a source answers, and how it becomes rows of the table: by name, and with every value as it was."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from workbench._base import identifiers
+from workbench._base.errors import ArgumentError, WorkbenchError
+from workbench._base.typing import Column, DataFrame, SparkSession, StructType
+
+EXACT = "decimal(38,18)"
+WHOLE = {"tinyint": 1, "smallint": 2, "int": 3, "bigint": 4}
+_FEW = 3  # values that a message shows
+
+
+class AnswerRefused(WorkbenchError, ValueError):
+    """What a source answered cannot become rows of the table; the table stays as it was."""
+
+
+@dataclass(frozen=True)
+class DeadCell:
+    """A value of a source that cannot become a value of the table.
+
+    Attributes:
+        address: where it is in the source, `Sheet1!C7` for example.
+        reason: why it is refused.
+        raw: the value as the source has it.
+    """
+
+    address: str
+    reason: str
+    raw: str
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a source says about the days it was asked for, or about all it has.
+
+    Attributes:
+        rows: an Arrow table, a DataFrame of Spark, or a list of dicts that have the same keys.
+        dead: cells that could not become rows.
+        flags: what the source says about the figures, name to text; kept in the summary of the commit.
+        requests: how many requests it took.
+        through: last day that is answered completely; None where all are.
+        stopped: why days are missing, a sentence; "" where none are.
+    """
+
+    rows: Any
+    dead: Sequence[DeadCell] = ()
+    flags: Mapping[str, str] = field(default_factory=dict)
+    requests: int = 1
+    through: date | None = None
+    stopped: str = ""
+
+
+def of(answered: Any) -> Answer:
+    """Return an answer as it is, and rows as an answer that has nothing else."""
+    return answered if isinstance(answered, Answer) else Answer(answered)
+
+
+def frame(spark: SparkSession, table: str, rows: Any) -> DataFrame:
+    """Return rows as a frame of the table's columns and types, cached; the caller unpersists it.
+
+    Args:
+        spark: session.
+        table: its name.
+        rows: of an Answer.
+
+    Raises:
+        AnswerRefused: a column is missing or not the table's, or a value would change.
+    """
+    schema = spark.table(identifiers.quoted(table)).schema
+    raw = _raw(spark, table, rows, schema)
+    _refuse_columns(table, raw.columns, schema.names)
+    kinds = {column.name: column.dataType.simpleString() for column in raw.schema}
+    exact, checks = [], {}
+    for column in schema:
+        value, intact = _converted(table, column.name, kinds[column.name], column.dataType.simpleString())
+        exact.append(value.alias(column.name))
+        if intact is not None:
+            checks[column.name] = intact
+    if not checks:
+        return raw.select(*exact).cache()
+    raw.cache()
+    try:
+        _refuse_changed(table, raw, checks, kinds, {column.name: column.dataType for column in schema})
+        result = raw.select(*exact).cache()
+        result.count()
+        return result
+    finally:
+        raw.unpersist()
+
+
+def _raw(spark: SparkSession, table: str, rows: Any, schema: StructType) -> DataFrame:
+    import pyarrow as pa
+
+    if hasattr(rows, "writeTo"):
+        return rows
+    if isinstance(rows, list | tuple):
+        if not rows:
+            return spark.createDataFrame([], schema)
+        rows = _arrow(table, rows)
+    if not isinstance(rows, pa.Table):
+        raise AnswerRefused(
+            f"the answer for {table} is {type(rows).__name__}, expected an Arrow table, a DataFrame of Spark or a "
+            "list of dicts"
+        )
+    twice = sorted({name for name in rows.column_names if rows.column_names.count(name) > 1})
+    if twice:
+        raise AnswerRefused(f"the answer for {table} has the column {twice[0]} twice")
+    if empty := [column.name for column in rows.schema if pa.types.is_null(column.type)]:
+        texts = [
+            pa.field(column.name, pa.string() if column.name in empty else column.type) for column in rows.schema
+        ]
+        rows = rows.cast(pa.schema(texts))
+    if int(spark.version.split(".")[0]) >= 4:
+        return spark.createDataFrame(rows)
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return spark.createDataFrame([tuple(row.values()) for row in rows.to_pylist()], from_arrow_schema(rows.schema))
+
+
+def _arrow(table: str, rows: Sequence[Any]) -> Any:
+    """Return dicts as an Arrow table; one with other keys than the first would lose values without a word."""
+    import pyarrow as pa
+
+    first = rows[0]
+    for number, row in enumerate(rows, 1):
+        if not isinstance(row, Mapping):
+            raise AnswerRefused(f"row {number} of the answer for {table} is {row!r}, expected a dict"[:300])
+        if row.keys() != first.keys():
+            odd = sorted(map(str, row.keys() ^ first.keys()))[0]
+            raise AnswerRefused(
+                f"row {number} of the answer for {table} and row 1 differ in the key {odd}; each row must have all"
+            )
+    try:
+        return pa.Table.from_pylist(list(rows))
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise AnswerRefused(f"the answer for {table} mixes types in a column: {error}") from error
+
+
+def _refuse_columns(table: str, given: Iterable[str], expected: Sequence[str]) -> None:
+    given = list(given)
+    if missing := [name for name in expected if name not in given]:
+        raise AnswerRefused(
+            f"the answer for {table} lacks the column {missing[0]}; it has {', '.join(given) or 'none'}"
+        )
+    if other := [name for name in given if name not in expected]:
+        raise AnswerRefused(
+            f"the answer has the column {other[0]}, and {table} has not: it has {', '.join(expected)}"
+        )
+
+
+def _converted(table: str, name: str, kind: str, target: str) -> tuple[Column, Column | None]:
+    """Return a column in the table's type, and whether each value is intact; None where all are."""
+    from pyspark.sql import functions as F
+
+    column = F.col(identifiers.column(name))
+    if kind == target:
+        return column, None
+    quoted = identifiers.in_sql(name)
+    value = F.expr(f"try_cast({quoted} AS {target})")
+    numeric = target in WHOLE or target.startswith("decimal")
+    if kind in WHOLE and target in WHOLE and WHOLE[kind] <= WHOLE[target]:
+        return value, None
+    if numeric and (kind in WHOLE or kind == "string" or kind.startswith("decimal")):
+        same = F.expr(f"try_cast({quoted} AS {EXACT}) = try_cast({quoted} AS {target})")
+        if kind.startswith("decimal"):
+            same = F.expr(f"{quoted} = try_cast({quoted} AS {target})")
+    elif numeric and kind in ("double", "float"):
+        # the shortest text of a double is what its source meant; its binary value is another number
+        text = f"CAST({quoted} AS string)"
+        same = F.expr(f"try_cast({text} AS {EXACT}) = try_cast({text} AS {target})")
+        value = F.expr(f"try_cast({text} AS {target})")
+    elif kind == "string" or (kind, target) == ("float", "double") or (target == "double" and kind in WHOLE):
+        same = value.isNotNull()
+    elif target == "timestamp" and kind == "timestamp_ntz":
+        return column.cast(target), None
+    else:
+        raise AnswerRefused(
+            f"{name} of the answer is {kind}, and {table} has {target}: convert it in the function"
+        )
+    return value, column.isNull() | F.coalesce(same, F.lit(False))
+
+
+def _refuse_changed(
+    table: str, raw: DataFrame, checks: Mapping[str, Column], kinds: Mapping[str, str], types: Mapping[str, Any]
+) -> None:
+    """Refuse values that the table's types cannot hold as they are."""
+    from pyspark.sql import functions as F
+
+    names = list(checks)
+    counts = raw.agg(*[F.count_if(~checks[name]).alias(f"_{n}") for n, name in enumerate(names)]).collect()[0]
+    for number, name in enumerate(names):
+        if counts[number]:
+            bad = raw.where(~checks[name]).select(identifiers.column(name)).limit(_FEW).collect()
+            raise AnswerRefused(
+                f"{counts[number]:,} values of {name} ({kinds[name]}) cannot be {types[name].simpleString()} of "
+                f"{table} unchanged, for example {', '.join(repr(row[0]) for row in bad)}; nothing was committed"
+            )
+
+
+def refuse_key(table: str, columns: Sequence[str], key: Sequence[str], day: str | None = None) -> None:
+    """Refuse key columns that the table has not.
+
+    Raises:
+        ValueError: there is none, one is there twice or not the table's, or it is the day.
+    """
+    if not key:
+        raise ArgumentError("key must name at least one column: what tells the rows of a day apart")
+    for name in key:
+        if name not in columns:
+            raise ArgumentError(f"{table} has no column {name}, which key names; it has {', '.join(columns)}")
+    if len(set(key)) < len(key):
+        raise ArgumentError(f"key names a column twice: {', '.join(key)}")
+    if day in key:
+        raise ArgumentError(f"key names {day}, which is the day: leave it out, rows are told apart within a day")

@@ -1,0 +1,141 @@
+"""Rows of days as digests, and what is added, changed and removed between two sets of rows."""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+from workbench._base import identifiers
+from workbench._base.typing import Column, DataFrame
+from workbench.pulls.answers import AnswerRefused
+
+EMPTY = "0:0:0"
+_COMPLEX = ("array", "map", "struct", "variant")
+WHOLE = date(1970, 1, 1)  # stands for the day of a source that has none
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What the rows of a day are, compared with what they were.
+
+    Attributes:
+        added: rows whose key was not there.
+        changed: rows with other values under their key.
+        removed: rows whose key is gone.
+        digest: of the rows that were there.
+        before: how many were there.
+    """
+
+    added: int = 0
+    changed: int = 0
+    removed: int = 0
+    digest: str = EMPTY
+    before: int = 0
+
+
+def digests(rows: DataFrame, key: Sequence[str], day: str | None) -> dict[date, str]:
+    """Return the digest of each day that has rows; equal ones mean equal rows, in any order.
+
+    Raises:
+        AnswerRefused: two rows of a day have one key, or a row has no day or no key.
+    """
+    from pyspark.sql import functions as F
+
+    first, second = _hashes(rows)
+    names = [*([day] if day else []), *key]
+    lacking = " OR ".join(f"{identifiers.in_sql(name)} IS NULL" for name in names)
+    by_key = rows.groupBy(_day(day), *_keys(key))
+    of_keys = by_key.agg(
+        F.count("*").alias("_rows"), F.sum(first).alias("_a"), F.sum(second).alias("_b"),
+        F.max(F.expr(lacking)).alias("_lacking"),
+    )  # fmt: skip
+    of_days = of_keys.groupBy("_day").agg(
+        F.sum("_rows"), F.sum("_a"), F.sum("_b"), F.max("_rows"), F.max("_lacking")
+    )  # fmt: skip
+    result = {}
+    for at, count, a, b, most, without in of_days.collect():
+        if without:
+            row = rows.where(F.expr(lacking)).limit(1).collect()[0]
+            empty = next(name for name in names if row[name] is None)
+            raise AnswerRefused(f"a row of the answer has no {empty}: {_shown(row)}; nothing was committed")
+        if most > 1:
+            row = of_keys.where("_rows > 1").limit(1).collect()[0]
+            values = ", ".join(f"{name} {row[f'_k{n}']!r}" for n, name in enumerate(key))
+            where = f"of {at} " if day else ""
+            raise AnswerRefused(
+                f"{row['_rows']} rows {where}have one key, {values}: key must tell rows apart; nothing was "
+                "committed"
+            )
+        result[at] = f"{count}:{a}:{b}"
+    return result
+
+
+def compare(old: DataFrame, new: DataFrame, key: Sequence[str], day: str | None) -> dict[date, Difference]:
+    """Return what differs between two sets of rows, by day."""
+    from pyspark.sql import functions as F
+
+    sides = []
+    for number, rows in enumerate((old, new)):
+        first, second = _hashes(rows)
+        sums = first.alias("_a"), second.alias("_b")
+        sides.append(rows.select(_day(day), *_keys(key), F.lit(number).alias("_new"), *sums))
+    both = sides[0].unionByName(sides[1]).groupBy("_day", *[f"_k{n}" for n in range(len(key))])
+    was, now = F.col("_new") == 0, F.col("_new") == 1
+    zero = F.lit(0).cast("decimal(38,0)")
+
+    def total(side: Column, name: str) -> Column:
+        return F.sum(F.when(side, F.col(name)).otherwise(zero))
+
+    keyed = both.agg(
+        F.count_if(was).alias("_was"), F.count_if(now).alias("_now"),
+        total(was, "_a").alias("_wa"), total(was, "_b").alias("_wb"),
+        ((total(was, "_a") != total(now, "_a")) | (total(was, "_b") != total(now, "_b"))).alias("_other"),
+    )  # fmt: skip
+    here, there = F.col("_now") > 0, F.col("_was") > 0
+    days = keyed.groupBy("_day").agg(
+        F.count_if(here & ~there), F.count_if(here & there & (F.col("_other") | (F.col("_was") != F.col("_now")))),
+        F.count_if(~here & there), F.sum("_was"), F.sum("_wa"), F.sum("_wb"),
+    )  # fmt: skip
+    return {
+        row[0]: Difference(row[1], row[2], row[3], f"{row[4]}:{row[5]}:{row[6]}", row[4]) for row in days.collect()
+    }
+
+
+def differing(known: Mapping[str, str], seen: Mapping[date, str], days: Collection[date]) -> list[date]:
+    """Return the days whose digest is not the known one."""
+    return [day for day in sorted(days) if known.get(day.isoformat()) != seen.get(day, EMPTY)]
+
+
+def _day(day: str | None) -> Column:
+    from pyspark.sql import functions as F
+
+    return (F.col(identifiers.column(day)) if day else F.lit(WHOLE)).alias("_day")
+
+
+def _keys(key: Sequence[str]) -> list[Column]:
+    from pyspark.sql import functions as F
+
+    return [F.col(identifiers.column(name)).alias(f"_k{n}") for n, name in enumerate(key)]
+
+
+def _hashes(rows: DataFrame) -> tuple[Column, Column]:
+    """Return two numbers of a row; sums of them over rows tell sets of rows apart.
+
+    Spark's hash passes over nulls, so that each value goes in with whether it is one. What it cannot hash, maps
+    for example, goes in as JSON.
+    """
+    from pyspark.sql import functions as F
+
+    parts: list[Column] = []
+    for field in rows.schema:
+        column = F.col(identifiers.column(field.name))
+        complex_kind = field.dataType.typeName() in _COMPLEX
+        value = F.to_json(column, {"ignoreNullFields": "false"}) if complex_kind else column
+        parts += [column.isNull(), value]
+    first, second = F.xxhash64(*parts), F.xxhash64(F.lit("second"), *parts)
+    return first.cast("decimal(38,0)"), second.cast("decimal(38,0)")
+
+
+def _shown(row: Any) -> str:
+    text = ", ".join(f"{name} {value!r}" for name, value in row.asDict().items())
+    return text if len(text) <= 200 else f"{text[:200]}…"
