@@ -4,6 +4,7 @@ A fast way may only say *zero failures*. Whatever is not proved to be zero is co
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
@@ -61,7 +62,8 @@ def prove(
         raises, is an error; the others are answered.
 
     Raises:
-        ArgumentError: a table's metadata cannot be read, or the ledger is another file, or of another project.
+        ArgumentError: a table's metadata cannot be read, or is elsewhere than on this machine and the engine is
+            DuckDB; or the ledger is another file, or of another project.
     """
     answering = DuckDB() if isinstance(engine, str) else Spark(engine)
     with ExitStack() as stack:
@@ -90,6 +92,12 @@ def _states(
         tuple(part.name for part in exp.to_table(name, dialect=dialect).parts): location
         for name, location in tables.items()
     }
+    for name, location in names.items():
+        if dialect == "duckdb" and re.match(r"(?!file:)[a-z][a-z0-9+.-]+:", location):
+            raise ArgumentError(
+                f"{'.'.join(name)} is in {location.partition(':')[0]}:, and DuckDB is asked about files of this "
+                "machine only; compile the project for dbt-spark"
+            )
     return {_lower(name): State(name, location, storage) for name, location in names.items()}
 
 

@@ -246,3 +246,11 @@ def test_another_file_is_no_ledger(target, tables, tmp_path):
     (tmp_path / "ledger.db").write_text("a text that is not a database, and is longer than a header")
     with pytest.raises(ArgumentError, match="is not a ledger of dbt tests"):
         dbt.prove(dbt.plan(dbt.tests(target)), locations(tables), ledger=tmp_path / "ledger.db")
+
+
+def test_files_elsewhere_are_refused_before_anything_is_read(target):
+    elsewhere = {PEOPLE_NAME: "s3://lake/people/metadata/1.metadata.json"}
+    with pytest.raises(
+        ArgumentError, match="shop.main.people is in s3:, and DuckDB is asked about files of this machine"
+    ):
+        dbt.prove(dbt.plan(dbt.tests(target)), elsewhere)
