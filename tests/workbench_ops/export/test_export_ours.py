@@ -25,6 +25,7 @@ VERDICTS = {  # notebook: (Glue 6.0 with the defaults, with ENVIRONMENT aws-glue
     "22_race_writers": ("cannot run", "cannot run"),  # the proxy before an S3 on plain HTTP
     "23_check_quality": ("differs", "differs"),  # packages
     "24_stream_while_compacting": ("cannot run", "differs"),  # PyIceberg; then a checkpoint on the driver
+    "25_test_with_dbt": ("cannot run", "differs"),  # PyIceberg; then packages and a folder of this machine
     "26_check_anonymised": ("cannot run", "differs"),  # PyIceberg; then a picture
     "30_work_without_spark": ("cannot run", "differs"),  # PyIceberg and DuckDB; then packages
     "31_join_without_shuffle": ("cannot run", "differs"),  # PyIceberg; then a picture
