@@ -4,6 +4,9 @@ from typing import Annotated
 
 import typer
 
+from workbench._base.errors import ArgumentError
+
+KAFKA_PORT = 9092
 local = typer.Typer(help="Stand-ins that run on this machine, on loopback only.", no_args_is_help=True)
 
 
@@ -62,10 +65,28 @@ def local_kafka(
     folder: Annotated[
         str | None, typer.Option(help="folder that keeps the data; without it nothing is kept")
     ] = None,
-    port: Annotated[int, typer.Option(min=0, max=65535, help="port on 127.0.0.1; 0: a free one")] = 9092,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="port on 127.0.0.1; 0: a free one")] = KAFKA_PORT,
     fetch: Annotated[bool, typer.Option("--fetch", help="only fetch the broker's jars")] = False,
+    users: Annotated[
+        str | None,
+        typer.Option(metavar="NAMES", help="users, with commas between: a broker that asks who is there"),
+    ] = None,
+    grants: Annotated[
+        list[str] | None,
+        typer.Option("--grant", metavar="USER:OPERATION:TOPIC", help="of --users: a right; may be repeated"),
+    ] = None,
 ) -> None:
     """Serve Kafka on this machine until interrupted."""
     from workbench_standins import by_hand
+
+    if users is not None or grants:
+        from workbench_standins.kafka import secured
+
+        if folder is not None or port != KAFKA_PORT or fetch or users is None:
+            raise ArgumentError(
+                "--grant needs --users, which takes free ports and keeps nothing: no --folder, --port or --fetch"
+            )
+        secured.serve_by_hand(users.split(","), grants or ())
+        return
 
     by_hand.fetch_kafka() if fetch else by_hand.kafka(folder, port=port)
