@@ -323,8 +323,47 @@ def _sentence(topic: Topic, error: Any) -> ArgumentError:
         ]
         listed = ", ".join(names) or "none"
         return sources.StreamNotFound(f"no topic {topic.topic} at {topic.bootstrap}; there is {listed}")
+    if error.code() == KafkaError._AUTHENTICATION:
+        return _log_in_refused(topic, error.str())
     if error.code() in _unreachable():
+        if refusal := _refusal(
+            topic
+        ):  # librdkafka tries a refused log-in again and again, and then says timed out
+            return _log_in_refused(topic, refusal)
         return ArgumentError(
             f"topic {topic.topic} cannot be read: no broker answers at {topic.bootstrap} ({error.str()})"
         )
     return ArgumentError(f"topic {topic.topic} at {topic.bootstrap} cannot be read: {error.str()}")
+
+
+def _refusal(topic: Topic) -> str | None:
+    """Return why the brokers refuse a topic's log-in; None where they do not, or nobody answers."""
+    if not any(name.startswith("sasl.") for name in topic.config):
+        return None
+    from confluent_kafka import Consumer, KafkaError
+
+    failures: list[Any] = []
+    own = {"bootstrap.servers": topic.bootstrap, "group.id": "iceberg-workbench", "log_level": 0}
+    asking = _client(Consumer, own | {"error_cb": failures.append}, _frozen(topic.config))
+    until = time.monotonic() + CALL_SECONDS
+    try:
+        while time.monotonic() < until:
+            asking.poll(0.1)
+            for failure in failures:
+                if failure.code() == KafkaError._AUTHENTICATION:
+                    return str(failure.str())
+                if failure.code() == KafkaError._ALL_BROKERS_DOWN:
+                    return None
+    finally:
+        asking.close()
+    return None
+
+
+def _log_in_refused(topic: Topic, refusal: str) -> ArgumentError:
+    who = topic.config.get("sasl.username")
+    user = f" as {secrets.resolve(who)}" if who else ""
+    reason = refusal.partition("SASL authentication error: ")[2].partition(" (after")[0] or refusal
+    return ArgumentError(
+        f"topic {topic.topic} cannot be read: {topic.bootstrap} refuses the log-in{user}: wrong password, unknown "
+        f"user or expired token ({reason})"
+    )
