@@ -22,6 +22,8 @@ START = datetime(2026, 1, 1, tzinfo=UTC)  # fixed, so that the text is; nothing 
 
 TRY = '--try "$AIRFLOW_CTX_TRY_NUMBER" --request "$WORKBENCH_REQUEST"'
 
+DATE = ' --date "$WORKBENCH_DATE"'
+
 HEAD = Template('''\
 """DAGs of the schedules in $source, written by `workbench schedule airflow`; change that file instead.
 
@@ -30,6 +32,7 @@ are not tried again: they need a person. A failure (1) and a dead kernel (4) are
 """
 
 from datetime import datetime, timedelta, timezone
+from zoneinfo import ZoneInfo
 
 try:
     from airflow.sdk import DAG
@@ -57,17 +60,20 @@ class WorkbenchRun(BashOperator):
         # verdict. A person who clears a task asks anew; Airflow raises max_tries then.
         request = f"{task.dag_id}/{task.run_id}/{task.max_tries - self.retries}"
         self.env = {**self.env, "WORKBENCH_REQUEST": request}
+        if zone := self.env.get("WORKBENCH_ZONE"):  # the day that was due, also of a backfill and a late try
+            moment = context.get("logical_date") or context["dag_run"].run_after
+            self.env["WORKBENCH_DATE"] = moment.astimezone(ZoneInfo(zone)).date().isoformat()
         try:
             return super().execute(context)
         except AirflowSkipException as ended:  # how BashOperator tells an exit code from others
             raise AirflowFailException(f"{ended} Not skipped, but failed, and not tried again.") from ended
 
 
-def run(name, *, timeout_seconds, retries, retry_wait_seconds, doc_md):
+def run(name, *, timeout_seconds, retries, retry_wait_seconds, doc_md, zone=None):
     return WorkbenchRun(
         task_id=name,
-        bash_command=$command,
-        env=$variables,
+        bash_command=$command + ($date if zone else ""),
+        env=$variables | ({"WORKBENCH_ZONE": zone} if zone else {}),
         append_env=True,
         cwd=$home,
         skip_on_exit_code=FINAL,
@@ -94,6 +100,7 @@ def text(entries: Mapping[str, Entry], place: Place) -> str:
         source=schedules.FILE,
         final=repr(running.FINAL),
         command=f"{shlex.quote(place.command)!r} + f' schedule run {{name}} {TRY}'",
+        date=repr(DATE),
         variables=repr(place.variables),
         home=repr(place.home),
         grace=GRACE_SECONDS,
@@ -124,6 +131,7 @@ def _dag(entries: Mapping[str, Entry], name: str, place: Place) -> str:
             f"        retries={task.retries!r},",
             f"        retry_wait_seconds={task.retry_wait_seconds!r},",
             f"        doc_md={_page(task, place)!r},",
+            *([f"        zone={entry.time_zone!r},"] if task.run_date else []),
             "    )",
         ]
     lines += [

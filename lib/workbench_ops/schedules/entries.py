@@ -40,6 +40,7 @@ class Entry(BaseModel):
     environment: Line | None = None
     cron: Line | None = None
     time_zone: str = "UTC"
+    run_date: Annotated[str, StringConstraints(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")] | None = None
     after: Annotated[Names, Field(strict=False)] = ()
     timeout_seconds: Annotated[float, Field(ge=1, le=7 * 86400)] = 3600
     retries: Annotated[int, Field(ge=0, le=10)] = 0
@@ -73,6 +74,8 @@ class Entry(BaseModel):
             raise ArgumentError(f"after names an entry twice: {', '.join(self.after)}")
         if self.after and "time_zone" in self.model_fields_set:
             raise ArgumentError("time_zone belongs to cron; an entry that follows others has none")
+        if self.run_date == "ENVIRONMENT":
+            raise ArgumentError("run_date names the parameter that gets the date, found ENVIRONMENT")
         if self.cron:
             times.zone(self.time_zone)
             times.require(self.cron)

@@ -9,12 +9,14 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
+from datetime import date, datetime
 from pathlib import Path
 
 from workbench._base import java, locks, settings
 from workbench._base.errors import ArgumentError
 from workbench_ops.run.record import Record
 from workbench_ops.schedules import entries as schedules
+from workbench_ops.schedules import times
 
 INTERRUPTED = 143
 # Tried again is what may end otherwise: a failure may be a network's, a death the memory's. A refusal repeats
@@ -133,6 +135,35 @@ def once(entry: schedules.Entry, start: Start, *, attempt: int, notify: Notify) 
     if code and (code not in RETRIED or attempt > entry.retries):
         notify(entry, ended)
     return code
+
+
+def day(entries: Mapping[str, schedules.Entry], name: str, *, given: str | None, moment: datetime) -> str | None:
+    """Return the date of a run, which the parameters that `run_date` names get; None where its chain has none.
+
+    Args:
+        entries: what `entries.read` returned.
+        name: of the entry that is started.
+        given: the date, as 2026-01-31; None for that of the moment in the entry's time zone.
+        moment: when the run was due, or begins.
+
+    Raises:
+        ArgumentError: what is given is no date, or no entry of the chain takes one.
+    """
+    takers = [other for other in schedules.chain(entries, name) if entries[other].run_date]
+    if given is None:
+        zone = times.zone(entries[schedules.roots(entries)[name]].time_zone)
+        return moment.astimezone(zone).date().isoformat() if takers else None
+    try:
+        asked = date.fromisoformat(given)
+    except ValueError:
+        asked = None
+    if asked is None or asked.isoformat() != given:
+        raise ArgumentError(f"--date must be a date such as 2026-01-31, found {given!r}")
+    if not takers:
+        raise ArgumentError(
+            f"--date is given, and neither {name} nor what follows it has run_date, which takes it"
+        )
+    return given
 
 
 @contextmanager

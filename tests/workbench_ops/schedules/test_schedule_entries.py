@@ -23,6 +23,7 @@ load:
   retries: 2
   retry_wait_seconds: 5
   while_running: wait
+  run_date: RUN_DATE
   on_failure: "./notify.sh 'to me'"
 gate:
   notebook: 20_write_audit_publish
@@ -37,12 +38,12 @@ def test_a_whole_file(tmp_path):
             "name": "load", "notebook": "01_first_table", "params": "params/01_first_table/check.yml",
             "environment": "lake", "cron": "15 2 * * *", "time_zone": "Europe/Berlin", "after": (),
             "timeout_seconds": 600, "retries": 2, "retry_wait_seconds": 5, "while_running": "wait",
-                "on_failure": "./notify.sh 'to me'",
+                "on_failure": "./notify.sh 'to me'", "run_date": "RUN_DATE",
         },
         {
             "name": "gate", "notebook": "20_write_audit_publish", "params": None, "environment": None, "cron": None,
             "time_zone": "UTC", "after": ("load",), "timeout_seconds": 3600, "retries": 0, "retry_wait_seconds": 60,
-            "while_running": "refuse", "on_failure": None,
+            "while_running": "refuse", "on_failure": None, "run_date": None,
         },
     ]  # fmt: skip
     assert read(tmp_path, "# nothing yet\n") == {}

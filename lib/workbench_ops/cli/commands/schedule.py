@@ -24,6 +24,7 @@ schedule = typer.Typer(help="When notebooks run: params/schedules.yml by cron or
 Output = Annotated[
     Path | None, typer.Option(metavar="FILE", help="write it there instead of printing it", resolve_path=True)
 ]
+SOME_DAY = "2026-01-31"  # in place of a run's date, where an entry is validated
 CRON_PATH = "/usr/bin:/bin"  # what a crontab without a PATH has
 
 
@@ -74,6 +75,10 @@ def run(
             metavar="TIME", help="run only if the entry is due at this wake-up of cron (UTC); otherwise exit 0"
         ),
     ] = None,
+    date: Annotated[
+        str | None,
+        typer.Option(metavar="DATE", help="date for run_date, such as 2026-01-31; by default the day it is due"),
+    ] = None,
 ) -> None:
     """Run an entry with its tries and the entries that follow it, as cron does (exit codes of `workbench run`)."""
     from workbench_ops import schedules
@@ -87,11 +92,13 @@ def run(
     running.enter()  # paths in the file are relative to it, wherever this is called
     if due and (not entry.cron or not times.due(entry.cron, entry.time_zone, _moment(due))):
         raise typer.Exit(0)
+    moment = _moment(due) if due else datetime.now(UTC)
+    day = running.day(entries, name, given=date, moment=moment)  # before any wait: a late start has its own day
     if attempt:
-        start = partial(_start, request=request)
+        start = partial(_start, request=request, day=day)
         raise typer.Exit(running.once(entry, start, attempt=attempt, notify=_notify))
     with running.turn(entries, name, say=say):
-        raise typer.Exit(running.run(entries, name, _start, notify=_notify, say=say))
+        raise typer.Exit(running.run(entries, name, partial(_start, day=day), notify=_notify, say=say))
 
 
 @schedule.command()
@@ -140,7 +147,7 @@ def _validated(entries: "dict[str, Entry]") -> "dict[str, Prepared]":
     jobs: dict[tuple[str | None, ...], str] = {}
     for name, entry in entries.items():
         try:
-            prepared = preparing.planned(_job(entry))
+            prepared = preparing.planned(_job(entry, day=SOME_DAY))
             refusal = prepared.refusal
         except ValueError as error:
             refusal = str(error)
@@ -168,12 +175,18 @@ def _lacking(command: str | None) -> str | None:
     return f"on_failure: no program {program} {where}"
 
 
-def _job(entry: "Entry", tell: Callable[..., None] | None = None, request: str | None = None) -> "Job":
+def _job(
+    entry: "Entry",
+    tell: Callable[..., None] | None = None,
+    request: str | None = None,
+    day: str | None = None,
+) -> "Job":
     from workbench_ops.run.preparing import Job, kernel_of
 
     job = Job(
         entry.notebook,
         params_file=entry.params,
+        overrides=(f"{entry.run_date}={day}",) if entry.run_date else (),
         environment=entry.environment,
         timeout_seconds=entry.timeout_seconds,
         request=request,
@@ -183,7 +196,7 @@ def _job(entry: "Entry", tell: Callable[..., None] | None = None, request: str |
     return replace(job, tell=tell) if tell else job
 
 
-def _start(entry: "Entry", request: str | None = None) -> "tuple[int, Record | None]":
+def _start(entry: "Entry", request: str | None = None, day: str | None = None) -> "tuple[int, Record | None]":
     """Run an entry once, or take the result of an earlier try of the request; return (exit code, record).
 
     The last line printed is the path of the run's report.
@@ -194,7 +207,7 @@ def _start(entry: "Entry", request: str | None = None) -> "tuple[int, Record | N
 
     try:
         with progress.shown() as tell:
-            ended = runner.run(_job(entry, progress.named(entry.name, tell), request))
+            ended = runner.run(_job(entry, progress.named(entry.name, tell), request, day))
     except ValueError as refusal:  # so early that there is no record
         say(str(refusal))
         return records.EXIT_CODES["refused"], None
