@@ -109,12 +109,12 @@ def _kinds(
     described, _ = _called(lambda: client.get_metadata(name=f"{name}/metadata"), name, tries)
     kinds = {metric.api_name: int(metric.type_) for metric in described.metrics}
     for names, known, what in (
-        (dimensions, {one.api_name for one in described.dimensions}, "dimension"),
+        (dimensions, {entry.api_name for entry in described.dimensions}, "dimension"),
         (metrics, kinds.keys(), "metric"),
     ):
-        for wanted in names.values():
-            if wanted not in known:
-                raise ArgumentError(f"{name} has no {what} {wanted}; it has {', '.join(sorted(known))}")
+        for asked in names.values():
+            if asked not in known:
+                raise ArgumentError(f"{name} has no {what} {asked}; it has {', '.join(sorted(known))}")
     return {metric: kinds[metric] for metric in metrics.values()}
 
 
@@ -150,13 +150,13 @@ def _answer(state: _Asking, since: date, until: date, refuse: tuple[str, ...]) -
     )
 
 
-def _doubt(state: _Asking, doubt: str, said: str, refuse: tuple[str, ...]) -> None:
+def _doubt(state: _Asking, doubt: str, days: str, refuse: tuple[str, ...]) -> None:
     if doubt in refuse:
         raise AnswerRefused(
-            f"the report of {state.name} puts rows of {said} together as {OTHER}: ask for fewer dimensions; "
+            f"the report of {state.name} puts rows of {days} together as {OTHER}: ask for fewer dimensions; "
             "nothing was committed"
         )
-    state.flags[doubt] = ", ".join(filter(None, (state.flags.get(doubt), said)))
+    state.flags[doubt] = ", ".join(filter(None, (state.flags.get(doubt), days)))
 
 
 def _pages(state: _Asking, first: date, last: date) -> tuple[dict[str, list[Any]], bool]:
@@ -275,13 +275,13 @@ def _called(call: Callable[[], Any], name: str, tries: int) -> tuple[Any, int]:
         except (exceptions.ServerError, RequestException, exceptions.RetryError) as error:
             refusal = error
         except (exceptions.GoogleAPICallError, GoogleAuthError) as error:
-            raise AnswerRefused(f"{name} cannot be read: {_said(error)}; nothing was committed") from error
+            raise AnswerRefused(f"{name} cannot be read: {_reason_of(error)}; nothing was committed") from error
         if attempt < tries:
             asking.wait(attempt, 0.5)
-    raise AnswerRefused(f"{name} cannot be read: {_said(refusal)}; nothing was committed") from refusal
+    raise AnswerRefused(f"{name} cannot be read: {_reason_of(refusal)}; nothing was committed") from refusal
 
 
-def _said(error: Exception) -> str:
+def _reason_of(error: Exception) -> str:
     return getattr(error, "message", "") or type(error).__name__
 
 

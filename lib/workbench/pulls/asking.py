@@ -24,24 +24,24 @@ def get(
     from google.auth.exceptions import GoogleAuthError
     from requests.exceptions import RequestException
 
-    said = ""
+    reason = ""
     for attempt in range(1, tries + 1):
         try:
             response = session.get(at, params=dict(parameters), timeout=SECONDS)
         except (RequestException, GoogleAuthError) as error:
-            said = type(error).__name__
+            reason = type(error).__name__
         else:
             if response.status_code == 200:
                 return response.json(), attempt
-            said = _said(response)
+            reason = _reason_of(response)
             if response.status_code not in FOR_A_WHILE:
                 break
         if attempt < tries:
             wait(attempt, first_wait_s)
-    raise AnswerRefused(f"{what} cannot be read: {said}; nothing was committed")
+    raise AnswerRefused(f"{what} cannot be read: {reason}; nothing was committed")
 
 
-def _said(response: Any) -> str:
+def _reason_of(response: Any) -> str:
     try:
         error = response.json()["error"]
         return f"{response.status_code} {error['status']}, {error['message']}"

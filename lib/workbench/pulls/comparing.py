@@ -91,10 +91,11 @@ def compare(old: DataFrame, new: DataFrame, key: Sequence[str], day: str | None)
         total(was, "_a").alias("_wa"), total(was, "_b").alias("_wb"),
         ((total(was, "_a") != total(now, "_a")) | (total(was, "_b") != total(now, "_b"))).alias("_other"),
     )  # fmt: skip
-    here, there = F.col("_now") > 0, F.col("_was") > 0
+    kept = (F.col("_now") > 0) & (F.col("_was") > 0)
+    other = F.col("_other") | (F.col("_was") != F.col("_now"))
     days = keyed.groupBy("_day").agg(
-        F.count_if(here & ~there), F.count_if(here & there & (F.col("_other") | (F.col("_was") != F.col("_now")))),
-        F.count_if(~here & there), F.sum("_was"), F.sum("_wa"), F.sum("_wb"),
+        F.count_if(F.col("_was") == 0), F.count_if(kept & other), F.count_if(F.col("_now") == 0),
+        F.sum("_was"), F.sum("_wa"), F.sum("_wb"),
     )  # fmt: skip
     return {
         row[0]: Difference(row[1], row[2], row[3], f"{row[4]}:{row[5]}:{row[6]}", row[4]) for row in days.collect()

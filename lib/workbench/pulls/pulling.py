@@ -107,8 +107,8 @@ def run(
         known = before.digests if before else {}
         changed = _changed(target, rows, comparing.differing(known, seen, days), seen)
         position = _next(before, source, begin, through, settled_days, seen, days)
-        said = {"since": since.isoformat(), "seen": before.until if before else "", "until": through.isoformat()}
-        snapshot_id = _commit(target, rows, seen, changed, position, answer, said, audit, on_step)
+        window = {"since": since.isoformat(), "seen": before.until if before else "", "until": through.isoformat()}
+        snapshot_id = _commit(target, rows, seen, changed, position, answer, window, audit, on_step)
     at = position if snapshot_id is not None else before
     return _result(target, since, until, answer, changed, seen, dead, snapshot_id, at)
 
@@ -272,7 +272,7 @@ def _commit(
     changed: Mapping[date, Difference],
     position: Position,
     answer: Answer,
-    said: Mapping[str, Any],
+    window: Mapping[str, Any],
     audit: Audit | None,
     on_step: OnStep,
 ) -> int | None:
@@ -284,7 +284,7 @@ def _commit(
     new = _of(target, rows, [*changed])
     judging.refuse_unaudited(target.table, new, audit)
     counts = {day.isoformat(): [diff.added, diff.changed, diff.removed] for day, diff in changed.items()}
-    summary = positions.summary(position, {**said, "days": counts}, answer.flags, position.writer)
+    summary = positions.summary(position, {**window, "days": counts}, answer.flags, position.writer)
     condition = _condition(target, [*changed])
     expected = {day: seen[day] for day in changed if day in seen}
 

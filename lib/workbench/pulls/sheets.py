@@ -140,13 +140,13 @@ def _header(
 
 
 def _merged(merges: Sequence[Mapping[str, Any]]) -> dict[tuple[int, int], str]:
-    """Return the cells that merged ones hide or spread over, with what is to be said."""
+    """Return the cells that merged ones hide or spread over, with what is to be reason."""
     hidden: dict[tuple[int, int], str] = {}
     for merge in merges:
         rows = range(merge.get("startRowIndex", 0), merge["endRowIndex"])
         places = range(merge.get("startColumnIndex", 0), merge["endColumnIndex"])
-        said = f"a part of merged cells: {len(rows)} rows, {len(places)} columns"
-        hidden |= {(row, place): said for row in rows for place in places}
+        reason = f"a part of merged cells: {len(rows)} rows, {len(places)} columns"
+        hidden |= {(row, place): reason for row in rows for place in places}
     return hidden
 
 

@@ -19,40 +19,41 @@ MOST_DIMENSIONS, MOST_METRICS, MOST_ROWS, ROWS = 9, 10, 250_000, 10_000
 TOTALS = ("TOTAL", 1)
 
 
-def metadata(held: Property, number: str) -> dict[str, Any]:
+def metadata(owner: Property, number: str) -> dict[str, Any]:
     """Return the dimensions and metrics that there are."""
     return {
         "name": f"properties/{number}/metadata",
         "dimensions": [{"apiName": name, "uiName": name, "category": "Other"} for name in DIMENSIONS],
         "metrics": [
-            {"apiName": name, "uiName": name, "type": held.types.get(name, kind)} for name, kind in METRICS.items()
+            {"apiName": name, "uiName": name, "type": owner.types.get(name, kind)}
+            for name, kind in METRICS.items()
         ],
     }
 
 
-def report(held: Property, request: Mapping[str, Any], now: float) -> dict[str, Any]:
+def report(owner: Property, request: Mapping[str, Any], now: float) -> dict[str, Any]:
     """Return the answer to a request, without its quota.
 
     Raises:
         Refused: the request is invalid.
     """
-    dimensions = [one["name"] for one in request.get("dimensions", ())]
-    metrics = [one["name"] for one in request.get("metrics", ())]
+    dimensions = [field["name"] for field in request.get("dimensions", ())]
+    metrics = [field["name"] for field in request.get("metrics", ())]
     _refuse(dimensions, metrics)
     limit, offset = int(request.get("limit", ROWS)), int(request.get("offset", 0))
     if not 1 <= limit <= MOST_ROWS:
         raise Refused(400, "INVALID_ARGUMENT", f"The limit must be between 1 and {MOST_ROWS}, found {limit}.")
-    visits = _visits(held, request, now)
+    visits = _visits(owner, request, now)
     groups: dict[tuple[str, ...], list[dict[str, Any]]] = defaultdict(list)
     for visit in visits:
         groups[tuple(_value(visit, name) for name in dimensions)].append(visit)
-    withheld = [key for key, rows in groups.items() if len({row["user"] for row in rows}) < held.threshold]
+    withheld = [key for key, rows in groups.items() if len({row["user"] for row in rows}) < owner.threshold]
     for key in withheld:
         del groups[key]
-    lost = _folded(groups, dimensions, held.most_rows)
+    lost = _folded(groups, dimensions, owner.most_rows)
     answer: dict[str, Any] = {
         "dimensionHeaders": [{"name": name} for name in dimensions],
-        "metricHeaders": [{"name": name, "type": held.types.get(name, METRICS[name])} for name in metrics],
+        "metricHeaders": [{"name": name, "type": owner.types.get(name, METRICS[name])} for name in metrics],
         "rows": [_row(key, groups[key], metrics) for key in sorted(groups)[offset : offset + limit]],
         "rowCount": len(groups),
         "metadata": {"currencyCode": "EUR", "timeZone": "Europe/Berlin"},
@@ -62,8 +63,8 @@ def report(held: Property, request: Mapping[str, Any], now: float) -> dict[str, 
         answer["metadata"]["dataLossFromOtherRow"] = True
     if withheld:
         answer["metadata"]["subjectToThresholding"] = True
-    if held.sampling:
-        read, space = map(str, held.sampling)
+    if owner.sampling:
+        read, space = map(str, owner.sampling)
         answer["metadata"]["samplingMetadatas"] = [{"samplesReadCount": read, "samplingSpaceSize": space}]
     if any(kind in TOTALS for kind in request.get("metricAggregations", ())):
         seen = [visit for rows in groups.values() for visit in rows]
@@ -88,13 +89,13 @@ def _refuse(dimensions: Sequence[str], metrics: Sequence[str]) -> None:
         )  # fmt: skip
 
 
-def _visits(held: Property, request: Mapping[str, Any], now: float) -> list[dict[str, Any]]:
+def _visits(owner: Property, request: Mapping[str, Any], now: float) -> list[dict[str, Any]]:
     ranges = request.get("dateRanges") or [{"startDate": "28daysAgo", "endDate": "yesterday"}]
     if len(ranges) > 1:
         raise Refused(400, "INVALID_ARGUMENT", "The stand-in takes one date range.")
     first, last = (_day(ranges[0][name], now) for name in ("startDate", "endDate"))
     return [
-        visit for visit in held.visits
+        visit for visit in owner.visits
         if first <= visit["day"] <= last
         and visit["known"] <= now
         and (visit.get("gone") is None or now < visit["gone"])

@@ -48,8 +48,8 @@ class Service:
                     self._hit(fault)
                 return 200, self._done(operation, path, query, headers, body), fault
             except Refused as error:
-                said = {"code": error.code, "message": error.message, "status": error.status}
-                return error.code, {"error": said}, fault
+                refusal = {"code": error.code, "message": error.message, "status": error.status}
+                return error.code, {"error": refusal}, fault
 
     def _hit(self, fault: Fault) -> None:
         if fault.kind == "later":
@@ -74,15 +74,15 @@ class Service:
                 raise Refused(404, "NOT_FOUND", "Requested entity was not found.")
             _refuse_reader(book.readers, account)
             return grids.spreadsheet(book, number, query.get("ranges", []), query.get("fields", [""])[0])
-        held = self.store.properties.get(number)
-        if held is None:
+        owner = self.store.properties.get(number)
+        if owner is None:
             raise Refused(403, "PERMISSION_DENIED", "User does not have sufficient permissions for this property.")
-        _refuse_reader(held.readers, account)
+        _refuse_reader(owner.readers, account)
         if operation == "metadata":
-            return reports.metadata(held, number)
+            return reports.metadata(owner, number)
         request = json.loads(body or b"{}")
         quota = self.store.spend(number)
-        answer = reports.report(held, request, self.store.now())
+        answer = reports.report(owner, request, self.store.now())
         return answer | ({"propertyQuota": quota} if request.get("returnPropertyQuota") else {})
 
     def _account(self, authorization: str, scope: str) -> str:

@@ -198,12 +198,12 @@ class Store:
             Refused: they are used up.
         """
         limit, today = self.properties[number].tokens_per_day, int(self.now() // DAY)
-        left = limit - self.used[number, today]
-        if left < TOKENS_PER_REPORT:
+        remaining = limit - self.used[number, today]
+        if remaining < TOKENS_PER_REPORT:
             raise Refused(
                 429, "RESOURCE_EXHAUSTED",
                 "Exhausted property tokens per day. These quota tokens will return in under 24 hours.",
             )  # fmt: skip
         self.used[number, today] += TOKENS_PER_REPORT
-        quota = {"consumed": TOKENS_PER_REPORT, "remaining": left - TOKENS_PER_REPORT}
+        quota = {"consumed": TOKENS_PER_REPORT, "remaining": remaining - TOKENS_PER_REPORT}
         return {"tokensPerDay": quota, "tokensPerHour": quota, "concurrentRequests": {"remaining": 10}}
