@@ -1,0 +1,89 @@
+"""`workbench pull`: a user's own function, a report and a sheet into tables, by one command each."""
+
+import json
+from datetime import date
+
+import pytest
+from conftest import workbench
+
+from workbench_standins import google
+
+CODE = """
+def ask(since, until):
+    rows = [{"day": "2026-01-01", "shop": "Lyon", "revenue": "12.50"}, {"day": "2026-01-02", "shop": "Lyon", "revenue": "1"}]
+    return [row for row in rows if str(since) <= row["day"] <= str(until)]
+
+def broken(since, until):
+    return [{"day": "2026-01-01", "shop": "Lyon", "revenue": "much"}]
+"""
+DAYS = ("--first", "2026-01-01", "--until", "2026-01-02", "--settled-days", 3)
+
+
+def test_refusals(tmp_path):
+    file = tmp_path / "shop.py"
+    file.write_text(CODE)
+    run = ("pull", "run", file, "web.t", "--source", "shop", "--day", "day", "--key", "shop", "--settled-days", 3)
+    sheet = ("pull", "sheet", "web.t", "--book", "b", "--tab", "S", "--key", "a")
+    for arguments, said in (
+        ((*run, "--first", "soon"), "--first must be a date such as 2026-01-31, found 'soon'"),
+        ((*run, "--first", "2026-01-01", "--ask", "other"), "shop.py has no function other"),
+        ((*sheet, "--column", "a", "--credentials", "env:KEY"), "--column must be COLUMN=NAME, found 'a'"),
+        (
+            (*sheet, "--column", "a=text", "--credentials", "{secret}"),
+            "must be a reference, env:NAME or ssm:/path",
+        ),
+        ((*sheet, "--column", "a=text", "--credentials", "env:NO_KEY"), "NO_KEY, which is not set"),
+        ((*sheet, "--column", "a=text", "--credentials", "env:HOME"), "env:HOME is not the JSON key"),
+    ):
+        refused = workbench(*arguments, cwd=tmp_path)
+        assert (refused.returncode, refused.stdout) == (2, ""), refused.stderr
+        assert said in refused.stderr and "{secret}" not in refused.stderr
+
+
+@pytest.mark.proof("test_refusals is the command, tests/workbench/pulls what it calls")
+def test_a_function_a_report_and_a_sheet(project):
+    from workbench import session
+
+    spark = session.start("lake")
+    spark.sql("CREATE NAMESPACE web")
+    for table, columns, by in (
+        ("orders", "day DATE, shop STRING, revenue DECIMAL(18,2)", "PARTITIONED BY (day)"),
+        ("visits", "day DATE, country STRING, users INT", "PARTITIONED BY (day)"),
+        ("nations", "nation INT, segment STRING", ""),
+    ):
+        spark.sql(f"CREATE TABLE web.{table} ({columns}) USING iceberg {by}")
+    (project / "shop.py").write_text(CODE)
+    run = ("pull", "run", "shop.py", "web.orders", "--source", "shop", "--day", "day", "--key", "shop", *DAYS)
+    done = workbench(*run, cwd=project)
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["rows"] == 2
+    assert "2026-01-01  1 added, 0 changed, 0 removed" in done.stderr
+    assert json.loads(workbench(*run, cwd=project).stdout)["snapshot_id"] is None
+    broken = workbench(*run, "--ask", "broken", cwd=project)
+    assert broken.returncode == 1 and "values of revenue (string) cannot be decimal(18,2)" in broken.stderr
+    late = workbench("pull", "lateness", "web.orders", "shop", cwd=project)
+    assert json.loads(late.stdout)["pulls"] == 1
+    with google.serve() as server:
+        visit = {"day": "2026-01-01", "user": 1, "new": 0, "cents": 0, "dims": {"country": "Italy"}, "known": 0}
+        server.add_visits("7", [visit])
+        server.set_book("b", {"S": {"rows": [["nation", "segment"], [6, "BUILDING"], [7, {"error": "REF"}]]}})
+        own = {"KEY": json.dumps(server.credentials())}
+        where = ("--credentials", "env:KEY", "--endpoint", server.endpoint)
+        report = workbench(
+            "pull", "analytics", "web.visits", "--property", "7", "--dimension", "day=date", "--dimension",
+            "country=country", "--metric", "users=activeUsers", *DAYS, *where, cwd=project, env=own,
+        )  # fmt: skip
+        assert report.returncode == 0, report.stderr
+        sheet = workbench(
+            "pull", "sheet", "web.nations", "--book", "b", "--tab", "S", "--column", "nation=integer", "--column",
+            "segment=text", "--key", "nation", "--dead-letters", "web.dead", *where, cwd=project, env=own,
+        )  # fmt: skip
+        assert sheet.returncode == 0, sheet.stderr
+        for said in (report, sheet):
+            assert "PRIVATE KEY" not in said.stdout + said.stderr and "canary" not in said.stdout + said.stderr
+    assert (json.loads(report.stdout)["rows"], json.loads(sheet.stdout)["dead"]) == (1, 1)
+    for table in ("visits", "nations", "dead"):
+        spark.catalog.refreshTable(f"web.{table}")
+    assert [tuple(row) for row in spark.table("web.visits").collect()] == [(date(2026, 1, 1), "Italy", 1)]
+    assert [tuple(row) for row in spark.table("web.nations").collect()] == [(6, "BUILDING")]
+    assert spark.table("web.dead").collect()[0].address == "S!B3"
