@@ -41,14 +41,21 @@ def packages(lock: str, project: str, named: Collection[str]) -> list[str]:
 def mentioned(lock: str, imported: frozenset[str], texts: frozenset[str]) -> set[str]:
     """Return the packages of a lock file that code imports, or whose name stands in its texts."""
     pins, _ = _lock(lock)
-    tops = {name.split(".")[0] for name in imported}
+    tops = {".".join(name.split(".")[:depth]) for name in imported for depth in (1, 2)}
     joined = "\n".join(texts)
+    words = set(re.findall(r"[A-Za-z0-9_]+", joined))
     beginnings = tuple(text for text in texts if len(text) > SHORTEST_PREFIX and text.endswith(("_", "-")))
     return {
         package
         for package, modules in _modules(tuple(pins)).items()
-        if modules & tops or any(name in joined or name.startswith(beginnings) for name in (package, *modules))
+        if modules & tops
+        or any(_stands(name, joined, words) or name.startswith(beginnings) for name in (package, *modules))
     }
+
+
+def _stands(name, joined, words):
+    """Say whether a name stands in a text: as a word, so that `protobuf` does not name the module `proto`."""
+    return name in words if name.isidentifier() else name in joined
 
 
 def jars(table: str, words: Collection[str]) -> str:
@@ -87,12 +94,23 @@ def _everywhere(project):
 
 @functools.cache
 def _modules(packages):
-    """Return the top modules of packages, {package: modules}; of one that is not installed its name as a module's."""
+    """Return the top modules of packages, {package: modules}; of one that is not installed its name as a module's.
+
+    Where several packages share a top module, as `google`, it is the module below: else who imports one depends on all,
+    and whether they are installed here would count.
+    """
     modules = {package: {package.replace("-", "_")} for package in packages}
-    for module, owners in importlib.metadata.packages_distributions().items():
-        for owner in map(_normal, owners):
-            if owner in modules and not module.startswith("_"):
-                modules[owner].add(module)
+    owners = importlib.metadata.packages_distributions()
+    for distribution in importlib.metadata.distributions():
+        if (package := _normal(distribution.metadata["Name"])) in modules:
+            for path in distribution.files or ():
+                top, *below = path.parts
+                shared = len(set(owners.get(top, ()))) > 1 and len(below) > 1
+                name = f"{top}.{below[0]}" if shared else top.removesuffix(".py")
+                if not below and not top.endswith(".py"):
+                    continue
+                if re.fullmatch(r"[A-Za-z]\w*(\.[A-Za-z]\w*)?", name):
+                    modules[package].add(name)
     return modules
 
 

@@ -6,7 +6,7 @@ import subprocess
 import pytest
 from conftest import ROOT
 
-from prove import depends, parts
+from prove import depends, parts, pins
 
 
 @pytest.fixture(scope="module")
@@ -94,6 +94,15 @@ def test_a_package_is_in_the_parts_that_can_load_it(changed, package, with_it, w
     out_of_date = changed("locks/project.lock", f"\n{package}==", f"\n{package}==0")
     assert with_it in out_of_date
     assert without not in out_of_date
+
+
+def test_packages_that_share_a_top_module_are_told_apart():
+    """`google` is of six packages of the lock file: which of them are installed must not count."""
+    lock = (ROOT / depends.LOCK).read_text(encoding="utf-8")
+    mentioned = pins.mentioned(lock, frozenset({"google.protobuf.message"}), frozenset({"a text of protobuf"}))
+    assert "protobuf" in mentioned
+    assert not mentioned & {"google-auth", "google-api-core", "google-analytics-data", "proto-plus"}
+    assert "google-auth" in pins.mentioned(lock, frozenset({"google.auth.transport.requests"}), frozenset())
 
 
 def test_a_package_that_nothing_else_names_is_in_no_other_part(changed):
