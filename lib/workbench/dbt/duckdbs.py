@@ -3,6 +3,7 @@
 import importlib.util
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 from workbench._base import duck
@@ -145,6 +146,9 @@ def connected() -> Any:
     import duckdb
 
     connection = duckdb.connect(":memory:", config=duck.OFFLINE)
+    # it would be printed into logs; where it cannot be drawn (no ipywidgets), it cannot be set either
+    with suppress(duckdb.InvalidInputException):
+        connection.execute("SET enable_progress_bar = false")
     for name in ("avro", "iceberg"):
         if importlib.util.find_spec(f"duckdb_extension_{name}") is None:
             raise MissingPackageError(f"duckdb-extension-{name} is not installed; install iceberg-workbench[dbt]")
