@@ -148,6 +148,10 @@ bench-wap: setup ## the gate's cost over a direct append, into docs/evidence; RO
 bench-maps: setup ## a distributed map's CPU over that of the same rule as Spark SQL, into docs/evidence
 	@PYTHONPATH=tests $(BIN)/python -m bench.maps
 
+.PHONY: bench-dbt
+bench-dbt: setup ## dbt tests told by evidence against each test's own statement in DuckDB, into docs/evidence; TABLES=n ROWS=n
+	@PYTHONPATH=tests $(BIN)/python -m bench.dbt $(or $(TABLES),20) $(or $(ROWS),100000)
+
 .PHONY: bench-publication
 bench-publication: setup ## how often a publication asks a REST catalog for its table, into docs/evidence
 	@PYTHONPATH=tests $(BIN)/python -m bench.publication
