@@ -96,7 +96,7 @@ class Page:
 @contextmanager
 def opened(width=1400, height=900):
     """A page of a browser with a folder of its own; it ends with the context."""
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:  # children of Chromium end later
         options = [
             "--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-port=0", "--no-first-run",
             "--disable-background-networking", "--disable-component-update", "--disable-dev-shm-usage",

@@ -114,14 +114,15 @@ def test_a_cell_runs_with_progress_and_a_table_that_stays(lab, page):
     assert page.run("window.stolen === undefined")
     page.run(f"{NOTEBOOK}.content.activeCellIndex = 1")
     page.run('window.jupyterapp.commands.execute("notebook:insert-cell-below").then(() => 1)')
-    slow = "spark.range(0, 6 * 10**9, 1, 60).selectExpr('sum(hash(id))').collect(); print('done')"
+    sleep = "reflect('java.lang.Thread', 'sleep', 200L)"  # as long on any machine
+    slow = f'_ = spark.range(0, 60, 1, 60).selectExpr("id", "{sleep}").collect(); print("done")'
     page.run(f"{NOTEBOOK}.content.activeCell.model.sharedModel.setSource({json.dumps(slow)})")
     press(page, "notebook:run-cell")
     page.until('document.querySelector(".workbench-progress")?.innerText.includes("of 60 tasks")', 120)
     page.until('document.querySelector(".workbench-progress")?.innerText.includes("rows read")', 120)
     page.until('!document.querySelector(".workbench-progress")', 300)
-    page.until('document.querySelector(".jp-Notebook").innerText.includes("done")', 60)
-    page.run('window.jupyterapp.commands.execute("docmanager:save").then(() => 1)')
+    page.until('[...document.querySelectorAll(".jp-OutputArea-output")].some(o => o.innerText.trim() === "done")')
+    page.run(f"{NOTEBOOK}.context.save().then(() => 1)")
     [path] = lab.folder.glob("notebooks/Untitled*.ipynb")
     saved = json.loads(path.read_text())
     assert "progress" not in path.read_text() and "widget" not in path.read_text()
@@ -150,26 +151,6 @@ def test_lab_works_with_a_broken_file_of_ours(lab, page, name, how):
     assert known == ("table" in whole)
     if name == "table":
         assert "panel" in whole
-
-
-@pytest.mark.proof("test_the_server_answers_a_sentence_or_what_there_is asks without a token")
-def test_a_token_that_is_missing_and_a_server_that_ended_are_sentences(tmp_path, page):
-    with labs.running(labs.folder_of(tmp_path)) as lab:
-        boot(page, lab)
-        look_at(page, "sales.orders")
-        page.call("Network.clearBrowserCookies")
-        page.run(
-            "(async () => { for (const c of await cookieStore.getAll()) await cookieStore.delete(c.name) })()"
-        )
-        page.replace("/never", "")
-        page.run(
-            "(() => { const real = window.fetch; window.fetch = (input, init) => { const request = new Request(input, init); "
-            "request.headers.delete('Authorization'); return real(request) } })()"
-        )
-        page.run(f"[...{PANEL}.querySelectorAll('[data-table]')].find(b => b.title === 'sales.orders').click()")
-        page.until(f"{PANEL}.innerText.includes('its token is missing or no longer valid')")
-    page.run(f"[...{PANEL}.querySelectorAll('[data-table]')].find(b => b.title === 'sales.orders').click()")
-    page.until(f"{PANEL}.innerText.includes('does not answer')")
 
 
 @pytest.mark.proof("test_the_panel_shows_a_table_and_writes_its_cell has one window")

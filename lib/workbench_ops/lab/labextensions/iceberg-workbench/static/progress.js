@@ -117,4 +117,5 @@ const CSS = `
 .workbench-progress { margin: 2px 8px 6px 80px; color: var(--jp-ui-font-color2);
   font-family: var(--jp-ui-font-family); font-size: var(--jp-ui-font-size1); }
 .workbench-progress > div { display: flex; align-items: center; gap: 8px; }
-.workbench-progress progress { width: 160px; height: 10px; accent-color: var(--jp-brand-color1); }`;
+.workbench-progress progress { flex: 0 1 160px; min-width: 60px; height: 10px; accent-color: var(--jp-brand-color1); }
+@media (max-width: 760px) { .workbench-progress { margin-left: 12px; } }`;

@@ -153,7 +153,7 @@ const CSS = `
   overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 .workbench-table th[aria-sort=ascending] span::after { content: ' ▲'; }
 .workbench-table th[aria-sort=descending] span::after { content: ' ▼'; }
-.workbench-table td { padding: 2px 10px; max-width: 420px; overflow-wrap: anywhere; white-space: pre-wrap;
+.workbench-table td { padding: 2px 10px; max-width: 420px; overflow-wrap: break-word; white-space: pre-wrap;
   border-bottom: 1px solid var(--jp-border-color2); vertical-align: top; }
 .workbench-table tbody tr:hover { background: var(--jp-layout-color2); }
 .workbench-table .workbench-right { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
