@@ -19,8 +19,9 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 import nbformat
-import yaml
 from sphinx.cmd.build import main as sphinx
+
+from workbench._base import yaml_files
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_ROWS = 60  # of a table made from evidence; the file itself has all
@@ -58,7 +59,7 @@ def lay_out(sources: Path) -> None:
     shutil.copy(ROOT / "docs" / "site" / "conf.py", sources / "conf.py")
     for path in sorted((sources / "notebooks").glob("*.ipynb")):
         titled(path)
-    order = yaml.safe_load((ROOT / "docs" / "site" / "order.yml").read_text(encoding="utf-8"))
+    order = yaml_files.read(ROOT / "docs" / "site" / "order.yml")
     (sources / "reference").mkdir()
     order["reference"] = [*order["reference"], *reference(sources / "reference")]
     (sources / "evidence").mkdir()
