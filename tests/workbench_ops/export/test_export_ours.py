@@ -20,6 +20,7 @@ VERDICTS = {  # notebook: (Glue 6.0 with the defaults, with ENVIRONMENT aws-glue
     "11_survive_kills": ("cannot run", "cannot run"),  # kills processes that have a Spark of their own
     "12_ingest_kafka": ("cannot run", "cannot run"),  # a broker on this machine; aws-glue names none
     "13_ingest_lambda": ("cannot run", "cannot run"),  # kills functions, which are processes
+    "14_pull_from_saas": ("cannot run", "cannot run"),  # the stand-in of Google
     "20_write_audit_publish": ("cannot run", "differs"),  # PyIceberg; then pictures and packages
     "21_track_history": ("differs", "differs"),  # Spark alone, and a picture
     "22_race_writers": ("cannot run", "cannot run"),  # the proxy before an S3 on plain HTTP
