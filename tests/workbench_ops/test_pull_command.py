@@ -1,7 +1,8 @@
 """`workbench pull`: a user's own function, a report and a sheet into tables, by one command each."""
 
 import json
-from datetime import date
+import subprocess
+import sys
 
 import pytest
 from conftest import workbench
@@ -17,6 +18,23 @@ def broken(since, until):
     return [{"day": "2026-01-01", "shop": "Lyon", "revenue": "much"}]
 """
 DAYS = ("--first", "2026-01-01", "--until", "2026-01-02", "--settled-days", 3)
+
+
+STATEMENTS = """
+import json, sys
+from workbench import session
+spark = session.start("lake")
+print(json.dumps([[list(row) for row in spark.sql(text).collect()] for text in sys.argv[1:]], default=str))
+"""
+
+
+def in_the_lake(*statements):
+    """Run statements in a process of their own, for a process has one session, and return the rows of each."""
+    done = subprocess.run(
+        [sys.executable, "-c", STATEMENTS, *statements], capture_output=True, text=True, timeout=600, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
 
 
 def test_refusals(tmp_path):
@@ -42,16 +60,12 @@ def test_refusals(tmp_path):
 
 @pytest.mark.proof("test_refusals is the command, tests/workbench/pulls what it calls")
 def test_a_function_a_report_and_a_sheet(project):
-    from workbench import session
-
-    spark = session.start("lake")
-    spark.sql("CREATE NAMESPACE web")
-    for table, columns, by in (
-        ("orders", "day DATE, shop STRING, revenue DECIMAL(18,2)", "PARTITIONED BY (day)"),
-        ("visits", "day DATE, country STRING, users INT", "PARTITIONED BY (day)"),
-        ("nations", "nation INT, segment STRING", ""),
-    ):
-        spark.sql(f"CREATE TABLE web.{table} ({columns}) USING iceberg {by}")
+    in_the_lake(
+        "CREATE NAMESPACE web",
+        "CREATE TABLE web.orders (day DATE, shop STRING, revenue DECIMAL(18,2)) USING iceberg PARTITIONED BY (day)",
+        "CREATE TABLE web.visits (day DATE, country STRING, users INT) USING iceberg PARTITIONED BY (day)",
+        "CREATE TABLE web.nations (nation INT, segment STRING) USING iceberg",
+    )
     (project / "shop.py").write_text(CODE)
     run = ("pull", "run", "shop.py", "web.orders", "--source", "shop", "--day", "day", "--key", "shop", *DAYS)
     done = workbench(*run, cwd=project)
@@ -82,8 +96,7 @@ def test_a_function_a_report_and_a_sheet(project):
         for said in (report, sheet):
             assert "PRIVATE KEY" not in said.stdout + said.stderr and "canary" not in said.stdout + said.stderr
     assert (json.loads(report.stdout)["rows"], json.loads(sheet.stdout)["dead"]) == (1, 1)
-    for table in ("visits", "nations", "dead"):
-        spark.catalog.refreshTable(f"web.{table}")
-    assert [tuple(row) for row in spark.table("web.visits").collect()] == [(date(2026, 1, 1), "Italy", 1)]
-    assert [tuple(row) for row in spark.table("web.nations").collect()] == [(6, "BUILDING")]
-    assert spark.table("web.dead").collect()[0].address == "S!B3"
+    visits, nations, dead = in_the_lake(
+        "SELECT * FROM web.visits", "SELECT * FROM web.nations", "SELECT address FROM web.dead"
+    )
+    assert (visits, nations, dead) == ([["2026-01-01", "Italy", 1]], [[6, "BUILDING"]], [["S!B3"]])
