@@ -71,7 +71,7 @@ def comparison(catalog: Mapping[str, str], environment: str, table: str, before:
     if not compared:
         raise ArgumentError(f"snapshots {old.n} and {new.n} of {name} have no column that can be compared")
     ids = {column.id for column in compared}
-    left = sorted({column.name for each in columns for column in each.values() if column.id not in ids})
+    not_compared = sorted({column.name for each in columns for column in each.values() if column.id not in ids})
     selections = [
         "SELECT "
         + ", ".join(_as(columns[n][column.id].name, column.name) for column in compared)
@@ -81,7 +81,7 @@ def comparison(catalog: Mapping[str, str], environment: str, table: str, before:
     notes = [
         f"{_comment(name, environment)}: what snapshot {new.n} has and {old.n} has not, and the other way",
         "-- it reads both whole; where rows have a key, tables.changes.between(spark, …, key=…) reads less",
-        *([f"-- not compared: {', '.join(map(_bare, left))}"] if left else []),
+        *([f"-- not compared: {', '.join(map(_bare, not_compared))}"] if not_compared else []),
     ]
     return "\n".join(
         [
@@ -98,7 +98,7 @@ def comparison(catalog: Mapping[str, str], environment: str, table: str, before:
 
 def _snapshot(catalog: Mapping[str, str], table: str, at: At) -> browse.Snapshot:
     listed = browse.snapshots(catalog, table)
-    if at is None or not isinstance(at, int):
+    if not isinstance(at, int):
         opened = browse.head(catalog, table)
         id = opened.current.snapshot_id if at is None and opened.current else None
         id = next((ref.snapshot_id for ref in opened.refs if ref.name == at), id)

@@ -43,13 +43,13 @@ class Telling:
             self.comms.remove(comm)
 
     def _tell(self) -> None:
-        told: dict[str, Any] = {}
+        sent: dict[str, Any] = {}
         while True:
             self.running.wait()
             time.sleep(EVERY_SECONDS)  # a short cell is not worth a look
-            if not (self.running.is_set() and self.comms) or (now := progress()) == told:
+            if not (self.running.is_set() and self.comms) or (now := progress()) == sent:
                 continue
-            told = now
+            sent = now
             for comm in [*self.comms]:
                 try:
                     comm.send(now)
