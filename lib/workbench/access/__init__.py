@@ -1,0 +1,34 @@
+"""Decide who sees which columns, rows and cells of a table, once, for every engine.
+
+    policy = access.read("policy.yml")
+    decision = access.decide(policy, "analyst", "sales.customer", table.schema())     # PyIceberg's Schema
+    access.arrow(table, decision)                   # rows by PyIceberg
+    access.frame(spark, "sales.customer", decision) # rows by Spark
+    access.sql(decision, "duckdb", source="…")      # a SELECT
+
+A hidden cell is NULL, and its column's name is in the row's list `_hidden`. None of this is a boundary: whoever
+holds the keys of the storage, or may read the local files, reads all of it.
+
+policies    what a policy is
+reading     its file
+judging     what is wrong in it
+filters     the language of filters
+conditions  where a cell is visible; its SQL
+deciding    decide, matrix
+statements  sql
+arrows      arrow
+frames      frame; schema of a table that Spark has
+"""
+
+from workbench.access.arrows import arrow
+from workbench.access.conditions import ALWAYS, NEVER, described
+from workbench.access.deciding import HIDDEN, DecidedColumn, Decision, NothingVisible, decide, matrix
+from workbench.access.frames import frame, schema
+from workbench.access.policies import Policy
+from workbench.access.reading import read
+from workbench.access.statements import sql
+
+__all__ = [
+    "ALWAYS", "HIDDEN", "NEVER", "DecidedColumn", "Decision", "NothingVisible", "Policy", "arrow", "decide",
+    "described", "frame", "matrix", "read", "schema", "sql",
+]  # fmt: skip

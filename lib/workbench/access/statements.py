@@ -1,0 +1,93 @@
+"""What a principal sees of a table, as a SELECT of Spark, DuckDB or Trino."""
+
+from typing import Literal
+
+from workbench._base import duck, identifiers
+from workbench._base.door import checked
+from workbench._base.errors import ArgumentError
+from workbench._base.typing import Judged
+from workbench.access import conditions
+from workbench.access.conditions import ALWAYS, Dialect
+from workbench.access.deciding import HIDDEN, DecidedColumn, Decision
+
+
+@checked
+def sql(
+    decision: Judged[Decision], dialect: Literal["spark", "duckdb", "trino"], *, source: str | None = None
+) -> str:
+    """Return a SELECT of what a principal sees of a table.
+
+    Its columns are those that the principal sees in some row, and `_hidden`, a list of the names of a row's hidden
+    cells, which are NULL. A hidden row is not among the rows. A column that may be hidden is NULL in hidden rows
+    too, so that a condition which an engine tries before the filter of rows learns nothing.
+
+    Whoever uses it sees to it that the source is the table that was decided on, at the schema that was decided on:
+    a statement names columns, and cannot know their field ids. `frame` and `arrow` look.
+
+    Args:
+        decision: as `decide` returns it.
+        dialect: whose SQL.
+        source: what is read instead of the table's name, in the dialect's SQL and pasted as it is.
+
+    Returns:
+        One SELECT without a final semicolon, to be used as a statement, a view or a subquery under an alias.
+
+    Raises:
+        NothingVisible: the principal sees nothing of it.
+        ArgumentError: a visible column is named `_hidden`, or Spark cannot have a name in a statement.
+    """
+    columns = [
+        f"{cell(column, dialect)} AS {conditions.named(column.name, dialect)}" for column in columns_of(decision)
+    ]
+    columns.append(f"{hidden(decision, dialect)} AS {conditions.named(HIDDEN, dialect)}")
+    where = "" if decision.row == ALWAYS else f" WHERE {conditions.rendered(decision.row, dialect)}"
+    return f"SELECT {', '.join(columns)} FROM {source or _quoted(decision.table, dialect)}{where}"
+
+
+def columns_of(decision: Decision) -> tuple[DecidedColumn, ...]:
+    """Return the visible columns.
+
+    Raises:
+        NothingVisible: there are none.
+        ArgumentError: one is named as the list of hidden cells is.
+    """
+    columns = decision.visible
+    if taken := [column.name for column in decision.columns if column.name.casefold() == HIDDEN]:
+        raise ArgumentError(
+            f"{decision.table} has a column {taken[0]}, the name of the list of hidden cells; rename that column"
+        )
+    return columns
+
+
+def cell(column: DecidedColumn, dialect: Dialect) -> str:
+    """Return a column's visible cells as an expression: NULL where one is hidden."""
+    name = conditions.named(column.name, dialect)
+    if column.condition == ALWAYS:
+        return name
+    return f"CASE WHEN {conditions.rendered(column.condition, dialect)} THEN {name} END"
+
+
+def hidden(decision: Decision, dialect: Dialect) -> str:
+    """Return the names of a row's hidden cells as an expression: a list of texts, in the order of the columns."""
+    names = [
+        f"CASE WHEN {conditions.rendered(column.condition, dialect)} THEN NULL "
+        f"ELSE {_text(column.name, dialect)} END"
+        for column in decision.visible
+        if column.condition != ALWAYS
+    ]
+    listed = ", ".join(names)
+    if dialect == "spark":
+        return f"array_compact(array({listed}))" if names else "CAST(array() AS ARRAY<STRING>)"
+    if dialect == "trino":
+        return f"filter(CAST(ARRAY[{listed}] AS ARRAY(VARCHAR)), name -> name IS NOT NULL)"
+    return f"list_filter(CAST([{listed}] AS VARCHAR[]), name -> name IS NOT NULL)"
+
+
+def _text(text: str, dialect: Dialect) -> str:
+    return identifiers.literal(text) if dialect == "spark" else duck.literal(text)
+
+
+def _quoted(table: str, dialect: Dialect) -> str:
+    if dialect == "spark":
+        return identifiers.quoted(table)
+    return ".".join(map(duck.quoted, identifiers.parts(table)))
