@@ -20,6 +20,7 @@ from workbench._base.errors import ArgumentError
 
 Dialect: TypeAlias = Literal["spark", "duckdb", "trino", "lake-formation"]
 Value: TypeAlias = str | int | float | bool | Decimal
+MOST_DIGITS = 60  # of a number in a filter
 LONG = range(-(2**63), 2**63)
 EXPECTED = {
     "text": "a text in single quotes", "integer": "an integer of 64 bits", "double": "a number",
@@ -138,8 +139,8 @@ def _fitted(column: str, field_type: Any, kind: str, value: Value) -> Value:
 
 
 def _digits(value: Decimal) -> tuple[int, int]:
-    """Return how many digits stand before and behind the point; `normalize` would round to 28 of them."""
-    before, _, behind = format(abs(value), "f").partition(".")
+    """Return how many digits stand before and behind the point; `normalize` and `abs` would round to 28."""
+    before, _, behind = format(value.copy_abs(), "f").partition(".")
     return len(before.lstrip("0")), len(behind.rstrip("0"))
 
 
@@ -158,7 +159,7 @@ def _shown(value: Value) -> str:
 
 def _plain(value: Decimal) -> str:
     text = format(value, "f")
-    return text if len(text) <= 60 else f"a number of {len(text)} digits"
+    return text if len(text) <= MOST_DIGITS else f"a number of {len(text)} digits"
 
 
 def rendered(condition: Condition, dialect: Dialect) -> str:
@@ -209,13 +210,18 @@ def _literal(value: Value, predicate: Predicate, dialect: Dialect) -> str:
     if isinstance(value, bool):
         return str(value).upper()
     if isinstance(value, float):
-        text = format(Decimal(repr(value)), "f") if dialect == "lake-formation" else f"CAST('{value!r}' AS DOUBLE)"
-        return text
+        return _number(Decimal(repr(value))) if dialect == "lake-formation" else f"CAST('{value!r}' AS DOUBLE)"
     if isinstance(value, Decimal) and dialect != "lake-formation":
         return f"CAST('{value:f}' AS {str(predicate.kind).upper()})"
     if predicate.kind == "integer" and dialect == "trino" and value == LONG[0]:
         return "BIGINT '-9223372036854775808'"
-    return format(Decimal(value), "f")
+    return _number(Decimal(value))
+
+
+def _number(value: Decimal) -> str:
+    """Return a number as filters have it, with an exponent where it would be long otherwise."""
+    text = format(value, "f")
+    return text if len(text) <= MOST_DIGITS else str(value)
 
 
 def named(column: str, dialect: Dialect) -> str:

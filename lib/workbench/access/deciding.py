@@ -194,6 +194,8 @@ def nested(field: Any) -> Iterable[int]:
     """Return the ids of the fields inside a column, at every depth: of structs, lists and maps."""
     from pyiceberg.schema import Schema
 
+    if field.field_type.is_primitive:
+        return []
     return sorted(Schema(field).field_ids - {field.field_id})
 
 

@@ -14,13 +14,12 @@ from typing import NoReturn
 
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
-from workbench.access.conditions import Combination, Condition, Predicate, Value
+from workbench.access.conditions import MOST_DIGITS, Combination, Condition, Predicate, Value
 
 MOST_CHARACTERS = 2047
 MOST_DEPTH = (
     50  # of parentheses and NOT; deeper ones would end in a recursion too deep for Python, or for an engine
 )
-MOST_DIGITS = 60
 _TOKEN = re.compile(
     r"\s*(?:(?P<text>'(?:[^']|'')*')|(?P<quoted>\"(?:[^\"]|\"\")+\")|(?P<word>[A-Za-z_][A-Za-z0-9_]*)"
     r"|(?P<number>[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?)(?![A-Za-z0-9_.])"
