@@ -18,17 +18,21 @@ deciding    decide, matrix
 statements  sql
 arrows      arrow
 frames      frame; schema of a table that Spark has
+leaking     leaks: two worlds tell what a route lets through (worlds: their rows and policy; probes: the questions)
 """
 
 from workbench.access.arrows import arrow
 from workbench.access.conditions import ALWAYS, NEVER, described
 from workbench.access.deciding import HIDDEN, DecidedColumn, Decision, NothingVisible, decide, matrix
 from workbench.access.frames import frame, schema
+from workbench.access.leaking import Leak, Proof, Route, by_frame, by_statement, leaks
 from workbench.access.policies import Policy
+from workbench.access.probes import PROBES, Probe
 from workbench.access.reading import read
 from workbench.access.statements import sql
 
 __all__ = [
-    "ALWAYS", "HIDDEN", "NEVER", "DecidedColumn", "Decision", "NothingVisible", "Policy", "arrow", "decide",
-    "described", "frame", "matrix", "read", "schema", "sql",
+    "ALWAYS", "HIDDEN", "NEVER", "PROBES", "DecidedColumn", "Decision", "Leak", "NothingVisible", "Policy",
+    "Probe", "Proof", "Route", "arrow", "by_frame", "by_statement", "decide", "described", "frame", "leaks",
+    "matrix", "read", "schema", "sql",
 ]  # fmt: skip

@@ -35,8 +35,8 @@ def _judge_grant(policy: Policy, grant: Grant, owner: str) -> None:
         meant = f" (did you mean {near}?)" if near else ""
         raise ArgumentError(f"{owner} is to {grant.to}, who is not under principals{meant}")
     if (grant.tags is None) == (grant.table is None):
-        raise ArgumentError(f"{owner} has {'neither tags nor a table' if grant.tags is None else 'tags and a table'}"
-                            "; expected one of them")  # fmt: skip
+        has = "neither tags nor a table" if grant.tags is None else "tags and a table"
+        raise ArgumentError(f"{owner} has {has}; expected one of them")
     if grant.tags is not None:
         if not grant.tags or not all(grant.tags.values()):
             raise ArgumentError(
