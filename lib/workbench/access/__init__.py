@@ -18,10 +18,14 @@ deciding    decide, matrix
 statements  sql
 arrows      arrow
 frames      frame; schema of a table that Spark has
+binding     bind: field ids into the file
+export/     Lake Formation's calls, Trino's rules
 leaking     leaks: two worlds tell what a route lets through (worlds: their rows and policy; probes: the questions)
 """
 
+from workbench.access import export, worlds
 from workbench.access.arrows import arrow
+from workbench.access.binding import Binding, bind
 from workbench.access.conditions import ALWAYS, NEVER, described
 from workbench.access.deciding import HIDDEN, DecidedColumn, Decision, NothingVisible, decide, matrix
 from workbench.access.frames import frame, schema
@@ -32,7 +36,7 @@ from workbench.access.reading import read
 from workbench.access.statements import sql
 
 __all__ = [
-    "ALWAYS", "HIDDEN", "NEVER", "PROBES", "DecidedColumn", "Decision", "Leak", "NothingVisible", "Policy",
-    "Probe", "Proof", "Route", "arrow", "by_frame", "by_statement", "decide", "described", "frame", "leaks",
-    "matrix", "read", "schema", "sql",
+    "ALWAYS", "HIDDEN", "NEVER", "PROBES", "Binding", "DecidedColumn", "Decision", "Leak", "NothingVisible",
+    "Policy", "Probe", "Proof", "Route", "arrow", "bind", "by_frame", "by_statement", "decide", "described",
+    "export", "frame", "leaks", "matrix", "read", "schema", "sql", "worlds",
 ]  # fmt: skip

@@ -222,19 +222,25 @@ def matrix(policy: Policy, table: str, schema: Judged[IcebergSchema]) -> dict[st
 
 
 def refuse_other_table(decision: Decision, uuid: str) -> None:
+    """Refuse a table that is not the one which was decided on; as `refuse_another_uuid`."""
+    refuse_another_uuid(decision.table, decision.uuid, uuid)
+
+
+def refuse_another_uuid(table: str, bound: str | None, uuid: str) -> None:
     """Refuse a table that is not the one which the policy is bound to: one that was dropped and made again.
 
     Args:
-        decision: of the table.
+        table: its name.
+        bound: the UUID that the policy has; None where it has none yet.
         uuid: of the table that is read.
 
     Raises:
-        ArgumentError: the policy has another one.
+        ArgumentError: they differ.
     """
-    if decision.uuid is not None and decision.uuid.lower() != uuid.lower():
+    if bound is not None and bound.lower() != uuid.lower():
         raise ArgumentError(
-            f"the policy is bound to another table {decision.table}, which was dropped and made again since; bind "
-            "it anew"
+            f"the policy is bound to another table {table}, which was dropped and made again since; take its uuid "
+            "and ids out of the policy, look at its columns and bind it anew"
         )
 
 

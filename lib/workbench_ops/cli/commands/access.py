@@ -1,0 +1,169 @@
+"""`workbench access`: who sees what of a table, by a policy file."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import typer
+
+from workbench._base.errors import ArgumentError
+from workbench_ops.cli.printing import columns
+from workbench_ops.saying import say
+
+if TYPE_CHECKING:
+    from pyiceberg.table import Table as IcebergTable
+
+    from workbench.access import Policy
+
+access = typer.Typer(help="Say who sees which columns, rows and cells of a table.", no_args_is_help=True)
+File = Annotated[str, typer.Argument(metavar="POLICY", help="the policy file, YAML")]
+Name = Annotated[str, typer.Argument(metavar="TABLE", help="namespace.name")]
+Environment = Annotated[str, typer.Option(help="file in params/environments: where the tables are")]
+LONGEST = 60  # characters of a value in columns
+MARK = "░░░"  # a hidden cell, for people: which cells are hidden stands in the list beside them
+
+
+@access.callback()
+def policies() -> None:
+    """Say who sees which columns, rows and cells of a table."""
+
+
+@access.command("check")
+def access_check(
+    policy: File,
+    table: Annotated[str | None, typer.Option(help="only this one; left out, all tables of the policy")] = None,
+    environment: Environment = "lake",
+) -> None:
+    """Read a policy and print who sees which column (exit 2 where it is wrong)."""
+    from workbench.access import decide, matrix
+
+    judged = _read(policy)
+    names = [table] if table is not None else [declared.name for declared in judged.tables.values()]
+    for place, name in enumerate(names):
+        schema = _load(judged, environment, name).schema()
+        shown = matrix(judged, name, schema)
+        if place:
+            print()
+        print(_printed(name))
+        _rows(
+            [
+                ("COLUMN", *shown),
+                *(
+                    (column, *(row[column] for row in shown.values()))
+                    for column in schema.column_names
+                    if "." not in column
+                ),
+            ]
+        )
+        for column in decide(judged, next(iter(judged.principals)), name, schema).columns:
+            if column.reason not in ("", "no grant"):
+                say(f"{_printed(column.name)} of {_printed(name)}: {_printed(column.reason)}")
+
+
+@access.command("show")
+def access_show(
+    policy: File,
+    table: Name,
+    principal: Annotated[str, typer.Option("--as", help="the reader")],
+    limit: Annotated[int, typer.Option(min=1, max=1000, help="rows at most")] = 20,
+    environment: Environment = "lake",
+) -> None:
+    """Print the rows of a table as a principal sees them, hidden cells marked and listed."""
+    from workbench.access import HIDDEN, arrow, decide
+
+    judged = _read(policy)
+    loaded = _load(judged, environment, table)
+    rows = arrow(loaded, decide(judged, principal, table, loaded.schema()))
+    lines = [
+        [MARK if name in row[HIDDEN] else _cell(value) for name, value in row.items() if name != HIDDEN]
+        + [", ".join(row[HIDDEN])]
+        for row in rows.slice(0, limit).to_pylist()
+    ]
+    _rows([rows.column_names, *lines])
+    rest = rows.num_rows - limit
+    print(f"the first {limit:,} rows; there are {rest:,} more" if rest > 0 else "these are all visible rows")
+
+
+@access.command("export")
+def access_export(
+    policy: File,
+    to: Annotated[Literal["lake-formation", "trino"], typer.Option(help="whose words")],
+    account: Annotated[str | None, typer.Option(help="AWS account of the Glue catalog, 12 digits")] = None,
+    catalog: Annotated[
+        str | None, typer.Option(help="Trino's name of the catalog; left out, the policy's")
+    ] = None,
+    environment: Environment = "lake",
+) -> None:
+    """Print a policy as calls of AWS Lake Formation or as rules of Trino, as JSON; nothing is sent."""
+    from workbench.access import export
+
+    judged = _read(policy)
+    tables = {declared.name: _load(judged, environment, declared.name) for declared in judged.tables.values()}
+    document: Any
+    if to == "lake-formation":
+        if account is None:
+            raise ArgumentError("--account is missing, the AWS account of the Glue catalog: 12 digits")
+        document = list(map(asdict, export.lake_formation(judged, tables, account=account)))
+        say("not sent, and not tried on an account; IAMAllowedPrincipals must have lost its grants first")
+    else:
+        if (name := catalog or judged.catalog) is None:
+            raise ArgumentError("--catalog is missing, Trino's name of the catalog; the policy has none either")
+        document = export.trino(judged, tables, catalog=name)
+        say("a column that is added later is visible in Trino until this is exported again")
+    print(json.dumps(document, indent=1, ensure_ascii=False))
+
+
+@access.command("bind")
+def access_bind(policy: File, table: Name, environment: Environment = "lake") -> None:
+    """Write the field ids of tagged columns into a policy file (exit 1 where columns are hidden still)."""
+    from workbench.access import bind
+
+    loaded = _load(_read(policy), environment, table)
+    binding = bind(policy, table, loaded)
+    for label, field_id in binding.bound.items():
+        print(f"bound: {_printed(label)}, field {field_id}")
+    for label, name in binding.renamed.items():
+        print(f"renamed: {_printed(label)} of the policy is {_printed(name)} now, and stays what it was")
+    hidden: Mapping[str, Sequence[str]] = {
+        "not tagged, hidden from everybody": binding.untagged,
+        "another column has the name of one that is bound": binding.replaced,
+        "has new fields inside it, hidden until id and fields are taken out and it is bound anew": binding.grown,
+    }
+    for reason, labels in hidden.items():
+        for label in labels:
+            print(f"{reason}: {_printed(label)}")
+    for label in binding.gone:
+        print(f"gone: {_printed(label)} is in the policy and not in the table")
+    raise typer.Exit(int(any(hidden.values())))
+
+
+def _read(path: str) -> "Policy":
+    from workbench.access import read
+
+    return read(path)
+
+
+def _load(policy: "Policy", environment: str, table: str) -> "IcebergTable":
+    from pyiceberg.exceptions import NoSuchNamespaceError, NoSuchTableError
+
+    from workbench import session
+
+    try:
+        return session.catalog(environment).load_table(policy.key(table))
+    except (NoSuchTableError, NoSuchNamespaceError):
+        raise ArgumentError(f"there is no table {table} in the environment {environment}") from None
+
+
+def _rows(lines: Sequence[Sequence[str]]) -> None:
+    columns([[_printed(text) for text in line] for line in lines])
+
+
+def _printed(text: str) -> str:
+    """Return a text of a table as it can be printed: no line ends and nothing that a terminal would obey."""
+    return "".join(sign if sign.isprintable() else sign.encode("unicode_escape").decode() for sign in text)
+
+
+def _cell(value: object) -> str:
+    text = "NULL" if value is None else str(value)
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 1]}…"
