@@ -1,5 +1,7 @@
 """What a principal sees of a table, as a DataFrame of Spark."""
 
+from typing import cast
+
 from workbench._base import identifiers
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
@@ -11,6 +13,7 @@ from workbench.access.typing import IcebergSchema
 from workbench.tables import commits
 
 ALIAS = "governed"
+SPARK_TABLE = "org.apache.iceberg.spark.source.SparkTable"
 
 
 @checked
@@ -42,7 +45,7 @@ def frame(spark: SparkSession, table: str, decision: Judged[Decision]) -> DataFr
     rows = spark.table(identifiers.quoted(table))
     read = _read(rows, table)
     refuse_other_table(decision, str(read.table().uuid().toString()))
-    refuse_other_columns(decision, _schema(spark, _columns(spark, rows, read)))
+    refuse_other_columns(decision, _schema(spark, _columns(spark, read)))
     if decision.row != ALWAYS:
         rows = rows.where(F.expr(conditions.rendered(decision.row, "spark")))
     cells = [F.expr(statements.cell(column, "spark")).alias(column.name) for column in columns]
@@ -65,7 +68,7 @@ def schema(spark: SparkSession, table: str) -> IcebergSchema:
     """
     commits.classic(spark)
     rows = spark.table(identifiers.quoted(table))
-    return _schema(spark, _columns(spark, rows, _read(rows, table)))
+    return _schema(spark, _columns(spark, _read(rows, table)))
 
 
 def _read(rows: DataFrame, table: str) -> Java:
@@ -74,33 +77,39 @@ def _read(rows: DataFrame, table: str) -> Java:
     leaf = leaves.apply(0)
     if leaves.size() != 1 or leaf.getClass().getSimpleName() != "DataSourceV2Relation":
         raise ArgumentError(f"{table} is not an Iceberg table but {leaf.nodeName()}")
-    if leaf.table().getClass().getName() != "org.apache.iceberg.spark.source.SparkTable":
-        raise ArgumentError(f"{table} is not an Iceberg table but {leaf.table().getClass().getSimpleName()}")
-    if "org.apache.iceberg.BaseMetadataTable" in _ancestors(leaf.table().table()):
+    kinds = _kinds(leaf.table())
+    if "org.apache.iceberg" not in kinds[0]:
+        raise ArgumentError(f"{table} is not an Iceberg table but of {kinds[0]}")
+    if kinds[0] != SPARK_TABLE or "org.apache.iceberg.BaseMetadataTable" in _kinds(leaf.table().table()):
         raise ArgumentError(f"{table} is a part of a table, which shows what is hidden; name the table")
     return leaf.table()
 
 
-def _ancestors(value: Java) -> set[str]:
-    names, kind = set(), value.getClass()
+def _kinds(value: Java) -> list[str]:
+    """Return the names of an object's class and of those that it extends."""
+    names, kind = [], value.getClass()
     while kind is not None:
-        names.add(kind.getName())
+        names.append(kind.getName())
         kind = kind.getSuperclass()
     return names
 
 
-def _columns(spark: SparkSession, rows: DataFrame, read: Java) -> Java:
-    """Return Iceberg's schema by which a relation is read: of a tag, or another snapshot, the one of that time."""
-    loaded, snapshot_id = read.table(), read.snapshotId()
-    schema = (
-        jvm(spark).org.apache.iceberg.util.SnapshotUtil.schemaFor(loaded, snapshot_id)
-        if snapshot_id
-        else loaded.schema()
-    )
-    names = [column.name() for column in schema.columns()]
-    if names != rows.columns:
-        raise ArgumentError(f"the columns of {loaded.name()} changed while it was opened; try again")
-    return schema
+def _columns(spark: SparkSession, read: Java) -> Java:
+    """Return Iceberg's schema by which a relation is read.
+
+    Iceberg keeps it private, and no snapshot id tells it: the newest snapshot is read by the schema of now, and the
+    same one by the schema of its own time where a tag or a time names it. Names alone must not be trusted: a column
+    that was dropped and added again has the same.
+    """
+    kind, gateway = read.getClass(), cast("Java", spark.sparkContext._gateway)
+    if "schema" in [field.getName() for field in kind.getDeclaredFields()]:
+        schema = kind.getDeclaredField("schema")
+        schema.setAccessible(True)
+        return schema.get(read)
+    no_kinds = gateway.new_array(jvm(spark).java.lang.Class, 0)  # of Iceberg 1.10, for Spark 3.5
+    method = kind.getDeclaredMethod("snapshotSchema", no_kinds)
+    method.setAccessible(True)
+    return method.invoke(read, gateway.new_array(jvm(spark).java.lang.Object, 0))
 
 
 def _schema(spark: SparkSession, schema: Java) -> IcebergSchema:

@@ -109,7 +109,7 @@ def _judge_filter_counts(policy: Policy) -> None:
             counts[place] = counts.get(place, 0) + 1
             if counts[place] > MOST_FILTERS:
                 raise ArgumentError(
-                    f"{grant.to} has more than {MOST_FILTERS} filters on {grant.table}; Lake Formation takes no more"
+                    f"{grant.to} has more than {MOST_FILTERS} filters on {grant.table}, which is refused there"
                 )
 
 
@@ -158,8 +158,8 @@ def _filters(policy: Policy, known: Mapping[Parts, IcebergTable], account: str) 
         covered = [columns[label] for _, label in extension(policy, grant) if label in columns]
         if nested := [field.name for field in covered if not field.field_type.is_primitive]:
             raise ArgumentError(
-                f"grant {number} shows cells of {nested[0]}, which is nested; Lake Formation hides whole columns of "
-                "that kind only"
+                f"grant {number} shows cells of {nested[0]}, which is nested; Lake Formation hides whole columns "
+                "of that kind only"
             )
         text = _text(policy, grant, columns, known[parts])
         data = {"TableCatalogId": account, "DatabaseName": parts[0], "TableName": parts[1],

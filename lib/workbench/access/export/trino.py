@@ -1,8 +1,8 @@
 """A policy as Trino's file of access control rules.
 
-Three things that Trino cannot say: a column that is added later is visible there until the rules are exported
-again; a hidden cell is NULL without a list of hidden names; and SHOW STATS, EXPLAIN and the count of processed rows
-tell of hidden rows. Source: Trino's documentation, "File-based access control".
+Three things that Trino cannot say: a column that is added later is visible until the rules are exported again; a
+hidden cell is NULL without a list of hidden names; SHOW STATS, EXPLAIN and the count of processed rows tell of
+hidden rows. Source: Trino's documentation, "File-based access control".
 """
 
 import re
