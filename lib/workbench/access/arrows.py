@@ -4,7 +4,7 @@ No condition is handed to PyIceberg: its NOT IN keeps NULL, which would show wha
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from workbench._base.door import checked
@@ -57,26 +57,36 @@ def governed(rows: ArrowTable, decision: Decision) -> ArrowTable:
         rows: with at least the columns that the decision needs, under their names in it.
         decision: whose columns and conditions.
     """
+    import numpy as np
     import pyarrow as pa
     import pyarrow.compute as pc
 
     if decision.row != ALWAYS:
         rows = rows.filter(holds(decision.row, rows))  # where it is TRUE: null is dropped
-    columns, lists = {}, []
+    columns, hidden, numbers = {}, {}, pa.array(np.arange(rows.num_rows))
     for column in columns_of(decision):
         cells = rows.column(column.name)
         if column.condition != ALWAYS:
             visible = pc.fill_null(holds(column.condition, rows), False)
-            places = pc.if_else(visible, pa.array(range(rows.num_rows), pa.int64()), None)
-            cells = cells.take(places)  # of any type; `if_else` does not know all of them
-            lists.append([None if shown else column.name for shown in visible.to_pylist()])
+            cells = cells.take(pc.if_else(visible, numbers, None))  # `if_else` itself does not know all types
+            hidden[column.name] = ~visible.to_numpy(zero_copy_only=False)
         columns[column.name] = cells
-    names = [[name for name in row if name is not None] for row in zip(*lists, strict=True)]
-    listed = pa.array(names or [[]] * rows.num_rows, pa.list_(pa.string()))
+    listed = _lists(hidden, rows.num_rows)
     fields = [pa.field(name, cells.type) for name, cells in columns.items()]
     return pa.Table.from_arrays(
         [*columns.values(), listed], schema=pa.schema([*fields, pa.field(HIDDEN, listed.type)])
     )
+
+
+def _lists(hidden: Mapping[str, Any], count: int) -> Array:
+    """Return for each row the names whose cells are hidden in it."""
+    import numpy as np
+    import pyarrow as pa
+
+    cells = np.column_stack([*hidden.values()]) if hidden else np.zeros((count, 0), bool)
+    offsets = np.concatenate([[0], np.cumsum(cells.sum(axis=1))])
+    names = pa.array([*hidden], pa.string()).take(pa.array(np.nonzero(cells)[1]))
+    return pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), names)
 
 
 def holds(condition: Condition, rows: ArrowTable) -> Array:

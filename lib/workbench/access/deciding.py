@@ -51,6 +51,7 @@ class Decision:
         row: where a row is visible: where one of its cells is.
         columns: all columns of the schema, hidden ones among them, in its order.
         uuid: of the Iceberg table that the policy is bound to; None where it is not.
+        catalog: the policy's, in which the table is; None where it names none.
     """
 
     principal: str
@@ -58,6 +59,7 @@ class Decision:
     row: Condition
     columns: tuple[DecidedColumn, ...] = dataclasses.field(repr=False)
     uuid: str | None = None
+    catalog: str | None = None
 
     @property
     def conditions(self) -> dict[int, Condition]:
@@ -121,7 +123,7 @@ def decide(policy: Policy, principal: str, table: str, schema: Judged[IcebergSch
     labels = {column.id: label for label, column in declared.columns.items()}
     columns = tuple(_decided(field, labels.get(field.field_id), declared, by_label) for field in schema.fields)
     row = conditions.either(column.condition for column in columns)
-    return Decision(principal, declared.name, row, columns, declared.uuid)
+    return Decision(principal, declared.name, row, columns, declared.uuid, policy.catalog)
 
 
 def _refuse_alike(schema: IcebergSchema, table: str) -> None:

@@ -73,10 +73,11 @@ def schema(spark: SparkSession, table: str) -> IcebergSchema:
 
 def _read(rows: DataFrame, table: str) -> Java:
     """Return Spark's own table object of the relation that a frame reads, as it was resolved."""
-    leaves = rows._jdf.queryExecution().analyzed().collectLeaves()
-    leaf = leaves.apply(0)
-    if leaves.size() != 1 or leaf.getClass().getSimpleName() != "DataSourceV2Relation":
-        raise ArgumentError(f"{table} is not an Iceberg table but {leaf.nodeName()}")
+    leaf = rows._jdf.queryExecution().analyzed()
+    while leaf.nodeName() == "SubqueryAlias":
+        leaf = leaf.child()
+    if leaf.getClass().getSimpleName() != "DataSourceV2Relation":  # a view may give a column another's name
+        raise ArgumentError(f"{table} is not an Iceberg table but a {leaf.nodeName()}")
     kinds = _kinds(leaf.table())
     if "org.apache.iceberg" not in kinds[0]:
         raise ArgumentError(f"{table} is not an Iceberg table but of {kinds[0]}")
@@ -97,9 +98,9 @@ def _kinds(value: Java) -> list[str]:
 def _columns(spark: SparkSession, read: Java) -> Java:
     """Return Iceberg's schema by which a relation is read.
 
-    Iceberg keeps it private, and no snapshot id tells it: the newest snapshot is read by the schema of now, and the
-    same one by the schema of its own time where a tag or a time names it. Names alone must not be trusted: a column
-    that was dropped and added again has the same.
+    Iceberg keeps it private, and no snapshot id tells it: the newest snapshot is read by the schema of now, and
+    the same one by the schema of its own time where a tag or a time names it. Names alone must not be trusted: a
+    column that was dropped and added again has the same.
     """
     kind, gateway = read.getClass(), cast("Java", spark.sparkContext._gateway)
     if "schema" in [field.getName() for field in kind.getDeclaredFields()]:

@@ -27,7 +27,8 @@ def sql(
     Args:
         decision: as `decide` returns it.
         dialect: whose SQL.
-        source: what is read instead of the table's name, in the dialect's SQL and pasted as it is.
+        source: what is read instead of the table by its name, in the dialect's SQL and pasted as it is. The name
+            has the policy's catalog in front, where it has one.
 
     Returns:
         One SELECT without a final semicolon, to be used as a statement, a view or a subquery under an alias.
@@ -41,7 +42,7 @@ def sql(
     ]
     columns.append(f"{hidden(decision, dialect)} AS {conditions.named(HIDDEN, dialect)}")
     where = "" if decision.row == ALWAYS else f" WHERE {conditions.rendered(decision.row, dialect)}"
-    return f"SELECT {', '.join(columns)} FROM {source or _quoted(decision.table, dialect)}{where}"
+    return f"SELECT {', '.join(columns)} FROM {source or _quoted(decision, dialect)}{where}"
 
 
 def columns_of(decision: Decision) -> tuple[DecidedColumn, ...]:
@@ -87,7 +88,6 @@ def _text(text: str, dialect: Dialect) -> str:
     return identifiers.literal(text) if dialect == "spark" else duck.literal(text)
 
 
-def _quoted(table: str, dialect: Dialect) -> str:
-    if dialect == "spark":
-        return identifiers.quoted(table)
-    return ".".join(map(duck.quoted, identifiers.parts(table)))
+def _quoted(decision: Decision, dialect: Dialect) -> str:
+    parts = (*([decision.catalog] if decision.catalog else []), *identifiers.parts(decision.table))
+    return identifiers.joined(parts) if dialect == "spark" else ".".join(map(duck.quoted, parts))
