@@ -212,7 +212,9 @@ def test_a_constant_that_does_not_fit_its_column_is_refused(text):
         conditions.bound(filters.parse(text), COLUMNS | ODD)
 
 
-@pytest.mark.proof(witness="test_every_engine_answers_as_plain_python")
+@pytest.mark.proof(
+    "test_every_engine_answers_as_plain_python shows it by Arrow and DuckDB, and the frame test by Spark for one filter"
+)
 def test_spark_answers_as_plain_python(spark):
     from pyspark.sql import functions as F
 

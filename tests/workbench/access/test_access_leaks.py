@@ -106,7 +106,9 @@ def test_a_route_that_answers_nothing_and_tables_that_are_one_are_refused():
         access.leaks({}, **NAMES | {"second": NAMES["first"]})
 
 
-@pytest.mark.proof(witness="test_spark_shows_what_arrow_shows_and_nothing_behind_it")
+@pytest.mark.proof(
+    "test_spark_shows_what_arrow_shows_and_nothing_behind_it shows it by hidden columns that cannot be named"
+)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_frame_tells_nothing_and_a_projection_does(spark, namespace, kind):
     first, second = worlds.rows(kind)
