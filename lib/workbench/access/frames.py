@@ -6,7 +6,7 @@ from workbench._base import identifiers
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import DataFrame, Java, Judged, SparkSession, jvm
-from workbench.access import conditions, statements
+from workbench.access import statements
 from workbench.access.conditions import ALWAYS
 from workbench.access.deciding import HIDDEN, Decision, refuse_other_columns, refuse_other_table
 from workbench.access.typing import IcebergSchema
@@ -47,7 +47,7 @@ def frame(spark: SparkSession, table: str, decision: Judged[Decision]) -> DataFr
     refuse_other_table(decision, str(read.table().uuid().toString()))
     refuse_other_columns(decision, _schema(spark, _columns(spark, read)))
     if decision.row != ALWAYS:
-        rows = rows.where(F.expr(conditions.rendered(decision.row, "spark")))
+        rows = rows.where(F.expr(statements.visible_row(decision, "spark")))
     cells = [F.expr(statements.cell(column, "spark")).alias(column.name) for column in columns]
     return rows.select(*cells, F.expr(statements.hidden(decision, "spark")).alias(HIDDEN)).alias(ALIAS)
 

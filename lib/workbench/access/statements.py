@@ -41,7 +41,7 @@ def sql(
         f"{cell(column, dialect)} AS {conditions.named(column.name, dialect)}" for column in columns_of(decision)
     ]
     columns.append(f"{hidden(decision, dialect)} AS {conditions.named(HIDDEN, dialect)}")
-    where = "" if decision.row == ALWAYS else f" WHERE {conditions.rendered(decision.row, dialect)}"
+    where = "" if decision.row == ALWAYS else f" WHERE {visible_row(decision, dialect)}"
     return f"SELECT {', '.join(columns)} FROM {source or _quoted(decision, dialect)}{where}"
 
 
@@ -58,6 +58,17 @@ def columns_of(decision: Decision) -> tuple[DecidedColumn, ...]:
             f"{decision.table} has a column {taken[0]}, the name of the list of hidden cells; rename that column"
         )
     return columns
+
+
+def visible_row(decision: Decision, dialect: Dialect) -> str:
+    """Return where a row is visible, as a condition.
+
+    Spark hands conditions to Iceberg, which prunes files by them, and does not try again those that partitions
+    decide. But to Iceberg null is less than any number and not equal to any, so that a row with null would be
+    shown. Spark itself evaluates the second half.
+    """
+    condition = conditions.rendered(decision.row, dialect)
+    return f"({condition}) AND coalesce({condition}, FALSE)" if dialect == "spark" else condition
 
 
 def cell(column: DecidedColumn, dialect: Dialect) -> str:
