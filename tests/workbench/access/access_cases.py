@@ -55,6 +55,14 @@ USERS = [
     (3, "Cy", "Dunn", None, "oslo", "3 Havnegata", None),
     (4, "Di", None, "united kingdom ", "bath", "4 High Street", 1990),
 ]
+NULL_ROWS = [(5, "Ed", "Fox", None, "x", "y", 1970), (6, "Flo", "Gil", "france", "x", "y", None)]
+# of rows: partitions by state and year of birth decide them, and null is among both
+CONDITIONS = [
+    "state <> 'france'", "state <> 'france' OR born_year = 1990", "born_year < 1971 OR state = 'france'",
+    "NOT state LIKE 'f%' OR born_year = 1", "state NOT IN ('france') OR born_year = 1", "NOT born_year > 1975",
+    "NOT (state = 'france' AND born_year = 1981)", "born_year NOT BETWEEN 1960 AND 1975 OR state = 'x'",
+    "born_year IS NULL OR state < 'g'",
+]  # fmt: skip
 USER_COLUMNS = ("uid", "name", "surname", "state", "city", "address", "born_year")
 USER_TYPES = pa.schema(
     [(n, pa.int32() if n == "born_year" else pa.int64() if n == "uid" else pa.string()) for n in USER_COLUMNS]
@@ -81,6 +89,13 @@ def written(folder, text=POLICY):
     path = folder / "policy.yml"
     path.write_text(text)
     return path
+
+
+def with_rows_where(condition, table="people.users"):
+    """The policy in which user1 sees the rows that fulfil a condition, whole."""
+    text = POLICY.replace("people.users", table).replace("state = 'united kingdom'", condition)
+    lines = [line for line in text.splitlines() if "to: user1, by: owner" not in line]
+    return "\n".join([*lines, f"  - {{to: user1, by: owner, table: {table}, filter: uk}}", ""])
 
 
 def truth(condition, row):

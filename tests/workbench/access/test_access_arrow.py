@@ -3,10 +3,24 @@
 import duckdb
 import pyarrow as pa
 import pytest
-from access_cases import POLICY, USERS, catalog, users, written
+from access_cases import (
+    CONDITIONS,
+    NULL_ROWS,
+    POLICY,
+    USER_COLUMNS,
+    USER_TYPES,
+    USERS,
+    catalog,
+    truth,
+    users,
+    with_rows_where,
+    written,
+)
 from pyiceberg.types import StringType
 
 from workbench import access
+from workbench._base import duck
+from workbench.access import conditions, filters
 
 HIDDEN_HALF = ["name", "surname"]
 OF_USER1 = [
@@ -210,3 +224,25 @@ def test_the_figures_of_both_walkthroughs(tmp_path):
     shown = access.arrow(table, access.decide(policy, "user1", "people.users", table.schema()))
     hidden = sum(len(names) for names in shown.column("_hidden").to_pylist())
     assert (shown.num_rows * (shown.num_columns - 1), hidden) == (60, 16)
+
+
+def test_a_null_partition_is_not_shown_by_what_is_unknown(tmp_path):
+    table = catalog(tmp_path).create_table("people.users", USER_TYPES)
+    with table.update_spec() as update:
+        update.add_identity("state")
+        update.add_identity("born_year")
+    values = [dict(zip(USER_COLUMNS, row, strict=True)) for row in (*USERS, *NULL_ROWS)]
+    table.append(pa.Table.from_pylist(values, USER_TYPES))
+    columns = {field.name: field for field in table.schema().fields}
+    with duckdb.connect(config=duck.OFFLINE) as connection:
+        for name in ("avro", "iceberg"):
+            connection.execute(f"LOAD {duck.literal(duck.extension(name, extra='light'))}")
+        for condition in CONDITIONS:
+            policy = access.read(written(tmp_path, with_rows_where(condition)))
+            decision = access.decide(policy, "user1", "people.users", table.schema())
+            bound = conditions.bound(filters.parse(condition), columns)
+            expected = [row["uid"] for row in values if truth(bound, row)]
+            assert sorted(access.arrow(table, decision).column("uid").to_pylist()) == expected, condition
+            source = f"iceberg_scan({duck.literal(table.metadata_location)})"
+            rows = connection.execute(access.sql(decision, "duckdb", source=source)).fetchall()
+            assert sorted(row[0] for row in rows) == expected, condition

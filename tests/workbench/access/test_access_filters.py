@@ -127,7 +127,7 @@ def differing(text):
 
 
 @given(TEXT)
-@settings(max_examples=2000 if PROVE else 120)
+@settings(max_examples=2000 if PROVE else 80)
 def test_every_engine_answers_as_plain_python(text):
     assert differing(text) == set()
     parsed = filters.parse(text)
