@@ -31,7 +31,7 @@ class Proof:
     Attributes:
         probes: how many were asked of each route.
         leaks: probes that told the worlds apart.
-        undecided: probes whose answers differ between twins too, so that they prove nothing.
+        undecided: probes whose answers differ between twins or between two times, so that they prove nothing.
         answered: route to how many probes it answered in the first world; the others it refused.
     """
 
@@ -57,8 +57,8 @@ def leaks(
 ) -> Proof:
     """Ask probes of routes, over two worlds that differ only in what the reader may not see.
 
-    A probe leaks where the worlds answer differently and the twins alike. An answer is what a route returns, or
-    the refusal that it raises, the table's own name taken out of it: a reader sees both.
+    A probe leaks where the worlds answer differently and the twins alike, and so a second time. An answer is what a
+    route returns, or the refusal that it raises, the table's own name taken out of it: a reader sees both.
 
     Args:
         routes: name to a function that answers a probe over a table as the reader gets it answered, or raises.
@@ -81,9 +81,14 @@ def leaks(
         for probe in probes:
             refused, in_first = _answer(route, probe, first)
             answered[name] += not refused
-            if in_first != _answer(route, probe, twin)[1]:
+            in_second, in_twin = _answer(route, probe, second)[1], _answer(route, probe, twin)[1]
+            steady = in_first == in_twin
+            if steady and in_first != in_second:  # asked again: times and orders differ by chance
+                steady = _answer(route, probe, first)[1] == in_first
+                steady &= _answer(route, probe, second)[1] == in_second
+            if not steady:
                 undecided.append(Leak(name, probe.name))
-            elif in_first != _answer(route, probe, second)[1]:
+            elif in_first != in_second:
                 leaking.append(Leak(name, probe.name))
         if not answered[name]:
             raise ArgumentError(f"the route {name} answers none of {len(probes)} probes, which proves nothing")
