@@ -57,8 +57,8 @@ def leaks(
 ) -> Proof:
     """Ask probes of routes, over two worlds that differ only in what the reader may not see.
 
-    A probe leaks where the worlds answer differently and the twins alike, and so a second time. An answer is what a
-    route returns, or the refusal that it raises, the table's own name taken out of it: a reader sees both.
+    A probe leaks where the worlds answer differently and the twins alike, and so a second time. An answer is what
+    a route returns, or the refusal that it raises, the table's own name taken out of it: a reader sees both.
 
     Args:
         routes: name to a function that answers a probe over a table as the reader gets it answered, or raises.

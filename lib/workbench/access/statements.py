@@ -65,10 +65,14 @@ def visible_row(decision: Decision, dialect: Dialect) -> str:
 
     Spark hands conditions to Iceberg, which prunes files by them, and does not try again those that partitions
     decide. But to Iceberg null is less than any number and not equal to any, so that a row with null would be
-    shown. Spark itself evaluates the second half.
+    shown. Spark itself evaluates the second half. A LIKE is not handed on: over a partition that is null, Iceberg
+    1.12 ends with a NullPointerException in ResidualEvaluator.startsWith.
     """
     condition = conditions.rendered(decision.row, dialect)
-    return f"({condition}) AND coalesce({condition}, FALSE)" if dialect == "spark" else condition
+    if dialect != "spark":
+        return condition
+    alone = any(predicate.operator == "LIKE" for predicate in conditions.predicates(decision.row))
+    return f"coalesce({condition}, FALSE)" if alone else f"({condition}) AND coalesce({condition}, FALSE)"
 
 
 def cell(column: DecidedColumn, dialect: Dialect) -> str:

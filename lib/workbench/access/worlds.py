@@ -40,9 +40,9 @@ def rows(kind: Kind) -> tuple[ArrowTable, ArrowTable]:
     for name in _COLUMNS:
         schema.append((name, pa.int64() if name in longs else pa.string()))
     tables = []
-    for address, hidden in zip(("North", "South"), _HIDDEN[kind], strict=True):
+    for address, sign, hidden in zip(("North", "South"), (1, -1), _HIDDEN[kind], strict=True):
         together = sorted([*_VISIBLE, *hidden])
-        records = [dict(zip(_COLUMNS, (*row, f"{address} {row[0]}"), strict=True)) for row in together]
+        records = [dict(zip(_COLUMNS, (*row, f"{address} {9 + sign * row[0]}"), strict=True)) for row in together]
         tables.append(pa.Table.from_pylist(records, pa.schema(schema)))
     return tables[0], tables[1]
 

@@ -86,7 +86,8 @@ def test_a_null_partition_is_not_shown_by_what_is_unknown(spark, namespace, tmp_
         for frame in (access.frame(spark, table, decision), spark.sql(access.sql(decision, "spark"))):
             assert sorted(row.uid for row in frame.select("uid").collect()) == expected, condition
             assert frame.count() == len(expected), condition
-        plain = spark.table(table).where(conditions.rendered(decision.row, "spark"))
-        if sorted(row.uid for row in plain.select("uid").collect()) != expected:
-            shown.append(condition)
+        if "LIKE" not in condition:  # Iceberg ends with a NullPointerException there
+            plain = spark.table(table).where(conditions.rendered(decision.row, "spark"))
+            if sorted(row.uid for row in plain.select("uid").collect()) != expected:
+                shown.append(condition)
     assert shown  # the planted fault: the condition alone, as Iceberg decides it
