@@ -32,6 +32,7 @@ FLOORS = (
         "archive",
         "light",
         "anonymity",
+        "access",
         "formats",
         "sql",
         "maps",

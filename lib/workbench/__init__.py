@@ -19,6 +19,7 @@ Within this package imports go downwards only, and on the first floor nobody imp
                    archive/   what is archived, what bringing it back costs, and reading it
                    light/     small questions and small writes without Spark, and when Spark pays
                    anonymity/ whether a table is anonymous, also in what it keeps of the past
+                   access/    who sees which columns, rows and cells: decided once, for every engine
                    pulls/     services that restate what they said: days replaced whole where they changed
                    dbt/       tests of a dbt project, each answered by the cheapest evidence that is proof
     ,
