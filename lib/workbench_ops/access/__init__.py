@@ -1,0 +1,1 @@
+"""Tables shared by a policy, served to people who do not hold the keys of the storage."""

@@ -1,0 +1,209 @@
+"""GraphQL of the page: what a principal may open, its columns, its rows."""
+
+import logging
+from dataclasses import dataclass
+from typing import Any
+
+import strawberry
+from graphql import GraphQLError
+from strawberry.extensions import (
+    DisableIntrospection,
+    MaskErrors,
+    MaxAliasesLimiter,
+    MaxTokensLimiter,
+    QueryDepthLimiter,
+)
+from strawberry.types import Info
+
+from workbench import access
+from workbench._base.errors import WorkbenchError
+from workbench_ops.access.page import rows
+from workbench_ops.access.page.cursors import Cursor, Cursors
+from workbench_ops.access.page.sharing import Closed, Shared
+from workbench_ops.access.page.users import User
+
+DEEPEST, MOST_ALIASES, MOST_TOKENS = 6, 5, 500
+CLOSED = "tables cannot be opened at the moment; ask their owner"
+log = logging.getLogger("workbench.access")
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Who asks, and what the answer is made from."""
+
+    user: User
+    shared: Shared
+    cursors: Cursors
+
+
+@strawberry.type(description="A column that the reader sees in some row.")
+class Column:
+    """A column that the reader sees in some row."""
+
+    name: str
+    type: str
+    visible_where: str = strawberry.field(description="`always`, or the condition that a row must meet")
+
+
+@strawberry.type(description="A cell: its text, null where it is NULL or hidden.")
+class Cell:
+    """A cell: its text, null where it is NULL or hidden."""
+
+    column: str
+    text: str | None
+    hidden: bool
+
+
+@strawberry.type(description="A row of which the reader sees some cell.")
+class Row:
+    """A row of which the reader sees some cell."""
+
+    cells: list[Cell]
+
+
+@strawberry.type(description="Consecutive rows in a total order.")
+class Rows:
+    """Consecutive rows in a total order."""
+
+    snapshot_id: str | None
+    total: int
+    rows: list[Row]
+    next: str | None = strawberry.field(description="where to go on; null at the end")
+
+
+@strawberry.input(description="A column to order by; hidden cells are ordered as NULL, which comes first.")
+class OrderBy:
+    """A column to order by."""
+
+    column: str
+    descending: bool = False
+
+
+@strawberry.type(description="A table of which the reader sees something.")
+class Table:
+    """A table of which the reader sees something."""
+
+    name: str
+
+    @strawberry.field(description="The columns that the reader sees, in the table's order.")
+    def columns(self, info: Info) -> list[Column]:
+        """Return the columns that the reader sees."""
+        asker: Asker = info.context["asker"]
+        _, decision = asker.shared.open(asker.user.principal, self.name)
+        return [
+            Column(name=each.name, type=each.type, visible_where=access.described(each.condition))
+            for each in decision.visible
+        ]
+
+    @strawberry.field(description="Rows: the first ones, or those after a place that an answer named.")
+    def rows(
+        self,
+        info: Info,
+        first: int = 20,
+        order_by: list[OrderBy] | None = None,
+        complete: bool = False,
+        after: str | None = None,
+    ) -> Rows:
+        """Return rows of the table."""
+        asker: Asker = info.context["asker"]
+        order = tuple((key.column, key.descending) for key in order_by or [])
+        answer, following = read(asker, self.name, order=order, first=first, complete=complete, after=after)
+        lines = [
+            Row(
+                cells=[
+                    Cell(column=name, text=cell.text, hidden=cell.hidden)
+                    for name, cell in zip(answer.part.columns, line, strict=True)
+                ]
+            )
+            for line in answer.part.rows
+        ]
+        snapshot = None if answer.snapshot_id is None else str(answer.snapshot_id)
+        return Rows(snapshot_id=snapshot, total=answer.part.total, rows=lines, next=following)
+
+
+@strawberry.type
+class Query:
+    """What can be asked."""
+
+    @strawberry.field(description="The tables that the reader may open.")
+    def tables(self, info: Info) -> list[Table]:
+        """Return the tables that the reader may open."""
+        asker: Asker = info.context["asker"]
+        return [Table(name=name) for name in asker.shared.names(asker.user.principal)]
+
+    @strawberry.field(description="A table by its name.")
+    def table(self, info: Info, name: str) -> Table:
+        """Return a table by its name."""
+        asker: Asker = info.context["asker"]
+        asker.shared.open(asker.user.principal, name)
+        return Table(name=name)
+
+
+def read(
+    asker: Asker, table: str, *, order: rows.Order, first: int, complete: bool, after: str | None
+) -> tuple[Any, str | None]:
+    """Read rows of a table and the place where to go on.
+
+    Args:
+        asker: who asks.
+        table: its name.
+        order: as of `rows.part`; of no account behind a place, which has its own.
+        first: number of rows.
+        complete: as of `rows.part`; as `order`.
+        after: a place that an answer named; None for the first rows.
+
+    Returns:
+        (sharing.Answer, the next place or None at the end).
+
+    Raises:
+        WorkbenchError: with a sentence for the reader.
+    """
+    cursor = Cursor(table, None, tuple(order), complete, 0)
+    if after is not None:
+        cursor = asker.cursors.read(after, asker.user.name)
+        if cursor.table != table:
+            raise WorkbenchError(f"this place is one of {cursor.table}")
+    answer = asker.shared.rows(
+        asker.user.principal, table, order=cursor.order, first=first, complete=cursor.complete,
+        start=cursor.start, snapshot_id=cursor.snapshot_id,
+    )  # fmt: skip
+    log.info(
+        "%s read %s: snapshot %s, rows %d to %d of %d, columns %s",
+        asker.user.name, table, answer.snapshot_id, cursor.start + 1, cursor.start + len(answer.part.rows),
+        answer.part.total, ", ".join(answer.part.columns),
+    )  # fmt: skip
+    start = cursor.start + len(answer.part.rows)
+    if not answer.part.rows or start >= answer.part.total:
+        return answer, None
+    following = Cursor(table, answer.snapshot_id, cursor.order, cursor.complete, start)
+    return answer, asker.cursors.text(following, asker.user.name)
+
+
+def sentence(error: BaseException | None) -> str:
+    """Return what a reader is told of an error; the rest is for the owner's log."""
+    if isinstance(error, WorkbenchError) and not isinstance(error, Closed):
+        return str(error)
+    log.error("nothing was answered: %s", error, exc_info=error)
+    return CLOSED
+
+
+class _Sentences(MaskErrors):
+    """Errors as sentences: of GraphQL itself as they are, of ours what `sentence` says."""
+
+    def __init__(self) -> None:
+        super().__init__(should_mask_error=lambda error: error.original_error is not None)
+
+    def anonymise_error(self, error: GraphQLError) -> GraphQLError:
+        return GraphQLError(sentence(error.original_error), nodes=error.nodes, path=error.path)
+
+
+SCHEMA = strawberry.Schema(
+    Query,
+    extensions=[
+        lambda: QueryDepthLimiter(max_depth=DEEPEST),
+        lambda: MaxAliasesLimiter(max_alias_count=MOST_ALIASES),
+        lambda: MaxTokensLimiter(max_token_count=MOST_TOKENS),
+        DisableIntrospection,
+        _Sentences,
+    ],
+)

@@ -1,0 +1,3 @@
+"""Users of the page in tests."""
+
+PASSWORDS = {"ann": "correct horse battery", "bob": "staple of another kind"}
