@@ -1,8 +1,10 @@
 """`workbench access`: who sees what of a table, by a policy file."""
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from pyiceberg.table import Table as IcebergTable
 
     from workbench.access import Policy
+    from workbench_ops.access.page.sharing import Shared
 
 access = typer.Typer(help="Say who sees which columns, rows and cells of a table.", no_args_is_help=True)
 File = Annotated[str, typer.Argument(metavar="POLICY", help="the policy file, YAML")]
@@ -136,6 +139,87 @@ def access_bind(policy: File, table: Name, environment: Environment = "lake") ->
     for label in binding.gone:
         print(f"gone: {_printed(label)} is in the policy and not in the table")
     raise typer.Exit(int(any(hidden.values())))
+
+
+@access.command("serve")
+def access_serve(
+    policy: File,
+    users: Annotated[
+        str, typer.Option(help="file of those who may log in; `workbench access user add` writes it")
+    ],
+    port: Annotated[int, typer.Option(min=1, max=65535, help="TCP port on 127.0.0.1")] = 8765,
+    behind_https: Annotated[
+        bool,
+        typer.Option("--behind-https", help="a proxy on this machine ends TLS: the cookie is sent by HTTPS alone"),
+    ] = False,
+    environment: Environment = "lake",
+) -> None:
+    """Serve a page and its GraphQL to people who hold no keys, until ended; only on this machine."""
+    import logging
+
+    from workbench_ops.access.page import serving
+
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    for noisy in ("pyiceberg", "botocore", "urllib3", "fsspec"):
+        logging.getLogger(noisy).setLevel(logging.WARNING)
+    shared = _shared(policy, users, environment)
+    say(f"serving http://127.0.0.1:{port}; whoever can read the files of the tables reads all: see docs/access.md")
+    serving.run(shared, port=port, secure=behind_https)
+
+
+def _shared(policy: str, users: str, environment: str) -> "Shared":
+    """Return what is shared, once the policy, the users and the catalog are found to be right."""
+    from workbench import session
+    from workbench_ops.access.page import users as people
+    from workbench_ops.access.page.sharing import Shared
+
+    principals = _read(policy).principals
+    for user in people.read(Path(users)).values():
+        if user.principal not in principals:
+            raise ArgumentError(
+                f"{user.name} of {users} reads as {user.principal}, which is not a principal of {policy}; "
+                f"principals are {', '.join(principals)}"
+            )
+    session.catalog(environment)
+    return Shared(Path(policy).resolve(), Path(users).resolve(), lambda: session.catalog(environment))
+
+
+user = typer.Typer(help="Say who may log in to the page.", no_args_is_help=True)
+access.add_typer(user, name="user")
+Users = Annotated[str, typer.Argument(metavar="USERS", help="the file, made with mode 600")]
+Login = Annotated[str, typer.Argument(metavar="NAME", help="what is typed to log in")]
+
+
+@user.command("add")
+def user_add(
+    users: Users, name: Login, principal: Annotated[str, typer.Option(help="reader of the policy")]
+) -> None:
+    """Add a user, or give one another password: asked for twice, or read from standard input."""
+    from workbench_ops.access.page import users as people
+
+    if sys.stdin.isatty():
+        password = typer.prompt("Password", hide_input=True, confirmation_prompt=True)
+    else:
+        password = sys.stdin.readline().rstrip("\r\n")
+    people.add(Path(users), name, principal=principal, password=password)
+    print(f"{_printed(name)} may log in and reads as {_printed(principal)}")
+
+
+@user.command("remove")
+def user_remove(users: Users, name: Login) -> None:
+    """Take a user out; sessions of that user end with their next request."""
+    from workbench_ops.access.page import users as people
+
+    people.remove(Path(users), name)
+    print(f"{_printed(name)} may not log in any more")
+
+
+@user.command("list")
+def user_list(users: Users) -> None:
+    """List those who may log in."""
+    from workbench_ops.access.page import users as people
+
+    _rows([("NAME", "READS AS"), *((each.name, each.principal) for each in people.read(Path(users)).values())])
 
 
 def _read(path: str) -> "Policy":
