@@ -1,0 +1,96 @@
+"""SQL executions of an event log, and what their plans' metrics say of Iceberg tables."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from workbench._base import secrets
+from workbench.metrics.folding import moment
+from workbench.metrics.runs import Execution, Scan
+
+# Iceberg's custom metrics (spark/source/metrics in Iceberg's Spark module) by their descriptions
+_FILES = "number of result data files"
+_FIGURES = {
+    "data_files": _FILES,
+    "delete_files": "number of result delete files",
+    "skipped_files": "number of skipped data files",
+    "manifests": "number of scanned data manifests",
+    "skipped_manifests": "number of skipped data manifests",
+    "bytes": "total data file size (bytes)",
+}
+_PLANNING = "total planning duration (ms)"
+_ROWS = "number of output rows"
+_NODE = "BatchScan "
+
+
+class Plans:
+    """Executions, their scans and the values of their metrics, as events tell them."""
+
+    def __init__(self) -> None:
+        self._started: dict[int, Mapping[str, Any]] = {}
+        self._ended: dict[int, Mapping[str, Any]] = {}
+        self._scans: dict[int, dict[int, tuple[str, dict[str, int]]]] = {}
+        self._values: dict[int, int] = {}
+        self._wanted: set[int] = set()
+
+    def start(self, event: Mapping[str, Any]) -> None:
+        """Take the start of an execution, with its plan."""
+        self._started[event["executionId"]] = event
+        self.plan(event["executionId"], event["sparkPlanInfo"])
+
+    def end(self, event: Mapping[str, Any]) -> None:
+        """Take the end of an execution."""
+        self._ended[event["executionId"]] = event
+
+    def plan(self, execution: int, info: Mapping[str, Any]) -> None:
+        """Take a plan of an execution, the first one or one that was made again meanwhile."""
+        known = self._scans.setdefault(execution, {})
+        for node in _nodes(info):
+            metrics = {metric["name"]: metric["accumulatorId"] for metric in node.get("metrics", ())}
+            if _FILES in metrics:
+                table = str(node["nodeName"]).removeprefix(_NODE).strip()
+                known[metrics[_FILES]] = (table, metrics)
+                self._wanted |= set(metrics.values())
+
+    def take_driver(self, updates: Iterable[list[int]]) -> None:
+        """Take values that the driver sent."""
+        self._values |= {number: value for number, value in updates if number in self._wanted}
+
+    def take_updates(self, accumulables: Iterable[Mapping[str, Any]]) -> None:
+        """Take values that a task had when it ended; each is the sum until then."""
+        for entry in accumulables:
+            if entry["ID"] in self._wanted and str(entry.get("Value", "")).isdigit():
+                self._values[entry["ID"]] = max(self._values.get(entry["ID"], 0), int(entry["Value"]))
+
+    def executions(self) -> tuple[Execution, ...]:
+        """Return the executions, in the order of their numbers."""
+        return tuple(self._execution(number, event) for number, event in sorted(self._started.items()))
+
+    def _execution(self, number: int, event: Mapping[str, Any]) -> Execution:
+        end = self._ended.get(number)
+        return Execution(
+            execution_id=number,
+            description=secrets.redact(str(event.get("description", ""))),
+            started=moment(event["time"]),
+            ended=moment(end["time"]) if end else None,
+            error=secrets.redact(end["errorMessage"]) if end and end.get("errorMessage") else None,
+            scans=tuple(self._read(number)),
+        )
+
+    def _read(self, number: int) -> Iterator[Scan]:
+        """Yield the scans whose planning told its figures; a plan that was replaced has none."""
+        for table, metrics in self._scans[number].values():
+            if metrics[_FILES] not in self._values:
+                continue
+            figures = {name: self._values.get(metrics.get(words, -1), 0) for name, words in _FIGURES.items()}
+            planning = self._values.get(metrics.get(_PLANNING, -1), 0) / 1e3
+            rows = self._values.get(metrics.get(_ROWS, -1))
+            yield Scan(execution_id=number, table=table, planning_seconds=planning, rows=rows, **figures)
+
+
+def _nodes(info: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield a plan's nodes; a loop, as plans can be deeper than Python's stack."""
+    waiting = [info]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        waiting += node.get("children", ())
