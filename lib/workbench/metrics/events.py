@@ -21,7 +21,7 @@ from workbench._base.errors import ArgumentError
 from workbench.metrics import folding, plans
 from workbench.metrics.folding import moment
 from workbench.metrics.logs import Lines
-from workbench.metrics.runs import Batch, Execution, Executor, Run, Stage, Task
+from workbench.metrics.runs import Execution, Executor, Run, Stage, Task
 
 _SQL = "org.apache.spark.sql.execution.ui.SparkListener"
 _STREAM = "org.apache.spark.sql.streaming.StreamingQueryListener$"
@@ -88,7 +88,7 @@ class _Log:
         self.execution_of: dict[int, int] = {}
         self.sql = plans.Plans()
         self.executors: dict[str, Executor] = {}
-        self.batches: list[Batch] = []
+        self.streams = folding.Streams()
         self.errors: list[str] = []
 
     def take(self, event: Mapping[str, Any]) -> None:
@@ -193,12 +193,14 @@ class _Log:
 
     def _take_QueryProgressEvent(self, event: Mapping[str, Any]) -> None:
         progress = event["progress"]
-        progress = json.loads(progress) if isinstance(progress, str) else progress
-        batch = folding.batch(progress)
-        self.batches.append(batch)
+        batch = self.streams.progress(json.loads(progress) if isinstance(progress, str) else progress)
         self._at(int((batch.at.timestamp() + batch.seconds) * 1000))
 
+    def _take_QueryStartedEvent(self, event: Mapping[str, Any]) -> None:
+        self.streams.start(event)
+
     def _take_QueryTerminatedEvent(self, event: Mapping[str, Any]) -> None:
+        self.streams.end(event, moment(self.last))
         if event.get("exception"):
             self._failed(event["exception"])
 
@@ -229,7 +231,7 @@ class _Log:
             tasks=tuple(sorted(self.tasks, key=lambda task: task.started)),
             executions=executions,
             executors=tuple(sorted(self.executors.values(), key=lambda executor: executor.added)),
-            batches=tuple(self.batches),
+            streams=self.streams.all(),
             errors=tuple(self.errors),
             cut_off=cut_off,
             compacted=compacted,

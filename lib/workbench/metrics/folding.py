@@ -1,11 +1,12 @@
 """Single events of the log as values: a task that ended, a batch of a stream."""
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
 from workbench._base import secrets
-from workbench.metrics.runs import Batch, Task
+from workbench.metrics.runs import Batch, Stream, Task
 
 
 
@@ -59,8 +60,6 @@ def batch(progress: Mapping[str, Any]) -> Batch:
     sources = progress.get("sources") or ()
     behind = [_behind(source) for source in sources]
     return Batch(
-        query_id=str(progress["id"]),
-        name=secrets.redact(str(progress.get("name") or progress["id"])),
         batch=int(progress.get("batchId", -1)),
         at=datetime.fromisoformat(progress["timestamp"]),
         seconds=durations.get("triggerExecution", 0) / 1e3,
@@ -70,6 +69,40 @@ def batch(progress: Mapping[str, Any]) -> Batch:
             int(state.get("numRowsDroppedByWatermark", 0)) for state in progress.get("stateOperators") or ()
         ),
     )
+
+
+class Streams:
+    """Streaming queries, as events tell them; the end of one has no time of its own."""
+
+    def __init__(self) -> None:
+        self._streams: dict[str, Stream] = {}
+
+    def start(self, event: Mapping[str, Any]) -> None:
+        """Take the start of a query."""
+        at = datetime.fromisoformat(event["timestamp"]) if event.get("timestamp") else None
+        self._streams[str(event["runId"])] = _stream(event, at)
+
+    def progress(self, progress: Mapping[str, Any]) -> Batch:
+        """Take a batch of a query, and return it."""
+        known = self._streams.get(str(progress["runId"])) or _stream(progress, None)
+        new = batch(progress)
+        self._streams[str(progress["runId"])] = replace(known, batches=(*known.batches, new))
+        return new
+
+    def end(self, event: Mapping[str, Any], at: datetime) -> None:
+        """Take the end of a query."""
+        known = self._streams.get(str(event["runId"])) or _stream(event, None)
+        error = secrets.redact(str(event["exception"])) if event.get("exception") else None
+        self._streams[str(event["runId"])] = replace(known, ended=at, error=error)
+
+    def all(self) -> tuple[Stream, ...]:
+        """Return the queries, in the order in which they were first seen."""
+        return tuple(self._streams.values())
+
+
+def _stream(event: Mapping[str, Any], started: datetime | None) -> Stream:
+    name = secrets.redact(str(event.get("name") or event["id"]))
+    return Stream(str(event["id"]), name, started, None, None, ())
 
 
 def _behind(source: Mapping[str, Any]) -> int | None:

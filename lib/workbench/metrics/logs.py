@@ -11,7 +11,7 @@ _UNFINISHED = ".inprogress"
 _COMPACT = ".compact"
 _CHUNK_BYTES = 1 << 18
 _OTHER_CODECS = (".lz4", ".lzf", ".snappy")
-BESIDE = (".log", ".json", ".crc", ".jfr")  # of files in a watched folder that are no event logs
+BESIDE = (".log", ".json", ".txt", ".crc", ".jfr", ".prom")  # of files in a watched folder that are no event logs
 
 
 class Lines:

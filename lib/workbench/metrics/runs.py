@@ -170,8 +170,6 @@ class Batch:
     """A progress report of a stream.
 
     Attributes:
-        query_id: stays the same when a query goes on from its checkpoint.
-        name: of the query, or its id.
         batch: number.
         at: when it was triggered.
         seconds: it took.
@@ -180,14 +178,33 @@ class Batch:
         rows_too_late: dropped behind the watermark.
     """
 
-    query_id: str
-    name: str
     batch: int
     at: datetime
     seconds: float
     rows: int
     rows_behind: int | None
     rows_too_late: int
+
+
+@dataclass(frozen=True)
+class Stream:
+    """A streaming query, from one start to its end.
+
+    Attributes:
+        query_id: stays the same when the query goes on from its checkpoint.
+        name: of the query, or its id.
+        started: None where the log begins later.
+        ended: None where the log has no end of it.
+        error: what it failed with.
+        batches: in their order; of a query that waits, Spark reports one every ten seconds.
+    """
+
+    query_id: str
+    name: str
+    started: datetime | None
+    ended: datetime | None
+    error: str | None
+    batches: tuple[Batch, ...]
 
 
 @dataclass(frozen=True)
@@ -200,7 +217,7 @@ class Run:
         ended: None where the log has no end: it was cut off, killed, or goes on.
         until: time of the last event.
         settings: Spark's, secrets hidden; empty where the log has none.
-        stages, tasks, executions, executors, batches: in the order of their starts.
+        stages, tasks, executions, executors, streams: in the order of their starts.
         errors: what failed, a text each: executions, stages, streams; each text once.
         cut_off: whether the file ends within a line or a compressed block.
         compacted: whether Spark dropped older events of a rolling log on purpose.
@@ -220,7 +237,7 @@ class Run:
     tasks: tuple[Task, ...]
     executions: tuple[Execution, ...]
     executors: tuple[Executor, ...]
-    batches: tuple[Batch, ...]
+    streams: tuple[Stream, ...]
     errors: tuple[str, ...]
     cut_off: bool
     compacted: bool

@@ -44,7 +44,7 @@ def aggregate(spark, seed):
 @scenario()
 def joined(spark, seed):
     left = spark.range(5_000 + seed).selectExpr("id", "id % 100 AS k")
-    left.join(left.selectExpr("k AS k2", "id AS id2").where("id < 100"), "id").groupBy("k").count().collect()
+    left.join(left.selectExpr("k AS k2", "id").where("id < 100"), "id").groupBy("k").count().collect()
 
 
 @scenario()
@@ -242,10 +242,14 @@ def _race(spark, table, *, retries):
         writer.join()
 
 
+ERRORS = []  # of the scenario, as their caller saw them
+
+
 def _failing(work, must=True):
     try:
         work()
-    except Exception:
+    except Exception as error:
+        ERRORS.append(f"{type(error).__name__}: {error}")
         return
     assert not must, "this was to fail"
 
@@ -294,7 +298,7 @@ def redact(source, target, work):
             text = text.replace(name, other)
         return re.sub(r"/(root|tmp|home)/[^\s\"',;:)\\]*", "/data/x", text)
 
-    if source.name.endswith(".log"):
+    if source.suffix in (".log", ".txt"):
         return target.write_text(cleaned(source.read_text()))
     text = b""
     with pa.CompressedInputStream(pa.OSFile(str(source)), "zstd") as stream:
@@ -318,6 +322,8 @@ def redact(source, target, work):
             stage.pop("Details", None)
             stage.pop("RDD Info", None)
         event.pop("details", None)
+        if event["Event"] == "SparkListenerStageSubmitted":
+            event.pop("Properties", None)
         if event["Event"] == "SparkListenerJobStart":
             event["Properties"] = {key: value for key, value in event["Properties"].items() if key.startswith(("spark.sql.execution", "spark.job", "sql.streaming"))}
         lines.append(cleaned(json.dumps(event)) + "\n")
@@ -349,12 +355,15 @@ def together(folder, seeds, only):
                 continue
             watched = work / "watched" / f"{name}-{seed}"
             begin = time.monotonic()
+            ERRORS.clear()
             with watch(spark, watched) as watching:
                 try:
                     run(spark, seed)
                 except Exception as error:  # the others are made all the same
                     print("FAILED", name, seed, str(error)[:500], flush=True)
             assert watching.failure is None, watching.failure
+            if ERRORS:
+                (watched / "error.txt").write_text(ERRORS[0])
             keep(watched, folder / f"{name}-{seed}", work)
             print(name, seed, round(time.monotonic() - begin), "s", flush=True)
     spark.stop()
@@ -376,6 +385,8 @@ def alone(folder, name, seed):
     os.environ["METRICS_GOLDEN"] = str(work)
     spark = session(work, conf)
     globals()[name](spark, seed)
+    if ERRORS:
+        (watched / "error.txt").write_text(ERRORS[0])
     spark.stop()
 
 

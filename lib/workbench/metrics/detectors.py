@@ -1,0 +1,199 @@
+"""Figures of a run by cause: each detector yields all that it can measure, whatever the threshold."""
+
+import re
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from types import MappingProxyType
+
+from workbench.metrics import errors
+from workbench.metrics.causes import OPEN_COST_BYTES, Thresholds
+from workbench.metrics.collectors.results import Collection
+from workbench.metrics.reports import Commit, Reports
+from workbench.metrics.runs import Run, Stream
+
+_EXPECTED_END = re.compile(r"killed by driver|[Ii]dle|[Dd]ecommission|exited with code 0\b|unregistered|shutdown", re.I)
+_LAST_BATCHES = 3
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What is looked at: a run, and what was kept beside its log."""
+
+    run: Run
+    reports: Reports
+    errors: tuple[str, ...]
+    collection: Collection | None
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure of a cause, where it was measured, and what it says."""
+
+    cause: str
+    where: str
+    value: float
+    sentence: str
+
+
+def skew(seen: Evidence, limits: Thresholds) -> Iterator[Figure]:
+    """Yield how much larger the largest task of each stage is than the median task."""
+    for stage in seen.run.stages:
+        if stage.ended_tasks - stage.failed_tasks < limits.skew_tasks or stage.largest_task_bytes < limits.skew_bytes:
+            continue
+        factor = stage.largest_task_bytes / max(stage.median_task_bytes, 1)
+        yield Figure(
+            "skew", f"stage {stage.stage_id}", factor,
+            f"the largest of {stage.tasks} tasks read {stage.largest_task_bytes:,} bytes, the median task "
+            f"{stage.median_task_bytes:,}",
+        )  # fmt: skip
+
+
+def spill(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
+    """Yield what each stage wrote to disk for want of memory."""
+    for stage in seen.run.stages:
+        if stage.spilled_bytes:
+            yield Figure(
+                "spill", f"stage {stage.stage_id}", stage.spilled_bytes,
+                f"{stage.tasks} tasks wrote {stage.spilled_bytes:,} bytes to disk; the largest had "
+                f"{stage.peak_memory_bytes:,} bytes of memory",
+            )  # fmt: skip
+
+
+def small_files(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
+    """Yield what opening the files of each table costs over reading them, of its worst scan."""
+    worst: dict[str, Figure] = {}
+    for scan in seen.run.scans:
+        cost = scan.data_files * OPEN_COST_BYTES - scan.bytes
+        name = f"table {scan.table}"
+        if cost > 0 and (name not in worst or cost > worst[name].value):
+            sentence = f"a scan opened {scan.data_files:,} files of {scan.bytes // scan.data_files:,} bytes on average"
+            worst[name] = Figure("small_files", name, cost, sentence)
+    yield from worst.values()
+
+
+def file_explosion(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
+    """Yield what opening the files that each table's commits added costs over reading them, of the worst commit."""
+    worst: dict[str, Figure] = {}
+    for commit in seen.reports.commits:
+        cost = commit.added_data_files * OPEN_COST_BYTES - commit.added_bytes
+        name = f"table {commit.table}"
+        if cost > 0 and (name not in worst or cost > worst[name].value):
+            size = commit.added_bytes // commit.added_data_files
+            sentence = f"a commit added {commit.added_data_files:,} files of {size:,} bytes on average"
+            worst[name] = Figure("file_explosion", name, cost, sentence)
+    yield from worst.values()
+
+
+def retry_storm(seen: Evidence, limits: Thresholds) -> Iterator[Figure]:
+    """Yield how many tries of each table's commits were lost for one that landed."""
+    by_table: dict[str, list[Commit]] = defaultdict(list)
+    for commit in seen.reports.commits:
+        by_table[commit.table].append(commit)
+    for table, commits in by_table.items():
+        lost = sum(commit.tries - 1 for commit in commits)
+        if lost >= limits.retries:
+            sentence = f"{len(commits):,} commits took {lost + len(commits):,} tries, {lost:,} of them lost"
+            yield Figure("retry_storm", f"table {table}", lost / len(commits), sentence)
+
+
+def lost_executors(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
+    """Yield the executors that ended while the application went on."""
+    for executor in seen.run.executors:
+        reason = executor.reason or ""
+        if executor.removed is None or _EXPECTED_END.search(reason) or errors.cause(reason) == "out_of_memory":
+            continue
+        where = f"executor {executor.executor_id}"
+        yield Figure("lost_executor", where, 1, f"it was removed: {reason.splitlines()[0][:300] if reason else '?'}")
+
+
+def slow_storage(seen: Evidence, limits: Thresholds) -> Iterator[Figure]:
+    """Yield which share of its time each stage waited that reads slowly; a busy machine looks alike."""
+    for stage in seen.run.stages:
+        if stage.bytes_in < limits.wait_bytes or not stage.run_seconds:
+            continue
+        speed = stage.bytes_in / stage.run_seconds
+        if speed >= limits.wait_bytes_a_second:
+            continue
+        waited = stage.run_seconds - stage.cpu_seconds - stage.gc_seconds - stage.fetch_wait_seconds
+        sentence = (
+            f"a task read {speed:,.0f} bytes a second, and {waited:,.1f} of {stage.run_seconds:,.1f} s of its tasks "
+            "were neither CPU nor collection; Python, or a busy machine, looks alike"
+        )
+        yield Figure("slow_storage", f"stage {stage.stage_id}", max(0.0, waited) / stage.run_seconds, sentence)
+
+
+def streams(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
+    """Yield how the batches of each stream grew, and how long it has been silent."""
+    for stream in seen.run.streams:
+        where = f"stream {stream.name}"
+        if (growth := _growth(stream)) is not None:
+            yield Figure("stream_lag", where, *growth)
+        if stream.ended is None and stream.batches:
+            last = stream.batches[-1]
+            silent = (seen.run.until - last.at - timedelta(seconds=last.seconds)).total_seconds()
+            yield Figure("stream_stuck", where, silent, f"its last batch, {last.batch}, ended {silent:,.0f} s before the log")
+
+
+def _growth(stream: Stream) -> tuple[float, str] | None:
+    """Return how many times longer the last of four batches with rows took than the first, where each took longer.
+
+    A stream that keeps up may have one long batch; one whose work comes faster than it is done has longer and
+    longer ones, as each reads what came during the one before. Where the source says how much is left, that must
+    not become less.
+    """
+    busy = [batch for batch in stream.batches if batch.rows][1:]  # the first one starts up
+    if len(busy) <= _LAST_BATCHES:
+        return None
+    best: tuple[float, str] | None = None
+    for end in range(_LAST_BATCHES, len(busy)):
+        window = busy[end - _LAST_BATCHES : end + 1]
+        rising = all(b.seconds > a.seconds and b.rows > a.rows for a, b in zip(window, window[1:], strict=False))
+        factor = window[-1].seconds / max(window[0].seconds, 0.001)
+        if rising and (best is None or factor > best[0]):
+            best = factor, (
+                f"batches {window[0].batch} to {window[-1].batch} took {window[0].seconds:,.1f} to "
+                f"{window[-1].seconds:,.1f} s, with {window[0].rows:,} to {window[-1].rows:,} rows"
+            )  # fmt: skip
+    return best
+
+
+def told_by_errors(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
+    """Yield the causes that errors tell, each with how many of them and the line of the first."""
+    texts: dict[str, list[str]] = defaultdict(list)
+    for text in [*seen.errors, *seen.run.errors, *(executor.reason or "" for executor in seen.run.executors)]:
+        if name := errors.cause(text):
+            texts[name].append(text)
+    tasks: dict[str, list[str]] = defaultdict(list)
+    for task in seen.run.tasks:
+        if task.failure and (name := errors.cause(task.failure)):
+            tasks[name].append(task.failure)
+    for name in [*dict.fromkeys([*texts, *tasks])]:
+        if name == "lost_executor" and any(lost_executors(seen, _)):
+            continue  # told by the executor itself
+        first = (tasks.get(name) or texts[name])[0]
+        count = len(tasks.get(name, ())) or len(texts[name])
+        if name == "commit_conflicts":
+            refused = sum(bool(e.error and errors.cause(e.error) == name) for e in seen.run.executions)
+            count = max(refused, 1)
+        yield Figure(name, "run", count, errors.line(first, name))
+
+
+def gc_thrash(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
+    """Yield which share of the time the JVM stood still, by its collector's log; task metrics cannot tell it."""
+    if seen.collection is not None and seen.collection.seconds:
+        stopped = seen.collection.pause_seconds + seen.collection.stall_seconds
+        sentence = (
+            f"{seen.collection.collector} paused {seen.collection.pause_seconds:,.2f} s and threads waited "
+            f"{seen.collection.stall_seconds:,.2f} s for memory, within {seen.collection.seconds:,.1f} s"
+        )
+        yield Figure("gc_thrash", "JVM", stopped / seen.collection.seconds, sentence)
+
+
+DETECTORS: Mapping[Callable[[Evidence, Thresholds], Iterator[Figure]], tuple[str, ...]] = MappingProxyType({
+    skew: ("skew",), spill: ("spill",), small_files: ("small_files",), file_explosion: ("file_explosion",),
+    retry_storm: ("retry_storm",), lost_executors: ("lost_executor",), slow_storage: ("slow_storage",),
+    streams: ("stream_lag", "stream_stuck"), gc_thrash: ("gc_thrash",),
+    told_by_errors: (*dict.fromkeys(name for name, _ in errors.PATTERNS),),
+})  # fmt: skip
