@@ -57,22 +57,24 @@ class Thresholds:
                 raise ArgumentError(f"{field.name} must be a number above 0, found {value!r}")
 
 
-SOURCES: Mapping[str, str] = MappingProxyType({
-    "skew_factor": "Spark, spark.sql.adaptive.skewJoin.skewedPartitionFactor",
-    "skew_bytes": "Spark, spark.sql.files.openCostInBytes: a smaller task costs less than opening a file",
-    "skew_tasks": "chosen",
-    "spill_bytes": "chosen: Spark spills where memory is short only",
-    "open_cost_bytes": "Spark, openCostInBytes a file against maxPartitionBytes: a whole split's worth of opening",
-    "retries_a_commit": "chosen: more tries are lost than land",
-    "retries": "Iceberg, commit.retry.num-retries: after so many a commit is refused",
-    "wait_share": "chosen",
-    "wait_bytes_a_second": "chosen",
-    "wait_bytes": "chosen",
-    "lag_growth": "chosen: the time of a batch doubles within three",
-    "stuck_seconds": "Spark, spark.sql.streaming.noDataProgressEventInterval, six times",
-    "gc_share": "chosen",
-    "once": "once is enough",
-})  # fmt: skip
+SOURCES: Mapping[str, str] = MappingProxyType(
+    {
+        "skew_factor": "Spark, spark.sql.adaptive.skewJoin.skewedPartitionFactor",
+        "skew_bytes": "Spark, spark.sql.files.openCostInBytes: a smaller task costs less than opening a file",
+        "skew_tasks": "chosen",
+        "spill_bytes": "chosen: Spark spills where memory is short only",
+        "open_cost_bytes": "Spark, openCostInBytes a file over maxPartitionBytes: a whole split's worth",
+        "retries_a_commit": "chosen: more tries are lost than land",
+        "retries": "Iceberg, commit.retry.num-retries: after so many a commit is refused",
+        "wait_share": "chosen",
+        "wait_bytes_a_second": "chosen",
+        "wait_bytes": "chosen",
+        "lag_growth": "chosen: the time of a batch doubles within three",
+        "stuck_seconds": "Spark, spark.sql.streaming.noDataProgressEventInterval, six times",
+        "gc_share": "chosen",
+        "once": "once is enough",
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -94,25 +96,52 @@ class Cause:
     severity: Severity
 
 
-CAUSES: Mapping[str, Cause] = MappingProxyType({cause.name: cause for cause in (
-    Cause("skew", "one task reads far more than the others of its stage", "times the median", "skew_factor", "slow"),
-    Cause("spill", "memory is too small for a stage, which writes to disk", "bytes", "spill_bytes", "slow"),
-    Cause("small_files", "opening a table's files costs more than reading them", "bytes", "open_cost_bytes", "slow"),
-    Cause("file_explosion", "a commit adds many small files", "bytes", "open_cost_bytes", "slow"),
-    Cause("commit_conflicts", "commits are refused because others were faster", "refusals", "once", "failed"),
-    Cause("retry_storm", "more tries of commits are lost than land", "retries a commit", "retries_a_commit", "slow"),
-    Cause("out_of_memory", "a process ran out of memory", "errors", "once", "failed"),
-    Cause("lost_executor", "an executor ended while it was needed", "executors", "once", "failed"),
-    Cause("fetch_failure", "shuffled data was gone when it was read", "tasks", "once", "failed"),
-    Cause("slow_storage", "tasks wait while they read", "share", "wait_share", "hint"),
-    Cause("stream_lag", "batches of a stream take longer and longer", "times", "lag_growth", "slow"),
-    Cause("stream_stuck", "a stream reports nothing any more", "seconds", "stuck_seconds", "slow"),
-    Cause("disk_full", "a disk has no space left", "errors", "once", "failed"),
-    Cause("gc_thrash", "the JVM collects garbage instead of working", "share", "gc_share", "slow"),
-    Cause("missing_class", "a class or data source is not on the class path", "errors", "once", "failed"),
-    Cause("permission_denied", "storage or a catalog refuses access", "errors", "once", "failed"),
-    Cause("schema_change", "a column is not there, or has another type", "errors", "once", "failed"),
-)})  # fmt: skip
+CAUSES: Mapping[str, Cause] = MappingProxyType(
+    {
+        cause.name: cause
+        for cause in (
+            Cause(
+                "skew",
+                "one task reads far more than the others of its stage",
+                "times the median",
+                "skew_factor",
+                "slow",
+            ),
+            Cause(
+                "spill", "memory is too small for a stage, which writes to disk", "bytes", "spill_bytes", "slow"
+            ),
+            Cause(
+                "small_files",
+                "opening a table's files costs more than reading them",
+                "bytes",
+                "open_cost_bytes",
+                "slow",
+            ),
+            Cause("file_explosion", "a commit adds many small files", "bytes", "open_cost_bytes", "slow"),
+            Cause(
+                "commit_conflicts", "commits are refused because others were faster", "refusals", "once", "failed"
+            ),
+            Cause(
+                "retry_storm",
+                "more tries of commits are lost than land",
+                "retries a commit",
+                "retries_a_commit",
+                "slow",
+            ),
+            Cause("out_of_memory", "a process ran out of memory", "errors", "once", "failed"),
+            Cause("lost_executor", "an executor ended while it was needed", "executors", "once", "failed"),
+            Cause("fetch_failure", "shuffled data was gone when it was read", "tasks", "once", "failed"),
+            Cause("slow_storage", "tasks wait while they read", "share", "wait_share", "hint"),
+            Cause("stream_lag", "batches of a stream take longer and longer", "times", "lag_growth", "slow"),
+            Cause("stream_stuck", "a stream reports nothing any more", "seconds", "stuck_seconds", "slow"),
+            Cause("disk_full", "a disk has no space left", "errors", "once", "failed"),
+            Cause("gc_thrash", "the JVM collects garbage instead of working", "share", "gc_share", "slow"),
+            Cause("missing_class", "a class or data source is not on the class path", "errors", "once", "failed"),
+            Cause("permission_denied", "storage or a catalog refuses access", "errors", "once", "failed"),
+            Cause("schema_change", "a column is not there, or has another type", "errors", "once", "failed"),
+        )
+    }
+)
 
 
 @dataclass(frozen=True)

@@ -74,47 +74,96 @@ class Trial:
 
 _WORDS: Mapping[str, tuple[Cure, ...]] = {
     "skew": (
-        Cure("split skewed partitions", "Spark splits what is far above the median, of joins alone; it takes more reads",
-             {"spark.sql.adaptive.enabled": "true", "spark.sql.adaptive.skewJoin.enabled": "true",
-              "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": str(4 << 20),
-              "spark.sql.adaptive.advisoryPartitionSizeInBytes": str(4 << 20)}),
-        Cure("salt the key", "give the frequent key a second part by chance, aggregate or join by both, then by the key"),
+        Cure(
+            "split skewed partitions",
+            "Spark splits what is far above the median, of joins alone; it takes more reads",
+            {
+                "spark.sql.adaptive.enabled": "true",
+                "spark.sql.adaptive.skewJoin.enabled": "true",
+                "spark.sql.adaptive.skewJoin.skewedPartitionThresholdInBytes": str(4 << 20),
+                "spark.sql.adaptive.advisoryPartitionSizeInBytes": str(4 << 20),
+            },
+        ),
+        Cure(
+            "salt the key",
+            "give the frequent key a second part by chance, aggregate or join by both, then by the key",
+        ),
     ),
     "spill": (
-        Cure("more partitions", "each task has less to hold; many small tasks cost time",
-             {"spark.sql.shuffle.partitions": "64", "spark.sql.adaptive.coalescePartitions.enabled": "false"}),
-        Cure("more memory", "of the process that runs tasks", {"spark.executor.memory": "4g", "spark.driver.memory": "4g"}, at_start=True),
+        Cure(
+            "more partitions",
+            "each task has less to hold; many small tasks cost time",
+            {"spark.sql.shuffle.partitions": "64", "spark.sql.adaptive.coalescePartitions.enabled": "false"},
+        ),
+        Cure(
+            "more memory",
+            "of the process that runs tasks",
+            {"spark.executor.memory": "4g", "spark.driver.memory": "4g"},
+            at_start=True,
+        ),
     ),
     "out_of_memory": (
-        Cure("more partitions", "each task has less to hold",
-             {"spark.sql.shuffle.partitions": "64", "spark.sql.adaptive.coalescePartitions.enabled": "false"}),
-        Cure("no broadcast", "joins are sorted and not held in memory", {"spark.sql.autoBroadcastJoinThreshold": "-1"}),
-        Cure("more memory", "of the process that runs tasks", {"spark.executor.memory": "4g", "spark.driver.memory": "4g"}, at_start=True),
+        Cure(
+            "more partitions",
+            "each task has less to hold",
+            {"spark.sql.shuffle.partitions": "64", "spark.sql.adaptive.coalescePartitions.enabled": "false"},
+        ),
+        Cure(
+            "no broadcast",
+            "joins are sorted and not held in memory",
+            {"spark.sql.autoBroadcastJoinThreshold": "-1"},
+        ),
+        Cure(
+            "more memory",
+            "of the process that runs tasks",
+            {"spark.executor.memory": "4g", "spark.driver.memory": "4g"},
+            at_start=True,
+        ),
     ),
     "lost_executor": (
-        Cure("more memory beside the heap", "a container's limit kills without a word in the log",
-             {"spark.executor.memoryOverheadFactor": "0.2"}, at_start=True),
+        Cure(
+            "more memory beside the heap",
+            "a container's limit kills without a word in the log",
+            {"spark.executor.memoryOverheadFactor": "0.2"},
+            at_start=True,
+        ),
         Cure("look at the machine", "whether it was taken back, restarted, or short of memory"),
     ),
     "fetch_failure": (
-        Cure("wait longer", "for an executor that is busy or moved",
-             {"spark.shuffle.io.maxRetries": "10", "spark.shuffle.io.retryWait": "10s"}, at_start=True),
+        Cure(
+            "wait longer",
+            "for an executor that is busy or moved",
+            {"spark.shuffle.io.maxRetries": "10", "spark.shuffle.io.retryWait": "10s"},
+            at_start=True,
+        ),
         Cure("see why the executor or its files went", "a lost executor, or a disk that was cleaned"),
     ),
     "slow_storage": (Cure("compare with a read outside of Spark", "the same file, from the same machine"),),
     "stream_lag": (
         Cure("more partitions", "more tasks share a batch", {"spark.sql.shuffle.partitions": "64"}),
-        Cure("more cores, or less work a row", "a limit on a batch's rows keeps batches short, and the backlog grows all the same"),
+        Cure(
+            "more cores, or less work a row",
+            "a limit on a batch's rows keeps batches short, and the backlog grows all the same",
+        ),
     ),
     "stream_stuck": (Cure("look at the last batch", "a task that waits, a source that does not answer, a lock"),),
-    "disk_full": (Cure("another disk for shuffles", "a folder with more space; set spark.local.dir to it at the start"),),
-    "gc_thrash": (
-        Cure("more memory", "of the JVM whose log it is", {"spark.executor.memory": "4g", "spark.driver.memory": "4g"}, at_start=True),
+    "disk_full": (
+        Cure("another disk for shuffles", "a folder with more space; set spark.local.dir to it at the start"),
     ),
-    "missing_class": (Cure("add the jar or package", "spark.jars or spark.jars.packages, at the start; Python's by pip"),),
+    "gc_thrash": (
+        Cure(
+            "more memory",
+            "of the JVM whose log it is",
+            {"spark.executor.memory": "4g", "spark.driver.memory": "4g"},
+            at_start=True,
+        ),
+    ),
+    "missing_class": (
+        Cure("add the jar or package", "spark.jars or spark.jars.packages, at the start; Python's by pip"),
+    ),
     "permission_denied": (Cure("give the right that is named", "to the role that the job runs as"),),
     "schema_change": (Cure("compare the columns", "with those the table had: DESCRIBE, and its metadata log"),),
-}  # fmt: skip
+}
 
 
 @checked
@@ -144,10 +193,12 @@ def cures(incident: Incident) -> tuple[Cure, ...]:
 def _small_files(table: str) -> tuple[Cure, ...]:
     return (
         Cure("compact", "write the small files together; readers and writers go on", statements=(_call(table),)),
-        Cure("write larger files", "rows of a partition go to one task, for writes to come", statements=(
-            _properties(table, {"write.distribution-mode": "hash"}),
-        )),
-    )  # fmt: skip
+        Cure(
+            "write larger files",
+            "rows of a partition go to one task, for writes to come",
+            statements=(_properties(table, {"write.distribution-mode": "hash"}),),
+        ),
+    )
 
 
 def _file_explosion(table: str) -> tuple[Cure, ...]:
@@ -157,13 +208,22 @@ def _file_explosion(table: str) -> tuple[Cure, ...]:
 
 def _retries(table: str) -> tuple[Cure, ...]:
     return (
-        Cure("more and later retries", "a commit waits for its turn; it can take seconds", statements=(
-            _properties(table, {
-                "commit.retry.num-retries": "20", "commit.retry.min-wait-ms": "200", "commit.retry.max-wait-ms": "5000",
-            }),
-        )),
+        Cure(
+            "more and later retries",
+            "a commit waits for its turn; it can take seconds",
+            statements=(
+                _properties(
+                    table,
+                    {
+                        "commit.retry.num-retries": "20",
+                        "commit.retry.min-wait-ms": "200",
+                        "commit.retry.max-wait-ms": "5000",
+                    },
+                ),
+            ),
+        ),
         Cure("fewer writers", "let one job collect what the others bring"),
-    )  # fmt: skip
+    )
 
 
 _OF_TABLES: Mapping[str, Callable[[str], tuple[Cure, ...]]] = {
@@ -234,7 +294,9 @@ def trial(
     """
     if cure not in cures(incident):
         names = ", ".join(other.name for other in cures(incident))
-        raise ArgumentError(f"{cure.name} is not a cure for {incident.cause} of {incident.where}; those are {names}")
+        raise ArgumentError(
+            f"{cure.name} is not a cure for {incident.cause} of {incident.where}; those are {names}"
+        )
     for name, run in (("before", before), ("after", after)):
         if run.missing_tasks or run.cut_off or run.ended is None:
             raise ArgumentError(f"the log of {name} is not whole: figures of it would be too small")
@@ -244,7 +306,9 @@ def trial(
         for run, reports in ((before, reports_before), (after, reports_after))
     ]
     if figures[0] < incident.threshold:
-        raise ArgumentError(f"before has no {incident.cause}: it is not the run of the incident, or its reports are missing")
+        raise ArgumentError(
+            f"before has no {incident.cause}: it is not the run of the incident, or its reports are missing"
+        )
     cpu = (before.total("cpu_seconds"), after.total("cpu_seconds") + cure_cpu_seconds)
     verdict, why = _verdict(incident, before, after, figures, cpu, answers_equal)
     peaks = [max((stage.peak_memory_bytes for stage in run.stages), default=0) for run in (before, after)]
@@ -276,7 +340,9 @@ def _verdict(
 def _worst(cause: str, run: Run, reports: Reports, limits: Thresholds) -> float:
     seen = Evidence(run, reports, (), None)
     found = (detect for detect, causes in DETECTORS.items() if cause in causes)
-    return max((figure.value for detect in found for figure in detect(seen, limits) if figure.cause == cause), default=0.0)
+    return max(
+        (figure.value for detect in found for figure in detect(seen, limits) if figure.cause == cause), default=0.0
+    )
 
 
 @checked
@@ -293,8 +359,8 @@ def mitigate(
     Args:
         incident: of `before`.
         before: the run.
-        repeat: called with a Cure; runs the job again with it, on a twin of its tables where the cure changes them,
-            and returns (Run, Reports, whether the answer is that of `before`).
+        repeat: called with a Cure; runs the job again with it, on a twin of its tables where the cure changes
+            them, and returns (Run, Reports, whether the answer is that of `before`).
         reports_before: of the run.
         tries: how many cures at most. Those for a person are not tried.
 
@@ -306,7 +372,13 @@ def mitigate(
         after, reports, equal = repeat(cure)
         trials.append(
             trial(
-                incident, cure, before, after, answers_equal=equal, reports_before=reports_before, reports_after=reports
+                incident,
+                cure,
+                before,
+                after,
+                answers_equal=equal,
+                reports_before=reports_before,
+                reports_after=reports,
             )
         )
         if trials[-1].verdict == "helped":

@@ -5,6 +5,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
+from itertools import pairwise
 from types import MappingProxyType
 
 from workbench.metrics import errors
@@ -13,7 +14,9 @@ from workbench.metrics.collectors.results import Collection
 from workbench.metrics.reports import Commit, Reports
 from workbench.metrics.runs import Run, Stream
 
-_EXPECTED_END = re.compile(r"killed by driver|[Ii]dle|[Dd]ecommission|exited with code 0\b|unregistered|shutdown", re.I)
+_EXPECTED_END = re.compile(
+    r"killed by driver|[Ii]dle|[Dd]ecommission|exited with code 0\b|unregistered|shutdown", re.I
+)
 _LAST_BATCHES = 3
 
 
@@ -40,7 +43,10 @@ class Figure:
 def skew(seen: Evidence, limits: Thresholds) -> Iterator[Figure]:
     """Yield how much larger the largest task of each stage is than the median task."""
     for stage in seen.run.stages:
-        if stage.ended_tasks - stage.failed_tasks < limits.skew_tasks or stage.largest_task_bytes < limits.skew_bytes:
+        if (
+            stage.ended_tasks - stage.failed_tasks < limits.skew_tasks
+            or stage.largest_task_bytes < limits.skew_bytes
+        ):
             continue
         factor = stage.largest_task_bytes / max(stage.median_task_bytes, 1)
         yield Figure(
@@ -68,13 +74,15 @@ def small_files(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
         cost = scan.data_files * OPEN_COST_BYTES - scan.bytes
         name = f"table {scan.table}"
         if cost > 0 and (name not in worst or cost > worst[name].value):
-            sentence = f"a scan opened {scan.data_files:,} files of {scan.bytes // scan.data_files:,} bytes on average"
+            sentence = (
+                f"a scan opened {scan.data_files:,} files of {scan.bytes // scan.data_files:,} bytes on average"
+            )
             worst[name] = Figure("small_files", name, cost, sentence)
     yield from worst.values()
 
 
 def file_explosion(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
-    """Yield what opening the files that each table's commits added costs over reading them, of the worst commit."""
+    """Yield what opening the files of each table's worst commit costs over reading them."""
     worst: dict[str, Figure] = {}
     for commit in seen.reports.commits:
         cost = commit.added_data_files * OPEN_COST_BYTES - commit.added_bytes
@@ -105,7 +113,9 @@ def lost_executors(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
         if executor.removed is None or _EXPECTED_END.search(reason) or errors.cause(reason) == "out_of_memory":
             continue
         where = f"executor {executor.executor_id}"
-        yield Figure("lost_executor", where, 1, f"it was removed: {reason.splitlines()[0][:300] if reason else '?'}")
+        yield Figure(
+            "lost_executor", where, 1, f"it was removed: {reason.splitlines()[0][:300] if reason else '?'}"
+        )
 
 
 def slow_storage(seen: Evidence, limits: Thresholds) -> Iterator[Figure]:
@@ -118,8 +128,8 @@ def slow_storage(seen: Evidence, limits: Thresholds) -> Iterator[Figure]:
             continue
         waited = stage.run_seconds - stage.cpu_seconds - stage.gc_seconds - stage.fetch_wait_seconds
         sentence = (
-            f"a task read {speed:,.0f} bytes a second, and {waited:,.1f} of {stage.run_seconds:,.1f} s of its tasks "
-            "were neither CPU nor collection; Python, or a busy machine, looks alike"
+            f"a task read {speed:,.0f} bytes a second, and {waited:,.1f} of {stage.run_seconds:,.1f} s of its "
+            "tasks were neither CPU nor collection; Python, or a busy machine, looks alike"
         )
         yield Figure("slow_storage", f"stage {stage.stage_id}", max(0.0, waited) / stage.run_seconds, sentence)
 
@@ -133,7 +143,12 @@ def streams(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
         if stream.ended is None and stream.batches:
             last = stream.batches[-1]
             silent = (seen.run.until - last.at - timedelta(seconds=last.seconds)).total_seconds()
-            yield Figure("stream_stuck", where, silent, f"its last batch, {last.batch}, ended {silent:,.0f} s before the log")
+            yield Figure(
+                "stream_stuck",
+                where,
+                silent,
+                f"its last batch, {last.batch}, ended {silent:,.0f} s before the log",
+            )
 
 
 def _growth(stream: Stream) -> tuple[float, str] | None:
@@ -149,7 +164,7 @@ def _growth(stream: Stream) -> tuple[float, str] | None:
     best: tuple[float, str] | None = None
     for end in range(_LAST_BATCHES, len(busy)):
         window = busy[end - _LAST_BATCHES : end + 1]
-        rising = all(b.seconds > a.seconds and b.rows > a.rows for a, b in zip(window, window[1:], strict=False))
+        rising = all(b.seconds > a.seconds and b.rows > a.rows for a, b in pairwise(window))
         factor = window[-1].seconds / max(window[0].seconds, 0.001)
         if rising and (best is None or factor > best[0]):
             best = factor, (
@@ -195,5 +210,5 @@ DETECTORS: Mapping[Callable[[Evidence, Thresholds], Iterator[Figure]], tuple[str
     skew: ("skew",), spill: ("spill",), small_files: ("small_files",), file_explosion: ("file_explosion",),
     retry_storm: ("retry_storm",), lost_executors: ("lost_executor",), slow_storage: ("slow_storage",),
     streams: ("stream_lag", "stream_stuck"), gc_thrash: ("gc_thrash",),
-    told_by_errors: (*dict.fromkeys(name for name, _ in errors.PATTERNS),),
+    told_by_errors: tuple(errors.PATTERNS),
 })  # fmt: skip

@@ -5,34 +5,71 @@ memory. Patterns hold names of exceptions, error classes and codes, not sentence
 """
 
 import re
+from collections.abc import Mapping
+from types import MappingProxyType
 
-PATTERNS: tuple[tuple[str, re.Pattern[str]], ...] = tuple((cause, re.compile(pattern)) for cause, pattern in (
-    ("disk_full", r"No space left on device|\bENOSPC\b|Disk quota exceeded"),
-    ("out_of_memory", r"\bOutOfMemoryError\b|\bMemoryError\b|UNABLE_TO_ACQUIRE_MEMORY|OOMKilled|[Ee]xit (?:code|status) (?:is )?(?:52|137)\b"
-                      r"|code (?:52|137) \(|exceeding (?:physical )?memory limits|Container killed by YARN for exceeding"
-                      r"|exceeds (?:spark\.)?(?:driver\.)?maxResultSize|COLLECTION_SIZE_LIMIT_EXCEEDED"),
-    ("commit_conflicts", r"\bCommitFailedException\b|Found (?:new )?conflicting (?:files|deletes|delete files)"
-                         r"|Cannot commit[^\n]{0,200}(?:changed|stale|conflict)|Found concurrently|\bCommitStateUnknown"),
-    ("fetch_failure", r"^FetchFailed\b|\bFetchFailedException\b|\bMetadataFetchFailedException\b"),
-    ("lost_executor", r"^ExecutorLostFailure\b|^ExecutorLost\b"),
-    ("permission_denied", r"\bAccessControlException\b|\bAccessDenied(?:Exception)?\b|\bPermissionError\b|\bForbiddenException\b"
-                          r"|Status Code: 40[13]\b|\bNotAuthorizedException\b|Permission denied|is not authorized to perform"),
-    ("missing_class", r"\bClassNotFoundException\b|\bNoClassDefFoundError\b|DATA_SOURCE_NOT_FOUND|\bModuleNotFoundError\b"
-                      r"|Cannot load class|CLASS_NOT_FOUND"),
-    ("schema_change", r"UNRESOLVED_COLUMN|INCOMPATIBLE_DATA_FOR_TABLE|INSERT_COLUMN_ARITY_MISMATCH|Cannot find field"
-                      r"|UNRESOLVED_USING_COLUMN_FOR_JOIN|MISSING_COLUMN|FIELD_NOT_FOUND|COLUMN_NOT_FOUND"),
-))  # fmt: skip
+_WORDS = {
+    "disk_full": (r"No space left on device", r"\bENOSPC\b", r"Disk quota exceeded"),
+    "out_of_memory": (
+        r"\bOutOfMemoryError\b",
+        r"\bMemoryError\b",
+        r"UNABLE_TO_ACQUIRE_MEMORY",
+        r"OOMKilled",
+        r"exit code (?:52|137)\b",
+        r"exit status: (?:52|137)\b",
+        r"code (?:52|137) \(",
+        r"exceeding (?:physical )?memory limits",
+        r"is bigger than spark\.driver\.maxResultSize",
+        r"COLLECTION_SIZE_LIMIT_EXCEEDED",
+        r"_LEGACY_ERROR_TEMP_2250",  # a table that is too large to be broadcast
+    ),
+    "commit_conflicts": (
+        r"\bCommitFailedException\b",
+        r"\bCommitStateUnknownException\b",
+        r"Found (?:new )?conflicting (?:files|deletes|delete files)",
+        r"Found concurrently",
+    ),
+    "fetch_failure": (r"^FetchFailed\b", r"\bFetchFailedException\b", r"\bMetadataFetchFailedException\b"),
+    "lost_executor": (r"^ExecutorLostFailure\b",),
+    "permission_denied": (
+        r"\bAccessControlException\b",
+        r"\bAccessDenied(?:Exception)?\b",
+        r"\bPermissionError\b",
+        r"\bForbiddenException\b",
+        r"\bNotAuthorizedException\b",
+        r"Status Code: 40[13]\b",
+        r"Permission denied",
+        r"is not authorized to perform",
+    ),
+    "missing_class": (
+        r"\bClassNotFoundException\b",
+        r"\bNoClassDefFoundError\b",
+        r"\bModuleNotFoundError\b",
+        r"DATA_SOURCE_NOT_FOUND",
+    ),
+    "schema_change": (
+        r"UNRESOLVED_COLUMN",
+        r"UNRESOLVED_USING_COLUMN_FOR_JOIN",
+        r"INCOMPATIBLE_DATA_FOR_TABLE",
+        r"INSERT_COLUMN_ARITY_MISMATCH",
+        r"FIELD_NOT_FOUND",
+        r"COLUMN_NOT_FOUND",
+        r"Cannot find field",
+    ),
+}
+PATTERNS: Mapping[str, re.Pattern[str]] = MappingProxyType(
+    {cause: re.compile("|".join(words)) for cause, words in _WORDS.items()}
+)
 
 
 def cause(text: str) -> str | None:
     """Return the cause that an error's text tells; None where it tells none."""
-    return next((name for name, pattern in PATTERNS if pattern.search(text)), None)
+    return next((name for name, pattern in PATTERNS.items() if pattern.search(text)), None)
 
 
 def line(text: str, name: str) -> str:
     """Return the line of a text that tells a cause, cut to a length that can be read."""
-    pattern = next(pattern for known, pattern in PATTERNS if known == name)
-    match = pattern.search(text)
+    match = PATTERNS[name].search(text)
     start = text.rfind("\n", 0, match.start()) + 1 if match else 0
     end = text.find("\n", start)
     return text[start : end if end >= 0 else len(text)].strip()[:300]

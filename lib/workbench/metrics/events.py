@@ -29,7 +29,14 @@ _OLDEST = 3
 _SUMMED = (
     "run_seconds", "cpu_seconds", "gc_seconds", "fetch_wait_seconds", "spilled_bytes",
 )  # fmt: skip
-_SUMMED_OF_SUCCEEDED = ("rows_in", "bytes_in", "rows_out", "bytes_out", "shuffle_bytes_read", "shuffle_bytes_written")
+_SUMMED_OF_SUCCEEDED = (
+    "rows_in",
+    "bytes_in",
+    "rows_out",
+    "bytes_out",
+    "shuffle_bytes_read",
+    "shuffle_bytes_written",
+)
 
 
 @checked
@@ -101,8 +108,8 @@ class _Log:
                 take(event)
             except (KeyError, TypeError, AttributeError) as error:
                 raise ArgumentError(
-                    f"event {self.events} of the log, {name}, has another form than Spark {self.version or '3 and 4'} "
-                    f"writes: {type(error).__name__} {error}"
+                    f"event {self.events} of the log, {name}, has another form than Spark "
+                    f"{self.version or '3 and 4'} writes: {type(error).__name__} {error}"
                 ) from None
 
     def _at(self, milliseconds: int | None) -> None:
@@ -213,8 +220,8 @@ class _Log:
         """Return what the events say."""
         if not self.events or not (self.version or self.application):
             raise ArgumentError(
-                f"{path} is not a whole event log: it has {self.events} events, and neither Spark's version nor an "
-                "application is among them"
+                f"{path} is not a whole event log: it has {self.events} events, and neither Spark's version nor "
+                "an application is among them"
             )
         started = self.application.get("Timestamp") or self.first or 0
         stages, executions = self._stages(), self.sql.executions()

@@ -1,8 +1,8 @@
 """Find what went wrong with a run: by figures against thresholds whose origin is named, and by its errors.
 
-    run, kept = events.read(folder), reports.read(folder)
-    for incident in incidents.find(run, kept):
-        print(incident.cause, incident.where, incident.evidence, incidents.cures(incident))
+run, kept = events.read(folder), reports.read(folder)
+for incident in incidents.find(run, kept):
+    print(incident.cause, incident.where, incident.evidence, incidents.cures(incident))
 """
 
 import statistics
@@ -20,9 +20,22 @@ from workbench.metrics.reports import NONE, Reports
 from workbench.metrics.runs import Run
 
 __all__ = [
-    "CAUSES", "SOURCES", "Cause", "Cure", "Incident", "Slower", "Thresholds", "Trial", "calibrate", "cures", "find",
-    "measure", "mitigate", "slower", "trial",
-]  # fmt: skip
+    "CAUSES",
+    "SOURCES",
+    "Cause",
+    "Cure",
+    "Incident",
+    "Slower",
+    "Thresholds",
+    "Trial",
+    "calibrate",
+    "cures",
+    "find",
+    "measure",
+    "mitigate",
+    "slower",
+    "trial",
+]
 
 _SEVERITIES = ("failed", "slow", "hint")
 _MARGIN = 1.5  # by which a calibrated threshold is above the highest healthy figure
@@ -39,9 +52,10 @@ def find(
 ) -> tuple[Incident, ...]:
     """Find the incidents of a run.
 
-    Where nothing of a kind was kept its causes are not looked for: without reports there is no `retry_storm` and no
-    `file_explosion`, without a collector's log no `gc_thrash`. Of an error that nobody saw but the caller (a script
-    that ended before Spark did anything) the log has nothing: hand it in.
+    Where nothing of a kind was kept its causes are not looked for: without reports there is no `retry_storm` and
+        no
+    `file_explosion`, without a collector's log no `gc_thrash`. Of an error that nobody saw but the caller (a
+    script that ended before Spark did anything) the log has nothing: hand it in.
 
     Args:
         run: of `events.read`.
@@ -58,9 +72,10 @@ def find(
     """
     limits = thresholds or Thresholds()
     incidents = [
-        incident for figure in measure(run, reports, error=error, collection=collection, thresholds=limits)
+        incident
+        for figure in measure(run, reports, error=error, collection=collection, thresholds=limits)
         if (incident := _judged(figure, limits)) is not None
-    ]  # fmt: skip
+    ]
     return tuple(
         sorted(incidents, key=lambda i: (_SEVERITIES.index(i.severity), -i.figure / i.threshold, i.cause, i.where))
     )
@@ -107,7 +122,8 @@ def _judged(figure: Figure, limits: Thresholds) -> Incident | None:
 def calibrate(healthy: Sequence[Run], reports: Sequence[Reports] = ()) -> Thresholds:
     """Raise the thresholds above what runs show that are known to be healthy.
 
-    No threshold is lowered: that healthy runs show little of a thing does not make a little more of it an incident.
+    No threshold is lowered: that healthy runs show little of a thing does not make a little more of it an
+        incident.
 
     Args:
         healthy: runs of the same kind of jobs, on the same machines; at least 3.
@@ -120,7 +136,9 @@ def calibrate(healthy: Sequence[Run], reports: Sequence[Reports] = ()) -> Thresh
         ValueError: there are fewer than 3 runs, or another number of reports.
     """
     if len(healthy) < 3:
-        raise ArgumentError(f"healthy must be at least 3 runs, found {len(healthy)}: fewer do not show what is usual")
+        raise ArgumentError(
+            f"healthy must be at least 3 runs, found {len(healthy)}: fewer do not show what is usual"
+        )
     if reports and len(reports) != len(healthy):
         raise ArgumentError(f"reports must be one of each run, found {len(reports)} of {len(healthy)} runs")
     limits = Thresholds()
@@ -132,7 +150,9 @@ def calibrate(healthy: Sequence[Run], reports: Sequence[Reports] = ()) -> Thresh
             if name != "once":
                 highest[name] = max(highest.get(name, 0.0), figure.value)
     raised = {name: value * _MARGIN for name, value in highest.items() if value * _MARGIN > getattr(limits, name)}
-    whole = {name: int(value) if isinstance(getattr(limits, name), int) else value for name, value in raised.items()}
+    whole = {
+        name: int(value) if isinstance(getattr(limits, name), int) else value for name, value in raised.items()
+    }
     return replace(limits, **whole)
 
 
@@ -152,10 +172,14 @@ class Slower:
 
 
 _COMPARED = {
-    "rows_in": "rows read", "bytes_in": "bytes read", "shuffle_bytes_read": "bytes of shuffles read",
-    "spilled_bytes": "bytes spilled", "cpu_seconds": "CPU seconds", "gc_seconds": "seconds of collection in tasks",
+    "rows_in": "rows read",
+    "bytes_in": "bytes read",
+    "shuffle_bytes_read": "bytes of shuffles read",
+    "spilled_bytes": "bytes spilled",
+    "cpu_seconds": "CPU seconds",
+    "gc_seconds": "seconds of collection in tasks",
     "fetch_wait_seconds": "seconds of waiting for shuffles",
-}  # fmt: skip
+}
 
 
 @checked
@@ -177,7 +201,9 @@ def slower(run: Run, earlier: Sequence[Run], *, factor: float = 1.5) -> Slower |
     if len(earlier) < 3:
         raise ArgumentError(f"earlier must be at least 3 runs, found {len(earlier)}")
     if partial := [other for other in (run, *earlier) if not other.whole]:
-        raise ArgumentError(f"the log of {partial[0].application_id or 'a run'} is not whole, its figures are too small")
+        raise ArgumentError(
+            f"the log of {partial[0].application_id or 'a run'} is not whole, its figures are too small"
+        )
     now = _seconds(run)
     usual = statistics.median(_seconds(other) for other in earlier)
     if now < factor * usual or not usual:
@@ -190,7 +216,9 @@ def slower(run: Run, earlier: Sequence[Run], *, factor: float = 1.5) -> Slower |
     grown.sort(key=lambda entry: -entry[1] / max(entry[2], 1e-9))
     first = f"it took {now:,.1f} s, {now / usual:.1f} times the median of {len(earlier)} earlier runs"
     if not grown:
-        return Slower(now / usual, (), f"{first}; no figure of it grew, so that it waited, or the machine was busy")
+        return Slower(
+            now / usual, (), f"{first}; no figure of it grew, so that it waited, or the machine was busy"
+        )
     name, value, median = grown[0]
     return Slower(now / usual, tuple(grown), f"{first}; most grew {name}: {value:,.6g} after {median:,.6g}")
 

@@ -128,5 +128,7 @@ def _rolled(folder: Path) -> list[Path]:
     numbers = [number for number, _ in numbered]
     first = numbers[0] if compacted else 1
     if missing := sorted(set(range(first, numbers[-1] + 1)) - set(numbers)):
-        raise ArgumentError(f"{folder} lacks part {missing[0]} of a rolling event log that has {len(numbers)} others")
+        raise ArgumentError(
+            f"{folder} lacks part {missing[0]} of a rolling event log that has {len(numbers)} others"
+        )
     return [file for _, file in numbered]

@@ -20,7 +20,9 @@ from workbench.metrics.watching import REPORTS
 
 _LINE = re.compile(r"(\d{12,14}) ([\w.$]+) (.*)")
 _REPORT = re.compile(r"Received metrics report: (Commit|Scan)Report\{tableName=(.*?), snapshotId=(-?\d+), ")
-_FIGURE = re.compile(r"(\w+)=(?:CounterResult\{unit=\w+, value=(-?\d+)\}|TimerResult\{[^}]*totalDuration=(PT[^,}]+)|null)")
+_FIGURE = re.compile(
+    r"(\w+)=(?:CounterResult\{unit=\w+, value=(-?\d+)\}|TimerResult\{[^}]*totalDuration=(PT[^,}]+)|null)"
+)
 _DURATION = re.compile(r"PT(?:(\d+)H)?(?:(\d+)M)?(?:([\d.]+)S)?")
 _RETRY = re.compile(r"Retrying task after failure: (.*)")
 _DROPPED = re.compile(r"Dropped (\d+) events from (\w+) since")
@@ -124,16 +126,29 @@ class Reports:
 
 NONE = Reports((), (), (), 0, False)
 _COMMIT = {
-    "tries": "attempts", "added_data_files": "addedDataFiles", "removed_data_files": "removedDataFiles",
-    "added_delete_files": "addedDeleteFiles", "added_rows": "addedRecords", "removed_rows": "removedRecords",
-    "added_bytes": "addedFilesSizeInBytes", "removed_bytes": "removedFilesSizeInBytes",
-    "total_data_files": "totalDataFiles", "total_rows": "totalRecords", "total_bytes": "totalFilesSizeInBytes",
-    "manifests_made": "manifestsCreated", "manifests_kept": "manifestsKept", "manifests_replaced": "manifestsReplaced",
-}  # fmt: skip
+    "tries": "attempts",
+    "added_data_files": "addedDataFiles",
+    "removed_data_files": "removedDataFiles",
+    "added_delete_files": "addedDeleteFiles",
+    "added_rows": "addedRecords",
+    "removed_rows": "removedRecords",
+    "added_bytes": "addedFilesSizeInBytes",
+    "removed_bytes": "removedFilesSizeInBytes",
+    "total_data_files": "totalDataFiles",
+    "total_rows": "totalRecords",
+    "total_bytes": "totalFilesSizeInBytes",
+    "manifests_made": "manifestsCreated",
+    "manifests_kept": "manifestsKept",
+    "manifests_replaced": "manifestsReplaced",
+}
 _SCAN = {
-    "data_files": "resultDataFiles", "delete_files": "resultDeleteFiles", "skipped_files": "skippedDataFiles",
-    "manifests": "scannedDataManifests", "skipped_manifests": "skippedDataManifests", "bytes": "totalFileSizeInBytes",
-}  # fmt: skip
+    "data_files": "resultDataFiles",
+    "delete_files": "resultDeleteFiles",
+    "skipped_files": "skippedDataFiles",
+    "manifests": "scannedDataManifests",
+    "skipped_manifests": "skippedDataManifests",
+    "bytes": "totalFileSizeInBytes",
+}
 
 
 @checked
@@ -177,9 +192,7 @@ def read(path: str | Path) -> Reports:
     return Reports(tuple(commits), tuple(scans), tuple(retries), dropped, bool(rest))
 
 
-def _take_report(
-    where: str, at: datetime, message: str, commits: list[Commit], scans: list[Planning]
-) -> None:
+def _take_report(where: str, at: datetime, message: str, commits: list[Commit], scans: list[Planning]) -> None:
     head = _REPORT.match(message)
     if not head:
         raise ArgumentError(f"{where} is a report of a form that is not known: {message[:80]}")

@@ -102,7 +102,8 @@ def settings(folder: str | Path, *, java_options: str = "", log4j: str | Path | 
     Args:
         folder: on the driver's disk.
         java_options: the driver's other JVM options, which would be replaced otherwise.
-        log4j: the Log4j file that the session has; left out, Spark's default, which writes warnings on the console.
+        log4j: the Log4j file that the session has; left out, Spark's default, which writes warnings on the
+            console.
 
     Returns:
         dict of Spark's settings, texts.
@@ -138,7 +139,11 @@ def _keep_events(spark: SparkSession, watching: Watch) -> None:
     earlier = len([*watching.folder.glob(f"{context.applicationId()}*")])
     attempt = jvm.scala.Option.apply(str(earlier)) if earlier else none  # a second watch has a file of its own
     listener = jvm.org.apache.spark.scheduler.EventLoggingListener(
-        context.applicationId(), attempt, jvm.java.net.URI(watching.folder.as_uri()), conf, context.hadoopConfiguration()
+        context.applicationId(),
+        attempt,
+        jvm.java.net.URI(watching.folder.as_uri()),
+        conf,
+        context.hadoopConfiguration(),
     )
     listener.start()
     watching._stops.append(listener.stop)
@@ -182,7 +187,9 @@ def _keep_reports(spark: SparkSession, watching: Watch) -> None:
     configuration = logs.getConfiguration()
     if configuration.getAppender(APPENDER) is not None:
         raise ArgumentError("this session is being watched already: stop that watch first")
-    layout = log4j.core.layout.PatternLayout.newBuilder().withPattern(PATTERN).withConfiguration(configuration).build()
+    layout = (
+        log4j.core.layout.PatternLayout.newBuilder().withPattern(PATTERN).withConfiguration(configuration).build()
+    )
     builder = log4j.core.appender.FileAppender.newBuilder()
     builder.withFileName(str(watching.folder / REPORTS))
     builder.setName(APPENDER)

@@ -16,8 +16,8 @@ class Collection:
         stalls: each wait of a thread for memory that was not collected yet, in seconds; of Z, which has them in
             the place of pauses. Other collectors' waits are their pauses.
         paced_seconds: for how long Shenandoah made threads wait that allocate, where its log says so.
-        safepoints: each stop of all threads, whatever it was for, in seconds, the collector's included; empty where
-            the log has none.
+        safepoints: each stop of all threads, whatever it was for, in seconds, the collector's included; empty
+            where the log has none.
         full_collections: collections of the whole heap while all threads stood still: the collector was too late.
         out_of_memory: whether the log says so.
         peak_heap_bytes: the largest use of the heap that the log has, before or after a collection.

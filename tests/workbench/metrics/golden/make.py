@@ -162,10 +162,10 @@ def full(spark, seed):
 def lagging(spark, seed):
     from pyspark.sql import functions as F
 
-    slow = F.udf(lambda n: time.sleep(0.03) or n, "bigint")
-    stream = spark.readStream.format("rate").option("rowsPerSecond", 60).option("numPartitions", 1).load()
+    slow = F.udf(lambda n: time.sleep(0.005) or n, "bigint")
+    stream = spark.readStream.format("rate").option("rowsPerSecond", 240).option("numPartitions", 1).load()
     query = stream.select(slow("value").alias("v")).writeStream.format("noop").start()
-    _until(lambda: len([p for p in query.recentProgress if p["numInputRows"]]) >= 5)
+    _until(lambda: len([p for p in query.recentProgress if p["numInputRows"]]) >= 5, 500)
     query.stop()
 
 

@@ -1,0 +1,171 @@
+"""Latency as clients have it: an open loop of requests at a fixed rate, timed from when each was due.
+
+A client that waits for an answer before it asks again asks less while the server stands still, and its percentiles
+omit all who would have asked meanwhile ("coordinated omission"; Gil Tene, HdrHistogram). Here each request has its
+time: what was due during a pause is timed from then on.
+"""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from workbench._base.bounds import Ge, Gt
+from workbench._base.door import checked
+from workbench._base.errors import ArgumentError, MissingPackageError
+
+PERCENTILES = (50.0, 90.0, 99.0, 99.9, 99.99)
+_LONGEST_MICROSECONDS = 3_600_000_000
+_DIGITS = 3
+_CANARY_SECONDS = 0.001
+
+
+@dataclass(frozen=True)
+class Load:
+    """What a load of requests met.
+
+    Attributes:
+        requests: that were answered.
+        errors: that were not, by the kind of error; their times are in no percentile.
+        seconds: from the first request's time to the last answer.
+        rate: requests a second that were asked for.
+        reached: that were answered, a second.
+        service_seconds: from the begin of each call to its end, by percentile (`p99`) and `max`. This is what a
+            closed loop measures: for comparison only.
+        response_seconds: from when each request was due: what a client has.
+        late: requests that began more than a millisecond after their time, because every thread was waiting.
+        canary_seconds: the longest that a thread of this process which does nothing overslept: below it, the
+            load's own process or its machine may be the reason.
+    """
+
+    requests: int
+    errors: Mapping[str, int]
+    seconds: float
+    rate: float
+    reached: float
+    service_seconds: Mapping[str, float]
+    response_seconds: Mapping[str, float]
+    late: int
+    canary_seconds: float
+
+
+@checked
+def load(
+    call: Callable[..., Any],
+    *,
+    rate: Annotated[float, Gt(0)],
+    seconds: Annotated[float, Gt(0)],
+    threads: Annotated[int, Ge(1)] = 16,
+) -> Load:
+    """Send requests at a fixed rate, whether or not earlier ones are answered.
+
+    Args:
+        call: sends a request and waits for its answer; called with the request's number, from several threads. It
+            must have a time limit of its own.
+        rate: requests a second, evenly.
+        seconds: for how long requests are due. The load ends when the last one is answered.
+        threads: that wait for answers; where all of them wait, requests begin late, and are timed from when they
+            were due.
+
+    Returns:
+        Load. A percentile that so few requests cannot have is left out: p99.99 takes 10,000.
+
+    Raises:
+        ValueError: an argument is of another kind, or no request would be due.
+        ModuleNotFoundError: hdrhistogram is not installed.
+    """
+    total = int(rate * seconds)
+    if not total:
+        raise ArgumentError(f"rate {rate:g} for {seconds:g} s is no request: expected at least one")
+    shared = _Shared(call, rate, total)
+    workers = [threading.Thread(target=shared.work, daemon=True) for _ in range(min(threads, total))]
+    canary = threading.Thread(target=shared.watch, daemon=True)
+    shared.begin = time.perf_counter() + 0.01
+    for thread in (*workers, canary):
+        thread.start()
+    for thread in workers:
+        thread.join()
+    shared.done.set()
+    canary.join()
+    requests = shared.service.get_total_count()
+    elapsed = max(shared.end - shared.begin, 1e-9)
+    return Load(
+        requests=requests,
+        errors=dict(shared.errors),
+        seconds=elapsed,
+        rate=rate,
+        reached=requests / elapsed,
+        service_seconds=_percentiles(shared.service),
+        response_seconds=_percentiles(shared.response),
+        late=shared.late,
+        canary_seconds=shared.overslept,
+    )
+
+
+class _Shared:
+    """What the threads of a load have in common."""
+
+    def __init__(self, call: Callable[..., Any], rate: float, total: int) -> None:
+        self.call, self.rate, self.total = call, rate, total
+        self.service, self.response = histogram(), histogram()
+        self.errors: Counter[str] = Counter()
+        self.late = self.next = 0
+        self.begin = self.end = self.overslept = 0.0
+        self.lock, self.done = threading.Lock(), threading.Event()
+
+    def work(self) -> None:
+        while True:
+            with self.lock:
+                number, self.next = self.next, self.next + 1
+            if number >= self.total:
+                return
+            due = self.begin + number / self.rate
+            wait = due - time.perf_counter()
+            if wait > 0:
+                time.sleep(wait)
+            begin, error = time.perf_counter(), None
+            try:
+                self.call(number)
+            except Exception as raised:
+                error = type(raised).__name__
+            end = time.perf_counter()
+            with self.lock:
+                self.end = max(self.end, end)
+                self.late += begin - due > 0.001
+                if error:
+                    self.errors[error] += 1
+                else:
+                    self.service.record_value(_microseconds(end - begin))
+                    self.response.record_value(_microseconds(end - due))
+
+    def watch(self) -> None:
+        while not self.done.is_set():
+            begin = time.perf_counter()
+            time.sleep(_CANARY_SECONDS)
+            self.overslept = max(self.overslept, time.perf_counter() - begin - _CANARY_SECONDS)
+
+
+def histogram() -> Any:
+    """Return an empty HdrHistogram of microseconds up to an hour, with three digits."""
+    try:
+        from hdrh.histogram import HdrHistogram
+    except ModuleNotFoundError:
+        raise MissingPackageError(
+            "hdrhistogram is not installed, latencies need it: pip install 'iceberg-workbench[collectors]'"
+        ) from None
+    return HdrHistogram(1, _LONGEST_MICROSECONDS, _DIGITS)
+
+
+def _microseconds(seconds: float) -> int:
+    return min(max(1, round(seconds * 1e6)), _LONGEST_MICROSECONDS)
+
+
+def _percentiles(values: Any) -> dict[str, float]:
+    count = values.get_total_count()
+    if not count:
+        return {}
+    kept = [p for p in PERCENTILES if count * (100 - p) >= 99.999]  # at least one value lies above it
+    figures = {f"p{p:g}": values.get_value_at_percentile(p) / 1e6 for p in kept}
+    return figures | {"max": values.get_max_value() / 1e6}
