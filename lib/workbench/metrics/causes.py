@@ -32,7 +32,7 @@ class Thresholds:
         wait_bytes: that the stage must have read at least.
         lag_growth: time of a stream's last batch over that of the batch before the last three.
         stuck_seconds: without a batch of a stream that was not ended, while the log went on.
-        gc_share: of the time of a collector's log, in pauses and stalls.
+        gc_share: seconds of pauses, and of threads that wait for memory, a second of a collector's log.
     """
 
     skew_factor: float = 5.0
@@ -135,7 +135,9 @@ CAUSES: Mapping[str, Cause] = MappingProxyType(
             Cause("stream_lag", "batches of a stream take longer and longer", "times", "lag_growth", "slow"),
             Cause("stream_stuck", "a stream reports nothing any more", "seconds", "stuck_seconds", "slow"),
             Cause("disk_full", "a disk has no space left", "errors", "once", "failed"),
-            Cause("gc_thrash", "the JVM collects garbage instead of working", "share", "gc_share", "slow"),
+            Cause(
+                "gc_thrash", "the JVM collects garbage instead of working", "seconds a second", "gc_share", "slow"
+            ),
             Cause("missing_class", "a class or data source is not on the class path", "errors", "once", "failed"),
             Cause("permission_denied", "storage or a catalog refuses access", "errors", "once", "failed"),
             Cause("schema_change", "a column is not there, or has another type", "errors", "once", "failed"),

@@ -186,8 +186,15 @@ def cures(incident: Incident) -> tuple[Cure, ...]:
         known = ", ".join(sorted([*_WORDS, *_OF_TABLES]))
         raise ArgumentError(f"there is no cause {incident.cause}; there are {known}")
     if not incident.where.startswith("table "):
-        return _OF_TABLES_BY_HAND[incident.cause]
-    return _OF_TABLES[incident.cause](incident.where.removeprefix("table "))
+        return _BY_HAND
+    table = incident.where.removeprefix("table ")
+    try:
+        identifiers.parts(table)
+    except ArgumentError:  # reports and plans write names without backticks: which dot divides is not known
+        return tuple(
+            Cure(cure.name, f"{cure.words}; of the table {table}") for cure in _OF_TABLES[incident.cause]("n.t")
+        )
+    return _OF_TABLES[incident.cause](table)
 
 
 def _small_files(table: str) -> tuple[Cure, ...]:
@@ -232,12 +239,10 @@ _OF_TABLES: Mapping[str, Callable[[str], tuple[Cure, ...]]] = {
     "retry_storm": _retries,
     "commit_conflicts": _retries,
 }
-_OF_TABLES_BY_HAND: Mapping[str, tuple[Cure, ...]] = {
-    "commit_conflicts": (
-        Cure("more retries", "the table property commit.retry.num-retries, of the table that is refused"),
-        Cure("fewer writers", "let one job collect what the others bring"),
-    ),
-}
+_BY_HAND = (  # of the table that an error names
+    Cure("more and later retries", "its table property commit.retry.num-retries"),
+    Cure("fewer writers", "let one job collect what the others bring"),
+)
 
 
 def _call(table: str) -> str:
@@ -301,26 +306,31 @@ def trial(
         if run.missing_tasks or run.cut_off or run.ended is None:
             raise ArgumentError(f"the log of {name} is not whole: figures of it would be too small")
     limits = thresholds or Thresholds()
-    figures = [
-        _worst(incident.cause, run, reports, limits)
-        for run, reports in ((before, reports_before), (after, reports_after))
-    ]
+    figures = (
+        _worst(incident.cause, before, reports_before, limits),
+        _worst(incident.cause, after, reports_after, limits),
+    )
     if figures[0] < incident.threshold:
         raise ArgumentError(
             f"before has no {incident.cause}: it is not the run of the incident, or its reports are missing"
         )
     cpu = (before.total("cpu_seconds"), after.total("cpu_seconds") + cure_cpu_seconds)
     verdict, why = _verdict(incident, before, after, figures, cpu, answers_equal)
-    peaks = [max((stage.peak_memory_bytes for stage in run.stages), default=0) for run in (before, after)]
+    peaks = (_peak(before), _peak(after))
     sentence = (
         f"{cure.name}: {verdict}, {why}; {incident.cause} {figures[0]:,.4g} to {figures[1]:,.4g} {incident.unit}, "
         f"CPU {cpu[0]:,.1f} to {cpu[1]:,.1f} s"
     )
-    return Trial(incident, cure, verdict, figures[0], figures[1], *cpu, *peaks, sentence)
+    return Trial(incident, cure, verdict, *figures, *cpu, *peaks, sentence)
 
 
 def _verdict(
-    incident: Incident, before: Run, after: Run, figures: list[float], cpu: tuple[float, float], equal: bool | None
+    incident: Incident,
+    before: Run,
+    after: Run,
+    figures: tuple[float, float],
+    cpu: tuple[float, float],
+    equal: bool | None,
 ) -> tuple[Verdict, str]:
     if len(after.errors) > len(before.errors):
         return "worse", f"it failed: {after.errors[-1].splitlines()[0][:200]}"
@@ -335,6 +345,10 @@ def _verdict(
     if cpu[1] < cpu[0] * (1 - _TOLERANCE):
         return "helped", "it takes less CPU"
     return "no effect", "it is still there"
+
+
+def _peak(run: Run) -> int:
+    return max((stage.peak_memory_bytes for stage in run.stages), default=0)
 
 
 def _worst(cause: str, run: Run, reports: Reports, limits: Thresholds) -> float:

@@ -15,9 +15,7 @@ _WORDS = {
         r"\bMemoryError\b",
         r"UNABLE_TO_ACQUIRE_MEMORY",
         r"OOMKilled",
-        r"exit code (?:52|137)\b",
-        r"exit status: (?:52|137)\b",
-        r"code (?:52|137) \(",
+        r"\bcode 52\b",  # SparkExitCode.OOM; 137 is any SIGKILL
         r"exceeding (?:physical )?memory limits",
         r"is bigger than spark\.driver\.maxResultSize",
         r"COLLECTION_SIZE_LIMIT_EXCEEDED",

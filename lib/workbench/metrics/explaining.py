@@ -53,8 +53,7 @@ def explain(incidents: Sequence[Incident], model: Callable[..., Any] | None = No
     dropped = []
     for entry in answer if isinstance(answer, list) else [answer]:
         number = entry.get("number") if isinstance(entry, dict) else None
-        known = isinstance(number, int) and not isinstance(number, bool) and 1 <= number <= len(incidents)
-        if not known or number in ranked:
+        if type(number) is not int or not 1 <= number <= len(incidents) or number in ranked:
             dropped.append(secrets.redact(json.dumps(entry, ensure_ascii=False))[:_MOST_CHARACTERS])
             continue
         words = entry.get("words")

@@ -8,6 +8,7 @@ for incident in incidents.find(run, kept):
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from workbench._base import secrets
 from workbench._base.door import checked
@@ -150,7 +151,7 @@ def calibrate(healthy: Sequence[Run], reports: Sequence[Reports] = ()) -> Thresh
             if name != "once":
                 highest[name] = max(highest.get(name, 0.0), figure.value)
     raised = {name: value * _MARGIN for name, value in highest.items() if value * _MARGIN > getattr(limits, name)}
-    whole = {
+    whole: dict[str, Any] = {
         name: int(value) if isinstance(getattr(limits, name), int) else value for name, value in raised.items()
     }
     return replace(limits, **whole)

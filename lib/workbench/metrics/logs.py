@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 from workbench._base.errors import ArgumentError, MissingPackageError
@@ -63,18 +64,37 @@ class Lines:
         if not part.stat().st_size:
             self.cut_off = True
             return
+        good = 0
+        try:
+            with pa.CompressedInputStream(pa.OSFile(str(part)), "zstd") as stream:
+                while chunk := stream.read(_CHUNK_BYTES):
+                    good += len(chunk)
+                    yield chunk
+        except OSError as error:
+            if "Truncated" not in str(error):
+                raise ArgumentError(f"{part} is damaged: {error}") from None
+            self.cut_off = True
+            yield _rest(part, good)
+
+
+def _rest(part: Path, good: int) -> bytes:
+    """Return what a cut-off file holds behind its first bytes.
+
+    A read that meets the end of a cut-off file gives nothing, also of what it had until there: smaller and smaller
+    reads are tried, each from the beginning.
+    """
+    import pyarrow as pa
+
+    rest, size = b"", _CHUNK_BYTES // 2
+    while size:
         with pa.CompressedInputStream(pa.OSFile(str(part)), "zstd") as stream:
-            while True:
-                try:
-                    chunk = stream.read(_CHUNK_BYTES)
-                except OSError as error:
-                    if "Truncated" not in str(error):
-                        raise ArgumentError(f"{part} is damaged: {error}") from None
-                    self.cut_off = True
-                    return
-                if not chunk:
-                    return
-                yield chunk
+            skipped = 0
+            while skipped < good + len(rest):
+                skipped += len(stream.read(min(_CHUNK_BYTES, good + len(rest) - skipped)))
+            with suppress(OSError):
+                rest += stream.read(size)
+        size //= 2
+    return rest
 
 
 def _parts(path: Path) -> list[Path]:

@@ -207,17 +207,17 @@ def _keep_reports(spark: SparkSession, watching: Watch) -> None:
 
 def _logged(log4j: Java, configuration: Java, name: str, level: str, shared: bool, appender: Java) -> Any:
     """Let a logger write to the appender; return what takes it back."""
-    level = log4j.Level.valueOf(level)
+    least = log4j.Level.valueOf(level)
     logger = configuration.getLoggers().get(name)
     if logger is None:
-        logger = log4j.core.config.LoggerConfig(name, level, shared)
+        logger = log4j.core.config.LoggerConfig(name, least, shared)
         configuration.addLogger(name, logger)
-        logger.addAppender(appender, level, None)
+        logger.addAppender(appender, least, None)
         return lambda: configuration.removeLogger(name)
     before = logger.getLevel()
-    if before.intLevel() < level.intLevel():  # it says less
-        logger.setLevel(level)
-    logger.addAppender(appender, level, None)
+    if before.intLevel() < least.intLevel():  # it says less
+        logger.setLevel(least)
+    logger.addAppender(appender, least, None)
     return lambda: (logger.removeAppender(APPENDER), logger.setLevel(before))
 
 

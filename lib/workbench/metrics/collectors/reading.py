@@ -14,17 +14,18 @@ from workbench.metrics.collectors.results import Collection
 
 _LINE = re.compile(r"\[(?P<uptime>[\d.]+)s\]\[(?P<level>\w+) *\]\[(?P<tags>[\w,]+) *\] (?P<message>.*)")
 _USING = re.compile(r"Using (?:the )?(.+)$")
-_PAUSE = re.compile(r"(?:GC\(\d+\) )?(?:[yYoO]: )?(Pause [^0-9]*?)(?: (\d+)M->(\d+)M\((\d+)M\))? ([\d.]+)ms$")
+_PAUSE = re.compile(r"(?:GC\(\d+\) )?(?:[yYoO]: )?(Pause .+?)(?: (\d+)M->(\d+)M\((\d+)M\))? ([\d.]+)ms$")
 _STALL = re.compile(r"(?:GC\(\d+\) )?(?:[yYoO]: )?(?:Allocation|Relocation) Stall \((.*)\) ([\d.]+)ms$")
 _SAFEPOINT = re.compile(r'Safepoint "(\w+)".*Total: +(\d+) ns')
 _USE = re.compile(r"(\d+)M\(\d+%\)->(\d+)M\(\d+%\)")
 _HEAP = re.compile(r"(?:Heap )?Max(?:imum)? Capacity: (\d+)([MG])\b|(\d+)M->(\d+)M\((\d+)M\)")
-_PACED = re.compile(r"([\d.]+) of ([\d.]+) ms \(|Max: .*Avg")
+_PACED_ALL = re.compile(r" *Pacing += +([\d.]+) s ")  # at the JVM's end
+_PACED = re.compile(r" *Pacing +(\d+) us$")  # of a cycle
 _COLLECTORS = {
     "Serial": "Serial", "Parallel": "Parallel", "G1": "G1", "The Z Garbage Collector": "Z",
     "Z Garbage Collector": "Z", "Shenandoah": "Shenandoah", "Epsilon": "Epsilon",
 }  # fmt: skip
-_MEMORY = re.compile(r"Out Of Memory|OutOfMemoryError")
+_MEMORY = re.compile(r"Out Of Memory \(|.*OutOfMemoryError")
 _DEGENERATED = "Pause Degenerated GC"
 
 
@@ -79,7 +80,7 @@ class _Log:
 
     def take(self, uptime: float, tags: list[str], message: str) -> None:
         self.seconds = max(self.seconds, uptime)
-        if _MEMORY.search(message):
+        if _MEMORY.match(message):
             self.memory = True
         if tags[0] == "safepoint":
             if stop := _SAFEPOINT.search(message):
@@ -88,6 +89,10 @@ class _Log:
         if tags[0] != "gc":
             return
         self._take_heap(message)
+        if whole := _PACED_ALL.match(message):
+            self.paced = float(whole[1])
+        elif paced := _PACED.match(message):
+            self.paced += int(paced[1]) / 1e6
         if self.collector is None and (using := _USING.match(message)) and tags in (["gc"], ["gc", "init"]):
             self.collector = _COLLECTORS.get(using[1].strip(), using[1].strip())
         elif stall := _STALL.match(message):

@@ -19,7 +19,7 @@ class Collection:
         safepoints: each stop of all threads, whatever it was for, in seconds, the collector's included; empty
             where the log has none.
         full_collections: collections of the whole heap while all threads stood still: the collector was too late.
-        out_of_memory: whether the log says so.
+        out_of_memory: whether the log says so; of the collectors Z alone does.
         peak_heap_bytes: the largest use of the heap that the log has, before or after a collection.
         heap_bytes: that the heap may have, 0 where the log does not say.
         cut_off: whether the last line is not whole.

@@ -175,13 +175,14 @@ PLANTED |= ALONE
 
 def spilled(spark, seed):
     rows = spark.range(0, 900_000 + seed, 1, 1).selectExpr("sha2(CAST(id AS STRING), 512) AS a", "sha2(CAST(id + 1 AS STRING), 512) AS b")
-    rows.repartition(1).sortWithinPartitions("a").selectExpr("max(b)").collect()
+    rows.repartition(1).sortWithinPartitions("a").write.format("noop").mode("overwrite").save()
 
 
 def killed(spark, seed):
     spark.range(1000).selectExpr("sum(id)").collect()
     spark.range(2000).selectExpr("max(id)").collect()
     os.kill(spark.sparkContext._gateway.proc.pid, signal.SIGKILL)
+    os._exit(0)
 
 
 def lost(spark, seed):
@@ -378,8 +379,8 @@ def alone(folder, name, seed):
     watched.mkdir(parents=True)
     conf = settings(watched)
     if name in ("lost", "unfetched", "memory"):
-        conf |= {"spark.master": "local-cluster[2,1,600]", "spark.executor.memory": "600m", "spark.network.timeout": "30s",
-                 "spark.executor.heartbeatInterval": "5s", "spark.executorEnv.SPARK_LOCAL_IP": "127.0.0.1"}  # fmt: skip
+        conf |= {"spark.master": "local-cluster[2,1,600]", "spark.executor.memory": "600m", "spark.network.timeout": "60s",
+                 "spark.executor.heartbeatInterval": "5s", "spark.network.timeoutInterval": "20s", "spark.executorEnv.SPARK_LOCAL_IP": "127.0.0.1"}  # fmt: skip
     if name == "spilled":
         conf |= {"spark.driver.memory": "512m"}
     os.environ["METRICS_GOLDEN"] = str(work)
