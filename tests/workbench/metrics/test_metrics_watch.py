@@ -1,0 +1,86 @@
+"""A running session is watched by one line: what it did is kept, by three routes alike, and it goes on whatever happens."""
+
+import pytest
+
+from workbench import metrics
+from workbench.metrics import events, incidents, reports
+from workbench.metrics.watching import APPENDER, LOGGERS, REPORTS
+from workbench.tables import reads
+
+
+def appenders(spark):
+    return spark._jvm.org.apache.logging.log4j.LogManager.getContext(False).getConfiguration().getAppenders()
+
+
+def test_a_session_is_watched(spark, namespace, tmp_path):
+    table = f"{namespace}.readings"
+    with metrics.watch(spark, tmp_path / "watched") as watching:
+        spark.sql(f"CREATE TABLE {table} (id BIGINT, k INT) USING iceberg")
+        for n in range(2):
+            spark.range(n * 100, n * 100 + 100, 1, 1).selectExpr("id", "CAST(id % 3 AS INT) AS k").writeTo(table).append()
+        counted = reads.counted(spark, f"SELECT count(k) FROM {table} WHERE id < 50")
+        with pytest.raises(Exception, match="UNRESOLVED_COLUMN"):
+            spark.sql(f"SELECT nothing FROM {table}")
+    assert watching.failure is None
+    run, kept = events.read(tmp_path / "watched"), reports.read(tmp_path / "watched")
+    assert run.whole and run.spark_version == spark.version and run.settings["spark.master"] == "local[2]"
+    # rows by tasks, by Iceberg's report and by the table's own metadata
+    summary = spark.sql(f"SELECT summary['total-records'] FROM {table}.snapshots ORDER BY committed_at DESC").first()[0]
+    assert sum(stage.rows_out for stage in run.stages) == sum(c.added_rows for c in kept.commits) == int(summary) == 200
+    assert [(commit.tries, commit.operation) for commit in kept.commits] == [(1, "append")] * 2
+    # files read, by the event log, by the report, and counted beneath Iceberg
+    scan = next(scan for scan in run.scans if scan.table.endswith(table))
+    assert scan.data_files == kept.scans[-1].data_files == counted.data_files == 1 and scan.skipped_files == 1
+    assert [incident.cause for incident in incidents.find(run, kept)] in ([], ["schema_change"])
+    # nothing is left behind in the session
+    configuration = spark._jvm.org.apache.logging.log4j.LogManager.getContext(False).getConfiguration()
+    assert appenders(spark).get(APPENDER) is None
+    assert not [name for name in LOGGERS if configuration.getLoggers().get(name) is not None]
+    size = (tmp_path / "watched" / REPORTS).stat().st_size
+    spark.table(table).count()
+    assert (tmp_path / "watched" / REPORTS).stat().st_size == size
+
+
+def test_a_watch_that_fails_is_no_hindrance(spark, tmp_path):
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(ValueError, match="file is a file, expected a folder"):
+        metrics.watch(spark, tmp_path / "file")
+    with pytest.warns(UserWarning, match="the session is not watched: ") as warned, metrics.watch(spark, tmp_path / "file" / "x") as watching:
+        assert spark.range(10).count() == 10
+    assert warned[0].filename == __file__ and watching.failure.startswith("the session is not watched: ")
+    with metrics.watch(spark, tmp_path / "first"):
+        with pytest.warns(UserWarning, match="being watched already"):
+            assert "being watched already" in metrics.watch(spark, tmp_path / "second").failure
+        assert appenders(spark).get(APPENDER) is not None
+    # the disk goes while the job runs
+    watching = metrics.watch(spark, tmp_path / "gone")
+    for path in (tmp_path / "gone").iterdir():
+        path.unlink()
+    (tmp_path / "gone").rmdir()
+    assert spark.range(10).count() == 10
+    watching.stop()
+    watching.stop()
+    assert appenders(spark).get(APPENDER) is None and watching.failure.startswith("watching did not end well: ")
+
+
+def test_a_second_watch_has_a_file_of_its_own(spark, tmp_path):
+    for _ in range(2):
+        with metrics.watch(spark, tmp_path):
+            spark.range(10).count()
+    logs = sorted(path.name for path in tmp_path.iterdir() if ".zstd" in path.name and not path.name.startswith("."))
+    assert len(logs) == 2
+    with pytest.raises(ValueError, match="holds 2 event logs; name one of them"):
+        events.read(tmp_path)
+    assert {events.read(tmp_path / name).application_id for name in logs} == {spark.sparkContext.applicationId}
+
+
+def test_settings_of_a_session(tmp_path):
+    conf = metrics.settings(tmp_path, java_options="-Dx=1")
+    assert conf["spark.eventLog.dir"] == tmp_path.as_uri() and conf["spark.eventLog.rolling.enabled"] == "false"
+    options = conf["spark.driver.extraJavaOptions"].split()
+    assert options[0] == "-Dx=1" and options[-1] == f"-Dworkbench.metrics={tmp_path / REPORTS}"
+    assert options[1].startswith("-Dlog4j2.configurationFile=classpath:org/apache/spark/log4j2-defaults.properties,file:/")
+    with pytest.raises(ValueError, match="the path has a space"):
+        metrics.settings(tmp_path / "a b")
+    with pytest.raises(ValueError, match="java_options name a Log4j configuration; give its file as log4j="):
+        metrics.settings(tmp_path, java_options="-Dlog4j2.configurationFile=x")
