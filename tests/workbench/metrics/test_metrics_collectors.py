@@ -84,7 +84,9 @@ def test_options_of_each_collector():
     ]  # fmt: skip
     for java in (17, 25):  # 25 would warn of the option
         assert "-XX:+ZGenerational" not in collectors.options("Z", "/x/gc.log", java=java)
-    with pytest.raises(ValueError, match="collector must be 'Serial', 'Parallel', 'G1', 'Z' or 'Shenandoah', found 'ZGC'"):
+    with pytest.raises(
+        ValueError, match="collector must be 'Serial', 'Parallel', 'G1', 'Z' or 'Shenandoah', found 'ZGC'"
+    ):
         collectors.options("ZGC", "/x/gc.log", java=21)
     with pytest.raises(ValueError, match="at which the JVM would end the option"):
         collectors.options("G1", "/x/a b.log", java=21)
@@ -136,7 +138,9 @@ def test_variants_beside_each_other():
     assert g1.running_share == pytest.approx(1 - sum(logs["G1 small"].safepoints) / logs["G1 small"].seconds)
     assert z.running_share > 0.95 and z.stall_seconds > 12
     assert math.isnan(z.response_p50_seconds) and math.isnan(z.cpu_seconds) and g1.cpu_seconds == 3.5
-    with pytest.raises(ValueError, match="loads has Parallel, of which there is no log; there are G1 small, Z small"):
+    with pytest.raises(
+        ValueError, match="loads has Parallel, of which there is no log; there are G1 small, Z small"
+    ):
         collectors.compare(logs, {"Parallel": met})
     other = collectors.load(lambda number: None, rate=400, seconds=0.1)
     with pytest.raises(ValueError, match="the loads have different rates"):

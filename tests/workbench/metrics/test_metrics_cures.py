@@ -40,7 +40,12 @@ def spilled(tmp_path):
         ({"spill": 20_000_000}, True, "worse", "there is more of it"),
         ({"spill": 0}, False, "void", "the answers differ"),
         ({"spill": 0}, None, "void", "nobody compared the answers"),
-        ({"spill": 0, "error": "java.lang.OutOfMemoryError: x"}, True, "worse", "it failed: java.lang.OutOfMemoryError: x"),
+        (
+            {"spill": 0, "error": "java.lang.OutOfMemoryError: x"},
+            True,
+            "worse",
+            "it failed: java.lang.OutOfMemoryError: x",
+        ),
     ],
 )
 def test_a_cure_is_judged_by_its_repeat(tmp_path, spilled, after, equal, verdict, why):
@@ -62,7 +67,10 @@ def test_what_cannot_be_judged_is_refused(tmp_path, spilled):
     before, incident, cure = spilled
     after = a_run(tmp_path, "after")
     (skew,) = incidents.find(metrics_cases.run("skewed"))
-    with pytest.raises(ValueError, match=r"split skewed partitions is not a cure for spill of stage \d+; those are more partitions"):
+    with pytest.raises(
+        ValueError,
+        match=r"split skewed partitions is not a cure for spill of stage \d+; those are more partitions",
+    ):
         incidents.trial(incident, incidents.cures(skew)[0], before, after, answers_equal=True)
     (small,) = [i for i in incidents.find(metrics_cases.run("small_files")) if i.cause == "small_files"]
     other = incidents.cures(replace(small, where="table lake.other.t"))[0]
@@ -78,8 +86,12 @@ def test_what_cannot_be_judged_is_refused(tmp_path, spilled):
 def test_cures_name_the_table_as_sql_has_it():
     small = Incident("small_files", "table lake.m.t", 1, 1, "", "")
     (compact, larger) = incidents.cures(small)
-    assert compact.statements == ("CALL `lake`.system.rewrite_data_files(table => '`m`.`t`', options => map('min-input-files', '2'))",)
-    assert larger.statements == ("ALTER TABLE `lake`.`m`.`t` SET TBLPROPERTIES ('write.distribution-mode' = 'hash')",)
+    assert compact.statements == (
+        "CALL `lake`.system.rewrite_data_files(table => '`m`.`t`', options => map('min-input-files', '2'))",
+    )
+    assert larger.statements == (
+        "ALTER TABLE `lake`.`m`.`t` SET TBLPROPERTIES ('write.distribution-mode' = 'hash')",
+    )
     (compact, _) = incidents.cures(replace(small, where="table m.t"))
     assert compact.statements[0].startswith("CALL system.rewrite_data_files(table => '`m`.`t`'")
     odd = incidents.cures(replace(small, where="table lake.m.it's a table'); DROP TABLE x"))
@@ -99,7 +111,11 @@ def test_cures_are_tried_until_one_helps(tmp_path, spilled):
 
     def repeat(cure):
         tried.append(cure.name)
-        return a_run(tmp_path, f"r{len(tried)}", spill=0 if cure.name == "more memory" else 9_000_000), metrics_cases.kept("aggregate"), True
+        return (
+            a_run(tmp_path, f"r{len(tried)}", spill=0 if cure.name == "more memory" else 9_000_000),
+            metrics_cases.kept("aggregate"),
+            True,
+        )
 
     assert [trial.verdict for trial in incidents.mitigate(incident, before, repeat)] == ["no effect", "helped"]
     assert tried == ["more partitions", "more memory"]

@@ -13,7 +13,12 @@ from workbench.metrics import events
 
 def test_a_run_by_its_figures():
     run = metrics_cases.run("merged")
-    assert (run.name, run.spark_version, run.application_id[:6], run.cut_off) == ("golden", "4.1.4", "local-", False)
+    assert (run.name, run.spark_version, run.application_id[:6], run.cut_off) == (
+        "golden",
+        "4.1.4",
+        "local-",
+        False,
+    )
     assert [(scan.table, scan.data_files, scan.rows) for scan in run.scans] == [("lake.m.merged0", 2, 3000)] * 2
     assert [execution.error for execution in run.executions] == [None] * 4
     assert sum(stage.rows_out for stage in run.stages) == 3000 + 3500  # as its commits report
@@ -173,7 +178,12 @@ def test_secrets_are_in_nothing_that_is_read(tmp_path):
         if name.endswith("SQLExecutionEnd") and event.get("errorMessage"):
             event["errorMessage"] += f" with {key}"
         if name == "SparkListenerTaskEnd":
-            event["Task End Reason"] = {"Reason": "ExceptionFailure", "Class Name": "x", "Description": key, "Full Stack Trace": address}
+            event["Task End Reason"] = {
+                "Reason": "ExceptionFailure",
+                "Class Name": "x",
+                "Description": key,
+                "Full Stack Trace": address,
+            }
         if name == "SparkListenerApplicationStart":
             event["App Name"] = address
     run = events.read(write(tmp_path / "log", raw))
@@ -191,9 +201,18 @@ def test_secrets_are_in_nothing_that_is_read(tmp_path):
         ("hello\n", "is not an event log: app, line 1 is not JSON"),
         ('{"a": 1}\n', "line 1 is JSON and not an event of Spark"),
         ("[1]\n", "line 1 is JSON and not an event of Spark"),
-        ('{"Event":"SparkListenerLogStart","Spark Version":"2.4.8"}\n', "the log is of Spark 2.4.8; logs of Spark 3 and 4"),
-        ('{"Event":"SparkListenerLogStart","Spark Version":"4.1.4"}\nbroken\n{"Event":"x"}\n', "app, line 2 is not an event: the log is damaged"),
-        ('{"Event":"SparkListenerLogStart","Spark Version":"4.1.4"}\n{"Event":"SparkListenerTaskEnd"}\n', "event 2 of the log, TaskEnd, has another form than Spark 4.1.4 writes"),
+        (
+            '{"Event":"SparkListenerLogStart","Spark Version":"2.4.8"}\n',
+            "the log is of Spark 2.4.8; logs of Spark 3 and 4",
+        ),
+        (
+            '{"Event":"SparkListenerLogStart","Spark Version":"4.1.4"}\nbroken\n{"Event":"x"}\n',
+            "app, line 2 is not an event: the log is damaged",
+        ),
+        (
+            '{"Event":"SparkListenerLogStart","Spark Version":"4.1.4"}\n{"Event":"SparkListenerTaskEnd"}\n',
+            "event 2 of the log, TaskEnd, has another form than Spark 4.1.4 writes",
+        ),
     ],
 )
 def test_what_is_no_event_log_is_refused(tmp_path, content, sentence):
@@ -231,7 +250,11 @@ def test_ten_thousand_tasks_are_read_whole(tmp_path):
     for number in range(10_000):
         info = task["Task Info"] | {"Task ID": number, "Index": number, "Partition ID": number}
         many.append(task | {"Task Info": info})
-    others = [event for event in raw[place:] if event["Event"] != "SparkListenerTaskEnd" or event["Stage ID"] != stage["Stage ID"]]
+    others = [
+        event
+        for event in raw[place:]
+        if event["Event"] != "SparkListenerTaskEnd" or event["Stage ID"] != stage["Stage ID"]
+    ]
     run = events.read(write(tmp_path / "log", raw[:place] + many + others))
     (first,) = (each for each in run.stages if each.stage_id == stage["Stage ID"])
     assert (first.ended_tasks, run.missing_tasks) == (10_000, 0)
@@ -249,5 +272,9 @@ def test_the_golden_cases_have_no_names_of_a_machine():
         assert path.stat().st_size < 100_000
         for word in (b"/tmp/", b"/root/", b"/home/", b"Classpath Entries", b"java.home"):
             assert word.replace(b"/home/", b"/home/x") not in text, (path, word)
-        hosts = {json.loads(line)["Task Info"]["Host"] for line in text.splitlines() if b'"SparkListenerTaskEnd"' in line}
+        hosts = {
+            json.loads(line)["Task Info"]["Host"]
+            for line in text.splitlines()
+            if b'"SparkListenerTaskEnd"' in line
+        }
         assert hosts <= {"localhost", "127.0.0.1"}

@@ -17,7 +17,9 @@ def explained(answer):
 def test_a_model_orders_and_words():
     result = explained([{"number": 2, "words": "the table has tiny files"}, {"number": 1}])
     assert result.incidents == FOUND[::-1] and result.by_model and result.dropped == ()
-    assert result.words[0] == "the table has tiny files" and result.words[1].startswith("a commit adds many small files: ")
+    assert result.words[0] == "the table has tiny files" and result.words[1].startswith(
+        "a commit adds many small files: "
+    )
 
 
 @pytest.mark.parametrize(

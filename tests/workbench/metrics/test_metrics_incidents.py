@@ -42,7 +42,9 @@ def test_an_incident_says_where_by_how_much_and_by_which_rule():
 def test_a_threshold_above_the_figure_hides_it():
     (skew,) = found("skewed")
     assert found("skewed", thresholds=Thresholds(skew_factor=skew.figure + 1)) == ()
-    assert found("skewed", thresholds=Thresholds(skew_factor=skew.figure))[0].source == "the caller's, or calibrated"
+    assert (
+        found("skewed", thresholds=Thresholds(skew_factor=skew.figure))[0].source == "the caller's, or calibrated"
+    )
     assert found("exploded", thresholds=Thresholds(open_cost_bytes=1 << 40)) == ()
     low = Thresholds(skew_factor=1.01, skew_bytes=1, skew_tasks=2, open_cost_bytes=1)
     assert {incident.cause for incident in found("merged", thresholds=low)} >= {"small_files", "file_explosion"}
@@ -54,7 +56,11 @@ def test_no_reports_no_incident_of_theirs():
 
 def test_two_at_once_are_both_found(tmp_path):
     first, second = listed("skewed"), listed("full")
-    other = [event for event in second if event["Event"] not in ("SparkListenerLogStart", "SparkListenerApplicationStart")]
+    other = [
+        event
+        for event in second
+        if event["Event"] not in ("SparkListenerLogStart", "SparkListenerApplicationStart")
+    ]
     causes = [incident.cause for incident in incidents.find(events.read(write(tmp_path / "log", first + other)))]
     assert causes == ["disk_full", "skew"]  # what failed stands first
 
@@ -100,7 +106,9 @@ def test_slow_storage_is_a_hint(tmp_path):
 def batches(seconds, rows, *, more=()):
     raw = listed("streamed")
     progress = next(event for event in raw if event["Event"].endswith("QueryProgressEvent"))
-    kept = [event for event in raw if "QueryProgressEvent" not in event["Event"] and "Terminated" not in event["Event"]]
+    kept = [
+        event for event in raw if "QueryProgressEvent" not in event["Event"] and "Terminated" not in event["Event"]
+    ]
     new = []
     for number, (took, count) in enumerate(zip(seconds, rows, strict=True)):
         batch = copy.deepcopy(progress)
@@ -131,7 +139,11 @@ def test_a_stream_that_is_stuck(tmp_path):
     for later, causes in ((30, []), (90, ["stream_stuck"])):
         happenings = [*raw, {"Event": "SparkListenerApplicationEnd", "Timestamp": int((last + 1 + later) * 1000)}]
         assert [i.cause for i in incidents.find(events.read(write(tmp_path / "log", happenings)))] == causes, later
-    over = {"Event": "org.apache.spark.sql.streaming.StreamingQueryListener$QueryTerminatedEvent", **_ids(raw), "exception": None}
+    over = {
+        "Event": "org.apache.spark.sql.streaming.StreamingQueryListener$QueryTerminatedEvent",
+        **_ids(raw),
+        "exception": None,
+    }
     happenings.insert(-1, over)
     assert incidents.find(events.read(write(tmp_path / "log", happenings))) == ()
 
@@ -144,7 +156,10 @@ def _ids(raw):
 @pytest.mark.parametrize(
     ("reason", "causes"),
     [
-        ("Remote RPC client disassociated. Likely due to containers exceeding thresholds, or network issues.", ["lost_executor"]),
+        (
+            "Remote RPC client disassociated. Likely due to containers exceeding thresholds, or network issues.",
+            ["lost_executor"],
+        ),
         ("Command exited with code 52", ["out_of_memory"]),
         ("Command exited with code 137", ["lost_executor"]),
         ("Executor killed by driver.", []),
@@ -165,14 +180,23 @@ def test_executors_that_went(tmp_path, reason, causes):
     ("text", "cause"),
     [
         ("java.lang.OutOfMemoryError: Java heap space", "out_of_memory"),
-        ("ExecutorLostFailure (executor 2 exited caused by one of the running tasks) Reason: Container from a bad node. Exit status: 143, exceeding physical memory limits", "out_of_memory"),
+        (
+            "ExecutorLostFailure (executor 2 exited caused by one of the running tasks) Reason: Container from a bad node. Exit status: 143, exceeding physical memory limits",
+            "out_of_memory",
+        ),
         ("ExecutorLostFailure\nSlave lost", "lost_executor"),
         ("FetchFailed\norg.apache.spark.shuffle.FetchFailedException: Connection refused", "fetch_failure"),
         ("java.io.IOException: No space left on device", "disk_full"),
-        ("software.amazon.awssdk.services.s3.model.S3Exception: Access Denied (Service: S3, Status Code: 403, Request ID: 1)", "permission_denied"),
+        (
+            "software.amazon.awssdk.services.s3.model.S3Exception: Access Denied (Service: S3, Status Code: 403, Request ID: 1)",
+            "permission_denied",
+        ),
         ("java.lang.NoClassDefFoundError: org/apache/x/Y", "missing_class"),
         ("[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column `v` cannot be resolved", "schema_change"),
-        ("org.apache.iceberg.exceptions.ValidationException: Found conflicting files that can contain records", "commit_conflicts"),
+        (
+            "org.apache.iceberg.exceptions.ValidationException: Found conflicting files that can contain records",
+            "commit_conflicts",
+        ),
         ("java.lang.ArithmeticException: / by zero", None),
         ("403 rows were read, 137 more follow; exit early", None),
         ("my_memory_error, permissions and classes were looked at", None),
@@ -187,13 +211,19 @@ def test_the_cause_that_an_error_tells(text, cause):
 def test_an_error_that_spark_never_saw_is_told_by_its_caller():
     error = ModuleNotFoundError("No module named 'pandas_gbq'")
     (incident,) = found("aggregate", error=error)
-    assert (incident.cause, incident.evidence) == ("missing_class", "ModuleNotFoundError: No module named 'pandas_gbq'")
+    assert (incident.cause, incident.evidence) == (
+        "missing_class",
+        "ModuleNotFoundError: No module named 'pandas_gbq'",
+    )
     (incident,) = found("aggregate", error="NoClassDefFoundError at http://u:s3cr3t@h AKIAABCDEFGHIJKLMNOP")
     assert incident.evidence == "NoClassDefFoundError at http://[secret]@h [secret]"
 
 
 def test_gc_thrash_needs_the_collectors_log():
-    for name, words in (("g1-full", "G1 paused 2.31 s and"), ("z17", "Z paused 0.00 s and threads waited 13.66 s for memory")):
+    for name, words in (
+        ("g1-full", "G1 paused 2.31 s and"),
+        ("z17", "Z paused 0.00 s and threads waited 13.66 s for memory"),
+    ):
         log = metrics_cases.collection(name)
         (incident,) = found("aggregate", collection=log)
         assert incident.cause == "gc_thrash" and incident.evidence.startswith(words)
@@ -233,7 +263,9 @@ def test_calibration_raises_and_never_lowers():
 def test_a_run_slower_than_its_history_names_what_grew(tmp_path):
     def read(name, seconds, bytes_read=0):
         happenings = listed("aggregate")
-        start = next(event for event in happenings if event["Event"] == "SparkListenerApplicationStart")["Timestamp"]
+        start = next(event for event in happenings if event["Event"] == "SparkListenerApplicationStart")[
+            "Timestamp"
+        ]
         for event in happenings:
             if metrics := of_tasks(event):
                 metrics["Input Metrics"] = {"Bytes Read": bytes_read, "Records Read": 1}
@@ -244,7 +276,10 @@ def test_a_run_slower_than_its_history_names_what_grew(tmp_path):
     assert incidents.slower(read("same", 110, 9000), earlier) is None
     slower = incidents.slower(read("more", 303, 9000), earlier)
     assert (slower.factor, slower.grown[0][0]) == (3.0, "bytes read")
-    assert slower.sentence == "it took 303.0 s, 3.0 times the median of 3 earlier runs; most grew bytes read: 54,000 after 6,000"
+    assert (
+        slower.sentence
+        == "it took 303.0 s, 3.0 times the median of 3 earlier runs; most grew bytes read: 54,000 after 6,000"
+    )
     assert "no figure of it grew" in incidents.slower(read("wait", 303, 1000), earlier).sentence
     with pytest.raises(ValueError, match="at least 3 runs, found 2"):
         incidents.slower(earlier[0], earlier[:2])

@@ -31,11 +31,15 @@ def test_prometheus_own_parser_reads_the_figures():
     table, load = ("table", "lake.m.stormed0"), ("workload", "nightly")
     assert values["workbench_run_commits_total", table, load] == 20
     assert values["workbench_run_commit_retries_total", table, load] == 48
-    assert values["workbench_run_tasks_total", ("outcome", "succeeded"), load] == len(metrics_cases.run("stormed").tasks)
+    assert values["workbench_run_tasks_total", ("outcome", "succeeded"), load] == len(
+        metrics_cases.run("stormed").tasks
+    )
     assert values["workbench_run_ended", load] == 0
     assert values["workbench_run_incidents", ("cause", "retry_storm"), ("severity", "slow"), load] == 1
     assert values["workbench_run_incidents", ("cause", "skew"), ("severity", "slow"), load] == 0
-    assert values["workbench_run_cpu_seconds_total", load] == pytest.approx(metrics_cases.run("stormed").total("cpu_seconds"))
+    assert values["workbench_run_cpu_seconds_total", load] == pytest.approx(
+        metrics_cases.run("stormed").total("cpu_seconds")
+    )
 
 
 def test_names_units_and_types_are_by_the_specification():
@@ -70,7 +74,11 @@ def test_labels_of_others_are_refused(name):
 def test_dashboard_and_rules_name_what_is_there():
     dashboard, rules = dashboards.dashboard(), dashboards.rules()
     assert dashboards.check(json.loads(json.dumps(dashboard))) == len(prometheus.METRICS)
-    assert dashboards.check(yaml.safe_load(yaml.safe_dump(rules))) == len(rules["groups"][0]["rules"]) == len(incidents.CAUSES) + 2
+    assert (
+        dashboards.check(yaml.safe_load(yaml.safe_dump(rules)))
+        == len(rules["groups"][0]["rules"])
+        == len(incidents.CAUSES) + 2
+    )
     assert [panel["id"] for panel in dashboard["panels"]] == [*range(1, len(prometheus.METRICS) + 1)]
     places = [(panel["gridPos"]["x"], panel["gridPos"]["y"]) for panel in dashboard["panels"]]
     assert len(set(places)) == len(places) and dashboard["panels"][0]["description"] == "workbench_run_incidents"
@@ -79,10 +87,18 @@ def test_dashboard_and_rules_name_what_is_there():
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ("workbench_run_commits_total", "workbench_run_commits", "there is no metric workbench_run_commits, which"),
+        (
+            "workbench_run_commits_total",
+            "workbench_run_commits",
+            "there is no metric workbench_run_commits, which",
+        ),
         ("workbench_run_incidents", "workbench_run_faults", "there is no metric workbench_run_faults"),
         ("{workload=~", "{notebook=~", "has no label notebook; it has workload"),
-        ("workbench-dashboard-1", "workbench-dashboard-7", "it is of version workbench-dashboard-7; this workbench makes version 1"),
+        (
+            "workbench-dashboard-1",
+            "workbench-dashboard-7",
+            "it is of version workbench-dashboard-7; this workbench makes version 1",
+        ),
         ('"expr"', '"query"', "it has no expression"),
     ],
 )
@@ -96,11 +112,17 @@ def test_a_dashboard_that_is_wrong_is_refused(old, new, sentence):
 def test_a_rule_for_a_cause_that_is_not_there_never_fires():
     """Each rule's cause is one that the text has a series of."""
     causes = {dict(key[1:])["cause"] for key in samples(text()) if key[0] == "workbench_run_incidents"}
-    named = {rule["expr"].split('cause="')[1].split('"')[0] for rule in dashboards.rules()["groups"][0]["rules"] if 'cause="' in rule["expr"]}
+    named = {
+        rule["expr"].split('cause="')[1].split('"')[0]
+        for rule in dashboards.rules()["groups"][0]["rules"]
+        if 'cause="' in rule["expr"]
+    }
     assert named == causes == set(incidents.CAUSES)
     wrong = copy.deepcopy(dashboards.rules())
     wrong["groups"][0]["rules"][0]["expr"] = 'workbench_run_incidents{reason="skew"} > 0'
-    with pytest.raises(ValueError, match="workbench_run_incidents has no label reason; it has workload, cause, severity"):
+    with pytest.raises(
+        ValueError, match="workbench_run_incidents has no label reason; it has workload, cause, severity"
+    ):
         dashboards.check(wrong)
 
 
@@ -113,7 +135,10 @@ def test_it_is_served_on_loopback():
         with pytest.raises(urllib.error.HTTPError, match="404"):
             urllib.request.urlopen(address.replace("/metrics", "/other"))
         port = int(address.rpartition(":")[2].partition("/")[0])
-        with pytest.raises(ValueError, match=f"port {port} of 127.0.0.1 cannot be taken"), serving.serve(text, port=port):
+        with (
+            pytest.raises(ValueError, match=f"port {port} of 127.0.0.1 cannot be taken"),
+            serving.serve(text, port=port),
+        ):
             pass
     with pytest.raises(urllib.error.URLError):
         urllib.request.urlopen(address)

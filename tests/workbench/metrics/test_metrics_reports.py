@@ -15,9 +15,22 @@ LINES = (GOLDEN / "stormed" / REPORTS).read_text()
 def test_commits_by_their_figures():
     kept = metrics_cases.kept("merged")
     first, second = kept.commits
-    assert (first.table, first.operation, first.tries, first.added_data_files, first.added_rows) == ("m.merged0", "append", 1, 2, 3000)
-    assert (second.table, second.operation, second.removed_data_files, second.total_rows) == ("lake.m.merged0", "overwrite", 2, 3500)
-    assert first.total_bytes == first.added_bytes == second.removed_bytes and second.seconds == pytest.approx(1.173180491)
+    assert (first.table, first.operation, first.tries, first.added_data_files, first.added_rows) == (
+        "m.merged0",
+        "append",
+        1,
+        2,
+        3000,
+    )
+    assert (second.table, second.operation, second.removed_data_files, second.total_rows) == (
+        "lake.m.merged0",
+        "overwrite",
+        2,
+        3500,
+    )
+    assert first.total_bytes == first.added_bytes == second.removed_bytes and second.seconds == pytest.approx(
+        1.173180491
+    )
     assert not kept.retries and not kept.cut_off and kept.dropped_events == 0
 
 
@@ -53,7 +66,9 @@ def test_a_folder_without_reports_has_none(tmp_path):
 
 def test_dropped_events_are_counted_by_spark_itself(tmp_path):
     line = "1795826420941 org.apache.spark.scheduler.AsyncEventQueue Dropped {} events from {} since Sat Nov 28 00:36:53 UTC 2026.\n"
-    (path := tmp_path / "log").write_text(LINES + line.format(17, "eventLog") + line.format(3, "eventLog") + line.format(9, "shared"))
+    (path := tmp_path / "log").write_text(
+        LINES + line.format(17, "eventLog") + line.format(3, "eventLog") + line.format(9, "shared")
+    )
     assert reports.read(path).dropped_events == 20
 
 

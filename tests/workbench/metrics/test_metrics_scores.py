@@ -17,10 +17,18 @@ from workbench.metrics import events, incidents, reports
 SEEDS = int(os.environ.get("WORKBENCH_METRICS_SEEDS", "20" if PROVE else "1"))
 
 
-@pytest.mark.proof("test_a_planted_incident_is_found_and_nothing_else and test_a_healthy_run_has_none read one run of each")
+@pytest.mark.proof(
+    "test_a_planted_incident_is_found_and_nothing_else and test_a_healthy_run_has_none read one run of each"
+)
 def test_each_planted_run_is_found_and_no_healthy_one(tmp_path):
     names = [*HEALTHY, *PLANTED]
-    make = [sys.executable, str(GOLDEN / "make.py"), str(tmp_path), *names, *(str(seed) for seed in range(1, SEEDS + 1))]
+    make = [
+        sys.executable,
+        str(GOLDEN / "make.py"),
+        str(tmp_path),
+        *names,
+        *(str(seed) for seed in range(1, SEEDS + 1)),
+    ]
     made = subprocess.run(make, capture_output=True, text=True, timeout=7200)
     assert made.returncode == 0, made.stderr[-2000:]
     missed, false, scored = Counter(), Counter(), Counter()

@@ -17,7 +17,9 @@ def test_a_session_is_watched(spark, namespace, tmp_path):
     with metrics.watch(spark, tmp_path / "watched") as watching:
         spark.sql(f"CREATE TABLE {table} (id BIGINT, k INT) USING iceberg")
         for n in range(2):
-            spark.range(n * 100, n * 100 + 100, 1, 1).selectExpr("id", "CAST(id % 3 AS INT) AS k").writeTo(table).append()
+            spark.range(n * 100, n * 100 + 100, 1, 1).selectExpr("id", "CAST(id % 3 AS INT) AS k").writeTo(
+                table
+            ).append()
         counted = reads.counted(spark, f"SELECT count(k) FROM {table} WHERE id < 50")
         with pytest.raises(Exception, match="UNRESOLVED_COLUMN"):
             spark.sql(f"SELECT nothing FROM {table}")
@@ -25,8 +27,15 @@ def test_a_session_is_watched(spark, namespace, tmp_path):
     run, kept = events.read(tmp_path / "watched"), reports.read(tmp_path / "watched")
     assert run.whole and run.spark_version == spark.version and run.settings["spark.master"] == "local[2]"
     # rows by tasks, by Iceberg's report and by the table's own metadata
-    summary = spark.sql(f"SELECT summary['total-records'] FROM {table}.snapshots ORDER BY committed_at DESC").first()[0]
-    assert sum(stage.rows_out for stage in run.stages) == sum(c.added_rows for c in kept.commits) == int(summary) == 200
+    summary = spark.sql(
+        f"SELECT summary['total-records'] FROM {table}.snapshots ORDER BY committed_at DESC"
+    ).first()[0]
+    assert (
+        sum(stage.rows_out for stage in run.stages)
+        == sum(c.added_rows for c in kept.commits)
+        == int(summary)
+        == 200
+    )
     assert [(commit.tries, commit.operation) for commit in kept.commits] == [(1, "append")] * 2
     # files read, by the event log, by the report, and counted beneath Iceberg
     scan = next(scan for scan in run.scans if scan.table.endswith(table))
@@ -45,7 +54,10 @@ def test_a_watch_that_fails_is_no_hindrance(spark, tmp_path):
     (tmp_path / "file").write_text("x")
     with pytest.raises(ValueError, match="file is a file, expected a folder"):
         metrics.watch(spark, tmp_path / "file")
-    with pytest.warns(UserWarning, match="the session is not watched: ") as warned, metrics.watch(spark, tmp_path / "file" / "x") as watching:
+    with (
+        pytest.warns(UserWarning, match="the session is not watched: ") as warned,
+        metrics.watch(spark, tmp_path / "file" / "x") as watching,
+    ):
         assert spark.range(10).count() == 10
     assert warned[0].filename == __file__ and watching.failure.startswith("the session is not watched: ")
     with metrics.watch(spark, tmp_path / "first"):
@@ -67,7 +79,9 @@ def test_a_second_watch_has_a_file_of_its_own(spark, tmp_path):
     for _ in range(2):
         with metrics.watch(spark, tmp_path):
             spark.range(10).count()
-    logs = sorted(path.name for path in tmp_path.iterdir() if ".zstd" in path.name and not path.name.startswith("."))
+    logs = sorted(
+        path.name for path in tmp_path.iterdir() if ".zstd" in path.name and not path.name.startswith(".")
+    )
     assert len(logs) == 2
     with pytest.raises(ValueError, match="holds 2 event logs; name one of them"):
         events.read(tmp_path)
@@ -79,7 +93,9 @@ def test_settings_of_a_session(tmp_path):
     assert conf["spark.eventLog.dir"] == tmp_path.as_uri() and conf["spark.eventLog.rolling.enabled"] == "false"
     options = conf["spark.driver.extraJavaOptions"].split()
     assert options[0] == "-Dx=1" and options[-1] == f"-Dworkbench.metrics={tmp_path / REPORTS}"
-    assert options[1].startswith("-Dlog4j2.configurationFile=classpath:org/apache/spark/log4j2-defaults.properties,file:/")
+    assert options[1].startswith(
+        "-Dlog4j2.configurationFile=classpath:org/apache/spark/log4j2-defaults.properties,file:/"
+    )
     with pytest.raises(ValueError, match="the path has a space"):
         metrics.settings(tmp_path / "a b")
     with pytest.raises(ValueError, match="java_options name a Log4j configuration; give its file as log4j="):

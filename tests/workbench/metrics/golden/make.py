@@ -51,7 +51,9 @@ def joined(spark, seed):
 def written(spark, seed):
     spark.sql(f"CREATE TABLE m.written{seed} (id BIGINT, k STRING) USING iceberg")
     for n in range(3):
-        spark.range(n * 1000, n * 1000 + 1000, 1, 1).selectExpr("id", "concat('k', id % 5) AS k").writeTo(f"m.written{seed}").append()
+        spark.range(n * 1000, n * 1000 + 1000, 1, 1).selectExpr("id", "concat('k', id % 5) AS k").writeTo(
+            f"m.written{seed}"
+        ).append()
     spark.table(f"m.written{seed}").where("id < 500").groupBy("k").count().collect()
 
 
@@ -74,7 +76,9 @@ def python(spark, seed):
 
 @scenario()
 def windows(spark, seed):
-    spark.range(8_000 + seed).selectExpr("id", "row_number() OVER (PARTITION BY id % 20 ORDER BY id DESC) AS n").where("n < 3").collect()
+    spark.range(8_000 + seed).selectExpr(
+        "id", "row_number() OVER (PARTITION BY id % 20 ORDER BY id DESC) AS n"
+    ).where("n < 3").collect()
 
 
 @scenario()
@@ -91,7 +95,9 @@ def streamed(spark, seed):
 @scenario("skew")
 def skewed(spark, seed):
     key = "IF(id % 10 < 9, 'often', concat('k', id % 997))"
-    rows = spark.range(240_000 + seed).selectExpr(f"{key} AS k", "sha2(CAST(id AS STRING), 512) AS a", "sha2(CAST(id + 1 AS STRING), 512) AS b")
+    rows = spark.range(240_000 + seed).selectExpr(
+        f"{key} AS k", "sha2(CAST(id AS STRING), 512) AS a", "sha2(CAST(id + 1 AS STRING), 512) AS b"
+    )
     rows.repartition(16, "k").selectExpr("max(a)", "max(b)").collect()
 
 
@@ -108,7 +114,9 @@ def small_files(spark, seed):
 def exploded(spark, seed):
     spark.sql(f"CREATE TABLE m.many{seed} (id BIGINT, k INT) USING iceberg PARTITIONED BY (k) "
               "TBLPROPERTIES ('write.distribution-mode' = 'none')")  # fmt: skip
-    spark.range(0, 400 + seed, 1, 4).selectExpr("id", "CAST(id % 20 AS INT) AS k").writeTo(f"m.many{seed}").append()
+    spark.range(0, 400 + seed, 1, 4).selectExpr("id", "CAST(id % 20 AS INT) AS k").writeTo(
+        f"m.many{seed}"
+    ).append()
 
 
 @scenario("commit_conflicts")
@@ -169,12 +177,20 @@ def lagging(spark, seed):
     query.stop()
 
 
-ALONE = {"spilled": "spill", "killed": None, "lost": "lost_executor", "unfetched": "fetch_failure", "memory": "out_of_memory"}
+ALONE = {
+    "spilled": "spill",
+    "killed": None,
+    "lost": "lost_executor",
+    "unfetched": "fetch_failure",
+    "memory": "out_of_memory",
+}
 PLANTED |= ALONE
 
 
 def spilled(spark, seed):
-    rows = spark.range(0, 900_000 + seed, 1, 1).selectExpr("sha2(CAST(id AS STRING), 512) AS a", "sha2(CAST(id + 1 AS STRING), 512) AS b")
+    rows = spark.range(0, 900_000 + seed, 1, 1).selectExpr(
+        "sha2(CAST(id AS STRING), 512) AS a", "sha2(CAST(id + 1 AS STRING), 512) AS b"
+    )
     rows.repartition(1).sortWithinPartitions("a").write.format("noop").mode("overwrite").save()
 
 
@@ -217,7 +233,13 @@ def unfetched(spark, seed):
 
 
 def memory(spark, seed):
-    _failing(lambda: spark.range(0, 2, 1, 2).selectExpr("size(array_repeat(concat('x', id), 2000000000 - CAST(id AS INT)))", "id").collect())
+    _failing(
+        lambda: (
+            spark.range(0, 2, 1, 2)
+            .selectExpr("size(array_repeat(concat('x', id), 2000000000 - CAST(id AS INT)))", "id")
+            .collect()
+        )
+    )
 
 
 def _executor():
@@ -292,7 +314,12 @@ def session(folder, conf):
 
 def redact(source, target, work):
     """Write an event log or reports without names of this machine."""
-    names = {str(work): "/data", str(ROOT): "/home/user/project", socket.gethostname(): "localhost", sys.prefix: "/usr"}
+    names = {
+        str(work): "/data",
+        str(ROOT): "/home/user/project",
+        socket.gethostname(): "localhost",
+        sys.prefix: "/usr",
+    }
 
     def cleaned(text):
         for name, other in names.items():
@@ -326,7 +353,11 @@ def redact(source, target, work):
         if event["Event"] == "SparkListenerStageSubmitted":
             event.pop("Properties", None)
         if event["Event"] == "SparkListenerJobStart":
-            event["Properties"] = {key: value for key, value in event["Properties"].items() if key.startswith(("spark.sql.execution", "spark.job", "sql.streaming"))}
+            event["Properties"] = {
+                key: value
+                for key, value in event["Properties"].items()
+                if key.startswith(("spark.sql.execution", "spark.job", "sql.streaming"))
+            }
         lines.append(cleaned(json.dumps(event)) + "\n")
     codec = pa.Codec("zstd", compression_level=19)
     buffer = "".join(lines).encode()

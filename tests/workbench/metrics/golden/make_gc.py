@@ -38,7 +38,17 @@ def main(folder, *homes):
                 continue
             log = folder / f"{name}.gc.log"
             flags = collectors.options(collector, log, java=release, heap_bytes=heap << 20)
-            words = [f"{by_release[release]}/bin/java", *flags, "-XX:-UsePerfData", "-cp", classes, "Alloc", live, seconds, threads]
+            words = [
+                f"{by_release[release]}/bin/java",
+                *flags,
+                "-XX:-UsePerfData",
+                "-cp",
+                classes,
+                "Alloc",
+                live,
+                seconds,
+                threads,
+            ]
             result = subprocess.run([str(word) for word in words], capture_output=True, text=True, timeout=200)
             print(name, result.returncode, result.stderr[-200:], log.stat().st_size, flush=True)
 
