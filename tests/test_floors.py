@@ -38,6 +38,7 @@ FLOORS = (
         "maps",
         "dbt",
         "pulls",
+        "metrics",
     },
 )
 ALLOWED_ASIDE = {("checks", "results"), ("checks", "show"), ("plots", "show")}
