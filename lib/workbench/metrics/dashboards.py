@@ -22,7 +22,7 @@ def dashboard() -> dict[str, Any]:
 
     To be imported; it asks for the Prometheus to read. Grafana's schema version 39, of Grafana 10.4 and later.
     """
-    ordered = sorted(METRICS, key=lambda metric: metric.name != f"{prometheus._P}incidents")
+    ordered = sorted(METRICS, key=lambda metric: metric.name != f"{prometheus.PREFIX}incidents")
     panels = [_panel(number, metric) for number, metric in enumerate(ordered)]
     return {
         "uid": "workbench-runs",
@@ -38,7 +38,7 @@ def dashboard() -> dict[str, Any]:
                 {
                     "name": "workload", "type": "query", "label": "Workload", "multi": True, "includeAll": True,
                     "datasource": {"type": "prometheus", "uid": "${source}"}, "refresh": 2,
-                    "query": f"label_values({prometheus._P}ended, workload)",
+                    "query": f"label_values({prometheus.PREFIX}ended, workload)",
                 },
             ]
         },
@@ -75,7 +75,7 @@ def rules() -> dict[str, Any]:
     alerts = [
         {
             "alert": "Workbench" + "".join(word.title() for word in cause.name.split("_")),
-            "expr": f'sum by (workload) ({prometheus._P}incidents{{cause="{cause.name}"}}) > 0',
+            "expr": f'sum by (workload) ({prometheus.PREFIX}incidents{{cause="{cause.name}"}}) > 0',
             "labels": {"severity": {"failed": "critical", "slow": "warning", "hint": "info"}[cause.severity]},
             "annotations": {"summary": f"{{{{ $labels.workload }}}}: {cause.words}"},
         }
@@ -84,7 +84,7 @@ def rules() -> dict[str, Any]:
     alerts += [
         {
             "alert": "WorkbenchLogWithoutEnd",
-            "expr": f"{prometheus._P}ended == 0",
+            "expr": f"{prometheus.PREFIX}ended == 0",
             "for": "1h",
             "labels": {"severity": "critical"},
             "annotations": {
@@ -93,7 +93,7 @@ def rules() -> dict[str, Any]:
         },
         {
             "alert": "WorkbenchLogNotWhole",
-            "expr": f"{prometheus._P}ended == 1 and {prometheus._P}log_whole == 0",
+            "expr": f"{prometheus.PREFIX}ended == 1 and {prometheus.PREFIX}log_whole == 0",
             "labels": {"severity": "info"},
             "annotations": {"summary": "{{ $labels.workload }}: events were lost, its figures are too small"},
         },

@@ -15,10 +15,11 @@ from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench.metrics.causes import CAUSES, SOURCES, Cause, Incident, Thresholds
 from workbench.metrics.collectors.results import Collection
-from workbench.metrics.cures import Cure, Trial, cures, mitigate, trial
+from workbench.metrics.cures import Cure, cures
 from workbench.metrics.detectors import DETECTORS, Evidence, Figure
 from workbench.metrics.reports import NONE, Reports
 from workbench.metrics.runs import Run
+from workbench.metrics.trials import Trial, mitigate, trial
 
 __all__ = [
     "CAUSES",

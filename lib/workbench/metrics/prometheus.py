@@ -102,11 +102,13 @@ def _retries(run: Run, reports: Reports, incidents: Sequence[Incident]) -> Itera
         yield {"table": table}, value
 
 
-_P = "workbench_run_"
+PREFIX = "workbench_run_"
 METRICS: tuple[Metric, ...] = (
-    Metric(f"{_P}duration_seconds", "gauge", "seconds", "From start to end, or to the last event.", (), _seconds),
     Metric(
-        f"{_P}start_timestamp_seconds",
+        f"{PREFIX}duration_seconds", "gauge", "seconds", "From start to end, or to the last event.", (), _seconds
+    ),
+    Metric(
+        f"{PREFIX}start_timestamp_seconds",
         "gauge",
         "seconds",
         "When the run started, Unix time.",
@@ -114,7 +116,7 @@ METRICS: tuple[Metric, ...] = (
         lambda run, reports, incidents: iter([({}, run.started.timestamp())]),
     ),
     Metric(
-        f"{_P}ended",
+        f"{PREFIX}ended",
         "gauge",
         "",
         "Whether the log has an end: 1, or 0 where it was cut off or goes on.",
@@ -122,31 +124,38 @@ METRICS: tuple[Metric, ...] = (
         lambda run, reports, incidents: iter([({}, float(run.ended is not None))]),
     ),
     Metric(
-        f"{_P}log_whole",
+        f"{PREFIX}log_whole",
         "gauge",
         "",
         "Whether no event is known to be missing; where 0, sums are too small.",
         (),
         lambda run, reports, incidents: iter([({}, float(run.whole and not reports.dropped_events))]),
     ),
-    Metric(f"{_P}tasks", "counter", "", "Tries of tasks that ended.", ("outcome",), _tasks),
-    Metric(f"{_P}executions", "counter", "", "SQL executions.", ("outcome",), _executions),
+    Metric(f"{PREFIX}tasks", "counter", "", "Tries of tasks that ended.", ("outcome",), _tasks),
+    Metric(f"{PREFIX}executions", "counter", "", "SQL executions.", ("outcome",), _executions),
     Metric(
-        f"{_P}cpu_seconds",
+        f"{PREFIX}cpu_seconds",
         "counter",
         "seconds",
         "CPU of tasks, without Python workers.",
         (),
         _of_tasks("cpu_seconds"),
     ),
-    Metric(f"{_P}task_seconds", "counter", "seconds", "Time of tasks in executors.", (), _of_tasks("run_seconds")),
-    Metric(f"{_P}read_bytes", "counter", "bytes", "Read from files.", (), _of_tasks("bytes_in")),
-    Metric(f"{_P}written_bytes", "counter", "bytes", "Written to files.", (), _of_tasks("bytes_out")),
     Metric(
-        f"{_P}shuffle_read_bytes", "counter", "bytes", "Read from shuffles.", (), _of_tasks("shuffle_bytes_read")
+        f"{PREFIX}task_seconds", "counter", "seconds", "Time of tasks in executors.", (), _of_tasks("run_seconds")
+    ),
+    Metric(f"{PREFIX}read_bytes", "counter", "bytes", "Read from files.", (), _of_tasks("bytes_in")),
+    Metric(f"{PREFIX}written_bytes", "counter", "bytes", "Written to files.", (), _of_tasks("bytes_out")),
+    Metric(
+        f"{PREFIX}shuffle_read_bytes",
+        "counter",
+        "bytes",
+        "Read from shuffles.",
+        (),
+        _of_tasks("shuffle_bytes_read"),
     ),
     Metric(
-        f"{_P}spilled_bytes",
+        f"{PREFIX}spilled_bytes",
         "counter",
         "bytes",
         "Written to disk for want of memory.",
@@ -154,7 +163,7 @@ METRICS: tuple[Metric, ...] = (
         _of_tasks("spilled_bytes"),
     ),
     Metric(
-        f"{_P}scan_data_files",
+        f"{PREFIX}scan_data_files",
         "counter",
         "",
         "Data files read, by table.",
@@ -162,7 +171,7 @@ METRICS: tuple[Metric, ...] = (
         _of_tables("data_files", "scans"),
     ),
     Metric(
-        f"{_P}scan_skipped_files",
+        f"{PREFIX}scan_skipped_files",
         "counter",
         "",
         "Data files ruled out by their figures, by table.",
@@ -170,7 +179,7 @@ METRICS: tuple[Metric, ...] = (
         _of_tables("skipped_files", "scans"),
     ),
     Metric(
-        f"{_P}scan_planning_seconds",
+        f"{PREFIX}scan_planning_seconds",
         "counter",
         "seconds",
         "Time of planning scans, by table.",
@@ -178,10 +187,15 @@ METRICS: tuple[Metric, ...] = (
         _of_tables("planning_seconds", "scans"),
     ),
     Metric(
-        f"{_P}commits", "counter", "", "Commits that landed, by table.", ("table",), _of_tables("count", "commits")
+        f"{PREFIX}commits",
+        "counter",
+        "",
+        "Commits that landed, by table.",
+        ("table",),
+        _of_tables("count", "commits"),
     ),
     Metric(
-        f"{_P}commit_retries",
+        f"{PREFIX}commit_retries",
         "counter",
         "",
         "Tries of commits that landed which were lost, by table.",
@@ -189,7 +203,7 @@ METRICS: tuple[Metric, ...] = (
         _retries,
     ),
     Metric(
-        f"{_P}table_data_files",
+        f"{PREFIX}table_data_files",
         "gauge",
         "",
         "Data files of the table behind its last commit.",
@@ -197,7 +211,7 @@ METRICS: tuple[Metric, ...] = (
         _last_of_tables("total_data_files"),
     ),
     Metric(
-        f"{_P}table_size_bytes",
+        f"{PREFIX}table_size_bytes",
         "gauge",
         "bytes",
         "Files of the table behind its last commit.",
@@ -205,7 +219,12 @@ METRICS: tuple[Metric, ...] = (
         _last_of_tables("total_bytes"),
     ),
     Metric(
-        f"{_P}incidents", "gauge", "", "Incidents that were found, by cause.", ("cause", "severity"), _incidents
+        f"{PREFIX}incidents",
+        "gauge",
+        "",
+        "Incidents that were found, by cause.",
+        ("cause", "severity"),
+        _incidents,
     ),
 )
 

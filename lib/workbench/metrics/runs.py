@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
+from workbench._base.errors import ArgumentError
+
 
 @dataclass(frozen=True, slots=True)
 class Task:
@@ -259,5 +261,17 @@ class Run:
         return tuple(scan for execution in self.executions for scan in execution.scans)
 
     def total(self, name: str) -> float:
-        """Return the sum of a figure over all tasks that ended, by its name in `Task`, such as `cpu_seconds`."""
+        """Return the sum of a figure over all tasks that ended, by its name in `Task`, such as `cpu_seconds`.
+
+        Raises:
+            ValueError: tasks have no such figure.
+        """
+        if name not in FIGURES:
+            raise ArgumentError(f"tasks have no figure {name}; they have {', '.join(FIGURES)}")
         return sum(getattr(task, name) for task in self.tasks)
+
+
+FIGURES = (
+    "seconds", "run_seconds", "cpu_seconds", "gc_seconds", "fetch_wait_seconds", "rows_in", "bytes_in", "rows_out",
+    "bytes_out", "shuffle_bytes_read", "shuffle_bytes_written", "spilled_bytes",
+)  # fmt: skip

@@ -160,9 +160,11 @@ def _keep_events(spark: SparkSession, watching: Watch) -> None:
     bus.addToEventLogQueue(listener)
 
     def leave() -> None:
-        if not context.isStopped():
-            bus.waitUntilEmpty(_DRAIN_SECONDS * 1000)
-        bus.removeListener(listener)
+        try:
+            if not context.isStopped():
+                bus.waitUntilEmpty(_DRAIN_SECONDS * 1000)
+        finally:  # also where the disk is too slow: what is not written by now is left out
+            bus.removeListener(listener)
         if not context.isStopped():  # for the log, the application ends with the watch
             now = jvm.java.lang.System.currentTimeMillis()
             listener.onApplicationEnd(scheduler.SparkListenerApplicationEnd(now, none))

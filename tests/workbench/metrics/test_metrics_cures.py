@@ -122,3 +122,16 @@ def test_cures_are_tried_until_one_helps(tmp_path, spilled):
     assert [trial.verdict for trial in incidents.mitigate(incident, before, repeat, tries=1)] == ["no effect"]
     with pytest.raises(ValueError, match="tries must be an integer of at least 1, found 0"):
         incidents.mitigate(incident, before, repeat, tries=0)
+
+
+def test_more_memory_for_a_collector_is_judged_by_its_logs(tmp_path):
+    run = a_run(tmp_path, "run")
+    small, calm = metrics_cases.collection("g1-full"), metrics_cases.collection("shenandoah")
+    (incident,) = incidents.find(run, collection=small)
+    cure = incidents.cures(incident)[0]
+    logs = {"collection_before": small, "collection_after": replace(calm, paced_seconds=0)}
+    assert incidents.trial(incident, cure, run, run, answers_equal=True, **logs).verdict == "helped"
+    logs["collection_after"] = small
+    assert incidents.trial(incident, cure, run, run, answers_equal=True, **logs).verdict == "no effect"
+    with pytest.raises(ValueError, match="its reports or its collector's log are missing"):
+        incidents.trial(incident, cure, run, run, answers_equal=True)

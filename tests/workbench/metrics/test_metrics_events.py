@@ -25,6 +25,8 @@ def test_a_run_by_its_figures():
     assert sum(stage.ended_tasks for stage in run.stages) == len(run.tasks) == 18
     assert run.total("cpu_seconds") == pytest.approx(sum(stage.cpu_seconds for stage in run.stages))
     assert all(stage.started <= stage.ended and stage.execution_id is not None for stage in run.stages)
+    with pytest.raises(ValueError, match="tasks have no figure cpu; they have seconds, run_seconds, cpu_seconds"):
+        run.total("cpu")
 
 
 def test_files_read_and_skipped_are_those_that_iceberg_reports():
