@@ -21,6 +21,7 @@ PLANTED = {  # to the cause, and what the same run has besides, rightly
     "dropped": ("schema_change", set()),
     "denied": ("permission_denied", set()),
     "full": ("disk_full", set()),
+    "spilled": ("spill", set()),
 }
 
 

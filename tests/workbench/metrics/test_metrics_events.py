@@ -140,6 +140,15 @@ def test_a_log_cut_off_is_read_until_there(tmp_path, bytes_less):
     assert run.cut_off and run.application_id == whole.application_id and run.tasks
 
 
+def test_a_jvm_killed_by_signal_9_has_told_what_it_did():
+    """It was killed just behind its second query, in a session with the library's own settings."""
+    run = metrics_cases.run("killed")
+    assert run.ended is None and not run.whole and run.missing_tasks == 0
+    assert run.settings["spark.eventLog.rolling.enabled"] == "false" and run.settings["spark.master"] == "local[2]"
+    assert [execution.error for execution in run.executions if execution.ended] == [None, None]
+    assert sum(task.succeeded for task in run.tasks) == 6
+
+
 def test_every_cut_of_a_log_is_a_run_or_a_sentence(tmp_path):
     """No half of a log is taken for a whole one: cut at each event and within one, no end is made up."""
     whole = ended(listed("written"))

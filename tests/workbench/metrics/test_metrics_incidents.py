@@ -39,6 +39,12 @@ def test_an_incident_says_where_by_how_much_and_by_which_rule():
     assert (storm.where, storm.evidence) == ("table lake.m.stormed0", "20 commits took 68 tries, 48 of them lost")
 
 
+def test_a_real_spill_by_its_figures():
+    (spill,) = found("spilled")
+    assert (spill.where, spill.figure) == ("stage 2", 203_959_790)
+    assert spill.evidence.startswith("1 tasks wrote 203,959,790 bytes to disk")
+
+
 def test_a_threshold_above_the_figure_hides_it():
     (skew,) = found("skewed")
     assert found("skewed", thresholds=Thresholds(skew_factor=skew.figure + 1)) == ()
