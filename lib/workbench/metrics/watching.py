@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench._base.door import checked
-from workbench._base.errors import ArgumentError
+from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench._base.typing import Java, SparkSession
 
 REPORTS = "iceberg-reports.log"  # in the folder of a watched session
@@ -146,7 +146,12 @@ def _keep_events(spark: SparkSession, watching: Watch) -> None:
         context.hadoopConfiguration(),
     )
     listener.start()
-    watching._stops.append(listener.stop)
+
+    def look() -> None:
+        if not any(watching.folder.glob(f"{context.applicationId()}*")):
+            raise WorkbenchError(f"the event log is no longer in {watching.folder}")
+
+    watching._stops += [look, listener.stop]
     scheduler = jvm.org.apache.spark.scheduler
     listener.onApplicationStart(
         scheduler.SparkListenerApplicationStart(
@@ -166,10 +171,21 @@ def _keep_events(spark: SparkSession, watching: Watch) -> None:
         finally:  # also where the disk is too slow: what is not written by now is left out
             bus.removeListener(listener)
         if not context.isStopped():  # for the log, the application ends with the watch
-            now = jvm.java.lang.System.currentTimeMillis()
-            listener.onApplicationEnd(scheduler.SparkListenerApplicationEnd(now, none))
+            listener.onApplicationEnd(_end(jvm, none))
 
     watching._stops.append(leave)
+
+
+def _end(jvm: Java, none: Java) -> Java:
+    """Return the event of an application's end, now."""
+    event, now = (
+        jvm.org.apache.spark.scheduler.SparkListenerApplicationEnd,
+        jvm.java.lang.System.currentTimeMillis(),
+    )
+    try:
+        return event(now, none)  # with an exit code, in Spark 4
+    except Exception:
+        return event(now)
 
 
 def _environment(jvm: Java, context: Java) -> Java:

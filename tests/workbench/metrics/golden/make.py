@@ -178,6 +178,7 @@ def lagging(spark, seed):
 
 
 ALONE = {
+    "reported": None,
     "spilled": "spill",
     "killed": None,
     "lost": "lost_executor",
@@ -185,6 +186,11 @@ ALONE = {
     "memory": "out_of_memory",
 }
 PLANTED |= ALONE
+
+
+def reported(spark, seed):
+    spark.sql("CREATE NAMESPACE IF NOT EXISTS lake.m")
+    written(spark, seed)
 
 
 def spilled(spark, seed):
@@ -414,7 +420,7 @@ def alone(folder, name, seed):
                  "spark.executor.heartbeatInterval": "5s", "spark.network.timeoutInterval": "20s", "spark.executorEnv.SPARK_LOCAL_IP": "127.0.0.1"}  # fmt: skip
     if name == "spilled":
         conf |= {"spark.driver.memory": "512m"}
-    os.environ["METRICS_GOLDEN"] = str(work)
+    os.environ |= {"METRICS_GOLDEN": str(work), "SPARK_WORKER_DIR": str(work / "workers")}
     spark = session(work, conf)
     globals()[name](spark, seed)
     if ERRORS:
