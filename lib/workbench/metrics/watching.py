@@ -145,10 +145,11 @@ def _keep_events(spark: SparkSession, watching: Watch) -> None:
         conf,
         context.hadoopConfiguration(),
     )
+    name = context.applicationId()
     listener.start()
 
     def look() -> None:
-        if not any(watching.folder.glob(f"{context.applicationId()}*")):
+        if not any(watching.folder.glob(f"{name}*")):
             raise WorkbenchError(f"the event log is no longer in {watching.folder}")
 
     watching._stops += [look, listener.stop]

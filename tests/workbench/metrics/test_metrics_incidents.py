@@ -198,6 +198,10 @@ def test_executors_that_went(tmp_path, reason, causes):
             "permission_denied",
         ),
         ("java.lang.NoClassDefFoundError: org/apache/x/Y", "missing_class"),
+        (
+            "AnalysisException: [DATA_SOURCE_NOT_FOUND] Failed to find the data source: com.example.Missing.",
+            "missing_class",
+        ),
         ("[UNRESOLVED_COLUMN.WITH_SUGGESTION] A column `v` cannot be resolved", "schema_change"),
         (
             "org.apache.iceberg.exceptions.ValidationException: Found conflicting files that can contain records",
