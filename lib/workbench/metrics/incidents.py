@@ -55,8 +55,7 @@ def find(
     """Find the incidents of a run.
 
     Where nothing of a kind was kept its causes are not looked for: without reports there is no `retry_storm` and
-        no
-    `file_explosion`, without a collector's log no `gc_thrash`. Of an error that nobody saw but the caller (a
+    no `file_explosion`, without a collector's log no `gc_thrash`. Of an error that nobody saw but the caller (a
     script that ended before Spark did anything) the log has nothing: hand it in.
 
     Args:
