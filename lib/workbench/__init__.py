@@ -21,7 +21,7 @@ Within this package imports go downwards only, and on the first floor nobody imp
                    anonymity/ whether a table is anonymous, also in what it keeps of the past
                    access/    who sees which columns, rows and cells: decided once, for every engine
                    pulls/     services that restate what they said: days replaced whole where they changed
-                   metrics/   what a run did, what went wrong with it, and whether a cure helped; garbage collectors
+                   metrics/   what a run did, what went wrong, and whether a cure helped; garbage collectors
                    dbt/       tests of a dbt project, each answered by the cheapest evidence that is proof
     ,
     tables         session/   the one SparkSession of an environment; services: the door to the stand-ins

@@ -3,12 +3,16 @@
 import math
 import re
 import time
+from importlib.util import find_spec
 
 import metrics_cases
 import pytest
 
 from workbench.metrics import collectors
 
+load = pytest.mark.skipif(
+    find_spec("hdrh") is None, reason="hdrhistogram is not installed: pip install hdrhistogram"
+)
 # collector, pauses, full collections, stalls, memory ran out
 LOGS = {
     "serial": ("Serial", 53, 17, 0, False),
@@ -94,6 +98,7 @@ def test_options_of_each_collector():
         collectors.options("G1", "/x/gc.log", java=8)
 
 
+@load
 def test_a_pause_is_met_by_all_who_were_due_meanwhile():
     """Coordinated omission: one stop of 0.3 s, seen by one request of a closed loop and by sixty of an open one."""
     begin = time.perf_counter()
@@ -113,6 +118,7 @@ def test_a_pause_is_met_by_all_who_were_due_meanwhile():
     assert met.canary_seconds > 0
 
 
+@load
 def test_errors_are_counted_and_not_timed():
     def call(number):
         if number % 4 == 0:
@@ -128,6 +134,7 @@ def test_errors_are_counted_and_not_timed():
         collectors.load(call, rate=0, seconds=1)
 
 
+@load
 def test_variants_beside_each_other():
     logs = {"G1 small": metrics_cases.collection("g1-full"), "Z small": metrics_cases.collection("z-memory")}
     met = collectors.load(lambda number: None, rate=500, seconds=0.1)

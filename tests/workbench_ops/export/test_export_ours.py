@@ -36,6 +36,7 @@ VERDICTS = {  # notebook: (Glue 6.0 with the defaults, with ENVIRONMENT aws-glue
     "41_doctor_a_sick_table": ("cannot run", "differs"),  # PyIceberg; then a picture
     "42_expire_and_clean": ("cannot run", "differs"),  # PyIceberg; then a checkpoint, a picture
     "50_restore_archive": ("cannot run", "differs"),  # the archive with a clock; in an account it waits for hours
+    "60_share_by_tags": ("cannot run", "differs"),  # PyIceberg; then a folder of this machine
     "70_submit_once": ("cannot run", "differs"),  # PyIceberg; then processes and a folder of this machine
     "71_grant_least": ("cannot run", "cannot run"),  # an account of this machine
     "90_benchmark_tpcds": (
@@ -54,6 +55,7 @@ OLDER = {  # what Glue 5.1 lacks or does otherwise beside; session.start cannot 
     "26_check_anonymised": {CASTS},
     "31_join_without_shuffle": {CASTS},
     "33_move_to_iceberg": {CASTS},
+    "60_share_by_tags": {CASTS},
     "40_compact_small_files": {CASTS},
     "41_doctor_a_sick_table": {CASTS},
 }

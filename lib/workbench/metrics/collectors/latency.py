@@ -153,7 +153,7 @@ def histogram() -> Any:
         from hdrh.histogram import HdrHistogram
     except ModuleNotFoundError:
         raise MissingPackageError(
-            "hdrhistogram is not installed, latencies need it: pip install 'iceberg-workbench[collectors]'"
+            "hdrhistogram is not installed, latencies need it: pip install hdrhistogram"
         ) from None
     return HdrHistogram(1, _LONGEST_MICROSECONDS, _DIGITS)
 

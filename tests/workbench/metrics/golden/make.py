@@ -322,7 +322,7 @@ def redact(source, target, work):
     """Write an event log or reports without names of this machine."""
     names = {
         str(work): "/data",
-        str(ROOT): "/home/user/project",
+        str(ROOT): "/srv/project",
         socket.gethostname(): "localhost",
         sys.prefix: "/usr",
     }
