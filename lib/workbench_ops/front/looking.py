@@ -12,14 +12,14 @@ from workbench._base.errors import ArgumentError
 from workbench_ops.front.refusals import Refused
 from workbench_ops.front.statements import tables_of
 
-# Spark's nodes that read: a table of a catalog, and all that are none. Texts of the client's stand in a plan too, and
-# may look like a node; that adds a line and hides none, so that at worst its own query is refused
+# Spark's nodes that read: a table of a catalog, and all that are none. Texts of the client's stand in a plan too,
+# and may look like a node; that adds a line and hides none, so that at worst its own query is refused
 _TABLE = re.compile(
     r"^[\s+:|*-]*'?(?:RelationV2|StreamingRelationV2|BatchScan)\s?(?:\[[^\n]*?\])? ?([^\s(\[]+)", re.M
 )
 _OTHERS = re.compile(
-    r"^[\s+:|*-]*'?(Relation \[|LogicalRelation|HiveTableRelation|LogicalRDD|ExternalRDD|Streaming|InMemoryRelation|"
-    r"InMemoryTableScan|FileScan|Scan |TextSocket|View |MapPartitions|FlatMapGroups|PythonUDTF|ArrowEvalPython|"
+    r"^[\s+:|*-]*'?(Relation \[|LogicalRelation|HiveTableRelation|LogicalRDD|ExternalRDD|Streaming|"
+    r"InMemoryRelation|InMemoryTableScan|FileScan|Scan |TextSocket|View |MapPartitions|FlatMapGroups|PythonUDTF|ArrowEvalPython|"
     r"BatchEvalPython|LoadData|Command|Execute)",
     re.M,
 )

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench._base import identifiers
-from workbench._base.errors import ArgumentError
+from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench_ops.front import messages, statements
 from workbench_ops.front.functions import FUNCTIONS, HINTS, TABLE_FUNCTIONS
 from workbench_ops.front.refusals import Refused
@@ -37,7 +37,7 @@ class Rewriting:
 
     Attributes:
         principal: who asks, by the token.
-        governed: gives the governed subquery of a table for a principal, or refuses it by a ValueError.
+        governed: gives the governed subquery of a table for a principal, or refuses it by an error of ours.
         catalog: name of the catalog that tables without one are in.
         tables: name of each table that was replaced to the text of its governed subquery.
     """
@@ -120,7 +120,7 @@ class Rewriting:
         """
         table = self.name(parts)
         if table not in self.tables:
-            self.tables[table] = self._governed(table)
+            self.tables[table] = self.governed_text(table)
         return self.tables[table]
 
     def name(self, parts: tuple[str, ...]) -> str:
@@ -142,10 +142,21 @@ class Rewriting:
             raise Refused(f"{table} may be metadata of a table, which tell of hidden rows: they are not shared")
         return table
 
-    def _governed(self, table: str) -> str:
+    def governed_text(self, table: str) -> str:
+        """Return the text of a table's governed subquery now.
+
+        Args:
+            table: its full name, as Spark SQL has it.
+
+        Raises:
+            Refused: it is not shared with the principal, or does not exist; which of both is not told.
+        """
         try:
             text = self.governed(self.principal, table)
-        except ValueError:  # its own sentence may tell of what is hidden, or that the table exists
+        except (
+            ValueError,
+            WorkbenchError,
+        ):  # its own sentence may tell of what is hidden, or that the table exists
             text = ""
         if not text:
             raise Refused(f"{table} is not shared with {self.principal}, or does not exist")

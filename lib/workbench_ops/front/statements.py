@@ -89,6 +89,22 @@ def expression(text: str, table: Table) -> str:
     return writing.written(tree).removeprefix("SELECT ")
 
 
+def tables_of(text: str) -> list[tuple[str, ...]]:
+    """Return the parts of the names of the tables that a query reads, each once.
+
+    Args:
+        text: one query of Spark SQL, such as a governed subquery.
+
+    Raises:
+        Refused: the text cannot be read.
+    """
+    writing, exp = _Writing(lambda parts: ""), _sqlglot().exp
+    tree = writing.read(text)
+    tables = [node for node in tree.find_all(exp.Table) if isinstance(node.this, exp.Identifier)]
+    named = [node.parts for node in tables if _cte_of(node, writing.named) is None]
+    return list(dict.fromkeys(tuple(writing.named(part.name) for part in parts) for parts in named))
+
+
 @dataclass
 class _Writing:
     """One text on its way: what stood between quotes, and what is put in the place of tables."""

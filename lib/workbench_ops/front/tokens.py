@@ -1,4 +1,4 @@
-"""Tokens by which the front knows who asks: JSON Web Tokens of 15 minutes, signed by a key that only this user reads.
+"""Tokens by which the front knows who asks: JSON Web Tokens of 15 minutes, signed by a key that only we can read.
 
 RFC 7515 and RFC 7519 with HS256 alone: what a token says of its own algorithm chooses none.
 """

@@ -141,11 +141,12 @@ def _answers(port: int, token: str) -> bool:
     from pyspark.sql.connect.proto import base_pb2, base_pb2_grpc
 
     messages: Any = base_pb2
+    stubs: Any = base_pb2_grpc
     version = messages.AnalyzePlanRequest.SparkVersion()
     request = messages.AnalyzePlanRequest(session_id=READY, spark_version=version)
     request.user_context.user_id = "workbench"
     with grpc.insecure_channel(f"{HOST}:{port}") as channel:
-        stub = base_pb2_grpc.SparkConnectServiceStub(channel)
+        stub = stubs.SparkConnectServiceStub(channel)
         metadata = (("authorization", f"Bearer {token}"),)
         try:
             stub.AnalyzePlan(request, metadata=metadata, timeout=20)

@@ -1,0 +1,49 @@
+"""Governed subqueries by a policy: what `workbench.access` decides of a table, as a text in its place."""
+
+from collections.abc import Callable
+from typing import Any
+
+from workbench import access
+from workbench._base import identifiers
+from workbench._base.door import checked
+from workbench._base.errors import ArgumentError
+from workbench._base.typing import Catalog, Judged
+from workbench.access.deciding import refuse_other_table
+from workbench_ops.front.plans import Governed
+
+
+@checked
+def by_policy(policy: Callable[[], access.Policy], catalog: Judged[Catalog], *, name: str) -> Governed:
+    """Return the function that gives the front its governed subqueries, by a policy.
+
+    The front asks it anew while an answer streams: what the policy no longer grants ends the query.
+
+    Args:
+        policy: gives the policy of now, as `access.read` returns it.
+        catalog: PyIceberg's, of the same tables as the server's.
+        name: of that catalog in the server's Spark.
+
+    Returns:
+        Function of (principal, table), where table is the full name as Spark SQL has it. It returns a SELECT of
+        Spark SQL, and raises ArgumentError or NothingVisible where nothing is shared.
+    """
+
+    def governed(principal: str, table: str) -> str:
+        now = policy()
+        inside = _inside(table, name)
+        if principal not in now.principals or now.key(identifiers.spelled(inside)) not in now.tables:
+            raise ArgumentError(f"there is no table {table} that {principal} may read")
+        loaded: Any = catalog.load_table(inside)
+        decision = access.decide(now, principal, identifiers.spelled(inside), loaded.schema())
+        refuse_other_table(decision, str(loaded.metadata.table_uuid))
+        return access.sql(decision, "spark", source=identifiers.quoted(table))
+
+    return governed
+
+
+def _inside(table: str, name: str) -> tuple[str, ...]:
+    """Return the parts of a table's name without its catalog."""
+    first, *inside = identifiers.parts(table, least=3)
+    if first != name:
+        raise ArgumentError(f"{table} is in another catalog than {name}")
+    return tuple(inside)
