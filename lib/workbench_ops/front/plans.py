@@ -78,6 +78,8 @@ class Rewriting:
             if descriptor.name in messages.IGNORED.get(name, ()):
                 continue
             if descriptor.name not in allowed:
+                if descriptor.message_type is None and not descriptor.is_repeated and not value:
+                    continue  # False, which the client writes out, is what it would be anyhow
                 raise Refused(_reason(f"{name}.{descriptor.name}"))
             self._copy(new, descriptor, value)
         if name == "SQL":
