@@ -49,7 +49,7 @@ class Operations:
             if key in self._kept:
                 raise Refused(f"the operation {key[2][:40]} has begun already", "ALREADY_EXISTS")
             mine = [other for other in self._kept if other[0] == key[0]]
-            for oldest in mine[: len(mine) - MOST + 1]:
+            for oldest in mine[: max(0, len(mine) - MOST + 1)]:
                 del self._kept[oldest]
             self._kept[key] = operation
 

@@ -62,16 +62,16 @@ def cleaned(error: Any, words: Collection[str]) -> Any:
     if code == grpc.StatusCode.CANCELLED:
         return _status("CANCELLED", "the query was cancelled", {})
     info = _info(error)
-    kind, told = info.get("errorClass", ""), {}
+    kind, named = info.get("errorClass", ""), {}
     if not CLASS.fullmatch(kind) or len(kind) > MOST_CHARACTERS:
         text = "the server behind the front failed; what it says of it is not passed on"
         return _status("INTERNAL", text, _classes(info))
     if kind.startswith(OF_ANALYSIS):
-        told = {name: value for name, value in _parameters(info).items() if _known(value, words)}
-    rest = "; of what it names, this is also in the query: " if told else ""
+        named = {name: value for name, value in _parameters(info).items() if _known(value, words)}
+    rest = "; of what it names, this is also in the query: " if named else ""
     text = f"[{kind}] the server behind the front cannot answer this{rest}"
-    text += ", ".join(f"{name} = {value}" for name, value in told.items())
-    metadata = _classes(info) | {"errorClass": kind, "messageParameters": json.dumps(told)}
+    text += ", ".join(f"{name} = {value}" for name, value in named.items())
+    metadata = _classes(info) | {"errorClass": kind, "messageParameters": json.dumps(named)}
     if STATE.fullmatch(info.get("sqlState", "")):
         metadata["sqlState"] = info["sqlState"]
     return _status("INTERNAL", text, metadata)

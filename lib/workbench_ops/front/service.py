@@ -50,18 +50,18 @@ class Service:
         import grpc
 
         base_pb2 = protocol.base()
-        found: dict[str, Any] = {}
+        answered: dict[str, Any] = {}
         for method in base_pb2.DESCRIPTOR.services_by_name["SparkConnectService"].methods:
             if method.name not in messages.CALLS:
-                found[method.name] = _refusing(grpc, method)
+                answered[method.name] = _refusing(grpc, method)
                 continue
             reads = getattr(base_pb2, method.input_type.name).FromString
             call = getattr(self, _snake(method.name))
             kind = "unary_stream" if method.server_streaming else "unary_unary"
             answer = _streaming if method.server_streaming else _single
             make = getattr(grpc, f"{kind}_rpc_method_handler")
-            found[method.name] = make(partial(answer, call), reads, _serialized)
-        return grpc.method_handlers_generic_handler(SERVICE, found)
+            answered[method.name] = make(partial(answer, call), reads, _serialized)
+        return grpc.method_handlers_generic_handler(SERVICE, answered)
 
     def execute_plan(self, request: Any, context: Any) -> Iterator[Any]:
         """Answer a query: rewritten, looked at, and streamed while its tables are shared."""
@@ -188,6 +188,8 @@ class Service:
 
     def _released(self, key: Key, operation: Operation, new: Any, stream: Any) -> Iterator[Any]:
         """Yield the answers of a query as long as its tables are shared as they were."""
+        import grpc
+
         governed = Rewriting(operation.principal, self.governed, self.catalog).governed_text
         try:
             for answer in stream:
@@ -196,6 +198,10 @@ class Service:
                     yield shown
         except Refused:
             self._end(key, new, stream)
+            raise
+        except grpc.RpcError as error:
+            if "INVALID_HANDLE" in (error.details() or ""):  # the server lost it; the client may begin it anew
+                self.operations.drop(key)
             raise
 
     def _end(self, key: Key, new: Any, stream: Any) -> None:

@@ -1,0 +1,116 @@
+"""The Spark Connect server on this machine: what is refused before a JVM starts, and its life."""
+
+import os
+import signal
+import socket
+import stat
+import subprocess
+import time
+
+import pytest
+
+from workbench._base import children
+from workbench._base.errors import ArgumentError
+from workbench_standins import ports, spark_connect
+from workbench_standins.spark_connect import node
+
+CONF = {"spark.master": "local[1]", "spark.driver.memory": "600m"}
+
+
+@pytest.mark.parametrize(
+    ("conf", "options", "sentence"),
+    [
+        ({"spark.master": 1}, {}, "conf must be a dict of texts to texts, found 1 in it"),
+        (CONF, {"port": -1}, "port must be an integer of at least 0"),
+        (CONF, {"folder": "a", "within": "b"}, "give folder, the server's own, or within"),
+        (CONF | {"spark.hadoop.key": "env:NO_SUCH_VARIABLE"}, {}, "NO_SUCH_VARIABLE, which is not set"),
+    ],
+)
+def test_what_is_wrong_is_refused_before_anything_starts(conf, options, sentence):
+    with pytest.raises(ArgumentError, match=sentence), spark_connect.serve(conf, **options):
+        pass
+
+
+def test_a_port_or_a_folder_of_others_is_refused(tmp_path):
+    (tmp_path / "mine").write_text("x")
+    with pytest.raises(ArgumentError, match="holds other things"), spark_connect.serve(CONF, folder=tmp_path):
+        pass
+    with socket.create_server((ports.HOST, 0)) as taken:
+        port = taken.getsockname()[1]
+        sentence = f"port {port} of 127.0.0.1 cannot be had"
+        with pytest.raises(ArgumentError, match=sentence), spark_connect.serve(CONF, port=port):
+            pass
+
+
+def test_settings_are_for_this_user_alone_and_as_java_reads_them(tmp_path):
+    before = os.umask(0)
+    try:
+        node.configure(tmp_path, {"spark.a b": "c:\\d = é#!\n😀", "spark.e": " f "}, 4711, "the token")
+    finally:
+        os.umask(before)
+    path = tmp_path / "server.properties"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert path.read_text(encoding="ascii").splitlines() == [
+        r"spark.a\ b=c\:\\d\ \=\ \u00e9\#\!\n\ud83d\ude00",
+        r"spark.e=\ f\ ",
+        "spark.connect.grpc.binding.address=127.0.0.1",
+        "spark.connect.grpc.binding.port=4711",
+        r"spark.connect.authenticate.token=the\ token",
+    ]
+
+
+def test_what_keeps_readers_safe_cannot_be_set_otherwise(monkeypatch):
+    """Whatever the environment says, the settings of SAFE are those that the child is told."""
+    asked = {}
+
+    def running(settings):
+        asked.update(settings)
+        raise ArgumentError("far enough")
+
+    monkeypatch.setattr(spark_connect.child, "running", running)
+    with (
+        pytest.raises(ArgumentError, match="far enough"),
+        spark_connect.serve(CONF | {"spark.sql.variable.substitute": "true"}),
+    ):
+        pass
+    assert asked["conf"] == CONF | spark_connect.SAFE and asked["conf"]["spark.sql.variable.substitute"] == "false"
+
+
+def alive(port):
+    return not ports.free(port)
+
+
+@pytest.mark.proof(
+    "test_what_is_wrong_is_refused_before_anything_starts shows the server's settings without a JVM"
+)
+def test_a_server_lives_as_long_as_its_context_and_takes_its_token_alone(tmp_path):
+    with spark_connect.serve(CONF, within=tmp_path) as server:
+        assert server.address == f"127.0.0.1:{server.port}" and node._answers(server.port, server.token())
+        assert not node._answers(server.port, "another")
+        assert stat.S_IMODE(server.token_file.stat().st_mode) == 0o600
+        commands = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
+        assert server.token() not in commands
+        from pyspark.sql.connect.session import SparkSession
+
+        spark = SparkSession.builder.remote(server.remote()).create()
+        assert spark.range(3).count() == 3
+        assert spark.conf.get("spark.sql.optimizer.datasourceV2ExprFolding") == "false"
+        assert spark.sql("select '${spark.connect.authenticate.token}' as t").first().t.startswith("${")
+        spark.stop()
+    assert not alive(server.port)
+
+
+@pytest.mark.proof(
+    "test_what_is_wrong_is_refused_before_anything_starts shows the server's settings without a JVM"
+)
+def test_a_server_ends_when_its_process_is_killed(tmp_path):
+    """Killed, the process between us and the JVM cannot end it: the kernel does."""
+    settings = {"folder": None, "within": str(tmp_path), "conf": CONF, "port": 0}
+    with children.started(spark_connect.child.__name__, patience_seconds=30) as process:
+        port = children.ask(process, settings, name="Spark Connect server's process")["port"]
+        assert alive(port)
+        os.kill(process.pid, signal.SIGKILL)
+        end = time.monotonic() + 30
+        while alive(port) and time.monotonic() < end:
+            time.sleep(0.2)
+        assert not alive(port)
