@@ -5,7 +5,8 @@ asked for, and compared with the tables that governed subqueries read.
 """
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from typing import Any
 
 from workbench._base import identifiers
 from workbench._base.errors import ArgumentError
@@ -24,13 +25,49 @@ _OTHERS = re.compile(
 )
 
 
-def require_governed(plan: str, texts: Collection[str], catalog: str) -> None:
+# relations that the server computes while it reads a plan: what they read is not in it
+EAGER = {
+    "show_string", "html_string", "summary", "describe", "crosstab", "cov", "corr", "approx_quantile", "freq_items",
+    "transpose",
+}  # fmt: skip
+
+
+def to_be_seen(root: Any) -> list[tuple[Any, bool]]:
+    """Return the relations of which the server is to show its plan, in the order in which it may be asked.
+
+    Args:
+        root: relation of the rewritten plan.
+
+    Returns:
+        List of (relation, whether its plan shows all tables): that of `df.show()` is the frame itself, and what
+        the server would compute inside a plan is asked for before the plan.
+    """
+    while (kind := root.WhichOneof("rel_type")) in EAGER:
+        root = getattr(root, kind).input
+    inside = [*_eager_inside(root)]
+    return [seen for relation in inside for seen in to_be_seen(relation)] + [(root, not inside)]
+
+
+def _eager_inside(message: Any) -> Iterator[Any]:
+    """Yield the inputs of the outermost relations in a message that the server computes while it reads it."""
+    for field, value in message.ListFields():
+        if field.message_type is None or field.message_type.GetOptions().map_entry:
+            continue  # the one map with messages holds arguments of SQL, which are no relations
+        for item in value if field.is_repeated else [value]:
+            if field.name in EAGER and message.DESCRIPTOR.name == "Relation":
+                yield item.input
+            else:
+                yield from _eager_inside(item)
+
+
+def require_governed(plan: str, texts: Collection[str], catalog: str, *, whole: bool = True) -> None:
     """Require that a plan reads no table but those that governed subqueries read.
 
     Args:
         plan: what the server explains of the rewritten plan, all sections of it.
         texts: of the governed subqueries.
         catalog: that of tables that are named without one.
+        whole: whether the plan must show a table where there are governed subqueries.
 
     Raises:
         Refused: it reads something else, or it cannot be seen what it reads.
@@ -41,7 +78,7 @@ def require_governed(plan: str, texts: Collection[str], catalog: str) -> None:
     names = {parts_of(relation or scan) for relation, scan in _TABLE.findall(plan)}
     if strange := names - known:
         raise Refused(f"the server would read {len(strange)} tables that are not shared")
-    if known and not names:  # a newer Spark may write its plans otherwise
+    if whole and known and not names:  # a newer Spark may write its plans otherwise
         raise Refused("the server's plan does not show which tables it reads")
 
 

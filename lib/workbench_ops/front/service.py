@@ -75,7 +75,7 @@ class Service:
         self.operations.add(key, operation)
         with _cleaned(operation.words):
             # the query begins while its plan is looked at; nothing of it is let through before
-            look = self.looks.submit(self._look, _asking(new, new.plan), rewriting.tables)
+            look = self.looks.submit(self._look, new, new.plan.root, rewriting.tables)
             stream = self.stub.ExecutePlan(new, metadata=self.metadata)
             context.add_callback(stream.cancel)
             try:
@@ -124,7 +124,7 @@ class Service:
         kind = new.WhichOneof("analyze")
         if kind in ("schema", "tree_string", "is_streaming"):
             with _cleaned(refusals.words_of(request)):
-                self._look(_asking(new, getattr(new, kind).plan), rewriting.tables)
+                self._look(new, getattr(new, kind).plan.root, rewriting.tables)
         return self._asked("AnalyzePlan", new, request)
 
     def config(self, request: Any, context: Any) -> Any:
@@ -163,19 +163,23 @@ class Service:
         with _cleaned(refusals.words_of(request)):
             return getattr(self.stub, call)(new, metadata=self.metadata)
 
-    def _look(self, asking: Any, tables: Mapping[str, str]) -> str:
-        """Look at the server's plan; return the session id that the server answers with."""
-        answer = self.stub.AnalyzePlan(asking, metadata=self.metadata, timeout=LOOK_SECONDS)
-        looking.require_governed(answer.explain.explain_string, tables.values(), self.catalog)
-        identity: str = answer.server_side_session_id
+    def _look(self, new: Any, root: Any, tables: Mapping[str, str]) -> str:
+        """Look at the server's plan of a relation; return the session id that the server answers with."""
+        identity = ""
+        for relation, whole in looking.to_be_seen(root):
+            asking = _asking(new, relation)
+            answer = self.stub.AnalyzePlan(asking, metadata=self.metadata, timeout=LOOK_SECONDS)
+            plan = answer.explain.explain_string
+            looking.require_governed(plan, tables.values(), self.catalog, whole=whole and bool(tables))
+            identity = answer.server_side_session_id
         return identity
 
     def _defined(self, key: Key, operation: Operation, request: Any, new: Any) -> Iterator[Any]:
         """Answer `spark.sql(query)`: the client gets its own query back, once the server can plan it."""
         base_pb2 = protocol.base()
-        plan = base_pb2.Plan(root=new.plan.command.sql_command.input)
+        root = new.plan.command.sql_command.input
         with _cleaned(operation.words):
-            server_session = self._look(_asking(new, plan), operation.tables)
+            server_session = self._look(new, root, operation.tables)
         operation.answered = True
         self.operations.add(key, operation)
         ids = {"session_id": key[1], "operation_id": key[2], "server_side_session_id": server_session}
@@ -243,13 +247,13 @@ def visible(answer: Any) -> Any:
     return new
 
 
-def _asking(new: Any, plan: Any) -> Any:
-    """Return the request that asks the server for its plan, in all sections."""
+def _asking(new: Any, relation: Any) -> Any:
+    """Return the request that asks the server for its plan of a relation, in all sections."""
     base_pb2 = protocol.base()
     asking = base_pb2.AnalyzePlanRequest(session_id=new.session_id, user_context=new.user_context)
     if new.HasField("client_observed_server_side_session_id"):
         asking.client_observed_server_side_session_id = new.client_observed_server_side_session_id
-    asking.explain.plan.CopyFrom(plan)
+    asking.explain.plan.root.CopyFrom(relation)
     asking.explain.explain_mode = base_pb2.AnalyzePlanRequest.Explain.EXPLAIN_MODE_EXTENDED
     return asking
 

@@ -1,6 +1,7 @@
 """The second look: a plan that reads anything but the tables of governed subqueries is refused."""
 
 import pytest
+from google.protobuf import text_format
 
 from workbench_ops.front import looking
 from workbench_ops.front.refusals import Refused
@@ -75,3 +76,23 @@ def test_a_plan_that_shows_no_table_is_refused():
 def test_the_tables_of_a_governed_subquery():
     assert looking.read_by(GOVERNED, "lake") == {("lake", "sales", "t"), ("lake", "sales", "my-map")}
     assert looking.read_by("WITH a AS (SELECT 1) SELECT * FROM a, s.a", "lake") == {("lake", "s", "a")}
+
+
+def kinds(relation):
+    from pyspark.sql.connect.proto import relations_pb2
+
+    seen = looking.to_be_seen(text_format.Parse(relation, relations_pb2.Relation()))
+    return [(inner.WhichOneof("rel_type"), whole) for inner, whole in seen]
+
+
+def test_what_the_server_computes_while_it_reads_a_plan_is_asked_for_before():
+    table = "subquery_alias { input { sql { query: 'q' } } alias: 't' }"
+    assert kinds(table) == [("subquery_alias", True)]
+    assert kinds(f"show_string {{ input {{ {table} }} }}") == [("subquery_alias", True)]
+    assert kinds(f"show_string {{ input {{ limit {{ input {{ summary {{ input {{ {table} }} }} }} }} }} }}") == [
+        ("subquery_alias", True), ("limit", False),
+    ]  # fmt: skip
+    crossed = f"crosstab {{ input {{ filter {{ input {{ cov {{ input {{ {table} }} }} }} }} }} }}"
+    assert kinds(f"join {{ left {{ {crossed} }} right {{ {table} }} }}") == [
+        ("subquery_alias", True), ("filter", False), ("join", False),
+    ]  # fmt: skip
