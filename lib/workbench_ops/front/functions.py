@@ -55,6 +55,9 @@ explode explode_outer inline inline_outer json_tuple posexplode posexplode_outer
 # names that frames have for what SQL writes as a sign; `isNaN` and the like are the client's own spelling
 _SIGNS = "% & * + - / < <= <=> == = > >= ^ | || ~ ! != <> div"
 
+# of these none fails on a hidden row: its cells are NULL, and of NULL they make NULL; or no filter has them
+SIMPLE = frozenset((_AGGREGATE + "< <= <=> == = > >= != <> and or not in like isnull isnotnull between").split())
+
 FUNCTIONS = frozenset((_SCALAR + _AGGREGATE + _GENERATOR + _SIGNS).split())
 TABLE_FUNCTIONS = frozenset((_GENERATOR + "range").split())
 HINTS = frozenset({"broadcast", "merge", "shuffle_hash", "shuffle_merge", "shuffle_replicate_nl"})

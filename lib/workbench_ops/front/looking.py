@@ -27,8 +27,8 @@ _OTHERS = re.compile(
 
 # relations that the server computes while it reads a plan: what they read is not in it
 EAGER = {
-    "show_string", "html_string", "summary", "describe", "crosstab", "cov", "corr", "approx_quantile", "freq_items",
-    "transpose",
+    "show_string", "html_string", "summary", "describe", "crosstab", "cov", "corr", "approx_quantile",
+    "freq_items", "transpose",
 }  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from workbench._base import identifiers
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench_ops.front import messages, statements
 from workbench_ops.front.functions import FUNCTIONS, HINTS, TABLE_FUNCTIONS
+from workbench_ops.front.functions import SIMPLE as SIMPLE_FUNCTIONS
 from workbench_ops.front.refusals import Refused
 
 Governed = Callable[[str, str], str]  # principal, table's name as Spark SQL has it; text of the governed subquery
@@ -25,6 +26,10 @@ METADATA = {
     "all_data_files", "all_delete_files", "all_entries", "all_files", "all_manifests", "changes", "data_files",
     "delete_files", "entries", "files", "history", "manifests", "metadata_log_entries", "partitions",
     "position_deletes", "refs", "snapshots",
+}  # fmt: skip
+SIMPLE = {
+    "literal", "unresolved_attribute", "unresolved_function", "unresolved_star", "alias", "sort_order",
+    "subquery_expression",
 }  # fmt: skip
 JSON_TYPES = {"array": {"elementType", "containsNull"}, "map": {"keyType", "valueType", "valueContainsNull"}}
 JSON_FIELD = {"name", "type", "nullable", "metadata"}
@@ -40,12 +45,14 @@ class Rewriting:
         governed: gives the governed subquery of a table for a principal, or refuses it by an error of ours.
         catalog: name of the catalog that tables without one are in.
         tables: name of each table that was replaced to the text of its governed subquery.
+        apart: whether the client's conditions could fail on a hidden row, were they asked before the policy's.
     """
 
     principal: str
     governed: Governed
     catalog: str
     tables: dict[str, str] = field(default_factory=dict)
+    apart: bool = True
 
     def request(self, message: Any) -> Any:
         """Return a request anew, of the principal and with governed tables.
@@ -53,6 +60,7 @@ class Rewriting:
         Raises:
             Refused: it holds what is not let through.
         """
+        self.apart = not _simple(message)
         new = self.rewritten(message)
         new.user_context.Clear()
         new.user_context.user_id = self.principal
@@ -123,7 +131,7 @@ class Rewriting:
         table = self.name(parts)
         if table not in self.tables:
             self.tables[table] = self.governed_text(table)
-        return self.tables[table]
+        return statements.apart(self.tables[table]) if self.apart else self.tables[table]
 
     def name(self, parts: tuple[str, ...]) -> str:
         """Return the full name of a table, as Spark SQL has it.
@@ -180,6 +188,23 @@ class Rewriting:
         new.subquery_alias.qualifier.extend(qualifier)
         new.subquery_alias.input.sql.query = text
         return new
+
+
+def _simple(message: Any) -> bool:
+    """Return whether no expression in a message can fail on a row whose cells are all NULL."""
+    name = message.DESCRIPTOR.full_name.removeprefix(PACKAGE)
+    if name == "Expression" and message.WhichOneof("expr_type") not in SIMPLE:
+        return False
+    if name == "Expression.UnresolvedFunction" and message.function_name.lower() not in SIMPLE_FUNCTIONS:
+        return False
+    if name == "SQL" and not statements.simple(message.query):
+        return False
+    for descriptor, value in message.ListFields():
+        if descriptor.message_type is None or descriptor.message_type.GetOptions().map_entry:
+            continue  # arguments of SQL are literals, or Spark refuses them
+        if not all(_simple(item) for item in (value if descriptor.is_repeated else [value])):
+            return False
+    return True
 
 
 def _reason(name: str) -> str:

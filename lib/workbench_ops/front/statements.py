@@ -14,7 +14,7 @@ from typing import Any
 
 from workbench._base import identifiers
 from workbench._base.errors import MissingPackageError
-from workbench_ops.front.functions import FUNCTIONS, TABLE_FUNCTIONS
+from workbench_ops.front.functions import FUNCTIONS, SIMPLE, TABLE_FUNCTIONS
 from workbench_ops.front.refusals import Refused
 
 Table = Callable[[tuple[str, ...]], str]  # parts of a table's name to the text of its governed subquery
@@ -31,6 +31,13 @@ Select Sort Star Sub Subquery Table TableAlias Trim TryCast Tuple Union Values V
 WithinGroup
 """
 NODES = frozenset(_NODES.split())
+# of these none can fail on a row of NULLs
+_SIMPLE_NODES = """
+Alias All And Anonymous Between Boolean CTE Column Distinct EQ Except Exists From GT GTE Group Having Identifier In
+Intersect Is Join LT LTE Like Limit Literal NEQ Not Null NullSafeEQ Offset Or Order Ordered Paren Placeholder
+Select Star Subquery Table TableAlias Tuple Union Values Var Where With
+"""
+SIMPLE_NODES = frozenset(_SIMPLE_NODES.split())
 REASONS = {
     "Version": "an older state of a table is not shared with the state of now",
     "TableSample": "which rows a sample holds depends on rows that are hidden",
@@ -103,6 +110,32 @@ def tables_of(text: str) -> list[tuple[str, ...]]:
     tables = [node for node in tree.find_all(exp.Table) if isinstance(node.this, exp.Identifier)]
     named = [node.parts for node in tables if _cte_of(node, writing.named) is None]
     return list(dict.fromkeys(tuple(writing.named(part.name) for part in parts) for parts in named))
+
+
+def simple(text: str) -> bool:
+    """Return whether no condition in a query or an expression can fail on a row whose cells are all NULL."""
+    tree = _Writing(lambda parts: "").read(text)
+    return all(
+        type(node).__name__ in SIMPLE_NODES and (node.key != "anonymous" or str(node.this).lower() in SIMPLE)
+        for node in tree.walk()
+    )
+
+
+def apart(text: str) -> str:
+    """Return a governed subquery whose rows are chosen before anything else is computed of them.
+
+    Spark asks conditions that it can translate for Iceberg first, whosever they are (PushDownUtils.pushFilters).
+    One of the client's that fails on a row of NULLs, as 1 / coalesce(x, 0) does, would then tell that there are
+    hidden rows. Behind a condition that depends on chance Spark moves none; nor can it prune files by them.
+
+    Args:
+        text: a governed subquery; one that hides no rows is returned as it is.
+    """
+    exp = _sqlglot().exp
+    chooses = (exp.Where, exp.Having, exp.Join, exp.Lateral, exp.Subquery, exp.Limit, exp.With)
+    if _Writing(lambda parts: "").read(text).find(*chooses) is None:
+        return text
+    return f"SELECT * FROM ({text}\n) AS governed WHERE rand() >= 0"
 
 
 @dataclass
