@@ -5,6 +5,7 @@ descriptors do not know, a newer client's field, is refused too.
 """
 
 import json
+import logging
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field

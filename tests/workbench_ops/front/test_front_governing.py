@@ -1,0 +1,84 @@
+"""Governed subqueries by a policy of `workbench.access`, and when a client's conditions are kept from hidden rows."""
+
+import pytest
+from pyiceberg.catalog.sql import SqlCatalog
+
+from workbench._base.errors import ArgumentError, WorkbenchError
+from workbench.access import worlds
+from workbench_ops import front
+from workbench_ops.front import plans, statements
+from workbench_ops.front.refusals import Refused
+
+
+@pytest.fixture
+def catalog(tmp_path):
+    catalog = SqlCatalog("lake", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}")
+    catalog.create_namespace("w")
+    catalog.create_table("w.t", worlds.rows("rows")[0].schema)
+    return catalog
+
+
+def policy_of(catalog):
+    ids = {field.name: field.field_id for field in catalog.load_table("w.t").schema().fields}
+    return worlds.policy("rows", {"w.t": ids})
+
+
+def test_a_policy_governs(catalog):
+    policy = policy_of(catalog)
+    governed = front.by_policy(lambda: policy, catalog, name="lake")
+    text = governed("reader", "lake.w.t")
+    assert text.endswith("FROM `lake`.`w`.`t` WHERE `state` = 'UK'") and "address" not in text
+    for principal, table in (("reader", "lake.w.other"), ("stranger", "lake.w.t"), ("reader", "other.w.t")):
+        with pytest.raises(ArgumentError, match="that .* may read|in another catalog"):
+            governed(principal, table)
+
+
+def test_what_changes_in_the_table_changes_the_subquery(catalog):
+    policy = policy_of(catalog)
+    governed = front.by_policy(lambda: policy, catalog, name="lake")
+    before = governed("reader", "lake.w.t")
+    with catalog.load_table("w.t").update_schema() as update:
+        update.rename_column("name", "called").rename_column("address", "name")
+    after = governed("reader", "lake.w.t")
+    assert "`called`" not in before and "`called`" in after and "`name`" not in after
+    catalog.drop_table("w.t")
+    with pytest.raises(Exception):  # noqa: B017, of PyIceberg: the front says of any error the same
+        governed("reader", "lake.w.t")
+
+
+def test_an_error_of_whatever_kind_is_one_sentence():
+    for error in (ArgumentError("salary"), WorkbenchError("salary"), ValueError("salary"), RuntimeError("salary")):
+
+        def fails(principal, table, error=error):
+            raise error
+
+        with pytest.raises(Refused) as refusal:
+            plans.Rewriting("reader", fails, "lake").subquery(("w", "t"))
+        assert str(refusal.value) == "lake.w.t is not shared with reader, or does not exist"
+
+
+@pytest.mark.parametrize(
+    ("text", "simple"),
+    [
+        (
+            "select a, sum(b) from s.t where c = 1 and d in ('x', 'y') or e is null group by a having count(*) > 1",
+            True,
+        ),
+        ("select * from s.t where a like 'x%' order by b limit 3", True),
+        ("select a from s.t where 1 / coalesce(a, 0) > 5", False),
+        ("select a from s.t where cast(b as int) = 1", False),
+        ("select a from s.t where case when a is null then true end", False),
+        ("select a + 1 from s.t", False),
+        ("select a[0] from s.t", False),
+        ("select element_at(a, 0) from s.t", False),
+        ("select interval '1 day' from s.t", False),
+    ],
+)
+def test_conditions_that_cannot_fail_on_nulls(text, simple):
+    assert statements.simple(text) is simple
+
+
+def test_rows_are_chosen_before_what_could_fail():
+    whole, some = "SELECT a FROM s.t", "SELECT a FROM s.t WHERE b LIKE '_'"
+    assert statements.apart(whole) == whole
+    assert statements.apart(some) == f"SELECT * FROM ({some}\n) AS governed WHERE rand() >= 0"

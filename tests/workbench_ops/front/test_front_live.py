@@ -1,0 +1,270 @@
+"""The front before a real server and real Iceberg tables: a reader gets what is shared, and no probe tells more."""
+
+import time
+
+import pytest
+
+from workbench import access, session
+from workbench._base import settings
+from workbench.access import leaking, worlds
+from workbench.access.probes import PROBES, Probe
+from workbench_ops import front
+from workbench_ops.front import looking, operations, plans, statements
+from workbench_standins import spark_connect
+
+pytestmark = pytest.mark.proof("the plans of test_front_plans.py and the SQL of test_front_statements.py show it")
+
+KINDS = ("cells", "rows")
+TABLES = {kind: [f"front_{kind}.{name}" for name in ("world_a", "world_b", "world_c")] for kind in KINDS}
+UNPUSHED = "`state` LIKE 'U_'"  # of the same rows as state = 'UK', and Spark hands it to no source
+ERROR = Probe("error on a row of NULLs", "SELECT id FROM {table} WHERE 1 / coalesce(id, 0) > 5")
+
+
+@pytest.fixture(scope="module")
+def lake():
+    """The worlds as tables, and the policy by which the reader reads them."""
+    catalog, ids = session.catalog("local"), {}
+    for kind in KINDS:
+        first, second = worlds.rows(kind)
+        catalog.create_namespace_if_not_exists(f"front_{kind}")
+        for table, rows in zip(TABLES[kind], (first, second, first), strict=True):
+            made = catalog.create_table(table, rows.schema)
+            made.append(rows)
+            ids[table] = {field.name: field.field_id for field in made.schema().fields}
+    yield catalog, {kind: worlds.policy(kind, {table: ids[table] for table in TABLES[kind]}) for kind in KINDS}
+    for table in ids:
+        catalog.drop_table(table)
+
+
+@pytest.fixture(scope="module")
+def server(lake):
+    conf = session.spark_conf(settings.environment("local")) | {"spark.driver.memory": "1g"}
+    with spark_connect.serve(conf) as serving:
+        yield serving
+
+
+@pytest.fixture(scope="module")
+def shared(lake):
+    """What the front is given; a test may take back what is shared."""
+    catalog, policies = lake
+    by_kind = {kind: front.by_policy(lambda kind=kind: policies[kind], catalog, name="lake") for kind in KINDS}
+    state = {"revoked": False, "unpushed": False}
+
+    def governed(principal, table):
+        if state["revoked"]:
+            raise ValueError("revoked")
+        text = by_kind["cells" if "front_cells" in table else "rows"](principal, table)
+        assert "`state` = 'UK'" in text
+        return text.replace("`state` = 'UK'", UNPUSHED) if state["unpushed"] else text
+
+    return state, governed
+
+
+@pytest.fixture(scope="module")
+def running(server, shared, tmp_path_factory):
+    key = tmp_path_factory.mktemp("front") / "key"
+    with front.serve(
+        shared[1], server=server, users={"reader", "other"}, key=key, catalog="lake", recheck_seconds=0.2
+    ) as serving:
+        yield serving
+
+
+@pytest.fixture
+def spark(running, monkeypatch):
+    from pyspark.sql.connect.session import SparkSession
+
+    monkeypatch.setenv(
+        "SPARK_CONNECT_MODE_ENABLED", "1"
+    )  # functions are those of Connect, as in a reader's program
+    reader = SparkSession.builder.remote(running.remote("reader")).create()
+    yield reader
+    reader.stop()
+
+
+def test_a_reader_gets_what_is_shared(spark):
+    from pyspark.sql import functions as F
+
+    table = "front_cells.world_a"
+    rows = [(1, "Ann", "UK", 10, []), (2, "Bo", "UK", 20, []), (3, None, "FR", None, ["name", "amount"])]
+    rows += [(4, None, "NO", None, ["name", "amount"]), (5, None, "UK", None, [])]
+    frame = spark.table(f"lake.{table}")
+    assert frame.columns == ["id", "name", "state", "amount", "_hidden"]
+    assert [tuple(row) for row in frame.orderBy("id").collect()] == rows
+    assert [tuple(row) for row in spark.sql(f"select * from {table} order by id").collect()] == rows
+    assert frame.toArrow().num_rows == frame.count() == len(frame.toPandas()) == 5
+    assert frame.where(frame["id"] == 2).select(frame.name, "world_a.state").first() == ("Bo", "UK")
+    by_state = frame.groupBy("state").agg(F.count("*").alias("n"), F.sum("amount").alias("a")).orderBy("state")
+    assert [tuple(row) for row in by_state.collect()] == [("FR", 1, None), ("NO", 1, None), ("UK", 3, 30)]
+    own = spark.createDataFrame([(1, "one"), (9, "nine")], "id bigint, word string")
+    assert [tuple(row) for row in own.join(frame, "id").select("word", "name").collect()] == [("one", "Ann")]
+    text = f"with t as (select id from {table} where amount > :least) select max(id) as m from t"
+    assert spark.sql(text, args={"least": 10}).first().m == 2
+    assert spark.sql(f"select count(*) as n from {table} where id > ?", args=[2]).first().n == 3
+    assert frame.filter("id in (select max(id) from front_cells.world_b)").selectExpr("id + 1 as n").first().n == 6
+    assert frame.orderBy("id").limit(1)._show_string(20, True, False).count("Ann") == 1
+    assert frame.select("id", "amount").summary("max").first().amount == "20"
+    assert frame.unionByName(frame).distinct().count() == 5
+    assert spark.range(3).count() == 3
+
+
+def refused(act):
+    """What a reader is told."""
+    with pytest.raises(Exception) as error:
+        act()
+    return f"{type(error.value).__name__}: {error.value}"
+
+
+def test_a_hostile_reader_is_refused(spark, running):
+    from pyspark.sql import functions as F
+
+    table = "front_rows.world_a"
+    frame = spark.table(table)
+    acts = {
+        "PERMISSION|front refuses": [
+            lambda: spark.table(f"{table}.files").collect(),
+            lambda: spark.sql(f"select * from {table}.snapshots").collect(),
+            lambda: spark.sql(f"select * from {table} version as of 1").collect(),
+            lambda: spark.table(f"{table}.branch_main").collect(),
+            lambda: spark.read.option("snapshot-id", "1").table(table).collect(),
+            lambda: spark.read.parquet("/etc").collect(),
+            lambda: spark.sql("select * from text.`/etc/passwd`").collect(),
+            lambda: spark.table("front_rows.other").collect(),
+            lambda: frame.select(F.input_file_name()).collect(),
+            lambda: frame.select(F.java_method(F.lit("java.lang.System"), F.lit("getenv"))).collect(),
+            lambda: frame.select(F.udf(lambda x: x, "int")("id")).collect(),
+            lambda: frame.mapInPandas(lambda rows: rows, "id int").collect(),
+            lambda: frame.select(F.spark_partition_id()).collect(),
+            lambda: frame.sample(0.5).collect(),
+            lambda: frame.explain(True),
+            lambda: frame.cache(),
+            lambda: frame.checkpoint(),
+            lambda: frame.inputFiles(),
+            lambda: frame.createTempView("v"),
+            lambda: frame.write.saveAsTable("front_rows.mine"),
+            lambda: frame.writeTo(table).append(),
+            lambda: spark.sql(f"delete from {table}"),
+            lambda: spark.sql("show tables in front_rows"),
+            lambda: spark.catalog.listTables("front_rows"),
+            lambda: spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo"),
+            lambda: spark.conf.get("spark.connect.authenticate.token"),
+            lambda: spark.conf.getAll,
+            lambda: spark.sql("select '${spark.connect.authenticate.token}'").collect(),
+            lambda: spark.readStream.table(table).isStreaming,
+        ],
+        "UNRESOLVED_COLUMN": [
+            lambda: frame.select("address").collect(),
+            lambda: frame.select("id").orderBy("address").collect(),
+            lambda: frame.select("id").where("address like 'North%'").collect(),
+            lambda: spark.sql(f"select id from {table} where address is not null").collect(),
+            lambda: spark.sql(f"select id from {table} order by _pos").collect(),
+            lambda: frame.select("_file").collect(),
+            lambda: frame.select("_partition").collect(),
+        ],
+    }  # fmt: skip
+    for words, several in acts.items():
+        for number, act in enumerate(several):
+            message = refused(act)
+            assert any(word in message for word in words.split("|")), (words, number, message)
+            assert "North" not in message.replace("North%", "") and "Zed" not in message
+
+
+def routes(spark):
+    statement = leaking.by_statement(lambda text: spark.sql(text).collect(), quoted=lambda name: f"lake.{name}")
+    return {"sql": statement, "frame": leaking.by_frame(spark.table)}
+
+
+def learned(spark, kind, probes=PROBES, **chosen):
+    first, second, twin = TABLES[kind]
+    ways = {name: route for name, route in routes(spark).items() if chosen.get(name, True)}
+    return access.leaks(ways, first=first, second=second, twin=twin, probes=probes)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_two_worlds_are_one_to_a_reader(spark, kind):
+    proof = learned(spark, kind)
+    assert (proof.leaks, proof.undecided) == ((), ())
+    assert proof.answered["sql"] >= 20 and proof.answered["frame"] >= 20
+
+
+FEW = [probe for probe in PROBES if "a hidden column" in probe.name or probe.name == "all rows"]
+
+
+def test_a_statement_that_is_forwarded_is_stopped_by_the_look(spark, monkeypatch):
+    """The planted fault: SQL goes through as it came. The look at the plan stops it; without the look it leaks."""
+    monkeypatch.setattr(statements, "query", lambda text, table: text)
+    with pytest.raises(Exception, match="answers none of"):
+        learned(spark, "rows", FEW, frame=False)
+    monkeypatch.setattr(looking, "require_governed", lambda *given, **more: None)
+    assert {leak.probe for leak in learned(spark, "rows", FEW, frame=False).leaks} >= {"a hidden column"}
+
+
+def test_a_subquery_without_an_alias_is_found(spark, monkeypatch):
+    """The planted fault: Spark resolves what a SELECT has dropped, where no alias stands between."""
+    plain = plans.Rewriting._table
+
+    def bare(rewriting, message):
+        new = plain(rewriting, message)
+        inside = type(message)()
+        inside.CopyFrom(new.subquery_alias.input)
+        return inside
+
+    monkeypatch.setattr(plans.Rewriting, "_table", bare)
+    assert {leak.probe for leak in learned(spark, "rows", FEW, sql=False).leaks}
+
+
+def test_a_condition_that_fails_on_hidden_rows_tells_nothing_of_them(spark, shared, monkeypatch):
+    """Where Spark would ask the client's condition before the policy's; without the chance between, it does."""
+    shared[0]["unpushed"] = True
+    try:
+        for table in TABLES["rows"]:
+            assert [row.id for row in spark.sql(ERROR.statement.replace("{table}", table)).collect()] == []
+        monkeypatch.setattr(statements, "apart", lambda text: text)
+        message = refused(lambda: spark.sql(ERROR.statement.replace("{table}", TABLES["rows"][0])).collect())
+        assert "DIVIDE_BY_ZERO" in message
+    finally:
+        shared[0]["unpushed"] = False
+
+
+def test_a_grant_that_is_taken_back_ends_a_query_that_goes_on(spark, shared):
+    frame = spark.table("front_cells.world_a")
+    rows = spark.range(0, 3_000_000).crossJoin(frame).toLocalIterator()
+    assert next(rows) is not None
+    shared[0]["revoked"] = True
+    try:
+        time.sleep(0.3)
+        message = refused(lambda: sum(1 for _ in rows))
+        assert "is not shared with reader, or does not exist" in message
+        assert "is not shared" in refused(lambda: frame.collect())
+    finally:
+        shared[0]["revoked"] = False
+    assert frame.count() == 5
+
+
+def test_a_query_is_of_who_began_it(spark, running, monkeypatch):
+    """Another user with the ids of a session and of its operation gets nothing of it."""
+    from pyspark.sql.connect.proto import base_pb2
+
+    keys = []
+    plain = operations.Operations.add
+
+    def add(kept, key, operation):
+        keys.append(key)
+        plain(kept, key, operation)
+
+    monkeypatch.setattr(operations.Operations, "add", add)
+    rows = spark.table("front_cells.world_a").toLocalIterator()
+    next(rows)
+    _, session_id, operation = keys[-1]
+    from pyspark.sql.connect.session import SparkSession
+
+    other = SparkSession.builder.remote(running.remote("other")).create()
+    stub = other.client._stub
+    request = base_pb2.ReattachExecuteRequest(session_id=session_id, operation_id=operation)
+    message = refused(lambda: list(stub.ReattachExecute(request)))
+    assert "there is no such operation of yours" in message
+    request.user_context.user_id = "reader"
+    assert "the token is other's, and the request names reader" in refused(
+        lambda: list(stub.ReattachExecute(request))
+    )
+    other.stop()
+    assert len(list(rows)) == 4
