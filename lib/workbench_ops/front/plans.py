@@ -164,10 +164,9 @@ class Rewriting:
         """
         try:
             text = self.governed(self.principal, table)
-        except (
-            ValueError,
-            WorkbenchError,
-        ):  # its own sentence may tell of what is hidden, or that the table exists
+        except Exception as error:  # its own sentence may tell of what is hidden, or that the table exists
+            if not isinstance(error, ValueError | WorkbenchError):
+                logging.getLogger(__name__).error("no governed subquery: %s", type(error).__name__)
             text = ""
         if not text:
             raise Refused(f"{table} is not shared with {self.principal}, or does not exist")
