@@ -145,12 +145,13 @@ def serve(
     sizes = [("grpc.max_send_message_length", MOST_BYTES), ("grpc.max_receive_message_length", MOST_BYTES)]
     metadata = (("authorization", f"Bearer {server.token()}"),)
     with (
-        grpc.insecure_channel(server.address, options=sizes) as channel,
         ThreadPoolExecutor(STREAMS, "front-look") as looks,
+        ThreadPoolExecutor(STREAMS, "front") as answers,
+        grpc.insecure_channel(server.address, options=sizes) as channel,  # closed first, which ends what waits
     ):
         behind = protocol.stub(channel)
         service = Service(governed, catalog, users, secret, behind, metadata, looks, float(recheck_seconds))
-        ours = grpc.server(ThreadPoolExecutor(STREAMS, "front"), options=[*sizes, ("grpc.so_reuseport", 0)])
+        ours = grpc.server(answers, options=[*sizes, ("grpc.so_reuseport", 0)])
         ours.add_generic_rpc_handlers((service.handlers(),))
         try:
             # by these PySpark's client sends a token to localhost without TLS
