@@ -18,6 +18,7 @@ The parts:
     functions    the functions that are let through
     plans        a request, made anew
     statements   SQL, written anew
+    arguments    of SQL, as literals in it
     looking      the second look, at the server's plan
     protocol     the messages that PySpark brings
     operations   queries that go on, and whether what they read is still shared

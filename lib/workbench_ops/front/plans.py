@@ -13,7 +13,7 @@ from typing import Any
 
 from workbench._base import identifiers
 from workbench._base.errors import ArgumentError, WorkbenchError
-from workbench_ops.front import messages, statements
+from workbench_ops.front import arguments, messages, statements
 from workbench_ops.front.functions import FUNCTIONS, HINTS, TABLE_FUNCTIONS
 from workbench_ops.front.functions import SIMPLE as SIMPLE_FUNCTIONS
 from workbench_ops.front.refusals import Refused
@@ -92,7 +92,8 @@ class Rewriting:
                 raise Refused(_reason(f"{name}.{descriptor.name}"))
             self._copy(new, descriptor, value)
         if name == "SQL":
-            new.query = statements.query(message.query, self.subquery)
+            named, ordered = arguments.of(new)
+            new = type(message)(query=statements.query(message.query, self.subquery, named, ordered))
         elif name == "Expression.ExpressionString":
             new.expression = statements.expression(message.expression, self.subquery)
         return new

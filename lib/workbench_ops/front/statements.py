@@ -8,8 +8,9 @@ the client's text does.
 import functools
 import re
 import secrets
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from workbench._base import identifiers
@@ -20,6 +21,7 @@ from workbench_ops.front.refusals import Refused
 Table = Callable[[tuple[str, ...]], str]  # parts of a table's name to the text of its governed subquery
 
 MOST_CHARACTERS = 200_000
+NONE: Mapping[str, str] = MappingProxyType({})
 # kinds of node that are let through; all of them are written by sqlglot as Spark reads them
 _NODES = """
 Add Alias Aliases All And Anonymous Any Between BitwiseAnd BitwiseNot BitwiseOr BitwiseXor Boolean Bracket CTE
@@ -56,11 +58,13 @@ _WORD = re.compile(r"[\w ]*")
 _PLAIN = re.compile(r"[A-Za-z0-9_ .:+-]*")
 
 
-def query(text: str, table: Table) -> str:
+def query(text: str, table: Table, named: Mapping[str, str] = NONE, ordered: Sequence[str] = ()) -> str:
     """Write a query anew, with each table replaced by its governed subquery.
 
     Args:
-        text: one query of Spark SQL; `:name` and `?` stay as they are.
+        text: one query of Spark SQL.
+        named: name of each argument, for `:name`, to its literal.
+        ordered: literals of the arguments in their order, for `?`.
         table: gives the text of the governed subquery for the parts of a table's name, or refuses it.
 
     Returns:
@@ -69,7 +73,7 @@ def query(text: str, table: Table) -> str:
     Raises:
         Refused: the text is no query, or holds something that is not among what is let through.
     """
-    writing = _Writing(table)
+    writing = _Writing(table, named=named, ordered=ordered)
     tree = writing.read(text)
     if type(tree).__name__ not in ("Select", "Union", "Except", "Intersect", "Values", "Subquery"):
         raise Refused("of SQL only queries are answered: SELECT, VALUES, and WITH before them")
@@ -108,8 +112,8 @@ def tables_of(text: str) -> list[tuple[str, ...]]:
     writing, exp = _Writing(lambda parts: ""), _sqlglot().exp
     tree = writing.read(text)
     tables = [node for node in tree.find_all(exp.Table) if isinstance(node.this, exp.Identifier)]
-    named = [node.parts for node in tables if _cte_of(node, writing.named) is None]
-    return list(dict.fromkeys(tuple(writing.named(part.name) for part in parts) for parts in named))
+    named = [node.parts for node in tables if _cte_of(node, writing.spelled) is None]
+    return list(dict.fromkeys(tuple(writing.spelled(part.name) for part in parts) for parts in named))
 
 
 def simple(text: str) -> bool:
@@ -146,6 +150,9 @@ class _Writing:
     texts: list[str] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
     tables: dict[str, str] = field(default_factory=dict)
+    named: Mapping[str, str] = field(default_factory=dict)
+    ordered: Sequence[str] = ()
+    asked: int = 0  # how many `?` there are
     mark: str = field(default_factory=lambda: secrets.token_hex(8))  # which no name of the client's has
 
     def read(self, text: str) -> Any:
@@ -187,6 +194,9 @@ class _Writing:
             elif part["name"]:
                 self.names.append(part[0])
                 yield f"`q_{self.mark}_{len(self.names) - 1}`"
+            elif part["other"] == "?":  # a tree would not tell which is the first
+                yield f":p_{self.mark}_{self.asked} "
+                self.asked += 1
             elif part["other"] in ("'", '"', "`"):
                 raise Refused("a quote is open at the end of the SQL")
             else:
@@ -197,6 +207,7 @@ class _Writing:
         try:
             for node in list(tree.walk()):
                 _check(node)
+            literals = self._bound(tree)
             self._rename_ctes(tree)
             for node in list(tree.find_all(_sqlglot().exp.Table)):
                 self._replace(node)
@@ -210,9 +221,25 @@ class _Writing:
             ) from None
         text = re.sub(r"'s([0-9]+)'", lambda mark: self.texts[int(mark[1])], text)
         text = re.sub(rf"`?q_{self.mark}_([0-9]+)`?", lambda mark: self.names[int(mark[1])], text)
+        text = re.sub(rf":p_{self.mark}_([0-9]+)\b", lambda mark: literals[int(mark[1])], text)
         return re.sub(r"`(g_[0-9a-f]{32})`", lambda mark: f"({self.tables[mark[1]]}\n)", text)
 
-    def named(self, name: str) -> str:
+    def _bound(self, tree: Any) -> list[str]:
+        """Return the literals of the arguments; in the tree each of these is a number then."""
+        literals, known = list(self.ordered), f"p_{self.mark}_"
+        if len(literals) != self.asked:
+            raise Refused(f"there are {self.asked} ? in the SQL, and {len(literals)} arguments in an order")
+        for node in list(tree.find_all(_sqlglot().exp.Placeholder)):
+            name = str(node.this or "")
+            if name.startswith(known):
+                continue
+            if name not in self.named:
+                raise Refused(f"there is no argument for :{name[:80]} in the SQL")
+            node.set("this", f"{known}{len(literals)}")
+            literals.append(self.named[name])
+        return literals
+
+    def spelled(self, name: str) -> str:
         """Return a name of the tree as the client has it."""
         number = name.removeprefix(f"q_{self.mark}_")
         return name if number == name else self.names[int(number)][1:-1].replace("``", "`")
@@ -226,7 +253,7 @@ class _Writing:
         """Give the queries of each WITH names that no table has, where they are made and where they are read."""
         exp = _sqlglot().exp
         tables = list(tree.find_all(exp.Table))
-        readers = [(node, cte) for node in tables if (cte := _cte_of(node, self.named)) is not None]
+        readers = [(node, cte) for node in tables if (cte := _cte_of(node, self.spelled)) is not None]
         names = {id(cte): f"c_{secrets.token_hex(16)}" for cte in tree.find_all(exp.CTE)}
         for node, cte in readers:
             if not node.args.get("alias"):
@@ -243,7 +270,7 @@ class _Writing:
             return
         *_, last = parts = node.parts
         mark = f"g_{secrets.token_hex(16)}"
-        self.tables[mark] = self.table(tuple(self.named(part.name) for part in parts))
+        self.tables[mark] = self.table(tuple(self.spelled(part.name) for part in parts))
         if not node.args.get("alias"):
             node.set("alias", exp.TableAlias(this=last.copy()))
         node.set("this", exp.to_identifier(mark, quoted=True))
@@ -305,7 +332,7 @@ def _check_table(node: Any) -> None:
         raise Refused("a table is named by identifiers: catalog.namespace.table")
 
 
-def _cte_of(table: Any, named: Callable[[str], str]) -> Any:
+def _cte_of(table: Any, spelled: Callable[[str], str]) -> Any:
     """Return the query of a WITH that a table's name means; None where it means a table."""
     exp = _sqlglot().exp
     if isinstance(table.this, exp.Anonymous) or table.args.get("db"):
@@ -319,7 +346,7 @@ def _cte_of(table: Any, named: Callable[[str], str]) -> Any:
         else:
             ctes = clause.expressions if (clause := node.args.get("with_") or node.args.get("with")) else []
         for cte in reversed(ctes):
-            if named(cte.alias).lower() == named(table.name).lower():
+            if spelled(cte.alias).lower() == spelled(table.name).lower():
                 return cte
     return None
 

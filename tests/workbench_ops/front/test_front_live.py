@@ -1,5 +1,7 @@
 """The front before a real server and real Iceberg tables: a reader gets what is shared, and no probe tells more."""
 
+import datetime
+import decimal
 import time
 
 import pytest
@@ -99,6 +101,20 @@ def test_a_reader_gets_what_is_shared(spark):
     assert [tuple(row) for row in own.join(frame, "id").select("word", "name").collect()] == [("one", "Ann")]
     text = f"with t as (select id from {table} where amount > 10) select max(id) as m from t"
     assert spark.sql(text).first().m == 2
+    assert spark.sql(text.replace("10)", ":least)"), args={"least": 10}).first().m == 2
+    kinds = [
+        2,
+        2**40,
+        -1.5,
+        float("nan"),
+        decimal.Decimal("1.50"),
+        datetime.date(1969, 12, 31),
+        True,
+        None,
+        "a\\'\n$",
+    ]
+    row = spark.sql(f"select {', '.join('?' * len(kinds))} from {table} where id = ?", args=[*kinds, 1]).first()
+    assert [repr(value) for value in row] == [repr(value) for value in kinds]
     assert frame.filter("id in (select max(id) from front_cells.world_b)").selectExpr("id + 1 as n").first().n == 6
     assert frame.orderBy("id").limit(1)._show_string(20, True, False).count("Ann") == 1
     assert frame.select("id", "amount").summary("max").first().amount == "20"

@@ -1,5 +1,8 @@
 """Plans that PySpark's own client builds, made anew: tables are governed, what is not let through is refused."""
 
+import datetime
+import decimal
+
 import pyspark.sql.connect.functions as F
 import pytest
 from google.protobuf import text_format
@@ -123,14 +126,35 @@ def strip(message):
 
 
 def test_sql_and_expressions_in_a_frame_are_written_anew():
-    new, tables = rewritten(P.SQL("select * from sales.people -- all", None, {"uid": F.lit(1)}))
-    assert new.sql.query == f"SELECT * FROM ({GOVERNED}\n) AS `people`"
-    assert new.sql.named_arguments["uid"].literal.integer == 1 and list(tables) == ["lake.sales.people"]
+    new, tables = rewritten(
+        P.SQL("select *, :a, :b from sales.people -- all", None, {"a": F.lit(1), "b": F.lit("it's ${x}")})
+    )
+    assert new.sql.query == f"SELECT *, (1), 'it\\'s \\u0024{{x}}' FROM ({GOVERNED}\n) AS `people`"
+    assert not new.sql.named_arguments and list(tables) == ["lake.sales.people"]
     new, tables = rewritten(P.Filter(P.Range(0, 9, 1), F.expr("id in (select uid from sales.people)")))
     assert (
         new.filter.condition.expression_string.expression
         == f"`id` IN (SELECT `uid` FROM ({GOVERNED}\n) AS `people`)"
     )
+
+
+def test_arguments_of_each_kind_are_literals():
+    kinds = {
+        "a": 7, "b": 2**40, "c": -1.5, "d": float("nan"), "e": decimal.Decimal("1.50"), "f": datetime.date(1969, 12, 31),
+        "g": True, "h": None, "i": "\\'\n", "j": datetime.datetime(1970, 1, 1, 0, 0, 1, tzinfo=datetime.UTC),
+    }  # fmt: skip
+    text = "select " + ", ".join(f":{name}" for name in kinds)
+    new, _ = rewritten(P.SQL(text, None, {name: F.lit(value) for name, value in kinds.items()}))
+    assert new.sql.query == (
+        "SELECT (7), (1099511627776L), CAST('-1.5' AS DOUBLE), CAST('nan' AS DOUBLE), CAST('1.50' AS DECIMAL(10, 2)), "
+        "DATE '1969-12-31', TRUE, NULL, '\\\\\\'\n', timestamp_micros(1000000L)"
+    )
+    with pytest.raises(Refused, match="more than 38 digits"):
+        rewritten(P.SQL("select :a", None, {"a": F.lit(decimal.Decimal("1e40"))}))
+    with pytest.raises(Refused, match="arguments of SQL are values"):
+        rewritten(P.SQL("select :a", None, {"a": F.col("x")}))
+    with pytest.raises(Refused, match="of the kind binary is not written"):
+        rewritten(P.SQL("select ?", [F.lit(b"x")]))
 
 
 REFUSED = {

@@ -44,7 +44,7 @@ def anew(text):
         ("select t.v from s.a lateral view explode(i) `e) x` as v", "SELECT `t`.`v` FROM (SELECT a) AS `a` LATERAL VIEW explode(`i`) `e) x` AS `v`"),
         ("select a, sum(b) filter (where c) over (partition by d order by e rows between 1 preceding and current row) from s.a", "SELECT `a`, sum(`b`) FILTER(WHERE `c`) OVER (PARTITION BY `d` ORDER BY `e` rows BETWEEN 1 preceding AND CURRENT ROW) FROM (SELECT a) AS `a`"),
         ("select transform(a, x -> x + 1), timestampdiff(DAY, b, c), extract(year from d), cast(e as array<int>)", "SELECT transform(`a`, `x` -> `x` + 1), timestampdiff(DAY, `b`, `c`), EXTRACT(YEAR FROM `d`), CAST(`e` AS ARRAY<INT>)"),
-        ("select interval '1 day', date '2026-01-31', i <=> :j, k rlike ? from s.a", "SELECT INTERVAL '1 day', CAST('2026-01-31' AS DATE), `i` IS NOT DISTINCT FROM :j, `k` RLIKE ? FROM (SELECT a) AS `a`"),
+        ("select interval '1 day', date '2026-01-31', i <=> j, k rlike l from s.a", "SELECT INTERVAL '1 day', CAST('2026-01-31' AS DATE), `i` IS NOT DISTINCT FROM `j`, `k` RLIKE `l` FROM (SELECT a) AS `a`"),
         ("select a, b, count(*) from s.a group by grouping sets ((a, b), ()) having count(*) > 1 order by all limit 3 offset 2", "SELECT `a`, `b`, count(*) FROM (SELECT a) AS `a` GROUP BY GROUPING SETS ((`a`, `b`), ()) HAVING count(*) > 1 ORDER BY ALL LIMIT 3 OFFSET 2"),
         ("select * from s.a pivot (sum(c) for b in ('p', 'q')) as p", "SELECT * FROM (SELECT * FROM (SELECT a) AS `a` PIVOT(sum(`c`) FOR `b` IN ('p', 'q'))) AS `p`"),
         ("select * from range(3) r join explode(array(1, 2)) as t(v)", "SELECT * FROM range(3) AS `r` JOIN explode(array(1, 2)) AS `t`(`v`) ON TRUE"),
@@ -112,6 +112,25 @@ def test_a_query_made_anew(text, new):
 def test_what_is_refused(text, sentence):
     with pytest.raises(Refused, match=sentence):
         statements.query(text, table)
+
+
+def test_arguments_are_literals_in_their_places():
+    text = "with t as (select ? as p) select :b, '?', `:b`, ? from t, s.a where i = :B or j = ? or k = :b"
+    new = statements.query(text, table, {"b": "'x :b ?'", "B": "(7L)"}, ["(1)", "(2)", "(3)"])
+    new = re.sub("c_[0-9a-f]{32}", "c", new).replace("\n)", ")")
+    assert new == (
+        "WITH `c` AS (SELECT (1) AS `p`) SELECT 'x :b ?', '?', `:b`, (2) FROM `c` AS `t` CROSS JOIN (SELECT a) AS `a` "
+        "WHERE `i` = (7L) OR `j` = (3) OR `k` = 'x :b ?'"
+    )
+    for wrong in (
+        {},
+        {"named": {"a": "1"}, "ordered": ["1", "2", "3"]},
+        {"named": {"b": "1", "B": "1"}, "ordered": ["1"]},
+    ):
+        with pytest.raises(Refused, match=r"no argument for :|and \d arguments in an order"):
+            statements.query(text, table, **wrong)
+    with pytest.raises(Refused, match="no argument for :x"):
+        statements.expression("i = :x", table)
 
 
 def test_an_expression_is_one():
