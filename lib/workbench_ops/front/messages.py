@@ -194,6 +194,8 @@ spark.sql.pyspark.legacy.inferMapTypeFromFirstPair.enabled spark.sql.connect.ser
 spark.sql.session.localRelationCacheThreshold spark.sql.session.localRelationChunkSizeRows
 spark.sql.session.localRelationChunkSizeBytes spark.sql.session.localRelationBatchOfChunksSizeBytes
 spark.sql.repl.eagerEval.enabled spark.sql.repl.eagerEval.maxNumRows spark.sql.repl.eagerEval.truncate
+spark.python.sql.dataFrameDebugging.enabled spark.sql.stackTracesInDataFrameContext
+spark.sql.execution.pythonUDF.arrow.enabled spark.sql.pyspark.plotting.max_rows
 """
 READABLE = frozenset(_READABLE.split())
 # and those it may set: how a notebook prints a frame. Others change what a filter means: a time zone, a day

@@ -72,7 +72,7 @@ def running(server, shared, tmp_path_factory):
 
 
 @pytest.fixture
-def spark(running, monkeypatch):
+def client(running, monkeypatch):
     from pyspark.sql.connect.session import SparkSession
 
     monkeypatch.setenv(
@@ -83,25 +83,25 @@ def spark(running, monkeypatch):
     reader.stop()
 
 
-def test_a_reader_gets_what_is_shared(spark):
+def test_a_reader_gets_what_is_shared(client):
     from pyspark.sql import functions as F
 
     table = "front_cells.world_a"
     rows = [(1, "Ann", "UK", 10, []), (2, "Bo", "UK", 20, []), (3, None, "FR", None, ["name", "amount"])]
     rows += [(4, None, "NO", None, ["name", "amount"]), (5, None, "UK", None, [])]
-    frame = spark.table(f"lake.{table}")
+    frame = client.table(f"lake.{table}")
     assert frame.columns == ["id", "name", "state", "amount", "_hidden"]
     assert [tuple(row) for row in frame.orderBy("id").collect()] == rows
-    assert [tuple(row) for row in spark.sql(f"select * from {table} order by id").collect()] == rows
+    assert [tuple(row) for row in client.sql(f"select * from {table} order by id").collect()] == rows
     assert frame.toArrow().num_rows == frame.count() == len(frame.toPandas()) == 5
     assert frame.where(frame["id"] == 2).select(frame.name, "world_a.state").first() == ("Bo", "UK")
     by_state = frame.groupBy("state").agg(F.count("*").alias("n"), F.sum("amount").alias("a")).orderBy("state")
     assert [tuple(row) for row in by_state.collect()] == [("FR", 1, None), ("NO", 1, None), ("UK", 3, 30)]
-    own = spark.createDataFrame([(1, "one"), (9, "nine")], "id bigint, word string")
+    own = client.createDataFrame([(1, "one"), (9, "nine")], "id bigint, word string")
     assert [tuple(row) for row in own.join(frame, "id").select("word", "name").collect()] == [("one", "Ann")]
     text = f"with t as (select id from {table} where amount > 10) select max(id) as m from t"
-    assert spark.sql(text).first().m == 2
-    assert spark.sql(text.replace("10)", ":least)"), args={"least": 10}).first().m == 2
+    assert client.sql(text).first().m == 2
+    assert client.sql(text.replace("10)", ":least)"), args={"least": 10}).first().m == 2
     kinds = [
         2,
         2**40,
@@ -113,13 +113,13 @@ def test_a_reader_gets_what_is_shared(spark):
         None,
         "a\\'\n$",
     ]
-    row = spark.sql(f"select {', '.join('?' * len(kinds))} from {table} where id = ?", args=[*kinds, 1]).first()
+    row = client.sql(f"select {', '.join('?' * len(kinds))} from {table} where id = ?", args=[*kinds, 1]).first()
     assert [repr(value) for value in row] == [repr(value) for value in kinds]
     assert frame.filter("id in (select max(id) from front_cells.world_b)").selectExpr("id + 1 as n").first().n == 6
     assert frame.orderBy("id").limit(1)._show_string(20, True, False).count("Ann") == 1
     assert frame.select("id", "amount").summary("max").first().amount == "20"
     assert frame.unionByName(frame).distinct().count() == 5
-    assert spark.range(3).count() == 3
+    assert client.range(3).count() == 3
 
 
 def refused(act):
@@ -129,21 +129,21 @@ def refused(act):
     return f"{type(error.value).__name__}: {error.value}"
 
 
-def test_a_hostile_reader_is_refused(spark, running):
+def test_a_hostile_reader_is_refused(client, running):
     from pyspark.sql import functions as F
 
     table = "front_rows.world_a"
-    frame = spark.table(table)
+    frame = client.table(table)
     acts = {
         "PERMISSION|front refuses": [
-            lambda: spark.table(f"{table}.files").collect(),
-            lambda: spark.sql(f"select * from {table}.snapshots").collect(),
-            lambda: spark.sql(f"select * from {table} version as of 1").collect(),
-            lambda: spark.table(f"{table}.branch_main").collect(),
-            lambda: spark.read.option("snapshot-id", "1").table(table).collect(),
-            lambda: spark.read.parquet("/etc").collect(),
-            lambda: spark.sql("select * from text.`/etc/passwd`").collect(),
-            lambda: spark.table("front_rows.other").collect(),
+            lambda: client.table(f"{table}.files").collect(),
+            lambda: client.sql(f"select * from {table}.snapshots").collect(),
+            lambda: client.sql(f"select * from {table} version as of 1").collect(),
+            lambda: client.table(f"{table}.branch_main").collect(),
+            lambda: client.read.option("snapshot-id", "1").table(table).collect(),
+            lambda: client.read.parquet("/etc").collect(),
+            lambda: client.sql("select * from text.`/etc/passwd`").collect(),
+            lambda: client.table("front_rows.other").collect(),
             lambda: frame.select(F.input_file_name()).collect(),
             lambda: frame.select(F.java_method(F.lit("java.lang.System"), F.lit("getenv"))).collect(),
             lambda: frame.select(F.udf(lambda x: x, "int")("id")).collect(),
@@ -157,21 +157,21 @@ def test_a_hostile_reader_is_refused(spark, running):
             lambda: frame.createTempView("v"),
             lambda: frame.write.saveAsTable("front_rows.mine"),
             lambda: frame.writeTo(table).append(),
-            lambda: spark.sql(f"delete from {table}"),
-            lambda: spark.sql("show tables in front_rows"),
-            lambda: spark.catalog.listTables("front_rows"),
-            lambda: spark.conf.set("spark.sql.session.timeZone", "Asia/Tokyo"),
-            lambda: spark.conf.get("spark.connect.authenticate.token"),
-            lambda: spark.conf.getAll,
-            lambda: spark.sql("select '${spark.connect.authenticate.token}'").collect(),
-            lambda: spark.readStream.table(table).isStreaming,
+            lambda: client.sql(f"delete from {table}"),
+            lambda: client.sql("show tables in front_rows"),
+            lambda: client.catalog.listTables("front_rows"),
+            lambda: client.conf.set("spark.sql.session.timeZone", "Asia/Tokyo"),
+            lambda: client.conf.get("spark.connect.authenticate.token"),
+            lambda: client.conf.getAll,
+            lambda: client.sql("select '${spark.connect.authenticate.token}'").collect(),
+            lambda: client.readStream.table(table).isStreaming,
         ],
         "UNRESOLVED_COLUMN": [
             lambda: frame.select("address").collect(),
             lambda: frame.select("id").orderBy("address").collect(),
             lambda: frame.select("id").where("address like 'North%'").collect(),
-            lambda: spark.sql(f"select id from {table} where address is not null").collect(),
-            lambda: spark.sql(f"select id from {table} order by _pos").collect(),
+            lambda: client.sql(f"select id from {table} where address is not null").collect(),
+            lambda: client.sql(f"select id from {table} order by _pos").collect(),
             lambda: frame.select("_file").collect(),
             lambda: frame.select("_partition").collect(),
         ],
@@ -183,20 +183,20 @@ def test_a_hostile_reader_is_refused(spark, running):
             assert "North" not in message.replace("North%", "") and "Zed" not in message
 
 
-def routes(spark):
-    statement = leaking.by_statement(lambda text: spark.sql(text).collect(), quoted=lambda name: f"lake.{name}")
-    return {"sql": statement, "frame": leaking.by_frame(spark.table)}
+def routes(client):
+    statement = leaking.by_statement(lambda text: client.sql(text).collect(), quoted=lambda name: f"lake.{name}")
+    return {"sql": statement, "frame": leaking.by_frame(client.table)}
 
 
-def learned(spark, kind, probes=PROBES, **chosen):
+def learned(client, kind, probes=PROBES, **chosen):
     first, second, twin = TABLES[kind]
-    ways = {name: route for name, route in routes(spark).items() if chosen.get(name, True)}
+    ways = {name: route for name, route in routes(client).items() if chosen.get(name, True)}
     return access.leaks(ways, first=first, second=second, twin=twin, probes=probes)
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_two_worlds_are_one_to_a_reader(spark, kind):
-    proof = learned(spark, kind)
+def test_two_worlds_are_one_to_a_reader(client, kind):
+    proof = learned(client, kind)
     assert (proof.leaks, proof.undecided) == ((), ())
     assert proof.answered["sql"] >= 20 and proof.answered["frame"] >= 20
 
@@ -204,16 +204,16 @@ def test_two_worlds_are_one_to_a_reader(spark, kind):
 FEW = [probe for probe in PROBES if "a hidden column" in probe.name or probe.name == "all rows"]
 
 
-def test_a_statement_that_is_forwarded_is_stopped_by_the_look(spark, monkeypatch):
+def test_a_statement_that_is_forwarded_is_stopped_by_the_look(client, monkeypatch):
     """The planted fault: SQL goes through as it came. The look at the plan stops it; without the look it leaks."""
     monkeypatch.setattr(statements, "query", lambda text, table: text)
     with pytest.raises(Exception, match="answers none of"):
-        learned(spark, "rows", FEW, frame=False)
+        learned(client, "rows", FEW, frame=False)
     monkeypatch.setattr(looking, "require_governed", lambda *given, **more: None)
-    assert {leak.probe for leak in learned(spark, "rows", FEW, frame=False).leaks} >= {"a hidden column"}
+    assert {leak.probe for leak in learned(client, "rows", FEW, frame=False).leaks} >= {"a hidden column"}
 
 
-def test_a_subquery_without_an_alias_is_found(spark, monkeypatch):
+def test_a_subquery_without_an_alias_is_found(client, monkeypatch):
     """The planted fault: Spark resolves what a SELECT has dropped, where no alias stands between."""
     plain = plans.Rewriting._table
 
@@ -224,25 +224,25 @@ def test_a_subquery_without_an_alias_is_found(spark, monkeypatch):
         return inside
 
     monkeypatch.setattr(plans.Rewriting, "_table", bare)
-    assert {leak.probe for leak in learned(spark, "rows", FEW, sql=False).leaks}
+    assert {leak.probe for leak in learned(client, "rows", FEW, sql=False).leaks}
 
 
-def test_a_condition_that_fails_on_hidden_rows_tells_nothing_of_them(spark, shared, monkeypatch):
+def test_a_condition_that_fails_on_hidden_rows_tells_nothing_of_them(client, shared, monkeypatch):
     """Where Spark would ask the client's condition before the policy's; without the chance between, it does."""
     shared[0]["unpushed"] = True
     try:
         for table in TABLES["rows"]:
-            assert [row.id for row in spark.sql(ERROR.statement.replace("{table}", table)).collect()] == []
+            assert [row.id for row in client.sql(ERROR.statement.replace("{table}", table)).collect()] == []
         monkeypatch.setattr(statements, "apart", lambda text: text)
-        message = refused(lambda: spark.sql(ERROR.statement.replace("{table}", TABLES["rows"][0])).collect())
+        message = refused(lambda: client.sql(ERROR.statement.replace("{table}", TABLES["rows"][0])).collect())
         assert "DIVIDE_BY_ZERO" in message
     finally:
         shared[0]["unpushed"] = False
 
 
-def test_a_grant_that_is_taken_back_ends_a_query_that_goes_on(spark, shared):
-    frame = spark.table("front_cells.world_a")
-    rows = spark.range(0, 3_000_000).crossJoin(frame).toLocalIterator()
+def test_a_grant_that_is_taken_back_ends_a_query_that_goes_on(client, shared):
+    frame = client.table("front_cells.world_a")
+    rows = client.range(0, 3_000_000).crossJoin(frame).toLocalIterator()
     assert next(rows) is not None
     shared[0]["revoked"] = True
     try:
@@ -255,7 +255,7 @@ def test_a_grant_that_is_taken_back_ends_a_query_that_goes_on(spark, shared):
     assert frame.count() == 5
 
 
-def test_a_query_is_of_who_began_it(spark, running, monkeypatch):
+def test_a_query_is_of_who_began_it(client, running, monkeypatch):
     """Another user with the ids of a session and of its operation gets nothing of it."""
     from pyspark.sql.connect.proto import base_pb2
 
@@ -267,7 +267,7 @@ def test_a_query_is_of_who_began_it(spark, running, monkeypatch):
         plain(kept, key, operation)
 
     monkeypatch.setattr(operations.Operations, "add", add)
-    rows = spark.table("front_cells.world_a").toLocalIterator()
+    rows = client.table("front_cells.world_a").toLocalIterator()
     next(rows)
     _, session_id, operation = keys[-1]
     from pyspark.sql.connect.session import SparkSession
