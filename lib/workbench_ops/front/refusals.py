@@ -59,6 +59,12 @@ def cleaned(error: Any, words: Collection[str]) -> Any:
     code = error.code()
     if code == grpc.StatusCode.UNAVAILABLE:
         return _status("UNAVAILABLE", "the server behind the front does not answer", {})
+    if code == grpc.StatusCode.DEADLINE_EXCEEDED:
+        return _status("DEADLINE_EXCEEDED", "the server behind the front took too long to plan this", {})
+    if code == grpc.StatusCode.RESOURCE_EXHAUSTED:
+        return _status(
+            "RESOURCE_EXHAUSTED", "the query or its answer is too large for the server or the front", {}
+        )
     if code == grpc.StatusCode.CANCELLED:
         return _status("CANCELLED", "the query was cancelled", {})
     info = _info(error)

@@ -130,7 +130,8 @@ def apart(text: str) -> str:
 
     Spark asks conditions that it can translate for Iceberg first, whosever they are (PushDownUtils.pushFilters).
     One of the client's that fails on a row of NULLs, as 1 / coalesce(x, 0) does, would then tell that there are
-    hidden rows. Behind a condition that depends on chance Spark moves none; nor can it prune files by them.
+    hidden rows. Spark moves none behind a condition that is not a function of the row; nor can it prune files by
+    them. That condition must be one that it does not see through: rand() >= 0 and uuid() IS NOT NULL it drops.
 
     Args:
         text: a governed subquery; one that hides no rows is returned as it is.
@@ -139,7 +140,7 @@ def apart(text: str) -> str:
     chooses = (exp.Where, exp.Having, exp.Join, exp.Lateral, exp.Subquery, exp.Limit, exp.With)
     if _Writing(lambda parts: "").read(text).find(*chooses) is None:
         return text
-    return f"SELECT * FROM ({text}\n) AS governed WHERE rand() >= 0"
+    return f"SELECT * FROM ({text}\n) AS governed WHERE monotonically_increasing_id() >= 0"
 
 
 @dataclass

@@ -3,6 +3,7 @@
 import os
 import secrets as randomness
 import shlex
+import uuid
 from collections.abc import Mapping
 from functools import partial
 from pathlib import Path
@@ -30,7 +31,6 @@ appender.console.target = SYSTEM_ERR
 appender.console.layout.type = PatternLayout
 appender.console.layout.pattern = %d{HH:mm:ss} %p %c{1}: %m%n%ex{short}
 """
-READY = "00000000-0000-4000-8000-000000000000"  # the session that asks whether the server answers
 LAUNCHER = ("spark.driver.extraClassPath", "spark.driver.extraJavaOptions", "spark.driver.memory")
 
 
@@ -142,15 +142,16 @@ def _answers(port: int, token: str) -> bool:
 
     messages: Any = base_pb2
     stubs: Any = base_pb2_grpc
+    session_id = str(uuid.uuid4())  # a server knows for a while which were released, and takes none of them again
     version = messages.AnalyzePlanRequest.SparkVersion()
-    request = messages.AnalyzePlanRequest(session_id=READY, spark_version=version)
+    request = messages.AnalyzePlanRequest(session_id=session_id, spark_version=version)
     request.user_context.user_id = "workbench"
     with grpc.insecure_channel(f"{HOST}:{port}") as channel:
         stub = stubs.SparkConnectServiceStub(channel)
         metadata = (("authorization", f"Bearer {token}"),)
         try:
             stub.AnalyzePlan(request, metadata=metadata, timeout=20)
-            released = messages.ReleaseSessionRequest(session_id=READY, user_context=request.user_context)
+            released = messages.ReleaseSessionRequest(session_id=session_id, user_context=request.user_context)
             stub.ReleaseSession(released, metadata=metadata, timeout=20)
         except grpc.RpcError:
             return False
