@@ -15,7 +15,7 @@ import time
 from pathlib import Path
 from typing import Annotated, Any
 
-from workbench._base.bounds import Ge, Le, MinLen
+from workbench._base.bounds import Ge, Le
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench_ops.front.refusals import Refused
@@ -66,7 +66,7 @@ def read_key(path: str | Path) -> bytes:
 
 @checked
 def issue(
-    key: Annotated[bytes, MinLen(KEY_BYTES)],
+    key: bytes,
     principal: str,
     *,
     seconds: Annotated[int, Ge(1), Le(LIFETIME_SECONDS)] = LIFETIME_SECONDS,
@@ -84,6 +84,8 @@ def issue(
     Raises:
         ValueError: an argument is invalid.
     """
+    if len(key) < KEY_BYTES:
+        raise ArgumentError(f"key must have at least {KEY_BYTES} bytes, found {len(key)}")
     if not PRINCIPAL.fullmatch(principal):
         raise ArgumentError(f"principal must be a name without spaces and quotes, found {principal[:80]!r}")
     now = int(time.time())

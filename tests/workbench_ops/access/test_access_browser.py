@@ -1,11 +1,11 @@
 """The page as a person sees it, in a headless Chromium: log in, hidden cells, the reason, pages, log out."""
 
-import access_cases
 import browser
 import pytest
-from access_users import PASSWORDS
+from access_pages import PASSWORDS, access_cases
 
 pytestmark = pytest.mark.skipif(browser.PROGRAM is None, reason="no Chromium here: apt-get install chromium")
+pytest_plugins = ["access_pages"]
 HIDDEN = ("Bo", "Carr", "Cy", "Dunn", "Di", "1 Mill Lane", "2 Rue Haute", "3 Havnegata", "4 High Street")
 
 
@@ -40,7 +40,7 @@ def test_a_person_logs_in_reads_and_logs_out(page, address, tmp_path):
     page.run('document.querySelector(".who button").click()')
     page.until('document.querySelector("[name=password]")')
     page.go(f"{address}/table?name=people.users")
-    page.until('document.body.innerText.includes("log in first")')
+    page.until('document.body && document.body.innerText.includes("log in first")')
     assert not [url for url in page.requested() if not url.startswith((address, "about:", "data:"))]
 
 

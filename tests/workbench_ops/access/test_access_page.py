@@ -4,14 +4,14 @@ import json
 import re
 import threading
 
-import access_cases
 import httpx
 import pyarrow as pa
 import pytest
-from access_users import PASSWORDS
+from access_pages import PASSWORDS, access_cases
 
 from workbench_ops.access.page import app, cursors, rows, sessions, sharing, users
 
+pytest_plugins = ["access_pages"]
 HIDDEN = ("Bo", "Carr", "Cy", "Dunn", "Di", "1 Mill Lane", "2 Rue Haute", "3 Havnegata", "4 High Street")
 
 

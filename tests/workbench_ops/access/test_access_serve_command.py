@@ -6,10 +6,10 @@ import subprocess
 import sys
 from pathlib import Path
 
-import access_cases
 import httpx
 import pytest
 import waiting
+from access_pages import access_cases
 
 WORKBENCH = Path(sys.executable).parent / "workbench"
 PASSWORD = "correct horse battery"

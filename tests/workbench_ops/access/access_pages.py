@@ -1,4 +1,4 @@
-"""A page that is served, with users who may log in."""
+"""A page that is served, with users who may log in: fixtures that tests name by `pytest_plugins`."""
 
 import sys
 from pathlib import Path
@@ -7,19 +7,16 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "workbench" / "access"))  # its policy and tables
 import access_cases
-from access_users import PASSWORDS
 
 from workbench_ops.access.page import sharing, users
 from workbench_ops.access.page.serving import serve
 
-
-@pytest.fixture(autouse=True)
-def _quick(monkeypatch):
-    monkeypatch.setattr(users, "N", 2**14)
+PASSWORDS = {"ann": "correct horse battery", "bob": "staple of another kind"}
 
 
 @pytest.fixture
-def shared(tmp_path):
+def shared(tmp_path, monkeypatch):
+    monkeypatch.setattr(users, "N", 2**14)  # passwords in half the time
     catalog = access_cases.catalog(tmp_path)
     access_cases.users(catalog)
     people = tmp_path / "users.yml"
