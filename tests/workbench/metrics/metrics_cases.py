@@ -11,7 +11,7 @@ import pyarrow as pa
 from workbench.metrics import collectors, events, reports
 
 GOLDEN = Path(__file__).parent / "golden"
-HEALTHY = ("aggregate", "merged", "python", "streamed", "windows", "written")
+HEALTHY = ("aggregate", "merged", "python", "reported", "streamed", "windows", "written")
 PLANTED = {  # to the cause, and what the same run has besides, rightly
     "skewed": ("skew", set()),
     "small_files": ("small_files", {"file_explosion"}),

@@ -1,5 +1,6 @@
 """A running session is watched by one line: what it did is kept, by three routes alike, and it goes on whatever happens."""
 
+import metrics_cases
 import pytest
 
 from workbench import metrics
@@ -86,6 +87,17 @@ def test_a_second_watch_has_a_file_of_its_own(spark, tmp_path):
     with pytest.raises(ValueError, match="holds 2 event logs; name one of them"):
         events.read(tmp_path)
     assert {events.read(tmp_path / name).application_id for name in logs} == {spark.sparkContext.applicationId}
+
+
+def test_a_session_with_the_settings_keeps_what_a_watched_one_keeps():
+    """The run `written`, once watched and once in a session with `settings`, its log whole from start to end."""
+    run, kept = metrics_cases.run("reported"), metrics_cases.kept("reported")
+    watched, reported = metrics_cases.run("written"), metrics_cases.kept("written")
+    assert run.whole and run.settings["spark.eventLog.compression.codec"] == "zstd"
+    figures = [[(c.table, c.tries, c.added_rows) for c in each.commits] for each in (kept, reported)]
+    assert figures[0] == figures[1] == [("lake.m.written0", 1, 1000)] * 3
+    scans = [[(s.table, s.data_files, s.skipped_files, s.rows) for s in each.scans] for each in (run, watched)]
+    assert scans[0] == scans[1] == [("lake.m.written0", 1, 2, 1000)]
 
 
 def test_settings_of_a_session(tmp_path):
