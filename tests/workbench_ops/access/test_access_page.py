@@ -225,6 +225,24 @@ def test_a_column_that_takes_the_name_of_a_visible_one_stays_hidden(address, sha
     assert not [value for value in HIDDEN if value in page.text]
 
 
+def test_a_column_that_was_dropped_is_gone_though_no_snapshot_came(address, shared):
+    client = logged_in(address, "bob")
+    place = ask(client, ROWS, first=2).json()["data"]["table"]["rows"]["next"]
+    with shared.catalog().load_table("people.users").update_schema() as update:
+        update.delete_column("address")
+    for answer in (ask(client, ROWS), ask(client, ROWS, after=place)):
+        assert "Lane" not in answer.text
+        assert {cell["column"] for cell in answer.json()["data"]["table"]["rows"]["rows"][0]["cells"]} == {
+            "uid", "name", "surname", "state", "city", "born_year"
+        }  # fmt: skip
+
+
+def test_rows_are_numbered_beside_columns_of_any_name():
+    names = ["Place", "place_", "_hidden"]
+    governed = pa.table([pa.array([2, 1]), pa.array(["b", "a"]), pa.array([[], []], pa.list_(pa.string()))], names)
+    assert rows._places(governed, ['"Place" ASC NULLS FIRST'], 5, 0, False) == ([1, 0], 2)
+
+
 @pytest.mark.parametrize(
     ("query", "message"),
     [

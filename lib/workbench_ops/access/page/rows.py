@@ -126,7 +126,9 @@ def _places(
     import duckdb
     import pyarrow as pa
 
-    place = next(name for name in ("place", "place_") if name not in governed.column_names)
+    place, names = "place", {name.casefold() for name in governed.column_names}  # DuckDB knows no capitals
+    while place in names:
+        place += "_"
     numbered = governed.append_column(place, pa.array(range(governed.num_rows), pa.int64()))
     where = f" WHERE len({duck.quoted(access.HIDDEN)}) = 0" if complete else ""
     keys = ", ".join([*ordered, duck.quoted(place)])

@@ -1,5 +1,6 @@
 """Tables that a principal may open, decided anew for each request from the files as they are now."""
 
+import functools
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -103,18 +104,19 @@ class Shared:
             ArgumentError: as of `rows.judge`.
         """
         table = self._loaded(principal, name)
-        if snapshot_id is None and (current := table.current_snapshot()):
-            snapshot_id = current.snapshot_id
         if snapshot_id is not None and table.snapshot_by_id(snapshot_id) is None:
             raise ArgumentError("the version of the table whose pages you read is gone by now; begin anew")
-        decision = self._decided(principal, name, table, snapshot_id)
-        rows.judge(table, decision, order=order, first=first, start=start, snapshot_id=snapshot_id)
+        current = table.metadata.current_snapshot_id
+        # the current version is read by the schema of now: columns may have come and gone without a snapshot
+        older = None if snapshot_id in (None, current) else snapshot_id
+        decision = self._decided(principal, name, table, older)
+        rows.judge(table, decision, order=order, first=first, start=start, snapshot_id=older)
         try:
-            governed = access.arrow(table, decision, snapshot_id=snapshot_id)
+            governed = access.arrow(table, decision, snapshot_id=older)
         except ArgumentError as error:
             raise Closed(str(error)) from error
         part = rows.part(governed, decision, order=order, first=first, start=start, complete=complete)
-        return Answer(decision, snapshot_id, part)
+        return Answer(decision, older or current, part)
 
     def _loaded(self, principal: str, name: str) -> Table:
         if name not in self.names(principal):
@@ -141,12 +143,7 @@ class Shared:
             raise Closed(str(error)) from error
 
 
-_kept: dict[tuple[Path, str], access.Policy] = {}
-
-
+@functools.lru_cache(maxsize=1)
 def _policy(path: Path, digest: str) -> access.Policy:
     """Read a policy once for each content of its file."""
-    if (path, digest) not in _kept:
-        _kept.clear()
-        _kept[path, digest] = access.read(path)
-    return _kept[path, digest]
+    return access.read(path)
