@@ -69,28 +69,33 @@ def spill(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
 
 def small_files(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
     """Yield what opening the files of each table costs over reading them, of its worst scan."""
-    worst: dict[str, Figure] = {}
-    for scan in seen.run.scans:
-        cost = scan.data_files * OPEN_COST_BYTES - scan.bytes
-        name = f"table {scan.table}"
-        if cost > 0 and (name not in worst or cost > worst[name].value):
-            sentence = (
-                f"a scan opened {scan.data_files:,} files of {scan.bytes // scan.data_files:,} bytes on average"
-            )
-            worst[name] = Figure("small_files", name, cost, sentence)
-    yield from worst.values()
+    return _worst(
+        _opening("small_files", scan.table, scan.data_files, scan.bytes, "a scan opened")
+        for scan in seen.run.scans
+    )
 
 
 def file_explosion(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
     """Yield what opening the files of each table's worst commit costs over reading them."""
+    return _worst(
+        _opening("file_explosion", commit.table, commit.added_data_files, commit.added_bytes, "a commit added")
+        for commit in seen.reports.commits
+    )
+
+
+def _opening(cause: str, table: str, files: int, size_bytes: int, words: str) -> Figure:
+    """Return what opening files costs over reading them, in bytes that could be read meanwhile."""
+    average = size_bytes // max(files, 1)
+    sentence = f"{words} {files:,} files of {average:,} bytes on average"
+    return Figure(cause, f"table {table}", files * OPEN_COST_BYTES - size_bytes, sentence)
+
+
+def _worst(figures: Iterator[Figure]) -> Iterator[Figure]:
+    """Yield the largest figure of each place, the first of equal ones, where it is above 0."""
     worst: dict[str, Figure] = {}
-    for commit in seen.reports.commits:
-        cost = commit.added_data_files * OPEN_COST_BYTES - commit.added_bytes
-        name = f"table {commit.table}"
-        if cost > 0 and (name not in worst or cost > worst[name].value):
-            size = commit.added_bytes // commit.added_data_files
-            sentence = f"a commit added {commit.added_data_files:,} files of {size:,} bytes on average"
-            worst[name] = Figure("file_explosion", name, cost, sentence)
+    for figure in figures:
+        if figure.value > 0 and (figure.where not in worst or figure.value > worst[figure.where].value):
+            worst[figure.where] = figure
     yield from worst.values()
 
 

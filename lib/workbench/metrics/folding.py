@@ -48,16 +48,8 @@ def task(event: Mapping[str, Any]) -> Task:
 def _failure(reason: Mapping[str, Any]) -> str:
     """Return why a task failed: the kind first, by which causes are told, then what Spark says of it."""
     words = [str(reason["Reason"])]
-    keys = (
-        "Class Name",
-        "Description",
-        "Message",
-        "Loss Reason",
-        "Kill Reason",
-        "Exit Caused By App",
-        "Full Stack Trace",
-    )
-    words += [f"{reason[key]}" if key != "Exit Caused By App" else "" for key in keys if reason.get(key)]
+    keys = ("Class Name", "Description", "Message", "Loss Reason", "Kill Reason", "Full Stack Trace")
+    words += [f"{reason[key]}" for key in keys if reason.get(key)]
     return "\n".join(dict.fromkeys(word for word in words if word))
 
 
