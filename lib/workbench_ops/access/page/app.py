@@ -17,7 +17,7 @@ from workbench._base.errors import WorkbenchError
 from workbench_ops.access.page import rows, schema, users
 from workbench_ops.access.page.cursors import Cursors
 from workbench_ops.access.page.schema import Asker, sentence
-from workbench_ops.access.page.sessions import Session, Sessions, Tries, same
+from workbench_ops.access.page.sessions import Sessions, Tries, same
 from workbench_ops.access.page.sharing import Shared
 
 COOKIE = "workbench_access"
@@ -100,17 +100,17 @@ class _Page:
         self.sessions, self.tries, self.cursors = Sessions(), Tries(), Cursors()
         self.nobody = users.hashed("")  # tried for an unknown name, which so takes as long as a wrong password
 
-    def _asker(self, request: Request) -> tuple[Session | None, Asker | None]:
-        """Return the session of a request, and who asks; a user who is gone or has another password is nobody."""
+    def _asker(self, request: Request) -> Asker | None:
+        """Return who asks; a user who is gone or has another password since the log-in is nobody."""
         token = request.cookies.get(COOKIE)
         session = self.sessions.find(token)
         if session is None or session.user is None:
-            return session, None
+            return None
         user = self.shared.people().get(session.user)
         if user is None or user.password != session.password:
             self.sessions.end(token)
-            return None, None
-        return session, Asker(user, self.shared, self.cursors)
+            return None
+        return Asker(user, session.csrf, self.shared, self.cursors)
 
     def _form(self, request: Request, *, said: str = "", status: int = 200) -> HTMLResponse:
         """Return the form to log in, with a session of its own."""
@@ -125,13 +125,13 @@ class _Page:
     def start(self, request: Request) -> Response:
         """Show the form, or the tables that a reader may open."""
         try:
-            session, asker = self._asker(request)
-            if asker is None or session is None:
+            asker = self._asker(request)
+            if asker is None:
                 return self._form(request)
             names = self.shared.names(asker.user.principal)
         except WorkbenchError as error:
             return _refused(error)
-        return HTMLResponse(_shown("tables.html.j2", user=asker.user, csrf=session.csrf, names=names))
+        return HTMLResponse(_shown("tables.html.j2", user=asker.user, csrf=asker.csrf, names=names))
 
     def log_in(
         self,
@@ -186,8 +186,8 @@ class _Page:
     ) -> Response:
         """Show rows of a table, hidden cells marked, each with the reason at a click."""
         try:
-            session, asker = self._asker(request)
-            if asker is None or session is None:
+            asker = self._asker(request)
+            if asker is None:
                 return self._form(request, said="log in first", status=403)
             keys = ((order, down),) if order else ()
             answer, following = schema.read(asker, name, order=keys, first=size, complete=complete, after=after)
@@ -199,7 +199,7 @@ class _Page:
         choice |= {"down": "true"} if down else {}
         choice |= {"complete": "true"} if complete else {}
         text = _shown(
-            "table.html.j2", user=asker.user, csrf=session.csrf, names=names, name=name, columns=columns,
+            "table.html.j2", user=asker.user, csrf=asker.csrf, names=names, name=name, columns=columns,
             orderable=rows.orderable(answer.decision), order=order, down=down, complete=complete, size=size,
             sizes=SIZES, part=answer.part, cells=len(answer.part.rows) * len(columns),
             hidden_cells=sum(cell.hidden for row in answer.part.rows for cell in row),
@@ -211,10 +211,10 @@ class _Page:
     async def graphql(self, request: Request) -> Response:
         """Answer a question in GraphQL; the session's CSRF field comes as the header X-CSRF."""
         try:
-            session, asker = self._asker(request)
-            if asker is None or session is None:
+            asker = self._asker(request)
+            if asker is None:
                 return _errors("log in first", 403)
-            if not same(request.headers.get("x-csrf"), session.csrf):
+            if not same(request.headers.get("x-csrf"), asker.csrf):
                 return _errors(STALE, 403)
             question = await request.json()
         except WorkbenchError as error:

@@ -29,23 +29,24 @@ log = logging.getLogger("workbench.access")
 
 @dataclass(frozen=True)
 class Asker:
-    """Who asks, and what the answer is made from."""
+    """Who asks, and what the answer is made from; `csrf` is what forms of the session must bring."""
 
     user: User
+    csrf: str
     shared: Shared
     cursors: Cursors
 
 
-@strawberry.type(description="A column that the reader sees in some row.")
+@strawberry.type
 class Column:
     """A column that the reader sees in some row."""
 
     name: str
     type: str
-    visible_where: str = strawberry.field(description="`always`, or the condition that a row must meet")
+    visible_where: str  # `always`, or the condition that a row must meet
 
 
-@strawberry.type(description="A cell: its text, null where it is NULL or hidden.")
+@strawberry.type
 class Cell:
     """A cell: its text, null where it is NULL or hidden."""
 
@@ -54,38 +55,38 @@ class Cell:
     hidden: bool
 
 
-@strawberry.type(description="A row of which the reader sees some cell.")
+@strawberry.type
 class Row:
     """A row of which the reader sees some cell."""
 
     cells: list[Cell]
 
 
-@strawberry.type(description="Consecutive rows in a total order.")
+@strawberry.type
 class Rows:
     """Consecutive rows in a total order."""
 
     snapshot_id: str | None
     total: int
     rows: list[Row]
-    next: str | None = strawberry.field(description="where to go on; null at the end")
+    next: str | None  # where to go on; null at the end
 
 
-@strawberry.input(description="A column to order by; hidden cells are ordered as NULL, which comes first.")
+@strawberry.input
 class OrderBy:
-    """A column to order by."""
+    """A column to order by; hidden cells are ordered as NULL, which comes first."""
 
     column: str
     descending: bool = False
 
 
-@strawberry.type(description="A table of which the reader sees something.")
+@strawberry.type
 class Table:
     """A table of which the reader sees something."""
 
     name: str
 
-    @strawberry.field(description="The columns that the reader sees, in the table's order.")
+    @strawberry.field
     def columns(self, info: Info) -> list[Column]:
         """Return the columns that the reader sees."""
         asker: Asker = info.context["asker"]
@@ -95,7 +96,7 @@ class Table:
             for each in decision.visible
         ]
 
-    @strawberry.field(description="Rows: the first ones, or those after a place that an answer named.")
+    @strawberry.field
     def rows(
         self,
         info: Info,
@@ -125,13 +126,13 @@ class Table:
 class Query:
     """What can be asked."""
 
-    @strawberry.field(description="The tables that the reader may open.")
+    @strawberry.field
     def tables(self, info: Info) -> list[Table]:
         """Return the tables that the reader may open."""
         asker: Asker = info.context["asker"]
         return [Table(name=name) for name in asker.shared.names(asker.user.principal)]
 
-    @strawberry.field(description="A table by its name.")
+    @strawberry.field
     def table(self, info: Info, name: str) -> Table:
         """Return a table by its name."""
         asker: Asker = info.context["asker"]
