@@ -4,20 +4,13 @@ import json
 
 import pyarrow as pa
 import pytest
+from access_cases import environment
 from pyiceberg.catalog import load_catalog
 from typer.testing import CliRunner
 
 from workbench._base.errors import ArgumentError
 from workbench_ops.cli import app
 
-OWN = """
-description: a lake of one's own
-catalog:
-  type: jdbc
-  name: own
-  uri: jdbc:sqlite:file:{folder}/catalog.db
-  warehouse: file://{folder}
-"""
 POLICY = """
 principals: {reader: {arn: "arn:aws:iam::111122223333:role/r"}}
 administrators: [owner]
@@ -36,7 +29,7 @@ grants:
 
 @pytest.fixture
 def command(tmp_path):
-    (tmp_path / "own.yml").write_text(OWN.format(folder=tmp_path))
+    own = environment(tmp_path, tmp_path)
     (tmp_path / "policy.yml").write_text(POLICY)
     catalog = load_catalog(
         "own", type="sql", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}"
@@ -52,7 +45,7 @@ def command(tmp_path):
             str(tmp_path / "policy.yml"),
             *arguments,
             "--environment",
-            str(tmp_path / "own.yml"),
+            str(own),
         ]
         done = CliRunner().invoke(app, words)
         return done.exit_code, done.stdout, done.exception

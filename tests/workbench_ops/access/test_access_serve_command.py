@@ -24,12 +24,9 @@ def workbench(*given, text="", cwd=None):
 @pytest.fixture
 def folder(tmp_path):
     """A folder with a policy, a table and an environment that names its catalog."""
-    (tmp_path / "own.yml").write_text(
-        f"description: a lake of one's own\ncatalog:\n  type: jdbc\n  name: lake\n"
-        f"  uri: jdbc:sqlite:file:{tmp_path}/catalog.db\n  warehouse: file://{tmp_path}/warehouse\n"
-    )
     access_cases.users(access_cases.catalog(tmp_path))
     access_cases.written(tmp_path)
+    access_cases.environment(tmp_path, tmp_path / "warehouse")
     return tmp_path
 
 
