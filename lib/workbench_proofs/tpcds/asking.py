@@ -104,6 +104,9 @@ def _using(spark: SparkSession, namespace: str | None) -> Iterator[None]:
     try:
         yield
     finally:
-        spark.catalog.setCurrentCatalog(catalog)
         if schema:
+            spark.catalog.setCurrentCatalog(catalog)
             spark.catalog.setCurrentDatabase(schema)
+        else:  # no statement names the empty namespace, and Spark forgets one only where the catalog changes
+            spark.catalog.setCurrentCatalog("spark_catalog")
+            spark.catalog.setCurrentCatalog(catalog)
