@@ -20,9 +20,8 @@ ALL_KEYS = "spark.sql.requireAllClusterKeysForCoPartition"
 SUBSET = "spark.sql.sources.v2.bucketing.allowJoinKeysSubsetOfPartitionKeys.enabled"
 COMPATIBLE = "spark.sql.sources.v2.bucketing.allowCompatibleTransforms.enabled"
 BROADCAST = "spark.sql.autoBroadcastJoinThreshold"
-_UNKNOWN = MappingProxyType(
-    dict.fromkeys((GROUPING, SUBSET, COMPATIBLE), "false")
-)  # of which a session may know nothing
+_OF_SPARK_4 = (SUBSET, COMPATIBLE)  # Spark 3.5 keeps them, and does nothing by them
+_UNKNOWN = MappingProxyType(dict.fromkeys((GROUPING, *_OF_SPARK_4), "false"))  # a session may know nothing of them
 
 
 def way(spark: SparkSession, join: str, left: Side, right: Side) -> tuple[Way, tuple[str, ...]]:
@@ -53,6 +52,8 @@ def way(spark: SparkSession, join: str, left: Side, right: Side) -> tuple[Way, t
 
 
 def _is_true(spark: SparkSession, key: str) -> bool:
+    if key in _OF_SPARK_4 and int(spark.version.partition(".")[0]) < 4:
+        return False
     value = spark.conf.get(key, _UNKNOWN[key]) if key in _UNKNOWN else spark.conf.get(key)
     return str(value).lower() == "true"
 
