@@ -122,7 +122,10 @@ def _compared(predicate: Predicate, cells: Array) -> Array:
     if predicate.operator == "BETWEEN":
         return pc.and_kleene(pc.greater_equal(cells, values[0]), pc.less_equal(cells, values[1]))
     if predicate.operator == "IN":
-        among = pc.is_in(cells, value_set=pa.array(predicate.values, kind))
+        among = pa.array(predicate.values, kind)
+        if predicate.kind == "double":  # 0 is not -0 to is_in
+            cells, among = pc.add(cells, 0.0), pc.add(among, 0.0)
+        among = pc.is_in(cells, value_set=among)
         return pc.if_else(cells.is_valid(), among, pa.scalar(None, pa.bool_()))
     return _operators()[predicate.operator](cells, values[0])
 
