@@ -22,7 +22,8 @@ def frame(spark: SparkSession, table: str, decision: Judged[Decision]) -> DataFr
 
     The frame stands under an alias, because Spark resolves what a `select` has dropped: hidden columns and
     `_file` cannot be named behind it. It is no boundary for somebody who has the session: who can call
-    `spark.table`, or Java, reads everything.
+    `spark.table`, or Java, reads everything. Rows are chosen before a condition of the reader's is asked
+    (`statements.apart`), so that no error tells of a hidden row; such conditions skip no files.
 
     Args:
         spark: classic session whose catalog holds the table.
@@ -49,7 +50,8 @@ def frame(spark: SparkSession, table: str, decision: Judged[Decision]) -> DataFr
     if decision.row != ALWAYS:
         rows = rows.where(F.expr(statements.visible_row(decision, "spark")))
     cells = [F.expr(statements.cell(column, "spark")).alias(column.name) for column in columns]
-    return rows.select(*cells, F.expr(statements.hidden(decision, "spark")).alias(HIDDEN)).alias(ALIAS)
+    rows = rows.select(*cells, F.expr(statements.hidden(decision, "spark")).alias(HIDDEN))
+    return (rows if decision.row == ALWAYS else rows.where(statements.APART)).alias(ALIAS)
 
 
 @checked

@@ -51,6 +51,7 @@ _COLUMNS = (
     _asked("order by hidden number", "id", order="amount DESC, id"),
     _asked("error by division", "id", where="1 / (amount - 900) > 5", order="id"),
     _asked("error by cast", "id", where="CAST(name AS INT) = 1", order="id"),
+    _asked("error on a row of NULLs", "id", where="1 / coalesce(id, 0) > -1", order="id"),
     _asked("greatest hidden number", "max(amount) AS n"),
     _asked("least hidden text", "min(name) AS n"),
     _asked("sum of hidden numbers", "sum(amount) AS n"),

@@ -19,7 +19,8 @@ def sql(
 
     Its columns are those that the principal sees in some row, and `_hidden`, a list of the names of a row's hidden
     cells, which are NULL. A hidden row is not among the rows. A column that may be hidden is NULL in hidden rows
-    too, so that a condition which an engine tries before the filter of rows learns nothing.
+    too, so that a condition which an engine tries before the filter of rows learns nothing. Spark, where an error
+    would tell that there is a hidden row, tries none before it (`apart`): a reader's conditions skip no files.
 
     Whoever uses it sees to it that the source is the table that was decided on, at the schema that was decided on:
     a statement names columns, and cannot know their field ids. `frame` and `arrow` look.
@@ -37,12 +38,32 @@ def sql(
         NothingVisible: the principal sees nothing of it.
         ArgumentError: a visible column is named `_hidden`, or Spark cannot have a name in a statement.
     """
+    text = governed(decision, dialect, source=source)
+    return apart(text) if dialect == "spark" and decision.row != ALWAYS else text
+
+
+def governed(decision: Decision, dialect: Dialect, *, source: str | None = None) -> str:
+    """Return the SELECT of `sql` without what keeps a reader's conditions behind those of the policy."""
     columns = [
         f"{cell(column, dialect)} AS {conditions.named(column.name, dialect)}" for column in columns_of(decision)
     ]
     columns.append(f"{hidden(decision, dialect)} AS {conditions.named(HIDDEN, dialect)}")
     where = "" if decision.row == ALWAYS else f" WHERE {visible_row(decision, dialect)}"
     return f"SELECT {', '.join(columns)} FROM {source or _quoted(decision, dialect)}{where}"
+
+
+APART = "monotonically_increasing_id() >= 0"
+
+
+def apart(text: str) -> str:
+    """Return a query of Spark whose rows are chosen before anything else is computed of them.
+
+    Spark asks conditions that it can translate for Iceberg first, whosever they are (PushDownUtils.pushFilters).
+    One of a reader's that fails on a row of NULLs, as 1 / coalesce(x, 0) does, would then tell that there are
+    hidden rows. Spark moves none behind a condition that is not a function of the row; nor can it prune files by
+    them. That condition must be one that it does not see through: rand() >= 0 and uuid() IS NOT NULL it drops.
+    """
+    return f"SELECT * FROM ({text}\n) AS governed WHERE {APART}"
 
 
 def columns_of(decision: Decision) -> tuple[DecidedColumn, ...]:

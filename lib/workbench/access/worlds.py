@@ -13,13 +13,14 @@ from workbench.access.policies import Policy
 from workbench.access.typing import ArrowTable
 
 READER = "reader"
-Kind = Literal["cells", "rows"]
+Kind = Literal["cells", "rows", "patterns"]
 _COLUMNS = ("id", "name", "state", "amount", "address")
 _VISIBLE = [(1, "Ann", "UK", 10), (2, "Bo", "UK", 20), (5, None, "UK", None)]
 _HIDDEN: Mapping[str, tuple[list[tuple[Any, ...]], list[tuple[Any, ...]]]] = {
     # state is visible to a reader of cells, so that it is the same in both
     "cells": ([(3, "Zed", "FR", 900), (4, None, "NO", None)], [(3, "7", "FR", 901), (4, "Al", "NO", -5)]),
     "rows": ([(3, "Zed", "FR", 900)], [(0, "7", "NO", 901), (4, "Al", "DE", -5), (6, "Zed", "DE", None)]),
+    "patterns": ([(3, "Zed", "FR", 900)], []),
 }
 
 
@@ -29,7 +30,8 @@ def rows(kind: Kind) -> tuple[ArrowTable, ArrowTable]:
 
     Args:
         kind: `cells`, where a reader may see `name` and `amount` of rows with state UK, never `address`, and all
-            of `id` and `state`; `rows`, where a reader may see rows with state UK only, without `address`.
+            of `id` and `state`; `rows`, where a reader may see rows with state UK only, without `address`;
+            `patterns`, the same, and names by a LIKE too, which Spark asks last; the second world hides no row.
 
     Returns:
         Two pyarrow.Table of id and amount (long), name, state and address (string).
@@ -65,6 +67,9 @@ def policy(kind: Kind, tables: Mapping[str, Mapping[str, int]]) -> Policy:
         grants.append(grant | {"all_but": ["address"], "filter": f"uk{number}"})
         if kind == "cells":
             grants.append(grant | {"columns": ["id", "state"]})
+        if kind == "patterns":
+            filters[f"like{number}"] = {"table": table, "where": "state LIKE 'U_'"}
+            grants.append(grant | {"columns": ["name", "state"], "filter": f"like{number}"})
     columns = {
         table: {"columns": {name: {"id": ids[name], "tags": {}} for name in _COLUMNS}}
         for table, ids in tables.items()

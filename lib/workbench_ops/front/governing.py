@@ -9,6 +9,7 @@ from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Catalog, Judged
 from workbench.access.deciding import refuse_other_table
+from workbench.access.statements import governed as governed_statement
 from workbench_ops.front.plans import Governed
 
 
@@ -36,7 +37,7 @@ def by_policy(policy: Callable[[], access.Policy], catalog: Judged[Catalog], *, 
         loaded: Any = catalog.load_table(inside)
         decision = access.decide(now, principal, identifiers.spelled(inside), loaded.schema())
         refuse_other_table(decision, str(loaded.metadata.table_uuid))
-        return access.sql(decision, "spark", source=identifiers.quoted(table))
+        return governed_statement(decision, "spark", source=identifiers.quoted(table))
 
     return governed
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from workbench._base import identifiers
 from workbench._base.errors import MissingPackageError
+from workbench.access.statements import apart as keep_apart
 from workbench_ops.front.functions import FUNCTIONS, SIMPLE, TABLE_FUNCTIONS
 from workbench_ops.front.refusals import Refused
 
@@ -128,11 +129,6 @@ def simple(text: str) -> bool:
 def apart(text: str) -> str:
     """Return a governed subquery whose rows are chosen before anything else is computed of them.
 
-    Spark asks conditions that it can translate for Iceberg first, whosever they are (PushDownUtils.pushFilters).
-    One of the client's that fails on a row of NULLs, as 1 / coalesce(x, 0) does, would then tell that there are
-    hidden rows. Spark moves none behind a condition that is not a function of the row; nor can it prune files by
-    them. That condition must be one that it does not see through: rand() >= 0 and uuid() IS NOT NULL it drops.
-
     Args:
         text: a governed subquery; one that hides no rows is returned as it is.
     """
@@ -140,7 +136,7 @@ def apart(text: str) -> str:
     chooses = (exp.Where, exp.Having, exp.Join, exp.Lateral, exp.Subquery, exp.Limit, exp.With)
     if _Writing(lambda parts: "").read(text).find(*chooses) is None:
         return text
-    return f"SELECT * FROM ({text}\n) AS governed WHERE monotonically_increasing_id() >= 0"
+    return keep_apart(text)
 
 
 @dataclass

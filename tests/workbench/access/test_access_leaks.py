@@ -6,10 +6,10 @@ from pyiceberg.io.pyarrow import _pyarrow_to_schema_without_ids
 from pyiceberg.schema import Schema, assign_fresh_schema_ids
 
 from workbench import access
-from workbench.access import arrows, worlds
+from workbench.access import arrows, statements, worlds
 
 NAMES = {"first": "n.world_a1", "second": "n.world_b1", "twin": "n.world_a2"}
-KINDS = ("cells", "rows")
+KINDS = ("cells", "rows", "patterns")
 
 
 def tables(kind):
@@ -98,7 +98,7 @@ def test_a_route_that_answers_nothing_and_tables_that_are_one_are_refused():
     def refuse(probe, table):
         raise ValueError("no")
 
-    with pytest.raises(ValueError, match="the route front answers none of 74 probes, which proves nothing"):
+    with pytest.raises(ValueError, match="the route front answers none of 75 probes, which proves nothing"):
         access.leaks({"front": refuse}, **NAMES)
     with pytest.raises(
         ValueError, match="first, second and twin are three tables, found n.world_a1, n.world_a1 and"
@@ -106,11 +106,8 @@ def test_a_route_that_answers_nothing_and_tables_that_are_one_are_refused():
         access.leaks({}, **NAMES | {"second": NAMES["first"]})
 
 
-@pytest.mark.proof(
-    "test_spark_shows_what_arrow_shows_and_nothing_behind_it shows it by hidden columns that cannot be named"
-)
-@pytest.mark.parametrize("kind", KINDS)
-def test_a_frame_tells_nothing_and_a_projection_does(spark, namespace, kind):
+def tables_of_spark(spark, namespace, kind):
+    """Names of both worlds and the twin, written to tables of Spark, and the decision of each."""
     first, second = worlds.rows(kind)
     names = {key: f"{namespace}.{name.rpartition('.')[2]}" for key, name in NAMES.items()}
     for name, rows in zip(names.values(), (first, second, first), strict=True):
@@ -122,10 +119,19 @@ def test_a_frame_tells_nothing_and_a_projection_does(spark, namespace, kind):
         kind, {name: {f.name: f.field_id for f in schema.fields} for name, schema in schemas.items()}
     )
     decisions = {name: access.decide(policy, worlds.READER, name, schema) for name, schema in schemas.items()}
+    return names, decisions
+
+
+@pytest.mark.proof(
+    "test_spark_shows_what_arrow_shows_and_nothing_behind_it shows it by hidden columns that cannot be named"
+)
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_frame_tells_nothing_and_a_projection_does(spark, namespace, kind):
+    names, decisions = tables_of_spark(spark, namespace, kind)
 
     def projection(name):
         rows = spark.table(name)
-        rows = rows.where("state = 'UK'") if kind == "rows" else rows
+        rows = rows if kind == "cells" else rows.where("state = 'UK'")
         return rows.selectExpr(
             "id", "IF(state = 'UK', name, NULL) AS name", "state", "IF(state = 'UK', amount, NULL) AS amount"
         )
@@ -139,3 +145,18 @@ def test_a_frame_tells_nothing_and_a_projection_does(spark, namespace, kind):
     assert [leak for leak in proof.leaks if leak.route == "frame"] == []
     leaking = {leak.probe for leak in proof.leaks if leak.route == "projection"}
     assert leaking >= ({"a hidden column equals", "order by a hidden column"} if kind == "cells" else set())
+
+
+def test_an_error_tells_of_no_hidden_row(spark, namespace):
+    names, decisions = tables_of_spark(spark, namespace, "patterns")
+    statement = {name: access.sql(decision, "spark") for name, decision in decisions.items()}
+    routes = {
+        "frame": lambda name: access.frame(spark, name, decisions[name]),
+        "sql": lambda name: spark.sql(statement[name]),
+        "sql without the barrier": lambda name: spark.sql(
+            statement[name].replace(f" WHERE {statements.APART}", "")
+        ),
+    }
+    asked = [probe for probe in access.PROBES if probe.name in ("all rows", "error on a row of NULLs")]
+    proof = access.leaks({name: access.by_frame(route) for name, route in routes.items()}, **names, probes=asked)
+    assert proof.leaks == (access.Leak("sql without the barrier", "error on a row of NULLs"),)
