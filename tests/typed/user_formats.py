@@ -5,11 +5,12 @@ from typing import assert_type
 from pyspark.sql import SparkSession
 
 from workbench import formats
+from workbench.formats.results import Kind
 
 
 def moved(spark: SparkSession) -> None:
     look = formats.look("/lake/orders")
-    assert_type((look.kind, look.rows, look.obstacles), tuple[formats.results.Kind, int, tuple[str, ...]])
+    assert_type((look.kind, look.rows, look.obstacles), tuple[Kind, int, tuple[str, ...]])
     assert_type(formats.move(spark, "/lake/orders", "sales.orders", version=3).snapshot_id, int)
     follow = formats.follow(spark, "sales.orders")
     assert_type(follow, formats.Follow)
