@@ -1,7 +1,5 @@
 """Tables that a principal may open, decided anew for each request from the files as they are now."""
 
-import functools
-import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +12,7 @@ from workbench import access
 from workbench._base import identifiers
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench.access.policies import extension
+from workbench_ops.access import current
 from workbench_ops.access.page import rows, users
 from workbench_ops.access.page.users import User
 
@@ -106,9 +105,9 @@ class Shared:
         table = self._loaded(principal, name)
         if snapshot_id is not None and table.snapshot_by_id(snapshot_id) is None:
             raise ArgumentError("the version of the table whose pages you read is gone by now; begin anew")
-        current = table.metadata.current_snapshot_id
+        newest = table.metadata.current_snapshot_id
         # the current version is read by the schema of now: columns may have come and gone without a snapshot
-        older = None if snapshot_id in (None, current) else snapshot_id
+        older = None if snapshot_id in (None, newest) else snapshot_id
         decision = self._decided(principal, name, table, older)
         rows.judge(table, decision, order=order, first=first, start=start, snapshot_id=older)
         try:
@@ -116,7 +115,7 @@ class Shared:
         except ArgumentError as error:
             raise Closed(str(error)) from error
         part = rows.part(governed, decision, order=order, first=first, start=start, complete=complete)
-        return Answer(decision, older or current, part)
+        return Answer(decision, older or newest, part)
 
     def _loaded(self, principal: str, name: str) -> Table:
         if name not in self.names(principal):
@@ -138,12 +137,6 @@ class Shared:
 
     def _read(self) -> access.Policy:
         try:
-            return _policy(self.policy, hashlib.sha256(self.policy.read_bytes()).hexdigest())
+            return current.policy(self.policy)
         except (OSError, ValueError) as error:
             raise Closed(str(error)) from error
-
-
-@functools.lru_cache(maxsize=1)
-def _policy(path: Path, digest: str) -> access.Policy:
-    """Read a policy once for each content of its file."""
-    return access.read(path)
