@@ -167,6 +167,54 @@ def access_serve(
     serving.run(shared, port=port, secure=behind_https)
 
 
+Key = Annotated[str, typer.Option(help="file of the key that signs tokens, of mode 600")]
+FrontPort = Annotated[int, typer.Option(min=1, max=65535, help="TCP port of the front on 127.0.0.1")]
+
+
+@access.command("serve-front")
+def access_serve_front(
+    policy: File,
+    key: Key,
+    port: FrontPort = 15002,
+    environment: Environment = "lake",
+) -> None:
+    """Serve tables to PySpark's own client of people who hold no keys, until ended; only on this machine."""
+    import logging
+
+    from workbench import session
+    from workbench._base import settings
+    from workbench_ops import front
+    from workbench_ops.access import current
+    from workbench_standins import by_hand, spark_connect
+
+    path = Path(policy).resolve()
+    _read(policy)
+    front.require()
+    catalog, conf = session.catalog(environment), session.spark_conf(settings.environment(environment))
+    name = conf["spark.sql.defaultCatalog"]
+    governed = front.by_policy(lambda: current.policy(path), catalog, name=name)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
+    with by_hand.interrupted() as ended, spark_connect.serve(conf) as server:
+        principals = current.Principals(path)
+        with front.serve(governed, server=server, users=principals, key=key, catalog=name, port=port) as running:
+            say(f"a front before Spark Connect on sc://localhost:{running.port}, catalog {name}")
+            say(f"reader  workbench access token {next(iter(principals))} --key {key} --port {running.port}")
+            say("whoever can read the files of the tables reads all: see docs/access.md; Ctrl-C ends it")
+            ended.wait()
+
+
+@access.command("token")
+def access_token(
+    principal: Annotated[str, typer.Argument(metavar="PRINCIPAL", help="the reader, as the policy names it")],
+    key: Key,
+    port: FrontPort = 15002,
+) -> None:
+    """Print the address for a reader's SparkSession.builder.remote, with a token of 15 minutes: a secret."""
+    from workbench_ops.front import tokens
+
+    print(f"sc://localhost:{port}/;token={tokens.issue(tokens.read_key(key), principal)}")
+
+
 def _shared(policy: str, users: str, environment: str) -> "Shared":
     """Return what is shared, once the policy, the users and the catalog are found to be right."""
     from workbench import session
