@@ -16,9 +16,12 @@ def folder(tmp_path):
 
 @pytest.fixture(scope="module")
 def bucket():
+    import boto3
+
     from workbench_standins import s3
 
     with s3.serve() as server, pytest.MonkeyPatch.context() as patch:
+        patch.setattr(boto3, "DEFAULT_SESSION", None)  # it keeps the keys that an earlier test had
         patch.setenv("AWS_ACCESS_KEY_ID", server.access_key)
         patch.setenv("AWS_SECRET_ACCESS_KEY", server.secret_key)
         yield Bucket(server.client(), s3.BUCKET, "claims")
