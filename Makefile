@@ -214,6 +214,10 @@ bench-light: setup ## cold and warm answers, upserts and appends without Spark a
 bench-formats: setup ## joins by storage against joins by a shuffle, into docs/evidence; ROWS=n
 	@PYTHONPATH=tests $(BIN)/python -m bench.joins $(or $(ROWS),1500000)
 
+.PHONY: bench-access
+bench-access: setup ## a governed query through the front, at its server and by hand, into docs/evidence; ROWS=n
+	@PYTHONPATH=tests $(BIN)/python -m bench.access $(or $(ROWS),1000000)
+
 .PHONY: bench-submit
 bench-submit: setup ## a claim and its record, a driver by REST against spark-submit, rights enforced against none, into docs/evidence
 	@PYTHONPATH=tests $(BIN)/python -m bench.submit

@@ -42,10 +42,23 @@ def sql(
     return apart(text) if dialect == "spark" and decision.row != ALWAYS else text
 
 
-def governed(decision: Decision, dialect: Dialect, *, source: str | None = None) -> str:
-    """Return the SELECT of `sql` without what keeps a reader's conditions behind those of the policy."""
+def governed(
+    decision: Decision, dialect: Dialect, *, source: str | None = None, nulls_in_hidden_rows: bool = True
+) -> str:
+    """Return the SELECT of `sql` without what keeps a reader's conditions behind those of the policy.
+
+    Args:
+        decision: as of `sql`.
+        dialect: as of `sql`.
+        source: as of `sql`.
+        nulls_in_hidden_rows: False leaves the values of hidden rows to the filter of rows, so that an engine skips
+            files by a reader's conditions. Only for one who sees to it that none of them is tried before that
+            filter, or that none can fail: their answer is then the same in whatever order.
+    """
     columns = [
-        f"{cell(column, dialect)} AS {conditions.named(column.name, dialect)}" for column in columns_of(decision)
+        f"{cell(column, dialect) if nulls_in_hidden_rows or column.condition != decision.row else name} AS {name}"
+        for column in columns_of(decision)
+        for name in [conditions.named(column.name, dialect)]
     ]
     columns.append(f"{hidden(decision, dialect)} AS {conditions.named(HIDDEN, dialect)}")
     where = "" if decision.row == ALWAYS else f" WHERE {visible_row(decision, dialect)}"

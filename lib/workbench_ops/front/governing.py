@@ -37,7 +37,9 @@ def by_policy(policy: Callable[[], access.Policy], catalog: Judged[Catalog], *, 
         loaded: Any = catalog.load_table(inside)
         decision = access.decide(now, principal, identifiers.spelled(inside), loaded.schema())
         refuse_other_table(decision, str(loaded.metadata.table_uuid))
-        return governed_statement(decision, "spark", source=identifiers.quoted(table))
+        # the front itself keeps what can fail behind the filter of rows
+        source = identifiers.quoted(table)
+        return governed_statement(decision, "spark", source=source, nulls_in_hidden_rows=False)
 
     return governed
 
