@@ -196,7 +196,7 @@ def keep(records, versions, frames):
         evidence.write(
             "deequ",
             what="each rule on each frame by deequ's own DQDL engine and by workbench.quality",
-            deequ=versions | {name: path.stem for name, path in zip(("deequ", "dqdl"), jars(), strict=True)},
+            deequ=versions | {name: path.stem for name, path in zip(("deequ", "dqdl"), own_jars(), strict=True)},
             compared="outcome; rows where deequ tells them apart; metrics that both name; not the wording of reasons",
             cases=len(records),
             agree=sum(record["agree"] for record in records),

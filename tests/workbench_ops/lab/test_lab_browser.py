@@ -123,7 +123,7 @@ def test_a_cell_runs_with_progress_and_a_table_that_stays(lab, page):
     page.until('!document.querySelector(".workbench-progress")', 300)
     page.until('[...document.querySelectorAll(".jp-OutputArea-output")].some(o => o.innerText.trim() === "done")')
     page.run(f"{NOTEBOOK}.context.save().then(() => 1)")
-    [path] = lab.folder.glob("notebooks/Untitled*.ipynb")
+    path = max(lab.folder.glob("notebooks/Untitled*.ipynb"), key=lambda path: path.stat().st_mtime_ns)
     saved = json.loads(path.read_text())
     assert "progress" not in path.read_text() and "widget" not in path.read_text()
     media = [set(output.get("data", {})) for cell in saved["cells"] for output in cell["outputs"]]
