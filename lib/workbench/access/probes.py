@@ -52,6 +52,7 @@ _COLUMNS = (
     _asked("error by division", "id", where="1 / (amount - 900) > 5", order="id"),
     _asked("error by cast", "id", where="CAST(name AS INT) = 1", order="id"),
     _asked("error on a row of NULLs", "id", where="1 / coalesce(id, 0) > -1", order="id"),
+    _asked("error by a text as a number", "id", where="state = 'FR' AND name > 5", order="id"),
     _asked("greatest hidden number", "max(amount) AS n"),
     _asked("least hidden text", "min(name) AS n"),
     _asked("sum of hidden numbers", "sum(amount) AS n"),

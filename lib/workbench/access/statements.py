@@ -1,5 +1,6 @@
 """What a principal sees of a table, as a SELECT of Spark, DuckDB or Trino."""
 
+from collections.abc import Collection
 from typing import Literal
 
 from workbench._base import duck, identifiers
@@ -43,7 +44,7 @@ def sql(
 
 
 def governed(
-    decision: Decision, dialect: Dialect, *, source: str | None = None, nulls_in_hidden_rows: bool = True
+    decision: Decision, dialect: Dialect, *, source: str | None = None, bare: Collection[str] = ()
 ) -> str:
     """Return the SELECT of `sql` without what keeps a reader's conditions behind those of the policy.
 
@@ -51,12 +52,12 @@ def governed(
         decision: as of `sql`.
         dialect: as of `sql`.
         source: as of `sql`.
-        nulls_in_hidden_rows: False leaves the values of hidden rows to the filter of rows, so that an engine skips
-            files by a reader's conditions. Only for one who sees to it that none of them is tried before that
-            filter, or that none can fail: their answer is then the same in whatever order.
+        bare: columns whose values in hidden rows are left to the filter of rows, where all visible rows show them,
+            so that an engine skips files by a reader's conditions. Only for one who sees to it that none of these
+            that can fail on such a value is tried before that filter: the others tell nothing in whatever order.
     """
     columns = [
-        f"{cell(column, dialect) if nulls_in_hidden_rows or column.condition != decision.row else name} AS {name}"
+        f"{name if column.name in bare and column.condition == decision.row else cell(column, dialect)} AS {name}"
         for column in columns_of(decision)
         for name in [conditions.named(column.name, dialect)]
     ]

@@ -10,6 +10,7 @@ import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
@@ -56,6 +57,7 @@ _PARTS = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _WORD = re.compile(r"[\w ]*")
+_MOMENT = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d:\d\d(\.\d{1,6})?)?")
 _PLAIN = re.compile(r"[A-Za-z0-9_ .:+-]*")
 
 
@@ -119,11 +121,31 @@ def tables_of(text: str) -> list[tuple[str, ...]]:
 
 def simple(text: str) -> bool:
     """Return whether no condition in a query or an expression can fail on a row whose cells are all NULL."""
-    tree = _Writing(lambda parts: "").read(text)
+    writing = _Writing(lambda parts: "")
+    tree = writing.read(text)
+    moments = [node for node in tree.walk() if _is_moment(node, writing.texts)]
+    within = {id(part) for node in moments for part in node.walk()}
     return all(
-        type(node).__name__ in SIMPLE_NODES and (node.key != "anonymous" or str(node.this).lower() in SIMPLE)
+        id(node) in within
+        or (type(node).__name__ in SIMPLE_NODES and (node.key != "anonymous" or str(node.this).lower() in SIMPLE))
         for node in tree.walk()
     )
+
+
+def _is_moment(node: Any, texts: Sequence[str]) -> bool:
+    """Return whether a node is a date or a time that is written down as ISO 8601 has it: no such cast fails."""
+    exp = _sqlglot().exp
+    if not isinstance(node, exp.Cast) or not isinstance(node.this, exp.Literal) or not node.this.is_string:
+        return False
+    kinds = exp.DType.DATE, exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPNTZ
+    text = texts[int(str(node.this.this).strip().removeprefix("s"))][1:-1]
+    if node.to.this not in kinds or not _MOMENT.fullmatch(text):
+        return False
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
 
 
 def apart(text: str) -> str:

@@ -98,7 +98,7 @@ def test_a_route_that_answers_nothing_and_tables_that_are_one_are_refused():
     def refuse(probe, table):
         raise ValueError("no")
 
-    with pytest.raises(ValueError, match="the route front answers none of 75 probes, which proves nothing"):
+    with pytest.raises(ValueError, match="the route front answers none of 76 probes, which proves nothing"):
         access.leaks({"front": refuse}, **NAMES)
     with pytest.raises(
         ValueError, match="first, second and twin are three tables, found n.world_a1, n.world_a1 and"

@@ -5,13 +5,14 @@ import decimal
 import time
 
 import pytest
+from pyiceberg.types import LongType, StringType
 
 from workbench import access, session
 from workbench._base import settings
 from workbench.access import leaking, worlds
 from workbench.access.probes import PROBES
 from workbench_ops import front
-from workbench_ops.front import looking, operations, plans, statements
+from workbench_ops.front import governing, looking, operations, plans, statements
 from workbench_standins import spark_connect
 
 pytestmark = pytest.mark.proof("the plans of test_front_plans.py and the SQL of test_front_statements.py show it")
@@ -236,6 +237,14 @@ def test_a_condition_that_fails_on_hidden_rows_tells_nothing_of_them(client, mon
         assert [row.id for row in client.sql(ERROR.statement.replace("{table}", table)).collect()] == [1, 2, 5]
     monkeypatch.setattr(statements, "apart", lambda text: text)
     assert [leak.probe for leak in learned(client, "patterns", [PROBES[0], ERROR]).leaks] == [ERROR.name] * 2
+
+
+def test_values_that_a_cast_may_fail_on_are_not_left_bare(client, monkeypatch):
+    """The planted fault: texts and integers are compared before the rows are chosen, as dates may be."""
+    text = [probe for probe in PROBES if probe.name in ("all rows", "error by a text as a number")]
+    assert learned(client, "patterns", text).clean
+    monkeypatch.setattr(governing, "BARE", (LongType, StringType))
+    assert {leak.probe for leak in learned(client, "patterns", text).leaks} == {"error by a text as a number"}
 
 
 def test_a_grant_that_is_taken_back_ends_a_query_that_goes_on(client, shared):
