@@ -15,9 +15,9 @@ MISSING = ("NAType", "NaTType")  # what pandas has for null
 def converted(rows: Sequence[object], schema: ArrowSchema) -> ArrowTable:
     """Return dicts as an Arrow table of a schema, each value as it was given.
 
-    Arrow would cut 1.5 to 1 for an integer, take 5 for the sixth of January 1970, a datetime for its day and 1e300
-    for infinity, and drop the fields of a struct that it does not know. A datetime without a zone is UTC, and one
-    with a zone is stored as its time in UTC.
+    Arrow would cut 1.5 to 1 for an integer, take 5 for the sixth of January 1970, a datetime for its day, 1e300 for
+    infinity and a text for its bytes, and drop the fields of a struct that it does not know. A datetime without a
+    zone is UTC, and one with a zone is stored as its time in UTC.
 
     Args:
         rows: dicts whose keys are columns; a column that a dict leaves out is null.
@@ -86,10 +86,6 @@ def _same(given: Any, stored: Any, kind: DataType) -> bool:
         return isinstance(given, date) and _in_utc(given) == _in_utc(stored)
     if isinstance(stored, UUID) or isinstance(given, UUID):
         return _bytes(given) == _bytes(stored)
-    if isinstance(stored, bytes) and isinstance(given, str):
-        return given.encode() == stored
-    if isinstance(stored, str) and isinstance(given, bytes):
-        return given == stored.encode()
     if isinstance(given, datetime):  # of a column of dates: the time and the zone would be lost
         return False
     return bool(given == stored)
@@ -103,6 +99,57 @@ def _in_utc(moment: date) -> date:
 
 def _bytes(value: Any) -> Any:
     return value.bytes if isinstance(value, UUID) else value
+
+
+def absent(rows: Sequence[object] | ArrowTable, schema: ArrowSchema) -> str | None:
+    """Return the first column, or field of a struct, that rows leave out; None where all are there.
+
+    Args:
+        rows: pyarrow.Table, or dicts whose keys are columns.
+        schema: pyarrow.Schema of the table.
+    """
+    import pyarrow as pa
+
+    kind = pa.struct(schema)
+    if isinstance(rows, pa.Table):
+        return next(_left_out(kind, pa.struct(rows.schema), ""), None)
+    return next((path for row in rows for path in _left_out_of(row, kind, "")), None)
+
+
+def _left_out(kind: DataType, given: DataType, path: str) -> Iterator[str]:
+    """Yield the fields of structs in a type that another type has not."""
+    import pyarrow as pa
+
+    if pa.types.is_struct(kind) and pa.types.is_struct(given):
+        for field in kind:
+            if (place := given.get_field_index(field.name)) < 0:
+                yield f"{path}{field.name}"
+            else:
+                yield from _left_out(field.type, given.field(place).type, f"{path}{field.name}.")
+    elif pa.types.is_map(kind) and pa.types.is_map(given):
+        yield from _left_out(kind.key_type, given.key_type, f"{path}key.")
+        yield from _left_out(kind.item_type, given.item_type, f"{path}value.")
+    elif hasattr(kind, "value_type") and hasattr(given, "value_type"):
+        yield from _left_out(kind.value_type, given.value_type, f"{path}element.")
+
+
+def _left_out_of(given: object, kind: DataType, path: str) -> Iterator[str]:
+    """Yield the fields of structs that a Python value has not."""
+    import pyarrow as pa
+
+    if pa.types.is_struct(kind) and isinstance(given, Mapping):
+        for field in kind:
+            if field.name not in given:
+                yield f"{path}{field.name}"
+            else:
+                yield from _left_out_of(given[field.name], field.type, f"{path}{field.name}.")
+    elif pa.types.is_map(kind) and isinstance(given, Mapping | Sequence):
+        for key, value in given.items() if isinstance(given, Mapping) else given:
+            yield from _left_out_of(key, kind.key_type, f"{path}key.")
+            yield from _left_out_of(value, kind.item_type, f"{path}value.")
+    elif hasattr(kind, "value_type") and isinstance(given, Sequence) and not isinstance(given, str | bytes):
+        for element in given:
+            yield from _left_out_of(element, kind.value_type, f"{path}element.")
 
 
 def plain(table: ArrowTable, *, short_bytes: bool) -> ArrowTable:

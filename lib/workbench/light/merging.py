@@ -11,7 +11,7 @@ from workbench._base import duck
 from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
-from workbench.light import abilities, engine, slices, writing
+from workbench.light import abilities, conversions, engine, slices, writing
 from workbench.light.typing import ArrowTable, Catalog, Connection, IcebergTable, Rows
 
 _REFUSED = "409"  # by which a REST catalog says that somebody committed first; nothing was written
@@ -50,7 +50,8 @@ def merge(
     Args:
         catalog: as of `query`.
         table: `namespace.name`.
-        rows: pyarrow.Table, or a list of dicts whose keys are columns; each column of the table is there.
+        rows: pyarrow.Table, or a list of dicts whose keys are columns; each column of the table, and each field
+            of a struct, is there in each row: what is left out would become null.
         key: columns that name a row.
         tries: how often the commit is begun at most.
 
@@ -66,6 +67,8 @@ def merge(
     """
     loaded = writing.load(catalog, table)
     arrow = slices.fit(loaded, rows)
+    if path := conversions.absent(rows, loaded.schema().as_arrow()):
+        raise ArgumentError(f"the rows have no column {path}, so a row that is there would lose its value")
     _check_key(arrow, loaded, table, key)
     if not loaded.sort_order().is_unsorted:
         raise ArgumentError(
@@ -95,8 +98,6 @@ def _check_key(rows: ArrowTable, loaded: IcebergTable, table: str, key: Sequence
         raise ArgumentError(
             f"key is {', '.join(unknown) if key else 'empty'}, expected columns of {table}: {', '.join(names)}"
         )
-    if missing := [name for name in names if name not in rows.column_names]:
-        raise ArgumentError(f"the rows have no column {missing[0]}, so a row that is there would lose its value")
     for name in key:
         if pa.types.is_floating(rows.schema.field(name).type):
             raise ArgumentError(f"the column {name} of the key is a floating-point number, which names no row")
@@ -115,10 +116,31 @@ def _by_pyiceberg(loaded: IcebergTable, rows: ArrowTable, key: Sequence[str], tr
         with attempt:
             loaded.refresh()
             writing.once(loaded)
+            _refuse_a_key_that_is_there_twice(loaded, rows, key)
             upsert = loaded.upsert(rows, join_cols=list(key))
             count = upsert.rows_updated + upsert.rows_inserted
             return Merge(count, "pyiceberg", attempt.retry_state.attempt_number)
     raise AssertionError("attempts end by a return or an error")
+
+
+def _refuse_a_key_that_is_there_twice(loaded: IcebergTable, rows: ArrowTable, key: Sequence[str]) -> None:
+    """Refuse a merge that PyIceberg would do otherwise than Spark.
+
+    Spark replaces both rows. PyIceberg looks for them in each batch alone, and where one of them has the new values
+    already, it deletes both and writes one.
+    """
+    import pyarrow.compute as pc
+    from pyiceberg.table import upsert_util
+
+    there = upsert_util.create_match_filter(rows, list(key))
+    keys = loaded.scan(row_filter=there, selected_fields=tuple(key)).to_arrow()
+    counts = keys.group_by(list(key)).aggregate([([], "count_all")])
+    if repeated := counts.filter(pc.greater(counts["count_all"], 1)).select(list(key)).to_pylist():
+        name = ".".join(loaded.name()[-2:])
+        raise ArgumentError(
+            f"{name} holds the key {tuple(repeated[0].values())} of {', '.join(key)} twice, and PyIceberg would not "
+            "replace both as Spark does; merge with Spark"
+        )
 
 
 def _by_duckdb(loaded: IcebergTable, rows: ArrowTable, key: Sequence[str], tries: int) -> Merge:

@@ -65,7 +65,7 @@ def test_values_are_stored_as_they_were_given(lake):
          "raw": b"\0\xff", "three": b"ab\0", "day": date(1, 1, 1), "at": datetime(1500, 2, 28, 1, 2, 3, 4),
          "moment": NOON.replace(tzinfo=EAST), "clock": time(1, 2, 3, 4), "place": {"x": 1, "y": None},
          "numbers": [1, None], "counts": {"a": 1}},
-        {"f": 3, "n": 4.0, "price": 7, "moment": NOON, "at": NOON.replace(tzinfo=EAST), "raw": "é", "u": UUID.bytes,
+        {"f": 3, "n": 4.0, "price": 7, "moment": NOON, "at": NOON.replace(tzinfo=EAST), "raw": "é".encode(), "u": UUID.bytes,
          "numbers": [], "counts": {}, "place": {"x": 2}},
         {"f": math.nan, "small": math.inf},
     ]  # fmt: skip
@@ -100,6 +100,9 @@ def test_values_are_stored_as_they_were_given(lake):
         ({"place": (1, "a")}, "place is .1, 'a'., expected a dict of x, y"),
         ({"numbers": [1, 2.5]}, "numbers.element is 2.5, which would be stored as 2"),
         ({"counts": {"a": 0.5}}, "counts.value is 0.5, which would be stored as 0"),
+        ({"raw": "é"}, "raw is 'é', which would be stored as b'.xc3.xa9' in a column of large_binary"),
+        ({"text": b"abc"}, "text is b'abc', which would be stored as 'abc' in a column of large_string"),
+        ({"three": "abc"}, "three is 'abc', which would be stored as b'abc'"),
         ({"n": 2**70}, "the rows do not fit the columns: .*too"),
         ({"text": "\ud800"}, "the rows do not fit the columns: .*surrogates"),
         ({"id": None}, "the column id is required, and row 1 has null there"),

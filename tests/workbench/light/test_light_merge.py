@@ -92,6 +92,11 @@ def test_merges_at_once_leave_what_one_after_another_would(catalog, writers):
         ({"rows": rows("b", 1, 1)}, r"the key \(1,\) is there twice"),
         ({"rows": [{"k": None, "part": "p", "v": "x"}]}, "the column k of the key is null in 1 rows"),
         ({"rows": pa.table({"k": [1]})}, "the rows have no column part"),
+        (
+            {"rows": [{"k": 1, "v": "x"}]},
+            "the rows have no column part, so a row that is there would lose its value",
+        ),
+        ({"rows": [*rows("b", 1), {"k": 2, "part": "p"}]}, "the rows have no column v"),
         ({"table": "n.u"}, "table n.u is not in the catalog"),
     ],
 )
@@ -133,3 +138,56 @@ def test_rows_that_pyiceberg_would_change_on_its_way_are_not_touched(tmp_path):
     table.add_files([f"file://{path}"])
     with pytest.raises(ValueError, match="pyiceberg does not read n.t as Spark does, so it cannot merge into it"):
         light.merge(properties, "n.t", [{"k": 1, "l": []}], key=["k"])
+
+
+NESTED = {
+    "s": {"x": 1}, "ls": [{"x": 1, "y": 2}, {"x": 1}], "ms": {"a": {"y": 2}}, "ss": {"in": {"y": 1}}, "k": 1,
+}  # fmt: skip
+FULL = {
+    "s": {"x": 1, "y": 2},
+    "ls": [{"x": 1, "y": 2}],
+    "ms": {"a": {"x": 1, "y": 2}},
+    "ss": {"in": {"x": 1, "y": 1}},
+}
+
+
+@pytest.mark.parametrize(
+    ("column", "path"), [("s", "s.y"), ("ls", "ls.element.y"), ("ms", "ms.value.x"), ("ss", "ss.in.x")]
+)
+def test_fields_that_are_left_out_are_refused_as_columns_are(tmp_path, column, path):
+    """They would be null in a row that is there, whether rows are dicts or Arrow's."""
+    pair = pa.struct([("x", pa.int64()), ("y", pa.int64())])
+    kinds = {"s": pair, "ls": pa.list_(pair), "ms": pa.map_(pa.string(), pair), "ss": pa.struct([("in", pair)])}
+    properties = own_lake(tmp_path)
+    schema = pa.schema([("k", pa.int64()), *kinds.items()])
+    light.catalogs.load(properties).create_table("n.t", schema)
+    full = [{"k": 1, **FULL}]
+    light.append(properties, "n.t", full)
+    few = [{"k": 1, **FULL, column: NESTED[column]}]
+    short = pa.struct([field for field in pair if field.name in ("x" if path.endswith("y") else "y")])
+    types = {
+        "s": short,
+        "ls": pa.list_(short),
+        "ms": pa.map_(pa.string(), short),
+        "ss": pa.struct([("in", short)]),
+    }
+    place = schema.get_field_index(column)
+    value = pa.Table.from_pylist(few, schema.set(place, pa.field(column, types[column])))
+    for given in (few, value):
+        with pytest.raises(ValueError, match=f"the rows have no column {path}, so a row that is there would lose"):
+            light.merge(properties, "n.t", given, key=["k"])
+    answer = light.query(properties, "SELECT * FROM n.t").to_pylist()
+    assert answer == [{"k": 1, **FULL, "ms": [("a", {"x": 1, "y": 2})]}]
+    assert light.merge(properties, "n.t", full, key=["k"]).rows in (0, 1)
+
+
+@pytest.mark.parametrize("kept", [["a", "b"], ["b", "c"]])
+def test_a_key_that_the_table_holds_twice_is_named(tmp_path, kept):
+    """In two files, where PyIceberg does not see it; where one of both has the new value it would lose a row."""
+    properties = own_lake(tmp_path)
+    light.catalogs.load(properties).create_table("n.t", pa.schema([("k", pa.int64()), ("v", pa.string())]))
+    for value in kept:
+        light.append(properties, "n.t", [{"k": 1, "v": value}])
+    with pytest.raises(ValueError, match=r"n.t holds the key \(1,\) of k twice, and PyIceberg would not replace"):
+        light.merge(properties, "n.t", [{"k": 1, "v": "b"}, {"k": 2, "v": "b"}], key=["k"])
+    assert light.query(properties, "SELECT v FROM n.t ORDER BY v").to_pylist() == [{"v": value} for value in kept]
