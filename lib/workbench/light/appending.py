@@ -173,6 +173,8 @@ def checked_id(id: object) -> str:
 def _check_column(loaded: IcebergTable, table: str, name: str | None) -> None:
     if name is not None and name not in (names := loaded.schema().as_arrow().names):
         raise ArgumentError(f"id_column is {name!r}, which is not a column of {table}; it has {', '.join(names)}")
+    if name is not None and (kind := str(loaded.schema().find_type(name))) != "string":
+        raise ArgumentError(f"id_column {name} of {table} is a column of {kind}, and ids are texts")
 
 
 def _without(rows: ArrowTable, ids: Sequence[str], present: AbstractSet[str]) -> ArrowTable:
@@ -204,14 +206,12 @@ def _present(loaded: IcebergTable, ids: set[str], since: datetime | None, id_col
 
 
 def _first(snapshot: "Snapshot") -> bool:
-    """Say whether nothing was written before a snapshot; one whose parent PyIceberg expired has no parent, too."""
-    if snapshot.parent_snapshot_id is not None:
-        return False
-    summary = _summary(snapshot)
-    all_is_new = all(
-        summary.get(f"total-{unit}") == summary.get(f"added-{unit}", "0") for unit in ("records", "data-files")
-    )
-    return snapshot.sequence_number == 1 or (summary.get("operation") == "append" and all_is_new)
+    """Say whether nothing was written before a snapshot; one whose parent PyIceberg expired has no parent, too.
+
+    Its figures do not tell: all rows of a table are new in the second half of an overwrite, too. Version 1 of the
+    format does not number commits, so that there nobody knows.
+    """
+    return snapshot.parent_snapshot_id is None and snapshot.sequence_number == 1
 
 
 def _summary(snapshot: "Snapshot") -> Mapping[str, str]:

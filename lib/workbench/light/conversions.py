@@ -15,8 +15,8 @@ MISSING = ("NAType", "NaTType")  # what pandas has for null
 def converted(rows: Sequence[object], schema: ArrowSchema) -> ArrowTable:
     """Return dicts as an Arrow table of a schema, each value as it was given.
 
-    Arrow would cut 1.5 to 1 for an integer, take 5 for the sixth of January 1970, a datetime for its day, 1e300 for
-    infinity and a text for its bytes, and drop the fields of a struct that it does not know. A datetime without a
+    Arrow would cut 1.5 to 1 for an integer, take 5 for the sixth of January 1970, a datetime for its day, 1e300
+    for infinity and a text for its bytes, and drop fields of a struct that it does not know. A datetime without a
     zone is UTC, and one with a zone is stored as its time in UTC.
 
     Args:

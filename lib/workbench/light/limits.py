@@ -24,6 +24,8 @@ def duckdb(connection: Connection, table: Table, statement: Statement) -> Reason
     """Yield the reasons for which DuckDB does not answer a statement as Spark does; none where it does."""
     yield from _formats(table, {"PARQUET", "PUFFIN"})
     yield from _cut_decimals(table, statement)
+    yield from _early_times(connection, table, statement)
+    yield from _names_by_case(table)
     yield from _compared(connection, table, statement)
 
 
@@ -47,6 +49,7 @@ def datafusion(connection: Connection, table: Table, statement: Statement) -> Re
     yield from _formats(table, {"PARQUET"})
     yield from _grown_structs(table)
     yield from _schema_ahead(table)
+    yield from _minus_zeros(connection, table, statement)
     yield from _compared(connection, table, statement)
 
 
@@ -140,6 +143,63 @@ def _cut_decimals(table: Table, statement: Statement) -> Reasons:
             )
 
 
+def _early_times(connection: Connection, table: Table, statement: Statement) -> Reasons:
+    """Find compared times before 1970 that a partition cuts to months or days: DuckDB passes over their files.
+
+    It rounds such a time towards 1970; Iceberg takes the month or day that it is in. Years and hours are right.
+    """
+    cut = {
+        field["source-id"]
+        for spec in table.metadata.get("partition-specs") or ()
+        for field in spec["fields"]
+        if field["transform"] in ("month", "day")
+    }
+    for path, number, kind in _leaves(table.schema["fields"]):
+        if number not in cut or not kind.startswith("timestamp") or not _is_compared(path, statement):
+            continue
+        if _begins_before_1970(connection, table, number):
+            yield (
+                f"its column {'.'.join(path)} may hold times before 1970, a partition cuts it to months or "
+                "days, and the statement compares it: DuckDB computes such partitions wrongly and passes over rows"
+            )
+
+
+def _begins_before_1970(connection: Connection, table: Table, number: int) -> bool:
+    """Say whether the lower bound of a column of times is below zero in a file, or is not known there."""
+    import duckdb as module
+
+    lower = f"data_file.lower_bounds[{number}]"
+    null = f"data_file.null_value_counts[{number}] = data_file.value_counts[{number}]"
+    # 8 bytes, the sign in the last
+    early = f"coalesce(substr(hex({lower}), 15, 2) >= '80', NOT coalesce({null}, FALSE))"
+    for path in table.manifests:
+        try:
+            sql = f"SELECT 1 FROM read_avro({duck.literal(path)}) WHERE status <> 2 AND {early} LIMIT 1"
+            if connection.execute(sql).fetchall():
+                return True
+        except module.BinderException:  # a writer that knows no bounds
+            return True
+    return False
+
+
+def _names_by_case(table: Table) -> Reasons:
+    """Find columns whose names differ by case only, of which DuckDB takes the first for all."""
+    for names in _names(table.schema["fields"]):
+        if doubled := sorted(name for name in names if [each.lower() for each in names].count(name.lower()) > 1):
+            yield f"its columns {' and '.join(doubled)} differ by case only, which DuckDB takes for one"
+
+
+def _names(fields: Iterable[Json]) -> Iterator[list[str]]:
+    """Yield the names of the columns, and of the fields of each struct."""
+    fields = list(fields)
+    yield [field["name"] for field in fields]
+    kinds = [field["type"] for field in fields]
+    while kinds:
+        if isinstance(kind := kinds.pop(), Mapping):
+            yield from _names(kind.get("fields", ()))
+            kinds += [kind[part] for part in ("element", "key", "value") if part in kind]
+
+
 def _is_compared(path: tuple[str, ...], statement: Statement) -> bool:
     """Say whether a statement may compare a column, by its own name or by another."""
     parts = {part.lower() for part in path}
@@ -173,6 +233,22 @@ def _compared(connection: Connection, table: Table, statement: Statement) -> Rea
             yield (
                 f"its column {column} has files whose greatest value is -0.0 and the statement compares it: Spark "
                 "takes that for less than 0 and passes over them"
+            )
+
+
+def _minus_zeros(connection: Connection, table: Table, statement: Statement) -> Reasons:
+    """Find compared floats that hold -0.0, which DataFusion takes for less than 0.0 in every row."""
+    for path, _, kind in _leaves(table.schema["fields"]):
+        if kind not in FLOATS or not _is_compared(path, statement):
+            continue
+        column = ".".join(map(duck.quoted, path))
+        # a sum, which no bounds rule out
+        if any(_formats(table, {"PARQUET", "PUFFIN"})) or _holds(
+            connection, table, f"{column} + 0 = 0 AND signbit({column})"
+        ):
+            yield (
+                f"its column {'.'.join(path)} holds or may hold -0.0 and the statement compares it: DataFusion "
+                "takes that for less than 0"
             )
 
 

@@ -126,8 +126,8 @@ def _by_pyiceberg(loaded: IcebergTable, rows: ArrowTable, key: Sequence[str], tr
 def _refuse_a_key_that_is_there_twice(loaded: IcebergTable, rows: ArrowTable, key: Sequence[str]) -> None:
     """Refuse a merge that PyIceberg would do otherwise than Spark.
 
-    Spark replaces both rows. PyIceberg looks for them in each batch alone, and where one of them has the new values
-    already, it deletes both and writes one.
+    Spark replaces both rows. PyIceberg looks for them in each batch alone, and where one of them has the new
+    values already, it deletes both and writes one.
     """
     import pyarrow.compute as pc
     from pyiceberg.table import upsert_util
@@ -138,8 +138,8 @@ def _refuse_a_key_that_is_there_twice(loaded: IcebergTable, rows: ArrowTable, ke
     if repeated := counts.filter(pc.greater(counts["count_all"], 1)).select(list(key)).to_pylist():
         name = ".".join(loaded.name()[-2:])
         raise ArgumentError(
-            f"{name} holds the key {tuple(repeated[0].values())} of {', '.join(key)} twice, and PyIceberg would not "
-            "replace both as Spark does; merge with Spark"
+            f"{name} holds the key {tuple(repeated[0].values())} of {', '.join(key)} twice, and PyIceberg would "
+            "not replace both as Spark does; merge with Spark"
         )
 
 

@@ -1,6 +1,7 @@
 """What a statement reads: its tables, its parameters, the columns that it compares; from DuckDB's own parser."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,6 +17,8 @@ POSITION = ""  # of what is ordered by a column's number, which is not a name of
 STAR = "*"  # any column
 ARGUMENTS = {"at", "catalog", "sql"}  # of query, so that no value can have such a name
 OTHER_CATALOGS = {"memory", "system", "temp"}  # DuckDB's own names of databases
+PLAIN = re.compile(r"[^\W\d]\w*")
+OWN_VIEWS = ("duckdb_", "pg_", "pragma_", "sqlite_")
 OWN_SCHEMAS = {"information_schema", "main", "pg_catalog"}
 
 
@@ -162,6 +165,13 @@ def _only_tables(nodes: Iterable[Json]) -> None:
 
 def _tables(nodes: Sequence[Json]) -> tuple[tuple[str, ...], ...]:
     common = {entry["key"].lower() for node in nodes for entry in (node.get("cte_map") or {}).get("map", ())}
+    for name in sorted(
+        common
+    ):  # outside of where WITH reaches, DuckDB takes the name for a file or a view of its own
+        if not PLAIN.fullmatch(name) or name.startswith(OWN_VIEWS):
+            raise ArgumentError(
+                f"WITH gives the name {name!r}; expected letters, digits and _, and no name of a view of DuckDB"
+            )
     names: dict[tuple[str, ...], None] = {}  # in the order of the statement
     for node in nodes:
         if node.get("type") != "BASE_TABLE":

@@ -1,0 +1,124 @@
+"""Answers that were wrong without a word: each is right now, or refused by a sentence."""
+
+from datetime import datetime
+
+import pyarrow as pa
+import pytest
+from light_cases import own_lake
+from pyiceberg.transforms import DayTransform, HourTransform, MonthTransform, YearTransform
+
+from workbench import light
+from workbench.light import limits
+
+TIMES = [datetime(1900, 3, 1, 5), datetime(1965, 7, 15, 12), datetime(1970, 1, 1), datetime(2020, 2, 29)]
+
+
+@pytest.fixture
+def lake(tmp_path):
+    return own_lake(tmp_path)
+
+
+def partitioned(lake, transform, times=TIMES):
+    catalog = light.catalogs.load(lake)
+    table = catalog.create_table("n.times", pa.schema([("ts", pa.timestamp("us"))]))
+    with table.update_spec() as update:
+        update.add_field("ts", transform, "part")
+    light.append(lake, "n.times", [{"ts": moment} for moment in times])
+
+
+def counted(lake, operator, moment):
+    sql = f"SELECT count(*) AS n FROM n.times WHERE ts {operator} $moment"
+    return light.query(lake, sql, moment=moment).to_pylist()[0]["n"]
+
+
+@pytest.mark.parametrize("transform", [MonthTransform(), DayTransform()])
+def test_times_before_1970_in_months_and_days_are_refused_where_they_are_compared(lake, transform, monkeypatch):
+    partitioned(lake, transform)
+    for operator in ("=", ">="):
+        with pytest.raises(
+            ValueError, match="its column ts may hold times before 1970, a partition cuts it to months"
+        ):
+            counted(lake, operator, TIMES[1])
+    assert light.query(lake, "SELECT count(*) AS n FROM n.times").to_pylist() == [{"n": 4}]
+    monkeypatch.setattr(limits, "_early_times", lambda *given: iter(()))  # the planted fault
+    assert counted(lake, "=", TIMES[1]) == 0
+
+
+@pytest.mark.parametrize("transform", [YearTransform(), HourTransform()])
+def test_times_before_1970_in_years_and_hours_are_answered(lake, transform):
+    partitioned(lake, transform)
+    assert [counted(lake, "=", moment) for moment in TIMES] == [1] * 4
+    assert [counted(lake, ">=", moment) for moment in TIMES] == [4, 3, 2, 1]
+
+
+def test_times_from_1970_on_are_answered_in_days(lake):
+    partitioned(lake, DayTransform(), [*TIMES[2:], None])
+    assert [counted(lake, "=", moment) for moment in TIMES] == [0, 0, 1, 1]
+
+
+def test_an_id_is_not_new_behind_an_overwrite_whose_beginning_expired(lake):
+    catalog = light.catalogs.load(lake)
+    table = catalog.create_table("n.t", pa.schema([("s", pa.string())]))
+    light.append(lake, "n.t", [{"s": "A"}], ids="A")
+    assert light.append(lake, "n.t", [{"s": "A"}], ids="A").rows == 0
+    table.refresh()
+    table.overwrite(pa.table({"s": pa.array(["A"], pa.string())}))
+    current = table.current_snapshot().snapshot_id
+    others = [snapshot.snapshot_id for snapshot in table.snapshots() if snapshot.snapshot_id != current]
+    table.maintenance.expire_snapshots().by_ids(others).commit()
+    with pytest.raises(light.IdsExpired, match="'A' may have been written by one of them"):
+        light.append(lake, "n.t", [{"s": "A"}], ids="A")
+    assert light.append(lake, "n.t", [{"s": "A"}], ids="A", id_column="s").rows == 0
+
+
+def test_a_column_of_numbers_holds_no_ids(lake):
+    light.catalogs.load(lake).create_table("n.t", pa.schema([("id", pa.int64())]))
+    with pytest.raises(ValueError, match="id_column id of n.t is a column of long, and ids are texts"):
+        light.append(lake, "n.t", [{"id": 17}], ids="17", id_column="id")
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        'with "{file}" as (select * from "{file}") select * from "{file}"',
+        'select b.x from (with "{file}" as (select 1) select 1) a, "{file}" b',
+        "with duckdb_settings as (select * from duckdb_tables), duckdb_tables as (select 1) select * from duckdb_settings",
+        "with pg_am as (select 1) select * from pg_am",
+        "with inside as (with a as (select 1) select * from a) select * from sqlite_master",
+    ],
+)
+def test_a_name_of_with_is_no_file_and_no_view_of_duckdb(lake, tmp_path, sql):
+    (tmp_path / "secret.csv").write_text("x\nsecret\n")
+    with pytest.raises(ValueError, match="WITH gives the name|is not a table's name"):
+        light.query(lake, sql.format(file=tmp_path / "secret.csv"))
+
+
+def test_plain_names_of_with_are_answered(lake):
+    light.catalogs.load(lake).create_table("n.t", pa.schema([("id", pa.int64())]))
+    sql = "WITH Größe_1 AS (SELECT count(*) AS n FROM n.t) SELECT n FROM größe_1"
+    assert light.query(lake, sql).to_pylist() == [{"n": 0}]
+
+
+def test_datafusion_is_not_able_where_minus_zero_is_compared(lake):
+    light.catalogs.load(lake).create_table("n.t", pa.schema([("id", pa.int64()), ("f", pa.float64())]))
+    light.append(lake, "n.t", [{"id": 1, "f": 0.0}, {"id": 2, "f": 5.0}])
+    compared = "SELECT * FROM n.t WHERE f < 0"
+    assert light.able(lake, "n.t", compared)["datafusion"] == ()
+    light.append(lake, "n.t", [{"id": 3, "f": -0.0}, {"id": 4, "f": 1.0}])
+    (reason,) = light.able(lake, "n.t", compared)["datafusion"]
+    assert "its column f holds or may hold -0.0 and the statement compares it" in reason
+    assert light.able(lake, "n.t", "SELECT * FROM n.t WHERE id < 3")["datafusion"] == ()
+    assert light.query(lake, compared).to_pylist() == []
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        pa.schema([("a", pa.int64()), ("A", pa.int64())]),
+        pa.schema([("l", pa.list_(pa.struct([("b", pa.int64()), ("B", pa.int64())])))]),
+    ],
+)
+def test_columns_that_differ_by_case_only_are_refused(lake, schema):
+    light.catalogs.load(lake).create_table("n.t", schema)
+    with pytest.raises(ValueError, match="differ by case only, which DuckDB takes for one"):
+        light.query(lake, "SELECT * FROM n.t")
