@@ -10,13 +10,13 @@ import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
 from workbench._base import identifiers
 from workbench._base.errors import MissingPackageError
 from workbench.access.statements import apart as keep_apart
+from workbench_ops.front import moments
 from workbench_ops.front.functions import FUNCTIONS, SIMPLE, TABLE_FUNCTIONS
 from workbench_ops.front.refusals import Refused
 
@@ -57,7 +57,6 @@ _PARTS = re.compile(
     re.DOTALL | re.VERBOSE,
 )
 _WORD = re.compile(r"[\w ]*")
-_MOMENT = re.compile(r"\d{4}-\d\d-\d\d([ T]\d\d:\d\d:\d\d(\.\d{1,6})?)?")
 _PLAIN = re.compile(r"[A-Za-z0-9_ .:+-]*")
 
 
@@ -123,8 +122,8 @@ def simple(text: str) -> bool:
     """Return whether no condition in a query or an expression can fail on a row whose cells are all NULL."""
     writing = _Writing(lambda parts: "")
     tree = writing.read(text)
-    moments = [node for node in tree.walk() if _is_moment(node, writing.texts)]
-    within = {id(part) for node in moments for part in node.walk()}
+    written = [node for node in tree.walk() if _is_moment(node, writing.texts)]
+    within = {id(part) for node in written for part in node.walk()}
     return all(
         id(node) in within
         or (type(node).__name__ in SIMPLE_NODES and (node.key != "anonymous" or str(node.this).lower() in SIMPLE))
@@ -139,13 +138,7 @@ def _is_moment(node: Any, texts: Sequence[str]) -> bool:
         return False
     kinds = exp.DType.DATE, exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPNTZ
     text = texts[int(str(node.this.this).strip().removeprefix("s"))][1:-1]
-    if node.to.this not in kinds or not _MOMENT.fullmatch(text):
-        return False
-    try:
-        datetime.fromisoformat(text)
-    except ValueError:
-        return False
-    return True
+    return node.to.this in kinds and moments.is_valid(text)
 
 
 def apart(text: str) -> str:
