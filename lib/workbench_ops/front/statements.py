@@ -134,19 +134,14 @@ def simple(text: str) -> bool:
 def _is_moment(node: Any, texts: Sequence[str]) -> bool:
     """Return whether a node is a date or a time that is written down as ISO 8601 has it: no such cast fails."""
     exp = _sqlglot().exp
-    if not isinstance(node, exp.Cast) or not isinstance(node.this, exp.Literal) or not node.this.is_string:
+    if not isinstance(node, exp.Cast) or not node.this.is_string:
         return False
     kinds = exp.DType.DATE, exp.DType.TIMESTAMP, exp.DType.TIMESTAMPTZ, exp.DType.TIMESTAMPNTZ
-    text = texts[int(str(node.this.this).strip().removeprefix("s"))][1:-1]
-    return node.to.this in kinds and moments.is_valid(text)
+    return node.to.this in kinds and moments.is_valid(texts[int(node.this.this.strip().removeprefix("s"))][1:-1])
 
 
 def apart(text: str) -> str:
-    """Return a governed subquery whose rows are chosen before anything else is computed of them.
-
-    Args:
-        text: a governed subquery; one that hides no rows is returned as it is.
-    """
+    """Return a governed subquery whose rows are chosen first; one that hides none as it is."""
     exp = _sqlglot().exp
     chooses = (exp.Where, exp.Having, exp.Join, exp.Lateral, exp.Subquery, exp.Limit, exp.With)
     if _Writing(lambda parts: "").read(text).find(*chooses) is None:
