@@ -5,23 +5,15 @@ import shutil
 from datetime import date
 from pathlib import Path
 
+import lakes
 import pyarrow as pa
 import pytest
-from pyiceberg.catalog import load_catalog
 from typer.testing import CliRunner
 
 from workbench._base.errors import ArgumentError
 from workbench_ops.cli import app
 
 GOLDEN = Path(__file__).parents[1] / "workbench" / "dbt" / "golden"
-OWN = """
-description: a lake of one's own
-catalog:
-  type: jdbc
-  name: own
-  uri: jdbc:sqlite:file:{folder}/catalog.db
-  warehouse: file://{folder}
-"""
 PEOPLE = pa.table({"id": [1, 2, 3], "mail": [None, "b@x", "c@x"], "kind": ["a", "b", "z"]})
 VISITS = pa.table(
     {
@@ -35,10 +27,8 @@ VISITS = pa.table(
 @pytest.fixture
 def project(tmp_path):
     """A catalog with two tables, and the manifest that dbt left of a project of tests on them."""
-    (tmp_path / "own.yml").write_text(OWN.format(folder=tmp_path))
-    catalog = load_catalog(
-        "own", type="sql", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}"
-    )
+    lakes.environment(tmp_path)
+    catalog = lakes.catalog(tmp_path)
     catalog.create_namespace("main")
     for name, rows in (("main.people", PEOPLE), ("main.visits", VISITS)):
         catalog.create_table(name, rows.schema).append(rows)
@@ -80,9 +70,7 @@ def test_what_passes_exits_with_0(project):
 
 
 def test_a_table_that_is_not_there_concerns_its_tests_alone(project):
-    load_catalog(
-        "own", type="sql", uri=f"sqlite:///{project}/catalog.db", warehouse=f"file://{project}"
-    ).drop_table("main.visits")
+    lakes.catalog(project).drop_table("main.visits")
     result = called(project)
     assert "shop.main.visits is not among the tables; they are shop.main.people" in result.stdout
     assert result.exit_code == 1

@@ -3,32 +3,21 @@
 import json
 import re
 
+import lakes
 import pyarrow as pa
 import pytest
-from pyiceberg.catalog import load_catalog
 from pyiceberg.types import DateType
 from typer.testing import CliRunner
 
 from workbench._base.errors import ArgumentError
 from workbench_ops.cli import app
 
-OWN = """
-description: a lake of one's own
-catalog:
-  type: jdbc
-  name: own
-  uri: jdbc:sqlite:file:{folder}/catalog.db
-  warehouse: file://{folder}
-"""
-
 
 @pytest.fixture
 def command(tmp_path):
     """The command on an environment of its own, with a table of two commits, a tag and a name that hides a colour."""
-    (tmp_path / "own.yml").write_text(OWN.format(folder=tmp_path))
-    catalog = load_catalog(
-        "own", type="sql", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}"
-    )
+    lakes.environment(tmp_path)
+    catalog = lakes.catalog(tmp_path)
     catalog.create_namespace("n")
     table = catalog.create_table("n.orders", pa.schema([("id", pa.int64()), ("na\x1b[31mme", pa.string())]))
     table.append(pa.table({"id": [1, 2], "na\x1b[31mme": ["a\nb", None]}))

@@ -85,16 +85,6 @@ def users(catalog, rows=USERS, name="people.users"):
     return table
 
 
-def environment(folder, warehouse):
-    """A file that names a catalog in a folder as an environment, for the command."""
-    path = folder / "own.yml"
-    path.write_text(
-        f"description: a lake of one's own\ncatalog:\n  type: jdbc\n  name: own\n"
-        f"  uri: jdbc:sqlite:file:{folder}/catalog.db\n  warehouse: file://{warehouse}\n"
-    )
-    return path
-
-
 def written(folder, text=POLICY):
     path = folder / "policy.yml"
     path.write_text(text)

@@ -2,10 +2,9 @@
 
 import json
 
+import lakes
 import pyarrow as pa
 import pytest
-from access_cases import environment
-from pyiceberg.catalog import load_catalog
 from typer.testing import CliRunner
 
 from workbench._base.errors import ArgumentError
@@ -29,11 +28,9 @@ grants:
 
 @pytest.fixture
 def command(tmp_path):
-    own = environment(tmp_path, tmp_path)
+    own = lakes.environment(tmp_path)
     (tmp_path / "policy.yml").write_text(POLICY)
-    catalog = load_catalog(
-        "own", type="sql", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}"
-    )
+    catalog = lakes.catalog(tmp_path)
     catalog.create_namespace("n")
     rows = pa.table({"id": [1, 2], "place": ["home", "away"], "note": ["a\nb", None], "extra": ["x", "y"]})
     catalog.create_table("n.orders", rows.schema).append(rows)

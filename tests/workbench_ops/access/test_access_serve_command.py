@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import httpx
+import lakes
 import pytest
 import waiting
 from access_pages import access_cases
@@ -26,7 +27,7 @@ def folder(tmp_path):
     """A folder with a policy, a table and an environment that names its catalog."""
     access_cases.users(access_cases.catalog(tmp_path))
     access_cases.written(tmp_path)
-    access_cases.environment(tmp_path, tmp_path / "warehouse")
+    lakes.environment(tmp_path, tmp_path / "warehouse")
     return tmp_path
 
 

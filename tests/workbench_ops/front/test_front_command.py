@@ -1,15 +1,14 @@
 """`workbench access serve-front` and `token`: one's own table shared by a policy file and one command."""
 
-import os
-import re
 import signal
 import subprocess
 import sys
 import time
 
+import lakes
+import psutil
 import pyarrow as pa
 import pytest
-from pyiceberg.catalog import load_catalog
 from typer.testing import CliRunner
 
 from workbench._base.errors import ArgumentError
@@ -31,15 +30,7 @@ grants:
   - {to: reader, by: owner, table: n.orders, columns: [id, place]}
   - {to: reader, by: owner, table: n.orders, filter: home}
 """
-OWN = """
-description: a lake of one's own
-catalog:
-  type: jdbc
-  name: own
-  uri: jdbc:sqlite:file:{folder}/catalog.db
-  warehouse: file://{folder}
-spark: {{master: "local[1]", driver_memory: 1g, shuffle_partitions: 1}}
-"""
+SMALL = 'spark: {master: "local[1]", driver_memory: 1g, shuffle_partitions: 1}\n'
 
 
 def token(key, principal="reader"):
@@ -67,27 +58,16 @@ def test_a_token_is_printed_for_whom_has_the_key(tmp_path):
 def serving(tmp_path):
     """The command as a process: a function that starts it and waits until it serves, and its port."""
     (tmp_path / "policy.yml").write_text(POLICY)
-    (tmp_path / "own.yml").write_text(OWN.format(folder=tmp_path))
-    catalog = load_catalog(
-        "own", type="sql", uri=f"sqlite:///{tmp_path}/catalog.db", warehouse=f"file://{tmp_path}"
-    )
+    lakes.environment(tmp_path, more=SMALL)
+    catalog = lakes.catalog(tmp_path)
     catalog.create_namespace("n")
     rows = pa.table({"id": [1, 2], "place": ["home", "away"], "note": ["a", "b"]})
     catalog.create_table("n.orders", rows.schema).append(rows)
     port, started = ports.choose(["front"], {})["front"], []
 
     def start():
-        words = [
-            "access",
-            "serve-front",
-            "policy.yml",
-            "--key",
-            "key",
-            "--port",
-            str(port),
-            "--environment",
-            "own.yml",
-        ]
+        words = ["access", "serve-front", "policy.yml", "--key", "key"]
+        words += ["--port", str(port), "--environment", "own.yml"]
         log = (tmp_path / "log").open("w")
         command = [sys.executable, "-m", "workbench_ops.cli", *words]
         started.append(subprocess.Popen(command, cwd=tmp_path, stdout=log, stderr=subprocess.STDOUT))
@@ -108,27 +88,6 @@ def reader(folder, port):
 
     words = ["access", "token", "reader", "--key", str(folder / "key"), "--port", str(port)]
     return SparkSession.builder.remote(CliRunner().invoke(app, words).stdout.strip()).create()
-
-
-def servers(process):
-    """The processes below one, with their command lines."""
-    listed = subprocess.run(
-        ["ps", "-e", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True
-    ).stdout
-    rows = [re.match(r" *(\d+) +(\d+) (.*)", line).groups() for line in listed.splitlines()]
-    below, parents = [], {process.pid}
-    while children := {int(pid) for pid, parent, _ in rows if int(parent) in parents}:
-        below += children
-        parents = children
-    return below
-
-
-def living(pid):
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 @pytest.mark.proof("test_front_calls.py and test_front_governing.py show what the command serves")
@@ -156,14 +115,11 @@ def test_a_table_is_shared_by_a_file_and_a_command(serving, tmp_path, monkeypatc
     client.stop()
 
     # killed: nothing stays behind, and it is started anew on the same port by the same key
-    below = servers(first)
+    below = psutil.Process(first.pid).children(recursive=True)
     assert below
     first.kill()
     first.wait()
-    deadline = time.monotonic() + 60
-    while any(map(living, below)) and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert [pid for pid in below if living(pid)] == []
+    assert psutil.wait_procs(below, timeout=60)[1] == []
     (tmp_path / "policy.yml").write_text(POLICY)
     second = start()
     client = reader(tmp_path, port)
