@@ -5,8 +5,8 @@ rule the comparison out, and bounds leave NaN out (apache/iceberg issue 9130), I
 order than that of the bounds (issue 14216), and takes -0.0 for less than 0.0, which is equal in SQL.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import suppress
 
 from workbench._base import duck
 from workbench.light import metadata, statements
@@ -129,12 +129,7 @@ def _structs_of(number: int, name: str, kind: Json) -> Iterator[tuple[int, tuple
 
 def _cut_decimals(table: Table, statement: Statement) -> Reasons:
     """Find compared decimals that a partition truncates: DuckDB passes over their files or ends in an error."""
-    cut = {
-        field["source-id"]
-        for spec in table.metadata.get("partition-specs") or ()
-        for field in spec["fields"]
-        if field["transform"].startswith("truncate")
-    }
+    cut = _partitioned(table, "truncate")
     for path, number, kind in _leaves(table.schema["fields"]):
         if number in cut and kind.startswith("decimal") and _is_compared(path, statement):
             yield (
@@ -148,12 +143,7 @@ def _early_times(connection: Connection, table: Table, statement: Statement) -> 
 
     It rounds such a time towards 1970; Iceberg takes the month or day that it is in. Years and hours are right.
     """
-    cut = {
-        field["source-id"]
-        for spec in table.metadata.get("partition-specs") or ()
-        for field in spec["fields"]
-        if field["transform"] in ("month", "day")
-    }
+    cut = _partitioned(table, "month", "day")
     for path, number, kind in _leaves(table.schema["fields"]):
         if number not in cut or not kind.startswith("timestamp") or not _is_compared(path, statement):
             continue
@@ -164,28 +154,30 @@ def _early_times(connection: Connection, table: Table, statement: Statement) -> 
             )
 
 
+def _partitioned(table: Table, *transforms: str) -> set[int]:
+    """Return the ids of the columns that a partition, of now or of before, transforms so; without [width]."""
+    return {
+        field["source-id"]
+        for spec in table.metadata.get("partition-specs") or ()
+        for field in spec["fields"]
+        if field["transform"].partition("[")[0] in transforms
+    }
+
+
 def _begins_before_1970(connection: Connection, table: Table, number: int) -> bool:
     """Say whether the lower bound of a column of times is below zero in a file, or is not known there."""
-    import duckdb as module
-
     lower = f"data_file.lower_bounds[{number}]"
     null = f"data_file.null_value_counts[{number}] = data_file.value_counts[{number}]"
     # 8 bytes, the sign in the last
     early = f"coalesce(substr(hex({lower}), 15, 2) >= '80', NOT coalesce({null}, FALSE))"
-    for path in table.manifests:
-        try:
-            sql = f"SELECT 1 FROM read_avro({duck.literal(path)}) WHERE status <> 2 AND {early} LIMIT 1"
-            if connection.execute(sql).fetchall():
-                return True
-        except module.BinderException:  # a writer that knows no bounds
-            return True
-    return False
+    return _a_file_has(connection, table, early, unknown=True)
 
 
 def _names_by_case(table: Table) -> Reasons:
     """Find columns whose names differ by case only, of which DuckDB takes the first for all."""
     for names in _names(table.schema["fields"]):
-        if doubled := sorted(name for name in names if [each.lower() for each in names].count(name.lower()) > 1):
+        counts = Counter(map(str.lower, names))
+        if doubled := sorted(name for name in names if counts[name.lower()] > 1):
             yield f"its columns {' and '.join(doubled)} differ by case only, which DuckDB takes for one"
 
 
@@ -281,13 +273,21 @@ def _without_nan(connection: Connection, table: Table, number: int) -> bool:
 
 def _ends_at_minus_zero(connection: Connection, table: Table, number: int) -> bool:
     """Say whether -0.0 is the upper bound of a column in a file."""
+    return _a_file_has(connection, table, f"data_file.upper_bounds[{number}] IN {MINUS_ZERO}", unknown=False)
+
+
+def _a_file_has(connection: Connection, table: Table, condition: str, *, unknown: bool) -> bool:
+    """Say whether an entry of a live file in the manifests meets a condition; unknown: without bounds."""
     import duckdb as module
 
-    bounded = f"WHERE status <> 2 AND data_file.upper_bounds[{number}] IN {MINUS_ZERO} LIMIT 1"
     for path in table.manifests:
-        with suppress(module.BinderException):  # a writer that knows no bounds
-            if connection.execute(f"SELECT 1 FROM read_avro({duck.literal(path)}) {bounded}").fetchall():
-                return True
+        entries = f"SELECT 1 FROM read_avro({duck.literal(path)}) WHERE status <> 2"
+        try:
+            met = bool(connection.execute(f"{entries} AND {condition} LIMIT 1").fetchall())
+        except module.BinderException:
+            met = unknown
+        if met:
+            return True
     return False
 
 

@@ -91,7 +91,6 @@ def merge(
 
 def _check_key(rows: ArrowTable, loaded: IcebergTable, table: str, key: Sequence[str]) -> None:
     import pyarrow as pa
-    import pyarrow.compute as pc
 
     names = loaded.schema().as_arrow().names
     if not key or (unknown := [name for name in key if name not in names]):
@@ -105,10 +104,17 @@ def _check_key(rows: ArrowTable, loaded: IcebergTable, table: str, key: Sequence
             raise ArgumentError(
                 f"the column {name} of the key is null in {rows.column(name).null_count} rows; it names no row"
             )
+    if repeated := _repeated(rows, key):
+        raise ArgumentError(f"the key {repeated} is there twice; only one row can count")
+
+
+def _repeated(rows: ArrowTable, key: Sequence[str]) -> tuple[object, ...]:
+    """Return the values of a key that two rows have; nothing where each has its own."""
+    import pyarrow.compute as pc
+
     counts = rows.group_by(list(key)).aggregate([([], "count_all")])
-    repeated = counts.filter(pc.greater(counts["count_all"], 1)).select(list(key)).to_pylist()
-    if repeated:
-        raise ArgumentError(f"the key {tuple(repeated[0].values())} is there twice; only one row can count")
+    repeated = counts.filter(pc.greater(counts["count_all"], 1)).slice(length=1).select(list(key)).to_pylist()
+    return tuple(repeated[0].values()) if repeated else ()
 
 
 def _by_pyiceberg(loaded: IcebergTable, rows: ArrowTable, key: Sequence[str], tries: int) -> Merge:
@@ -129,16 +135,14 @@ def _refuse_a_key_that_is_there_twice(loaded: IcebergTable, rows: ArrowTable, ke
     Spark replaces both rows. PyIceberg looks for them in each batch alone, and where one of them has the new
     values already, it deletes both and writes one.
     """
-    import pyarrow.compute as pc
     from pyiceberg.table import upsert_util
 
-    there = upsert_util.create_match_filter(rows, list(key))
-    keys = loaded.scan(row_filter=there, selected_fields=tuple(key)).to_arrow()
-    counts = keys.group_by(list(key)).aggregate([([], "count_all")])
-    if repeated := counts.filter(pc.greater(counts["count_all"], 1)).select(list(key)).to_pylist():
+    matching = upsert_util.create_match_filter(rows, list(key))
+    keys = loaded.scan(row_filter=matching, selected_fields=tuple(key)).to_arrow()
+    if repeated := _repeated(keys, key):
         name = ".".join(loaded.name()[-2:])
         raise ArgumentError(
-            f"{name} holds the key {tuple(repeated[0].values())} of {', '.join(key)} twice, and PyIceberg would "
+            f"{name} holds the key {repeated} of {', '.join(key)} twice, and PyIceberg would "
             "not replace both as Spark does; merge with Spark"
         )
 

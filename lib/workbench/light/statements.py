@@ -165,9 +165,8 @@ def _only_tables(nodes: Iterable[Json]) -> None:
 
 def _tables(nodes: Sequence[Json]) -> tuple[tuple[str, ...], ...]:
     common = {entry["key"].lower() for node in nodes for entry in (node.get("cte_map") or {}).get("map", ())}
-    for name in sorted(
-        common
-    ):  # outside of where WITH reaches, DuckDB takes the name for a file or a view of its own
+    # outside of where WITH reaches, DuckDB takes the name for a file or a view of its own
+    for name in sorted(common):
         if not PLAIN.fullmatch(name) or name.startswith(OWN_VIEWS):
             raise ArgumentError(
                 f"WITH gives the name {name!r}; expected letters, digits and _, and no name of a view of DuckDB"
