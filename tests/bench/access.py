@@ -34,7 +34,7 @@ QUERIES = {
         "AND tpep_pickup_datetime < TIMESTAMP '2024-01-04' AND 1 / trip_distance >= 0"
     ),
 }
-BY_HAND = "(SELECT * FROM {} WHERE vendorid = 1)"
+BY_HAND = "SELECT * FROM {} WHERE vendorid = 1"
 WAYS = ("front", "its statement", "access.sql", "by hand")
 GOALS = {"front over its statement": 1.1, "its statement over by hand": 1.25}
 ASKED_AT_ONCE = 5  # answers a measurement: one is too short
@@ -56,7 +56,6 @@ def measured(rows, rounds, key):
     from workbench import access, session
     from workbench._base import settings
     from workbench.access import reading
-    from workbench.access.statements import governed
     from workbench_ops import front
     from workbench_standins import spark_connect
 
@@ -64,13 +63,13 @@ def measured(rows, rounds, key):
     table = made(catalog, rows)
     policy = reading.judged(shared_with_a_reader(table), "the benchmark's policy")
     decision = access.decide(policy, "reader", NAME, table.schema())
+    by_policy = front.by_policy(lambda: policy, catalog, name="lake")
     texts = {
         "front": NAME,
-        "its statement": f"({governed(decision, 'spark', source=f'lake.{NAME}', bare=['tpep_pickup_datetime'])}) t",
-        "access.sql": f"({access.sql(decision, 'spark', source=f'lake.{NAME}')}) t",
+        "its statement": by_policy("reader", f"lake.{NAME}"),
+        "access.sql": access.sql(decision, "spark", source=f"lake.{NAME}"),
         "by hand": BY_HAND.format(f"lake.{NAME}"),
     }
-    by_policy = front.by_policy(lambda: policy, catalog, name="lake")
     with (
         spark_connect.serve(conf) as server,
         front.serve(by_policy, server=server, users={"reader"}, key=key, catalog="lake") as running,
@@ -80,12 +79,7 @@ def measured(rows, rounds, key):
         queries = {name: one_query(clients, asked(query, texts), rounds, table) for name, query in QUERIES.items()}
         for client in (clients["front"], clients["by hand"]):
             client.stop()
-    worst = {
-        "front over its statement": max(found["front over its statement"]["wall"] for found in queries.values()),
-        "its statement over by hand": max(
-            found["its statement over by hand"]["wall"] for found in queries.values()
-        ),
-    }
+    worst = {name: max(query[name]["wall"] for query in queries.values()) for name in GOALS}
     return {"goals": GOALS, "worst": worst, "queries": queries}
 
 
@@ -93,10 +87,10 @@ def asked(query, texts):
     """The statement of each way; the front keeps a condition that may fail behind the policy's."""
     from workbench_ops.front import statements
 
-    own = texts["its statement"]
-    if not statements.simple(query.format(NAME)):
-        own = f"({statements.apart(own.removeprefix('(').removesuffix(') t'))}) t"
-    return {way: query.format(text) for way, text in (texts | {"its statement": own}).items()}
+    simple = statements.simple(query.format(NAME))
+    own = texts["its statement"] if simple else statements.apart(texts["its statement"])
+    subqueries = {way: f"({text}) t" for way, text in (texts | {"its statement": own}).items()}
+    return {way: query.format(text) for way, text in (subqueries | {"front": NAME}).items()}
 
 
 def connected(remote):
@@ -123,7 +117,7 @@ def made(catalog, rows):
 
 
 def shared_with_a_reader(table):
-    """A policy: rows of one vendor, without two columns, tips where the trip was long."""
+    """A policy: rows of one vendor, without two columns."""
     hidden = ["store_and_fwd_flag", "airport_fee"]
     names = table.schema().column_names
     columns = {name: {"id": table.schema().find_field(name).field_id, "tags": {}} for name in names}
