@@ -119,7 +119,7 @@ def tables_of(text: str) -> list[tuple[str, ...]]:
 
 
 def simple(text: str) -> bool:
-    """Return whether no condition in a query or an expression can fail on a row whose cells are all NULL."""
+    """Return whether no condition in a query or an expression can fail on a row of NULLs, dates and times."""
     writing = _Writing(lambda parts: "")
     tree = writing.read(text)
     written = [node for node in tree.walk() if _is_moment(node, writing.texts)]
