@@ -1,6 +1,9 @@
 """`workbench incidents` and `workbench metrics`, as a person calls them."""
 
 import json
+import signal
+import subprocess
+import sys
 import urllib.request
 
 import pytest
@@ -56,19 +59,27 @@ def test_a_run_by_its_figures():
     assert ["lake.m.merged0", "overwrite", "1", "3,500", "4"] in [line.split() for line in lines]
 
 
-def test_metrics_for_prometheus(monkeypatch):
+def test_metrics_for_prometheus():
     code, text = call("metrics", GOLDEN / "stormed", "--prometheus", "--job", "nightly")
     assert code == 0 and text.endswith("# EOF\n")
     assert 'workbench_run_commit_retries_total{workload="nightly",table="lake.m.stormed0"} 48' in text
 
-    def stop(_):
-        raise KeyboardInterrupt
 
-    monkeypatch.setattr("time.sleep", stop)
-    code, printed = call("metrics", GOLDEN / "stormed", "--port", "0")
-    assert code == 0 and printed.startswith("http://127.0.0.1:") and printed.endswith("/metrics, until Ctrl-C\n")
+def test_metrics_are_served_until_ctrl_c():
+    words = [sys.executable, "-m", "workbench_ops.cli", "metrics", GOLDEN / "stormed", "--port", "0"]
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            line = process.stdout.readline()
+            assert line.startswith("http://127.0.0.1:") and line.endswith("/metrics, until Ctrl-C\n")
+            address = line.split(",")[0]
+            with urllib.request.urlopen(address) as response:
+                assert b"workbench_run_commit_retries_total" in response.read()
+            process.send_signal(signal.SIGINT)
+            assert process.communicate(timeout=60) == ("", "") and process.returncode == 0
+        finally:
+            process.kill()
     with pytest.raises(OSError):
-        urllib.request.urlopen(printed.split(",")[0])
+        urllib.request.urlopen(address)
 
 
 def test_dashboard_and_rules_by_file(tmp_path):
