@@ -76,7 +76,10 @@ def load(catalog: Catalog) -> IcebergCatalog:
     from pyiceberg.catalog import load_catalog
 
     properties = {key: value for key, value in catalog.items() if key != "name" and value is not None}
-    return load_catalog(catalog.get("name"), **properties)
+    try:
+        return load_catalog(catalog.get("name"), **properties)
+    except ValueError as error:
+        raise ArgumentError(f"PyIceberg does not open the catalog: {first_line(error)}") from None
 
 
 def failed(error: Exception) -> bool:

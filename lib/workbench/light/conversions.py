@@ -36,13 +36,30 @@ def converted(rows: Sequence[object], schema: ArrowSchema) -> ArrowTable:
     try:
         table = pa.Table.from_pylist(rows, schema=schema)  # null is judged by `complete`
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeError) as error:
-        raise ArgumentError(f"the rows do not fit the columns: {error}") from None
+        raise _unfit(rows, schema) or ArgumentError(f"the rows do not fit the columns: {error}") from None
     for field in schema:
         for place, stored in enumerate(table.column(field.name).to_pylist()):
             given = rows[place].get(field.name)  # type: ignore[attr-defined]  # a dict, as looked at above
             if reason := next(_changes(given, stored, field.type, field.name), None):
                 raise ArgumentError(f"row {place} does not fit the columns: {reason}")
     return table
+
+
+def _unfit(rows: Sequence[object], schema: ArrowSchema) -> ArgumentError | None:
+    """Return the error of the first value that Arrow does not take for its column's type."""
+    import pyarrow as pa
+
+    for place, row in enumerate(rows):
+        for field in schema:
+            value = row.get(field.name)  # type: ignore[attr-defined]  # a dict, as looked at above
+            try:
+                pa.array([value], field.type)
+            except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeError) as error:
+                kind = str(field.type).replace("large_", "")
+                return ArgumentError(
+                    f"row {place} does not fit the columns: {field.name} is {value!r}, expected {kind}: {error}"
+                )
+    return None
 
 
 def _changes(given: Any, stored: Any, kind: DataType, path: str) -> Iterator[str]:
@@ -152,16 +169,48 @@ def _left_out_of(given: object, kind: DataType, path: str) -> Iterator[str]:
             yield from _left_out_of(element, kind.value_type, f"{path}element.")
 
 
+def placed(table: ArrowTable, schema: ArrowSchema) -> ArrowTable:
+    """Return an Arrow table whose columns are in the order of a schema, required where they are required there.
+
+    A column without a type, which is how pandas hands over one that is null throughout, gets the schema's. One of
+    structs that is left out is null: PyIceberg would write null where they require a value.
+
+    Args:
+        table: pyarrow.Table.
+        schema: pyarrow.Schema of the table that it is written to.
+
+    Raises:
+        ValueError: a column is there twice, or is not a column of the schema.
+    """
+    import pyarrow as pa
+
+    names = table.column_names
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise ArgumentError(f"the rows have the column {repeated[0]} twice")
+    if unknown := [name for name in names if name not in schema.names]:
+        raise ArgumentError(f"{unknown[0]} is not a column; it has {', '.join(schema.names)}")
+    columns = {}
+    for field in schema:
+        column = table.column(field.name) if field.name in names else None
+        if column is None and not (field.nullable and pa.types.is_struct(field.type)):
+            continue
+        if column is None or pa.types.is_null(column.type):
+            # as pa.nulls it could not be written: that has nulls inside of structs, too
+            column = pa.array([None] * len(table), field.type)
+        columns[field.with_type(column.type)] = column
+    return pa.Table.from_arrays(list(columns.values()), schema=pa.schema(list(columns)))
+
+
 def plain(table: ArrowTable, *, short_bytes: bool) -> ArrowTable:
     """Return an Arrow table whose columns hold the values themselves: no dictionaries, no views, no lists of a
-    fixed size.
+    fixed size, times in microseconds and with the zone UTC where they have one.
 
     Args:
         table: pyarrow.Table.
         short_bytes: whether bytes are to have short offsets.
 
     Raises:
-        ValueError: Arrow does not convert a column.
+        ValueError: Arrow does not convert a column, or nanoseconds would be lost.
     """
     import pyarrow as pa
 
@@ -184,6 +233,8 @@ def _plain(kind: DataType, short_bytes: bool) -> DataType:
 
     if pa.types.is_dictionary(kind):
         return _plain(kind.value_type, short_bytes)
+    if pa.types.is_timestamp(kind):  # pandas has nanoseconds
+        return pa.timestamp("us" if kind.unit == "ns" else kind.unit, kind.tz and "UTC")
     if pa.types.is_string_view(kind):
         return pa.string()
     if pa.types.is_binary_view(kind) or (short_bytes and pa.types.is_large_binary(kind)):

@@ -14,6 +14,7 @@ from workbench._base.errors import ArgumentError
 from workbench.light import abilities, conversions, engine, slices, writing
 from workbench.light.typing import ArrowTable, Catalog, Connection, IcebergTable, Rows
 
+OWN_COLUMNS = {"__source_index", "__target_index"}  # of PyIceberg's upsert, beside those of the rows
 _REFUSED = "409"  # by which a REST catalog says that somebody committed first; nothing was written
 
 
@@ -76,6 +77,10 @@ def merge(
         )
     if not len(arrow):
         return Merge(0, "none", 0)
+    if own := sorted(OWN_COLUMNS.intersection(arrow.column_names)):
+        raise ArgumentError(
+            f"{table} has a column {own[0]}, which is what PyIceberg calls one of its own in a merge; use Spark"
+        )
     properties = loaded.catalog.properties
     by_token = properties.get("uri", "").startswith("http") and "rest.sigv4-enabled" not in properties
     name = "duckdb" if by_token else "pyiceberg"
@@ -97,9 +102,17 @@ def _check_key(rows: ArrowTable, loaded: IcebergTable, table: str, key: Sequence
         raise ArgumentError(
             f"key is {', '.join(unknown) if key else 'empty'}, expected columns of {table}: {', '.join(names)}"
         )
+    if len(set(key)) < len(key):
+        raise ArgumentError(f"key is {', '.join(key)}, expected each column once")
     for name in key:
-        if pa.types.is_floating(rows.schema.field(name).type):
+        kind = rows.schema.field(name).type
+        if pa.types.is_floating(kind):
             raise ArgumentError(f"the column {name} of the key is a floating-point number, which names no row")
+        if pa.types.is_nested(kind) or isinstance(kind, pa.BaseExtensionType):
+            raise ArgumentError(
+                f"the column {name} of the key is {loaded.schema().find_type(name)}, by which neither PyIceberg "
+                "nor Arrow finds rows; merge with Spark"
+            )
         if rows.column(name).null_count:
             raise ArgumentError(
                 f"the column {name} of the key is null in {rows.column(name).null_count} rows; it names no row"

@@ -69,7 +69,10 @@ def load(connection: Connection, pointer: Pointer, at: int | str | datetime | No
             a snapshot that DuckDB does not read, or have no such version of the table.
     """
     readable(pointer)
-    metadata = json.loads(_content(connection, pointer))
+    try:
+        metadata = json.loads(_content(connection, pointer))
+    except ValueError as error:
+        raise ArgumentError(f"{pointer.location}, the metadata of {pointer.table}, is not JSON: {error}") from None
     if (version := metadata.get("format-version")) not in VERSIONS:
         raise ArgumentError(
             f"{pointer.table} has version {version} of Iceberg's table format; known here are "
@@ -120,7 +123,8 @@ def snapshot_at(metadata: Json, at: int | str | datetime | None, table: str) -> 
     if moment is None:
         names = ", ".join(sorted(references)) or "none"
         raise ArgumentError(
-            f"{table} has no tag, branch or time {at!r}: it never had, or it was expired; there are {names}"
+            f"{table} has no tag, branch or time {at!r}: it never had, or it was expired; there are {names}. The "
+            "id of a snapshot is an int"
         )
     return moments.current_at(
         moment,

@@ -118,6 +118,8 @@ def _answer(
         answer = result.to_arrow_table()
     except (duckdb.BinderException, duckdb.CatalogException) as error:
         raise ArgumentError(f"the statement does not fit its tables: {error}") from None
+    except (duckdb.DataError, duckdb.ProgrammingError, duckdb.NotSupportedError) as error:
+        raise ArgumentError(f"the statement, with these values and rows, ends in an error: {error}") from None
     return _narrowed(answer, kinds)
 
 
@@ -138,7 +140,17 @@ def _narrowed(answer: ArrowTable, kinds: Sequence[str]) -> ArrowTable:
 
     for place, (field, kind) in enumerate(zip(answer.schema, kinds, strict=True)):
         if kind == "HUGEINT":
-            answer = answer.set_column(
-                place, pa.field(field.name, pa.int64()), answer.column(place).cast(pa.int64())
+            try:
+                column = answer.column(place).cast(pa.int64())
+            except pa.ArrowInvalid:
+                raise ArgumentError(
+                    f"{field.name} is greater than a long holds, and a sum of integers is a long; sum DECIMAL, as "
+                    "sum(amount::DECIMAL(38, 0))"
+                ) from None
+            answer = answer.set_column(place, pa.field(field.name, pa.int64()), column)
+        elif "HUGEINT" in kind:
+            raise ArgumentError(
+                f"{field.name} is {kind}, and integers of 128 bits are no type of Spark or Iceberg; cast what is "
+                "in it, as sum(amount)::BIGINT"
             )
     return answer

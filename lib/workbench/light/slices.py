@@ -27,18 +27,15 @@ def fit(table: IcebergTable, rows: Rows) -> ArrowTable:
         ValueError: a column is unknown or missing or has another type, or PyIceberg would write something else.
     """
     import pyarrow as pa
-    from pyiceberg.io.pyarrow import UnsupportedPyArrowTypeException, _check_pyarrow_schema_compatible
 
     schema = table.schema().as_arrow()
     if isinstance(rows, list):
         rows = conversions.converted(rows, schema)
     if not isinstance(rows, pa.Table):
         raise ArgumentError(f"rows is {type(rows).__name__}, expected a pyarrow.Table or a list of dicts")
+    rows = conversions.placed(rows, schema)
     rows = conversions.plain(rows, short_bytes=_truncates_bytes(table))
-    try:
-        _check_pyarrow_schema_compatible(table.schema(), rows.schema, format_version=table.format_version)
-    except UnsupportedPyArrowTypeException as error:
-        raise ArgumentError(f"the rows do not fit the columns: {error}") from None
+    _check_types(table, rows)
     conversions.complete(rows, schema)
     for name in rows.column_names:
         if _null_list(rows.schema.field(name).type, rows.column(name).combine_chunks()):
@@ -47,6 +44,50 @@ def fit(table: IcebergTable, rows: Rows) -> ArrowTable:
                 "(apache/iceberg-python 3833); write it with Spark"
             )
     return rows
+
+
+def _check_types(table: IcebergTable, rows: ArrowTable) -> None:
+    """Refuse rows that do not fit; PyIceberg's own answer to a wrong type is a table printed to the output."""
+    from pyiceberg.exceptions import ResolveError
+    from pyiceberg.io.pyarrow import (
+        UnsupportedPyArrowTypeException,
+        _check_pyarrow_schema_compatible,
+        pyarrow_to_schema,
+    )  # fmt: skip
+    from pyiceberg.schema import promote
+    from pyiceberg.types import PrimitiveType
+
+    schema, version = table.schema(), table.format_version
+    try:
+        given = pyarrow_to_schema(rows.schema, name_mapping=schema.name_mapping, format_version=version)
+        names = {number: str(schema.find_column_name(number)) for number in sorted(schema.field_ids)}
+        absent = [number for number in names if number not in given.field_ids]
+        # what a list or a map requires inside is not missed where all of it is
+        null = [f"{names[number]}." for number in absent if not schema.find_type(number).is_struct]
+        for number, name in names.items():
+            field = schema.find_field(number)
+            if number in absent:
+                if field.required and not any(map(name.startswith, null)):
+                    raise ArgumentError(f"the column {name} is required, and the rows have none")
+                continue
+            provided = given.find_field(number)
+            if field.required and not provided.required:
+                raise ArgumentError(f"{name} is required, and the type of the rows says that it may be null there")
+            if provided.field_type == field.field_type:
+                continue
+            wrong = ArgumentError(f"the column {name} is {provided.field_type}, expected {field.field_type}")
+            if isinstance(field.field_type, PrimitiveType):
+                try:
+                    promote(provided.field_type, field.field_type)
+                except ResolveError:
+                    raise wrong from None
+            elif type(provided.field_type) is not type(field.field_type):
+                raise wrong
+        _check_pyarrow_schema_compatible(schema, rows.schema, format_version=version)
+    except ArgumentError:
+        raise
+    except (UnsupportedPyArrowTypeException, ValueError) as error:
+        raise ArgumentError(f"the rows do not fit the columns: {error}") from None
 
 
 def _truncates_bytes(table: IcebergTable) -> bool:

@@ -120,6 +120,11 @@ def _one_select(connection: Connection, sql: str) -> None:
     except duckdb.ParserException as error:
         raise ArgumentError(f"the statement is not SQL that DuckDB reads: {error}") from None
     kinds = [statement.type.name for statement in statements]
+    if "CREATE" in kinds and re.search(r"\bpivot", sql, re.IGNORECASE):  # which DuckDB takes for two statements
+        raise ArgumentError(
+            "PIVOT has the columns that its rows tell, and query knows them beforehand; name them, as "
+            "sum(amount) FILTER (WHERE kind = 'a') AS a"
+        )
     if writing := [kind for kind in kinds if kind != "SELECT"]:
         raise ArgumentError(
             f"query reads and never writes; found {writing[0]}, expected one SELECT. Rows are written by append "
@@ -187,6 +192,12 @@ def _tables(nodes: Sequence[Json]) -> tuple[tuple[str, ...], ...]:
                 f"{'.'.join(parts)} is a name that DuckDB keeps for itself; its tables are Spark's to read"
             )
         names[parts] = None
+    spelled: dict[str, str] = {}
+    for name in map(".".join, names):
+        if (twin := spelled.setdefault(name.lower(), name)) != name:
+            raise ArgumentError(
+                f"{twin} and {name} are one name for DuckDB, which does not look at case; ask in two statements"
+            )
     return tuple(names)
 
 

@@ -197,7 +197,9 @@ def test_the_library_in_a_zip_stands_alone(folder, tmp_path):
 
 
 def test_one_over_the_limit_is_refused_before_it_is_written(folder, tmp_path):
-    with pytest.raises(ValueError, match=r"the function has \d+ MB unpacked, Lambda takes 100: pyarrow \d+ MB, "):
+    with pytest.raises(
+        ValueError, match=r"the function has \d+ MiB unpacked, Lambda takes 100 MiB: pyarrow \d+ MiB, "
+    ):
         functions.package(folder, tmp_path / "a.zip", limit_bytes=100 * 2**20)
     assert os.listdir(tmp_path) == ["function"]
 

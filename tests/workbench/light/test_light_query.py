@@ -271,3 +271,30 @@ def test_nothing_is_fetched():
 def test_properties_of_an_environment_are_those_of_its_catalog(spark, cases):
     assert session.catalog(ENVIRONMENT).name == lake()["name"] == "lake"
     assert light.query(session.catalog(ENVIRONMENT), f"SELECT id FROM {cases}.plain").num_rows == 3
+
+
+@pytest.mark.parametrize(
+    ("in_duckdb", "in_spark", "differ"),
+    [
+        ("1 / 0", "1 / 0", True),
+        ("1 / nullif(0, 0)", "1 / nullif(0, 0)", False),
+        ("7 % 0", "7 % 0", True),
+        ("7 % nullif(0, 0)", "7 % nullif(0, 0)", False),
+        ("2.5::INT", "CAST(2.5 AS INT)", True),
+        ("floor(-2.5)::INT", "CAST(floor(-2.5) AS INT)", False),
+        ("round(2.5)::INT", "CAST(round(2.5) AS INT)", False),
+        ("concat('a', NULL)", "concat('a', NULL)", True),
+        ("'a' || NULL", "'a' || NULL", False),
+        ("[5, 6][1]", "array(5, 6)[1]", True),
+        ("dayofweek(DATE '2026-11-29')", "dayofweek(DATE '2026-11-29')", True),
+    ],
+)
+def test_what_an_expression_means_is_as_the_page_has_it(spark, small, in_duckdb, in_spark, differ):
+    """docs/light.md lists them: a statement is in DuckDB's SQL."""
+    (answer,) = light.query(small[0], f"SELECT {in_duckdb} AS x FROM n.t LIMIT 1").to_pylist()
+    try:
+        expected = spark.sql(f"SELECT {in_spark} AS x").first().x
+    except Exception as error:
+        assert "DIVIDE_BY_ZERO" in str(error) or "REMAINDER_BY_ZERO" in str(error)
+        expected = "an error"
+    assert (answer["x"] != expected) is differ

@@ -254,7 +254,8 @@ def test_names_that_are_none(lake, orders):
         assert "is not a table name" in said(browse.head, lake, name)
     assert said(browse.head, lake, "n.other") == "table n.other is not in the catalog; there are n.orders"
     assert said(browse.files, lake, "n.orders", at="gone") == (
-        "n.orders has no branch, tag or time 'gone': it never had, or it was removed; there are first, main"
+        "n.orders has no branch, tag or time 'gone': it never had, or it was removed; there are first, main. The id of a "
+        "snapshot is an int"
     )
     assert "at must be a snapshot's id" in said(browse.files, lake, "n.orders", at=True)
 

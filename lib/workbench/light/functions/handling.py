@@ -66,6 +66,7 @@ def handler(
     def handle(event: Mapping[str, Any], _context: Any = None) -> dict[str, Any]:
         if not isinstance(event, Mapping) or not isinstance(event.get("Records"), list):
             raise ArgumentError("the event is not a batch of SQS: it has no list Records")
+        _check(event["Records"])
         if "catalog" not in opened:
             opened["catalog"] = _opened(catalog, table, schema)
         loaded = writing.load(opened["catalog"], table)
@@ -78,6 +79,14 @@ def handler(
         return {"batchItemFailures": [{"itemIdentifier": receipt} for receipt in failed]}
 
     return handle
+
+
+def _check(records: Sequence[object]) -> None:
+    """Refuse a batch that is of another source: its records could not be named as failed, and would be lost."""
+    for place, record in enumerate(records):
+        if not isinstance(record, Mapping) or not {"messageId", "body"} <= record.keys():
+            names = ", ".join(map(str, record)) if isinstance(record, Mapping) else repr(record)
+            raise ArgumentError(f"record {place} is not one of SQS: it has no messageId and body; it has {names}")
 
 
 def _opened(catalog: Catalog, table: str, schema: ArrowSchema | None) -> IcebergCatalog:

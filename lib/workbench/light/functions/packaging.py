@@ -82,9 +82,10 @@ def package(
         entries |= installed
     if (total := _size(entries)) > limit_bytes:
         largest = sorted(sizes.items(), key=lambda item: -item[1])[:5]
-        named = ", ".join(f"{name} {size / 2**20:.0f} MB" for name, size in largest)
+        named = ", ".join(f"{name} {size / 2**20:.0f} MiB" for name, size in largest)
         raise ArgumentError(
-            f"the function has {total / 2**20:.0f} MB unpacked, Lambda takes {limit_bytes / 2**20:.0f}: {named}"
+            f"the function has {total / 2**20:.0f} MiB unpacked, Lambda takes {limit_bytes / 2**20:.0f} MiB: "
+            f"{named}"
         )
     with files.replacing(zip_path.absolute()) as new, zipfile.ZipFile(new, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in sorted(entries):

@@ -125,7 +125,7 @@ def snapshot_id(table: Table, at: At) -> int | None:
         names = ", ".join(sorted(table.metadata.refs)) or "none"
         raise ArgumentError(
             f"{name_of(table)} has no branch, tag or time {at!r}: it never had, or it was removed; there are "
-            f"{names}"
+            f"{names}. The id of a snapshot is an int"
         )
     return moments.current_at(
         moment,
