@@ -131,7 +131,7 @@ def _dag(entries: Mapping[str, Entry], name: str, place: Place) -> str:
             f"        retries={task.retries!r},",
             f"        retry_wait_seconds={task.retry_wait_seconds!r},",
             f"        doc_md={_page(task, place)!r},",
-            *([f"        zone={entry.time_zone!r},"] if task.run_date else []),
+            *([f"        zone={entry.time_zone!r},"] if task.takes_date else []),
             "    )",
         ]
     lines += [
@@ -144,6 +144,8 @@ def _dag(entries: Mapping[str, Entry], name: str, place: Place) -> str:
 
 def _page(entry: Entry, place: Place) -> str:
     """Markdown of a task: what it runs and where its report is; values in code blocks, where nothing is markup."""
+    if entry.command:
+        return f"A command of workbench:\n\n{_fenced(entry.command)}\n"
     values = {"notebook": entry.notebook, "params": entry.params, "environment": entry.environment}
     index = str(Path(place.home) / "runs" / "index.html")
     what = json.dumps({key: value for key, value in values.items() if value}, indent=1, ensure_ascii=False)

@@ -13,6 +13,7 @@ from pydantic import (
     Field,
     StringConstraints,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -25,17 +26,19 @@ from workbench_ops.schedules import times
 
 NAME = r"^[a-z][a-z0-9_]{0,59}$"  # it stands in crontabs, file names and DAG ids: nothing there needs quoting
 FILE = "params/schedules.yml"
+DATE = "{date}"  # in a command, for the date of its run
 Line = Annotated[str, StringConstraints(min_length=1, max_length=4000, pattern=r"^[^\x00-\x1f\x7f]+$")]
 Names = Annotated[tuple[str, ...], BeforeValidator(lambda names: (names,) if isinstance(names, str) else names)]
 
 
 class Entry(BaseModel):
-    """One scheduled run: a notebook, its values, and either a time (`cron`) or what it follows (`after`)."""
+    """One scheduled run: a notebook and its values, or a command; when: a time (`cron`) or what it follows."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
     name: str
-    notebook: Line
+    notebook: Line | None = None
+    command: Line | None = None
     params: Line | None = None
     environment: Line | None = None
     cron: Line | None = None
@@ -48,9 +51,9 @@ class Entry(BaseModel):
     while_running: Literal["refuse", "wait"] = "refuse"
     on_failure: Line | None = None
 
-    @field_validator("on_failure")
+    @field_validator("on_failure", "command")
     @classmethod
-    def _a_command(cls, command: str | None) -> str | None:
+    def _a_command(cls, command: str | None, about: ValidationInfo) -> str | None:
         if command is None:
             return None
         try:
@@ -59,9 +62,26 @@ class Entry(BaseModel):
             raise ArgumentError(f"it is not a command line: {str(error).lower()}") from None
         if not words:
             raise ArgumentError("a command line must name a program, found none")
-        if secret := secrets.kind("on_failure", command):
+        if secret := secrets.kind(str(about.field_name), command):
             raise ArgumentError(f"it holds {secret}; let the command read it from where secrets are")
         return command
+
+    @model_validator(mode="after")
+    def _a_notebook_or_a_command(self) -> Self:
+        if bool(self.notebook) == bool(self.command):
+            given = "both" if self.notebook else "neither"
+            raise ArgumentError(f"an entry has a notebook or a command of workbench, found {given}")
+        of_notebook = {"params", "environment", "run_date"} & self.model_fields_set
+        if self.command and of_notebook:
+            raise ArgumentError(
+                f"{', '.join(sorted(of_notebook))}: of a notebook; a command has options, and {DATE} for the date"
+            )
+        return self
+
+    @property
+    def takes_date(self) -> bool:
+        """Say whether it is given the date of its run."""
+        return bool(self.run_date) or DATE in (self.command or "")
 
     @model_validator(mode="after")
     def _a_time_or_a_predecessor(self) -> Self:

@@ -149,7 +149,7 @@ def day(entries: Mapping[str, schedules.Entry], name: str, *, given: str | None,
     Raises:
         ArgumentError: what is given is no date, or no entry of the chain takes one.
     """
-    takers = [other for other in schedules.chain(entries, name) if entries[other].run_date]
+    takers = [other for other in schedules.chain(entries, name) if entries[other].takes_date]
     if given is None:
         zone = times.zone(entries[schedules.roots(entries)[name]].time_zone)
         return moment.astimezone(zone).date().isoformat() if takers else None
@@ -161,7 +161,7 @@ def day(entries: Mapping[str, schedules.Entry], name: str, *, given: str | None,
         raise ArgumentError(f"--date must be a date such as 2026-01-31, found {given!r}")
     if not takers:
         raise ArgumentError(
-            f"--date is given, and neither {name} nor what follows it has run_date, which takes it"
+            f"--date is given, and neither {name} nor what follows it has run_date or {{date}}, which take it"
         )
     return given
 

@@ -51,7 +51,7 @@ def test_check_prints_the_next_times(scheduled):
     said = workbench("schedule", "check", "--now", "2026-03-28T00:00", cwd=project / "notebooks")
     assert (said.returncode, said.stderr) == (0, "")
     assert [re.split(r"  +", line) for line in said.stdout.splitlines()] == [
-        ["ENTRY", "NOTEBOOK", "ENVIRONMENT", "NEXT TIMES"],
+        ["ENTRY", "RUNS", "ENVIRONMENT", "NEXT TIMES"],
         ["good", "01_good", "2026-03-28 02:15, 2026-03-29 03:00, 2026-03-30 02:15 (Europe/Berlin)"],
         ["then", "02_bad", "after good"],
     ]

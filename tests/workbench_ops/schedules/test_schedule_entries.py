@@ -35,13 +35,13 @@ def test_a_whole_file(tmp_path):
     found = read(tmp_path, WHOLE)
     assert [one.model_dump() for one in found.values()] == [
         {
-            "name": "load", "notebook": "01_first_table", "params": "params/01_first_table/check.yml",
+            "name": "load", "notebook": "01_first_table", "command": None, "params": "params/01_first_table/check.yml",
             "environment": "lake", "cron": "15 2 * * *", "time_zone": "Europe/Berlin", "after": (),
             "timeout_seconds": 600, "retries": 2, "retry_wait_seconds": 5, "while_running": "wait",
                 "on_failure": "./notify.sh 'to me'", "run_date": "RUN_DATE",
         },
         {
-            "name": "gate", "notebook": "20_write_audit_publish", "params": None, "environment": None, "cron": None,
+            "name": "gate", "notebook": "20_write_audit_publish", "command": None, "params": None, "environment": None, "cron": None,
             "time_zone": "UTC", "after": ("load",), "timeout_seconds": 3600, "retries": 0, "retry_wait_seconds": 60,
             "while_running": "refuse", "on_failure": None, "run_date": None,
         },
@@ -59,8 +59,8 @@ A = 'a: {notebook: x, cron: "1 2 * * *"'
         ("a: 1\n", "a: expected keys and values, found 1"),
         ("A-b: {notebook: x}\n", "'A-b' is not a name of an entry: small letters, digits, _, at most 60"),
         (f"{A}}}\n{A}}}\n", "a is given twice"),
-        ('a: {cron: "1 2 * * *"}', "a: notebook: Field required"),
-        (f"{A}, timeout: 5}}", "a: timeout is not a key (did you mean timeout_seconds?); there are notebook, params"),
+        ('a: {cron: "1 2 * * *"}', "a: an entry has a notebook or a command of workbench, found neither"),
+        (f"{A}, timeout: 5}}", "a: timeout is not a key (did you mean timeout_seconds?); there are notebook, command, params"),
         (f"{A}, name: b}}", "a: the name of an entry is its key"),
         (f"{A}, timeout_seconds: 0}}", "a: timeout_seconds: Input should be greater than or equal to 1, found 0"),
         (f"{A}, retries: 11}}", "a: retries: Input should be less than or equal to 10, found 11"),

@@ -4,9 +4,11 @@ import json
 import re
 import struct
 
+import typer
 from conftest import ROOT
 
 from workbench_ops import schedules
+from workbench_ops.cli import app
 from workbench_ops.cli.commands.schedule import _validated
 
 TEXT = (ROOT / "docs" / "schedules.md").read_text(encoding="utf-8")
@@ -30,9 +32,11 @@ def test_the_picture_can_be_read_and_is_small():
     assert len(png) < 200_000
 
 
-def test_the_example_is_one_to_begin_with(tmp_path, monkeypatch):
-    """A clone takes it as it stands: what it names is there."""
-    (tmp_path / "schedules.yml").write_text(re.search("```yaml\n(.*?)```", TEXT, re.DOTALL)[1])
+def test_the_examples_are_ones_to_begin_with(tmp_path, monkeypatch):
+    """A clone takes them as they stand: the notebooks are there, and the commands have such options."""
+    (tmp_path / "schedules.yml").write_text("".join(re.findall("```yaml\n(.*?)```", TEXT, re.DOTALL)))
     monkeypatch.chdir(ROOT)
     found = schedules.read(tmp_path / "schedules.yml")
-    assert list(_validated(found)) == ["nightly_flights", "nightly_gate"]
+    assert list(found) == ["nightly_flights", "nightly_gate", "readings", "orders"]
+    command = typer.main.get_command(app)
+    assert list(_validated(found, command.context_class(command))) == ["nightly_flights", "nightly_gate"]

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -30,6 +30,7 @@ CRON_PATH = "/usr/bin:/bin"  # what a crontab without a PATH has
 
 @schedule.command()
 def check(
+    context: typer.Context,
     now: Annotated[
         str | None, typer.Option(metavar="TIME", help="pretend that it is this UTC time, such as 2026-01-31T02:15")
     ] = None,
@@ -39,18 +40,19 @@ def check(
     from workbench_ops.schedules import running, times
 
     entries, begin = schedules.read(), _moment(now) if now else datetime.now(UTC)
-    planned = _validated(entries)
-    lines = [("ENTRY", "NOTEBOOK", "ENVIRONMENT", "NEXT TIMES")]
+    planned = _validated(entries, context)
+    lines = [("ENTRY", "RUNS", "ENVIRONMENT", "NEXT TIMES")]
     for name, entry in entries.items():
         when = f"after {', '.join(entry.after)}"
         if entry.cron:
             following = times.following(entry.cron, entry.time_zone, begin, count=3)
             when = ", ".join(f"{moment:%Y-%m-%d %H:%M}" for moment in following) + f" ({entry.time_zone})"
-        record = planned[name].record
-        lines.append((name, record.notebook, record.environment or "", when))
+        record = planned[name].record if name in planned else None
+        what = record.notebook if record else f"workbench {entry.command}"
+        lines.append((name, what, (record and record.environment) or "", when))
     columns(lines)
-    for name in entries:
-        if needed := running.needed(planned[name].environment):
+    for name, prepared in planned.items():
+        if needed := running.needed(prepared.environment):
             print(f"{name}: the scheduler's own environment must have {', '.join(needed)}")
 
 
@@ -103,6 +105,7 @@ def run(
 
 @schedule.command()
 def cron(
+    context: typer.Context,
     output: Output = None,
     logrotate: Annotated[
         bool, typer.Option("--logrotate", help="print logrotate's configuration for the logs instead")
@@ -120,24 +123,28 @@ def cron(
         return
     daemon = (cron_zone, times.zone(cron_zone)) if cron_zone else times.machine_zone()
     entries = schedules.read()
-    _validated(entries)
+    _validated(entries, context)
     _write(crontab.text(entries, running.here(), daemon=daemon), output)
 
 
 @schedule.command()
-def airflow(output: Output = None) -> None:
+def airflow(context: typer.Context, output: Output = None) -> None:
     """Print a DAG file for Airflow 2.11 or 3: a DAG for each entry that has a time."""
     from workbench_ops import schedules
     from workbench_ops.schedules import airflow as dags
     from workbench_ops.schedules import running
 
     entries = schedules.read()
-    _validated(entries)
+    _validated(entries, context)
     _write(dags.text(entries, running.here()), output)
 
 
-def _validated(entries: "dict[str, Entry]") -> "dict[str, Prepared]":
-    """Return each entry's run, prepared and not started; an ArgumentError says all that is wrong at once."""
+def _validated(entries: "dict[str, Entry]", context: typer.Context) -> "dict[str, Prepared]":
+    """Return the run of each entry with a notebook, prepared and not started.
+
+    Raises:
+        ArgumentError: it says all that is wrong at once.
+    """
     from workbench_ops.run import preparing
     from workbench_ops.schedules import running
 
@@ -146,6 +153,10 @@ def _validated(entries: "dict[str, Entry]") -> "dict[str, Prepared]":
     wrong: list[str] = []
     jobs: dict[tuple[str | None, ...], str] = {}
     for name, entry in entries.items():
+        if entry.command:
+            if refusal := _unusable(entry, context.find_root().command) or _lacking(entry.on_failure):
+                wrong.append(f"{name}: {refusal}")
+            continue
         try:
             prepared = preparing.planned(_job(entry, day=SOME_DAY))
             refusal = prepared.refusal
@@ -162,6 +173,31 @@ def _validated(entries: "dict[str, Entry]") -> "dict[str, Prepared]":
     if wrong:
         raise ArgumentError("; ".join(wrong))
     return planned
+
+
+def _unusable(entry: "Entry", command: Any) -> str | None:
+    """Return why the command `workbench` would refuse the words of an entry, or None; nothing is called."""
+    from workbench_ops.schedules import commands
+
+    try:
+        rest = commands.words(entry, SOME_DAY)
+    except ValueError as error:
+        return str(error)
+    context = command.context_class(command, info_name="workbench")
+    while hasattr(command, "get_command"):
+        if not rest:
+            return f"command: {context.command_path} has commands of its own, and none is named"
+        name, *rest = rest
+        if (inner := command.get_command(context, name)) is None:
+            return f"command: {context.command_path} has no command {name!r}"
+        context, command = inner.context_class(inner, parent=context, info_name=name), inner
+    try:
+        command.make_context(context.info_name, rest, parent=context.parent)
+    except Exception as error:
+        if not hasattr(error, "format_message"):
+            raise
+        return f"command: {context.command_path}: {error.format_message()}"
+    return None
 
 
 def _lacking(command: str | None) -> str | None:
@@ -183,15 +219,16 @@ def _job(
 ) -> "Job":
     from workbench_ops.run.preparing import Job, kernel_of
 
+    notebook = entry.notebook or ""  # an entry with a command is not run here
     job = Job(
-        entry.notebook,
+        notebook,
         params_file=entry.params,
         overrides=(f"{entry.run_date}={day}",) if entry.run_date else (),
         environment=entry.environment,
         timeout_seconds=entry.timeout_seconds,
         request=request,
         wait=entry.while_running == "wait",
-        **kernel_of(entry.notebook),
+        **kernel_of(notebook),
     )
     return replace(job, tell=tell) if tell else job
 
@@ -199,12 +236,15 @@ def _job(
 def _start(entry: "Entry", request: str | None = None, day: str | None = None) -> "tuple[int, Record | None]":
     """Run an entry once, or take the result of an earlier try of the request; return (exit code, record).
 
-    The last line printed is the path of the run's report.
+    The last line printed is the path of the run's report; of a command, what it prints itself.
     """
     from workbench_ops.cli import progress
     from workbench_ops.run import record as records
     from workbench_ops.run import runner
+    from workbench_ops.schedules import commands
 
+    if entry.command:
+        return commands.run(entry, commands.words(entry, day)), None
     try:
         with progress.shown() as tell:
             ended = runner.run(_job(entry, progress.named(entry.name, tell), request, day))
