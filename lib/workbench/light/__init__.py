@@ -12,7 +12,8 @@ All of it takes the user's own catalog: PyIceberg's, or its properties as a dict
     querying     an answer by DuckDB
     limits       what each engine would answer otherwise than Spark
     abilities    which engines answer a question
-    appending    rows once an id (slices: rows as files; writing: one commit, tried again)
+    appending    rows once an id (conversions: from Python values; columns: of the table's types; slices: as files;
+                 writing: one commit, tried again)
     merging      rows by key
     choosing     when Spark pays
     functions/   Lambdas that write each message once

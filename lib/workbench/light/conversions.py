@@ -7,9 +7,11 @@ from typing import Any
 from uuid import UUID
 
 from workbench._base.errors import ArgumentError
-from workbench.light.typing import Array, ArrowSchema, ArrowTable, DataType
+from workbench.light.typing import ArrowSchema, ArrowTable, DataType
 
 MISSING = ("NAType", "NaTType")  # what pandas has for null
+# with which Arrow refuses a Python value; its own are among them, as ArrowInvalid is a ValueError
+UNFIT = (ValueError, TypeError, OverflowError, NotImplementedError, AttributeError)
 
 
 def converted(rows: Sequence[object], schema: ArrowSchema) -> ArrowTable:
@@ -33,12 +35,22 @@ def converted(rows: Sequence[object], schema: ArrowSchema) -> ArrowTable:
             raise ArgumentError(f"row {place} is {row!r}, expected a dict whose keys are columns")
         if unknown := sorted({str(name) for name in row} - set(schema.names)):
             raise ArgumentError(f"{unknown[0]} is not a column; it has {', '.join(schema.names)}")
+    rows = [
+        {name: None if type(value).__name__ in MISSING else value for name, value in row.items()}  # type: ignore[attr-defined]  # a dict
+        for row in rows
+    ]
     try:
-        table = pa.Table.from_pylist(rows, schema=schema)  # null is judged by `complete`
-    except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeError) as error:
+        table = pa.Table.from_pylist(rows, schema=schema)  # null is judged by `columns.complete`
+    except UNFIT as error:
         raise _unfit(rows, schema) or ArgumentError(f"the rows do not fit the columns: {error}") from None
     for field in schema:
-        for place, stored in enumerate(table.column(field.name).to_pylist()):
+        try:
+            values = table.column(field.name).to_pylist()
+        except OverflowError:
+            raise ArgumentError(
+                f"the rows do not fit the columns: {field.name} has a time before the year 1 or after 9999 in UTC"
+            ) from None
+        for place, stored in enumerate(values):
             given = rows[place].get(field.name)  # type: ignore[attr-defined]  # a dict, as looked at above
             if reason := next(_changes(given, stored, field.type, field.name), None):
                 raise ArgumentError(f"row {place} does not fit the columns: {reason}")
@@ -54,7 +66,7 @@ def _unfit(rows: Sequence[object], schema: ArrowSchema) -> ArgumentError | None:
             value = row.get(field.name)  # type: ignore[attr-defined]  # a dict, as looked at above
             try:
                 pa.array([value], field.type)
-            except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError, UnicodeError) as error:
+            except UNFIT as error:
                 kind = str(field.type).replace("large_", "")
                 return ArgumentError(
                     f"row {place} does not fit the columns: {field.name} is {value!r}, expected {kind}: {error}"
@@ -100,7 +112,10 @@ def _same(given: Any, stored: Any, kind: DataType) -> bool:
             return str(float(given)) == str(stored)
         return pa.types.is_float32(kind) or bool(given == stored)  # a float is rounded in a column of floats
     if isinstance(stored, datetime):
-        return isinstance(given, date) and _in_utc(given) == _in_utc(stored)
+        try:
+            return isinstance(given, date) and _in_utc(given) == _in_utc(stored)
+        except OverflowError:  # in UTC it would be before the year 1 or after 9999
+            return False
     if isinstance(stored, UUID) or isinstance(given, UUID):
         return _bytes(given) == _bytes(stored)
     if isinstance(given, datetime):  # of a column of dates: the time and the zone would be lost
@@ -167,127 +182,3 @@ def _left_out_of(given: object, kind: DataType, path: str) -> Iterator[str]:
     elif hasattr(kind, "value_type") and isinstance(given, Sequence) and not isinstance(given, str | bytes):
         for element in given:
             yield from _left_out_of(element, kind.value_type, f"{path}element.")
-
-
-def placed(table: ArrowTable, schema: ArrowSchema) -> ArrowTable:
-    """Return an Arrow table whose columns are in the order of a schema, required where they are required there.
-
-    A column without a type, which is how pandas hands over one that is null throughout, gets the schema's. One of
-    structs that is left out is null: PyIceberg would write null where they require a value.
-
-    Args:
-        table: pyarrow.Table.
-        schema: pyarrow.Schema of the table that it is written to.
-
-    Raises:
-        ValueError: a column is there twice, or is not a column of the schema.
-    """
-    import pyarrow as pa
-
-    names = table.column_names
-    if repeated := [name for name in names if names.count(name) > 1]:
-        raise ArgumentError(f"the rows have the column {repeated[0]} twice")
-    if unknown := [name for name in names if name not in schema.names]:
-        raise ArgumentError(f"{unknown[0]} is not a column; it has {', '.join(schema.names)}")
-    columns = {}
-    for field in schema:
-        column = table.column(field.name) if field.name in names else None
-        if column is None and not (field.nullable and pa.types.is_struct(field.type)):
-            continue
-        if column is None or pa.types.is_null(column.type):
-            # as pa.nulls it could not be written: that has nulls inside of structs, too
-            column = pa.array([None] * len(table), field.type)
-        columns[field.with_type(column.type)] = column
-    return pa.Table.from_arrays(list(columns.values()), schema=pa.schema(list(columns)))
-
-
-def plain(table: ArrowTable, *, short_bytes: bool) -> ArrowTable:
-    """Return an Arrow table whose columns hold the values themselves: no dictionaries, no views, no lists of a
-    fixed size, times in microseconds and with the zone UTC where they have one.
-
-    Args:
-        table: pyarrow.Table.
-        short_bytes: whether bytes are to have short offsets.
-
-    Raises:
-        ValueError: Arrow does not convert a column, or nanoseconds would be lost.
-    """
-    import pyarrow as pa
-
-    kinds = [_plain(field.type, short_bytes) for field in table.schema]
-    for place, (field, kind) in enumerate(zip(table.schema, kinds, strict=True)):
-        if kind != field.type:
-            try:
-                column = table.column(place).cast(kind)
-            except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
-                raise ArgumentError(f"the column {field.name} is {field.type}, not {kind}: {error}") from None
-            table = table.set_column(place, field.with_type(kind), column)
-    return table
-
-
-def _plain(kind: DataType, short_bytes: bool) -> DataType:
-    import pyarrow as pa
-
-    def inside(field: Any) -> Any:
-        return field.with_type(_plain(field.type, short_bytes))
-
-    if pa.types.is_dictionary(kind):
-        return _plain(kind.value_type, short_bytes)
-    if pa.types.is_timestamp(kind):  # pandas has nanoseconds
-        return pa.timestamp("us" if kind.unit == "ns" else kind.unit, kind.tz and "UTC")
-    if pa.types.is_string_view(kind):
-        return pa.string()
-    if pa.types.is_binary_view(kind) or (short_bytes and pa.types.is_large_binary(kind)):
-        return pa.binary()
-    if pa.types.is_struct(kind):
-        return pa.struct([inside(field) for field in kind])
-    if pa.types.is_map(kind):
-        return pa.map_(inside(kind.key_field), inside(kind.item_field), kind.keys_sorted)
-    if pa.types.is_large_list(kind):
-        return pa.large_list(inside(kind.value_field))
-    if pa.types.is_list(kind) or pa.types.is_fixed_size_list(kind):
-        return pa.list_(inside(kind.value_field))
-    return kind
-
-
-def complete(table: ArrowTable, schema: ArrowSchema) -> None:
-    """Refuse rows that have null where the table asks for a value.
-
-    Args:
-        table: pyarrow.Table.
-        schema: pyarrow.Schema of the table that it is written to; a column that is left out is not looked at.
-
-    Raises:
-        ValueError: with the column and the first of such rows.
-    """
-    for field in schema:
-        if field.name not in table.column_names:
-            continue
-        values = table.column(field.name).combine_chunks()
-        if not field.nullable and values.null_count:
-            place = values.is_null().to_pylist().index(True)
-            raise ArgumentError(f"the column {field.name} is required, and row {place} has null there")
-        if path := next(_nulls(values, field.type, field.name), None):
-            raise ArgumentError(f"{path} is required, and a row has null there")
-
-
-def _nulls(values: Array, kind: DataType, path: str) -> Iterator[str]:
-    """Yield the required fields inside a column that hold null where what is around them does not."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
-    children: list[tuple[Any, Array]] = []
-    if pa.types.is_struct(kind):
-        present = values.filter(values.is_valid())
-        names = {field.name for field in values.type}
-        children = [(field, pc.struct_field(present, field.name)) for field in kind if field.name in names]
-    elif pa.types.is_map(kind):
-        present = values.filter(values.is_valid())
-        children = [(kind.key_field, present.keys), (kind.item_field, present.items)]
-    elif pa.types.is_list(kind) or pa.types.is_large_list(kind):
-        children = [(kind.value_field, pc.list_flatten(values))]
-    for field, child in children:
-        name = f"{path}.{field.name}"
-        if not field.nullable and child.null_count:
-            yield name
-        yield from _nulls(child, field.type, name)

@@ -71,7 +71,7 @@ def _opened(storage: frozenset[tuple[str, str]] | None) -> Connection:
 
     opened = duckdb.connect(":memory:", config=duck.OFFLINE)
     for name, value in SETTINGS.items():
-        opened.execute(f"SET {name} = {duck.literal(value)}")
+        opened.execute(f"SET GLOBAL {name} = {duck.literal(value)}")  # else a cursor has the machine's time zone
     # it would be printed into notebooks; where it cannot be drawn there (no ipywidgets), it cannot be set either
     with suppress(duckdb.InvalidInputException):
         opened.execute("SET enable_progress_bar = false")

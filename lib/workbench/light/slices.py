@@ -7,7 +7,7 @@ from functools import reduce
 from typing import TYPE_CHECKING
 
 from workbench._base.errors import ArgumentError
-from workbench.light import conversions
+from workbench.light import columns, conversions
 from workbench.light.typing import Array, ArrowTable, DataFile, DataType, IcebergTable, Rows
 
 if TYPE_CHECKING:
@@ -33,10 +33,11 @@ def fit(table: IcebergTable, rows: Rows) -> ArrowTable:
         rows = conversions.converted(rows, schema)
     if not isinstance(rows, pa.Table):
         raise ArgumentError(f"rows is {type(rows).__name__}, expected a pyarrow.Table or a list of dicts")
-    rows = conversions.placed(rows, schema)
-    rows = conversions.plain(rows, short_bytes=_truncates_bytes(table))
+    rows = columns.placed(rows, schema)
+    rows = columns.plain(rows, short_bytes=_truncates_bytes(table))
     _check_types(table, rows)
-    conversions.complete(rows, schema)
+    columns.complete(rows, schema)
+    rows = columns.fitted(rows, schema)  # a transform of PyIceberg takes a decimal of another scale for another
     for name in rows.column_names:
         if _null_list(rows.schema.field(name).type, rows.column(name).combine_chunks()):
             raise ArgumentError(
@@ -49,13 +50,9 @@ def fit(table: IcebergTable, rows: Rows) -> ArrowTable:
 def _check_types(table: IcebergTable, rows: ArrowTable) -> None:
     """Refuse rows that do not fit; PyIceberg's own answer to a wrong type is a table printed to the output."""
     from pyiceberg.exceptions import ResolveError
-    from pyiceberg.io.pyarrow import (
-        UnsupportedPyArrowTypeException,
-        _check_pyarrow_schema_compatible,
-        pyarrow_to_schema,
-    )  # fmt: skip
+    from pyiceberg.io.pyarrow import UnsupportedPyArrowTypeException, pyarrow_to_schema
     from pyiceberg.schema import promote
-    from pyiceberg.types import PrimitiveType
+    from pyiceberg.types import BinaryType, PrimitiveType, StringType
 
     schema, version = table.schema(), table.format_version
     try:
@@ -71,11 +68,11 @@ def _check_types(table: IcebergTable, rows: ArrowTable) -> None:
                     raise ArgumentError(f"the column {name} is required, and the rows have none")
                 continue
             provided = given.find_field(number)
-            if field.required and not provided.required:
-                raise ArgumentError(f"{name} is required, and the type of the rows says that it may be null there")
             if provided.field_type == field.field_type:
                 continue
             wrong = ArgumentError(f"the column {name} is {provided.field_type}, expected {field.field_type}")
+            if {type(provided.field_type), type(field.field_type)} == {BinaryType, StringType}:
+                raise wrong
             if isinstance(field.field_type, PrimitiveType):
                 try:
                     promote(provided.field_type, field.field_type)
@@ -83,10 +80,9 @@ def _check_types(table: IcebergTable, rows: ArrowTable) -> None:
                     raise wrong from None
             elif type(provided.field_type) is not type(field.field_type):
                 raise wrong
-        _check_pyarrow_schema_compatible(schema, rows.schema, format_version=version)
     except ArgumentError:
         raise
-    except (UnsupportedPyArrowTypeException, ValueError) as error:
+    except (UnsupportedPyArrowTypeException, ValueError, TypeError) as error:
         raise ArgumentError(f"the rows do not fit the columns: {error}") from None
 
 
@@ -193,7 +189,15 @@ def _partitions(table: IcebergTable, rows: ArrowTable) -> "Iterator[tuple[Partit
             PartitionFieldValue(field, column.dictionary[code[start].as_py()].as_py())
             for field, column, code in zip(fields, encoded, codes, strict=True)
         ]
-        yield PartitionKey(values, table.spec(), schema), rows.slice(start, end - start)
+        key = PartitionKey(values, table.spec(), schema)
+        try:
+            key.to_path()
+        except Exception as error:  # of a library that does not write such a value
+            raise ArgumentError(
+                f"PyIceberg does not write the partition {', '.join(str(field.transform) for field in fields)} of "
+                f"this table; write it with Spark: {error}"
+            ) from error
+        yield key, rows.slice(start, end - start)
 
 
 def _transformed(table: IcebergTable, field: "PartitionField | SortField", rows: ArrowTable) -> Array:
@@ -212,7 +216,15 @@ def _transformed(table: IcebergTable, field: "PartitionField | SortField", rows:
         column, below = pa.nulls(len(rows), schema_to_pyarrow(kind)), []
     for part in below:
         column = pc.struct_field(column, part)
-    values = field.transform.pyarrow_transform(kind)(column)
+    if isinstance(column.type, pa.BaseExtensionType):  # of UUIDs, which Arrow neither sorts nor encodes
+        column = column.cast(column.type.storage_type)
+    try:
+        values = field.transform.pyarrow_transform(kind)(column)
+    except Exception as error:  # of a library that does not know such a pair
+        raise ArgumentError(
+            f"PyIceberg does not compute {field.transform} of {full}, which is {kind}, so it cannot write to this "
+            f"table; write it with Spark: {error}"
+        ) from error
     return values.combine_chunks() if isinstance(values, pa.ChunkedArray) else values
 
 

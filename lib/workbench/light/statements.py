@@ -108,6 +108,15 @@ def check_values(statement: Statement, values: Mapping[str, Any]) -> None:
         raise ArgumentError(f"{unknown[0]} is not a parameter of the statement; it has {names}")
     if missing := sorted(statement.parameters - values.keys()):
         raise ArgumentError(f"the parameter ${missing[0]} has no value; the statement has {names}")
+    for name, value in values.items():
+        _check_text(f"${name}", value)
+
+
+def _check_text(name: str, value: object) -> None:
+    try:
+        str(value).encode()
+    except UnicodeEncodeError as error:
+        raise ArgumentError(f"{name} is no text: {error.reason} at character {error.start}") from None
 
 
 def _one_select(connection: Connection, sql: str) -> None:
@@ -115,6 +124,7 @@ def _one_select(connection: Connection, sql: str) -> None:
 
     if not isinstance(sql, str) or not sql.strip():
         raise ArgumentError(f"sql is {sql!r}, expected the text of one SELECT")
+    _check_text("sql", sql)
     try:
         statements = connection.extract_statements(sql)
     except duckdb.ParserException as error:

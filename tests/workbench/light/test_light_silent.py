@@ -1,11 +1,27 @@
 """Answers that were wrong without a word: each is right now, or refused by a sentence."""
 
-from datetime import datetime
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+from decimal import Decimal
 
 import pyarrow as pa
 import pytest
 from light_cases import own_lake
-from pyiceberg.transforms import DayTransform, HourTransform, MonthTransform, YearTransform
+from pyiceberg.partitioning import PartitionField, PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.transforms import (
+    BucketTransform,
+    DayTransform,
+    HourTransform,
+    IdentityTransform,
+    MonthTransform,
+    TruncateTransform,
+    YearTransform,
+)
+from pyiceberg.types import DecimalType, IntegerType, ListType, LongType, NestedField, StringType, StructType
 
 from workbench import light
 from workbench.light import limits
@@ -122,3 +138,80 @@ def test_columns_that_differ_by_case_only_are_refused(lake, schema):
     light.catalogs.load(lake).create_table("n.t", schema)
     with pytest.raises(ValueError, match="differ by case only, which DuckDB takes for one"):
         light.query(lake, "SELECT * FROM n.t")
+
+
+@pytest.mark.parametrize("name", ["n.times", "own.n.times"])
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", ""])
+def test_moments_are_those_of_utc_on_a_machine_of_another_zone(lake, name, zone):
+    """A cursor of DuckDB does not have the time zone that its connection was given."""
+    catalog = light.catalogs.load(lake)
+    catalog.create_table("n.times", pa.schema([("at", pa.timestamp("us", "UTC"))]))
+    light.append(lake, "n.times", [{"at": datetime(2020, 1, 1, 23, 30, tzinfo=UTC)}])
+    sql = (
+        f'SELECT t."at"::DATE::VARCHAR AS day, hour(t."at") AS hour, t."at" = $moment AS same, '
+        f"t.\"at\" < '2020-01-02' AS before, current_setting('TimeZone') AS zone FROM {name} AS t"
+    )
+    program = (
+        "import datetime, json, sys\nfrom workbench import light\n"
+        "lake, sql = json.loads(sys.stdin.read())\n"
+        "print(json.dumps(light.query(lake, sql, moment=datetime.datetime(2020, 1, 1, 23, 30)).to_pylist()))"
+    )
+    answer = subprocess.run(
+        [sys.executable, "-c", program], input=json.dumps([lake, sql]), env=os.environ | {"TZ": zone},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert json.loads(answer.stdout) == [
+        {"day": "2020-01-01", "hour": 23, "same": True, "before": True, "zone": "UTC"}
+    ]
+
+
+def test_fields_go_by_their_names_whatever_ids_a_file_of_another_table_gave_them(lake, tmp_path):
+    """Arrow that is read from a file of Iceberg has the ids of that table in the types of structs and lists."""
+    fields = (
+        NestedField(1, "id", LongType()),
+        NestedField(2, "p", _pair(3)),
+        NestedField(5, "l", ListType(6, _pair(7))),
+    )
+    light.catalogs.load(lake).create_table("n.ids", Schema(*fields))
+
+    def given(a, b):
+        kinds = [pa.field(name, pa.int32(), metadata={b"PARQUET:field_id": str(id).encode()})
+                 for name, id in (("a", a), ("b", b))]  # fmt: skip
+        pair = pa.struct(kinds)
+        return pa.table(
+            {
+                "id": [a],
+                "p": pa.array([{"a": 10, "b": 20}], pair),
+                "l": pa.array([[{"a": 10, "b": 20}]], pa.list_(pair)),
+            }
+        )
+
+    for a, b in ((4, 3), (8, 7), (17, 18)):
+        light.append(lake, "n.ids", given(a, b))
+        light.merge(lake, "n.ids", given(a, b), key=["id"])
+    pair = {"a": 10, "b": 20}
+    answer = light.query(lake, "SELECT p, l FROM n.ids").to_pylist()
+    assert answer == [{"p": pair, "l": [pair]}] * 3
+
+
+def _pair(id):
+    return StructType(NestedField(id, "a", IntegerType()), NestedField(id + 1, "b", IntegerType()))
+
+
+@pytest.mark.parametrize("transform", [BucketTransform(16), IdentityTransform(), TruncateTransform(10)])
+@pytest.mark.parametrize("scale", [0, 1, 3])
+def test_decimals_of_another_scale_are_in_the_partition_of_their_value(lake, transform, scale):
+    schema = Schema(NestedField(1, "amount", DecimalType(10, 2)), NestedField(2, "v", StringType()))
+    spec = PartitionSpec(PartitionField(1, 1000, transform, "part"))
+    light.catalogs.load(lake).create_table("n.amounts", schema, partition_spec=spec)
+    amounts = [Decimal(number) for number in range(12)]
+    given = pa.table({"amount": pa.array(amounts, pa.decimal128(10, scale)), "v": ["old"] * 12})
+    light.append(lake, "n.amounts", given)
+    if not isinstance(transform, TruncateTransform):  # of which DuckDB is refused a comparison
+        for amount in amounts:
+            sql = "SELECT v FROM n.amounts WHERE amount = $amount"
+            assert light.query(lake, sql, amount=amount).to_pylist() == [{"v": "old"}]
+    light.merge(lake, "n.amounts", [{"amount": amount, "v": "new"} for amount in amounts], key=["amount"])
+    assert light.query(lake, "SELECT v, count(*) AS n FROM n.amounts GROUP BY v").to_pylist() == [
+        {"v": "new", "n": 12}
+    ]

@@ -4,10 +4,23 @@ import datetime as dt
 from decimal import Decimal
 from uuid import uuid4
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 from light_cases import own_lake
+from pyiceberg.partitioning import PartitionField, PartitionSpec
+from pyiceberg.schema import Schema
+from pyiceberg.table.sorting import SortField, SortOrder
+from pyiceberg.transforms import (
+    BucketTransform,
+    DayTransform,
+    HourTransform,
+    IdentityTransform,
+    TruncateTransform,
+    VoidTransform,
+)
+from pyiceberg.types import LongType, NestedField, StructType, TimeType, UUIDType
 
 from workbench import light
 from workbench.light import functions
@@ -99,6 +112,141 @@ def test_rows_that_do_not_fit(lake, rows, said, capsys):
     assert light.catalogs.load(lake).load_table("n.t").current_snapshot() is None
 
 
+@pytest.mark.parametrize(
+    ("rows", "said"),
+    [
+        (pa.table({"d": pa.array([Decimal("1.505")], pa.decimal128(10, 3))}), r"^the column d is decimal128\(10, 3\), not"),
+        (pa.table({"n": pa.array([2**31], pa.uint32())}), "^the column n is uint32, not int32: Integer value 2147483648"),
+        (pa.table({"id": pa.array([2**63], pa.uint64())}), "^the column id is uint64, not int64"),
+        (pa.table({"at": pa.array([2**62], pa.timestamp("s"))}), r"^the column at is timestamp\[s\], not"),
+        (pa.table({"name": pa.array([b"x"])}), "^the column name is binary, expected string$"),
+        (pa.table({"raw": pa.array(["x"])}), "^the column raw is string, expected binary$"),
+        ([{"at": dt.datetime(9999, 12, 31, 23, tzinfo=dt.timezone(dt.timedelta(hours=-5)))}], "at has a time before the year 1 or after 9999 in UTC$"),
+        ([{"day": np.datetime64("2020-01-01T05", "ns")}], "^row 0 does not fit the columns: day is "),
+    ],
+)  # fmt: skip
+def test_values_that_the_type_of_a_column_does_not_hold(tmp_path, rows, said):
+    lake = own_lake(tmp_path)
+    light.catalogs.load(lake).create_table("n.v", VALUES)
+    with pytest.raises(ValueError, match=said):
+        light.append(lake, "n.v", rows)
+    assert not list(tmp_path.rglob("*.parquet"))  # nothing is left behind
+
+
+VALUES = pa.schema(
+    [("id", pa.int64()), ("n", pa.int32()), ("d", pa.decimal128(10, 2)), ("at", pa.timestamp("us")),
+     ("zoned", pa.timestamp("us", "UTC")), ("day", pa.date32()), ("f", pa.float32()), ("name", pa.string()),
+     ("raw", pa.binary())]
+)  # fmt: skip
+
+
+def test_narrower_types_are_stored_as_the_column_has_them(tmp_path):
+    lake = own_lake(tmp_path)
+    catalog = light.catalogs.load(lake)
+    catalog.create_table("n.v", VALUES)
+    with catalog.load_table("n.v").update_spec() as update:
+        for name, transform in (("id", BucketTransform(4)), ("n", TruncateTransform(10)), ("at", DayTransform())):
+            update.add_field(name, transform)
+        update.add_field("zoned", HourTransform())
+    second = dt.datetime(2026, 5, 1, 12, 30)
+    rows = pa.table(
+        {"id": pa.array([7], pa.uint16()), "n": pa.array([-3], pa.int8()), "d": pa.array([Decimal(5)], pa.decimal128(3, 0)),
+         "at": pa.array([second], pa.timestamp("s")), "zoned": pa.array([second], pa.timestamp("ms", "UTC")),
+         "f": pa.array([np.float16(1.5)], pa.float16())}
+    )  # fmt: skip
+    light.append(lake, "n.v", rows)
+    light.append(lake, "n.v", [{"id": 8, "zoned": pd.NaT, "day": pd.NaT}])
+    expected = {"id": 7, "n": -3, "d": Decimal("5.00"), "at": second, "f": 1.5}
+    for condition in ("id = 7", "n = -3", "t.\"at\" = '2026-05-01 12:30'"):
+        answer = light.query(lake, f'SELECT id, n, d, t."at", f FROM n.v AS t WHERE {condition}')
+        assert answer.to_pylist() == [expected]
+    assert light.query(lake, "SELECT zoned, day FROM n.v WHERE id = 8").to_pylist() == [
+        {"zoned": None, "day": None}
+    ]
+
+
+@pytest.mark.parametrize("transform", [IdentityTransform(), VoidTransform(), BucketTransform(4)])
+def test_partitions_and_orders_by_uuid(tmp_path, transform):
+    lake = own_lake(tmp_path)
+    schema = Schema(NestedField(1, "id", LongType()), NestedField(2, "u", UUIDType()))
+    spec = PartitionSpec(PartitionField(2, 1000, transform, "part"))
+    light.catalogs.load(lake).create_table(
+        "n.u", schema, partition_spec=spec, sort_order=SortOrder(SortField(2, IdentityTransform()))
+    )
+    names = sorted(uuid4() for _ in range(4))
+    light.append(lake, "n.u", [{"id": n, "u": name} for n, name in enumerate(names)])
+    answer = light.query(lake, "SELECT u::VARCHAR AS u FROM n.u ORDER BY id").to_pylist()
+    assert [row["u"] for row in answer] == list(map(str, names))
+
+
+def test_a_partition_that_pyiceberg_does_not_write(tmp_path):
+    lake = own_lake(tmp_path)
+    spec = PartitionSpec(PartitionField(1, 1000, BucketTransform(4), "part"))
+    light.catalogs.load(lake).create_table("n.c", Schema(NestedField(1, "clock", TimeType())), partition_spec=spec)
+    with pytest.raises(
+        ValueError, match=r"^PyIceberg does not write the partition bucket\[4\] of this table; write it"
+    ):
+        light.append(lake, "n.c", [{"clock": dt.time(1)}])
+
+
+def test_a_left_out_field_that_a_table_is_partitioned_by(tmp_path):
+    lake = own_lake(tmp_path)
+    inner = StructType(NestedField(3, "r", LongType()), NestedField(4, "x", LongType()))
+    schema = Schema(NestedField(1, "id", LongType()), NestedField(2, "s", inner))
+    spec = PartitionSpec(PartitionField(4, 1000, IdentityTransform(), "x"))
+    light.catalogs.load(lake).create_table("n.f", schema, partition_spec=spec)
+    light.append(lake, "n.f", pa.table({"id": [1], "s": pa.array([{"r": 3}], pa.struct([("r", pa.int64())]))}))
+    assert light.query(lake, "SELECT s FROM n.f WHERE s.x IS NULL").to_pylist() == [{"s": {"r": 3, "x": None}}]
+
+
+def test_messages_of_several_types_are_one_batch_and_a_bad_one_fails_alone(tmp_path):
+    lake = own_lake(tmp_path)
+    light.catalogs.load(lake).create_table("n.v", VALUES)
+    bodies = {
+        "tenth": {"d": pa.array([Decimal("1.5")], pa.decimal128(10, 1))},
+        "cent": {"d": pa.array([Decimal("1.55")], pa.decimal128(10, 2))},
+        "unsigned": {"n": pa.array([1], pa.uint32())},
+        "signed": {"n": pa.array([1], pa.int32())},
+        "too large": {"id": pa.array([2**63], pa.uint64())},
+        "too fine": {"d": pa.array([Decimal("1.505")], pa.decimal128(10, 3))},
+        "bytes": {"name": pa.array([b"\xff"])},
+    }
+    handle = functions.handler(lambda body: pa.table(bodies[body]), catalog=lake, table="n.v")
+    answer = handle({"Records": [{"messageId": body, "body": body} for body in bodies]})
+    failed = [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
+    assert failed == ["too large", "too fine", "bytes"]
+    assert light.query(lake, "SELECT count(*) AS n, sum(d) AS d FROM n.v").to_pylist() == [
+        {"n": 4, "d": Decimal("3.05")}
+    ]
+
+
+class Own(pa.ExtensionType):
+    """A type of the user's own, which cannot be hashed."""
+
+    def __init__(self):
+        super().__init__(pa.int64(), "own")
+
+    def __arrow_ext_serialize__(self):
+        return b""
+
+    @classmethod
+    def __arrow_ext_deserialize__(cls, storage_type, serialized):
+        return cls()
+
+
+def test_a_type_of_the_users_own(lake):
+    column = pa.ExtensionArray.from_storage(Own(), pa.array([1], pa.int64()))
+    with pytest.raises(ValueError, match="^the rows do not fit the columns: "):
+        light.append(lake, "n.t", pa.table({"id": column}))
+
+
+def test_half_a_character_is_no_text(lake):
+    with pytest.raises(ValueError, match=r"^\$x is no text: surrogates not allowed at character 1$"):
+        light.query(lake, "SELECT id FROM n.t WHERE name = $x", x="a\ud800")
+    with pytest.raises(ValueError, match="^sql is no text: surrogates not allowed"):
+        light.query(lake, "SELECT '\ud800' FROM n.t")
+
+
 def test_required_columns_of_arrow(tmp_path):
     lake = own_lake(tmp_path)
     inner = pa.struct([pa.field("a", pa.int32(), nullable=False)])
@@ -108,11 +256,13 @@ def test_required_columns_of_arrow(tmp_path):
     assert given.schema.field("id").nullable  # as pandas has it, and never null
     assert light.append(lake, "n.r", given).rows == 2
     assert light.append(lake, "n.r", given.select(["id"])).rows == 2  # what is null has nothing that is required
-    optional = pa.array([{"a": 1}], pa.struct([("a", pa.int32())]))
+    optional = pa.struct([("a", pa.int32())])
+    assert light.append(lake, "n.r", pa.table({"id": [1], "pair": pa.array([{"a": 1}], optional)})).rows == 1
+    null = pa.array([{"a": None}], optional)
     for rows, said in (
         (given.set_column(0, "id", [[1, None]]), "^the column id is required, and row 1 has null there$"),
         (given.select(["pair"]), "^the column id is required, and the rows have none$"),
-        (pa.table({"id": [1], "pair": optional}), r"^pair\.a is required, and the type of the rows says"),
+        (pa.table({"id": [1], "pair": null}), r"^pair\.a is required, and a row has null there$"),
     ):
         with pytest.raises(ValueError, match=said):
             light.append(lake, "n.r", rows)

@@ -67,7 +67,10 @@ def test_metrics_for_prometheus():
 
 def test_metrics_are_served_until_ctrl_c():
     words = [sys.executable, "-m", "workbench_ops.cli", "metrics", GOLDEN / "stormed", "--port", "0"]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a job in the background ignores it
+    ) as process:  # fmt: skip
         try:
             line = process.stdout.readline()
             assert line.startswith("http://127.0.0.1:") and line.endswith("/metrics, until Ctrl-C\n")
