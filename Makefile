@@ -145,7 +145,7 @@ bench-wap: setup ## the gate's cost over a direct append, into docs/evidence; RO
 	@PYTHONPATH=tests $(BIN)/python -m bench.wap $(ROWS)
 
 .PHONY: bench-maps
-bench-maps: setup ## a distributed map's CPU over that of the same rule as Spark SQL, into docs/evidence
+bench-maps: setup ## a distributed map against Spark SQL, moto and ministack, into docs/evidence
 	@PYTHONPATH=tests $(BIN)/python -m bench.maps
 
 .PHONY: bench-dbt
