@@ -3,7 +3,7 @@
     python -m bench.maps [DEVICES [HOURS [ROUNDS [ITEMS]]]]
 
 The map and the rule write the same readings' answers into a table, in turn; so do the map and the engines with a file of
-small items and one Pass state, of which the engines get ITEMS and the map a hundred times as many. The median of the
+small items and one Pass state, of which the engines get ITEMS and the map 500 times as many. The median of the
 rounds counts, and the answers are compared before a figure is kept. CPU is that of this process and all that it started.
 The workers' memory is looked at behind a tenth of the readings and behind all of them.
 """
@@ -29,7 +29,7 @@ from workbench_standins import account
 AT_MOST = 5  # times the CPU of the SQL rule
 AT_LEAST = {"moto": 25, "ministack": 4}  # times the items per CPU second of another engine
 MEMORY = 1.2  # at most so many times that of a tenth of the readings
-MANY = 100  # times as many items for the map as for an engine: a run has a begin, which is not what is compared
+MANY = 500  # times as many items for the map as for an engine: a run has a begin, which is not what is compared
 FILE = Path(__file__).resolve().parents[2] / "params" / "34_map_items" / "machine.asl.json"
 ANALYSE = "arn:aws:lambda:eu-central-1:123456789012:function:analyse"
 ROW = "deviceid STRING, timestamp STRING, temperature DOUBLE, humidity DOUBLE, anomalycount INT"

@@ -4,6 +4,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 from workbench.maps import expressions, lines, resources, states
@@ -293,6 +294,7 @@ def _by_file(batches: Iterable[Any]) -> Iterator[tuple[str, Iterator[str]]]:
         yield _path(path), (line for _, line in group)
 
 
+@lru_cache(1000)  # each row names its file
 def _path(text: str) -> str:
     from workbench.maps.files import path_of
 
