@@ -91,13 +91,14 @@ def looked_at(spark: SparkSession, listing: Iterable[tuple[str, str]]) -> list[F
             raise ArgumentError(f"{name} begins with _ or ., and Spark passes over such files")
         status = _status(spark, location)
         if status is None:
-            missing.append(name)
+            missing.append(f"{name}, looked for at {location}")
         else:
             where = status.getPath()
             uri = where.toUri().toString()
             files.append(File(name, where.toString(), uri, status.getLen(), status.getModificationTime()))
     if missing:
-        raise ArgumentError(f"{len(missing)} of the files are not there, {missing[0]} among them")
+        more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
+        raise ArgumentError(f"there is no file {missing[0]}{more}")
     return files
 
 
@@ -199,8 +200,18 @@ def _hadoop(spark: SparkSession) -> Java:
 
 def path(spark: SparkSession, location: str) -> tuple[Java, Java]:
     """Return Hadoop's path of a location, and its file system."""
+    from py4j.protocol import Py4JJavaError
+
     where = jvm(spark).org.apache.hadoop.fs.Path(location)
-    return where, where.getFileSystem(_hadoop(spark))
+    try:
+        return where, where.getFileSystem(_hadoop(spark))
+    except Py4JJavaError as error:
+        if not any(name in str(error.java_exception) for name in ("ClassNotFoundException", "No FileSystem")):
+            raise
+        raise ArgumentError(
+            f"this session cannot read {location}, it has no jars of that storage; name by buckets the folder "
+            "that stands for the bucket, or start the session with an environment that has S3"
+        ) from None
 
 
 def _status(spark: SparkSession, location: str) -> Java:

@@ -1,5 +1,6 @@
 """A run begun in its table, or found where it is: what this process needs to go on with it."""
 
+import hashlib
 import json
 import uuid
 from collections.abc import Callable, Mapping
@@ -65,7 +66,7 @@ def begun(
         definition: Definition.
         table: the run's.
         run_id: its name.
-        value: input of the state machine; not looked at where the run has begun.
+        value: input of the state machine; may be None where the run has begun, and must not be another one.
         given: what tasks call, by name.
         buckets: what stands for buckets.
         wave_rows: items after which a wave ends.
@@ -78,6 +79,7 @@ def begun(
     """
     bound = resources.bind(definition.child["States"], given)
     outside = resources.bind(_outside(definition), given)
+    resources.refuse_unused([definition.child["States"], _outside(definition)], given)
     if wrong := sorted(name for name, target in outside.items() if isinstance(target, Delivery)):
         raise ArgumentError(f"{wrong[0]}, a state before the Map, is bound to a Delivery; only children deliver")
     columns = targets.columns(definition.map, bound)
@@ -89,12 +91,14 @@ def begun(
         known = plans.about(definition, run_id, moment)
         entered, variables = plans.entered(definition, known, _json("input", value), outside)
         planned = plans.plan(spark, definition, known, entered, variables, buckets)
-        run = _new(definition, run_id, moment, planned)
+        run = _new(definition, run_id, moment, planned, value)
         position = publish.note(place, run, None, Position())
     else:
         run, position = before
         if run.definition != definition.digest:
             raise ArgumentError(f"run {run_id} of {table} was begun with another definition; begin another run")
+        if value is not None and run.given not in (None, _digest(value)):
+            raise ArgumentError(f"run {run_id} of {table} was begun with another input; begin another run")
         known = plans.about(definition, run_id, run.started)
         planned = plans.plan(spark, definition, known, run.input, run.variables, buckets)
         _refuse_changed(run, planned)
@@ -106,12 +110,17 @@ def _outside(definition: Definition) -> dict[str, Any]:
     return {name: state for name, state in definition.machine["States"].items() if name != definition.state}
 
 
-def _new(definition: Definition, run_id: str, moment: str, planned: Plan) -> Run:
+def _digest(value: Any) -> str:
+    """Return a digest of a state machine's input, whatever the order of its fields."""
+    return hashlib.sha256(json.dumps(_json("input", value), sort_keys=True).encode()).hexdigest()
+
+
+def _new(definition: Definition, run_id: str, moment: str, planned: Plan, value: Any) -> Run:
     limits = planned.limits
     return Run(
         run_id, definition.digest, moment, planned.input, dict(planned.variables),
         files.digest(planned.files), len(planned.files), planned.items, limits.tolerated_count,
-        limits.tolerated_percentage,
+        limits.tolerated_percentage, given=_digest(value),
     )  # fmt: skip
 
 

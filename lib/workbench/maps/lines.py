@@ -1,9 +1,11 @@
 """Text files as Step Functions reads them: CSV with a header, JSON Lines; items in order, each with its row."""
 
 import json
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
+_NO_UTF8 = re.compile("[\udc80-\udcff]")  # as "surrogateescape" decodes what is not UTF-8
 DELIMITERS = {"COMMA": ",", "PIPE": "|", "SEMICOLON": ";", "SPACE": " ", "TAB": "\t"}
 
 
@@ -67,8 +69,10 @@ def _open(text: str, quoted: bool) -> bool:
     return quoted
 
 
-def csv_items(lines: Iterable[str], headers: list[str] | None, delimiter: str) -> Iterator[dict[str, str]]:
+def csv_items(lines: Iterable[str], headers: list[str] | None, delimiter: str) -> Iterator[Any]:
     """Yield the items of a CSV file: every value a text; missing ones are empty, others more are left out.
+
+    Unreadable is in the place of one that is not UTF-8, and of each where two columns have one name.
 
     Args:
         lines: the file's, without their line ends.
@@ -82,6 +86,9 @@ def csv_items(lines: Iterable[str], headers: list[str] | None, delimiter: str) -
         if headers is None:
             headers = [name.removeprefix("\ufeff") for name in values]
             continue
+        if unreadable := _unreadable(record) or _twice(headers):
+            yield unreadable
+            continue
         values += [""] * (len(headers) - len(values))
         yield dict(zip(headers, values, strict=False))
 
@@ -92,10 +99,25 @@ def json_items(lines: Iterable[str]) -> Iterator[Any]:
         text = line.strip().removeprefix("\ufeff") if number == 0 else line.strip()
         if not text:
             continue
+        if unreadable := _unreadable(text):
+            yield unreadable
+            continue
         try:
             yield json.loads(text, parse_constant=_constant)
         except (ValueError, RecursionError) as error:
             yield Unreadable(f"line {number + 1} is not JSON: {error}")
+
+
+def _unreadable(text: str) -> Unreadable | None:
+    """Return what is wrong with a record that holds bytes which are not UTF-8; None with any other."""
+    if text.isascii() or (broken := _NO_UTF8.search(text)) is None:
+        return None
+    return Unreadable(f"it is not UTF-8: byte {ord(broken[0]) - 0xDC00:#x} at character {broken.start() + 1}")
+
+
+def _twice(headers: list[str]) -> Unreadable | None:
+    repeated = next((name for place, name in enumerate(headers) if name in headers[:place]), None)
+    return None if repeated is None else Unreadable(f"the header names {repeated!r} twice")
 
 
 def _constant(text: str) -> Any:

@@ -218,7 +218,7 @@ def lines_of(spark: SparkSession, chosen: Sequence[File]) -> DataFrame:
     from pyspark.sql import functions as F
 
     source = spark.read.option("lineSep", "\n").text([files.literal(file.location) for file in chosen])
-    return source.select(F.col("_metadata.file_path").alias("_file"), F.col("value").alias("line"))
+    return source.select(F.col("_metadata.file_path").alias("_file"), F.col("value").cast("binary").alias("line"))
 
 
 def whole_files(spark: SparkSession, chosen: Sequence[File]) -> Any:

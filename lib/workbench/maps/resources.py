@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,6 +122,19 @@ def bind(states: Mapping[str, Any], resources: Bound) -> dict[str, Function | De
         listed = ", ".join(sorted(resources)) or "none"
         raise ArgumentError(f"resources lacks what {'; '.join(missing)}; it has {listed}")
     return bound
+
+
+def refuse_unused(states: Iterable[Mapping[str, Any]], resources: Bound) -> None:
+    """Refuse what is bound and called by no state: its name is misspelt, or its state is gone.
+
+    Raises:
+        ValueError: with what the states call.
+    """
+    tasks = [state for some in states for state in some.values() if state["Type"] == "Task"]
+    called = {name for task in tasks for name in names_of(task)}
+    if unused := sorted(set(resources) - called):
+        listed = ", ".join(sorted(called)) or "nothing"
+        raise ArgumentError(f"resources binds {unused[0]}, which no state calls; they call {listed}")
 
 
 def delivery(bound: Mapping[str, Function | Delivery]) -> Delivery | None:

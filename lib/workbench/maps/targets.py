@@ -89,6 +89,6 @@ def run_of(spark: SparkSession, table: str, run_id: str) -> tuple[positions.Run,
             for name in dict(loaded.properties())
             if name.startswith(positions.RUN)
         ]
-        what = f"it has {len(others)} other runs" if others else "it has none"
+        what = f"it has {len(others)} other run{'s' * (len(others) > 1)}" if others else "it has none"
         raise ArgumentError(f"{table} has no run {run_id!r}; {what}")
     return run

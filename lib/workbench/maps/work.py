@@ -280,7 +280,23 @@ class Work:
 def _rows_of_parquet(batches: Iterable[Any]) -> Iterator[tuple[str, int, Any]]:
     for batch in batches:
         paths, rows = batch.column("_file").to_pylist(), batch.column("_row").to_pylist()
-        yield from zip(map(_path, paths), rows, batch.column("item").to_pylist(), strict=True)
+        yield from zip(map(_path, paths), rows, _values(batch.column("item")), strict=True)
+
+
+def _values(column: Any) -> list[Any]:
+    """Return the values of a column, maps as objects; Unreadable in the place of one with a key twice."""
+    try:
+        values: list[Any] = column.to_pylist(maps_as_pydicts="strict")
+    except (KeyError, ValueError):  # of a map within a struct
+        return [_value(value) for value in column]
+    return values
+
+
+def _value(value: Any) -> Any:
+    try:
+        return value.as_py(maps_as_pydicts="strict")
+    except (KeyError, ValueError):  # of a map within a struct
+        return lines.Unreadable("it has a map with a key twice")
 
 
 def _by_file(batches: Iterable[Any]) -> Iterator[tuple[str, Iterator[str]]]:
@@ -291,7 +307,8 @@ def _by_file(batches: Iterable[Any]) -> Iterator[tuple[str, Iterator[str]]]:
         for pair in zip(batch.column("_file").to_pylist(), batch.column("line").to_pylist(), strict=True)
     )
     for path, group in itertools.groupby(pairs, key=lambda pair: pair[0]):
-        yield _path(path), (line for _, line in group)
+        # a byte that is not UTF-8 stays as half a character, by which its record alone is unreadable
+        yield _path(path), (line.decode("utf-8", "surrogateescape") for _, line in group)
 
 
 @lru_cache(1000)  # each row names its file

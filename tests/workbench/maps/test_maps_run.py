@@ -3,6 +3,8 @@
 import json
 
 import machines
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import sensors
 from machines import Noted, calling, flow, jsonl, passing
@@ -321,6 +323,66 @@ def test_several_records_of_a_child(spark, namespace, lake, go):
 
 
 @pytest.mark.proof("test_a_pass_gives_what_its_output_says has the clock, without Spark")
+def test_a_byte_that_is_not_utf8_fails_its_item_alone(spark, namespace, lake, go):
+    (lake / "items.jsonl").write_bytes(b'{"n": 1}\n{"n": "caf\xe9"}\n{"n": "caf\xc3\xa9"}\n')
+    go(flow(passing("{% $states.input.n %}"), lake, ToleratedFailureCount=1))
+    assert outputs(spark, namespace) == [1, None, "caf\u00e9"]
+    (cause,) = [text for error, text in rows(spark, namespace, "_error", "_cause") if error]
+    assert cause == "it is not UTF-8: byte 0xe9 at character 11"
+    (lake / "items.jsonl").write_bytes(b"a,b\n1,x\n2,\xff\n3,\xc3\xa9\n")
+    config = {"InputType": "CSV", "CSVHeaderLocation": "FIRST_ROW"}
+    go(flow(passing(), lake, config=config, ToleratedFailureCount=1), run_id="csv", table="csv")
+    assert outputs(spark, namespace, run_id="csv", table="csv") == [
+        {"a": "1", "b": "x"}, None, {"a": "3", "b": "\u00e9"},
+    ]  # fmt: skip
+
+
+def test_a_header_with_a_name_twice_fails_every_item(spark, namespace, lake, go):
+    (lake / "items.jsonl").write_text("id,v,id\n1,x,2\n")
+    config = {"InputType": "CSV", "CSVHeaderLocation": "FIRST_ROW"}
+    with pytest.raises(maps.TooManyFailed):
+        go(flow(passing(), lake, config=config))
+    assert rows(spark, namespace, "_error", "_cause") == [
+        ("States.ItemReaderFailed", "the header names 'id' twice")
+    ]
+
+
+def test_maps_of_parquet_are_objects(spark, namespace, lake, go):
+    kind = pa.map_(pa.string(), pa.list_(pa.map_(pa.string(), pa.int64())))
+    given = [[("k", [[("a", 1)]])], [], None, [("twice", []), ("twice", [])]]
+    pq.write_table(pa.table({"m": pa.array(given, kind)}), lake / "items.parquet")
+    states = passing("{% {'m': $states.input.m, 'kind': $type($states.input.m)} %}")
+    go(flow(states, lake, config={"InputType": "PARQUET"}, key="items.parquet", ToleratedFailureCount=1))
+    answers = outputs(spark, namespace)
+    assert answers[:2] == [{"m": {"k": [{"a": 1}]}, "kind": "object"}, {"m": {}, "kind": "object"}]
+    assert answers[2]["kind"] == "null" and answers[3] is None
+    assert rows(spark, namespace, "_cause")[3] == ("it has a map with a key twice",)
+
+
+def test_another_input_under_the_same_name_is_refused(spark, namespace, lake, go):
+    jsonl(lake, [{"n": 1}])
+    definition = flow(passing(), lake)
+    go(definition, input={"vat": 0.5, "key": [1]})
+    for given in ({"key": [1], "vat": 0.5}, None):  # the same, or left out
+        assert go(definition, input=given).state == "succeeded"
+    for given in ({"vat": 0.19, "key": [1]}, {}):
+        with pytest.raises(ValueError, match=r"^run r of .* was begun with another input; begin another run$"):
+            go(definition, input=given)
+
+
+def test_what_no_state_calls_is_refused(spark, namespace, lake, go):
+    jsonl(lake, [{"n": 1}])
+    with pytest.raises(ValueError, match="^resources binds typo, which no state calls; they call nothing$"):
+        go(flow(passing(), lake), resources={"typo": print})
+
+
+def test_a_bucket_that_this_session_cannot_read(spark, namespace, lake):
+    with pytest.raises(
+        ValueError, match="this session cannot read s3a://lake/items.jsonl, it has no jars of that"
+    ):
+        maps.run(spark, flow(passing(), lake), f"{namespace}.t", run_id="r")
+
+
 def test_the_clock_stands_still(spark, namespace, lake, go):
     from datetime import UTC, datetime
 

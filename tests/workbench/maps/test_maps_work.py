@@ -40,7 +40,7 @@ def rows(work, columns, *names):
 
 
 def lines(items):
-    return {"line": [json.dumps(item) for item in items]}
+    return {"line": [json.dumps(item).encode() for item in items]}
 
 
 @pytest.mark.parametrize(("most_items", "most_bytes", "sizes"), [(100, 260, [2, 2, 2]), (4, 260_000, [4, 2])])

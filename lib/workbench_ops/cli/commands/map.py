@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from workbench._base.errors import ArgumentError, WorkbenchError
+from workbench._base.errors import ArgumentError
 from workbench_ops.saying import on_stderr, say
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ map = typer.Typer(help="Run the distributed Map of a published definition.", no_
 
 DELIVERS = "deliver:"
 File = Annotated[str, typer.Argument(help="Amazon States Language file, JSON")]
-Table = Annotated[str, typer.Argument(help="namespace.name; made where it is not there")]
+Table = Annotated[str, typer.Argument(help="namespace.name; run makes it where it is not there")]
 RunId = Annotated[str, typer.Option(help="name of the run, unique in the table")]
 Names = Annotated[
     list[str] | None, typer.Option("--name", metavar="NAME=VALUE", help="what ${NAME} in the file stands for")
@@ -203,5 +203,5 @@ def _executed(file: str) -> dict[str, Any]:
     try:
         exec(compile(source, file, "exec"), content)
     except Exception as error:
-        raise WorkbenchError(f"--functions: {file} failed: {type(error).__name__}: {error}") from error
+        raise ArgumentError(f"--functions: {file} failed: {type(error).__name__}: {error}") from error
     return content
