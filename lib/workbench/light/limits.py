@@ -33,6 +33,7 @@ def pyiceberg(connection: Connection, table: Table, statement: Statement) -> Rea
     """Yield the reasons for which PyIceberg does not."""
     yield from _formats(table, {"PARQUET", "ORC", "PUFFIN"})
     yield from _equality_deletes(table)
+    yield from _vectors_in_float_partitions(table)
     yield from _null_lists(connection, table)
     yield from _compared(connection, table, statement)
 
@@ -41,6 +42,7 @@ def polars(connection: Connection, table: Table, statement: Statement) -> Reason
     """Yield the reasons for which Polars does not, with its native reader."""
     yield from _formats(table, {"PARQUET", "PUFFIN"})
     yield from _equality_deletes(table)
+    yield from _vectors_in_float_partitions(table)
     yield from _compared(connection, table, statement)
 
 
@@ -68,6 +70,23 @@ def _formats(table: Table, known: set[str]) -> Reasons:
 def _equality_deletes(table: Table) -> Reasons:
     if any(content == "EQUALITY_DELETES" for content, _ in table.files):
         yield "it has deletes by equality"
+
+
+def _vectors_in_float_partitions(table: Table) -> Reasons:
+    """Find deletes as vectors in partitions by a floating-point number.
+
+    PyIceberg, by which Polars finds them too, looks a vector up by the values of its partition, and in Python NaN
+    is not NaN: rows of such a partition that were deleted are read.
+    """
+    if all(file_format != "PUFFIN" for _, file_format in table.files):
+        return
+    cut = _partitioned(table, "identity")
+    for path, number, kind in _leaves(table.schema["fields"]):
+        if number in cut and kind in FLOATS:
+            yield (
+                f"it has deletes as vectors, in Puffin files, and partitions by {'.'.join(path)}, a "
+                "floating-point number: those of NaN are not applied"
+            )
 
 
 def _null_lists(connection: Connection, table: Table) -> Reasons:

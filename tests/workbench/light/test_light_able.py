@@ -3,7 +3,7 @@
 import light_cases
 import pytest
 from conftest import ENVIRONMENT
-from light_cases import cases, lake, read, sparks
+from light_cases import cases, lake, read, rows, sparks
 
 from workbench import light, session
 from workbench.light import abilities
@@ -150,3 +150,25 @@ def test_of_several_tables_each_is_named(spark, cases):
 def test_a_datafusion_of_another_major_version(datafusion, core, reason):
     reasons = abilities.mismatch(datafusion, core)
     assert len(reasons) == bool(reason) and (not reason or reasons[0].startswith(reason))
+
+
+@pytest.mark.parametrize(("version", "partition", "applied"), [(2, "f", True), (3, "f", False), (3, "s", True)])
+def test_vectors_in_a_partition_of_nan_are_not_applied_by_python(spark, namespace, version, partition, applied):
+    """A row of 500 random tables: what an update had replaced was read, too."""
+    table = f"{namespace}.t"
+    spark.sql(
+        f"CREATE TABLE {table} (id BIGINT, f DOUBLE, s STRING) USING iceberg PARTITIONED BY ({partition}) "
+        f"TBLPROPERTIES ('format-version' = '{version}', {light_cases.MERGE_ON_READ})"
+    )
+    spark.sql(
+        f"INSERT INTO {table} SELECT /*+ COALESCE(1) */ * FROM VALUES "
+        "(1L, DOUBLE('NaN'), NULL), (2L, DOUBLE('NaN'), NULL), (3L, 1D, 'a')"
+    )
+    spark.sql(f"UPDATE {table} SET s = 'new' WHERE id = 1")
+    expected = sparks(spark, f"SELECT * FROM {table} ORDER BY id")
+    reasons = light.able(lake(), table)
+    for engine in ("pyiceberg", "polars"):
+        assert [reason.startswith("it has deletes as vectors, in Puffin files, and partitions by f, a float")
+                for reason in reasons[engine]] == [True] * (not applied)  # fmt: skip
+    assert (answered("polars", table) == expected) is applied
+    assert rows(light.query(lake(), f"SELECT * FROM {table} ORDER BY id")) == expected
