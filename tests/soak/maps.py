@@ -2,8 +2,8 @@
 
     python -m soak.maps [KILLS [EACH]]
 
-Each of 40 files has EACH items, 25 by default. A child runs a map of many small waves and says each one; it is killed, with its JVM, a random time behind a random
-one of the next waves. Runs that are over are looked at whole: each item once, with its own answer, and no branch or tag left.
+Each of 40 files has EACH items, 25 by default. A child runs a map of many small waves and says each one; it is killed,
+with its JVM, a random time behind a random one of the next waves. Runs that are over are looked at whole: each item once, with its own answer, and no branch or tag left.
 """
 
 import json

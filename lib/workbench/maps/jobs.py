@@ -77,6 +77,7 @@ def begun(
     Returns:
         Job, and the run's position.
     """
+    value = _json("input", value)
     bound = resources.bind(definition.child["States"], given)
     outside = resources.bind(_outside(definition), given)
     resources.refuse_unused([definition.child["States"], _outside(definition)], given)
@@ -89,7 +90,7 @@ def begun(
     if before is None:
         moment = _moment(started)
         known = plans.about(definition, run_id, moment)
-        entered, variables = plans.entered(definition, known, _json("input", value), outside)
+        entered, variables = plans.entered(definition, known, value, outside)
         planned = plans.plan(spark, definition, known, entered, variables, buckets)
         run = _new(definition, run_id, moment, planned, value)
         position = publish.note(place, run, None, Position())
@@ -112,7 +113,7 @@ def _outside(definition: Definition) -> dict[str, Any]:
 
 def _digest(value: Any) -> str:
     """Return a digest of a state machine's input, whatever the order of its fields."""
-    return hashlib.sha256(json.dumps(_json("input", value), sort_keys=True).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(value, sort_keys=True).encode()).hexdigest()
 
 
 def _new(definition: Definition, run_id: str, moment: str, planned: Plan, value: Any) -> Run:

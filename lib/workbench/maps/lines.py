@@ -79,14 +79,16 @@ def csv_items(lines: Iterable[str], headers: list[str] | None, delimiter: str) -
         headers: names of the columns; None takes the first record for them.
         delimiter: one character.
     """
+    twice = None if headers is None else _twice(headers)
     for record in records(lines):
         if not record:
             continue
         values = split(record, delimiter)
         if headers is None:
             headers = [name.removeprefix("\ufeff") for name in values]
+            twice = _twice(headers)
             continue
-        if unreadable := _unreadable(record) or _twice(headers):
+        if unreadable := _unreadable(record) or twice:
             yield unreadable
             continue
         values += [""] * (len(headers) - len(values))

@@ -62,7 +62,7 @@ class Run:
         tolerated_count: how many items may fail; None where only the percentage counts.
         tolerated_percentage: how many of a hundred may fail, as a decimal's text; None where only the count does.
         position: where the run is over; None while it goes on.
-        given: digest of the state machine's input; None in a run that 0.2.0 and later did not begin.
+        given: digest of the state machine's input; None in a run that was begun before it was kept.
     """
 
     run_id: str
