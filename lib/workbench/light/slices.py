@@ -57,33 +57,31 @@ def _check_types(table: IcebergTable, rows: ArrowTable) -> None:
     schema, version = table.schema(), table.format_version
     try:
         given = pyarrow_to_schema(rows.schema, name_mapping=schema.name_mapping, format_version=version)
-        names = {number: str(schema.find_column_name(number)) for number in sorted(schema.field_ids)}
-        absent = [number for number in names if number not in given.field_ids]
-        # what a list or a map requires inside is not missed where all of it is
-        null = [f"{names[number]}." for number in absent if not schema.find_type(number).is_struct]
-        for number, name in names.items():
-            field = schema.find_field(number)
-            if number in absent:
-                if field.required and not any(map(name.startswith, null)):
-                    raise ArgumentError(f"the column {name} is required, and the rows have none")
-                continue
-            provided = given.find_field(number)
-            if provided.field_type == field.field_type:
-                continue
-            wrong = ArgumentError(f"the column {name} is {provided.field_type}, expected {field.field_type}")
-            if {type(provided.field_type), type(field.field_type)} == {BinaryType, StringType}:
-                raise wrong
-            if isinstance(field.field_type, PrimitiveType):
-                try:
-                    promote(provided.field_type, field.field_type)
-                except ResolveError:
-                    raise wrong from None
-            elif type(provided.field_type) is not type(field.field_type):
-                raise wrong
-    except ArgumentError:
-        raise
     except (UnsupportedPyArrowTypeException, ValueError, TypeError) as error:
         raise ArgumentError(f"the rows do not fit the columns: {error}") from None
+    names = {number: str(schema.find_column_name(number)) for number in sorted(schema.field_ids)}
+    absent = [number for number in names if number not in given.field_ids]
+    # what a list or a map requires inside is not missed where all of it is
+    null = [f"{names[number]}." for number in absent if not schema.find_type(number).is_struct]
+    for number, name in names.items():
+        field = schema.find_field(number)
+        if number in absent:
+            if field.required and not any(map(name.startswith, null)):
+                raise ArgumentError(f"the column {name} is required, and the rows have none")
+            continue
+        provided = given.find_field(number)
+        if provided.field_type == field.field_type:
+            continue
+        wrong = ArgumentError(f"the column {name} is {provided.field_type}, expected {field.field_type}")
+        if {type(provided.field_type), type(field.field_type)} == {BinaryType, StringType}:
+            raise wrong
+        if isinstance(field.field_type, PrimitiveType):
+            try:
+                promote(provided.field_type, field.field_type)
+            except ResolveError:
+                raise wrong from None
+        elif type(provided.field_type) is not type(field.field_type):
+            raise wrong
 
 
 def _truncates_bytes(table: IcebergTable) -> bool:
