@@ -60,7 +60,7 @@ def run(entry: Entry, given: Sequence[str]) -> int:
     if code is None:
         say(f"{entry.name} was ended after {entry.timeout_seconds:g} seconds")
         return codes["timed_out"]
-    if code < 0 or code not in (0, codes["failed"], codes["refused"]):
+    if code not in (0, codes["failed"], codes["refused"]):
         say(f"{entry.name} died, exit code {code}")
         return codes["died"]
     return code
