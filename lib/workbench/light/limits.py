@@ -43,6 +43,7 @@ def polars(connection: Connection, table: Table, statement: Statement) -> Reason
     yield from _formats(table, {"PARQUET", "PUFFIN"})
     yield from _equality_deletes(table)
     yield from _vectors_in_float_partitions(table)
+    yield from _replaced_vectors(connection, table)
     yield from _compared(connection, table, statement)
 
 
@@ -87,6 +88,25 @@ def _vectors_in_float_partitions(table: Table) -> Reasons:
                 f"it has deletes as vectors, in Puffin files, and partitions by {'.'.join(path)}, a "
                 "floating-point number: those of NaN are not applied"
             )
+
+
+def _replaced_vectors(connection: Connection, table: Table) -> Reasons:
+    """Find vectors in several Puffin files: Polars reads whole ones, and so the replaced ones too."""
+    if all(file_format != "PUFFIN" for _, file_format in table.files):
+        return
+    puffins = set()
+    for path in table.delete_manifests:
+        puffins |= set(
+            connection.execute(
+                f"SELECT DISTINCT data_file.file_path FROM read_avro({duck.literal(path)}) "
+                "WHERE status <> 2 AND upper(data_file.file_format) = 'PUFFIN'"
+            ).fetchall()
+        )
+    if len(puffins) > 1:
+        yield (
+            f"it has deletes as vectors in {len(puffins)} Puffin files: Polars also reads those in them that were "
+            "replaced, and fails"
+        )
 
 
 def _null_lists(connection: Connection, table: Table) -> Reasons:

@@ -7,9 +7,9 @@
 The parts:
 
     definitions, checking, scopes, fields, texts, reasons    a file, and all reasons for which it does not run
-    expressions                                              JSONata
+    expressions, functions                                   JSONata, and what AWS adds to it
     resources, states                                        what tasks call; a child's states
-    files, lines, plans                                      where items come from, and in which waves
+    files, lines, whole, plans                               where items come from, and in which waves
     work                                                     what a worker of Spark does
     positions, publish, targets                              how far a run is, one commit a wave, the table
     jobs, runs                                               a run begun or found; run, redrive, describe
@@ -19,16 +19,17 @@ What runs and what is refused: docs/maps.md.
 """
 
 from workbench.maps.definitions import Definition, read
+from workbench.maps.files import ItemsChanged
 from workbench.maps.plans import StatesFailed
 from workbench.maps.positions import AnotherWriter
-from workbench.maps.publish import ItemsChanged
 from workbench.maps.reasons import DefinitionRefused, Reason
 from workbench.maps.resources import Call, Delivery, TaskFailed
 from workbench.maps.runs import MapRun, TooManyFailed, describe, redrive, results, run
 from workbench.maps.unloading import Unload, unload
+from workbench.maps.whole import FilesSplit
 
 __all__ = [
-    "AnotherWriter", "Call", "Definition", "DefinitionRefused", "Delivery", "ItemsChanged", "MapRun", "Reason",
-    "StatesFailed", "TaskFailed", "TooManyFailed", "Unload", "describe", "read", "redrive", "results",
+    "AnotherWriter", "Call", "Definition", "DefinitionRefused", "Delivery", "FilesSplit", "ItemsChanged", "MapRun",
+    "Reason", "StatesFailed", "TaskFailed", "TooManyFailed", "Unload", "describe", "read", "redrive", "results",
     "run", "unload",
 ]  # fmt: skip

@@ -4,14 +4,23 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from workbench.maps import expressions, scopes
+from workbench.maps import expressions, resources, scopes
 from workbench.maps.fields import KINDS, REFUSED, REFUSED_IN, REFUSED_STATES, REQUIRED, RUNS, STATES
 from workbench.maps.reasons import Gathered
 from workbench.maps.texts import Path
 
 _NAMED = re.compile(r"\$\{\w+\}")  # as CloudFormation has them
+_NO_JOBS = ("lambda:invoke", "firehose:putRecord", "aws-sdk:firehose:putRecord")  # without .sync
 _ACTION = re.compile(r"arn:[\w-]+:states:::([\w-]+(?::[\w-]+)*)((?:\.\w+(?::2)?)?)")
 _FUNCTION = re.compile(r"arn:[\w-]+:lambda:[\w-]*:\d*:function:.+")
+_ERRORS = frozenset(  # names that AWS keeps for itself, behind States.
+    {
+        "ALL", "BranchFailed", "DataLimitExceeded", "ExceedToleratedFailureThreshold", "HeartbeatTimeout",
+        "Http.Socket", "IntrinsicFailure", "ItemReaderFailed", "NoChoiceMatched", "ParameterPathFailure",
+        "Permissions", "QueryEvaluationError", "ResultPathMatchFailure", "ResultWriterFailed", "Runtime",
+        "TaskFailed", "Timeout",
+    }
+)  # fmt: skip
 _READER = re.compile(r"arn:[\w-]+:states:::s3:(\w+)")
 
 
@@ -87,7 +96,9 @@ def _one_map(states: Mapping[str, Any], path: Path, gathered: Gathered) -> None:
 
 def _state(state: Mapping[str, Any], path: Path, gathered: Gathered, *, outer: bool) -> None:
     kind = state.get("Type")
-    if kind in REFUSED_STATES:
+    if not isinstance(kind, str | None):
+        gathered.add((*path, "Type"), f"must be a text, found {kind!r}")
+    elif kind in REFUSED_STATES:
         gathered.add((*path, "Type"), f"is {kind}: {REFUSED_STATES[kind]}")
     elif kind not in STATES:
         what = "has no Type" if kind is None else f"must be one of {', '.join(sorted(STATES))}, found {kind!r}"
@@ -100,6 +111,7 @@ def _state(state: Mapping[str, Any], path: Path, gathered: Gathered, *, outer: b
             _one_end(state, path, gathered)
         if kind == "Task":
             _resource(state.get("Resource"), (*path, "Resource"), gathered)
+            _arguments(state, path, gathered)
         for name, entry in (("Retry", "retry"), ("Catch", "catch"), ("Choices", "choice")):
             if name in RUNS[kind]:
                 _entries(state.get(name), (*path, name), entry, gathered)
@@ -124,8 +136,13 @@ def _entries(entries: Any, path: Path, kind: str, gathered: Gathered) -> None:
         errors = entry.get("ErrorEquals")
         if isinstance(errors, list) and "States.ALL" in errors and (len(errors) > 1 or place + 1 < len(entries)):
             gathered.add((*at, "ErrorEquals"), "has States.ALL, which stands alone, in the last entry")
-        if isinstance(errors, list) and not all(isinstance(name, str) for name in errors):
-            gathered.add((*at, "ErrorEquals"), "must be a list of texts")
+        for name in errors if isinstance(errors, list) else ():
+            if not isinstance(name, str) or not name:
+                gathered.add((*at, "ErrorEquals"), f"must be a list of texts that are not empty, found {name!r}")
+            elif name.startswith("States.") and name.removeprefix("States.") not in _ERRORS:
+                gathered.add((*at, "ErrorEquals"), f"has {name}, which is no error that AWS knows")
+            elif name == "States.Runtime":
+                gathered.add((*at, "ErrorEquals"), "has States.Runtime, which nothing tries again or catches")
 
 
 def _resource(resource: Any, path: Path, gathered: Gathered) -> None:
@@ -138,15 +155,29 @@ def _resource(resource: Any, path: Path, gathered: Gathered) -> None:
         )
     elif action[2] == ".waitForTaskToken":
         gathered.add(path, "ends in .waitForTaskToken, which does not run here: no token is awaited")
+    elif action[2] and action[1] in _NO_JOBS:
+        gathered.add(path, f"ends in {action[2]}, and {action[1]} has no job that ends later")
     elif action[2] not in ("", ".sync", ".sync:2"):
         gathered.add(path, f"must end in the action, .sync or .sync:2, found {action[2]}")
+
+
+def _arguments(state: Mapping[str, Any], path: Path, gathered: Gathered) -> None:
+    """Note arguments of a task that it does not take, as far as they are known before it runs."""
+    arguments, resource = state.get("Arguments"), state.get("Resource")
+    if not isinstance(arguments, dict) or not isinstance(resource, str):
+        return
+    for name, value in arguments.items():
+        if wrong := resources.wrong_argument(resource, name, value):
+            gathered.add((*path, "Arguments", name), wrong)
 
 
 def _transitions(machine: Mapping[str, Any], path: Path, gathered: Gathered) -> None:
     """Check that each transition leads to a state, and that each state is reached and an end can be."""
     states: dict[str, Any] = {name: state for name, state in machine["States"].items() if isinstance(state, dict)}
     start = machine.get("StartAt")
-    if isinstance(start, str) and start not in machine["States"]:
+    if not isinstance(start, str):
+        return
+    if start not in machine["States"]:
         gathered.add((*path, "StartAt"), _no_state(start, states))
     leads = {name: dict(scopes.transitions(state)) for name, state in states.items()}
     for name, targets in leads.items():
@@ -191,6 +222,13 @@ def _map(state: Mapping[str, Any], path: Path, gathered: Gathered) -> None:
     if isinstance(writer, dict):
         _object(writer, (*path, "ResultWriter"), "ResultWriter", gathered)
         _action_of(writer.get("Resource"), (*path, "ResultWriter", "Resource"), "putObject", gathered)
+        arguments = writer.get("Arguments")
+        for name in arguments if isinstance(arguments, dict) else ():
+            if name not in ("Bucket", "Prefix"):
+                gathered.add(
+                    (*path, "ResultWriter", "Arguments", name),
+                    "does not run here; the arguments are Bucket and Prefix",
+                )
 
 
 def _mode(config: Mapping[str, Any], reads: bool, path: Path, gathered: Gathered) -> None:
@@ -233,6 +271,8 @@ def _reader_config(config: Mapping[str, Any], path: Path, gathered: Gathered) ->
     headers = config.get("CSVHeaders")
     if isinstance(headers, list) and not all(isinstance(name, str) for name in headers):
         gathered.add((*path, "CSVHeaders"), "must be a list of texts")
+    elif isinstance(headers, list) and len(set(headers)) < len(headers):
+        gathered.add((*path, "CSVHeaders"), "has a name twice")
 
 
 def _action_of(resource: Any, path: Path, action: str, gathered: Gathered) -> None:

@@ -10,14 +10,16 @@ from typing import Any
 
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, MissingPackageError
-from workbench.maps import checking, expressions, texts
+from workbench.maps import checking, expressions, scopes, texts
 from workbench.maps.fields import KINDS
 from workbench.maps.reasons import DefinitionRefused, Gathered, Reason
 
 _NAME = re.compile(r"\$\{(\w+)\}")
 _LINTED = re.compile(r"State Machine(?:\.States\.([^.\"]+))?")
 _VALUE = re.compile(r"\.(\w+)(?:\[\d+\])? is ")  # what a problem with a field's value begins with
-_BEHIND = ("InputType", "ManifestType", "CSVHeaderLocation", "CSVHeaders", "CSVDelimiter")  # statelint lacks these
+_BEHIND = (  # fields that statelint lacks
+    "InputType", "ManifestType", "CSVHeaderLocation", "CSVHeaders", "CSVDelimiter", "Label",
+)  # fmt: skip
 MOST_BYTES = 1_048_576  # of a definition, as AWS has it
 
 
@@ -81,7 +83,7 @@ def read(file: Path | str, *, names: Mapping[str, str] | None = None) -> Definit
     if gathered.reasons:
         raise DefinitionRefused(file, gathered.sorted())
     state = next(name for name, state in machine["States"].items() if state["Type"] == "Map")
-    plain = json.dumps(_without_comments(machine), sort_keys=True, separators=(",", ":"))
+    plain = json.dumps(_without_comments(machine, ()), sort_keys=True, separators=(",", ":"))
     return Definition(Path(file).name.split(".")[0], machine, state, hashlib.sha256(plain.encode()).hexdigest())
 
 
@@ -114,10 +116,13 @@ def _named(value: Any, names: Mapping[str, str], used: set[str]) -> Any:
     return _NAME.sub(replaced, value)
 
 
-def _without_comments(value: Any) -> Any:
+def _without_comments(value: Any, path: texts.Path) -> Any:
     if isinstance(value, dict):
-        return {name: _without_comments(member) for name, member in value.items() if name != "Comment"}
-    return [_without_comments(element) for element in value] if isinstance(value, list) else value
+        named = ((name, member, (*path, name)) for name, member in value.items())
+        return {name: _without_comments(member, at) for name, member, at in named if not scopes.is_comment(at)}
+    if isinstance(value, list):
+        return [_without_comments(element, (*path, place)) for place, element in enumerate(value)]
+    return value
 
 
 def _lint(machine: Any, gathered: Gathered) -> None:
@@ -135,7 +140,7 @@ def _lint(machine: Any, gathered: Gathered) -> None:
     else:
         seen = set()
     whole = any(len(path) < 2 for path, _ in gathered.reasons)
-    for problem in Linter.validate(machine):
+    for problem in _problems(Linter, machine, gathered):
         if any(f'Field "{name}" not allowed' in problem for name in _BEHIND):
             continue
         if (value := _VALUE.search(problem)) and value[1] in KINDS:
@@ -145,3 +150,13 @@ def _lint(machine: Any, gathered: Gathered) -> None:
         if (state is None and whole) or state in seen or (state is None and seen):
             continue
         gathered.add(("States", state) if state else (), f"is refused by statelint: {problem}")
+
+
+def _problems(linter: Any, machine: Any, gathered: Gathered) -> list[str]:
+    """Return what statelint finds; nothing where our own checks found what it cannot read."""
+    try:
+        return list(linter.validate(machine))
+    except Exception:
+        if not gathered.reasons:
+            raise
+        return []

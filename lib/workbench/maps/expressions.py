@@ -2,23 +2,23 @@
 
 A text from `{%` to `%}` is an expression; every other value stands for itself. AWS's functions `$partition`,
 `$range`, `$hash`, `$random(seed)`, `$uuid` and `$parse` are there, `$eval` is not. What would differ between two
-runs of an item is fixed by the item: `$uuid()` and `$random()` draw from its key, `$now()` and `$millis()` are the
-begin of the run.
+runs of an item is fixed by the item: `$uuid()` and `$random()` draw by its key and by the field of the expression,
+`$now()` and `$millis()` are the begin of the run.
 """
 
 import hashlib
 import json
-import random
 import re
-import uuid
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from workbench._base.errors import MissingPackageError
+from workbench.maps import functions
 from workbench.maps.texts import Path
 
 MOST_BYTES = 262_144  # of an input, an output, a variable and a result, as UTF-8
+_WIDE = re.compile("[0-9]{16}")
 _LIMIT = "U1001"  # of jlens: the value is larger than allowed
 OPENED, CLOSED = "{%", "%}"
 ERROR = "States.QueryEvaluationError"
@@ -35,7 +35,6 @@ FUNCTIONS = frozenset(
         "trim", "type", "uppercase", "zip", "partition", "range", "hash", "uuid", "parse",
     }
 )  # fmt: skip
-_DIGESTS = {"MD5": "md5", "SHA-1": "sha1", "SHA-256": "sha256", "SHA-384": "sha384", "SHA-512": "sha512"}
 
 
 class EvaluationError(Exception):
@@ -71,12 +70,24 @@ def engine() -> Any:
 
 def is_expression(value: Any) -> bool:
     """Say whether a value is a text from {% to %}."""
-    return isinstance(value, str) and value.startswith(OPENED) and value.rstrip().endswith(CLOSED)
+    long_enough = isinstance(value, str) and len(value) >= len(OPENED + CLOSED)
+    return long_enough and value.startswith(OPENED) and value.endswith(CLOSED)
 
 
 def source(text: str) -> str:
     """Return the JSONata of an expression's text."""
-    return text.rstrip()[len(OPENED) : -len(CLOSED)].strip()
+    return text[len(OPENED) : -len(CLOSED)].strip()
+
+
+def almost(text: str) -> str | None:
+    """Say what a text lacks that was meant for an expression; None for any other text."""
+    bare = text.strip()
+    if is_expression(text) or not (bare.startswith(OPENED) or bare.endswith(CLOSED)):
+        return None
+    if not is_expression(bare):
+        opened = "begins with {% and does not end with %}"
+        return opened if bare.startswith(OPENED) else "ends with %} and does not begin with {%"
+    return "has spaces around {% %}, by which it is a text and no expression"
 
 
 def within(value: Any, path: Path = ()) -> Iterator[tuple[Path, str]]:
@@ -113,18 +124,48 @@ def reads(text: str) -> Reads:
         EvaluationError: it is not JSONata; the message says why and where.
     """
     try:
-        expression = engine().Expression(text)
+        engine().Expression(text)
     except engine().JlensError as error:
         raise EvaluationError(f"{error} ({error.code}), at character {error.position}") from None
-    known = {name: _nothing for name in FUNCTIONS}
-    analysis = expression.reads(known)
+    analysis = _analysis(text)
     bindings = analysis["bindings"]
     names = frozenset(bindings) - {"states"} | ({"eval"} if analysis.get("everyBinding") else set())
     return Reads(names - FUNCTIONS, bindings.get("states", {}), bool(analysis.get("input")))
 
 
+def _analysis(text: str) -> dict[str, Any]:
+    analysis: dict[str, Any] = engine().Expression(text).reads({name: _nothing for name in FUNCTIONS})
+    return analysis
+
+
 def _nothing(*_: Any) -> None:
     return None
+
+
+def wide(text: str) -> bool:
+    """Say whether a value's JSON text may hold a whole number that JSONata does not hold exactly."""
+    return _WIDE.search(text) is not None
+
+
+def _is_double(number: int) -> bool:
+    """Say whether a double, JSONata's only number, holds a whole number exactly."""
+    try:
+        return float(number) == number
+    except OverflowError:
+        return False
+
+
+def _numbers(value: Any, read: Any) -> Iterator[int]:
+    """Yield the whole numbers in what is read of a value: all of it where `read` is True, else its fields."""
+    if isinstance(value, list):
+        for element in value:
+            yield from _numbers(element, read)
+    elif isinstance(value, dict):
+        for name, member in value.items():
+            if read is True or name in read:
+                yield from _numbers(member, True if read is True else read[name])
+    elif isinstance(value, int) and not isinstance(value, bool):
+        yield value
 
 
 @dataclass(frozen=True)
@@ -133,20 +174,25 @@ class Scope:
 
     Attributes:
         bindings: names to values, `states` among them.
-        key: what stands for the item: draws of chance come from it.
+        key: what stands for the item and its state: draws of chance come from it.
         now: milliseconds since 1970 that the clock stands at.
+        wide: whether the bindings may hold a whole number that JSONata does not (`wide`).
     """
 
     bindings: dict[str, Any]
     key: str
     now: int
+    wide: bool = False
 
 
 class Template:
-    """A value of a definition with the expressions in it, compiled; `evaluate` gives what it holds for a scope."""
+    """A value of a definition with the expressions in it, compiled; `evaluate` gives what it holds for a scope.
 
-    def __init__(self, value: Any) -> None:
-        self._make = _compiled(value)
+    `path` says where in its state the value stands: two expressions of one text do not draw the same by chance.
+    """
+
+    def __init__(self, value: Any, path: Path) -> None:
+        self._make = _compiled(value, path)
 
     def evaluate(self, scope: Scope) -> Any:
         """Return the value for a scope; expressions see none of each other's values.
@@ -157,26 +203,26 @@ class Template:
         return self._make(scope)
 
 
-def _compiled(value: Any) -> Callable[[Scope], Any]:
+def _compiled(value: Any, path: Path) -> Callable[[Scope], Any]:
     if is_expression(value):
-        return _Expression(source(value))
+        return _Expression(source(value), path)
     if isinstance(value, dict):
-        fields = {name: _compiled(member) for name, member in value.items()}
+        fields = {name: _compiled(member, (*path, name)) for name, member in value.items()}
         return lambda scope: {name: make(scope) for name, make in fields.items()}
     if isinstance(value, list):
-        items = [_compiled(element) for element in value]
+        items = [_compiled(element, (*path, place)) for place, element in enumerate(value)]
         return lambda scope: [make(scope) for make in items]
     return lambda scope: value
 
 
 class _Expression:
-    def __init__(self, text: str) -> None:
-        jlens = engine()
+    def __init__(self, text: str, path: Path) -> None:
         self.text = text
-        self.refused = jlens.JlensError
-        self.expression = jlens.Expression(text)
+        self.place = json.dumps(path)
+        self.read: Any = None
+        self.expression = engine().Expression(text)
         self.kind: Any = None
-        for name, function in _ADDED.items():
+        for name, function in functions.ADDED.items():
             if f"${name}" in text:  # jlens looks at each function that it is given, at each call
                 self.expression.register_function(name, function)
         self.draws = re.search(r"\$(?:uuid|random|shuffle)\b", text) is not None
@@ -184,13 +230,18 @@ class _Expression:
     def __call__(self, scope: Scope) -> Any:
         bindings, seed = scope.bindings, None
         if self.draws:
-            seed = int.from_bytes(hashlib.sha256(f"{scope.key} {self.text}".encode()).digest()[:6], "big")
-            bindings = {**bindings, **_drawing(seed)}
+            drawn_by = f"{scope.key} {self.place} {self.text}"
+            seed = int.from_bytes(hashlib.sha256(drawn_by.encode()).digest()[:6], "big")
+            bindings = {**bindings, **functions.drawing(seed)}
+        if scope.wide:
+            self._refuse_wide(bindings)
         try:
             value = self.expression.evaluate(None, bindings, now=scope.now, seed=seed, max_result_size=MOST_BYTES)
             if value is None:
                 self._refuse_nothing(bindings, scope.now, seed)
-        except (self.refused, _Failed) as error:
+        except EvaluationError:
+            raise
+        except Exception as error:  # whatever the engine raises is the item's, and no end of the run
             code = getattr(error, "code", None)
             if code == _LIMIT:
                 size = f"gave more than {MOST_BYTES:,} bytes"
@@ -199,62 +250,24 @@ class _Expression:
             raise EvaluationError(f"the JSONata expression '{self.text}' failed: {error}{code}") from None
         return value
 
+    def _refuse_wide(self, bindings: dict[str, Any]) -> None:
+        """Refuse to read a whole number that JSONata would change without a word."""
+        if self.read is None:
+            self.read = _analysis(self.text)["bindings"]
+        for number in _numbers(bindings, self.read):
+            if not _is_double(number):
+                raise EvaluationError(
+                    f"the JSONata expression '{self.text}' reads the number {number}, which JSONata would change: "
+                    f"it is exact for whole numbers to {2**53}. Give it as a text"
+                )
+
     def _refuse_nothing(self, bindings: dict[str, Any], now: int, seed: int | None) -> None:
         """Tell null, which is a value, from nothing and from functions."""
         if self.kind is None:
             self.kind = engine().Expression(f"$type(({self.text}))")
-            for name, function in _ADDED.items():
+            for name, function in functions.ADDED.items():
                 self.kind.register_function(name, function)
         kind = self.kind.evaluate(None, bindings, now=now, seed=seed)
         if kind != "null":
             what = "returned nothing (undefined)" if kind is None else f"returned a {kind}"
             raise EvaluationError(f"the JSONata expression '{self.text}' {what}")
-
-
-class _Failed(Exception):
-    """A function of AWS was given arguments that it does not take."""
-
-
-def _partition(array: Any, size: Any) -> Any:
-    if not isinstance(array, list) or not isinstance(size, int) or size < 1:
-        raise _Failed("$partition takes an array and a whole number of at least 1")
-    return [array[at : at + size] for at in range(0, len(array), size)]
-
-
-def _range(first: Any, last: Any, step: Any) -> Any:
-    if not all(isinstance(number, int) for number in (first, last, step)) or step == 0:
-        raise _Failed("$range takes three whole numbers, the third not 0")
-    numbers = range(first, last + (1 if step > 0 else -1), step)
-    if len(numbers) > 1000:
-        raise _Failed(f"$range gives at most 1,000 numbers, not {len(numbers):,}")
-    return list(numbers)
-
-
-def _hash(data: Any, algorithm: Any) -> str:
-    if algorithm not in _DIGESTS:
-        raise _Failed(f"$hash knows {', '.join(_DIGESTS)}, not {algorithm!r}")
-    text = data if isinstance(data, str) else json.dumps(data, separators=(",", ":"), ensure_ascii=False)
-    return hashlib.new(_DIGESTS[algorithm], text.encode()).hexdigest()
-
-
-def _parse(text: Any) -> Any:
-    try:
-        return json.loads(text)
-    except (ValueError, TypeError) as error:
-        raise _Failed(f"$parse was given a text that is not JSON: {error}") from None
-
-
-def _drawing(seed: int) -> dict[str, Callable[..., Any]]:
-    """Return the functions that draw by chance, from a seed: an item that is run again draws the same."""
-    drawn = random.Random(seed)
-
-    def chance(own: Any = None) -> float:
-        return random.Random(own).random() if own is not None else drawn.random()
-
-    return {
-        "uuid": lambda: str(uuid.UUID(int=drawn.getrandbits(128), version=4)),
-        "random": chance,
-    }
-
-
-_ADDED: dict[str, Any] = {"partition": _partition, "range": _range, "hash": _hash, "parse": _parse}

@@ -56,7 +56,7 @@ REFUSED_STATES = {
 REQUIRED = {
     "machine": ("StartAt", "States"), "child": ("StartAt", "States", "ProcessorConfig"), "Task": ("Resource",),
     "Choice": ("Choices",), "Map": ("ItemProcessor", "ItemReader"), "choice": ("Condition", "Next"),
-    "retry": ("ErrorEquals",), "catch": ("ErrorEquals", "Next"), "ProcessorConfig": ("Mode",),
+    "retry": ("ErrorEquals",), "catch": ("ErrorEquals", "Next"), "ProcessorConfig": ("Mode", "ExecutionType"),
     "ItemReader": ("Resource", "ReaderConfig", "Arguments"), "ReaderConfig": ("InputType",),
     "ResultWriter": ("Resource", "Arguments"),
 }  # fmt: skip

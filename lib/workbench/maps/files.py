@@ -8,13 +8,18 @@ from dataclasses import dataclass, replace
 from typing import Any
 from urllib.parse import unquote
 
-from workbench._base.errors import ArgumentError
+from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench._base.typing import Java, SparkSession, StructType, jvm
 
+MOST_BYTES = 2**40  # of a file, as `whole` lets a task of Spark read it
 MOST_MANIFEST_BYTES = 64 * 2**20
 URI = re.compile(r"s3://([^/]+)/(.+)")
 _UNSTATED = {"date", "binary", "float", "timestamp", "timestamp_ntz", "variant"}
 _UNSTATED_WORDS = ("decimal", "interval", "char", "varchar", "time(")
+
+
+class ItemsChanged(WorkbenchError, RuntimeError):
+    """A wave's files are not as they were when they were looked at, or gave other items."""
 
 
 @dataclass(frozen=True)
@@ -83,9 +88,11 @@ def looked_at(spark: SparkSession, listing: Iterable[tuple[str, str]]) -> list[F
     """Return the files of a listing, their rows not yet counted.
 
     Raises:
-        ValueError: some are missing, empty of a name, or such as Spark passes over; the message has their number.
+        ValueError: some are missing, empty of a name, too large, or such as Spark passes over; two are one file.
     """
-    files, missing = [], []
+    files: list[File] = []
+    missing: list[str] = []
+    by_path: dict[str, str] = {}
     for name, location in listing:
         if location.rpartition("/")[2].startswith(("_", ".")):
             raise ArgumentError(f"{name} begins with _ or ., and Spark passes over such files")
@@ -95,11 +102,31 @@ def looked_at(spark: SparkSession, listing: Iterable[tuple[str, str]]) -> list[F
         else:
             where = status.getPath()
             uri = where.toUri().toString()
+            if status.getLen() > MOST_BYTES:
+                raise ArgumentError(f"{name} has {status.getLen():,} bytes; at most {MOST_BYTES:,} are taken")
+            if (other := by_path.setdefault(path_of(uri), name)) != name:
+                raise ArgumentError(f"{other} and {name} are one file, {where.toString()}; name it once")
             files.append(File(name, where.toString(), uri, status.getLen(), status.getModificationTime()))
     if missing:
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise ArgumentError(f"there is no file {missing[0]}{more}")
     return files
+
+
+def refuse_changed(spark: SparkSession, chosen: Iterable[File]) -> None:
+    """Refuse files that were written anew since they were looked at.
+
+    Raises:
+        ItemsChanged: one has another size or time, or is gone.
+    """
+    for file in chosen:
+        status = _status(spark, file.location)
+        now = None if status is None else (status.getLen(), status.getModificationTime())
+        if now != (file.bytes, file.modified):
+            what = "is gone" if now is None else "was written anew"
+            raise ItemsChanged(
+                f"{file.name} {what} while it was read. Nothing of this wave was published; begin another run"
+            )
 
 
 def parquet(spark: SparkSession, files: list[File]) -> tuple[list[File], StructType | None]:

@@ -86,10 +86,11 @@ def begun(
     columns = targets.columns(definition.map, bound)
     before = positions.find(spark, commits.load(spark, table), run_id) if snapshots.exists(spark, table) else None
     targets.ensure(spark, table, columns)
+    own = targets.token(spark, table)
     place = Place(spark, table, run_id, f"{positions.ref(run_id)}{uuid.uuid4().hex[:8]}")
     if before is None:
         moment = _moment(started)
-        known = plans.about(definition, run_id, moment)
+        known = plans.about(definition, run_id, moment, own)
         entered, variables = plans.entered(definition, known, value, outside)
         planned = plans.plan(spark, definition, known, entered, variables, buckets)
         run = _new(definition, run_id, moment, planned, value)
@@ -100,7 +101,7 @@ def begun(
             raise ArgumentError(f"run {run_id} of {table} was begun with another definition; begin another run")
         if value is not None and run.given not in (None, _digest(value)):
             raise ArgumentError(f"run {run_id} of {table} was begun with another input; begin another run")
-        known = plans.about(definition, run_id, run.started)
+        known = plans.about(definition, run_id, run.started, own)
         planned = plans.plan(spark, definition, known, run.input, run.variables, buckets)
         _refuse_changed(run, planned)
     return Job(place, run, planned, bound, columns, threads, wave_rows, on_wave), position
@@ -152,8 +153,9 @@ def _json(name: str, value: Any) -> Any:
     """
     try:
         text = json.dumps(value, allow_nan=False, ensure_ascii=False)
-    except (TypeError, ValueError) as error:
+        size = len(text.encode())
+    except (TypeError, ValueError, RecursionError) as error:
         raise ArgumentError(f"{name} is not JSON: {error}") from None
-    if (size := len(text.encode())) > expressions.MOST_BYTES:
+    if size > expressions.MOST_BYTES:
         raise ArgumentError(f"{name} has {size:,} bytes; at most {expressions.MOST_BYTES:,} are taken")
     return json.loads(text)

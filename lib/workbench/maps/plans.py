@@ -1,6 +1,7 @@
 """What a run is to do: the Map's input, its files and limits, and the waves."""
 
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -8,16 +9,15 @@ from typing import Any
 
 from workbench._base import identifiers
 from workbench._base.errors import ArgumentError, WorkbenchError
-from workbench._base.sessions import configured
 from workbench._base.typing import DataFrame, SparkSession, StructType
-from workbench.maps import files, lines, states
+from workbench.maps import files, lines, states, whole
 from workbench.maps.definitions import Definition
 from workbench.maps.expressions import MOST_BYTES, EvaluationError, Scope, Template
 from workbench.maps.fields import KINDS
 from workbench.maps.files import File
 from workbench.maps.resources import Bound
 from workbench.maps.states import About, Machine
-from workbench.maps.work import CHUNK, Batches, Reader, Source, Work
+from workbench.maps.work import Batches, Reader, Source, Work
 
 
 class StatesFailed(WorkbenchError, RuntimeError):
@@ -85,10 +85,10 @@ class Plan:
         return sum(file.rows for file in self.files)
 
 
-def about(definition: Definition, run_id: str, started: str) -> About:
-    """Return what the run's executions know of it."""
+def about(definition: Definition, run_id: str, started: str, table: str) -> About:
+    """Return what the run's executions know of it; `table` stands for the run's table."""
     now = int(datetime.fromisoformat(started).timestamp() * 1000)
-    return About(run_id, definition.name, started, now)
+    return About(run_id, definition.name, started, now, table)
 
 
 def entered(
@@ -157,8 +157,15 @@ def _counted(spark: SparkSession, planned: Plan) -> list[File]:
     """Return the files of lines with their items counted, by the same reader that will read them."""
     counter = _work(planned, {}, {}, 0, 1, None, output=False)
     frame = lines_of(spark, planned.files)
-    with whole_files(spark, planned.files):
-        rows = frame.mapInArrow(counter.counted, "_file string, rows bigint").collect()
+    with whole.files(spark):
+        rows = frame.mapInArrow(counter.counted, "_file string, rows bigint, unclosed bigint").collect()
+    names = {files.path_of(file.uri): file.name for file in planned.files}
+    for row in rows:
+        if row["unclosed"] is not None:
+            raise ArgumentError(
+                f"{names[row['_file']]} cannot be read as CSV: the quote that line {row['unclosed']} opens is "
+                "never closed. Write a quote within a field twice"
+            )
     counts = {row["_file"]: row["rows"] for row in rows}
     if unread := [file.name for file in planned.files if file.bytes and files.path_of(file.uri) not in counts]:
         raise ArgumentError(f"{unread[0]} was not read: it was changed meanwhile, or Spark passes it over")
@@ -210,6 +217,8 @@ def items_of(spark: SparkSession, planned: Plan, chosen: Sequence[File]) -> Data
     source = spark.read.schema(planned.schema).parquet(*(files.literal(file.location) for file in chosen))
     columns = [F.col(identifiers.column(field.name)) for field in planned.schema]
     path, row = F.col("_metadata.file_path"), F.col("_metadata.row_index")
+    if planned.limits.batches is not None:
+        path = whole.begun(path)
     return source.select(path.alias("_file"), row.alias("_row"), F.struct(*columns).alias("item"))
 
 
@@ -218,18 +227,8 @@ def lines_of(spark: SparkSession, chosen: Sequence[File]) -> DataFrame:
     from pyspark.sql import functions as F
 
     source = spark.read.option("lineSep", "\n").text([files.literal(file.location) for file in chosen])
-    return source.select(F.col("_metadata.file_path").alias("_file"), F.col("value").cast("binary").alias("line"))
-
-
-def whole_files(spark: SparkSession, chosen: Sequence[File]) -> Any:
-    """Return a context in which a task of Spark reads whole files, one a task."""
-    return configured(spark, _whole(chosen))
-
-
-def _whole(chosen: Sequence[File]) -> dict[str, int]:
-    """Return the settings by which Spark gives each task one whole file."""
-    most = max([file.bytes for file in chosen] + [1])
-    return {"spark.sql.files.maxPartitionBytes": most, "spark.sql.files.openCostInBytes": most}
+    path = whole.begun(F.col("_metadata.file_path"))
+    return source.select(path.alias("_file"), F.col("value").cast("binary").alias("line"))
 
 
 def _work(
@@ -243,7 +242,8 @@ def _work(
     output: bool,
 ) -> Work:
     return Work(
-        machine=planned.definition.child, bound=bound, about=planned.about, redrive=redrive, sources=sources,
+        machine=planned.definition.child, state=planned.definition.state, bound=bound,
+         about=planned.about, redrive=redrive, sources=sources,
         reader=planned.reader, selector=planned.definition.map.get("ItemSelector"), states_input=planned.input,
         variables=planned.variables, batches=planned.limits.batches, threads=threads, output=output, parser=parser,
     )  # fmt: skip
@@ -319,24 +319,19 @@ def _field(fields: Mapping[str, Any], name: str, scope: Scope) -> Any:
 
 def _value(value: Any, scope: Scope, name: str) -> Any:
     try:
-        return Template(value).evaluate(scope)
+        return Template(value, (name,)).evaluate(scope)
     except EvaluationError as error:
         raise ArgumentError(f"{name}: {error}") from None
 
 
 def _scope(definition: Definition, known: About, value: Any, variables: Mapping[str, Any]) -> Scope:
-    context = states.context(known, known.run_id, value) | {
-        "State": {"Name": definition.state, "EnteredTime": known.started, "RetryCount": 0}
-    }
-    return Scope({**variables, "states": {"input": value, "context": context}}, known.run_id, known.now)
+    context = states.context(known, known.run_id, value, definition.state)
+    bindings = {**variables, "states": {"input": value, "context": context}}
+    return Scope(bindings, known.key(known.run_id, definition.state), known.now, wide=True)
 
 
-def reading(spark: SparkSession, planned: Plan, places: Sequence[int]) -> Any:
-    """Return the context in which a wave is written: whole files a task, where order within a file counts.
-
-    A batch of Arrow has few items, for an item may have 256 KiB.
-    """
-    few = {"spark.sql.execution.arrow.maxRecordsPerBatch": CHUNK}
+def reading(spark: SparkSession, planned: Plan) -> AbstractContextManager[None]:
+    """Return the context in which a wave is written: whole files a task, where order within a file counts."""
     if planned.schema is not None and planned.limits.batches is None:
-        return configured(spark, few)
-    return configured(spark, few | _whole([planned.files[place] for place in places]))
+        return whole.few_items(spark)
+    return whole.files(spark)

@@ -12,7 +12,7 @@ from typing import Any
 
 from workbench._base.errors import WorkbenchError
 from workbench._base.typing import Java, SparkSession
-from workbench.tables import publication
+from workbench.tables import commits, publication
 
 POSITION = "maps.position"
 RUN = "maps.run."
@@ -63,6 +63,8 @@ class Run:
         tolerated_percentage: how many of a hundred may fail, as a decimal's text; None where only the count does.
         position: where the run is over; None while it goes on.
         given: digest of the state machine's input; None in a run that was begun before it was kept.
+        sequence: sequence number of main's snapshot before the one that ended the run; None while it goes on, and
+            in a run that ended before it was kept.
     """
 
     run_id: str
@@ -77,6 +79,7 @@ class Run:
     tolerated_percentage: str | None
     position: Position | None = None
     given: str | None = None
+    sequence: int | None = None
 
 
 def short(run_id: str) -> str:
@@ -103,8 +106,8 @@ def find(spark: SparkSession, loaded: Java, run_id: str) -> tuple[Run, Position]
     """Return a run of a table and its position; None where the table has no such run.
 
     Raises:
-        AnotherWriter: the run has begun, and no snapshot in main's history says how far it is: the table was
-            rolled back or made anew.
+        AnotherWriter: the run has begun, and no snapshot in main's history says how far it is, or that it ended:
+            the table was rolled back or made anew.
     """
     text = loaded.properties().get(RUN + short(run_id))
     if text is None:
@@ -113,7 +116,13 @@ def find(spark: SparkSession, loaded: Java, run_id: str) -> tuple[Run, Position]
     over = content.pop("position")
     run = Run(**content)
     if over is not None:
-        return replace(run, position=Position(**over)), Position(**over)
+        run = replace(run, position=Position(**over))
+        if not _ended(spark, loaded, run):
+            raise AnotherWriter(
+                f"run {run_id} ended in {loaded.name()}, and main's history does not have its end: the table was "
+                "rolled back or replaced. Begin another run"
+            )
+        return run, Position(**over)
     tagged = publication.positions.tags(loaded, ref(run_id))
     position, _ = publication.positions.newest(
         spark, loaded, lambda snapshot: _parse(snapshot, run_id), tagged=tagged.values()
@@ -124,6 +133,18 @@ def find(spark: SparkSession, loaded: Java, run_id: str) -> tuple[Run, Position]
             "the table was rolled back or replaced. Begin another run"
         )
     return run, position
+
+
+def _ended(spark: SparkSession, loaded: Java, run: Run) -> bool:
+    """Say whether main descends from the end of a run, as far as its history is there."""
+    cut = False
+    for snapshot in publication.positions.line(spark, loaded, commits.head(loaded)):
+        if _parse(snapshot, run.run_id) == run.position:
+            return True
+        if run.sequence is not None and 0 < snapshot.sequenceNumber() <= run.sequence:  # 0 in format 1
+            return False
+        cut = snapshot.parentId() is not None
+    return cut
 
 
 def _parse(snapshot: Java, run_id: str) -> Position | None:

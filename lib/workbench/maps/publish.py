@@ -8,22 +8,18 @@ Where main moved meanwhile and the run's position did not (compaction, another r
 main. Where the position moved, this process is a zombie and stops.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from workbench._base import identifiers
-from workbench._base.errors import WorkbenchError
 from workbench._base.typing import DataFrame, Java, SparkSession
 from workbench.maps import positions
+from workbench.maps.files import ItemsChanged
 from workbench.maps.positions import AnotherWriter, Position, Run
 from workbench.tables import commits, publication
 
 TRIES = 30
 BRANCH_AGE_MS = 7 * 24 * 3600 * 1000  # of a process that was killed: its branch goes with the next expiry
-
-
-class ItemsChanged(WorkbenchError, RuntimeError):
-    """A wave gave other items than its files had when they were looked at."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +67,7 @@ def note(
         _refuse_moved(place, loaded, before)
         files = _files(loaded, place, carried) if carried is not None else ()
         return publication.Append(
-            positions.summary(run, position), files, properties=_properties(run, before, position),
+            positions.summary(run, position), files, properties=_properties(loaded, run, before, position),
             refs=lambda snapshot: _refs(loaded, place, snapshot, over=run.position is not None),
         )  # fmt: skip
 
@@ -79,7 +75,10 @@ def note(
     return position
 
 
-def wave(place: Place, run: Run, before: Position, frame: DataFrame, items: int, position: Position) -> Position:
+def wave(
+    place: Place, run: Run, before: Position, frame: DataFrame, items: int, position: Position, *,
+    unchanged: Callable[[], None],
+) -> Position:  # fmt: skip
     """Write a wave's rows and publish them with a new position; return the position, its failures counted.
 
     Args:
@@ -89,10 +88,11 @@ def wave(place: Place, run: Run, before: Position, frame: DataFrame, items: int,
         frame: the rows.
         items: how many items they must be of.
         position: the new one, `failed` without those of this wave.
+        unchanged: function that raises ItemsChanged where a file is not as it was when it was looked at.
 
     Raises:
         AnotherWriter: the position moved.
-        ItemsChanged: the rows are of more or fewer items.
+        ItemsChanged: the rows are of more or fewer items, or of files that were changed.
     """
     staged = publication.stage(
         place.spark, place.table, place.branch, check=lambda loaded: _refuse_moved(place, loaded, before),
@@ -117,6 +117,7 @@ def wave(place: Place, run: Run, before: Position, frame: DataFrame, items: int,
     top = landed()
     if top is None:
         raise _another(place, "its branch was dropped")
+    unchanged()
     written, failed = _counted(place, root, top)
     if written != items:
         raise ItemsChanged(
@@ -144,10 +145,13 @@ def _counted(place: Place, root: int, top: int) -> tuple[int, int]:
     return counts["items"], counts["failed"]
 
 
-def _properties(run: Run, before: Position | None, position: Position) -> Mapping[str, str]:
+def _properties(loaded: Java, run: Run, before: Position | None, position: Position) -> Mapping[str, str]:
     """Return the table property of the run where this commit begins it, ends it, or begins it again."""
+    over = position.state != positions.RUNNING
     begins = before is None or before.state != positions.RUNNING
-    return positions.entry(run) if begins or position.state != positions.RUNNING else {}
+    if over:
+        run = replace(run, sequence=loaded.currentSnapshot().sequenceNumber())
+    return positions.entry(run) if begins or over else {}
 
 
 def _files(loaded: Java, place: Place, snapshot_id: int) -> list[Java]:

@@ -12,7 +12,7 @@ from workbench.maps.expressions import MOST_BYTES
 from workbench.records import types
 from workbench.records.parsing import Json
 
-_INVOKE = re.compile(r"arn:[\w-]+:states:::lambda:invoke(?:\.\w+)?")
+_INVOKE = re.compile(r"arn:[\w-]+:states:::lambda:invoke")
 _DELIVERS = re.compile(r"arn:[\w-]+:states:::(?:aws-sdk:)?firehose:putRecord")
 # arguments by which services name what is called
 _NAMED_BY = ("FunctionName", "DeliveryStreamName", "QueueUrl", "TopicArn", "TableName", "StateMachineArn")
@@ -32,6 +32,11 @@ class TaskFailed(WorkbenchError, Exception):
     """
 
     def __init__(self, error: str, cause: str = "") -> None:
+        if not isinstance(error, str) or not error or not isinstance(cause, str):
+            raise ArgumentError(
+                f"TaskFailed takes the error's name, which is not empty, and a cause, both texts; found {error!r} "
+                f"and {cause!r}"
+            )
         super().__init__(f"{error}: {cause}")
         self.error = error
         self.cause = cause
@@ -156,8 +161,8 @@ def records(target: Delivery) -> Json:
     return Json(target.columns, unknown="dead")
 
 
-def call(task: Mapping[str, Any], function: Function, arguments: Any, about: Call) -> Any:
-    """Call a function as its task does; return the task's result, as plain JSON.
+def call(task: Mapping[str, Any], function: Function, arguments: Any, about: Call) -> tuple[Any, bool]:
+    """Call a function as its task does; return the task's result, as plain JSON, and whether it may be wide.
 
     A function of Lambda gets its payload, and each other what the state's Arguments give. What it returns is the
     Payload of `lambda:invoke`'s result, and the result itself elsewhere.
@@ -166,22 +171,67 @@ def call(task: Mapping[str, Any], function: Function, arguments: Any, about: Cal
         TaskFailed: it raised something, or returned what is not JSON or too large.
     """
     invoked = _INVOKE.fullmatch(task["Resource"])
-    payload = arguments.get("Payload", {}) if invoked and isinstance(arguments, dict) else arguments
+    payload = _payload(arguments) if invoked else arguments
     try:
         result = function(payload, about)
-    except TaskFailed:
-        raise
-    except Exception as error:
-        cause = {"errorMessage": str(error), "errorType": type(error).__name__}
+    except TaskFailed as error:
+        raise TaskFailed(encodable(error.error), encodable(error.cause)) from error
+    except (Exception, SystemExit) as error:  # a function that ends its process ends its item, and not the run
+        cause = {"errorMessage": encodable(_message(error)), "errorType": type(error).__name__}
         raise TaskFailed(type(error).__name__, json.dumps(cause, ensure_ascii=False)) from error
-    result = plain(result, task["Resource"])
+    text = _json(result, task["Resource"])
+    result = json.loads(text)
     if invoked:
-        return {"ExecutedVersion": "$LATEST", "Payload": result, "StatusCode": 200}
-    return result
+        result = {"ExecutedVersion": "$LATEST", "Payload": result, "StatusCode": 200}
+    return result, expressions.wide(text)
 
 
-def plain(value: Any, what: str) -> Any:
-    """Return a function's result as JSON has it.
+def wrong_argument(resource: str, name: str, value: Any) -> str | None:
+    """Say why an argument of a task does not run here; None where it does.
+
+    Args:
+        resource: the task's.
+        name: of the argument.
+        value: of it, expressions evaluated or not.
+    """
+    if _INVOKE.fullmatch(resource):
+        if name == "InvocationType":
+            if value == "RequestResponse" or expressions.is_expression(value):
+                return None
+            return "must be RequestResponse: a call whose result nobody awaits does not run here"
+        if name not in ("FunctionName", "Payload"):
+            return "does not run here; the arguments are FunctionName and Payload"
+    elif _DELIVERS.fullmatch(resource) and name not in ("DeliveryStreamName", "Record"):
+        return "is not an argument of putRecord; it has DeliveryStreamName and Record"
+    return None
+
+
+def _payload(arguments: Any) -> Any:
+    """Return what a function of Lambda gets, of what the Arguments of lambda:invoke gave."""
+    if not isinstance(arguments, dict):
+        raise TaskFailed(
+            "Lambda.InvalidParameterValueException",
+            f"the Arguments must be an object with FunctionName and Payload, found {kind_of(arguments)}",
+        )
+    if (kind := arguments.get("InvocationType", "RequestResponse")) != "RequestResponse":
+        raise TaskFailed("States.Runtime", f"InvocationType gave {kind!r}; only RequestResponse runs here")
+    return arguments.get("Payload", {})
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception as failure:
+        return f"its message cannot be read: {type(failure).__name__}"
+
+
+def encodable(text: Any) -> str:
+    """Return a text without half characters, which neither a table nor JSONata holds."""
+    return str(text).encode("utf-8", "replace").decode()
+
+
+def _json(value: Any, what: str) -> str:
+    """Return a function's result as JSON.
 
     Raises:
         TaskFailed: it is not JSON, or too large.
@@ -196,7 +246,7 @@ def plain(value: Any, what: str) -> Any:
             "States.DataLimitExceeded",
             f"the result of {what} has {size:,} bytes; at most {MOST_BYTES:,} are taken",
         )
-    return json.loads(text)
+    return text
 
 
 def kind_of(value: Any) -> str:

@@ -10,7 +10,7 @@ from workbench._base.bounds import Ge, MinLen
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench._base.typing import DataFrame, Judged, SparkSession
-from workbench.maps import plans, publish, resources, targets
+from workbench.maps import files, plans, publish, resources, targets
 from workbench.maps.definitions import Definition
 from workbench.maps.jobs import Job, Resources, begun
 from workbench.maps.positions import FAILED, RUNNING, SUCCEEDED, Position, Run
@@ -105,6 +105,7 @@ def run(
         StatesFailed: the states before the Map failed; no item was run.
         AnotherWriter: another process runs the same run.
         ItemsChanged: a file was changed while it was read.
+        FilesSplit: something else in the session changed how Spark splits files.
         ValueError: an argument is wrong; a resource is not bound; sources are missing, or changed since the run
             began; the table is another map's.
     """
@@ -257,8 +258,11 @@ def _wave(
         parser=None if target is None else resources.records(target).parser(), chosen=chosen,
     )  # fmt: skip
     frame = plans.frame(spark, planned, places, work, targets.ddl(job.columns), _partitions(job))
-    with plans.reading(spark, planned, places):
-        position = publish.wave(job.place, job.run, position, frame, items, after)
+    with plans.reading(spark, planned):
+        position = publish.wave(
+            job.place, job.run, position, frame, items, after,
+            unchanged=lambda: files.refuse_changed(spark, [planned.files[place] for place in places]),
+        )  # fmt: skip
     if job.on_wave is not None:
         waves_left = plans.waves(job.planned, position.files, job.wave_rows)
         job.on_wave(_map_run(job.run, position), len(waves_left))

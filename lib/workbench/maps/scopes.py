@@ -19,7 +19,22 @@ _NESTED = {"ItemProcessor", "Catch", "Choices"}  # looked at for themselves
 
 def texts_of(machine: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
     """Yield all texts of a definition but comments, each with its path."""
-    return ((path, text) for path, text in expressions.within(machine) if path[-1:] != ("Comment",))
+    return ((path, text) for path, text in expressions.within(machine) if not is_comment(path))
+
+
+def is_comment(path: Path) -> bool:
+    """Say whether a path leads to the comment of a state machine, of a state, or of an entry of one.
+
+    A field of that name elsewhere is a value as any other: of an Output, or a state that is called so.
+    """
+    while path[:1] == ("States",) and len(path) > 2:
+        path = path[2:]
+        if path[:1] != ("ItemProcessor",):
+            break
+        path = path[1:]
+    if len(path) == 3 and path[0] in ("Choices", "Retry", "Catch") and isinstance(path[1], int):
+        path = path[2:]
+    return path == ("Comment",)
 
 
 def transitions(state: Mapping[str, Any]) -> Iterator[tuple[Path, str]]:
@@ -118,16 +133,20 @@ def _state(
             gathered.add(
                 (*path, "Assign"), f"has the variable {name!r}; a name is letters, digits and _, and not states"
             )
+        elif len(name) > 80:
+            gathered.add(
+                (*path, "Assign"), f"has a variable's name of {len(name)} characters; at most 80 are taken"
+            )
 
 
 def _texts(value: Any, path: Path, place: _Place, gathered: Gathered) -> None:
     for at, text in expressions.within(value, path):
-        if at[-1] == "Comment":
+        if is_comment(at):
             continue
         if expressions.is_expression(text):
             _expression(text, at, place, gathered)
-        elif text.startswith(expressions.OPENED):
-            gathered.add(at, "begins with {% and does not end with %}")
+        elif lacks := expressions.almost(text):
+            gathered.add(at, lacks)
 
 
 def _expression(text: str, path: Path, place: _Place, gathered: Gathered) -> None:

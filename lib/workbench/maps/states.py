@@ -3,6 +3,7 @@
 import json
 import random
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,12 +11,17 @@ from typing import Any
 from workbench.maps import expressions, resources
 from workbench.maps.expressions import MOST_BYTES, EvaluationError, Scope, Template
 from workbench.maps.resources import Call, Delivery, TaskFailed
+from workbench.maps.texts import Path
 
 MOST_STATES = 25_000  # that an execution enters; Step Functions ends one after 25,000 events
 TOO_LARGE, RUNTIME, TIMEOUT = "States.DataLimitExceeded", "States.Runtime", "States.Timeout"
+FAILED = "Failed"  # the error of a Fail state that names none
+MOST_SECONDS = 31_622_400  # between two tries
+MOST_VARIABLES = 10 * 2**20  # bytes of all variables together
+_DYNAMIC = ("Arguments", "Output", "Assign", "Error", "Cause", "Condition")
 _ALL, _TASK = "States.ALL", "States.TaskFailed"
 _compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
-_NEVER = {_ALL: (TOO_LARGE, RUNTIME), _TASK: (TIMEOUT, RUNTIME)}  # what these wildcards do not match
+_NEVER = {_ALL: (TOO_LARGE,), _TASK: (TOO_LARGE, TIMEOUT)}  # what these wildcards do not match
 
 
 @dataclass(frozen=True)
@@ -27,12 +33,18 @@ class About:
         machine: name of the definition.
         started: when the run began, as ISO 8601 in UTC.
         now: the same in milliseconds since 1970.
+        table: what stands for the run's table: two tables may have a run of one name.
     """
 
     run_id: str
     machine: str
     started: str
     now: int
+    table: str = ""
+
+    def key(self, *parts: str | int) -> str:
+        """Return what stands for a part of the run in its table: it tells a call from a repeated one."""
+        return "/".join(map(str, (self.table, *parts) if self.table else parts))
 
 
 @dataclass(frozen=True)
@@ -63,16 +75,25 @@ class _Execution:
         index: of the item.
         first: its input.
         variables: that states assigned.
+        wide: whether a value may hold a whole number that JSONata does not.
         records: that it has delivered.
         tries: how often the state that was tried most was tried.
+        entered: how often each state was.
     """
 
     key: str
     index: int
     first: Any
+    wide: bool
     variables: dict[str, Any] = field(default_factory=dict)
     records: list[str] = field(default_factory=list)
     tries: int = 1
+    entered: Counter[str] = field(default_factory=Counter)
+
+    def key_of(self, about: About, state: str) -> str:
+        """Return what stands for the state as it is entered now: a loop comes by it again."""
+        again = self.entered[state]
+        return about.key(self.key, state, *([again] if again > 1 else []))
 
 
 class Machine:
@@ -99,19 +120,30 @@ class Machine:
         self.start = machine["StartAt"]
         self.states = {name: _State(name, state) for name, state in machine["States"].items() if name != until}
         self.bound, self.about, self.sleep, self.until = bound, about, sleep, until
+        self.wide = expressions.wide(_compact(machine))
 
-    def run(self, value: Any, key: str, index: int) -> Outcome:
-        """Run the states for an input; what fails is in the outcome."""
-        execution = _Execution(key, index, value)
+    def run(self, value: Any, key: str, index: int, *, wide: bool = True) -> Outcome:
+        """Run the states for an input; what fails is in the outcome.
+
+        Args:
+            value: the input.
+            key: name of the execution.
+            index: of the item.
+            wide: whether the input may hold a whole number that JSONata does not.
+        """
+        execution = _Execution(key, index, value, wide or self.wide)
         try:
             output, _ = self._through(execution, value)
         except TaskFailed as error:
             return Outcome(error=error.error, cause=error.cause, tries=execution.tries)
+        except Exception as error:  # as a value that is nested too deeply: the item's, and no end of the run
+            cause = f"{type(error).__name__}: {error}"
+            return Outcome(error=RUNTIME, cause=cause, tries=execution.tries)
         return Outcome(output, tries=execution.tries, records=tuple(execution.records))
 
     def before(self, value: Any, key: str) -> tuple[Outcome, bool, dict[str, Any]]:
         """Run the states before `until`; return the outcome, whether they led there, and the variables."""
-        execution = _Execution(key, 0, value)
+        execution = _Execution(key, 0, value, wide=True)
         try:
             output, reached = self._through(execution, value)
         except TaskFailed as error:
@@ -129,6 +161,7 @@ class Machine:
 
     def _enter(self, state: "_State", execution: _Execution, value: Any) -> tuple[str | None, Any]:
         """Run a state, again where it says so; return the next state's name, None at an end, and its input."""
+        execution.entered[state.name] += 1
         tried = [0] * len(state.retries)
         count = 0
         while True:
@@ -147,12 +180,12 @@ class Machine:
         if state.kind == "Choice":
             return self._choose(state, execution, scope, value)
         if state.kind == "Fail":
-            raise TaskFailed(
-                str(_evaluated(state, "Error", scope, "")), str(_evaluated(state, "Cause", scope, ""))
-            )
+            raise TaskFailed(_words(state, "Error", scope) or FAILED, _words(state, "Cause", scope))
         result = value
         if state.kind == "Task":
-            arguments = _sized(_evaluated(state, "Arguments", scope, value), "Arguments", state.name)
+            arguments = value
+            if "Arguments" in state.templates:
+                arguments = _sized(_evaluate(state.templates["Arguments"], scope), "Arguments", state.name)
             result = self._call(state, execution, arguments, count)
             scope = self._scope(state, execution, count, {"input": value, "result": result})
         return state.next, self._leave(state.templates, state.name, execution, scope, result)
@@ -162,10 +195,16 @@ class Machine:
         if isinstance(target, Delivery):
             execution.records.append(_data(arguments))
             return {"Encrypted": False, "RecordId": f"{execution.key}/{len(execution.records)}"}
-        call = Call(f"{execution.key}/{state.name}", self.about.run_id, execution.index, count)
+        if isinstance(arguments, dict):
+            for name, given in arguments.items():
+                if wrong := resources.wrong_argument(state.state["Resource"], name, given):
+                    raise TaskFailed(RUNTIME, f"Arguments of {state.name} gave {name}, which {wrong}")
+        call = Call(execution.key_of(self.about, state.name), self.about.run_id, execution.index, count)
         if "Arguments" not in state.templates:  # they are the input, and a function may change what it is given
             arguments = json.loads(_compact(arguments))
-        return resources.call(state.state, target, arguments, call)
+        result, wide = resources.call(state.state, target, arguments, call)
+        execution.wide = execution.wide or wide
+        return result
 
     def _choose(self, state: "_State", execution: _Execution, scope: Scope, value: Any) -> tuple[str | None, Any]:
         for templates, target in state.choices:
@@ -199,21 +238,27 @@ class Machine:
         if "Output" in templates:
             output = _sized(_evaluate(templates["Output"], scope), "Output", name)
         if "Assign" in templates:
-            execution.variables = execution.variables | _evaluate(templates["Assign"], scope)
+            assigned = _sized(_evaluate(templates["Assign"], scope), "Assign", name)
+            variables = execution.variables | assigned
+            if (length := size(variables)) > MOST_VARIABLES:
+                raise TaskFailed(
+                    TOO_LARGE, f"all variables have {length:,} bytes; at most {MOST_VARIABLES:,} are taken"
+                )
+            execution.variables = variables
         return output
 
     def _scope(self, state: "_State", execution: _Execution, count: int, states: dict[str, Any]) -> Scope:
         if state.reads_context:
-            states["context"] = context(self.about, execution.key, execution.first) | {
-                "State": {"Name": state.name, "EnteredTime": self.about.started, "RetryCount": count}
-            }
-        return Scope({**execution.variables, "states": states}, f"{execution.key}/{state.name}", self.about.now)
+            states["context"] = context(self.about, execution.key, execution.first, state.name, count)
+        key = execution.key_of(self.about, state.name)
+        return Scope({**execution.variables, "states": states}, key, self.about.now, execution.wide)
 
 
-def context(about: About, key: str, first: Any) -> dict[str, Any]:
-    """Return the context object of an execution, without its state."""
+def context(about: About, key: str, first: Any, state: str, tries: int = 0) -> dict[str, Any]:
+    """Return the context object of an execution that is in a state."""
     return {
         "Execution": {"Id": key, "Name": key, "Input": first, "StartTime": about.started},
+        "State": {"Name": state, "EnteredTime": about.started, "RetryCount": tries},
         "StateMachine": {"Id": about.machine, "Name": about.machine},
     }
 
@@ -225,20 +270,17 @@ class _State:
         self.name, self.state, self.kind = name, state, state["Type"]
         self.next: str | None = state.get("Next")
         self.default: str | None = state.get("Default")
-        fields = ("Arguments", "Output", "Assign", "Error", "Cause")
-        self.templates = {field: Template(state[field]) for field in fields if field in state}
+        self.templates = _templates(state, ())
         self.choices = [
-            ({field: Template(choice[field]) for field in ("Condition", "Output", "Assign") if field in choice},
-             choice["Next"])
-            for choice in state.get("Choices", ())
-        ]  # fmt: skip
+            (_templates(choice, ("Choices", place)), choice["Next"])
+            for place, choice in enumerate(state.get("Choices", ()))
+        ]
         self.catches = [
-            (entry["ErrorEquals"],
-             {field: Template(entry[field]) for field in ("Output", "Assign") if field in entry}, entry["Next"])
-            for entry in state.get("Catch", ())
-        ]  # fmt: skip
+            (entry["ErrorEquals"], _templates(entry, ("Catch", place)), entry["Next"])
+            for place, entry in enumerate(state.get("Catch", ()))
+        ]
         self.retries = state.get("Retry", [])
-        self.reads_context = "context" in json.dumps(state)
+        self.reads_context = any(map(_reads_context, expressions.within(state)))
 
     def again(self, error: str, tried: list[int], count: int) -> float | None:
         """Return the seconds to wait before the next try; None where there is none. `tried` counts by entry."""
@@ -247,19 +289,43 @@ class _State:
                 continue
             if tried[place] >= entry.get("MaxAttempts", 3):
                 return None
-            wait = entry.get("IntervalSeconds", 1) * entry.get("BackoffRate", 2.0) ** tried[place]
-            wait = min(wait, entry.get("MaxDelaySeconds", 31_622_400))
+            most = entry.get("MaxDelaySeconds", MOST_SECONDS)
+            try:
+                wait = min(entry.get("IntervalSeconds", 1) * entry.get("BackoffRate", 2.0) ** tried[place], most)
+            except OverflowError:
+                wait = most
             tried[place] += 1
             return random.uniform(0, wait) if entry.get("JitterStrategy") == "FULL" else wait
         return None
 
 
 def _matches(error: str, errors: list[str]) -> bool:
+    if error == RUNTIME:  # which nothing catches, by its name neither
+        return False
     return any(error == name or (name in _NEVER and error not in _NEVER[name]) for name in errors)
 
 
-def _evaluated(state: _State, field: str, scope: Scope, otherwise: Any) -> Any:
-    return _evaluate(state.templates[field], scope) if field in state.templates else otherwise
+def _templates(fields: Mapping[str, Any], path: Path) -> dict[str, Template]:
+    """Return the fields of a state, or of one of its entries, that may hold expressions."""
+    return {name: Template(fields[name], (*path, name)) for name in _DYNAMIC if name in fields}
+
+
+def _reads_context(text: tuple[Path, str]) -> bool:
+    """Say whether a text is an expression that may read the context; one that cannot be analysed may."""
+    if not expressions.is_expression(text[1]):
+        return False
+    states = expressions.reads(expressions.source(text[1])).states
+    return states is True or "context" in states
+
+
+def _words(state: _State, field: str, scope: Scope) -> str:
+    """Return Error or Cause of a Fail state; empty where it has none."""
+    if field not in state.templates:
+        return ""
+    if not isinstance(text := _evaluate(state.templates[field], scope), str):
+        kind = resources.kind_of(text)
+        raise TaskFailed(expressions.ERROR, f"{field} of {state.name} must be a text, found {kind}")
+    return text
 
 
 def _evaluate(template: Template, scope: Scope) -> Any:

@@ -57,6 +57,11 @@ def ensure(spark: SparkSession, table: str, expected: Mapping[str, str]) -> None
     raise ArgumentError(f"{table} is the table of another map: {which}")
 
 
+def token(spark: SparkSession, table: str) -> str:
+    """Return twelve letters that stand for a table, whatever its name is; another one of its name has others."""
+    return str(commits.load(spark, table).uuid()).replace("-", "")[:12]
+
+
 def rows(spark: SparkSession, table: str, run_id: str, redrives: int) -> DataFrame:
     """Return the rows that count of a run: of each item those of its last redrive; lazy."""
     from pyspark.sql import functions as F

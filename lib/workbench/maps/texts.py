@@ -2,12 +2,14 @@
 
 import bisect
 import json
+import math
 import re
 from dataclasses import dataclass, field
 from typing import Any
 
 Path = tuple[str | int, ...]  # keys and positions that lead to a value; () is the whole
 _BLANK = re.compile(r"[ \t\n\r]*")
+_HALF = re.compile("[\ud800-\udfff]")
 _SCALAR = re.compile(r"true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?")
 
 
@@ -102,7 +104,13 @@ class _Reader:
         if match is None:
             raise self.wrong(f"{start!r} where a value is expected" if start else "the text ends too early")
         self.blank(match.end())
-        return json.loads(match[0])
+        try:
+            value = json.loads(match[0])
+        except ValueError as error:  # a number of thousands of digits
+            raise self.wrong(f"a number cannot be read: {error}") from None
+        if isinstance(value, float) and not math.isfinite(value):
+            raise self.wrong(f"the number {match[0]} is larger than any that is held")
+        return value
 
     def _string(self) -> str:
         try:
@@ -110,6 +118,8 @@ class _Reader:
         except json.JSONDecodeError as error:
             self.place = error.pos
             raise self.wrong(error.msg) from None
+        if not text.isascii() and _HALF.search(text):
+            raise self.wrong("a text has half a character, which no UTF-8 holds")
         return str(text)
 
     def _object(self, path: Path) -> dict[str, Any]:

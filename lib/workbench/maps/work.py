@@ -1,10 +1,11 @@
 """What a worker of Spark does with a wave: items out of files, children run, rows for the table."""
 
 import itertools
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from workbench.maps import expressions, lines, resources, states
@@ -81,6 +82,7 @@ class Child:
         row: of the first item within it.
         input: of its states.
         wrong: error and cause where it has no input.
+        wide: whether the input may hold a whole number that JSONata does not.
     """
 
     index: int
@@ -89,6 +91,7 @@ class Child:
     row: int
     input: Any = None
     wrong: tuple[str, str] | None = None
+    wide: bool = False
 
 
 @dataclass(frozen=True)
@@ -97,6 +100,7 @@ class Work:
 
     Attributes:
         machine: the child's definition.
+        state: name of the Map state.
         bound: name of a Task state to what it calls.
         about: the run.
         redrive: its number.
@@ -112,6 +116,7 @@ class Work:
     """
 
     machine: Mapping[str, Any]
+    state: str
     bound: Mapping[str, Function | Delivery]
     about: About
     redrive: int
@@ -133,7 +138,8 @@ class Work:
         def run(child: Child) -> tuple[Child, Outcome]:
             if child.wrong is not None:
                 return child, Outcome(error=child.wrong[0], cause=child.wrong[1])
-            return child, machine.run(child.input, f"{self.about.run_id}/{child.index}", child.index)
+            key = f"{self.about.run_id}/{child.index}"
+            return child, machine.run(child.input, key, child.index, wide=child.wide)
 
         if self.threads == 1:
             while chunk := list(itertools.islice(children, CHUNK)):
@@ -144,12 +150,21 @@ class Work:
                     yield self._rows(list(pool.map(run, chunk)))
 
     def counted(self, batches: Iterable[Any]) -> Iterator[Any]:
-        """Yield Arrow batches of `_file` and `rows`: how many items each has, of files of lines."""
+        """Yield Arrow batches of `_file`, `rows` and `unclosed`, of files of lines.
+
+        They are how many items each has, and the line of a quote that is never closed; null where there is none.
+        """
         import pyarrow as pa
 
         for path, lines_of in _by_file(batches):
-            rows = sum(1 for _ in self._items(lines_of))
-            yield pa.RecordBatch.from_pydict({"_file": [path], "rows": [rows]})
+            rows, unclosed = 0, None
+            try:
+                for _ in self._items(lines_of):
+                    rows += 1
+            except lines.Unclosed as error:
+                unclosed = error.line
+            arrays = [pa.array([path]), pa.array([rows], pa.int64()), pa.array([unclosed], pa.int64())]
+            yield pa.RecordBatch.from_arrays(arrays, ["_file", "rows", "unclosed"])
 
     def children(self, batches: Iterable[Any]) -> Iterator[Child]:
         """Yield what is run, in order within each file."""
@@ -162,7 +177,7 @@ class Work:
 
     def _each(self, batches: Iterable[Any]) -> Iterator[Child]:
         """Yield each item as a child of its own."""
-        select = Template(self.selector) if self.selector is not None else None
+        select = Template(self.selector, ("ItemSelector",)) if self.selector is not None else None
         if self.reader.kind == "PARQUET":
             numbered = _rows_of_parquet(batches)
         else:
@@ -182,20 +197,25 @@ class Work:
         """Return an item's child with the input that ItemSelector gives, or with what is wrong with it."""
         if isinstance(child.input, lines.Unreadable):
             return replace(child, input=None, wrong=(READER, str(child.input)))
-        if wrong := _unfit(child.input):
-            return replace(child, input=None, wrong=wrong)
-        if select is None:
-            return child
-        key = f"{self.about.run_id}/{child.index}"
+        fit = _with_input(child, child.input)
+        if select is None or fit.wrong:
+            return fit
+        key = self.about.key(self.about.run_id, child.index)
         item = {"Index": child.index, "Value": child.input, "Source": child.source}
-        context = states.context(self.about, self.about.run_id, self.states_input) | {"Map": {"Item": item}}
+        context = states.context(self.about, self.about.run_id, self.states_input, self.state)
+        context["Map"] = {"Item": item}
         bindings = {**self.variables, "states": {"input": self.states_input, "context": context}}
         try:
-            value = select.evaluate(Scope(bindings, key, self.about.now))
+            value = select.evaluate(Scope(bindings, key, self.about.now, fit.wide or self.wide))
         except EvaluationError as error:
             name = TOO_LARGE if error.too_large else expressions.ERROR
             return replace(child, input=None, wrong=(name, str(error)))
-        return replace(child, input=None, wrong=wrong) if (wrong := _unfit(value)) else replace(child, input=value)
+        return _with_input(child, value)
+
+    @cached_property
+    def wide(self) -> bool:
+        """Whether what a selector reads beside the item may hold a whole number that JSONata does not."""
+        return expressions.wide(json.dumps([self.states_input, self.variables]))
 
     def _items(self, lines_of: Iterable[str]) -> Iterator[Any]:
         if self.reader.kind == "CSV":
@@ -231,11 +251,13 @@ class Work:
         columns: dict[str, list[Any]] = {name: [] for name in (*FIXED, *([OUTPUT] if self.output else []))}
         places: list[int | None] = []
         for child, outcome, its in zip((child for child, _ in ran), outcomes, delivered, strict=True):
+            error = cause = None
+            if outcome.error is not None:
+                error, cause = map(resources.encodable, (outcome.error, (outcome.cause or "")[:LONGEST_CAUSE]))
             for number, place in enumerate(its or [None], 1):
                 values = (
                     self.about.run_id, self.redrive, child.index, child.items, child.source, child.row,
-                    number if its else 0, outcome.tries, outcome.error,
-                    None if outcome.error is None else (outcome.cause or "")[:LONGEST_CAUSE],
+                    number if its else 0, outcome.tries, error, cause,
                 )  # fmt: skip
                 for column, value in zip(columns.values(), values, strict=False):
                     column.append(value)
@@ -318,15 +340,17 @@ def _path(text: str) -> str:
     return path_of(text)
 
 
-def _unfit(value: Any) -> tuple[str, str] | None:
-    """Return error and cause of an input that no state machine takes; None for one that it does."""
+def _with_input(child: Child, value: Any) -> Child:
+    """Return a child with an input, or with error and cause where no state machine takes it."""
     try:
-        size = len(resources.strict(value).encode())
-    except ValueError as error:
-        return READER, f"the item has no form in JSON: {error}"
+        text = resources.strict(value)
+        size = len(text.encode())
+    except (ValueError, RecursionError) as error:
+        return replace(child, input=None, wrong=(READER, f"the item has no form in JSON: {error}"))
     if size > MOST_BYTES:
-        return TOO_LARGE, f"the input has {size:,} bytes; at most {MOST_BYTES:,} are taken"
-    return None
+        wrong = TOO_LARGE, f"the input has {size:,} bytes; at most {MOST_BYTES:,} are taken"
+        return replace(child, input=None, wrong=wrong)
+    return replace(child, input=value, wide=expressions.wide(text))
 
 
 def _batch(items: list[Any], given: Any) -> dict[str, Any]:
@@ -335,9 +359,8 @@ def _batch(items: list[Any], given: Any) -> dict[str, Any]:
 
 def _joined(children: list[Child], limits: Batches) -> Child:
     first = children[0]
-    value = _batch([child.input for child in children], limits.input)
-    wrong = _unfit(value)
-    return Child(first.index, len(children), first.source, first.row, None if wrong else value, wrong)
+    batch = Child(first.index, len(children), first.source, first.row)
+    return _with_input(batch, _batch([child.input for child in children], limits.input))
 
 
 def _text(value: Any) -> str:

@@ -11,6 +11,7 @@ from machines import Noted, calling, flow, jsonl, passing
 from published import FILE, NAMES
 
 from workbench import maps
+from workbench.maps import targets
 
 AT_LIMIT = pytest.mark.proof(
     "test_the_limit_itself_is_tolerated has each limit; a run below its limits and one above them show what follows"
@@ -227,7 +228,8 @@ def test_redrive_runs_the_failed_ones_alone_and_what_had_not_begun(spark, namesp
     function.fail(12)
     done = go(definition, again=True, resources={machines.FUNCTION: function}, wave_rows=10)
     assert (done.state, done.redrive, done.failed, done.items_done) == ("succeeded", 1, 1, 30)
-    assert sorted(function.calls()[before:]) == sorted(f"r/{n}/Call 0" for n in (3, 11, 12, *range(20, 30)))
+    own = targets.token(spark, f"{namespace}.t")
+    assert sorted(function.calls()[before:]) == sorted(f"{own}/r/{n}/Call 0" for n in (3, 11, 12, *range(20, 30)))
     counting = rows(spark, namespace, "_index", "_redrive", "_error")
     assert [row[0] for row in counting] == list(range(30)) and [row for row in counting if row[2]] == [
         (12, 1, "ConnectionError")

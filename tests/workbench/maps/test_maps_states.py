@@ -265,7 +265,7 @@ def test_csv_items_are_texts_by_their_header():
         {"id": "1", "name": "two\r\nlines"}, {"id": "2", "name": ""}, {"id": "3", "name": "x"},
     ]  # fmt: skip
     assert list(csv_items(["1|2"], ["a", "b"], "|")) == [{"a": "1", "b": "2"}]
-    assert list(records(['a,"b', "c"])) == ['a,"b\nc']
+    assert list(records(['a,"b', 'c"'], ",")) == ['a,"b\nc"']
 
 
 def test_json_lines_are_items_and_others_say_what_is_wrong():

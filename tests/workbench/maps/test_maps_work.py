@@ -26,7 +26,7 @@ def no_waits(monkeypatch):
 
 def work(states, *, bound=None, batches=None, kind="JSONL", threads=1, parser=None):
     return Work(
-        machine={"StartAt": next(iter(states)), "States": states}, bound=bound or {}, about=ABOUT, redrive=0,
+        machine={"StartAt": next(iter(states)), "States": states}, state="Each", bound=bound or {}, about=ABOUT, redrive=0,
         sources={"file:/a": Source("s3://lake/a", 0, 100)}, reader=Reader(kind), selector=None, states_input={},
         variables={}, batches=batches, threads=threads, output=parser is None, parser=parser,
     )  # fmt: skip

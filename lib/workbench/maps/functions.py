@@ -1,0 +1,85 @@
+"""The functions that AWS adds to JSONata: $partition, $range, $hash, $parse, and those that draw by chance."""
+
+import hashlib
+import json
+import math
+import random
+import uuid
+from collections.abc import Callable
+from typing import Any
+
+MOST_NUMBERS = 1_000  # that $range gives, as AWS has it
+_DIGESTS = {"MD5": "md5", "SHA-1": "sha1", "SHA-256": "sha256", "SHA-384": "sha384", "SHA-512": "sha512"}
+
+
+class WrongArguments(Exception):
+    """A function of AWS was given arguments that it does not take."""
+
+
+def _whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+# A function gets as many arguments as an expression gives, and from $map and its like three: value, place, array.
+def _partition(array: Any = None, size: Any = None, *_: Any) -> Any:
+    if not isinstance(array, list) or not _whole(size) or size < 1:
+        raise WrongArguments("$partition takes an array and a whole number of at least 1")
+    return [array[at : at + size] for at in range(0, len(array), size)]
+
+
+def _range(first: Any = None, last: Any = None, step: Any = None, *_: Any) -> Any:
+    if not all(_whole(number) for number in (first, last, step)) or step == 0:
+        raise WrongArguments("$range takes three whole numbers, the third not 0")
+    count = max(0, (last - first) // step + 1)
+    if count > MOST_NUMBERS:
+        raise WrongArguments(f"$range gives at most {MOST_NUMBERS:,} numbers, not {count:,}")
+    return [first + step * place for place in range(count)]
+
+
+def _hash(data: Any = None, algorithm: Any = None, *_: Any) -> str:
+    if data is None:
+        raise WrongArguments("$hash takes a value that is not null")
+    if not isinstance(algorithm, str) or algorithm not in _DIGESTS:
+        raise WrongArguments(f"$hash knows {', '.join(_DIGESTS)}, not {algorithm!r}")
+    text = data if isinstance(data, str) else json.dumps(data, separators=(",", ":"), ensure_ascii=False)
+    return hashlib.new(_DIGESTS[algorithm], text.encode()).hexdigest()
+
+
+def _parse(text: Any = None, *_: Any) -> Any:
+    if not isinstance(text, str):
+        raise WrongArguments("$parse takes a text")
+    try:
+        return json.loads(text, parse_constant=_no_number, parse_float=_finite)
+    except (ValueError, RecursionError) as error:
+        raise WrongArguments(f"$parse was given a text that is not JSON: {error}") from None
+
+
+def _no_number(text: str) -> Any:
+    raise ValueError(f"{text} is not a JSON number")
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if math.isfinite(number) else _no_number(text)
+
+
+def drawing(seed: int) -> dict[str, Callable[..., Any]]:
+    """Return the functions that draw by chance, from a seed: an item that is run again draws the same."""
+    drawn = random.Random(seed)
+
+    def chance(*given: Any) -> float:
+        if not given:
+            return drawn.random()
+        if len(given) not in (1, 3) or not _whole(given[0]):
+            raise WrongArguments("$random takes nothing, or a whole number as its seed")
+        return random.Random(given[0]).random()
+
+    def unique(*given: Any) -> str:
+        if len(given) not in (0, 3):
+            raise WrongArguments("$uuid takes nothing")
+        return str(uuid.UUID(int=drawn.getrandbits(128), version=4))
+
+    return {"uuid": unique, "random": chance}
+
+
+ADDED: dict[str, Any] = {"partition": _partition, "range": _range, "hash": _hash, "parse": _parse}
