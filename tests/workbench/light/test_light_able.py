@@ -6,6 +6,7 @@ from conftest import ENVIRONMENT
 from light_cases import cases, lake, read, rows, sparks
 
 from workbench import light, session
+from workbench._base.sessions import configured
 from workbench.light import abilities
 
 EQUALITY, AVRO, ORC, VECTORS = (
@@ -184,8 +185,9 @@ def test_polars_reads_vectors_that_were_replaced(spark, namespace, both, fails):
     )
     for start in (0, 10):
         spark.range(start, start + 10).selectExpr("id", "'a' AS s").coalesce(1).writeTo(table).append()
-    spark.sql(f"DELETE FROM {table} WHERE id % 10 = 1{'' if both else ' AND id < 10'}")
-    spark.sql(f"DELETE FROM {table} WHERE id = 5")
+    with configured(spark, {"spark.sql.shuffle.partitions": 1}):  # one task, which writes one Puffin file
+        spark.sql(f"DELETE FROM {table} WHERE id % 10 = 1{'' if both else ' AND id < 10'}")
+        spark.sql(f"DELETE FROM {table} WHERE id = 5")
     expected = sparks(spark, f"SELECT * FROM {table} ORDER BY id")
     reasons = light.able(lake(), table)["polars"]
     assert [reason.startswith("it has deletes as vectors in 2 Puffin files") for reason in reasons] == [
