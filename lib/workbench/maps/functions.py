@@ -20,7 +20,7 @@ def _whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
 
-# A function gets as many arguments as an expression gives, and from $map and its like three: value, place, array.
+# A function gets as many arguments as an expression gives it.
 def _partition(array: Any = None, size: Any = None, *_: Any) -> Any:
     if not isinstance(array, list) or not _whole(size) or size < 1:
         raise WrongArguments("$partition takes an array and a whole number of at least 1")
@@ -70,13 +70,11 @@ def drawing(seed: int) -> dict[str, Callable[..., Any]]:
     def chance(*given: Any) -> float:
         if not given:
             return drawn.random()
-        if len(given) not in (1, 3) or not _whole(given[0]):
+        if not _whole(given[0]):
             raise WrongArguments("$random takes nothing, or a whole number as its seed")
         return random.Random(given[0]).random()
 
-    def unique(*given: Any) -> str:
-        if len(given) not in (0, 3):
-            raise WrongArguments("$uuid takes nothing")
+    def unique(*_: Any) -> str:
         return str(uuid.UUID(int=drawn.getrandbits(128), version=4))
 
     return {"uuid": unique, "random": chance}

@@ -213,8 +213,6 @@ def _payload(arguments: Any) -> Any:
             "Lambda.InvalidParameterValueException",
             f"the Arguments must be an object with FunctionName and Payload, found {kind_of(arguments)}",
         )
-    if (kind := arguments.get("InvocationType", "RequestResponse")) != "RequestResponse":
-        raise TaskFailed("States.Runtime", f"InvocationType gave {kind!r}; only RequestResponse runs here")
     return arguments.get("Payload", {})
 
 

@@ -192,13 +192,12 @@ class Machine:
 
     def _call(self, state: "_State", execution: _Execution, arguments: Any, count: int) -> Any:
         target = self.bound[state.name]
+        for name, given in arguments.items() if isinstance(arguments, dict) else ():
+            if wrong := resources.wrong_argument(state.state["Resource"], name, given):
+                raise TaskFailed(RUNTIME, f"Arguments of {state.name} gave {name}, which {wrong}")
         if isinstance(target, Delivery):
             execution.records.append(_data(arguments))
             return {"Encrypted": False, "RecordId": f"{execution.key}/{len(execution.records)}"}
-        if isinstance(arguments, dict):
-            for name, given in arguments.items():
-                if wrong := resources.wrong_argument(state.state["Resource"], name, given):
-                    raise TaskFailed(RUNTIME, f"Arguments of {state.name} gave {name}, which {wrong}")
         call = Call(execution.key_of(self.about, state.name), self.about.run_id, execution.index, count)
         if "Arguments" not in state.templates:  # they are the input, and a function may change what it is given
             arguments = json.loads(_compact(arguments))
@@ -291,7 +290,9 @@ class _State:
                 return None
             most = entry.get("MaxDelaySeconds", MOST_SECONDS)
             try:
-                wait = min(entry.get("IntervalSeconds", 1) * entry.get("BackoffRate", 2.0) ** tried[place], most)
+                wait = min(
+                    entry.get("IntervalSeconds", 1) * float(entry.get("BackoffRate", 2)) ** tried[place], most
+                )
             except OverflowError:
                 wait = most
             tried[place] += 1

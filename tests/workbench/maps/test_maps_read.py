@@ -55,7 +55,26 @@ REFUSED = {
     "an expression without its end": ([((*DELIVER, "Arguments", "Record", "Data"), "{% $string(1)")], ".".join([*DELIVER, "Arguments", "Record", "Data"]), "does not end with %}"),
     "CSV without a header": ([((*CONFIG, "InputType"), "CSV")], ".".join(CONFIG), "has no CSVHeaderLocation"),
     "a header that is not for Parquet": ([((*CONFIG, "CSVDelimiter"), "TAB")], ".".join([*CONFIG, "CSVDelimiter"]), "is for CSV"),
+    "InvocationType Event": ([((*ANALYSE, "Arguments", "InvocationType"), "Event")], ".".join([*ANALYSE, "Arguments", "InvocationType"]), "must be RequestResponse"),
+    "a Qualifier": ([((*ANALYSE, "Arguments", "Qualifier"), "2")], ".".join([*ANALYSE, "Arguments", "Qualifier"]), "the arguments are FunctionName and Payload"),
+    "another argument of putRecord": ([((*DELIVER, "Arguments", "Records"), [])], ".".join([*DELIVER, "Arguments", "Records"]), "is not an argument of putRecord"),
+    "another argument of ResultWriter": ([((*MAP, "ResultWriter", "Arguments", "Folder"), "f")], "States.EachReading.ResultWriter.Arguments.Folder", "the arguments are Bucket and Prefix"),
+    "a function that ends later": ([((*ANALYSE, "Resource"), "arn:aws:states:::lambda:invoke.sync")], ".".join([*ANALYSE, "Resource"]), "lambda:invoke has no job that ends later"),
+    "no ExecutionType": ([((*CHILD, "ProcessorConfig", "ExecutionType"), GONE)], ".".join([*CHILD, "ProcessorConfig"]), "has no ExecutionType"),
+    "a space before an expression": ([((*DELIVER, "Arguments", "Record", "Data"), " {% $string(1) %}")], ".".join([*DELIVER, "Arguments", "Record", "Data"]), "has spaces around {% %}"),
+    "a space behind an expression": ([((*DELIVER, "Arguments", "Record", "Data"), "{% $string(1) %} ")], ".".join([*DELIVER, "Arguments", "Record", "Data"]), "has spaces around {% %}"),
+    "an expression without its begin": ([((*DELIVER, "Arguments", "Record", "Data"), "$string(1) %}")], ".".join([*DELIVER, "Arguments", "Record", "Data"]), "does not begin with {%"),
+    "an error without a name": ([((*ANALYSE, "Retry"), [{"ErrorEquals": [""]}])], ".".join([*ANALYSE, "Retry[0]", "ErrorEquals"]), "must be a list of texts that are not empty, found ''"),
+    "an error that AWS does not know": ([((*ANALYSE, "Retry"), [{"ErrorEquals": ["States.Timeouts"]}])], ".".join([*ANALYSE, "Retry[0]", "ErrorEquals"]), "has States.Timeouts, which is no error that AWS knows"),
+    "a catch of States.Runtime": ([((*ANALYSE, "Catch"), [{"ErrorEquals": ["States.Runtime"], "Next": "Deliver"}])], ".".join([*ANALYSE, "Catch[0]", "ErrorEquals"]), "which nothing tries again or catches"),
+    "a long name of a variable": ([((*ANALYSE, "Assign", "v" * 81), 1)], ".".join([*ANALYSE, "Assign"]), "a variable's name of 81 characters"),
+    "a header with a name twice": ([(CONFIG, {"InputType": "CSV", "CSVHeaderLocation": "GIVEN", "CSVHeaders": ["a", "a"]})], ".".join([*CONFIG, "CSVHeaders"]), "has a name twice"),
+    "an expression in a field Comment of a payload": ([((*ANALYSE, "Arguments", "Payload"), {"Comment": "{% $nowhere %}"})], ".".join([*ANALYSE, "Arguments", "Payload", "Comment"]), "reads $nowhere"),
 }  # fmt: skip
+ODD = [
+    None, 5, -1, 1.5, True, "", [], {}, "x", ["x"], {"x": 1}, [None], [[]], "{% 1 %}", "{% ", "{%%}", " {% 1 %}",
+    "{% 1 %} ", "{%}", 10**400,
+]  # fmt: skip
 
 
 def refusal(machine, folder, names=NAMES):
@@ -113,6 +132,9 @@ def test_all_reasons_come_at_once(tmp_path):
         ("", 1, "the text ends too early"),
         ("# a comment\n{}", 1, "where a value is expected"),
         ('{"a": 1}\n{"b": 2}', 2, "something follows the first value"),
+        ('{"a": 1,\n"b": 1e999}', 2, "the number 1e999 is larger than any that is held"),
+        ('{"a":\n' + "9" * 5000 + "}", 2, "a number cannot be read"),
+        ('{"a":\n"\\ud800"}', 2, "a text has half a character"),
     ],
 )
 def test_what_is_not_json_is_refused_by_its_line(text, line, words, tmp_path):
@@ -143,6 +165,87 @@ def test_the_digest_is_of_the_meaning(tmp_path):
     digest = maps.read(FILE, names=NAMES).digest
     assert maps.read(written(changed((("Comment",), "another")), tmp_path), names=NAMES).digest == digest
     assert maps.read(written(changed(((*MAP, "MaxConcurrency"), 7)), tmp_path), names=NAMES).digest != digest
+    commented = changed(*(((*place, "Comment"), "another") for place in (MAP, CHILD, ANALYSE)))
+    assert maps.read(written(commented, tmp_path), names=NAMES).digest == digest
+    # a field of that name in a payload is one as any other, and so is a state
+    payloads = [changed(((*ANALYSE, "Arguments", "Payload"), {"Comment": comment})) for comment in ("a", "b")]
+    assert len({maps.read(written(payload, tmp_path), names=NAMES).digest for payload in payloads}) == 2
+    named = changed(
+        ((*CHILD, "StartAt"), "Comment"), ((*CHILD, "States", "Comment"), {"Type": "Pass", "Next": "Analyse"})
+    )
+    assert maps.read(written(named, tmp_path), names=NAMES).digest != digest
+
+
+def test_each_field_that_runs_is_read(tmp_path):
+    """Label was refused, for statelint does not know it."""
+    entry = {"ErrorEquals": ["A"], "IntervalSeconds": 1, "MaxAttempts": 2, "BackoffRate": 1.5, "MaxDelaySeconds": 9,
+             "JitterStrategy": "FULL", "Comment": "c"}  # fmt: skip
+    caught = {"ErrorEquals": ["States.ALL"], "Next": "Bad", "Output": 1, "Assign": {"e": 1}, "Comment": "c"}
+    choice = {"Condition": "{% true %}", "Next": "Bad", "Output": 1, "Assign": {"g": 1}, "Comment": "c"}
+    child = {
+        "If": {"Type": "Choice", "Choices": [choice], "Default": "Give", "Output": 2, "Assign": {"g": 2}},
+        "Give": {"Type": "Pass", "Output": 1, "Assign": {"p": 1}, "Next": "Well"},
+        "Well": {"Type": "Succeed", "Output": 1},
+        "Bad": {"Type": "Fail", "Error": "E", "Cause": "C"},
+    }
+    everything = changed(
+        (("Version",), "1.0"),
+        ((*MAP, "Label"), "EachReading"),
+        ((*MAP, "ToleratedFailureCount"), 1),
+        ((*MAP, "ToleratedFailurePercentage"), 1),
+        ((*MAP, "ItemSelector"), {"name": "{% $states.context.State.Name %}"}),
+        ((*MAP, "ItemBatcher"), {"MaxItemsPerBatch": 2, "MaxInputBytesPerBatch": 1000, "BatchInput": {}}),
+        ((*CONFIG, "MaxItems"), 5),
+        ((*CHILD, "Comment"), "c"),
+        ((*ANALYSE, "Retry"), [entry]),
+        ((*ANALYSE, "Catch"), [caught]),
+        ((*DELIVER, "End"), GONE),
+        ((*DELIVER, "Next"), "If"),
+        *(((*CHILD, "States", name), state) for name, state in child.items()),
+    )
+    assert maps.read(written(everything, tmp_path), names=NAMES).state == "EachReading"
+
+
+def test_whatever_stands_in_a_field_the_definition_is_read_or_refused(tmp_path):
+    """A list as a Type, an object as StartAt and the like ended in errors of Python."""
+    machine = changed(
+        ((*ANALYSE, "Retry"), [{"ErrorEquals": ["A"], "MaxAttempts": 2}]),
+        ((*ANALYSE, "Catch"), [{"ErrorEquals": ["States.ALL"], "Next": "Deliver"}]),
+    )
+    read = refused = 0
+    for place, path in enumerate(paths(machine)):
+        for value in ODD[place % 4 :: 4]:
+            try:
+                maps.read(written(changed_at(machine, path, value), tmp_path), names=used_in(machine, path, value))
+                read += 1
+            except maps.DefinitionRefused:
+                refused += 1
+    assert read > 25 and refused > 125
+
+
+def paths(value, path=()):
+    yield path
+    for name, member in (
+        value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    ):
+        yield from paths(member, (*path, name))
+
+
+def changed_at(machine, path, value):
+    if not path:
+        return value
+    return type(machine)(
+        {
+            name: changed_at(member, path[1:], value) if name == path[0] else member
+            for name, member in machine.items()
+        }
+        if isinstance(machine, dict)
+        else [changed_at(member, path[1:], value) if n == path[0] else member for n, member in enumerate(machine)]
+    )
+
+
+def used_in(machine, path, value):
+    return used(changed_at(machine, path, value))
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path):
