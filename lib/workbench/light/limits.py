@@ -52,7 +52,6 @@ def datafusion(connection: Connection, table: Table, statement: Statement) -> Re
     yield from _formats(table, {"PARQUET"})
     yield from _grown_structs(table)
     yield from _schema_ahead(table)
-    yield from _minus_zeros(connection, table, statement)
     yield from _compared(connection, table, statement)
 
 
@@ -260,26 +259,10 @@ def _compared(connection: Connection, table: Table, statement: Statement) -> Rea
                 f"its column {column} holds NaN and the statement compares it: bounds of files leave NaN out, and "
                 "readers use them differently"
             )
-        elif _ends_at_minus_zero(connection, table, number):
+        elif _straddles_zero(connection, table, number) and _holds_minus_zero(connection, table, path):
             yield (
-                f"its column {column} has files whose greatest value is -0.0 and the statement compares it: Spark "
-                "takes that for less than 0 and passes over them"
-            )
-
-
-def _minus_zeros(connection: Connection, table: Table, statement: Statement) -> Reasons:
-    """Find compared floats that hold -0.0, which DataFusion takes for less than 0.0 in every row."""
-    for path, _, kind in _leaves(table.schema["fields"]):
-        if kind not in FLOATS or not _is_compared(path, statement):
-            continue
-        column = ".".join(map(duck.quoted, path))
-        # a sum, which no bounds rule out
-        if any(_formats(table, {"PARQUET", "PUFFIN"})) or _holds(
-            connection, table, f"{column} + 0 = 0 AND signbit({column})"
-        ):
-            yield (
-                f"its column {'.'.join(path)} holds or may hold -0.0 and the statement compares it: DataFusion "
-                "takes that for less than 0"
+                f"its column {column} holds -0.0 and the statement compares it: bounds and dictionaries of files "
+                "have that as less than 0, so Spark passes over rows that are equal to 0"
             )
 
 
@@ -310,9 +293,22 @@ def _without_nan(connection: Connection, table: Table, number: int) -> bool:
     return True
 
 
-def _ends_at_minus_zero(connection: Connection, table: Table, number: int) -> bool:
-    """Say whether -0.0 is the upper bound of a column in a file."""
-    return _a_file_has(connection, table, f"data_file.upper_bounds[{number}] IN {MINUS_ZERO}", unknown=False)
+def _straddles_zero(connection: Connection, table: Table, number: int) -> bool:
+    """Say whether a file may hold a column's -0.0: its bounds lie around it, or it has none."""
+    lower, upper = (f"data_file.{bounds}_bounds[{number}]" for bounds in ("lower", "upper"))
+    # the last byte of a bound has the sign
+    around = f"{_negative(lower)} AND (NOT {_negative(upper)} OR {upper} IN {MINUS_ZERO})"
+    return _a_file_has(connection, table, f"coalesce({around}, true)", unknown=True)
+
+
+def _negative(bound: str) -> str:
+    return f"right(hex({bound}), 2) >= '80'"
+
+
+def _holds_minus_zero(connection: Connection, table: Table, path: tuple[str, ...]) -> bool:
+    """Say whether a row holds -0.0 in a column; asked by a sum, which no bounds rule out."""
+    column = ".".join(map(duck.quoted, path))
+    return _holds(connection, table, f"{column} + 0 = 0 AND signbit({column})")
 
 
 def _a_file_has(connection: Connection, table: Table, condition: str, *, unknown: bool) -> bool:
