@@ -41,6 +41,8 @@ def nightly(spark: SparkSession, readings: DataFrame) -> DataFrame:
         )
     except maps.TooManyFailed as error:
         assert_type(error.run, maps.MapRun)
+        assert_type(error.failures, tuple[maps.Failure, ...])
+    assert_type(maps.failures(spark, "iot.analysed", run_id="r"), list[maps.Failure])
     return maps.results(spark, "iot.analysed", run_id="2026-01-31")
 
 

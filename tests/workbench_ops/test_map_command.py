@@ -95,6 +95,12 @@ def test_run_redrive_and_describe(files, project):
         "r  3 of 6 items, 0 failed, wave 1 of 2" in failed.stderr
         and "1 of 6 items failed, and none may" in failed.stderr
     )
+    assert "1 by ConnectionError, as item 3: " in failed.stderr
+    cause = json.dumps({"errorMessage": "busy", "errorType": "ConnectionError"})
+    failures = workbench("map", "failures", *where).stdout.splitlines()
+    assert [json.loads(line) for line in failures] == [
+        {"error": "ConnectionError", "items": 1, "index": 3, "cause": cause}
+    ]
     fails.unlink()
     again = workbench("map", "redrive", flow, *where, *how)
     assert again.returncode == 0, again.stderr

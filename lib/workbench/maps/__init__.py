@@ -24,12 +24,13 @@ from workbench.maps.plans import StatesFailed
 from workbench.maps.positions import AnotherWriter
 from workbench.maps.reasons import DefinitionRefused, Reason
 from workbench.maps.resources import Call, Delivery, TaskFailed
-from workbench.maps.runs import MapRun, TooManyFailed, describe, redrive, results, run
+from workbench.maps.runs import MapRun, TooManyFailed, describe, failures, redrive, results, run
+from workbench.maps.targets import Failure
 from workbench.maps.unloading import Unload, unload
 from workbench.maps.whole import FilesSplit
 
 __all__ = [
-    "AnotherWriter", "Call", "Definition", "DefinitionRefused", "Delivery", "FilesSplit", "ItemsChanged", "MapRun",
-    "Reason", "StatesFailed", "TaskFailed", "TooManyFailed", "Unload", "describe", "read", "redrive", "results",
-    "run", "unload",
+    "AnotherWriter", "Call", "Definition", "DefinitionRefused", "Delivery", "Failure", "FilesSplit",
+    "ItemsChanged", "MapRun", "Reason", "StatesFailed", "TaskFailed", "TooManyFailed", "Unload", "describe",
+    "failures", "read", "redrive", "results", "run", "unload",
 ]  # fmt: skip

@@ -1,7 +1,7 @@
 """A definition's distributed Map, run: waves of whole files, one commit each, continued after a kill."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Annotated, Any
@@ -14,8 +14,11 @@ from workbench.maps import files, plans, publish, resources, targets
 from workbench.maps.definitions import Definition
 from workbench.maps.jobs import Job, Resources, begun
 from workbench.maps.positions import FAILED, RUNNING, SUCCEEDED, Position, Run
+from workbench.maps.targets import Failure
 
 Name = Annotated[str, MinLen(1)]
+SHORT = 200  # characters of a cause in a message
+NAMED = 3  # errors in a message
 
 
 @dataclass(frozen=True)
@@ -50,14 +53,24 @@ class TooManyFailed(WorkbenchError, RuntimeError):
 
     Attributes:
         run: MapRun.
+        failures: the most frequent errors, a Failure each.
     """
 
-    def __init__(self, run: MapRun, tolerated: str) -> None:
+    def __init__(self, run: MapRun, tolerated: str, failures: Sequence[Failure]) -> None:
+        errors = "; ".join(
+            f"{failure.items:,} by {failure.error}, as item {failure.index}: {_short(failure.cause)}"
+            for failure in failures
+        )
         super().__init__(
-            f"run {run.run_id} failed: {run.failed:,} of {run.items:,} items failed, and {tolerated}. Their rows "
-            "say why (_error, _cause); redrive runs them again, and what had not begun"
+            f"run {run.run_id} failed: {run.failed:,} of {run.items:,} items failed, and {tolerated}. {errors}. "
+            "redrive runs them again, and what had not begun"
         )
         self.run = run
+        self.failures = tuple(failures)
+
+
+def _short(cause: str) -> str:
+    return cause if len(cause) <= SHORT else f"{cause[:SHORT]}…"
 
 
 @checked
@@ -124,7 +137,7 @@ def run(
     )
     if position.state == RUNNING:
         position = _waves(job, position)
-    return _ended(job.run, position)
+    return _ended(spark, table, job.run, position)
 
 
 @checked
@@ -173,7 +186,7 @@ def redrive(
     if not children and position.files == len(job.planned.files):
         raise ArgumentError(f"no item of run {run_id} failed; there is nothing to run again")
     position = _again(job, position, children)
-    return _ended(job.run, _waves(job, position))
+    return _ended(spark, table, job.run, _waves(job, position))
 
 
 @checked
@@ -192,6 +205,25 @@ def describe(spark: SparkSession, table: Name, *, run_id: Name) -> MapRun:
         ValueError: the table has no such run.
     """
     return _map_run(*targets.run_of(spark, table, run_id))
+
+
+@checked
+def failures(spark: SparkSession, table: Name, *, run_id: Name, most: Annotated[int, Ge(1)] = 10) -> list[Failure]:
+    """List the errors by which most items of a run failed, by their last try.
+
+    Args:
+        spark: classic session.
+        table: the run's.
+        run_id: its name.
+        most: errors at most.
+
+    Returns:
+        Failure each, the most frequent first; none where no item failed.
+
+    Raises:
+        ValueError: the table has no such run.
+    """
+    return targets.failures(spark, table, run_id, targets.run_of(spark, table, run_id)[1].redrive, most)
 
 
 @checked
@@ -284,7 +316,7 @@ def _exceeded(run: Run, position: Position) -> bool:
     return plans.exceeded(position.failed, run.items, run.tolerated_count, run.tolerated_percentage)
 
 
-def _ended(run: Run, position: Position) -> MapRun:
+def _ended(spark: SparkSession, table: str, run: Run, position: Position) -> MapRun:
     ended = _map_run(run, position)
     if position.state != FAILED:
         return ended
@@ -293,7 +325,8 @@ def _ended(run: Run, position: Position) -> MapRun:
         limits.append(f"{run.tolerated_count:,} items")
     if run.tolerated_percentage is not None:
         limits.append(f"{run.tolerated_percentage} %")
-    raise TooManyFailed(ended, f"{' and '.join(limits)} may" if limits else "none may")
+    frequent = targets.failures(spark, table, run.run_id, position.redrive, NAMED)
+    raise TooManyFailed(ended, f"{' and '.join(limits)} may" if limits else "none may", frequent)
 
 
 def _map_run(run: Run, position: Position) -> MapRun:

@@ -1,6 +1,7 @@
 """The table of a map: its columns, made where it is not there, and its rows read."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from workbench._base import identifiers
@@ -78,6 +79,36 @@ def failed(spark: SparkSession, table: str, run_id: str, redrives: int) -> list[
     """Return the failed children of a run, a row each: _source, _index, _items."""
     wrong = rows(spark, table, run_id, redrives).where("_error IS NOT NULL")
     return wrong.select("_source", "_index", "_items").collect()
+
+
+@dataclass(frozen=True)
+class Failure:
+    """An error by which items of a run failed.
+
+    Attributes:
+        error: its name.
+        items: that failed by it, by their last try.
+        index: number of the first of them.
+        cause: of that.
+    """
+
+    error: str
+    items: int
+    index: int
+    cause: str
+
+
+def failures(spark: SparkSession, table: str, run_id: str, redrives: int, most: int) -> list[Failure]:
+    """Return the errors by which most items of a run failed, the most frequent first."""
+    from pyspark.sql import functions as F
+
+    wrong = rows(spark, table, run_id, redrives).where("_error IS NOT NULL").groupBy("_error")
+    first = F.min(F.struct("_index", "_cause")).alias("first")
+    by_error = wrong.agg(F.sum("_items").alias("items"), first).orderBy(F.desc("items"), "_error")
+    return [
+        Failure(row["_error"], row["items"], row["first"]["_index"], row["first"]["_cause"])
+        for row in by_error.limit(most).collect()
+    ]
 
 
 def run_of(spark: SparkSession, table: str, run_id: str) -> tuple[positions.Run, positions.Position]:

@@ -104,6 +104,21 @@ def describe(table: Table, run_id: RunId, environment: Environment = "lake") -> 
     print(json.dumps(asdict(maps.describe(spark, table, run_id=run_id))))
 
 
+@map.command()
+def failures(
+    table: Table,
+    run_id: RunId,
+    environment: Environment = "lake",
+    most: Annotated[int, typer.Option(min=1, help="errors at most")] = 10,
+) -> None:
+    """List the errors by which most items failed: a line of JSON each, with the first item and its cause."""
+    from workbench import maps, session
+
+    spark = session.start(environment)
+    for failure in maps.failures(spark, table, run_id=run_id, most=most):
+        print(json.dumps(asdict(failure), ensure_ascii=False))
+
+
 def _print(work: "Callable[[], MapRun]") -> None:
     """Print how a run ended; a run that failed is printed, too, with exit code 1."""
     from workbench import maps
