@@ -7,7 +7,7 @@
 The parts:
 
     definitions, checking, scopes, fields, texts, reasons    a file, and all reasons for which it does not run
-    expressions, functions                                   JSONata, and what AWS adds to it
+    expressions, functions, jsons                            JSONata, what AWS adds to it, and JSON
     resources, states                                        what tasks call; a child's states
     files, lines, whole, plans                               where items come from, and in which waves
     work                                                     what a worker of Spark does

@@ -1,9 +1,10 @@
 """Text files as Step Functions reads them: CSV with a header, JSON Lines; items in order, each with its row."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator
 from typing import Any
+
+from workbench.maps import jsons
 
 _NO_UTF8 = re.compile("[\udc80-\udcff]")  # as "surrogateescape" decodes what is not UTF-8
 DELIMITERS = {"COMMA": ",", "PIPE": "|", "SEMICOLON": ";", "SPACE": " ", "TAB": "\t"}
@@ -179,7 +180,7 @@ def json_items(lines: Iterable[str]) -> Iterator[Any]:
             yield unreadable
             continue
         try:
-            yield json.loads(text, parse_constant=_constant)
+            yield jsons.value(text)
         except (ValueError, RecursionError) as error:
             yield Unreadable(f"line {number + 1} is not JSON: {error}")
 
@@ -189,7 +190,3 @@ def _unreadable(text: str) -> Unreadable | None:
     if text.isascii() or (broken := _NO_UTF8.search(text)) is None:
         return None
     return Unreadable(f"it is not UTF-8: byte {ord(broken[0]) - 0xDC00:#x} at character {broken.start() + 1}")
-
-
-def _constant(text: str) -> Any:
-    raise Unreadable(f"{text} is not a JSON number")

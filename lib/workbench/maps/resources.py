@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench._base.errors import ArgumentError, WorkbenchError
-from workbench.maps import expressions
+from workbench.maps import expressions, jsons
 from workbench.maps.expressions import MOST_BYTES
 from workbench.records import types
 from workbench.records.parsing import Json
@@ -16,9 +16,6 @@ _INVOKE = re.compile(r"arn:[\w-]+:states:::lambda:invoke")
 _DELIVERS = re.compile(r"arn:[\w-]+:states:::(?:aws-sdk:)?firehose:putRecord")
 # arguments by which services name what is called
 _NAMED_BY = ("FunctionName", "DeliveryStreamName", "QueueUrl", "TopicArn", "TableName", "StateMachineArn")
-
-
-strict = json.JSONEncoder(allow_nan=False, ensure_ascii=False, separators=(",", ":")).encode  # a value as JSON
 
 
 class TaskFailed(WorkbenchError, Exception):
@@ -180,7 +177,7 @@ def call(task: Mapping[str, Any], function: Function, arguments: Any, about: Cal
         cause = {"errorMessage": encodable(_message(error)), "errorType": type(error).__name__}
         raise TaskFailed(type(error).__name__, json.dumps(cause, ensure_ascii=False)) from error
     text = _json(result, task["Resource"])
-    result = json.loads(text)
+    result = jsons.value(text)
     if invoked:
         result = {"ExecutedVersion": "$LATEST", "Payload": result, "StatusCode": 200}
     return result, expressions.wide(text)
@@ -235,7 +232,7 @@ def _json(value: Any, what: str) -> str:
         TaskFailed: it is not JSON, or too large.
     """
     try:
-        text = strict(value)
+        text = jsons.text(value)
         size = len(text.encode())
     except (TypeError, ValueError, RecursionError) as error:
         raise TaskFailed("Runtime.MarshalError", f"the result of {what} is not JSON: {error}") from error

@@ -1,14 +1,12 @@
 """The states of a child, run for one item: Pass, Task, Choice, Succeed and Fail, with Retry, Catch and Assign."""
 
-import json
 import random
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from workbench.maps import expressions, resources
+from workbench.maps import expressions, jsons, resources
 from workbench.maps.expressions import MOST_BYTES, EvaluationError, Scope, Template
 from workbench.maps.resources import Call, Delivery, TaskFailed
 from workbench.maps.texts import Path
@@ -20,7 +18,6 @@ MOST_SECONDS = 31_622_400  # between two tries
 MOST_VARIABLES = 10 * 2**20  # bytes of all variables together
 _DYNAMIC = ("Arguments", "Output", "Assign", "Error", "Cause", "Condition")
 _ALL, _TASK = "States.ALL", "States.TaskFailed"
-_compact = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _NEVER = {_ALL: (TOO_LARGE,), _TASK: (TOO_LARGE, TIMEOUT)}  # what these wildcards do not match
 
 
@@ -44,7 +41,8 @@ class About:
 
     def key(self, *parts: str | int) -> str:
         """Return what stands for a part of the run in its table: it tells a call from a repeated one."""
-        return "/".join(map(str, (self.table, *parts) if self.table else parts))
+        key = "/".join(map(str, parts))
+        return f"{self.table}/{key}" if self.table else key
 
 
 @dataclass(frozen=True)
@@ -53,6 +51,7 @@ class Outcome:
 
     Attributes:
         output: its output; None where it failed.
+        text: the output as JSON; None where it failed.
         error: name of the error; None where it did not fail.
         cause: of the error.
         tries: how often the state that was tried most was tried.
@@ -60,13 +59,14 @@ class Outcome:
     """
 
     output: Any = None
+    text: str | None = None
     error: str | None = None
     cause: str | None = None
     tries: int = 1
     records: tuple[str, ...] = ()
 
 
-@dataclass
+@dataclass(slots=True)
 class _Execution:
     """An execution that goes on.
 
@@ -75,6 +75,7 @@ class _Execution:
         index: of the item.
         first: its input.
         variables: that states assigned.
+        encoded: the last value that was made JSON, and its text.
         wide: whether a value may hold a whole number that JSONata does not.
         records: that it has delivered.
         tries: how often the state that was tried most was tried.
@@ -84,16 +85,21 @@ class _Execution:
     key: str
     index: int
     first: Any
+    encoded: tuple[Any, str]
     wide: bool
     variables: dict[str, Any] = field(default_factory=dict)
     records: list[str] = field(default_factory=list)
     tries: int = 1
-    entered: Counter[str] = field(default_factory=Counter)
+    entered: dict[str, int] = field(default_factory=dict)
 
     def key_of(self, about: About, state: str) -> str:
         """Return what stands for the state as it is entered now: a loop comes by it again."""
         again = self.entered[state]
-        return about.key(self.key, state, *([again] if again > 1 else []))
+        return about.key(self.key, state) if again == 1 else about.key(self.key, state, again)
+
+    def text_of(self, value: Any) -> str:
+        """Return a value as JSON; that of the last value is known."""
+        return self.encoded[1] if value is self.encoded[0] else jsons.text(value)
 
 
 class Machine:
@@ -120,30 +126,32 @@ class Machine:
         self.start = machine["StartAt"]
         self.states = {name: _State(name, state) for name, state in machine["States"].items() if name != until}
         self.bound, self.about, self.sleep, self.until = bound, about, sleep, until
-        self.wide = expressions.wide(_compact(machine))
+        self.wide = expressions.wide(jsons.text(machine))
 
-    def run(self, value: Any, key: str, index: int, *, wide: bool = True) -> Outcome:
+    def run(self, value: Any, key: str, index: int, *, text: str | None = None) -> Outcome:
         """Run the states for an input; what fails is in the outcome.
 
         Args:
             value: the input.
             key: name of the execution.
             index: of the item.
-            wide: whether the input may hold a whole number that JSONata does not.
+            text: the input as JSON, where it is known.
         """
-        execution = _Execution(key, index, value, wide or self.wide)
+        text = jsons.text(value) if text is None else text
+        execution = _Execution(key, index, value, (value, text), self.wide or expressions.wide(text))
         try:
             output, _ = self._through(execution, value)
+            text = execution.text_of(output)
         except TaskFailed as error:
             return Outcome(error=error.error, cause=error.cause, tries=execution.tries)
         except Exception as error:  # as a value that is nested too deeply: the item's, and no end of the run
             cause = f"{type(error).__name__}: {error}"
             return Outcome(error=RUNTIME, cause=cause, tries=execution.tries)
-        return Outcome(output, tries=execution.tries, records=tuple(execution.records))
+        return Outcome(output, text, tries=execution.tries, records=tuple(execution.records))
 
     def before(self, value: Any, key: str) -> tuple[Outcome, bool, dict[str, Any]]:
         """Run the states before `until`; return the outcome, whether they led there, and the variables."""
-        execution = _Execution(key, 0, value, wide=True)
+        execution = _Execution(key, 0, value, (value, jsons.text(value)), wide=True)
         try:
             output, reached = self._through(execution, value)
         except TaskFailed as error:
@@ -161,7 +169,7 @@ class Machine:
 
     def _enter(self, state: "_State", execution: _Execution, value: Any) -> tuple[str | None, Any]:
         """Run a state, again where it says so; return the next state's name, None at an end, and its input."""
-        execution.entered[state.name] += 1
+        execution.entered[state.name] = execution.entered.get(state.name, 0) + 1
         tried = [0] * len(state.retries)
         count = 0
         while True:
@@ -185,7 +193,8 @@ class Machine:
         if state.kind == "Task":
             arguments = value
             if "Arguments" in state.templates:
-                arguments = _sized(_evaluate(state.templates["Arguments"], scope), "Arguments", state.name)
+                arguments = _evaluate(state.templates["Arguments"], scope)
+                _sized(arguments, "Arguments", state.name)
             result = self._call(state, execution, arguments, count)
             scope = self._scope(state, execution, count, {"input": value, "result": result})
         return state.next, self._leave(state.templates, state.name, execution, scope, result)
@@ -200,7 +209,7 @@ class Machine:
             return {"Encrypted": False, "RecordId": f"{execution.key}/{len(execution.records)}"}
         call = Call(execution.key_of(self.about, state.name), self.about.run_id, execution.index, count)
         if "Arguments" not in state.templates:  # they are the input, and a function may change what it is given
-            arguments = json.loads(_compact(arguments))
+            arguments = jsons.value(execution.text_of(arguments))
         result, wide = resources.call(state.state, target, arguments, call)
         execution.wide = execution.wide or wide
         return result
@@ -235,11 +244,13 @@ class Machine:
         """Return a state's output, and assign its variables; the expressions see those of before."""
         output = otherwise
         if "Output" in templates:
-            output = _sized(_evaluate(templates["Output"], scope), "Output", name)
+            output = _evaluate(templates["Output"], scope)
+            execution.encoded = output, _sized(output, "Output", name)
         if "Assign" in templates:
-            assigned = _sized(_evaluate(templates["Assign"], scope), "Assign", name)
+            assigned = _evaluate(templates["Assign"], scope)
+            _sized(assigned, "Assign", name)
             variables = execution.variables | assigned
-            if (length := size(variables)) > MOST_VARIABLES:
+            if (length := len(jsons.text(variables).encode())) > MOST_VARIABLES:
                 raise TaskFailed(
                     TOO_LARGE, f"all variables have {length:,} bytes; at most {MOST_VARIABLES:,} are taken"
                 )
@@ -336,15 +347,12 @@ def _evaluate(template: Template, scope: Scope) -> Any:
         raise TaskFailed(TOO_LARGE if error.too_large else expressions.ERROR, str(error)) from None
 
 
-def size(value: Any) -> int:
-    """Return the bytes of a value as JSON in UTF-8."""
-    return len(_compact(value).encode("utf-8", "surrogatepass"))
-
-
-def _sized(value: Any, field: str, name: str) -> Any:
-    if (length := size(value)) > MOST_BYTES:
+def _sized(value: Any, field: str, name: str) -> str:
+    """Return a value as JSON."""
+    text = jsons.text(value)
+    if (length := len(text.encode())) > MOST_BYTES:
         raise TaskFailed(TOO_LARGE, f"{field} of {name} has {length:,} bytes; at most {MOST_BYTES:,} are taken")
-    return value
+    return text
 
 
 def _data(arguments: Any) -> str:

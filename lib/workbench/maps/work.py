@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property, lru_cache
 from typing import Any
 
-from workbench.maps import expressions, lines, resources, states
+from workbench.maps import expressions, jsons, lines, resources, states
 from workbench.maps.expressions import MOST_BYTES, EvaluationError, Scope, Template
 from workbench.maps.resources import Delivery, Function
 from workbench.maps.states import TOO_LARGE, About, Machine, Outcome
@@ -22,6 +22,7 @@ FIXED = {
 }  # fmt: skip
 OUTPUT = "_output"
 LONGEST_CAUSE = 32_768  # characters, as Step Functions has it
+_NONE: list[int | None] = [None]  # the one row of a child that delivered nothing
 
 
 @dataclass(frozen=True)
@@ -82,7 +83,7 @@ class Child:
         row: of the first item within it.
         input: of its states.
         wrong: error and cause where it has no input.
-        wide: whether the input may hold a whole number that JSONata does not.
+        text: the input as JSON.
     """
 
     index: int
@@ -91,7 +92,7 @@ class Child:
     row: int
     input: Any = None
     wrong: tuple[str, str] | None = None
-    wide: bool = False
+    text: str | None = None
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ class Work:
             if child.wrong is not None:
                 return child, Outcome(error=child.wrong[0], cause=child.wrong[1])
             key = f"{self.about.run_id}/{child.index}"
-            return child, machine.run(child.input, key, child.index, wide=child.wide)
+            return child, machine.run(child.input, key, child.index, text=child.text)
 
         if self.threads == 1:
             while chunk := list(itertools.islice(children, CHUNK)):
@@ -198,7 +199,7 @@ class Work:
         if isinstance(child.input, lines.Unreadable):
             return replace(child, input=None, wrong=(READER, str(child.input)))
         fit = _with_input(child, child.input)
-        if select is None or fit.wrong:
+        if select is None or fit.text is None:
             return fit
         key = self.about.key(self.about.run_id, child.index)
         item = {"Index": child.index, "Value": child.input, "Source": child.source}
@@ -206,7 +207,7 @@ class Work:
         context["Map"] = {"Item": item}
         bindings = {**self.variables, "states": {"input": self.states_input, "context": context}}
         try:
-            value = select.evaluate(Scope(bindings, key, self.about.now, fit.wide or self.wide))
+            value = select.evaluate(Scope(bindings, key, self.about.now, self.wide or expressions.wide(fit.text)))
         except EvaluationError as error:
             name = TOO_LARGE if error.too_large else expressions.ERROR
             return replace(child, input=None, wrong=(name, str(error)))
@@ -226,11 +227,11 @@ class Work:
         """Yield batches of items that follow each other in a file; one that cannot be read is alone."""
         limits = self.batches
         assert limits is not None
-        empty = states.size(_batch([], limits.input))
+        empty = len(jsons.text(_batch([], limits.input)).encode())
         together: list[Child] = []
         batch_bytes = empty
         for child in children:
-            size = states.size(child.input) + 1
+            size = 0 if child.text is None else len(child.text.encode()) + 1
             full = len(together) >= limits.most_items or batch_bytes + size > limits.most_bytes
             if together and (full or child.wrong or child.source != together[0].source):
                 yield _joined(together, limits)
@@ -248,23 +249,29 @@ class Work:
         import pyarrow as pa
 
         delivered, outcomes, parsed = self._delivered(ran)
-        columns: dict[str, list[Any]] = {name: [] for name in (*FIXED, *([OUTPUT] if self.output else []))}
-        places: list[int | None] = []
-        for child, outcome, its in zip((child for child, _ in ran), outcomes, delivered, strict=True):
-            error = cause = None
-            if outcome.error is not None:
-                error, cause = map(resources.encodable, (outcome.error, (outcome.cause or "")[:LONGEST_CAUSE]))
-            for number, place in enumerate(its or [None], 1):
-                values = (
-                    self.about.run_id, self.redrive, child.index, child.items, child.source, child.row,
-                    number if its else 0, outcome.tries, error, cause,
-                )  # fmt: skip
-                for column, value in zip(columns.values(), values, strict=False):
-                    column.append(value)
-                if self.output:
-                    ended = outcome.error is None
-                    columns[OUTPUT].append(_text(outcome.output) if ended and number == 1 else None)
-                places.append(place)
+        rows = [
+            (child, outcome, number if its else 0, place)
+            for (child, _), outcome, its in zip(ran, outcomes, delivered, strict=True)
+            for number, place in enumerate(its or _NONE, 1)
+        ]
+        children, ended, numbers, places = zip(*rows, strict=True)
+        columns: dict[str, list[Any]] = {
+            "_run": [self.about.run_id] * len(rows),
+            "_redrive": [self.redrive] * len(rows),
+            "_index": [child.index for child in children],
+            "_items": [child.items for child in children],
+            "_source": [child.source for child in children],
+            "_row": [child.row for child in children],
+            "_record": list(numbers),
+            "_attempts": [outcome.tries for outcome in ended],
+            "_error": [outcome.error and resources.encodable(outcome.error) for outcome in ended],
+            "_cause": [None if outcome.error is None else _cause(outcome) for outcome in ended],
+        }
+        if self.output:
+            columns[OUTPUT] = [
+                outcome.text if outcome.error is None and number <= 1 else None
+                for outcome, number in zip(ended, numbers, strict=True)
+            ]
         types = {"string": pa.string(), "int": pa.int32(), "bigint": pa.int64()}
         arrays = [pa.array(values, types[FIXED.get(name, "string")]) for name, values in columns.items()]
         names = list(columns)
@@ -343,14 +350,18 @@ def _path(text: str) -> str:
 def _with_input(child: Child, value: Any) -> Child:
     """Return a child with an input, or with error and cause where no state machine takes it."""
     try:
-        text = resources.strict(value)
+        text = jsons.text(value)
         size = len(text.encode())
     except (ValueError, RecursionError) as error:
         return replace(child, input=None, wrong=(READER, f"the item has no form in JSON: {error}"))
     if size > MOST_BYTES:
         wrong = TOO_LARGE, f"the input has {size:,} bytes; at most {MOST_BYTES:,} are taken"
         return replace(child, input=None, wrong=wrong)
-    return replace(child, input=value, wide=expressions.wide(text))
+    return Child(child.index, child.items, child.source, child.row, value, None, text)
+
+
+def _cause(outcome: Outcome) -> str:
+    return resources.encodable((outcome.cause or "")[:LONGEST_CAUSE])
 
 
 def _batch(items: list[Any], given: Any) -> dict[str, Any]:
@@ -361,7 +372,3 @@ def _joined(children: list[Child], limits: Batches) -> Child:
     first = children[0]
     batch = Child(first.index, len(children), first.source, first.row)
     return _with_input(batch, _batch([child.input for child in children], limits.input))
-
-
-def _text(value: Any) -> str:
-    return resources.strict(value)
