@@ -45,7 +45,7 @@ def test_refusals(tmp_path):
     for arguments, said in (
         ((*run, "--first", "soon"), "--first must be a date such as 2026-01-31, found 'soon'"),
         ((*run, "--first", "2026-01-01", "--ask", "other"), "shop.py has no function other"),
-        ((*sheet, "--column", "a", "--credentials", "env:KEY"), "--column must be COLUMN=NAME, found 'a'"),
+        ((*sheet, "--column", "a", "--credentials", "env:KEY"), "--column must be HEADER=TYPE, found 'a'"),
         (
             (*sheet, "--column", "a=text", "--credentials", "{secret}"),
             "must be a reference, env:NAME or ssm:/path",

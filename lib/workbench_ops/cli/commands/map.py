@@ -7,12 +7,12 @@ import json
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from workbench._base.errors import ArgumentError
+from workbench_ops.cli import given
 from workbench_ops.saying import on_stderr, say
 
 if TYPE_CHECKING:
@@ -162,27 +162,15 @@ def _options(
 ) -> "tuple[Definition, dict[str, Any]]":
     """Return a definition and the options of a run, all checked before a session is started."""
     definition = _read(file, name)
-    resources = _resources(_pairs("--bind", bind), functions)
-    buckets = _pairs("--bucket", bucket)
+    resources = _resources(given.pairs("--bind", bind), functions)
+    buckets = given.pairs("--bucket", bucket)
     return definition, {"resources": resources, "buckets": buckets, "wave_rows": wave_rows, "threads": threads}
 
 
 def _read(file: str, name: list[str] | None) -> "Definition":
     from workbench import maps
 
-    return maps.read(file, names=_pairs("--name", name))
-
-
-def _pairs(option: str, values: list[str] | None) -> dict[str, str]:
-    pairs = {}
-    for value in values or ():
-        key, sign, meaning = value.partition("=")
-        if not sign or not key:
-            raise ArgumentError(f"{option} must be NAME=VALUE, found {value!r}")
-        if key in pairs:
-            raise ArgumentError(f"{option} has {key} twice")
-        pairs[key] = meaning
-    return pairs
+    return maps.read(file, names=given.pairs("--name", name))
 
 
 def _json(text: str | None) -> Any:
@@ -196,27 +184,11 @@ def _resources(bound: Mapping[str, str], functions: str | None) -> dict[str, Any
     """Return what tasks call: functions of a Python file, and deliveries."""
     from workbench import maps
 
-    named = {what for what in bound.values() if not what.startswith(DELIVERS)}
+    named = sorted({what for what in bound.values() if not what.startswith(DELIVERS)})
     if named and functions is None:
-        raise ArgumentError(f"--bind names the function {sorted(named)[0]}, and --functions no file")
-    content = _executed(functions) if functions is not None else {}
-    if missing := sorted(name for name in named if not callable(content.get(name))):
-        raise ArgumentError(f"{functions} has no function {missing[0]}, which --bind names")
+        raise ArgumentError(f"--bind names the function {named[0]}, and --functions no file")
+    content = {} if functions is None else given.functions(functions, named, option="--functions")
     return {
         resource: maps.Delivery(what.removeprefix(DELIVERS)) if what.startswith(DELIVERS) else content[what]
         for resource, what in bound.items()
     }
-
-
-def _executed(file: str) -> dict[str, Any]:
-    """Return what a Python file defines; its functions go to the workers of Spark as they are."""
-    try:
-        source = Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ArgumentError(f"--functions: {file} cannot be read: {error}") from None
-    content: dict[str, Any] = {"__name__": "__main__", "__file__": file}
-    try:
-        exec(compile(source, file, "exec"), content)
-    except Exception as error:
-        raise ArgumentError(f"--functions: {file} failed: {type(error).__name__}: {error}") from error
-    return content

@@ -8,13 +8,13 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from datetime import UTC, date, datetime, timedelta
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from workbench._base import secrets
-from workbench._base.errors import ArgumentError, MissingPackageError, WorkbenchError
+from workbench._base.errors import ArgumentError, MissingPackageError
+from workbench_ops.cli import given
 from workbench_ops.saying import on_stderr, say
 
 if TYPE_CHECKING:
@@ -64,7 +64,7 @@ def run(
     """Pull by a function of the first and the last day."""
     from workbench import pulls, session
 
-    function, days = _function(file, ask), _days(first, until)
+    function, days = given.functions(file, [ask])[ask], _days(first, until)
     spark = session.start(environment)
     _print(lambda: pulls.run(
         spark, table, source=source, ask=function, day=day, key=key, settled_days=settled_days,
@@ -86,7 +86,7 @@ def whole(
     """Pull all that a service has, by a function without arguments."""
     from workbench import pulls, session
 
-    function = _function(file, ask)
+    function = given.functions(file, [ask])[ask]
     spark = session.start(environment)
     _print(lambda: pulls.whole(
         spark, table, source=source, ask=function, key=key, most_removed=most_removed, dead_letters=dead_letters
@@ -111,7 +111,7 @@ def analytics(
     from workbench import pulls, session
     from workbench.pulls import analytics as reports
 
-    dimensions, days = _pairs("--dimension", dimension), _days(first, until)
+    dimensions, days = given.pairs("--dimension", dimension, form="COLUMN=NAME", filled=True), _days(first, until)
     by_day = [column for column, name in dimensions.items() if name == reports.DAY]
     if not by_day:
         raise ArgumentError(f"no --dimension is COLUMN={reports.DAY}, by which days are told apart")
@@ -119,7 +119,7 @@ def analytics(
     doubts: Any = refuse or ["other"]  # judged by the function
     function = reports.report(
         _client(credentials, reports.SCOPE, endpoint), property, dimensions=dimensions,
-        metrics=_pairs("--metric", metric), refuse=doubts,
+        metrics=given.pairs("--metric", metric, form="COLUMN=NAME", filled=True), refuse=doubts,
     )  # fmt: skip
     spark = session.start(environment)
     _print(lambda: pulls.run(
@@ -145,7 +145,7 @@ def sheet(
     from workbench import pulls, session
     from workbench.pulls import sheets
 
-    columns: Mapping[str, Any] = _pairs("--column", column)
+    columns: Mapping[str, Any] = given.pairs("--column", column, form="HEADER=TYPE", filled=True)
     account = _account(credentials, sheets.SCOPE)
     from google.auth.transport import requests
 
@@ -200,18 +200,6 @@ def _date(option: str, text: str) -> date:
         raise ArgumentError(f"{option} must be a date such as 2026-01-31, found {text!r}") from None
 
 
-def _pairs(option: str, values: list[str]) -> dict[str, str]:
-    pairs: dict[str, str] = {}
-    for value in values:
-        column, sign, name = value.partition("=")
-        if not sign or not column or not name:
-            raise ArgumentError(f"{option} must be COLUMN=NAME, found {value!r}")
-        if column in pairs:
-            raise ArgumentError(f"{option} has {column} twice")
-        pairs[column] = name
-    return pairs
-
-
 def _account(reference: str, scope: str) -> Any:
     """Return the credentials of a service account, whose key a reference stands for; nothing of it is shown."""
     if not secrets.REFERENCE.fullmatch(reference):
@@ -238,19 +226,3 @@ def _client(reference: str, scope: str, endpoint: str | None) -> Any:
 
     options = {"api_endpoint": endpoint} if endpoint else None
     return BetaAnalyticsDataClient(credentials=account, transport="rest", client_options=options)
-
-
-def _function(file: str, name: str) -> Any:
-    """Return a function of a Python file."""
-    try:
-        code = Path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ArgumentError(f"{file} cannot be read: {error}") from None
-    content: dict[str, Any] = {"__name__": "pull", "__file__": file}
-    try:
-        exec(compile(code, file, "exec"), content)
-    except Exception as error:
-        raise WorkbenchError(f"{file} failed: {type(error).__name__}: {error}") from error
-    if not callable(content.get(name)):
-        raise ArgumentError(f"{file} has no function {name}")
-    return content[name]
