@@ -127,14 +127,14 @@ def reads(text: str) -> Reads:
         engine().Expression(text)
     except engine().JlensError as error:
         raise EvaluationError(f"{error} ({error.code}), at character {error.position}") from None
-    analysis = _analysis(text)
+    analysis = _analysis(text, FUNCTIONS)
     bindings = analysis["bindings"]
     names = frozenset(bindings) - {"states"} | ({"eval"} if analysis.get("everyBinding") else set())
     return Reads(names - FUNCTIONS, bindings.get("states", {}), bool(analysis.get("input")))
 
 
-def _analysis(text: str) -> dict[str, Any]:
-    analysis: dict[str, Any] = engine().Expression(text).reads({name: _nothing for name in FUNCTIONS})
+def _analysis(text: str, known: frozenset[str]) -> dict[str, Any]:
+    analysis: dict[str, Any] = engine().Expression(text).reads({name: _nothing for name in known})
     return analysis
 
 
@@ -145,14 +145,6 @@ def _nothing(*_: Any) -> None:
 def wide(text: str) -> bool:
     """Say whether a value's JSON text may hold a whole number that JSONata does not hold exactly."""
     return _WIDE.search(text) is not None
-
-
-def _is_double(number: int) -> bool:
-    """Say whether a double, JSONata's only number, holds a whole number exactly."""
-    try:
-        return float(number) == number
-    except OverflowError:
-        return False
 
 
 def _numbers(value: Any, read: Any) -> Iterator[int]:
@@ -219,7 +211,7 @@ class _Expression:
     def __init__(self, text: str, path: Path) -> None:
         self.text = text
         self.place = json.dumps(path)
-        self.read: Any = None
+        self.read: dict[str, Any] | None = None
         self.expression = engine().Expression(text)
         self.kind: Any = None
         for name, function in functions.ADDED.items():
@@ -232,13 +224,13 @@ class _Expression:
         if self.draws:
             drawn_by = f"{scope.key} {self.place} {self.text}"
             seed = int.from_bytes(hashlib.sha256(drawn_by.encode()).digest()[:6], "big")
-            bindings = {**bindings, **functions.drawing(seed)}
+            bindings = functions.drawing(seed) | bindings  # a variable of a function's name is the variable
         if scope.wide:
             self._refuse_wide(bindings)
         try:
             value = self.expression.evaluate(None, bindings, now=scope.now, seed=seed, max_result_size=MOST_BYTES)
             if value is None:
-                self._refuse_nothing(bindings, scope.now, seed)
+                self._refuse_nothing(scope, seed)
         except EvaluationError:
             raise
         except Exception as error:  # whatever the engine raises is the item's, and no end of the run
@@ -253,21 +245,26 @@ class _Expression:
     def _refuse_wide(self, bindings: dict[str, Any]) -> None:
         """Refuse to read a whole number that JSONata would change without a word."""
         if self.read is None:
-            self.read = _analysis(self.text)["bindings"]
+            self.read = _analysis(self.text, FUNCTIONS)["bindings"]
+            # a variable may have the name of a function, and what is read of it is not known then
+            self.read |= {name: True for name in FUNCTIONS if f"${name}" in self.text}
         for number in _numbers(bindings, self.read):
-            if not _is_double(number):
+            if not functions.is_exact(number):
                 raise EvaluationError(
                     f"the JSONata expression '{self.text}' reads the number {number}, which JSONata would change: "
                     f"it is exact for whole numbers to {2**53}. Give it as a text"
                 )
 
-    def _refuse_nothing(self, bindings: dict[str, Any], now: int, seed: int | None) -> None:
+    def _refuse_nothing(self, scope: Scope, seed: int | None) -> None:
         """Tell null, which is a value, from nothing and from functions."""
+        bindings = scope.bindings
+        if seed is not None:  # from the begin, for the draws of the first evaluation
+            bindings = functions.drawing(seed) | bindings
         if self.kind is None:
             self.kind = engine().Expression(f"$type(({self.text}))")
             for name, function in functions.ADDED.items():
                 self.kind.register_function(name, function)
-        kind = self.kind.evaluate(None, bindings, now=now, seed=seed)
+        kind = self.kind.evaluate(None, bindings, now=scope.now, seed=seed)
         if kind != "null":
             what = "returned nothing (undefined)" if kind is None else f"returned a {kind}"
             raise EvaluationError(f"the JSONata expression '{self.text}' {what}")

@@ -3,8 +3,10 @@
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
@@ -14,6 +16,7 @@ from workbench._base.typing import Java, SparkSession, StructType, jvm
 MOST_BYTES = 2**40  # of a file, as `whole` lets a task of Spark read it
 MOST_MANIFEST_BYTES = 64 * 2**20
 URI = re.compile(r"s3://([^/]+)/(.+)")
+_UNREAD = re.compile(r"\[FAILED_READ_FILE\S*\] Encountered error while reading file (\S+?)\.? ")
 _UNSTATED = {"date", "binary", "float", "timestamp", "timestamp_ntz", "variant"}
 _UNSTATED_WORDS = ("decimal", "interval", "char", "varchar", "time(")
 
@@ -92,7 +95,7 @@ def looked_at(spark: SparkSession, listing: Iterable[tuple[str, str]]) -> list[F
     """
     files: list[File] = []
     missing: list[str] = []
-    by_path: dict[str, str] = {}
+    by_file: dict[str, str] = {}
     for name, location in listing:
         if location.rpartition("/")[2].startswith(("_", ".")):
             raise ArgumentError(f"{name} begins with _ or ., and Spark passes over such files")
@@ -104,13 +107,43 @@ def looked_at(spark: SparkSession, listing: Iterable[tuple[str, str]]) -> list[F
             uri = where.toUri().toString()
             if status.getLen() > MOST_BYTES:
                 raise ArgumentError(f"{name} has {status.getLen():,} bytes; at most {MOST_BYTES:,} are taken")
-            if (other := by_path.setdefault(path_of(uri), name)) != name:
+            if (other := by_file.setdefault(_identity(where), name)) != name:
                 raise ArgumentError(f"{other} and {name} are one file, {where.toString()}; name it once")
             files.append(File(name, where.toString(), uri, status.getLen(), status.getModificationTime()))
     if missing:
         more = f", and {len(missing) - 1} more" if len(missing) > 1 else ""
         raise ArgumentError(f"there is no file {missing[0]}{more}")
     return files
+
+
+def _identity(where: Java) -> str:
+    """Return what two names of one file share: on a local disk its number there, by which links are found too."""
+    uri = where.toUri()
+    if uri.getScheme() == "file":
+        with suppress(OSError):
+            status = Path(uri.getPath()).stat()
+            return f"{status.st_dev} {status.st_ino}"
+    return path_of(uri.toString())
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Say by a sentence that Spark cannot read a file of a query of the block.
+
+    Raises:
+        ValueError: a file's name says that it is compressed, and it is not, or the like.
+    """
+    try:
+        yield
+    except Exception as error:
+        if (match := _UNREAD.search(str(error))) is None:
+            raise
+        why = str(error).strip().splitlines()
+        cause = next((line.strip() for line in why if line.lstrip().startswith("Caused by:")), why[0])
+        raise ArgumentError(
+            f"{match[1]} cannot be read: {cause[:300]}. A name that ends in .gz, .bz2, .zst or the like is that "
+            "of a compressed file"
+        ) from error
 
 
 def refuse_changed(spark: SparkSession, chosen: Iterable[File]) -> None:
@@ -184,6 +217,8 @@ def _refuse_unstated(schema: StructType, name: str) -> None:
 
 def _refuse_twice(names: list[str], name: str) -> None:
     lower = [each.lower() for each in names]
+    if "_metadata" in lower:
+        raise ArgumentError(f"{name} has the column _metadata, a name that Spark keeps for itself; rename it")
     if twice := sorted({each for each in lower if lower.count(each) > 1}):
         raise ArgumentError(f"{name} has the column {twice[0]} twice, in two cases; to Spark they are one")
 

@@ -16,6 +16,14 @@ class WrongArguments(Exception):
     """A function of AWS was given arguments that it does not take."""
 
 
+def is_exact(number: int) -> bool:
+    """Say whether a double, JSONata's only number, holds a whole number exactly."""
+    try:
+        return float(number) == number
+    except OverflowError:
+        return False
+
+
 def _whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool)
 
@@ -49,13 +57,20 @@ def _parse(text: Any = None, *_: Any) -> Any:
     if not isinstance(text, str):
         raise WrongArguments("$parse takes a text")
     try:
-        return json.loads(text, parse_constant=_no_number, parse_float=_finite)
+        return json.loads(text, parse_constant=_no_number, parse_float=_finite, parse_int=_exact)
     except (ValueError, RecursionError) as error:
         raise WrongArguments(f"$parse was given a text that is not JSON: {error}") from None
 
 
 def _no_number(text: str) -> Any:
     raise ValueError(f"{text} is not a JSON number")
+
+
+def _exact(text: str) -> int:
+    number = int(text)
+    if not is_exact(number):
+        raise WrongArguments(f"$parse was given the number {text}, which JSONata would change; write it as a text")
+    return number
 
 
 def _finite(text: str) -> float:

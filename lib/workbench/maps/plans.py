@@ -157,7 +157,7 @@ def _counted(spark: SparkSession, planned: Plan) -> list[File]:
     """Return the files of lines with their items counted, by the same reader that will read them."""
     counter = _work(planned, {}, {}, 0, 1, None, output=False)
     frame = lines_of(spark, planned.files)
-    with whole.files(spark):
+    with whole.files(spark), files.readable():
         rows = frame.mapInArrow(counter.counted, "_file string, rows bigint, unclosed bigint").collect()
     names = {files.path_of(file.uri): file.name for file in planned.files}
     for row in rows:
@@ -327,7 +327,7 @@ def _value(value: Any, scope: Scope, name: str) -> Any:
 def _scope(definition: Definition, known: About, value: Any, variables: Mapping[str, Any]) -> Scope:
     context = states.context(known, known.run_id, value, definition.state)
     bindings = {**variables, "states": {"input": value, "context": context}}
-    return Scope(bindings, known.key(known.run_id, definition.state), known.now, wide=True)
+    return Scope(bindings, known.key(None, definition.state), known.now, wide=True)
 
 
 def reading(spark: SparkSession, planned: Plan) -> AbstractContextManager[None]:

@@ -10,6 +10,7 @@ import json
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from workbench._base import identifiers
 from workbench._base.errors import WorkbenchError
 from workbench._base.typing import Java, SparkSession
 from workbench.tables import commits, publication
@@ -120,7 +121,7 @@ def find(spark: SparkSession, loaded: Java, run_id: str) -> tuple[Run, Position]
         if not _ended(spark, loaded, run):
             raise AnotherWriter(
                 f"run {run_id} ended in {loaded.name()}, and main's history does not have its end: the table was "
-                "rolled back or replaced. Begin another run"
+                "rolled back or replaced, or rows of the run were deleted. Begin another run"
             )
         return run, Position(**over)
     tagged = publication.positions.tags(loaded, ref(run_id))
@@ -136,7 +137,7 @@ def find(spark: SparkSession, loaded: Java, run_id: str) -> tuple[Run, Position]
 
 
 def _ended(spark: SparkSession, loaded: Java, run: Run) -> bool:
-    """Say whether main descends from the end of a run, as far as its history is there."""
+    """Say whether main descends from the end of a run; where its history is cut, whether the items are there."""
     cut = False
     for snapshot in publication.positions.line(spark, loaded, commits.head(loaded)):
         if _parse(snapshot, run.run_id) == run.position:
@@ -144,7 +145,19 @@ def _ended(spark: SparkSession, loaded: Java, run: Run) -> bool:
         if run.sequence is not None and 0 < snapshot.sequenceNumber() <= run.sequence:  # 0 in format 1
             return False
         cut = snapshot.parentId() is not None
-    return cut
+    return cut and _has_items(spark, loaded, run)
+
+
+def _has_items(spark: SparkSession, loaded: Java, run: Run) -> bool:
+    """Say whether the table has as many items of a run as its position says; each counts by its last redrive."""
+    from pyspark.sql import functions as F
+
+    assert run.position is not None
+    table = spark.read.option("versionAsOf", str(commits.head(loaded))).table(identifiers.quoted(loaded.name()))
+    rows = table.where(F.col("_run") == F.lit(run.run_id))
+    last = rows.where("_record <= 1").groupBy("_index").agg(F.max_by("_items", "_redrive").alias("items"))
+    (items,) = last.agg(F.coalesce(F.sum("items"), F.lit(0)).alias("items")).collect()
+    return bool(items["items"] == run.position.items)
 
 
 def _parse(snapshot: Java, run_id: str) -> Position | None:

@@ -173,7 +173,9 @@ def call(task: Mapping[str, Any], function: Function, arguments: Any, about: Cal
         result = function(payload, about)
     except TaskFailed as error:
         raise TaskFailed(encodable(error.error), encodable(error.cause)) from error
-    except (Exception, SystemExit) as error:  # a function that ends its process ends its item, and not the run
+    except (KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as error:  # sys.exit and a cancelled task of asyncio, too, end the item and not the run
         cause = {"errorMessage": encodable(_message(error)), "errorType": type(error).__name__}
         raise TaskFailed(type(error).__name__, json.dumps(cause, ensure_ascii=False)) from error
     text = _json(result, task["Resource"])

@@ -39,10 +39,24 @@ class About:
     now: int
     table: str = ""
 
-    def key(self, *parts: str | int) -> str:
-        """Return what stands for a part of the run in its table: it tells a call from a repeated one."""
-        key = "/".join(map(str, parts))
-        return f"{self.table}/{key}" if self.table else key
+    def key(self, index: int | None, state: str | None = None, turn: int = 1) -> str:
+        """Return what stands for a part of the run in its table: it tells a call from a repeated one.
+
+        Args:
+            index: of the item; None outside of the children.
+            state: its name.
+            turn: how often it was entered.
+        """
+        parts = [self.table] if self.table else []
+        parts += [escaped(self.run_id), "-" if index is None else str(index)]
+        if state is not None:
+            parts.append(escaped(state) if turn == 1 else f"{escaped(state)}#{turn}")
+        return "/".join(parts)
+
+
+def escaped(name: str) -> str:
+    """Return a name as a part of a key, which has / between parts and # before a turn."""
+    return name.replace("%", "%25").replace("/", "%2F").replace("#", "%23")
 
 
 @dataclass(frozen=True)
@@ -71,8 +85,8 @@ class _Execution:
     """An execution that goes on.
 
     Attributes:
-        key: what stands for the item.
-        index: of the item.
+        key: its name, as AWS's context has it.
+        index: of the item; None outside of the children.
         first: its input.
         variables: that states assigned.
         encoded: the last value that was made JSON, and its text.
@@ -83,7 +97,7 @@ class _Execution:
     """
 
     key: str
-    index: int
+    index: int | None
     first: Any
     encoded: tuple[Any, str]
     wide: bool
@@ -94,8 +108,7 @@ class _Execution:
 
     def key_of(self, about: About, state: str) -> str:
         """Return what stands for the state as it is entered now: a loop comes by it again."""
-        again = self.entered[state]
-        return about.key(self.key, state) if again == 1 else about.key(self.key, state, again)
+        return about.key(self.index, state, self.entered[state])
 
     def text_of(self, value: Any) -> str:
         """Return a value as JSON; that of the last value is known."""
@@ -151,7 +164,7 @@ class Machine:
 
     def before(self, value: Any, key: str) -> tuple[Outcome, bool, dict[str, Any]]:
         """Run the states before `until`; return the outcome, whether they led there, and the variables."""
-        execution = _Execution(key, 0, value, (value, jsons.text(value)), wide=True)
+        execution = _Execution(key, None, value, (value, jsons.text(value)), wide=True)
         try:
             output, reached = self._through(execution, value)
         except TaskFailed as error:
@@ -207,7 +220,7 @@ class Machine:
         if isinstance(target, Delivery):
             execution.records.append(_data(arguments))
             return {"Encrypted": False, "RecordId": f"{execution.key}/{len(execution.records)}"}
-        call = Call(execution.key_of(self.about, state.name), self.about.run_id, execution.index, count)
+        call = Call(execution.key_of(self.about, state.name), self.about.run_id, execution.index or 0, count)
         if "Arguments" not in state.templates:  # they are the input, and a function may change what it is given
             arguments = jsons.value(execution.text_of(arguments))
         result, wide = resources.call(state.state, target, arguments, call)
@@ -290,7 +303,9 @@ class _State:
             for place, entry in enumerate(state.get("Catch", ()))
         ]
         self.retries = state.get("Retry", [])
-        self.reads_context = any(map(_reads_context, expressions.within(state)))
+        entries = [*state.get("Choices", ()), *state.get("Catch", ())]
+        dynamic = [fields[name] for fields in (state, *entries) for name in _DYNAMIC if name in fields]
+        self.reads_context = any(map(_reads_context, expressions.within(dynamic)))
 
     def again(self, error: str, tried: list[int], count: int) -> float | None:
         """Return the seconds to wait before the next try; None where there is none. `tried` counts by entry."""
@@ -323,7 +338,7 @@ def _templates(fields: Mapping[str, Any], path: Path) -> dict[str, Template]:
 
 
 def _reads_context(text: tuple[Path, str]) -> bool:
-    """Say whether a text is an expression that may read the context; one that cannot be analysed may."""
+    """Say whether a text is an expression that may read the context."""
     if not expressions.is_expression(text[1]):
         return False
     states = expressions.reads(expressions.source(text[1])).states

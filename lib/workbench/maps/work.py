@@ -201,7 +201,7 @@ class Work:
         fit = _with_input(child, child.input)
         if select is None or fit.text is None:
             return fit
-        key = self.about.key(self.about.run_id, child.index)
+        key = self.about.key(child.index)
         item = {"Index": child.index, "Value": child.input, "Source": child.source}
         context = states.context(self.about, self.about.run_id, self.states_input, self.state)
         context["Map"] = {"Item": item}

@@ -1,5 +1,6 @@
 """One bad item fails alone, by a name and a reason, whatever it makes raise; and no number is changed unseen."""
 
+import asyncio
 import itertools
 import json
 import sys
@@ -36,6 +37,10 @@ class Unprintable(Exception):
         ("$parse('-Infinity')", "-Infinity is not a JSON number"),
         ("$parse('1e400')", "1e400 is not a JSON number"),
         ("$parse($join($map([1..5000], function($n) { '[' })))", "not JSON"),
+        (
+            "$parse('{\"id\": 9007199254740993}').id",
+            "given the number 9007199254740993, which JSONata would change",
+        ),
         ("$hash('a')", "$hash knows MD5"),
         ("$hash($states.input.none, 'MD5')", "$hash takes a value that is not null"),
         ("$partition([1, 2])", "$partition takes an array and a whole number"),
@@ -72,6 +77,7 @@ def raising(error):
         (raising(ValueError(HALF)), "ValueError"),
         (raising(Unprintable()), "Unprintable"),
         (raising(SystemExit(3)), "SystemExit"),
+        (raising(asyncio.CancelledError()), "CancelledError"),
         (lambda *_: maps.TaskFailed("E", 5), "ArgumentError"),
         (lambda *_: maps.TaskFailed(None), "ArgumentError"),
         (raising(maps.TaskFailed("E", HALF)), "E"),
@@ -158,10 +164,10 @@ def test_chance_draws_each_time_anew():
         "D": {"Type": "Pass", "Output": "{% $append($all, [$states.input.x, $states.input.y]) %}", "End": True},
     }  # fmt: skip
     draws = []
-    for table, key in itertools.product(("", "t", "u"), ("run/7", "run/8")):
+    for table, index in itertools.product(("", "t", "u"), (7, 8)):
         about = About(ABOUT.run_id, ABOUT.machine, ABOUT.started, ABOUT.now, table)
         machine = Machine({"StartAt": "A", "States": states}, {}, about)
-        first, again = (machine.run({}, key, 7).output for _ in range(2))
+        first, again = (machine.run({}, f"run/{index}", index).output for _ in range(2))
         assert first == again and len(first) == 8
         draws += first
     assert len(set(draws)) == len(draws)
@@ -267,3 +273,44 @@ def test_a_selector_has_the_state_in_its_context():
     selecting = type(given)(**{**vars(given), "selector": selector})
     assert rows(selecting, lines([{"n": 5}]), "_output") == [('{"name":"Each","n":5}',)]
     assert expressions.almost("{% 1 %}") is None
+
+
+@pytest.mark.parametrize("name", ["uuid", "random", "count", "now", "hash", "partition"])
+def test_a_variable_of_a_functions_name_is_the_variable(name):
+    states = {
+        "A": {"Type": "Pass", "Assign": {name: {"v": "x"}}, "Next": "B"},
+        "B": {"Type": "Pass", "Output": {"o": f"{{% {{'id': ${name}.v, 'z': 1}} %}}", "l": f"{{% [${name}.v] %}}"}, "End": True},
+    }  # fmt: skip
+    assert outcome(states)[0].output == {"o": {"id": "x", "z": 1}, "l": ["x"]}
+    states["A"]["Assign"] = {name: {"v": WIDE}}
+    ended, _ = outcome(states)
+    assert ended.error == "States.QueryEvaluationError" and f"reads the number {WIDE}" in ended.cause
+
+
+def test_null_and_nothing_are_told_apart_by_the_draw_that_was_made():
+    """A second evaluation, with the draws that follow, had judged the first."""
+    both = passing("{% $random() < 0.5 ? null : 1 %}")
+    machine = Machine({"StartAt": "Give", "States": both}, {}, ABOUT)
+    ends = [machine.run({}, f"run/{index}", index) for index in range(200)]
+    assert {end.error for end in ends} == {None} and {end.output for end in ends} == {None, 1}
+    nothing = passing("{% $random() < 0.5 ? $states.input.x : null %}")
+    machines = [
+        Machine({"StartAt": "Give", "States": states}, {}, ABOUT)
+        for states in (nothing, passing("{% $random() < 0.5 ? 'none' : 'null' %}"))
+    ]
+    ends = [[machine.run({}, f"run/{index}", index) for machine in machines] for index in range(100)]
+    assert len({end.error for end, _ in ends}) == 2
+
+
+def test_keys_of_other_states_turns_items_and_runs_are_others():
+    about = About("r", "m", "", 0, "t")
+    keys = [about.key(0, "S"), about.key(0, "S", 2), about.key(0, "S/2"), about.key(0, "S#2"), about.key(0, "S%232"),
+            about.key(1, "2/S"), About("r/1", "m", "", 0, "t").key(2, "S"), about.key(None, "S"), about.key(2, "S"),
+            about.key(1), About("r", "m", "", 0, "u").key(0, "S")]  # fmt: skip
+    assert len(set(keys)) == len(keys) and keys[:2] == ["t/r/0/S", "t/r/0/S#2"]
+
+
+def test_a_comment_may_look_like_an_expression():
+    states = passing("{% 1 %}")
+    states["Give"]["Comment"] = "{% oops ( %}"
+    assert outcome(states)[0].output == 1

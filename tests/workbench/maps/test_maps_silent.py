@@ -1,10 +1,13 @@
 """What lost or doubled items, or took another answer for a run's, and said nothing: each is right, or refused."""
 
+import gzip
 import json
 import os
 import threading
 
 import machines
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from machines import Noted, calling, flow, jsonl, passing
 
@@ -106,6 +109,71 @@ def test_one_file_by_two_names_is_refused(spark, namespace, tmp_path, second):
         )
 
 
+@pytest.mark.parametrize("kind", ["symbolic", "hard", "folder"])
+def test_one_file_by_a_link_is_refused(spark, namespace, tmp_path, kind):
+    lake = tmp_path / "lake"
+    lake.mkdir()
+    jsonl(lake, [{"n": 1}], "a.jsonl")
+    if kind == "folder":
+        (tmp_path / "same").symlink_to(lake)
+    else:
+        (os.symlink if kind == "symbolic" else os.link)(lake / "a.jsonl", lake / "b.jsonl")
+    (lake / "m.csv").write_text(f"s3://lake/a.jsonl\ns3://{'same/a' if kind == 'folder' else 'lake/b'}.jsonl\n")
+    definition = flow(passing(), lake, config=MANIFEST, key="m.csv")
+    with pytest.raises(ValueError, match="are one file, .*; name it once"):
+        maps.run(
+            spark,
+            definition,
+            f"{namespace}.t",
+            run_id="r",
+            buckets={"lake": str(lake), "same": str(tmp_path / "same")},
+        )
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("plain.jsonl.gz", "plain.jsonl.gz cannot be read: .*not a gzip file")]
+)
+def test_a_file_whose_name_is_that_of_a_compressed_one(spark, namespace, tmp_path, name, words):
+    jsonl(tmp_path, [{"n": 1}], name)
+    definition = flow(passing(), tmp_path, key=name)
+    with pytest.raises(ValueError, match="plain.jsonl.gz cannot be read: .* is that of a compressed file"):
+        run(spark, namespace, definition, tmp_path)
+    with gzip.open(tmp_path / name, "wt") as file:
+        file.write('{"n": 1}\n{"n": 2}\n')
+    assert run(spark, namespace, definition, tmp_path).state == "succeeded"
+    assert numbers(spark, namespace) == [1, 2]
+
+
+def test_a_column_with_a_name_of_sparks_own_is_refused(spark, namespace, tmp_path):
+    pq.write_table(pa.table({"n": [1], "_Metadata": ["x"]}), tmp_path / "a.parquet")
+    definition = flow(passing(), tmp_path, config={"InputType": "PARQUET"}, key="a.parquet")
+    with pytest.raises(ValueError, match="a.parquet has the column _metadata, a name that Spark keeps for itself"):
+        run(spark, namespace, definition, tmp_path)
+
+
+def test_a_run_that_was_rolled_back_is_not_believed_where_the_history_is_cut(spark, namespace, tmp_path):
+    """Metadata that is deleted soon: of the run that was rolled back nothing but its own entry was left."""
+    jsonl(tmp_path, [{"n": 1}, {"n": 2}])
+    definition, table = flow(passing(), tmp_path), f"{namespace}.t"
+    run(spark, namespace, definition, tmp_path, run_id="first")
+    spark.sql(
+        f"ALTER TABLE {table} SET TBLPROPERTIES ('write.metadata.delete-after-commit.enabled' = 'true', "
+        "'write.metadata.previous-versions-max' = '2')"
+    )
+    (before,) = spark.sql(f"SELECT snapshot_id FROM {table}.refs WHERE name = 'main'").first()
+    run(spark, namespace, definition, tmp_path)
+    spark.sql(f"CALL lake.system.rollback_to_snapshot('{table}', {before})")
+    run(spark, namespace, definition, tmp_path, run_id="later")
+    spark.sql(
+        f"CALL lake.system.expire_snapshots(table => '{table}', older_than => TIMESTAMP '2100-01-01', retain_last => 1)"
+    )
+    run(spark, namespace, definition, tmp_path, run_id="last")
+    with pytest.raises(maps.AnotherWriter, match="or rows of the run were deleted"):
+        maps.describe(spark, table, run_id="r")
+    for run_id in ("first", "later", "last"):
+        assert maps.describe(spark, table, run_id=run_id).state == "succeeded"
+
+
 def test_a_file_that_is_replaced_by_as_many_items_is_not_published(spark, namespace, tmp_path):
     jsonl(tmp_path, [{"n": 1}, {"n": 2}])
     path = str(tmp_path / "items.jsonl")
@@ -179,7 +247,7 @@ def test_a_key_is_of_its_table_and_of_its_turn_in_a_loop(spark, namespace, tmp_p
         run(spark, namespace, flow(states, tmp_path), tmp_path, table=table, resources={machines.FUNCTION: noted})
     keys = [line.partition(" ")[0] for line in noted.calls()]
     assert len(set(keys)) == 6
-    assert [key.partition("/")[2] for key in keys] == ["r/0/Call", "r/0/Call/2", "r/0/Call/3"] * 2
+    assert [key.partition("/")[2] for key in keys] == ["r/0/Call", "r/0/Call#2", "r/0/Call#3"] * 2
 
 
 def test_a_quote_that_is_never_closed_refuses_the_file(spark, namespace, tmp_path):

@@ -176,7 +176,7 @@ def _read(file: str, name: list[str] | None) -> "Definition":
 def _json(text: str | None) -> Any:
     try:
         return None if text is None else json.loads(text)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ArgumentError(f"--input is not JSON: {error}") from None
 
 
