@@ -63,7 +63,7 @@ class TooManyFailed(WorkbenchError, RuntimeError):
         )
         super().__init__(
             f"run {run.run_id} failed: {run.failed:,} of {run.items:,} items failed, and {tolerated}. {errors}. "
-            "redrive runs them again, and what had not begun"
+            "Call redrive to run them again, and what had not begun"
         )
         self.run = run
         self.failures = tuple(failures)
