@@ -99,7 +99,7 @@ def test_run_redrive_and_describe(files, project):
     cause = json.dumps({"errorMessage": "busy", "errorType": "ConnectionError"})
     failures = workbench("map", "failures", *where).stdout.splitlines()
     assert [json.loads(line) for line in failures] == [
-        {"error": "ConnectionError", "items": 1, "index": 3, "cause": cause}
+        {"error": "ConnectionError", "items": 1, "causes": 1, "index": 3, "cause": cause}
     ]
     fails.unlink()
     again = workbench("map", "redrive", flow, *where, *how)

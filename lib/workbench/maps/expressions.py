@@ -15,7 +15,7 @@ from typing import Any
 
 from workbench._base.errors import MissingPackageError
 from workbench.maps import functions
-from workbench.maps.texts import Path
+from workbench.maps.texts import Path, spelled
 
 MOST_BYTES = 262_144  # of an input, an output, a variable and a result, as UTF-8
 _WIDE = re.compile("[0-9]{16}")
@@ -210,6 +210,7 @@ def _compiled(value: Any, path: Path) -> Callable[[Scope], Any]:
 class _Expression:
     def __init__(self, text: str, path: Path) -> None:
         self.text = text
+        self.called = f"the JSONata expression '{text}' of {spelled(path)}"
         self.place = json.dumps(path)
         self.read: dict[str, Any] | None = None
         self.expression = engine().Expression(text)
@@ -237,9 +238,9 @@ class _Expression:
             code = getattr(error, "code", None)
             if code == _LIMIT:
                 size = f"gave more than {MOST_BYTES:,} bytes"
-                raise TooLargeError(f"the JSONata expression '{self.text}' {size}") from None
+                raise TooLargeError(f"{self.called} {size}") from None
             code = f" ({code})" if code else ""
-            raise EvaluationError(f"the JSONata expression '{self.text}' failed: {error}{code}") from None
+            raise EvaluationError(f"{self.called} failed: {error}{code}") from None
         return value
 
     def _refuse_wide(self, bindings: dict[str, Any]) -> None:
@@ -251,7 +252,7 @@ class _Expression:
         for number in _numbers(bindings, self.read):
             if not functions.is_exact(number):
                 raise EvaluationError(
-                    f"the JSONata expression '{self.text}' reads the number {number}, which JSONata would change: "
+                    f"{self.called} reads the number {number}, which JSONata would change: "
                     f"it is exact for whole numbers to {2**53}. Give it as a text"
                 )
 
@@ -267,4 +268,4 @@ class _Expression:
         kind = self.kind.evaluate(None, bindings, now=scope.now, seed=seed)
         if kind != "null":
             what = "returned nothing (undefined)" if kind is None else f"returned a {kind}"
-            raise EvaluationError(f"the JSONata expression '{self.text}' {what}")
+            raise EvaluationError(f"{self.called} {what}")

@@ -321,7 +321,7 @@ def _value(value: Any, scope: Scope, name: str) -> Any:
     try:
         return Template(value, (name,)).evaluate(scope)
     except EvaluationError as error:
-        raise ArgumentError(f"{name}: {error}") from None
+        raise ArgumentError(str(error)) from None
 
 
 def _scope(definition: Definition, known: About, value: Any, variables: Mapping[str, Any]) -> Scope:

@@ -57,10 +57,7 @@ class TooManyFailed(WorkbenchError, RuntimeError):
     """
 
     def __init__(self, run: MapRun, tolerated: str, failures: Sequence[Failure]) -> None:
-        errors = "; ".join(
-            f"{failure.items:,} by {failure.error}, as item {failure.index}: {_short(failure.cause)}"
-            for failure in failures
-        )
+        errors = "; ".join(map(_described, failures))
         super().__init__(
             f"run {run.run_id} failed: {run.failed:,} of {run.items:,} items failed, and {tolerated}. {errors}. "
             "Call redrive to run them again, and what had not begun"
@@ -69,8 +66,10 @@ class TooManyFailed(WorkbenchError, RuntimeError):
         self.failures = tuple(failures)
 
 
-def _short(cause: str) -> str:
-    return cause if len(cause) <= SHORT else f"{cause[:SHORT]}…"
+def _described(failure: Failure) -> str:
+    causes = f" for {failure.causes:,} causes" if failure.causes > 1 else ""
+    cause = failure.cause if len(failure.cause) <= SHORT else f"{failure.cause[:SHORT]}…"
+    return f"{failure.items:,} by {failure.error}{causes}, as item {failure.index}: {cause}"
 
 
 @checked

@@ -293,13 +293,13 @@ class _State:
         self.name, self.state, self.kind = name, state, state["Type"]
         self.next: str | None = state.get("Next")
         self.default: str | None = state.get("Default")
-        self.templates = _templates(state, ())
+        self.templates = _templates(state, (name,))
         self.choices = [
-            (_templates(choice, ("Choices", place)), choice["Next"])
+            (_templates(choice, (name, "Choices", place)), choice["Next"])
             for place, choice in enumerate(state.get("Choices", ()))
         ]
         self.catches = [
-            (entry["ErrorEquals"], _templates(entry, ("Catch", place)), entry["Next"])
+            (entry["ErrorEquals"], _templates(entry, (name, "Catch", place)), entry["Next"])
             for place, entry in enumerate(state.get("Catch", ()))
         ]
         self.retries = state.get("Retry", [])

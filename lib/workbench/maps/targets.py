@@ -55,7 +55,7 @@ def ensure(spark: SparkSession, table: str, expected: Mapping[str, str]) -> None
     differing = sorted(set(actual.items()) ^ set(expected.items()))
     name, kind = differing[0]
     which = f"it has {name} {kind}" if (name, kind) in actual.items() else f"it lacks {name} {kind}"
-    raise ArgumentError(f"{table} is the table of another map: {which}")
+    raise ArgumentError(f"{table} is the table of another map: {which}; expected is {ddl(expected)}")
 
 
 def token(spark: SparkSession, table: str) -> str:
@@ -88,12 +88,14 @@ class Failure:
     Attributes:
         error: its name.
         items: that failed by it, by their last try.
+        causes: how many different ones they have.
         index: number of the first of them.
         cause: of that.
     """
 
     error: str
     items: int
+    causes: int
     index: int
     cause: str
 
@@ -104,9 +106,10 @@ def failures(spark: SparkSession, table: str, run_id: str, redrives: int, most: 
 
     wrong = rows(spark, table, run_id, redrives).where("_error IS NOT NULL").groupBy("_error")
     first = F.min(F.struct("_index", "_cause")).alias("first")
-    by_error = wrong.agg(F.sum("_items").alias("items"), first).orderBy(F.desc("items"), "_error")
+    causes = F.countDistinct("_cause").alias("causes")
+    by_error = wrong.agg(F.sum("_items").alias("items"), causes, first).orderBy(F.desc("items"), "_error")
     return [
-        Failure(row["_error"], row["items"], row["first"]["_index"], row["first"]["_cause"])
+        Failure(row["_error"], row["items"], row["causes"], row["first"]["_index"], row["first"]["_cause"])
         for row in by_error.limit(most).collect()
     ]
 

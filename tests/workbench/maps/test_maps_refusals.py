@@ -89,7 +89,7 @@ def test_arguments_that_are_wrong(spark, namespace, tmp_path, refused):
     assert "input has 262,146 bytes" in refused(definition, input="x" * 262_144)
     assert "expected a datetime with a time zone" in refused(definition, started=datetime(2026, 1, 1))
     assert "MaxConcurrency must be a whole number of at least 0, found -1" in refused(flow(passing(), tmp_path, MaxConcurrency="{% $states.input %}"), input=-1)  # fmt: skip
-    assert "ToleratedFailureCount: the JSONata expression" in refused(flow(passing(), tmp_path, ToleratedFailureCount="{% $states.input.none %}"), input={})  # fmt: skip
+    assert "the JSONata expression '$states.input.none' of ToleratedFailureCount returned nothing" in refused(flow(passing(), tmp_path, ToleratedFailureCount="{% $states.input.none %}"), input={})  # fmt: skip
     with pytest.raises(ValueError, match="has no run 'none'; it has none"):
         spark.sql(f"CREATE TABLE {namespace}.empty (a INT) USING iceberg")
         maps.describe(spark, f"{namespace}.empty", run_id="none")
@@ -102,9 +102,8 @@ def test_another_table_is_not_touched(spark, namespace, tmp_path, refused):
     maps.run(spark, flow(passing(), tmp_path), f"{namespace}.t", run_id="first", buckets={"lake": str(tmp_path)})
     put = {"Put": {"Type": "Task", "Resource": machines.PUT, "End": True, "Arguments": {"DeliveryStreamName": "s", "Record": {"Data": "{}"}}}}  # fmt: skip
     definition = flow(put, tmp_path)
-    assert "is the table of another map: it has _output string" in refused(
-        definition, resources={"s": maps.Delivery("a INT")}
-    )
+    sentence = refused(definition, resources={"s": maps.Delivery("a INT")})
+    assert "is the table of another map: it has _output string; expected is " in sentence and "`a` int" in sentence
     assert "has the column _run, which" in refused(
         definition, resources={"s": maps.Delivery("_run INT")}, table="u"
     )

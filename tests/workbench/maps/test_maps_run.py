@@ -224,8 +224,13 @@ def test_redrive_runs_the_failed_ones_alone_and_what_had_not_begun(spark, namesp
         go(definition, resources={machines.FUNCTION: function}, wave_rows=10)
     assert (failed.value.run.files_done, failed.value.run.failed, failed.value.run.waves) == (2, 3, 2)
     (most,) = failed.value.failures
-    assert (most.error, most.items, most.index) == ("ConnectionError", 3, 3) and "item 3 is busy" in most.cause
-    assert "3 by ConnectionError, as item 3: {" in str(failed.value)
+    assert (most.error, most.items, most.causes, most.index) == (
+        "ConnectionError",
+        3,
+        3,
+        3,
+    ) and "item 3 is busy" in most.cause
+    assert "3 by ConnectionError for 3 causes, as item 3: {" in str(failed.value)
     assert maps.failures(spark, f"{namespace}.t", run_id="r") == [most]
     before = len(function.calls())
     function.mend()
