@@ -41,7 +41,7 @@ MACHINE = {
                 "Arguments": {"Bucket": "lake", "Key": "m.csv"},
             },
             "ItemProcessor": {
-                "ProcessorConfig": {"Mode": "DISTRIBUTED"},
+                "ProcessorConfig": {"Mode": "DISTRIBUTED", "ExecutionType": "STANDARD"},
                 "StartAt": "Square",
                 "States": {
                     "Square": {"Type": "Pass", "Output": "{% $states.input.n * $states.input.n %}", "End": True}
