@@ -247,7 +247,7 @@ def test_every_command_does_what_the_page_says(clone):
     assert outputs[6].rstrip().endswith("sales.orders is healthy")
     assert re.search(r"^nightly_orders +load_orders +lake", outputs[7], re.MULTILINE)
     assert "nightly_orders" in (clone / "crontab.txt").read_text() and not (clone / "jobs" / "failed.log").exists()
-    (line,) = re.findall(r"^```crontab\n30 3 \* \* \* (.*)\n```$", PAGE, re.MULTILINE)
+    (line,) = re.findall(r"^```text\n30 3 \* \* \* (.*)\n```$", PAGE, re.MULTILINE)
     said(line.replace("/srv/iceberg-workbench", str(clone)).replace("|| jobs/tell.sh maintenance", ""))
     assert "done   remove_orphans: 0 orphans found" in (clone / ".workbench" / "maintain.log").read_text()
     said("chmod 755 jobs/tell.sh; jobs/tell.sh maintenance")
