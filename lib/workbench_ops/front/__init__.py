@@ -117,6 +117,9 @@ def serve(
 ) -> Iterator[Front]:
     """Serve the front before a Spark Connect server as long as the context is open, on this machine's loopback.
 
+    Readers are other processes. In this one a reader's session must be kept as long as the front serves: where
+    Python's collector ends it in a thread of the front, it waits for the front that waits for it.
+
     Args:
         governed: function of (principal, table's full name as Spark SQL has it) that returns the text of a SELECT
             of Spark SQL, what the principal may see of the table; it raises an error of ours where nothing is

@@ -19,6 +19,9 @@ pytestmark = pytest.mark.proof("the plans of test_front_plans.py and the SQL of 
 
 KINDS = ("cells", "rows", "patterns")
 TABLES = {kind: [f"front_{kind}.{name}" for name in ("world_a", "world_b", "world_c")] for kind in KINDS}
+# Python's collector may end a session in a thread of the front, and a session waits at its end for that very front: in
+# a process that is both, sessions are kept
+KEPT = []
 ERROR = next(probe for probe in PROBES if probe.name == "error on a row of NULLs")
 
 
@@ -78,6 +81,7 @@ def client(running, monkeypatch):
         "SPARK_CONNECT_MODE_ENABLED", "1"
     )  # functions are those of Connect, as in a reader's program
     reader = SparkSession.builder.remote(running.remote("reader")).create()
+    KEPT.append(reader)
     yield reader
     reader.stop()
 
@@ -280,6 +284,7 @@ def test_a_query_is_of_who_began_it(client, running, monkeypatch):
     from pyspark.sql.connect.session import SparkSession
 
     other = SparkSession.builder.remote(running.remote("other")).create()
+    KEPT.append(other)
     stub = other.client._stub
     request = base_pb2.ReattachExecuteRequest(session_id=session_id, operation_id=operation)
     message = refused(lambda: list(stub.ReattachExecute(request)))
