@@ -156,7 +156,7 @@ def _numbers(value: Any, read: Any) -> Iterator[int]:
         for name, member in value.items():
             if read is True or name in read:
                 yield from _numbers(member, True if read is True else read[name])
-    elif isinstance(value, int) and not isinstance(value, bool):
+    elif functions.whole(value):
         yield value
 
 

@@ -174,7 +174,7 @@ def parquet(spark: SparkSession, files: list[File]) -> tuple[list[File], StructT
         rows, message, names = _footer(spark, file)
         if first is None:
             first = message
-            _refuse_twice(names, file.name)
+            _refuse_names(names, file.name)
         elif message != first:
             lines, others = set(first.splitlines()), set(message.splitlines())
             differing = sorted(line.strip(" ;") for line in lines ^ others)
@@ -215,7 +215,7 @@ def _refuse_unstated(schema: StructType, name: str) -> None:
         )
 
 
-def _refuse_twice(names: list[str], name: str) -> None:
+def _refuse_names(names: list[str], name: str) -> None:
     lower = [each.lower() for each in names]
     if "_metadata" in lower:
         raise ArgumentError(f"{name} has the column _metadata, a name that Spark keeps for itself; rename it")

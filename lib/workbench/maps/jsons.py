@@ -25,12 +25,13 @@ def _encoding() -> Callable[[Any], str]:
     return lambda value: "".join(encode(value, 0))
 
 
-def _no_constant(text: str) -> Any:
+def no_constant(text: str) -> Any:
+    """Refuse NaN and the infinities, which Python's JSON has and JSON has not."""
     raise ValueError(f"{text} is not a JSON number")
 
 
 text: Callable[[Any], str] = _encoding()
 """Return a value as JSON. Raises ValueError for NaN, TypeError for what has no form, RecursionError for depth."""
 
-value: Callable[[str], Any] = json.JSONDecoder(parse_constant=_no_constant).decode
+value: Callable[[str], Any] = json.JSONDecoder(parse_constant=no_constant).decode
 """Return what a JSON text holds. Raises ValueError for what is not JSON, NaN too, RecursionError for depth."""

@@ -185,6 +185,11 @@ def call(task: Mapping[str, Any], function: Function, arguments: Any, about: Cal
     return result, expressions.wide(text)
 
 
+def limits_arguments(resource: str) -> bool:
+    """Say whether there are arguments that a task of a resource may not have (`wrong_argument`)."""
+    return bool(_INVOKE.fullmatch(resource) or _DELIVERS.fullmatch(resource))
+
+
 def wrong_argument(resource: str, name: str, value: Any) -> str | None:
     """Say why an argument of a task does not run here; None where it does.
 

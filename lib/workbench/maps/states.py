@@ -94,6 +94,7 @@ class _Execution:
         records: that it has delivered.
         tries: how often the state that was tried most was tried.
         entered: how often each state was.
+        state_key: what stands for the state as it is entered now; a loop comes by it again.
     """
 
     key: str
@@ -105,10 +106,7 @@ class _Execution:
     records: list[str] = field(default_factory=list)
     tries: int = 1
     entered: dict[str, int] = field(default_factory=dict)
-
-    def key_of(self, about: About, state: str) -> str:
-        """Return what stands for the state as it is entered now: a loop comes by it again."""
-        return about.key(self.index, state, self.entered[state])
+    state_key: str = ""
 
     def text_of(self, value: Any) -> str:
         """Return a value as JSON; that of the last value is known."""
@@ -182,7 +180,8 @@ class Machine:
 
     def _enter(self, state: "_State", execution: _Execution, value: Any) -> tuple[str | None, Any]:
         """Run a state, again where it says so; return the next state's name, None at an end, and its input."""
-        execution.entered[state.name] = execution.entered.get(state.name, 0) + 1
+        turn = execution.entered[state.name] = execution.entered.get(state.name, 0) + 1
+        execution.state_key = self.about.key(execution.index, state.name, turn)
         tried = [0] * len(state.retries)
         count = 0
         while True:
@@ -214,13 +213,13 @@ class Machine:
 
     def _call(self, state: "_State", execution: _Execution, arguments: Any, count: int) -> Any:
         target = self.bound[state.name]
-        for name, given in arguments.items() if isinstance(arguments, dict) else ():
+        for name, given in arguments.items() if state.judges and isinstance(arguments, dict) else ():
             if wrong := resources.wrong_argument(state.state["Resource"], name, given):
                 raise TaskFailed(RUNTIME, f"Arguments of {state.name} gave {name}, which {wrong}")
         if isinstance(target, Delivery):
             execution.records.append(_data(arguments))
             return {"Encrypted": False, "RecordId": f"{execution.key}/{len(execution.records)}"}
-        call = Call(execution.key_of(self.about, state.name), self.about.run_id, execution.index or 0, count)
+        call = Call(execution.state_key, self.about.run_id, execution.index or 0, count)
         if "Arguments" not in state.templates:  # they are the input, and a function may change what it is given
             arguments = jsons.value(execution.text_of(arguments))
         result, wide = resources.call(state.state, target, arguments, call)
@@ -273,8 +272,8 @@ class Machine:
     def _scope(self, state: "_State", execution: _Execution, count: int, states: dict[str, Any]) -> Scope:
         if state.reads_context:
             states["context"] = context(self.about, execution.key, execution.first, state.name, count)
-        key = execution.key_of(self.about, state.name)
-        return Scope({**execution.variables, "states": states}, key, self.about.now, execution.wide)
+        bindings = {**execution.variables, "states": states}
+        return Scope(bindings, execution.state_key, self.about.now, execution.wide)
 
 
 def context(about: About, key: str, first: Any, state: str, tries: int = 0) -> dict[str, Any]:
@@ -303,6 +302,7 @@ class _State:
             for place, entry in enumerate(state.get("Catch", ()))
         ]
         self.retries = state.get("Retry", [])
+        self.judges = self.kind == "Task" and _judged_late(state)
         entries = [*state.get("Choices", ()), *state.get("Catch", ())]
         dynamic = [fields[name] for fields in (state, *entries) for name in _DYNAMIC if name in fields]
         self.reads_context = any(map(_reads_context, expressions.within(dynamic)))
@@ -330,6 +330,13 @@ def _matches(error: str, errors: list[str]) -> bool:
     if error == RUNTIME:  # which nothing catches, by its name neither
         return False
     return any(error == name or (name in _NEVER and error not in _NEVER[name]) for name in errors)
+
+
+def _judged_late(task: Mapping[str, Any]) -> bool:
+    """Say whether only a run tells what arguments a task has; others were looked at when it was read."""
+    arguments = task.get("Arguments")
+    known = isinstance(arguments, dict) and "InvocationType" not in arguments
+    return not known and resources.limits_arguments(task["Resource"])
 
 
 def _templates(fields: Mapping[str, Any], path: Path) -> dict[str, Template]:

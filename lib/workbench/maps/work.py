@@ -1,7 +1,6 @@
 """What a worker of Spark does with a wave: items out of files, children run, rows for the table."""
 
 import itertools
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -216,7 +215,7 @@ class Work:
     @cached_property
     def wide(self) -> bool:
         """Whether what a selector reads beside the item may hold a whole number that JSONata does not."""
-        return expressions.wide(json.dumps([self.states_input, self.variables]))
+        return expressions.wide(jsons.text([self.states_input, self.variables]))
 
     def _items(self, lines_of: Iterable[str]) -> Iterator[Any]:
         if self.reader.kind == "CSV":
