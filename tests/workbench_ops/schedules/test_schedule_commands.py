@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import contextmanager
 
 import pytest
 from conftest import COMMAND, ROOT, workbench
@@ -99,10 +100,22 @@ def of(project):
 
 
 def until(answers):
+    """Wait for an answer that is true, and return it: a second look may already see another one."""
     end = time.monotonic() + 60
-    while not answers():
+    while not (answer := answers()):
         assert time.monotonic() < end
         time.sleep(0.05)
+    return answer
+
+
+@contextmanager
+def scheduling(project, **options):
+    """`schedule run` of a project's entry; it is ended where the test fails, and is not waited for."""
+    with subprocess.Popen([COMMAND, "schedule", "run", "night"], cwd=project, **options) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 def test_a_command_that_takes_too_long_is_ended(scheduled):
@@ -115,7 +128,7 @@ def test_a_command_that_takes_too_long_is_ended(scheduled):
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_command_never_outlives_who_called_it(scheduled, number):
     project = hanging(scheduled)
-    with subprocess.Popen([COMMAND, "schedule", "run", "night"], cwd=project) as process:
+    with scheduling(project) as process:
         until(lambda: len(of(project)) == 1)
         answer = workbench("schedule", "run", "night", "--try", "1", cwd=project)
         assert (answer.returncode, answer.stderr) == (2, "workbench: night is still running\n")
@@ -126,11 +139,9 @@ def test_a_command_never_outlives_who_called_it(scheduled, number):
 
 def test_a_command_that_dies_is_tried_again(scheduled):
     project = hanging(scheduled, retries=1, retry_wait_seconds=0)
-    command = [COMMAND, "schedule", "run", "night"]
-    with subprocess.Popen(command, cwd=project, stderr=subprocess.PIPE, text=True) as process:
+    with scheduling(project, stderr=subprocess.PIPE, text=True) as process:
         for _ in range(2):
-            until(lambda: of(project))
-            (pid,) = of(project)
+            (pid,) = until(lambda: of(project))
             os.kill(int(pid), signal.SIGKILL)
             until(lambda pid=pid: pid not in of(project))
         said = process.stderr.read()
