@@ -211,8 +211,9 @@ bench-light: setup ## cold and warm answers, upserts and appends without Spark a
 	@PYTHONPATH=tests $(BIN)/python -m bench.light $(or $(ROWS),1000000)
 
 .PHONY: bench-formats
-bench-formats: setup ## joins by storage against joins by a shuffle, into docs/evidence; ROWS=n
-	@PYTHONPATH=tests $(BIN)/python -m bench.joins $(or $(ROWS),1500000)
+bench-formats: setup ## a Delta table moved against CTAS, and joins by storage, into docs/evidence; FILES=n ROWS=n
+	@PYTHONPATH=tests $(BIN)/python -m bench.formats $(or $(FILES),500) $(or $(ROWS),10000000)
+	@PYTHONPATH=tests $(BIN)/python -m bench.joins
 
 .PHONY: bench-access
 bench-access: setup ## a governed query through the front, at its server and by hand, into docs/evidence; ROWS=n
