@@ -106,8 +106,35 @@ def _read(
     columns = (metadata.schema.column(place) for place in range(metadata.num_columns))
     int96 = any(column.physical_type == "INT96" for column in columns)
     by_id = _has_ids(schema)
-    problems = tuple(dict.fromkeys(_struct(schema, fields, names, by_id, int96, "")))
-    return Footer(metadata.num_rows, frozenset(schema.names), _values(metadata, constant), int96, problems)
+    problems = [*_struct(schema, fields, names, by_id, int96, ""), *_old_lists(schema, metadata.schema)]
+    values = _values(metadata, constant)
+    return Footer(metadata.num_rows, frozenset(schema.names), values, int96, tuple(dict.fromkeys(problems)))
+
+
+def _old_lists(schema: Any, columns: Any) -> Iterator[str]:
+    """Yield the lists of two levels: what repeats is the element itself, and not a group around it."""
+    places = [tuple(columns.column(place).path.split(".")) for place in range(len(columns))]
+    known = {place[:length] for place in places for length in range(1, len(place) + 1)}
+
+    def old(field: Any, at: tuple[str, ...]) -> bool:
+        from pyarrow import types
+
+        kind, children = field.type, _children(field.type)
+        if types.is_struct(kind):
+            return any(old(child, (*at, child.name)) for child in children)
+        if not children:
+            return False
+        # a list or map of three levels has a group between, whatever its name
+        within = {place[len(at)] for place in known if place[: len(at)] == at and len(place) > len(at)}
+        steps = [(*at, step, child.name) for step in within for child in children if (*at, step, child.name) in known]
+        return not steps or any(old(child, step) for step in steps for child in children if child.name == step[-1])
+
+    for field in schema:
+        if old(field, (field.name,)):
+            yield (
+                f"the column {field.name} has a list in Parquet's old form of two levels, which Iceberg cannot read: "
+                "rewrite the files at the source with parquet.avro.write-old-list-structure=false"
+            )
 
 
 def _values(metadata: Any, names: Collection[str]) -> dict[str, str | None]:

@@ -32,6 +32,17 @@ SETTINGS = {
     "hoodie.index.bloom.num_entries": "100",
     "hoodie.parquet.compression.codec": "zstd",
 }
+AVRO = json.dumps({
+    "type": "record", "name": "row", "fields": [
+        {"name": "id", "type": "long"}, {"name": "turn", "type": "int"}, {"name": "name", "type": "string"},
+        {"name": "area", "type": ["null", "string"], "default": None},
+    ],
+})  # fmt: skip
+CLIENT = {
+    "hoodie.datasource.compaction.async.enable": "false", "hoodie.datasource.write.table.type": "COPY_ON_WRITE",
+    "hoodie.datasource.write.insert.drop.duplicates": "false", "hoodie.combine.before.insert": "false",
+    "hoodie.datasource.write.payload.class": "org.apache.hudi.common.model.DefaultHoodieRecordPayload",
+}  # fmt: skip
 VERSION_6 = {"hoodie.write.table.version": "6", "hoodie.write.auto.upgrade": "false"}
 
 
@@ -46,6 +57,21 @@ class Table:
         options = SETTINGS | {"hoodie.table.name": self.name, "hoodie.datasource.write.operation": operation}
         options |= settings.pop("options", {})
         self.spark.sql(query).write.format("hudi").options(**options).mode("append").save(self.at)
+
+    def client(self, options):
+        """Return Hudi's own client for operations that are no writes."""
+        jvm = self.spark.sparkContext._jvm
+        settings = jvm.java.util.HashMap()
+        for key, value in (SETTINGS | CLIENT | options).items():
+            settings.put(key, value)
+        return jvm.org.apache.hudi.DataSourceUtils.createHoodieClient(
+            self.spark.sparkContext._jsc, AVRO, self.at, self.name, settings
+        )
+
+    def instants(self):
+        """Return the times of commits that completed, in order."""
+        names = [path.name for path in (Path(self.at) / ".hoodie").rglob("*commit") if "metadata" not in path.parts]
+        return sorted(name.partition(".")[0].partition("_")[0] for name in names)
 
     def rows(self):
         """Return what Hudi's own reader reads: rows and the sum of ids."""
@@ -97,7 +123,203 @@ def partitions6(table):
     partitions(table, VERSION_6)
 
 
-TABLES = (plain, version6, partitions, partitions6)  # fmt: skip
+TYPES = (
+    "id, 1 turn, cast(id % 7 AS SMALLINT) small, cast(id * 3 AS INT) number, cast(id * 1.25 AS DECIMAL(12,2)) price, "
+    "cast(id * 1000003.5 AS DECIMAL(30,5)) large, id / 3 ratio, cast(id / 7 AS FLOAT) part, "
+    "date_add(DATE'2026-01-01', cast(id % 40 AS INT)) day, timestamp_micros(1767225600000000 + id * 1000003) moment, "
+    "id % 2 = 0 flag, "
+    "if(id % 11 = 0, NULL, concat('name ', id)) name, cast(concat('b', id) AS BINARY) bytes, "
+    "if(id = 4, NULL, named_struct('city', concat('c', id), 'at', named_struct('x', id / 4D))) place, "
+    "if(id = 6, NULL, array('a', NULL, concat('w', id))) words, array(1L, id) numbers, "
+    "if(id = 7, NULL, map('k', cast(id AS INT), 'n', NULL)) stock, "
+    "array(named_struct('k', 'a', 'v', map('m', array(1, cast(id AS INT))))) deep"
+)
+
+
+def types(table):
+    """All types and nested ones, as Hudi writes them by way of Avro: lists in the old form, which takes no NULL."""
+    kinds = TYPES.replace("array('a', NULL, ", "array('a', ")
+    table.write(f"SELECT {kinds} FROM range(0, 30, 1, 1)", "insert")
+    table.write(f"SELECT {kinds} FROM range(20, 24, 1, 1)")
+
+
+def types_new(table):
+    """The same with lists in the form of today, which takes NULL."""
+    form = "parquet.avro.write-old-list-structure"
+    configuration = table.spark.sparkContext._jsc.hadoopConfiguration()
+    configuration.set(form, "false")
+    table.write(f"SELECT {TYPES} FROM range(0, 30, 1, 1)", "insert")
+    configuration.unset(form)
+
+
+def types_by_row(table):
+    """The same as Spark's own writer of rows writes them."""
+    table.write(f"SELECT {TYPES} FROM range(0, 30, 1, 1)", "bulk_insert")
+
+
+def local_times(table):
+    """Moments without a zone, which hudi-rs does not read."""
+    table.write("SELECT id, 1 turn, cast(timestamp_micros(1767225600000000 + id) AS TIMESTAMP_NTZ) local FROM range(0, 9, 1, 1)", "insert")
+
+
+MOMENTS = "SELECT id, 1 turn, timestamp_millis(1767225600000 + id * 1001) moment FROM range(0, 20, 1, 1)"
+
+
+def millis(table):
+    """Moments in milliseconds."""
+    table.write(MOMENTS, "bulk_insert", options={"hoodie.parquet.outputtimestamptype": "TIMESTAMP_MILLIS"})
+
+
+def int96(table):
+    """Moments in Spark's old form."""
+    table.write(MOMENTS, "bulk_insert", options={"hoodie.parquet.outputtimestamptype": "INT96"})
+
+
+def replaced(table, options=None):
+    """File groups that others took the place of: partitions overwritten, one deleted, the small files clustered."""
+    by = PARTITIONED | (options or {})
+    table.write(people(0, 30, 1), "insert", options=by)
+    table.write(people(30, 40, 2) + " WHERE id % 3 = 1", "insert_overwrite", options=by)
+    table.write(people(60, 70, 3), "insert", options=by | {"hoodie.parquet.small.file.limit": "0"})
+    cluster = {"hoodie.clustering.inline": "true", "hoodie.clustering.inline.max.commits": "1"}
+    table.write(people(70, 75, 4), "insert", options=by | cluster | {"hoodie.parquet.small.file.limit": "0"})
+    partition = {"hoodie.datasource.write.partitions.to.delete": "area=area 2"}
+    table.write(people(0, 1, 5), "delete_partition", options=by | partition)
+
+
+def replaced6(table):
+    replaced(table, VERSION_6)
+
+
+KEPT = {
+    "hoodie.clean.automatic": "true", "hoodie.clean.async.enabled": "false", "hoodie.archive.automatic": "true",
+    "hoodie.cleaner.commits.retained": "1", "hoodie.clean.commits.retained": "1", "hoodie.keep.min.commits": "2",
+    "hoodie.keep.max.commits": "3", "hoodie.commits.archival.batch": "1",
+}  # fmt: skip
+
+
+def archived(table, options=None):
+    """Older commits archived and their files cleaned; one file of theirs is live."""
+    by = PARTITIONED | KEPT | (options or {})
+    table.write(people(0, 30, 1), "insert", options=by)
+    for turn in range(2, 9):
+        table.write(people(0, 30, turn) + " WHERE id % 3 = 1", options=by)
+
+
+def archived6(table):
+    archived(table, VERSION_6)
+
+
+MERGE_ON_READ = {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}
+
+
+def merge_on_read(table, options=None):
+    """With log files that hold rows."""
+    options = MERGE_ON_READ | {"hoodie.compact.inline": "false", "hoodie.parquet.small.file.limit": "0"} | (options or {})
+    table.write(people(0, 30, 1), "insert", options=options)
+    table.write(people(20, 40, 2), options=options)
+
+
+def merge_on_read6(table):
+    merge_on_read(table, VERSION_6)
+
+
+def compacted(table, options=None):
+    """Merge-on-read, all log files compacted."""
+    options = MERGE_ON_READ | {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "2"} | (options or {})
+    table.write(people(0, 30, 1), "insert", options=options)
+    table.write(people(20, 30, 2), options=options)
+
+
+def compacted6(table):
+    compacted(table, VERSION_6)
+
+
+def virtual_keys(table):
+    """Without Hudi's own columns."""
+    options = {"hoodie.populate.meta.fields": "false"}
+    table.write(people(0, 30, 1), "bulk_insert", options=options)
+    table.write(people(30, 40, 2), "bulk_insert", options=options)
+
+
+def dropped_columns(table):
+    """Partition columns that are not in the files."""
+    table.write(people(0, 30, 1), "insert", options=PARTITIONED | {"hoodie.datasource.write.drop.partition.columns": "true"})
+
+
+def by_time(table):
+    """Folders that are named by the day of a moment."""
+    options = {
+        "hoodie.datasource.write.partitionpath.field": "moment",
+        "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.TimestampBasedKeyGenerator",
+        "hoodie.keygen.timebased.timestamp.type": "EPOCHMILLISECONDS",
+        "hoodie.keygen.timebased.output.dateformat": "yyyy/MM/dd",
+    }
+    table.write("SELECT id, 1 turn, 1767225600000 + id * 10000000 moment FROM range(0, 20, 1, 1)", "insert", options=options)
+
+
+def several(table):
+    """Several partition columns of several types, not in the style of Hive."""
+    options = {
+        "hoodie.datasource.write.partitionpath.field": "day,number,flag",
+        "hoodie.datasource.write.keygenerator.class": "org.apache.hudi.keygen.ComplexKeyGenerator",
+    }
+    table.write(
+        "SELECT id, 1 turn, date_add(DATE'1969-12-30', cast(id % 3 AS INT)) day, if(id % 4 = 1, NULL, cast(-(id % 2) AS INT)) number, "
+        "id % 5 = 0 flag FROM range(0, 20, 1, 1)", "insert", options=options,
+    )  # fmt: skip
+
+
+def evolved(table):
+    """A column that came later, one that became wider."""
+    table.write("SELECT id, 1 turn, if(id < 0, NULL, cast(id AS INT)) number FROM range(0, 10, 1, 1)", "insert")
+    options = {"hoodie.parquet.small.file.limit": "0"}
+    table.write("SELECT id, 2 turn, if(id < 0, NULL, id + 10000000000) number, if(id < 0, NULL, concat('n', id)) name FROM range(10, 20, 1, 1)", "insert", options=options)
+
+
+def changes(table):
+    """With a change log beside the files."""
+    options = {"hoodie.table.cdc.enabled": "true"}
+    table.write(people(0, 30, 1), "insert", options=options)
+    table.write(people(20, 40, 2), options=options)
+
+
+def restored(table, options=None):
+    """Restored to a savepoint: two commits are gone."""
+    options = options or {}
+    table.write(people(0, 20, 1), "insert", options=options)
+    client = table.client(options)
+    first = table.instants()[-1]
+    client.savepoint(first, "somebody", "kept")
+    table.write(people(0, 10, 2), options=options)
+    table.write(people(20, 30, 3), options=options)
+    client = table.client(options)
+    client.restoreToSavepoint(first)
+
+
+def restored6(table):
+    restored(table, VERSION_6)
+
+
+def indexed(table):
+    """With the metadata table and its record index."""
+    options = {"hoodie.metadata.enable": "true", "hoodie.metadata.record.index.enable": "true"}
+    plain(table, options)
+
+
+def renamed(table):
+    """A column renamed by evolution by id."""
+    options = {"hoodie.schema.on.read.enable": "true"}
+    table.write(people(0, 10, 1), "insert", options=options)
+    table.client(options).renameColumn("name", "title")
+    table.write(people(10, 20, 2).replace(" name,", " title,"), "insert", options=options | {"hoodie.parquet.small.file.limit": "0"})
+
+
+TABLES = (
+    plain, version6, partitions, partitions6, types, types_new, types_by_row, local_times, millis, int96, replaced, replaced6, archived, archived6,
+    merge_on_read, merge_on_read6, compacted, compacted6, virtual_keys, dropped_columns, by_time, several, evolved,
+    changes, restored, restored6, indexed, renamed,
+)  # fmt: skip
 
 
 def main(names):

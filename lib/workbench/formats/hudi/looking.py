@@ -59,15 +59,13 @@ def inspected(folder: Folder, version: int | None = None, known: Collection[str]
     empty = _empty(state) if known is None else ()
     obstacles = (
         *_settings(timeline), *live.obstacles, *empty, *schema.obstacles, *_defaults(avro, by_file),
-        *_own_columns(meta, by_file), *footers.problems(by_file),
+        *footers.problems(by_file),
     )  # fmt: skip
     return Inspection(state, schema, by_file, obstacles, tuple(_notes(timeline, wanted, constant, meta, by_file)))
 
 
 def _meta(timeline: Timeline) -> tuple[str, ...]:
-    """Return which of Hudi's own columns the files have."""
-    if timeline.properties.get("hoodie.populate.meta.fields", "true").lower() == "false":
-        return ()
+    """Return which of Hudi's own columns the table has; without hoodie.populate.meta.fields they are empty texts."""
     operation = timeline.properties.get("hoodie.allow.operation.metadata.field", "false").lower() == "true"
     return schemas.META if operation else schemas.META[:-1]
 
@@ -123,16 +121,6 @@ def _defaults(avro: Json, by_file: Mapping[str, Footer]) -> Iterator[str]:
                     f"the column {field['name']} has the default {field['default']!r} and is not in {len(lacking)} "
                     f"files, {lacking[0]} first, for which Iceberg would read NULL: rewrite them at the source"
                 )
-
-
-def _own_columns(meta: Collection[str], by_file: Mapping[str, Footer]) -> Iterator[str]:
-    present = set(schemas.META[:-1])
-    other = [name for name, footer in by_file.items() if bool(meta) != bool(present & footer.columns) and footer.rows]
-    if other:
-        yield (
-            f"hoodie.populate.meta.fields says that files {'have' if meta else 'lack'} Hudi's own columns, and "
-            f"{len(other)} do not agree, {other[0]} first: rewrite them at the source"
-        )
 
 
 def _notes(

@@ -141,21 +141,24 @@ class _Builder:
 
 
 def _evolved(timeline: Timeline) -> Iterator[str]:
-    """Yield which columns were renamed, retyped or made anew by evolution by id, of which the files know nothing."""
-    known: dict[str, tuple[int, str]] = {}
+    """Yield which columns were renamed or made anew by evolution by id, of which the files know nothing.
+
+    A type that was changed is seen in the files.
+    """
+    known: dict[str, int] = {}
     places: dict[int, str] = {}
     for schema in _versions(timeline):
-        for path, number, kind in _columns(schema.get("fields") or (), ""):
+        for path, number in _columns(schema.get("fields") or (), ""):
             if places.setdefault(number, path) != path:
                 yield (
-                    f"the column {path} was named {places[number]} in older files, and Iceberg would read NULL: rewrite "
-                    "the files at the source by clustering, then move it from a table that was made anew"
+                    f"the column {path} was named {places[number]} in older files, and Iceberg would read NULL: write "
+                    "the rows into a new table at the source"
                 )
-            before, earlier = known.setdefault(path, (number, kind))
-            if before != number:
-                yield f"the column {path} was dropped and made anew, and Iceberg would read the values of the old one"
-            elif earlier != kind:
-                yield f"the column {path} was changed from {earlier} to {kind} by schema on read: rewrite the table"
+            if known.setdefault(path, number) != number:
+                yield (
+                    f"the column {path} was dropped and made anew, and Iceberg would read the values of the old one: "
+                    "write the rows into a new table at the source"
+                )
 
 
 def _versions(timeline: Timeline) -> Iterator[Json]:
@@ -176,11 +179,11 @@ def _parsed(timeline: Timeline, text: str) -> list[Json]:
         raise ArgumentError(f"a schema of {timeline.folder.location} is damaged: {error}") from error
 
 
-def _columns(fields: Iterable[Json], at: str) -> Iterator[tuple[str, int, str]]:
-    """Yield (path, id, type) of fields and of those within them."""
+def _columns(fields: Iterable[Json], at: str) -> Iterator[tuple[str, int]]:
+    """Yield (path, id) of fields and of those within them."""
     for field in fields:
         path, kind = f"{at}{field['name']}", field["type"]
-        yield path, field["id"], kind if isinstance(kind, str) else kind["type"]
+        yield path, field["id"]
         if isinstance(kind, dict):
             yield from _columns(kind.get("fields") or (), f"{path}.")
             for part, number in (("element", "element_id"), ("value", "value_id"), ("key", "key_id")):

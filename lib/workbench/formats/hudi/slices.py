@@ -15,7 +15,7 @@ from workbench.formats.hudi.timeline import HOODIE, Timeline
 from workbench.formats.inspection import File
 
 _BASE = re.compile(r"([^_/]+)_([^_/]+)_(\d{14}|\d{17})\.(parquet|orc|hfile|lance)")
-_LOG = re.compile(r"\.([^_/]+)_(\d{14}|\d{17})\.log\.\d+(?:_[^/]*?)?(\.cdc|-cdc)?")
+_LOG = re.compile(r"\.([^_/.][^_/]*)_(\d{14}|\d{17})\.log\.\d+(?:_\d+-\d+-\d+)?(\.cdc)?")
 _EXTERNAL = "_hudiext"
 BOOTSTRAP = "00000000000001"  # the write of skeleton files, whose columns lie in the files of another table
 _SOME = 3
@@ -160,8 +160,9 @@ def _counts(timeline: Timeline, name: str, live: Mapping[Group, _Base], replaced
     by its own write, and belongs to the newest base file that was requested before that one completed.
     """
     partition, _, file = name.rpartition("/")
-    match = _LOG.fullmatch(file)
-    if not match or match[3] or (group := (partition, match[1])) in replaced:
+    if not (match := _LOG.fullmatch(file)):
+        return file.startswith(".") and ".log." in file and not file.endswith(".crc")
+    if match[3] or (group := (partition, match[1])) in replaced:
         return False
     time, base = match[2], live.get(group)
     if not timeline.completions:
