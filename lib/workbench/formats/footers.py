@@ -113,28 +113,29 @@ def _read(
 
 def _old_lists(schema: Any, columns: Any) -> Iterator[str]:
     """Yield the lists of two levels: what repeats is the element itself, and not a group around it."""
-    places = [tuple(columns.column(place).path.split(".")) for place in range(len(columns))]
-    known = {place[:length] for place in places for length in range(1, len(place) + 1)}
-
-    def old(field: Any, at: tuple[str, ...]) -> bool:
-        from pyarrow import types
-
-        kind, children = field.type, _children(field.type)
-        if types.is_struct(kind):
-            return any(old(child, (*at, child.name)) for child in children)
-        if not children:
-            return False
-        # a list or map of three levels has a group between, whatever its name
-        within = {place[len(at)] for place in known if place[: len(at)] == at and len(place) > len(at)}
-        steps = [(*at, step, child.name) for step in within for child in children if (*at, step, child.name) in known]
-        return not steps or any(old(child, step) for step in steps for child in children if child.name == step[-1])
-
+    paths = [f"{columns.column(place).path}." for place in range(len(columns))]
     for field in schema:
-        if old(field, (field.name,)):
+        if _old_list(field, field.name, paths):
             yield (
                 f"the column {field.name} has a list in Parquet's old form of two levels, which Iceberg cannot read: "
                 "rewrite the files at the source with parquet.avro.write-old-list-structure=false"
             )
+
+
+def _old_list(field: Any, at: str, paths: list[str]) -> bool:
+    from pyarrow import types
+
+    children = _children(field.type)
+    if types.is_struct(field.type):
+        return any(_old_list(child, f"{at}.{child.name}", paths) for child in children)
+    for child in children:
+        # a list or map of three levels has a group between, whatever its name
+        groups = {path[len(at) + 1 :].partition(".")[0] for path in paths if path.startswith(f"{at}.")}
+        within = [f"{at}.{group}.{child.name}" for group in groups]
+        within = [place for place in within if any(path.startswith(f"{place}.") for path in paths)]
+        if not within or any(_old_list(child, place, paths) for place in within):
+            return True
+    return False
 
 
 def _values(metadata: Any, names: Collection[str]) -> dict[str, str | None]:
@@ -253,8 +254,8 @@ def _fits(arrow: Any, kind: str, int96: bool) -> bool:
     if kind in ("timestamp", "timestamptz"):
         if not types.is_timestamp(arrow):
             return False
-        if arrow.unit == "ns":
-            return int96 and kind == "timestamptz"
+        if arrow.unit != "us":  # Iceberg's Spark reader takes milliseconds for microseconds
+            return int96 and arrow.unit == "ns" and kind == "timestamptz"
         return (arrow.tz is not None) == (kind == "timestamptz")
     of = {
         "int": types.is_signed_integer,

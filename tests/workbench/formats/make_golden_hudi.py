@@ -3,19 +3,21 @@
     workbench engines install spark35
     .workbench/engines/spark35/bin/python tests/workbench/formats/make_golden_hudi.py [NAME …]
 
-Each is an archive in `golden`: a table as Hudi left it, with its timeline. The rows that it must have lie in
-`golden/hudi_rows.json`, as Hudi's own reader read them: rows, sum of ids. Made again they hold the same rows.
+All are in one archive, `golden/hudi_tables.tar.xz`, a folder each, as their timelines are alike and take little room
+together: tables as Hudi left them. What they must hold is in `golden/hudi_rows.json`, as Hudi's own reader read it:
+rows, sum of ids. Made again they hold the same rows.
 """
 
 import json
 import shutil
 import sys
+import tarfile
 import tempfile
 from pathlib import Path
 
 from make_golden import GOLDEN, pack
 
-ROWS = GOLDEN / "hudi_rows.json"
+ARCHIVE, ROWS = GOLDEN / "hudi_tables.tar.xz", GOLDEN / "hudi_rows.json"
 SETTINGS = {
     "hoodie.datasource.write.recordkey.field": "id",
     "hoodie.datasource.write.precombine.field": "turn",
@@ -119,10 +121,6 @@ def partitions(table, options=None):
     )
 
 
-def partitions6(table):
-    partitions(table, VERSION_6)
-
-
 TYPES = (
     "id, 1 turn, cast(id % 7 AS SMALLINT) small, cast(id * 3 AS INT) number, cast(id * 1.25 AS DECIMAL(12,2)) price, "
     "cast(id * 1000003.5 AS DECIMAL(30,5)) large, id / 3 ratio, cast(id / 7 AS FLOAT) part, "
@@ -160,19 +158,6 @@ def types_by_row(table):
 def local_times(table):
     """Moments without a zone, which hudi-rs does not read."""
     table.write("SELECT id, 1 turn, cast(timestamp_micros(1767225600000000 + id) AS TIMESTAMP_NTZ) local FROM range(0, 9, 1, 1)", "insert")
-
-
-MOMENTS = "SELECT id, 1 turn, timestamp_millis(1767225600000 + id * 1001) moment FROM range(0, 20, 1, 1)"
-
-
-def millis(table):
-    """Moments in milliseconds."""
-    table.write(MOMENTS, "bulk_insert", options={"hoodie.parquet.outputtimestamptype": "TIMESTAMP_MILLIS"})
-
-
-def int96(table):
-    """Moments in Spark's old form."""
-    table.write(MOMENTS, "bulk_insert", options={"hoodie.parquet.outputtimestamptype": "INT96"})
 
 
 def replaced(table, options=None):
@@ -302,9 +287,9 @@ def restored6(table):
 
 
 def indexed(table):
-    """With the metadata table and its record index."""
-    options = {"hoodie.metadata.enable": "true", "hoodie.metadata.record.index.enable": "true"}
-    plain(table, options)
+    """With the metadata table, which lists the files for readers."""
+    options = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "false"}
+    table.write(people(0, 20, 1), "insert", options=options | {"hoodie.metadata.index.partition.stats.enable": "false"})
 
 
 def renamed(table):
@@ -316,7 +301,7 @@ def renamed(table):
 
 
 TABLES = (
-    plain, version6, partitions, partitions6, types, types_new, types_by_row, local_times, millis, int96, replaced, replaced6, archived, archived6,
+    plain, version6, partitions, types, types_new, types_by_row, local_times, replaced, replaced6, archived, archived6,
     merge_on_read, merge_on_read6, compacted, compacted6, virtual_keys, dropped_columns, by_time, several, evolved,
     changes, restored, restored6, indexed, renamed,
 )  # fmt: skip
@@ -328,18 +313,22 @@ def main(names):
     spark = session.start("hudi")
     spark.sparkContext.setLogLevel("ERROR")
     known = json.loads(ROWS.read_text()) if ROWS.exists() else {}
-    for make in TABLES:
-        name = make.__name__
-        if names and name not in names:
-            continue
-        folder = Path(tempfile.mkdtemp()) / name
-        table = Table(spark, folder, name)
-        make(table)
-        known[name] = table.rows()
-        pack(folder, GOLDEN / f"hudi_{name}.tar.xz")
-        shutil.rmtree(folder.parent)
-        print(name, known[name], (GOLDEN / f"hudi_{name}.tar.xz").stat().st_size, flush=True)
-        ROWS.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
+    with tempfile.TemporaryDirectory() as folder:
+        if names and ARCHIVE.exists():
+            with tarfile.open(ARCHIVE) as archive:
+                archive.extractall(folder, filter="data")
+        for make in TABLES:
+            name = make.__name__
+            if names and name not in names:
+                continue
+            shutil.rmtree(Path(folder) / name, ignore_errors=True)
+            table = Table(spark, Path(folder) / name, name)
+            make(table)
+            known[name] = table.rows()
+            print(name, known[name], flush=True)
+        pack(folder, ARCHIVE)
+    ROWS.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
+    print(ARCHIVE.stat().st_size)
 
 
 if __name__ == "__main__":

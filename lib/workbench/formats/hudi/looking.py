@@ -43,7 +43,8 @@ def inspected(folder: Folder, version: int | None = None, known: Collection[str]
     by_file = footers.read(folder, sizes, fields, schema.names, wanted)
     kinds = {field["name"]: field["type"] for field in fields}
     # a file without rows is not named: it has no value for a partition, and nothing to read
-    full = {name: file for name, file in live.files.items() if name not in by_file or by_file[name].rows}
+    empty = {name for name, footer in by_file.items() if not footer.rows and not footer.problems}
+    full = {name: file for name, file in live.files.items() if name not in empty}
     files = {name: _valued(file, by_file.get(name), wanted, kinds) for name, file in full.items()}
     varying = frozenset(name for file in files.values() for name in file.varying)
     constant = tuple(name for name in wanted if name in kinds and name not in varying)
@@ -56,9 +57,9 @@ def inspected(folder: Folder, version: int | None = None, known: Collection[str]
         features=_features(timeline),
         vectors=False,
     )
-    empty = _empty(state) if known is None else ()
+    without = _empty(state) if known is None else ()
     obstacles = (
-        *_settings(timeline), *live.obstacles, *empty, *schema.obstacles, *_defaults(avro, by_file),
+        *_settings(timeline), *live.obstacles, *without, *schema.obstacles, *_defaults(avro, by_file),
         *footers.problems(by_file),
     )  # fmt: skip
     return Inspection(state, schema, by_file, obstacles, tuple(_notes(timeline, wanted, constant, meta, by_file)))
