@@ -54,9 +54,9 @@ def follow(
     Args:
         spark: classic session.
         table: a table that `move` made.
-        version: of the source; the newest when None. One that the table is at or behind is nothing to do. When None,
-            a Hudi table that is at the same version is compared nevertheless: a writer that began earlier may have
-            completed since.
+        version: of the source; the newest when None. One that the table is at or behind is nothing to do. When
+            None, a Hudi table that is at the same version is compared nevertheless: a writer that began earlier
+            may have completed since.
         tries: how often at most, when others commit meanwhile.
         on_step: called before `vectors`, `files` and `commit`; for tests.
 

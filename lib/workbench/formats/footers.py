@@ -30,8 +30,8 @@ class Footer:
     Attributes:
         rows: physical rows.
         columns: names of the top columns.
-        values: {name of a column: the text of its one value, None for NULL}, of the columns that were asked for and
-            that have the same value in each row; as its statistics say.
+        values: {name of a column: the text of its one value, None for NULL}, of the columns that were asked for
+            and that have the same value in each row; as its statistics say.
         int96: whether a moment in it is an INT96, Spark's old form.
         problems: sentences without the file's name.
     """
@@ -117,8 +117,8 @@ def _old_lists(schema: Any, columns: Any) -> Iterator[str]:
     for field in schema:
         if _old_list(field, field.name, paths):
             yield (
-                f"the column {field.name} has a list in Parquet's old form of two levels, which Iceberg cannot read: "
-                "rewrite the files at the source with parquet.avro.write-old-list-structure=false"
+                f"the column {field.name} has a list in Parquet's old form of two levels, which Iceberg cannot "
+                "read: rewrite the files at the source with parquet.avro.write-old-list-structure=false"
             )
 
 
@@ -139,7 +139,7 @@ def _old_list(field: Any, at: str, paths: list[str]) -> bool:
 
 
 def _values(metadata: Any, names: Collection[str]) -> dict[str, str | None]:
-    """Return the one value of each of some columns that has one in each row, by the statistics of the row groups."""
+    """Return the one value of each of some columns that has one in each row, by statistics of row groups."""
     values: dict[str, str | None] = {}
     for place in range(metadata.num_columns) if metadata.num_rows else ():
         name = metadata.schema.column(place).path
@@ -152,7 +152,7 @@ def _values(metadata: Any, names: Collection[str]) -> dict[str, str | None]:
 
 
 def _value(statistics: Any, rows: int) -> str | None:
-    """Return the text of the one value of a column chunk, None where all are NULL, `_SEVERAL` where it has not one."""
+    """Return the text of the one value of a column chunk, None where all are NULL, else `_SEVERAL`."""
     if statistics is None or not statistics.has_null_count:
         return _SEVERAL
     if statistics.null_count == rows:

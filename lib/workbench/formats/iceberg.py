@@ -122,8 +122,8 @@ def partition(spec: Java, state: State, schema: Schema, file: File) -> dict[str,
     """
     if varying := [field.name() for field in spec.fields() if field.name() in file.varying]:
         raise ArgumentError(
-            f"the table is partitioned by {varying[0]}, and the file {file.name} of its source has several values of "
-            "it: move the source to another table, which will not be partitioned"
+            f"the table is partitioned by {varying[0]}, and the file {file.name} of its source has several "
+            "values of it: move the source to another table, which will not be partitioned"
         )
     kinds = {field["name"]: field["type"] for field in schema.fields["fields"]}
     return {

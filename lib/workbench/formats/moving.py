@@ -1,4 +1,4 @@
-"""A Delta or Hudi table made an Iceberg table in one commit: data files stay where they are, deletes come along."""
+"""A Delta or Hudi table made an Iceberg table in one commit: data files stay where they are."""
 
 import json
 import os
@@ -26,10 +26,10 @@ def move(
 ) -> Move:
     """Make an Iceberg table of the files of a Delta or Hudi table, in one commit and without writing a data file.
 
-    Deletion vectors of Delta are copied into a Puffin file of the new table. The data files stay the source's: the table
-    has gc.enabled false, so that Iceberg deletes none, until `take_over`. The source is only read. What `look`
-    names as an obstacle is refused before anything is written; where a move is stopped, there is no table or the
-    right one.
+    Deletion vectors of Delta are copied into a Puffin file of the new table. The data files stay the source's:
+    the table has gc.enabled false, so that Iceberg deletes none, until `take_over`. The source is only read. What
+    `look` names as an obstacle is refused before anything is written; where a move is stopped, there is no table
+    or the right one.
 
     Args:
         spark: classic session; its catalog may be any of Iceberg's.
@@ -43,8 +43,8 @@ def move(
         Move.
 
     Raises:
-        ValueError: the source has an obstacle, cannot be read or is not a table of a known format; the table exists, or its
-            namespace does not.
+        ValueError: the source has an obstacle, cannot be read or is not a table of a known format; the table
+            exists, or its namespace does not.
         OutcomeUnknown: the catalog did not answer, and the table is not there now.
     """
     folder = storage.opened(os.fspath(path))

@@ -43,8 +43,8 @@ def take_over(
         table: a table that `move` made.
         files: `copied`: byte for byte into the table's own folder, so that the source stays as it is and goes on;
             older snapshots, whose files are the source's, leave the table's history. `adopted`: they stay where
-            they lie, with the history, and belong to the table: nobody may write to the source, VACUUM or clean it,
-            or delete its folder any more.
+            they lie, with the history, and belong to the table: nobody may write to the source, VACUUM or clean
+            it, or delete its folder any more.
         reader: of the source, for the comparison; None as for `verify`.
         on_step: called before `copy` and `commit`; for tests.
 

@@ -13,9 +13,9 @@ class Look:
     Attributes:
         kind: delta or hudi.
         location: URI of its folder.
-        version: the newest. Of Delta the number of the commit; of Hudi the time of the newest completed action as a
-            number, yyyymmddhhmmssmmm in the timeline's zone: its completion, or in tables before version 8, which
-            name no completion, its request.
+        version: the newest. Of Delta the number of the commit; of Hudi the time of the newest completed action as
+            a number, yyyymmddhhmmssmmm in the timeline's zone: its completion, or in tables before version 8,
+            which name no completion, its request.
         features: what its protocol lists, sorted.
         partitioned_by: names of the partition columns.
         files: live data files.

@@ -33,8 +33,8 @@ class Source:
         inspected: all that a move has to know of a version.
         touched: names of the files that the commits between two versions added, removed or hid rows of; None where
             that is not known.
-        fixed: whether a version is the same set of files for ever. Of Hudi a writer that began earlier may complete
-            later, and in older tables nothing says when it did.
+        fixed: whether a version is the same set of files for ever. Of Hudi a writer that began earlier may
+            complete later, and in older tables nothing says when it did.
     """
 
     kind: Kind
@@ -44,7 +44,9 @@ class Source:
     fixed: bool
 
 
-DELTA = Source("delta", lambda folder, version: log.read(folder, version).version, delta.inspected, log.touched, True)
+DELTA = Source(
+    "delta", lambda folder, version: log.read(folder, version).version, delta.inspected, log.touched, True
+)
 HUDI = Source("hudi", timeline.version, hudi.inspected, lambda folder, after, to: frozenset(), False)
 
 

@@ -25,8 +25,8 @@ def verify(spark: SparkSession, table: str, *, reader: Reader | None = None) -> 
     """Compare the rows of a moved table with those of its source, at the version that the table follows.
 
     Both sides are read whole: the table by Spark, a Delta table by delta-rs or DuckDB and a Hudi table by hudi-rs,
-    none of which reads logs, timelines or deletion vectors by code of the move. Rows that are several times there count as often. 0.0 and -0.0 are the
-    same, and so are all NaNs.
+    none of which reads logs, timelines or deletion vectors by code of the move. Rows that are several times there
+    count as often. 0.0 and -0.0 are the same, and so are all NaNs.
 
     Args:
         spark: classic session; its workers have DuckDB.

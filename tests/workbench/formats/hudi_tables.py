@@ -82,7 +82,9 @@ class Written:
             "hoodie.table.partition.fields": "area", "hoodie.table.recordkey.fields": "id",
             "hoodie.table.timeline.timezone": "UTC", "hoodie.datasource.write.drop.partition.columns": "false",
         } | dict(properties)  # fmt: skip
-        (path / ".hoodie/hoodie.properties").write_text("".join(f"{key}={value}\n" for key, value in settings.items()))
+        (path / ".hoodie/hoodie.properties").write_text(
+            "".join(f"{key}={value}\n" for key, value in settings.items())
+        )
 
     def file(self, group, time, rows, folder=None, schema=None):
         """Write a base file; rows are dicts. Return (folder, file group, its path)."""
@@ -95,7 +97,9 @@ class Written:
         pq.write_table(pa.Table.from_pylist([meta | row for row in rows], schema), self.path / folder / name)
         return folder, f"{group}-0", f"{folder}/{name}".lstrip("/")
 
-    def commit(self, time, *files, completed=None, replaced=(), previous=None, pending=False, action="commit", **more):
+    def commit(
+        self, time, *files, completed=None, replaced=(), previous=None, pending=False, action="commit", **more
+    ):
         """Write an operation into the timeline; `replaced` are (folder, file group)."""
         by_folder, groups = {}, {}
         for folder, group, path in files:
@@ -105,7 +109,11 @@ class Written:
         for folder, group in replaced:
             groups.setdefault(folder, []).append(group)
         schema = json.dumps({"type": "record", "name": "row", "fields": self.fields})
-        body = {"partitionToWriteStats": by_folder, "extraMetadata": {"schema": schema}, "operationType": "UPSERT"} | more
+        body = {
+            "partitionToWriteStats": by_folder,
+            "extraMetadata": {"schema": schema},
+            "operationType": "UPSERT",
+        } | more
         action = "replacecommit" if replaced else action
         if replaced:
             body["partitionToReplaceFileIds"] = groups

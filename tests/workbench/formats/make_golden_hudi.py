@@ -72,7 +72,9 @@ class Table:
 
     def instants(self):
         """Return the times of commits that completed, in order."""
-        names = [path.name for path in (Path(self.at) / ".hoodie").rglob("*commit") if "metadata" not in path.parts]
+        names = [
+            path.name for path in (Path(self.at) / ".hoodie").rglob("*commit") if "metadata" not in path.parts
+        ]
         return sorted(name.partition(".")[0].partition("_")[0] for name in names)
 
     def rows(self):
@@ -157,7 +159,10 @@ def types_by_row(table):
 
 def local_times(table):
     """Moments without a zone, which hudi-rs does not read."""
-    table.write("SELECT id, 1 turn, cast(timestamp_micros(1767225600000000 + id) AS TIMESTAMP_NTZ) local FROM range(0, 9, 1, 1)", "insert")
+    table.write(
+        "SELECT id, 1 turn, cast(timestamp_micros(1767225600000000 + id) AS TIMESTAMP_NTZ) local FROM range(0, 9, 1, 1)",
+        "insert",
+    )
 
 
 def replaced(table, options=None):
@@ -200,7 +205,11 @@ MERGE_ON_READ = {"hoodie.datasource.write.table.type": "MERGE_ON_READ"}
 
 def merge_on_read(table, options=None):
     """With log files that hold rows."""
-    options = MERGE_ON_READ | {"hoodie.compact.inline": "false", "hoodie.parquet.small.file.limit": "0"} | (options or {})
+    options = (
+        MERGE_ON_READ
+        | {"hoodie.compact.inline": "false", "hoodie.parquet.small.file.limit": "0"}
+        | (options or {})
+    )
     table.write(people(0, 30, 1), "insert", options=options)
     table.write(people(20, 40, 2), options=options)
 
@@ -211,7 +220,11 @@ def merge_on_read6(table):
 
 def compacted(table, options=None):
     """Merge-on-read, all log files compacted."""
-    options = MERGE_ON_READ | {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "2"} | (options or {})
+    options = (
+        MERGE_ON_READ
+        | {"hoodie.compact.inline": "true", "hoodie.compact.inline.max.delta.commits": "2"}
+        | (options or {})
+    )
     table.write(people(0, 30, 1), "insert", options=options)
     table.write(people(20, 30, 2), options=options)
 
@@ -229,7 +242,11 @@ def virtual_keys(table):
 
 def dropped_columns(table):
     """Partition columns that are not in the files."""
-    table.write(people(0, 30, 1), "insert", options=PARTITIONED | {"hoodie.datasource.write.drop.partition.columns": "true"})
+    table.write(
+        people(0, 30, 1),
+        "insert",
+        options=PARTITIONED | {"hoodie.datasource.write.drop.partition.columns": "true"},
+    )
 
 
 def by_time(table):
@@ -240,7 +257,11 @@ def by_time(table):
         "hoodie.keygen.timebased.timestamp.type": "EPOCHMILLISECONDS",
         "hoodie.keygen.timebased.output.dateformat": "yyyy/MM/dd",
     }
-    table.write("SELECT id, 1 turn, 1767225600000 + id * 10000000 moment FROM range(0, 20, 1, 1)", "insert", options=options)
+    table.write(
+        "SELECT id, 1 turn, 1767225600000 + id * 10000000 moment FROM range(0, 20, 1, 1)",
+        "insert",
+        options=options,
+    )
 
 
 def several(table):
@@ -259,7 +280,11 @@ def evolved(table):
     """A column that came later, one that became wider."""
     table.write("SELECT id, 1 turn, if(id < 0, NULL, cast(id AS INT)) number FROM range(0, 10, 1, 1)", "insert")
     options = {"hoodie.parquet.small.file.limit": "0"}
-    table.write("SELECT id, 2 turn, if(id < 0, NULL, id + 10000000000) number, if(id < 0, NULL, concat('n', id)) name FROM range(10, 20, 1, 1)", "insert", options=options)
+    table.write(
+        "SELECT id, 2 turn, if(id < 0, NULL, id + 10000000000) number, if(id < 0, NULL, concat('n', id)) name FROM range(10, 20, 1, 1)",
+        "insert",
+        options=options,
+    )
 
 
 def changes(table):
@@ -289,7 +314,9 @@ def restored6(table):
 def indexed(table):
     """With the metadata table, which lists the files for readers."""
     options = {"hoodie.metadata.enable": "true", "hoodie.metadata.index.column.stats.enable": "false"}
-    table.write(people(0, 20, 1), "insert", options=options | {"hoodie.metadata.index.partition.stats.enable": "false"})
+    table.write(
+        people(0, 20, 1), "insert", options=options | {"hoodie.metadata.index.partition.stats.enable": "false"}
+    )
 
 
 def renamed(table):
@@ -297,7 +324,11 @@ def renamed(table):
     options = {"hoodie.schema.on.read.enable": "true"}
     table.write(people(0, 10, 1), "insert", options=options)
     table.client(options).renameColumn("name", "title")
-    table.write(people(10, 20, 2).replace(" name,", " title,"), "insert", options=options | {"hoodie.parquet.small.file.limit": "0"})
+    table.write(
+        people(10, 20, 2).replace(" name,", " title,"),
+        "insert",
+        options=options | {"hoodie.parquet.small.file.limit": "0"},
+    )
 
 
 TABLES = (

@@ -59,7 +59,9 @@ def test_the_whole_look(tmp_path):
 
 def test_folders_that_are_not_named_by_values(tmp_path):
     look = formats.look(unpacked("by_time", tmp_path))
-    assert look.partitioned_by == () and look.notes[1].startswith("the table is not partitioned by moment: a file has")
+    assert look.partitioned_by == () and look.notes[1].startswith(
+        "the table is not partitioned by moment: a file has"
+    )
 
 
 @pytest.mark.parametrize("name", sorted(REFUSED))
@@ -94,7 +96,9 @@ def test_moments_without_a_zone_are_moved_and_not_compared(spark, namespace, tmp
         formats.verify(spark, table)
 
 
-@pytest.mark.parametrize("name", ["replaced", *in_the_proof("replaced", ["replaced6", "plain", "version6", "evolved"])])
+@pytest.mark.parametrize(
+    "name", ["replaced", *in_the_proof("replaced", ["replaced6", "plain", "version6", "evolved"])]
+)
 def test_each_version_is_the_source_s(name, spark, namespace, tmp_path):
     source, table = unpacked(name, tmp_path), f"{namespace}.moved"
     if name == "evolved":  # its schema grew
@@ -142,7 +146,9 @@ def test_a_file_that_comes_with_several_values_of_a_partition_column(spark, name
     written.commit(at(1), written.file("one", at(1), rows(0, 10)))
     formats.move(spark, written.path, table)
     written.commit(at(2), written.file("two", at(2), rows(0, 3) + rows(3, 5, "b"), "a"))
-    with pytest.raises(ArgumentError, match="is partitioned by area, and the file a/two-.* has several values of it"):
+    with pytest.raises(
+        ArgumentError, match="is partitioned by area, and the file a/two-.* has several values of it"
+    ):
         formats.follow(spark, table)
     formats.move(spark, written.path, f"{namespace}.other")
     assert formats.verify(spark, f"{namespace}.other").equal

@@ -63,7 +63,9 @@ def test_a_file_of_a_repeated_task_is_not_live(table):
     archived = table.path / one[2]
     archived.with_name(f"three-0_9-9-9_{at(0)}.parquet").write_bytes(archived.read_bytes())
     archived.with_name(f"three-0_8-8-8_{at(0)}.parquet").write_bytes(archived.read_bytes())
-    with pytest.raises(ArgumentError, match="has two files of one write in one file group, .*three-0_.*was archived"):
+    with pytest.raises(
+        ArgumentError, match="has two files of one write in one file group, .*three-0_.*was archived"
+    ):
         formats.look(table.path)
 
 
@@ -71,7 +73,9 @@ def test_a_file_that_is_gone_is_never_stood_in_for_by_an_older_one(table):
     table.commit(at(1), table.file("one", at(1), rows(0, 10)))
     table.commit(at(2), newer := table.file("one", at(2), rows(0, 9)), previous=at(1))
     (table.path / newer[2]).unlink()
-    with pytest.raises(ArgumentError, match=rf"^1 files of .* are gone that its timeline names .*, {newer[2]} first"):
+    with pytest.raises(
+        ArgumentError, match=rf"^1 files of .* are gone that its timeline names .*, {newer[2]} first"
+    ):
         formats.look(table.path)
 
 
@@ -83,7 +87,9 @@ def test_a_version_whose_files_were_cleaned(table):
     assert live(table, int(at(1))) == [one[2], two[2]]
     for cleaned in (one, two):
         (table.path / cleaned[2]).unlink()
-        with pytest.raises(ArgumentError, match=r"files of .* are gone that its timeline names at version 2026010100000"):
+        with pytest.raises(
+            ArgumentError, match=r"files of .* are gone that its timeline names at version 2026010100000"
+        ):
             live(table, int(at(1)))
     assert len(live(table)) == 2
     with pytest.raises(ArgumentError, match=r"has no version 5; its timeline lists 20260101000001000, .*3000$"):
@@ -131,7 +137,10 @@ def test_a_log_file_that_completed_after_a_compaction_began(table):
 @pytest.mark.parametrize(
     ("properties", "words"),
     [
-        ({"hoodie.table.version": 7}, "is a Hudi table of version 7; known are 5, 6, 8, 9: upgrade or downgrade it"),
+        (
+            {"hoodie.table.version": 7},
+            "is a Hudi table of version 7; known are 5, 6, 8, 9: upgrade or downgrade it",
+        ),
         ({"hoodie.table.version": 10}, "is a Hudi table of version 10; known are"),
         ({"hoodie.timeline.layout.version": 1}, "has timeline layout 1, expected 2 in table version 9"),
     ],
@@ -207,7 +216,11 @@ def test_columns_that_iceberg_would_read_as_something_else(kind, stored, words, 
 def test_a_default_that_older_files_lack(tmp_path):
     table = Written(tmp_path / "t", fields=[*FIELDS, {"name": "late", "type": "string", "default": "x"}])
     table.commit(at(1), table.file("one", at(1), rows(0, 10)))
-    assert formats.look(table.path).obstacles[0].startswith("the column late has the default 'x' and is not in 1 files")
+    assert (
+        formats.look(table.path)
+        .obstacles[0]
+        .startswith("the column late has the default 'x' and is not in 1 files")
+    )
 
 
 def test_a_column_that_was_dropped_and_made_anew(table):

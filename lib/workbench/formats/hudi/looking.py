@@ -66,7 +66,7 @@ def inspected(folder: Folder, version: int | None = None, known: Collection[str]
 
 
 def _meta(timeline: Timeline) -> tuple[str, ...]:
-    """Return which of Hudi's own columns the table has; without hoodie.populate.meta.fields they are empty texts."""
+    """Return which of Hudi's own columns a table has; without hoodie.populate.meta.fields they hold ''."""
     operation = timeline.properties.get("hoodie.allow.operation.metadata.field", "false").lower() == "true"
     return schemas.META if operation else schemas.META[:-1]
 
@@ -100,8 +100,8 @@ def _settings(timeline: Timeline) -> Iterator[str]:
     properties = timeline.properties
     if properties.get(_DROPPED, "false").lower() == "true":
         yield (
-            f"the partition columns are not in the files ({_DROPPED}), and names of folders alone do not say their "
-            "values: write the table anew without it"
+            f"the partition columns are not in the files ({_DROPPED}), and names of folders alone do not say "
+            "their values: write the table anew without it"
         )
     if (form := properties.get("hoodie.table.base.file.format", "PARQUET").upper()) != "PARQUET":
         yield f"the source's files are {form}, expected PARQUET: rewrite them at the source"
@@ -116,11 +116,13 @@ def _defaults(avro: Json, by_file: Mapping[str, Footer]) -> Iterator[str]:
     """Yield which columns have a default that some files lack: Iceberg reads NULL there."""
     for field in avro["fields"]:
         if field.get("default") is not None:
-            lacking = [name for name, footer in by_file.items() if footer.columns and field["name"] not in footer.columns]
+            lacking = [
+                name for name, footer in by_file.items() if footer.columns and field["name"] not in footer.columns
+            ]
             if lacking:
                 yield (
-                    f"the column {field['name']} has the default {field['default']!r} and is not in {len(lacking)} "
-                    f"files, {lacking[0]} first, for which Iceberg would read NULL: rewrite them at the source"
+                    f"the column {field['name']} has the default {field['default']!r} and is not in "
+                    f"{len(lacking)} files, {lacking[0]} first, where Iceberg would read NULL: rewrite them"
                 )
 
 
@@ -136,8 +138,8 @@ def _notes(
         yield "Hudi's own columns (_hoodie_commit_time, …) stay columns: they lie in the files"
     if lost := [name for name in wanted if name not in constant]:
         yield (
-            f"the table is not partitioned by {', '.join(lost)}: a file has several values of it, or its statistics do "
-            "not say"
+            f"the table is not partitioned by {', '.join(lost)}: a file has several values of it, or its "
+            "statistics do not say"
         )
     if any(footer.int96 for footer in by_file.values()):
         yield "moments are stored as INT96: Spark and DuckDB read them, PyIceberg does not"

@@ -1,7 +1,8 @@
 """A Hudi table read by hudi-rs, which shares no code with the move, and what that reader would read wrongly.
 
 hudi-rs 0.5 orders writes by their requests, and of tables before version 8 takes in files of writes that have not
-completed. Where that matters it is a sentence here, never a comparison that fails for another reason than the table.
+completed. Where that matters it is a sentence here, never a comparison that fails for another reason than the
+table.
 """
 
 import itertools
@@ -58,14 +59,14 @@ def _misread(timeline: Timeline) -> Iterator[str]:
     late = sorted(time for time in timeline.later if timelines.number(time) <= timeline.version)
     if late:
         yield (
-            f"the write of {late[0]} was begun before that version and completed after it, and hudi-rs takes it in: "
-            "follow to a newer version"
+            f"the write of {late[0]} was begun before that version and completed after it, and hudi-rs takes it "
+            "in: follow to a newer version"
         )
     if not timeline.completions:
         left = {slices.time(name) for name in timeline.folder.tree(timelines.HOODIE)}
         for time in sorted(timeline.pending & left):
             if timelines.number(time) <= timeline.version:
                 yield (
-                    f"the write of {time} has not completed and left files, and hudi-rs takes them in: roll it back or "
-                    "complete it at the source, then follow"
+                    f"the write of {time} has not completed and left files, and hudi-rs takes them in: roll it "
+                    "back or complete it at the source, then follow"
                 )

@@ -1,11 +1,10 @@
 """The schema of a Hudi table as Iceberg's: the Avro schema of its newest write, before it Hudi's own columns.
 
-Files have no field ids. They are given in the order in which Iceberg would, and a name mapping leads from the names
-in the files to them.
+Files have no field ids. They are given in the order in which Iceberg would, and a name mapping leads from the
+names in the files to them.
 """
 
 import hashlib
-import itertools
 import json
 from collections.abc import Collection, Iterable, Iterator
 from typing import Any
@@ -15,8 +14,8 @@ from workbench.formats.hudi.timeline import HOODIE, Timeline
 from workbench.formats.inspection import Json, Schema
 
 META = (
-    "_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name",
-    "_hoodie_operation",
+    "_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path",
+    "_hoodie_file_name", "_hoodie_operation",
 )  # fmt: skip
 _PLAIN = {
     "boolean": "boolean", "int": "int", "long": "long", "float": "float", "double": "double", "string": "string",
@@ -130,8 +129,8 @@ class _Builder:
 
     def _unknown(self, kind: str, path: str) -> str:
         self.obstacles.append(
-            f"the column {path} is of the Avro type {kind}, which this move does not know: write it as another type in "
-            "the source"
+            f"the column {path} is of the Avro type {kind}, which this move does not know: write it as another "
+            "type in the source"
         )
         return "string"
 
@@ -151,13 +150,13 @@ def _evolved(timeline: Timeline) -> Iterator[str]:
         for path, number in _columns(schema.get("fields") or (), ""):
             if places.setdefault(number, path) != path:
                 yield (
-                    f"the column {path} was named {places[number]} in older files, and Iceberg would read NULL: write "
-                    "the rows into a new table at the source"
+                    f"the column {path} was named {places[number]} in older files, and Iceberg would read NULL: "
+                    "write the rows into a new table at the source"
                 )
             if known.setdefault(path, number) != number:
                 yield (
-                    f"the column {path} was dropped and made anew, and Iceberg would read the values of the old one: "
-                    "write the rows into a new table at the source"
+                    f"the column {path} was dropped and made anew, and Iceberg would read the values of the old "
+                    "one: write the rows into a new table at the source"
                 )
 
 

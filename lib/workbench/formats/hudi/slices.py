@@ -65,8 +65,8 @@ def of(timeline: Timeline) -> Slices:
         other = live.get(group)
         if other and other.time == base.time:
             raise ArgumentError(
-                f"{timeline.folder.location} has two files of one write in one file group, {other.name} and {name}, and "
-                "the write that says which counts was archived: write the partition anew at the source"
+                f"{timeline.folder.location} has two files of one write in one file group, {other.name} and "
+                f"{name}, and the write that says which counts was archived: write the partition anew"
             )
         if other is None or other.time < base.time:
             live[group] = base
@@ -96,8 +96,8 @@ def _refuse_gone(
     if gone:
         raise ArgumentError(
             f"{len(gone)} files of {timeline.folder.location} are gone that its timeline names at version "
-            f"{timeline.version}, {sorted(gone)[0]} first: the cleaner or somebody else removed them. Restore them, or "
-            "take a newer version"
+            f"{timeline.version}, {sorted(gone)[0]} first: the cleaner or somebody else removed them. Restore "
+            "them, or take a newer version"
         )
 
 
@@ -111,9 +111,10 @@ def _cleaned(timeline: Timeline, live: Mapping[Group, _Base], replaced: set[Grou
     for commit in later:
         for path, before in commit.previous.items():
             group = _group(path)
-            if group and group not in replaced and timeline.completed(before):
-                if group not in live or live[group].time != before:
-                    yield f"{'/'.join(group)} of {before}"
+            if not group or group in replaced or not timeline.completed(before):
+                continue
+            if group not in live or live[group].time != before:
+                yield f"{'/'.join(group)} of {before}"
         for group in commit.replaced - born - replaced:
             if group not in live:
                 yield "/".join(group)
@@ -137,27 +138,27 @@ def _obstacles(
     logs = [name for name in tree if _counts(timeline, name, live, replaced)]
     if logs:
         yield (
-            f"{_names(logs)} of the latest file slices: their rows lie beside the Parquet files. Compact the table at "
-            "the source, so that no log file is left behind a compaction"
+            f"{_names(logs)} of the latest file slices: their rows lie beside the Parquet files. Compact the "
+            "table at the source, so that no log file is left behind a compaction"
         )
     if other := [base.name for base in live.values() if not base.name.endswith(".parquet")]:
         yield f"{len(other)} files are not Parquet, {sorted(other)[0]} first: rewrite them at the source"
     if skeletons := [base.name for base in live.values() if base.time == BOOTSTRAP]:
         yield (
-            f"{len(skeletons)} files are skeletons of a bootstrap, {sorted(skeletons)[0]} first, whose columns lie in "
-            "another table: rewrite them at the source by an update or clustering"
+            f"{len(skeletons)} files are skeletons of a bootstrap, {sorted(skeletons)[0]} first, whose columns "
+            "lie in another table: rewrite them at the source by an update or clustering"
         )
     if outer := [path for path in written if path.endswith(_EXTERNAL)]:
         yield f"{len(outer)} files were registered and not written by Hudi, {outer[0]} first: move their own table"
     if within := sorted(name for name in tree if f"/{HOODIE}/" in name):
-        yield f"another Hudi table lies within this one, {within[0].partition(f'/{HOODIE}/')[0]}: move it elsewhere"
+        yield f"another Hudi table lies within this one, {within[0].partition(f'/{HOODIE}/')[0]}: move it away"
 
 
 def _counts(timeline: Timeline, name: str, live: Mapping[Group, _Base], replaced: set[Group]) -> bool:
     """Say whether a file is a log file of a latest file slice; where that cannot be told, that it is.
 
-    Before table version 8 a log file is named by the write of the base file that it belongs to. From 8 on it is named
-    by its own write, and belongs to the newest base file that was requested before that one completed.
+    Before table version 8 a log file is named by the write of the base file that it belongs to. From 8 on it is
+    named by its own write, and belongs to the newest base file that was requested before that one completed.
     """
     partition, _, file = name.rpartition("/")
     if not (match := _LOG.fullmatch(file)):

@@ -1,8 +1,8 @@
 """The timeline of a Hudi table: which operations completed, in both of its layouts, and what they wrote.
 
-The rules are those of Hudi's specification (hudi.apache.org, tech-specs for tables before version 8, tech-specs-1point0
-from 8 on). An operation is named by the time of its request. From version 8 on the name of a completed one has the
-time of its completion as well; before, nothing says in which order operations completed.
+The rules are those of Hudi's specification (hudi.apache.org, tech-specs for tables before version 8,
+tech-specs-1point0 from 8 on). An operation is named by the time of its request. From version 8 on the name of a
+completed one has the time of its completion as well; before, nothing says in which order operations completed.
 """
 
 import io
@@ -193,7 +193,9 @@ def _listed(folder: Folder) -> tuple[dict[str, str], int, list[Instant], set[str
         if state or action == "inflight":
             begun.add(time)
         elif layout == 2 and completion is None:
-            raise ArgumentError(f"{folder.location}/{where}/{name} says no time of completion, expected in its name")
+            raise ArgumentError(
+                f"{folder.location}/{where}/{name} says no time of completion, expected in its name"
+            )
         else:
             completed.append(Instant(time, completion or time, action, f"{where}/{name}"))
     completed.sort(key=lambda instant: (number(instant.completed), instant.time))
@@ -213,7 +215,9 @@ def _versions(instants: Iterable[Instant]) -> list[int]:
 def _chosen(folder: Folder, instants: Iterable[Instant], named: int | None) -> int:
     versions = _versions(instants)
     if not versions:
-        raise ArgumentError(f"{folder.location} is a Hudi table without a completed commit: it has no rows to move")
+        raise ArgumentError(
+            f"{folder.location} is a Hudi table without a completed commit: it has no rows to move"
+        )
     if named is None:
         return versions[-1]
     if named not in versions:

@@ -21,7 +21,7 @@ Reader = Annotated[
 
 @formats.command("look")
 def formats_look(path: Path) -> None:
-    """Say what a Delta or Hudi table is, and what keeps it from being moved (exit 0 nothing, 1 an obstacle, 2 refused)."""
+    """Say what a table is, and what keeps it from being moved (exit 0 nothing, 1 an obstacle, 2 refused)."""
     from workbench.formats import look
 
     looked = look(path)
@@ -43,7 +43,7 @@ def formats_move(
     verify: Annotated[bool, typer.Option(help="compare table and source, row by row")] = True,
     reader: Reader = None,
 ) -> None:
-    """Make an Iceberg table of the files of a Delta or Hudi table, in one commit (exit 0 done, 1 it differs, 2 refused)."""
+    """Make an Iceberg table of a Delta or Hudi table's files, in one commit (exit 0, 1 it differs, 2 refused)."""
     from workbench import session
     from workbench.formats import move
     from workbench.formats import verify as compare
