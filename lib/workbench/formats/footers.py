@@ -19,6 +19,8 @@ Json = dict[str, Any]
 _THREADS = 16
 _ID = b"PARQUET:field_id"
 _SEVERAL = "\0several"
+_END = 8  # bytes: length of the footer, and four letters
+_ENCRYPTED = "a file is encrypted, whole or in some columns: write it anew without encryption"
 _WHOLE = 64  # characters; statistics of longer texts may be cut
 _SOME = 3  # sentences of one kind that are kept
 
@@ -96,19 +98,28 @@ def _read(
                 other = (
                     f"a file has {file.size()} bytes where the log says {size}: RESTORE the source to before that"
                 )
-                return Footer(0, frozenset(), {}, False, (other,))
+                return _unread(other)
+            end = file.read_at(_END, max(size - _END, 0))
+            if end.endswith(b"PARE"):
+                return _unread(_ENCRYPTED)
             parquet = pq.ParquetFile(file)
             metadata, schema = parquet.metadata, parquet.schema_arrow
     except FileNotFoundError:
         return None
     except pa.ArrowInvalid as error:
         raise ArgumentError(f"{folder.location}/{name} is not a whole Parquet file: {error}") from error
+    if int.from_bytes(end[:4], "little") != metadata.serialized_size:
+        return _unread(_ENCRYPTED)  # the footer is signed; PyArrow ends the process when asked for such a column
     columns = (metadata.schema.column(place) for place in range(metadata.num_columns))
     int96 = any(column.physical_type == "INT96" for column in columns)
     by_id = _has_ids(schema)
     problems = [*_struct(schema, fields, names, by_id, int96, ""), *_old_lists(schema, metadata.schema)]
     values = _values(metadata, constant)
     return Footer(metadata.num_rows, frozenset(schema.names), values, int96, tuple(dict.fromkeys(problems)))
+
+
+def _unread(problem: str) -> Footer:
+    return Footer(0, frozenset(), {}, False, (problem,))
 
 
 def _old_lists(schema: Any, columns: Any) -> Iterator[str]:
@@ -158,9 +169,14 @@ def _value(statistics: Any, rows: int) -> str | None:
     if statistics.null_count == rows:
         return None
     exact = [getattr(statistics, f"is_{end}_value_exact", None) for end in ("min", "max")]
-    if statistics.null_count or not statistics.has_min_max or False in exact or statistics.min != statistics.max:
+    if statistics.null_count or not statistics.has_min_max or False in exact:
         return _SEVERAL
-    value = statistics.min
+    try:
+        value, greatest = statistics.min, statistics.max
+    except (ValueError, OverflowError):  # a day that Python has not
+        return _SEVERAL
+    if value != greatest:
+        return _SEVERAL
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, date):

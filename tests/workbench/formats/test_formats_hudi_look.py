@@ -1,8 +1,11 @@
 """What `formats.look` says of Hudi tables that are broken, unfinished or odd; each is written by the specification."""
 
+import base64
 import json
 
 import pyarrow as pa
+import pyarrow.parquet as pq
+import pyarrow.parquet.encryption as encryption
 import pytest
 from hudi_tables import FIELDS, Written, at, rows
 
@@ -211,6 +214,33 @@ def test_columns_that_iceberg_would_read_as_something_else(kind, stored, words, 
     schema = pa.schema([("id", pa.int64()), ("area", pa.string()), ("word", stored)])
     table.commit(at(1), table.file("one", at(1), [{"id": 1, "area": "a", "word": None}], schema=schema))
     assert f"the column word {words}" in formats.look(table.path).obstacles[0]
+
+
+@pytest.mark.parametrize("plaintext_footer", [False, True])
+def test_files_that_are_encrypted(plaintext_footer, table):
+    file = table.file("one", at(1), rows(0, 10))
+    keys = encryption.EncryptionConfiguration(
+        "k", column_keys={"c": ["area"]}, plaintext_footer=plaintext_footer, double_wrapping=False
+    )
+    factory = encryption.CryptoFactory(lambda configuration: Keys())
+    properties = factory.file_encryption_properties(encryption.KmsConnectionConfig(), keys)
+    content = pq.read_table(table.path / file[2])
+    pq.write_table(content, table.path / file[2], encryption_properties=properties)
+    table.commit(at(1), file)
+    assert formats.look(table.path).obstacles[0].startswith("a file is encrypted, whole or in some columns")
+
+
+class Keys(encryption.KmsClient):
+    """A keeper of keys that hands them out as they are."""
+
+    def __init__(self):
+        super().__init__()
+
+    def wrap_key(self, key, name):
+        return base64.b64encode(key)
+
+    def unwrap_key(self, key, name):
+        return base64.b64decode(key)
 
 
 def test_a_default_that_older_files_lack(tmp_path):
