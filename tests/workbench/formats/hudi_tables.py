@@ -86,7 +86,7 @@ class Written:
             "".join(f"{key}={value}\n" for key, value in settings.items())
         )
 
-    def file(self, group, time, rows, folder=None, schema=None):
+    def file(self, group, time, rows, folder=None, schema=None, rows_a_group=None):
         """Write a base file; rows are dicts. Return (folder, file group, its path)."""
         folder = folder if folder is not None else (rows[0]["area"] or "none")
         name = f"{group}-0_0-1-2_{time}.parquet"
@@ -94,7 +94,8 @@ class Written:
         meta = {column: "x" for column in META}
         schema = schema or pa.schema([("id", pa.int64()), ("area", pa.string()), ("word", pa.string())])
         schema = pa.schema([*((column, pa.string()) for column in META), *schema])
-        pq.write_table(pa.Table.from_pylist([meta | row for row in rows], schema), self.path / folder / name)
+        content = pa.Table.from_pylist([meta | row for row in rows], schema)
+        pq.write_table(content, self.path / folder / name, row_group_size=rows_a_group)
         return folder, f"{group}-0", f"{folder}/{name}".lstrip("/")
 
     def commit(

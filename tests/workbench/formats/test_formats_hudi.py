@@ -1,5 +1,6 @@
 """Hudi tables that Hudi itself made: looked at, moved, followed and compared with what hudi-rs reads."""
 
+import re
 from datetime import datetime, timedelta
 
 import pytest
@@ -29,7 +30,9 @@ CHECKED = {"replaced6", "archived", "types_by_row"}
 def test_rows_are_those_that_hudi_counts(name, tmp_path):
     path = unpacked(name, tmp_path)
     before, look = digest_of(path), formats.look(path)
-    if name not in REFUSED:
+    if name in REFUSED:
+        assert re.search(REFUSED[name], look.obstacles[0])
+    else:
         assert (look.kind, look.rows, look.obstacles) == ("hudi", ROWS[name][0], ())
     assert digest_of(path) == before
 

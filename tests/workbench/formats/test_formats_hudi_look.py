@@ -49,6 +49,33 @@ def test_files_of_archived_writes_count_and_those_in_a_gap_behind_a_savepoint(ve
     assert live(table) == sorted([*names[:2], kept[2], five[2]])  # that of 8 is nobody's
 
 
+def test_writes_that_began_before_all_others_and_have_not_completed(table):
+    table.commit(at(1), table.file("pending", at(1), rows(0, 10)), pending=True)
+    table.commit(at(3), three := table.file("three", at(3), rows(10, 20)), completed=at(4))
+    table.commit(at(2), two := table.file("two", at(2), rows(20, 30)), completed=at(5))
+    (table.timeline / f"{at(2)}_{at(5)}.savepoint").write_text("{}")
+    assert live(table) == [three[2], two[2]]
+    assert live(table, int(at(4))) == [three[2]]
+
+
+@pytest.mark.parametrize(
+    ("areas", "partitions"),
+    [
+        ("aaaa", ("area",)),
+        ("aabb", ()),
+        ("aab-", ()),
+        ("aa--", ()),
+        ("----", ("area",)),
+        ("a---", ()),
+        ("a-a-", ()),
+    ],
+)
+def test_a_partition_column_has_one_value_in_each_file(areas, partitions, table):
+    values = [{"id": 1, "area": None if area == "-" else area, "word": "w"} for area in areas]
+    table.commit(at(1), table.file("one", at(1), values, "folder", rows_a_group=2))
+    assert formats.look(table.path).partitioned_by == partitions
+
+
 @VERSIONS
 def test_replaced_file_groups_are_gone(version, tmp_path):
     table = Written(tmp_path / "t", version)
@@ -89,12 +116,14 @@ def test_a_version_whose_files_were_cleaned(table):
     table.commit(at(3), table.file("new", at(3), rows(30, 31)), replaced=[("a", "two-0")])
     assert live(table, int(at(1))) == [one[2], two[2]]
     for cleaned in (one, two):
+        content = (table.path / cleaned[2]).read_bytes()
         (table.path / cleaned[2]).unlink()
         with pytest.raises(
             ArgumentError, match=r"files of .* are gone that its timeline names at version 2026010100000"
         ):
             live(table, int(at(1)))
-    assert len(live(table)) == 2
+        assert len(live(table)) == 2
+        (table.path / cleaned[2]).write_bytes(content)
     with pytest.raises(ArgumentError, match=r"has no version 5; its timeline lists 20260101000001000, .*3000$"):
         live(table, 5)
 
@@ -107,6 +136,17 @@ def test_archived_files_that_were_cleaned_are_missed_in_an_older_version(table):
     next(table.path.glob(f"a/one*{at(1)}*")).unlink()
     with pytest.raises(ArgumentError, match="1 files of .* are gone .*, a/one-0 of 20260101000001000 first"):
         live(table, int(at(2)))
+
+
+def test_an_archived_file_that_was_replaced_and_cleaned_is_missed_in_an_older_version(table):
+    old = table.path / table.file("old", at(1), rows(0, 10))[2]
+    table.commit(at(2), table.file("two", at(2), rows(10, 20)))
+    table.commit(at(3), table.file("new", at(3), rows(0, 9)), replaced=[("a", "old-0")])
+    assert len(live(table, int(at(2)))) == 2
+    old.unlink()
+    with pytest.raises(ArgumentError, match="1 files of .* are gone .*, a/old-0 first"):
+        live(table, int(at(2)))
+    assert len(live(table)) == 2
 
 
 def test_log_files_of_the_latest_slices(tmp_path):
