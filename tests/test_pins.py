@@ -146,6 +146,6 @@ def test_the_wheel_stands_alone(tmp_path):
         capture_output=True,
     )
     assert said.stdout.decode().split() == [
-        str(tmp_path / "installed/workbench/__init__.py"), "archive", "aws-glue", "aws-s3tables", "cluster", "emr", "formats", "glue-rest",
+        str(tmp_path / "installed/workbench/__init__.py"), "archive", "aws-glue", "aws-s3tables", "cluster", "emr", "formats", "glue-rest", "hudi",
         "lake", "local", "own-catalog", "rest", "s3",
     ]  # fmt: skip

@@ -3,7 +3,7 @@
 look = formats.look("/lake/orders")                        # kind, version, features, rows, obstacles; no Spark
 formats.move(spark, "/lake/orders", "lake.sales.orders")   # one commit; the files stay where they are
 formats.follow(spark, "lake.sales.orders")                 # what the source did since
-formats.verify(spark, "lake.sales.orders").equal           # the source read by delta-rs or DuckDB
+formats.verify(spark, "lake.sales.orders").equal           # the source read by delta-rs, DuckDB or hudi-rs
 formats.take_over(spark, "lake.sales.orders", files="copied")   # it is nobody else's from now on
 
 moving      a table made of another one's files
@@ -15,7 +15,11 @@ comparing   rows as sums of hashes
 positions   which version of its source a table is
 iceberg     Iceberg's side of it
 looking     what a folder holds
+sources     the formats, told by the folder
+inspection  what a move has to know of a source
 delta       Delta tables, read by PyArrow alone
+hudi        Hudi tables, read by PyArrow and fastavro
+partitions  values of partition columns
 footers     what the Parquet files themselves say
 storage     the folder, on this machine or in S3
 results     what the functions return

@@ -8,14 +8,13 @@ from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Java, SparkSession
-from workbench.formats import iceberg, live, positions, storage
-from workbench.formats.delta import log, vectors
-from workbench.formats.delta import looking as delta
-from workbench.formats.delta.log import File
-from workbench.formats.delta.looking import Inspection
+from workbench.formats import iceberg, live, positions, sources, storage
+from workbench.formats.delta import vectors
+from workbench.formats.inspection import File, Inspection
 from workbench.formats.live import Live
 from workbench.formats.positions import Position
 from workbench.formats.results import Follow
+from workbench.formats.sources import Source
 from workbench.tables import commits
 from workbench.tables.maintenance import metadata
 
@@ -35,6 +34,9 @@ class _Difference:
     vectored: tuple[str, ...]
 
 
+_NOTHING = _Difference((), (), ())
+
+
 @checked
 def follow(
     spark: SparkSession,
@@ -52,7 +54,9 @@ def follow(
     Args:
         spark: classic session.
         table: a table that `move` made.
-        version: of the source; the newest when None. One that the table is at or behind is nothing to do.
+        version: of the source; the newest when None. One that the table is at or behind is nothing to do. When
+            None, a Hudi table that is at the same version is compared nevertheless: a writer that began earlier
+            may have completed since.
         tries: how often at most, when others commit meanwhile.
         on_step: called before `vectors`, `files` and `commit`; for tests.
 
@@ -95,19 +99,22 @@ def _once(
     folder = storage.opened(position.source)
     if version is not None and version <= position.version:
         return Follow(table, position.version, position.version, None, 0, 0, 0)
-    newest = log.read(folder, version)
-    if newest.version <= position.version:
-        _refuse_older(table, position, newest.version)
+    source = sources.of(folder)
+    newest = source.version(folder, version)
+    _refuse_older(table, position, newest)
+    if newest == position.version and source.fixed:
         return Follow(table, position.version, position.version, None, 0, 0, 0)
     files = live.of(spark, loaded)
-    inspection = delta.inspected(folder, newest.version, files)
+    inspection = source.inspected(folder, newest, files)
     _refuse_obstacles(table, position, inspection)
-    difference = _difference(inspection, files, position)
+    difference = _difference(source, inspection, files, position)
+    if newest == position.version and difference == _NOTHING:
+        return Follow(table, position.version, position.version, None, 0, 0, 0)
     on_step("vectors")
     _write(spark, transaction, inspection, difference, files, mark, on_step)
     on_step("commit")
     counts = (len(difference.added), len(difference.removed), len(difference.vectored))
-    begun.append(Follow(table, position.version, newest.version, None, *counts))
+    begun.append(Follow(table, position.version, newest, None, *counts))
     new_metadata = transaction.table().operations().current()
     try:
         loaded.operations().commit(base, new_metadata)
@@ -154,10 +161,12 @@ def _refuse_obstacles(table: str, position: Position, inspection: Inspection) ->
         raise ArgumentError(f"{table} cannot follow to version {version}: {'; '.join(inspection.obstacles)}")
 
 
-def _difference(inspection: Inspection, files: Mapping[str, Live], position: Position) -> _Difference:
+def _difference(
+    source: Source, inspection: Inspection, files: Mapping[str, Live], position: Position
+) -> _Difference:
     state = inspection.state
     locations = {state.folder.location_of(name): name for name in state.files}
-    touched = log.touched(state.folder, position.version, state.version)
+    touched = source.touched(state.folder, position.version, state.version)
     vectored = [
         name
         for location, name in locations.items()

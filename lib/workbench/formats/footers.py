@@ -5,9 +5,11 @@ finds none. So a file whose columns have other ids, other capitals or a wider ty
 word. Each file's footer is read, and what would go wrong is a sentence.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from datetime import date
+from decimal import Decimal
 from typing import Any
 
 from workbench._base.errors import ArgumentError
@@ -16,6 +18,10 @@ from workbench.formats.storage import Folder, readable
 Json = dict[str, Any]
 _THREADS = 16
 _ID = b"PARQUET:field_id"
+_SEVERAL = "\0several"
+_END = 8  # bytes: length of the footer, and four letters
+_ENCRYPTED = "a file is encrypted, whole or in some columns: write it anew without encryption"
+_WHOLE = 64  # characters; statistics of longer texts may be cut
 _SOME = 3  # sentences of one kind that are kept
 
 
@@ -25,16 +31,27 @@ class Footer:
 
     Attributes:
         rows: physical rows.
+        columns: names of the top columns.
+        values: {name of a column: the text of its one value, None for NULL}, of the columns that were asked for
+            and that have the same value in each row; as its statistics say.
         int96: whether a moment in it is an INT96, Spark's old form.
         problems: sentences without the file's name.
     """
 
     rows: int
+    columns: frozenset[str]
+    values: Mapping[str, str | None]
     int96: bool
     problems: tuple[str, ...]
 
 
-def read(folder: Folder, sizes: Mapping[str, int], fields: list[Json], names: list[Json]) -> dict[str, Footer]:
+def read(
+    folder: Folder,
+    sizes: Mapping[str, int],
+    fields: list[Json],
+    names: list[Json],
+    constant: Collection[str] = (),
+) -> dict[str, Footer]:
     """Return {name: Footer} of files, read by several threads.
 
     Args:
@@ -42,12 +59,13 @@ def read(folder: Folder, sizes: Mapping[str, int], fields: list[Json], names: li
         sizes: {name of a file: its bytes}.
         fields: of the schema, as Iceberg's JSON has them.
         names: of the name mapping.
+        constant: names of top columns whose one value is asked for.
 
     Raises:
         ValueError: files are gone, are not Parquet or cannot be read.
     """
     with ThreadPoolExecutor(_THREADS) as pool:
-        results = list(pool.map(lambda name: _read(folder, name, sizes[name], fields, names), sizes))
+        results = list(pool.map(lambda name: _read(folder, name, sizes[name], fields, names, constant), sizes))
     if gone := [name for name, footer in zip(sizes, results, strict=True) if footer is None]:
         raise ArgumentError(
             f"{len(gone)} of {len(sizes)} files of {folder.location} are gone, {gone[0]} first: VACUUM or "
@@ -68,7 +86,9 @@ def problems(by_file: Mapping[str, Footer]) -> tuple[str, ...]:
     )
 
 
-def _read(folder: Folder, name: str, size: int, fields: list[Json], names: list[Json]) -> Footer | None:
+def _read(
+    folder: Folder, name: str, size: int, fields: list[Json], names: list[Json], constant: Collection[str]
+) -> Footer | None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -78,17 +98,91 @@ def _read(folder: Folder, name: str, size: int, fields: list[Json], names: list[
                 other = (
                     f"a file has {file.size()} bytes where the log says {size}: RESTORE the source to before that"
                 )
-                return Footer(0, False, (other,))
+                return _unread(other)
+            end = file.read_at(_END, max(size - _END, 0))
+            if end.endswith(b"PARE"):
+                return _unread(_ENCRYPTED)
             parquet = pq.ParquetFile(file)
             metadata, schema = parquet.metadata, parquet.schema_arrow
     except FileNotFoundError:
         return None
     except pa.ArrowInvalid as error:
         raise ArgumentError(f"{folder.location}/{name} is not a whole Parquet file: {error}") from error
+    if int.from_bytes(end[:4], "little") != metadata.serialized_size:
+        return _unread(_ENCRYPTED)  # the footer is signed; PyArrow ends the process when asked for such a column
     columns = (metadata.schema.column(place) for place in range(metadata.num_columns))
     int96 = any(column.physical_type == "INT96" for column in columns)
     by_id = _has_ids(schema)
-    return Footer(metadata.num_rows, int96, tuple(dict.fromkeys(_struct(schema, fields, names, by_id, int96, ""))))
+    problems = [*_struct(schema, fields, names, by_id, int96, ""), *_old_lists(schema, metadata.schema)]
+    values = _values(metadata, constant)
+    return Footer(metadata.num_rows, frozenset(schema.names), values, int96, tuple(dict.fromkeys(problems)))
+
+
+def _unread(problem: str) -> Footer:
+    return Footer(0, frozenset(), {}, False, (problem,))
+
+
+def _old_lists(schema: Any, columns: Any) -> Iterator[str]:
+    """Yield the lists of two levels: what repeats is the element itself, and not a group around it."""
+    paths = [f"{columns.column(place).path}." for place in range(len(columns))]
+    for field in schema:
+        if _old_list(field, field.name, paths):
+            yield (
+                f"the column {field.name} has a list in Parquet's old form of two levels, which Iceberg cannot "
+                "read: rewrite the files at the source with parquet.avro.write-old-list-structure=false"
+            )
+
+
+def _old_list(field: Any, at: str, paths: list[str]) -> bool:
+    from pyarrow import types
+
+    children = _children(field.type)
+    if types.is_struct(field.type):
+        return any(_old_list(child, f"{at}.{child.name}", paths) for child in children)
+    for child in children:
+        # a list or map of three levels has a group between, whatever its name
+        groups = {path[len(at) + 1 :].partition(".")[0] for path in paths if path.startswith(f"{at}.")}
+        within = [f"{at}.{group}.{child.name}" for group in groups]
+        within = [place for place in within if any(path.startswith(f"{place}.") for path in paths)]
+        if not within or any(_old_list(child, place, paths) for place in within):
+            return True
+    return False
+
+
+def _values(metadata: Any, names: Collection[str]) -> dict[str, str | None]:
+    """Return the one value of each of some columns that has one in each row, by statistics of row groups."""
+    values: dict[str, str | None] = {}
+    for place in range(metadata.num_columns) if metadata.num_rows else ():
+        name = metadata.schema.column(place).path
+        if name in names:
+            chunks = [metadata.row_group(group).column(place) for group in range(metadata.num_row_groups)]
+            texts = {_value(chunk.statistics, chunk.num_values) for chunk in chunks if chunk.num_values}
+            if len(texts) == 1 and _SEVERAL not in texts:
+                values[name] = texts.pop()
+    return values
+
+
+def _value(statistics: Any, rows: int) -> str | None:
+    """Return the text of the one value of a column chunk, None where all are NULL, else `_SEVERAL`."""
+    if statistics is None or not statistics.has_null_count:
+        return _SEVERAL
+    if statistics.null_count == rows:
+        return None
+    exact = [getattr(statistics, f"is_{end}_value_exact", None) for end in ("min", "max")]
+    if statistics.null_count or not statistics.has_min_max or False in exact:
+        return _SEVERAL
+    try:
+        value, greatest = statistics.min, statistics.max
+    except (ValueError, OverflowError):  # a day that Python has not
+        return _SEVERAL
+    if value != greatest:
+        return _SEVERAL
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, date):
+        return value.isoformat()
+    whole = isinstance(value, int | Decimal) or (isinstance(value, str) and len(value) < _WHOLE)
+    return str(value) if whole else _SEVERAL
 
 
 def _has_ids(fields: Iterable[Any]) -> bool:
@@ -176,8 +270,8 @@ def _fits(arrow: Any, kind: str, int96: bool) -> bool:
     if kind in ("timestamp", "timestamptz"):
         if not types.is_timestamp(arrow):
             return False
-        if arrow.unit == "ns":
-            return int96 and kind == "timestamptz"
+        if arrow.unit != "us":  # Iceberg's Spark reader takes milliseconds for microseconds
+            return int96 and arrow.unit == "ns" and kind == "timestamptz"
         return (arrow.tz is not None) == (kind == "timestamptz")
     of = {
         "int": types.is_signed_integer,

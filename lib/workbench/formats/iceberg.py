@@ -13,10 +13,9 @@ from typing import Any
 from workbench._base import releases
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Java, SparkSession, jvm
-from workbench.formats import storage
-from workbench.formats.delta import partitions, vectors
-from workbench.formats.delta.log import File, State
-from workbench.formats.delta.schemas import Schema
+from workbench.formats import partitions, storage
+from workbench.formats.delta import vectors
+from workbench.formats.inspection import File, Schema, State
 from workbench.tables import commits
 from workbench.tables.maintenance import owners
 
@@ -110,13 +109,22 @@ def _spec(state: State, schema: Schema) -> dict[str, Any]:
     ids = {field["name"]: field["id"] for field in schema.fields["fields"]}
     fields = [
         {"name": name, "transform": "identity", "source-id": ids[name], "field-id": _FIRST_PARTITION_ID + place}
-        for place, name in enumerate(state.metadata["partitionColumns"])
+        for place, name in enumerate(state.partitions)
     ]
     return {"spec-id": 1 if fields else 0, "fields": fields}
 
 
 def partition(spec: Java, state: State, schema: Schema, file: File) -> dict[str, Any]:
-    """Return the partition of a file as Iceberg's JSON: {partition field id: value}."""
+    """Return the partition of a file as Iceberg's JSON: {partition field id: value}.
+
+    Raises:
+        ValueError: the file has several values of a column by which the table is partitioned.
+    """
+    if varying := [field.name() for field in spec.fields() if field.name() in file.varying]:
+        raise ArgumentError(
+            f"the table is partitioned by {varying[0]}, and the file {file.name} of its source has several "
+            "values of it: move the source to another table, which will not be partitioned"
+        )
     kinds = {field["name"]: field["type"] for field in schema.fields["fields"]}
     return {
         str(field.fieldId()): partitions.value(

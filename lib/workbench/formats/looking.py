@@ -1,13 +1,10 @@
-"""What a folder holds: a Delta, Hudi or Iceberg table, and what keeps it from being moved."""
+"""What a folder holds: a Delta or Hudi table, and what keeps it from being moved."""
 
 import os
 from pathlib import Path
 
 from workbench._base.door import checked
-from workbench._base.errors import ArgumentError
-from workbench.formats import storage
-from workbench.formats.delta import log
-from workbench.formats.delta import looking as delta
+from workbench.formats import sources, storage
 from workbench.formats.results import Look
 
 
@@ -25,9 +22,19 @@ def look(path: str | Path) -> Look:
         ValueError: there is no such folder, no table of a known format in it, or it cannot be read.
     """
     folder = storage.opened(os.fspath(path))
-    if log.is_delta(folder):
-        return delta.look(folder)
-    raise ArgumentError(
-        f"{path} holds no table of a known format: expected a folder with {log.LOG}; "
-        f"it has {', '.join(sorted(folder.sizes(''))[:3]) or 'no files'}"
+    inspection = sources.of(folder).inspected(folder)
+    state = inspection.state
+    deleted = sum(file.vector.rows for file in state.files.values() if file.vector)
+    return Look(
+        state.kind,
+        folder.location,
+        state.version,
+        state.features,
+        state.partitions,
+        len(state.files),
+        sum(file.size for file in state.files.values()),
+        sum(footer.rows for footer in inspection.footers.values()) - deleted,
+        deleted,
+        inspection.obstacles,
+        inspection.notes,
     )

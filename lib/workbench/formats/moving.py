@@ -1,4 +1,4 @@
-"""A Delta table made an Iceberg table in one commit: data files stay where they are, deletes come along."""
+"""A Delta or Hudi table made an Iceberg table in one commit: data files stay where they are."""
 
 import json
 import os
@@ -8,11 +8,8 @@ from pathlib import Path
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Java, SparkSession
-from workbench.formats import iceberg, storage
-from workbench.formats.delta import log
-from workbench.formats.delta import looking as delta
-from workbench.formats.delta.looking import Inspection
-from workbench.formats.looking import look
+from workbench.formats import iceberg, sources, storage
+from workbench.formats.inspection import Inspection
 from workbench.formats.results import Move
 from workbench.tables import commits, snapshots
 
@@ -27,18 +24,18 @@ def move(
     properties: Mapping[str, str] | None = None,
     on_step: Callable[[str], object] = lambda step: None,
 ) -> Move:
-    """Make an Iceberg table of a Delta table's files, in one commit and without writing a data file.
+    """Make an Iceberg table of the files of a Delta or Hudi table, in one commit and without writing a data file.
 
-    Deletion vectors are copied into a Puffin file of the new table. The data files stay the source's: the table
-    has gc.enabled false, so that Iceberg deletes none, until `take_over`. The source is only read. What `look`
-    names as an obstacle is refused before anything is written; where a move is stopped, there is no table or the
-    right one.
+    Deletion vectors of Delta are copied into a Puffin file of the new table. The data files stay the source's:
+    the table has gc.enabled false, so that Iceberg deletes none, until `take_over`. The source is only read. What
+    `look` names as an obstacle is refused before anything is written; where a move is stopped, there is no table
+    or the right one.
 
     Args:
         spark: classic session; its catalog may be any of Iceberg's.
         path: the source's folder, of this machine or a URI `s3://bucket/key`.
         table: name of the new table; its namespace must be there.
-        version: of the source; the newest when None.
+        version: of the source; the newest when None. Of Hudi one that its timeline lists, see `Look`.
         properties: more of the new table.
         on_step: called before `vectors`, `files` and `commit`; for tests.
 
@@ -46,17 +43,16 @@ def move(
         Move.
 
     Raises:
-        ValueError: the source has an obstacle, cannot be read or is no Delta table; the table exists, or its
-            namespace does not.
+        ValueError: the source has an obstacle, cannot be read or is not a table of a known format; the table
+            exists, or its namespace does not.
         OutcomeUnknown: the catalog did not answer, and the table is not there now.
     """
     folder = storage.opened(os.fspath(path))
-    if not log.is_delta(folder):
-        raise ArgumentError(_not_delta(os.fspath(path)))
+    source = sources.of(folder)
     snapshots.refuse_no_namespace(spark, table)
     if snapshots.exists(spark, table):
         raise ArgumentError(f"{table} exists: name another table, or bring it up to date with formats.follow")
-    inspection = delta.inspected(folder, version)
+    inspection = source.inspected(folder, version)
     if inspection.obstacles:
         raise ArgumentError(f"{path} cannot be moved: {'; '.join(inspection.obstacles)}")
     mark = commits.marks.named()
@@ -80,11 +76,6 @@ def move(
         physical - sum(deleted),
         inspection.notes,
     )
-
-
-def _not_delta(path: str) -> str:
-    kind = look(path).kind  # says what is there when it knows nothing of it
-    return f"{path} is a table of {kind}, expected one of Delta"
 
 
 def _once(
@@ -138,13 +129,11 @@ def _committed(spark: SparkSession, table: str, transaction: Java) -> int:
 def _properties(inspection: Inspection, properties: Mapping[str, str]) -> dict[str, str]:
     """Return the properties of the new table: those that make it readable and safe cannot be chosen."""
     state = inspection.state
-    deletes = any(file.vector for file in state.files.values())
-    vectors = deletes or state.configuration.get("delta.enableDeletionVectors") == "true"
     own = {
-        iceberg.FORMAT: "3" if vectors else properties.get(iceberg.FORMAT, "2"),
+        iceberg.FORMAT: "3" if state.vectors else properties.get(iceberg.FORMAT, "2"),
         iceberg.GC: "false",
         iceberg.NAMES: json.dumps(inspection.schema.names),
-        iceberg.KIND: "delta",
+        iceberg.KIND: state.kind,
         iceberg.SOURCE: state.folder.location,
         iceberg.SCHEMA: inspection.schema.digest,
     }

@@ -31,7 +31,7 @@ def take_over(
     table: str,
     *,
     files: Files,
-    reader: Reader = "deltalake",
+    reader: Reader | None = None,
     on_step: Callable[[str], object] = lambda step: None,
 ) -> TakeOver:
     """Bring a moved table to its source's newest version, compare both, and make the table the owner of its files.
@@ -43,9 +43,9 @@ def take_over(
         table: a table that `move` made.
         files: `copied`: byte for byte into the table's own folder, so that the source stays as it is and goes on;
             older snapshots, whose files are the source's, leave the table's history. `adopted`: they stay where
-            they lie, with the history, and belong to the table: nobody may write to the source, VACUUM it or
-            delete its folder any more.
-        reader: of the source, for the comparison.
+            they lie, with the history, and belong to the table: nobody may write to the source, VACUUM or clean
+            it, or delete its folder any more.
+        reader: of the source, for the comparison; None as for `verify`.
         on_step: called before `copy` and `commit`; for tests.
 
     Returns:

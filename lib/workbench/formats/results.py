@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Kind = Literal["delta", "hudi", "iceberg"]
+Kind = Literal["delta", "hudi"]
 
 
 @dataclass(frozen=True)
@@ -11,9 +11,11 @@ class Look:
     """What a table is, and what keeps it from being moved.
 
     Attributes:
-        kind: delta, hudi or iceberg.
+        kind: delta or hudi.
         location: URI of its folder.
-        version: the newest; of Hudi and Iceberg the number of commits that it keeps.
+        version: the newest. Of Delta the number of the commit; of Hudi the time of the newest completed action as
+            a number, yyyymmddhhmmssmmm in the timeline's zone: its completion, or in tables before version 8,
+            which name no completion, its request.
         features: what its protocol lists, sorted.
         partitioned_by: names of the partition columns.
         files: live data files.
@@ -92,7 +94,7 @@ class Verification:
     Attributes:
         equal: whether both have the same rows, each as often, and the same columns.
         version: of the source.
-        reader: what read the source: deltalake or duckdb.
+        reader: what read the source: deltalake, duckdb or hudi.
         rows: of the table.
         source_rows: of the source.
         columns: names of columns whose values differ, each for itself; empty where their combination does.

@@ -47,6 +47,25 @@ class Folder:
             entries = self.files.get_file_info(selector)
         return {entry.base_name: entry.size for entry in entries if entry.type == fs.FileType.File}
 
+    def tree(self, without: str) -> dict[str, int]:
+        """Return {name from the folder on: bytes} of all files below.
+
+        Args:
+            without: name of a folder in it that is left out.
+        """
+        from pyarrow import fs
+
+        files: dict[str, int] = {}
+        with readable(self.location):
+            top = self.files.get_file_info(fs.FileSelector(self.path))
+            below = [entry for entry in top if entry.type == fs.FileType.Directory and entry.base_name != without]
+            selectors = [fs.FileSelector(entry.path, recursive=True) for entry in below]
+            for entries in (top, *map(self.files.get_file_info, selectors)):
+                for entry in entries:
+                    if entry.type == fs.FileType.File:
+                        files[entry.path[len(self.path) :].lstrip("/")] = entry.size
+        return files
+
     def within(self, name: str) -> str:
         """Return the file system's path of a file that is named from the folder on, or by a URI."""
         return path_of(name) if _SCHEME.match(name) else f"{self.path}/{name}" if name else self.path

@@ -2,46 +2,53 @@
 
 import importlib.util
 import json
+from collections.abc import Mapping
 from typing import Any, Literal
 
 from workbench._base import duck, identifiers
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench._base.typing import Java, SparkSession, jvm
-from workbench.formats import comparing, positions, storage
+from workbench.formats import comparing, positions, sources, storage
 from workbench.formats.comparing import Json, Sums
 from workbench.formats.delta import log
-from workbench.formats.results import Verification
+from workbench.formats.hudi import reading as hudi
+from workbench.formats.results import Kind, Verification
 from workbench.tables import commits
 
-Reader = Literal["deltalake", "duckdb"]
+Reader = Literal["deltalake", "duckdb", "hudi"]
+_READERS: Mapping[Kind, tuple[Reader, ...]] = {"delta": ("deltalake", "duckdb"), "hudi": ("hudi",)}
 
 
 @checked
-def verify(spark: SparkSession, table: str, *, reader: Reader = "deltalake") -> Verification:
+def verify(spark: SparkSession, table: str, *, reader: Reader | None = None) -> Verification:
     """Compare the rows of a moved table with those of its source, at the version that the table follows.
 
-    Both sides are read whole: the table by Spark, the source by delta-rs or by DuckDB, neither of which reads logs
-    or deletion vectors by code of the move. Rows that are several times there count as often. 0.0 and -0.0 are the
-    same, and so are all NaNs.
+    Both sides are read whole: the table by Spark, a Delta table by delta-rs or DuckDB and a Hudi table by hudi-rs,
+    none of which reads logs, timelines or deletion vectors by code of the move. Rows that are several times there
+    count as often. 0.0 and -0.0 are the same, and so are all NaNs.
 
     Args:
         spark: classic session; its workers have DuckDB.
         table: a table that `move` made.
-        reader: of the source.
+        reader: of the source; None for deltalake or hudi, as the source is.
 
     Returns:
         Verification.
 
     Raises:
         TableNotFound: no such table.
-        ValueError: it was not moved, or the reader cannot read the source at that version.
+        ValueError: it was not moved, or the reader cannot read such a source, or not at that version.
         MissingPackageError: the reader is not installed.
     """
     loaded = commits.load(spark, table)
     position = positions.of(spark, table, loaded)
     text = jvm(spark).org.apache.iceberg.SchemaParser.toJson(loaded.schema())
     fields = json.loads(text)["fields"]
+    kind = sources.of(storage.opened(position.source)).kind
+    reader = reader or _READERS[kind][0]
+    if reader not in _READERS[kind]:
+        raise ArgumentError(f"{reader} reads no {kind} tables; reader may be {' or '.join(_READERS[kind])}")
     source = _source(reader, position.source, position.version, fields)
     ours = comparing.of_frame(_at(spark, table, loaded), fields)
     differing = tuple(name for name, total in ours.columns.items() if source.columns[name] != total)
@@ -56,8 +63,10 @@ def _at(spark: SparkSession, table: str, loaded: Java) -> Any:
 
 
 def _source(reader: Reader, location: str, version: int, fields: list[Json]) -> Sums:
-    read = {"deltalake": _by_deltalake, "duckdb": _by_duckdb}[reader]
-    other = {"deltalake": "duckdb", "duckdb": "deltalake"}[reader]
+    read = {"deltalake": _by_deltalake, "duckdb": _by_duckdb, "hudi": hudi.summed}[reader]
+    other = {"deltalake": "Take reader='duckdb', or where", "duckdb": "Take reader='deltalake', or where"}.get(
+        reader, "Where"
+    )
     try:
         return read(location, version, fields)
     except MissingPackageError:
@@ -65,7 +74,7 @@ def _source(reader: Reader, location: str, version: int, fields: list[Json]) -> 
     except Exception as error:
         why = str(error).strip().splitlines()[0][:300]
         raise ArgumentError(
-            f"{reader} cannot read {location} at version {version}: {why}. Take reader='{other}', or where "
+            f"{reader} cannot read {location} at version {version}: {why}. {other} "
             "files of that version are gone follow to a newer one"
         ) from error
 

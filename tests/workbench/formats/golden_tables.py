@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 GOLDEN = Path(__file__).parent / "golden"
-NAMES = sorted(path.name.removesuffix(".tar.xz") for path in GOLDEN.glob("*.tar.xz"))
+NAMES = sorted(
+    path.name.removesuffix(".tar.xz") for path in GOLDEN.glob("*.tar.xz") if not path.name.startswith("hudi")
+)
 # of Z85, by which Delta writes bytes in its log
 _ALPHABET = "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ.-:+=^!/*?&<>()[]{}@%$#"
 REFUSED = {"empty", "mapped_array", "widened_too_far"}

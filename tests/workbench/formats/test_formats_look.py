@@ -11,8 +11,8 @@ from hypothesis import given, strategies
 
 from workbench import formats
 from workbench._base.errors import ArgumentError
-from workbench.formats import storage
-from workbench.formats.delta import log, partitions, vectors
+from workbench.formats import partitions, storage
+from workbench.formats.delta import log, vectors
 
 
 @pytest.mark.parametrize("name", NAMES)

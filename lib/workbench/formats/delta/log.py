@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench._base.errors import ArgumentError
-from workbench.formats import storage
+from workbench.formats import inspection, storage
+from workbench.formats.inspection import File, Vector
 from workbench.formats.storage import Folder
 
 LOG = "_delta_log"
@@ -23,62 +24,18 @@ _KINDS = ("add", "remove", "metaData", "protocol", "sidecar")
 
 
 @dataclass(frozen=True)
-class Vector:
-    """Where a deletion vector lies.
+class State(inspection.State):
+    """A Delta table at a version, from 0.
 
     Attributes:
-        storage: `u` in a file that is named by an id, `p` in a file by its URI, `i` in the log itself.
-        place: that id, URI or, in base 85, the bytes.
-        offset: of it in the file.
-        size: bytes of it.
-        rows: deleted rows.
-    """
-
-    storage: str
-    place: str
-    offset: int
-    size: int
-    rows: int
-
-
-@dataclass(frozen=True)
-class File:
-    """A live data file.
-
-    Attributes:
-        name: from the table's folder on, or a URI; as it lies there.
-        size: bytes.
-        partition: {physical name of a partition column: its text, None for NULL}.
-        vector: of its deleted rows; None without.
-        rows: physical rows as the log's statistics have them; None without.
-    """
-
-    name: str
-    size: int
-    partition: Mapping[str, str | None]
-    vector: Vector | None
-    rows: int | None
-
-
-@dataclass(frozen=True)
-class State:
-    """A Delta table at a version.
-
-    Attributes:
-        folder: of the table.
-        version: from 0.
         versions: the first and the last that can be read.
         protocol: reader and writer versions, and features.
         metadata: schema, partition columns, configuration.
-        files: {name: File}.
     """
 
-    folder: Folder
-    version: int
     versions: tuple[int, int]
     protocol: Action
     metadata: Action
-    files: Mapping[str, File]
 
     @property
     def configuration(self) -> Mapping[str, str]:
@@ -89,12 +46,6 @@ class State:
     def mapping(self) -> str:
         """How columns are named in files: none, name or id."""
         return self.configuration.get("delta.columnMapping.mode", "none")
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        """Names of the features that the table's protocol lists, sorted."""
-        listed = {*(self.protocol.get("readerFeatures") or ()), *(self.protocol.get("writerFeatures") or ())}
-        return tuple(sorted(listed))
 
 
 def is_delta(folder: Folder) -> bool:
@@ -130,7 +81,31 @@ def read(folder: Folder, version: int | None = None) -> State:
     if replay.metadata is None or replay.protocol is None:
         raise ArgumentError(f"the log of {folder.location} has no metadata or no protocol at version {version}")
     files = {file.name: file for file in replay.files.values()}
-    return State(folder, version, (first, last), replay.protocol, replay.metadata, files)
+    return _state(folder, version, (first, last), replay.protocol, replay.metadata, files)
+
+
+def _state(
+    folder: Folder,
+    version: int,
+    versions: tuple[int, int],
+    protocol: Action,
+    metadata: Action,
+    files: Mapping[str, File],
+) -> State:
+    listed = {*(protocol.get("readerFeatures") or ()), *(protocol.get("writerFeatures") or ())}
+    setting = (metadata.get("configuration") or {}).get("delta.enableDeletionVectors")
+    return State(
+        kind="delta",
+        folder=folder,
+        version=version,
+        files=files,
+        partitions=tuple(metadata["partitionColumns"]),
+        features=tuple(sorted(listed)),
+        vectors=setting == "true" or any(file.vector for file in files.values()),
+        versions=versions,
+        protocol=protocol,
+        metadata=metadata,
+    )
 
 
 def commit(folder: Folder, version: int) -> list[Action]:

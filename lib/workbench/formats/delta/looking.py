@@ -1,14 +1,12 @@
 """What a Delta table has that Iceberg has not, and what its files say of it."""
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 
-from workbench.formats import footers
-from workbench.formats.delta import log, partitions, schemas
+from workbench.formats import footers, partitions
+from workbench.formats.delta import log, schemas
 from workbench.formats.delta.log import State
-from workbench.formats.delta.schemas import Schema
 from workbench.formats.footers import Footer
-from workbench.formats.results import Look
+from workbench.formats.inspection import Inspection, Schema
 from workbench.formats.storage import Folder
 
 # features that change how a table is read; of the others a reader need not know
@@ -26,25 +24,6 @@ _LEFT_BEHIND = {
     "appendOnly": "the rule that rows are only added",
 }
 _SETTINGS = {"changeDataFeed": "delta.enableChangeDataFeed", "appendOnly": "delta.appendOnly"}
-
-
-@dataclass(frozen=True)
-class Inspection:
-    """All that a move has to know of a source.
-
-    Attributes:
-        state: of the version.
-        schema: in Iceberg's terms.
-        footers: {name of a file: its footer}.
-        obstacles: sentences; with one nothing is moved.
-        notes: sentences of what is different after it.
-    """
-
-    state: State
-    schema: Schema
-    footers: Mapping[str, Footer]
-    obstacles: tuple[str, ...]
-    notes: tuple[str, ...]
 
 
 def inspected(folder: Folder, version: int | None = None, known: Collection[str] | None = None) -> Inspection:
@@ -67,26 +46,6 @@ def inspected(folder: Folder, version: int | None = None, known: Collection[str]
     empty = _empty(state) if known is None else ()
     obstacles = (*_protocol(state), *empty, *schema.obstacles, *_rows(state, by_file), *footers.problems(by_file))
     return Inspection(state, schema, by_file, obstacles, tuple(_notes(state, schema, by_file)))
-
-
-def look(folder: Folder) -> Look:
-    """Describe a Delta table."""
-    inspection = inspected(folder)
-    state = inspection.state
-    deleted = sum(file.vector.rows for file in state.files.values() if file.vector)
-    return Look(
-        "delta",
-        folder.location,
-        state.version,
-        state.features,
-        tuple(state.metadata["partitionColumns"]),
-        len(state.files),
-        sum(file.size for file in state.files.values()),
-        sum(footer.rows for footer in inspection.footers.values()) - deleted,
-        deleted,
-        inspection.obstacles,
-        inspection.notes,
-    )
 
 
 def _protocol(state: State) -> Iterator[str]:

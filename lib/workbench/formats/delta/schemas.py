@@ -9,12 +9,11 @@ import itertools
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from workbench.formats.delta.log import State
+from workbench.formats.inspection import Json, Schema
 
-Json = dict[str, Any]
 _ID, _NAME, _NESTED = (
     "delta.columnMapping.id", "delta.columnMapping.physicalName", "delta.columnMapping.nested.ids",
 )  # fmt: skip
@@ -27,29 +26,6 @@ _DECIMAL = re.compile(r"decimal\((\d+),\s*(-?\d+)\)")
 # what Iceberg reads of a file that was written before a column was widened
 _WIDENINGS = {("integer", "long"), ("float", "double"), *itertools.combinations(("byte", "short", "integer"), 2)}
 _WIDENINGS |= {("byte", "long"), ("short", "long")}
-
-
-@dataclass(frozen=True)
-class Schema:
-    """A schema in Iceberg's terms.
-
-    Attributes:
-        fields: JSON of Iceberg's schema.
-        last_id: the highest field id.
-        names: JSON of the name mapping.
-        physical: {name of a top column: its name in files and in partition values}.
-        by_id: whether files are read by their own field ids.
-        obstacles: sentences.
-        digest: of what the source's log says of columns; another one is another schema.
-    """
-
-    fields: Json
-    last_id: int
-    names: list[Json]
-    physical: Mapping[str, str]
-    by_id: bool
-    obstacles: tuple[str, ...]
-    digest: str
 
 
 def of(state: State) -> Schema:

@@ -10,7 +10,7 @@ import uuid
 import zlib
 
 from workbench._base.errors import ArgumentError
-from workbench.formats.delta.log import File, Vector
+from workbench.formats.inspection import File, Vector
 from workbench.formats.storage import Folder
 
 _MAGIC = 1681511377

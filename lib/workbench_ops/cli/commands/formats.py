@@ -8,12 +8,15 @@ if TYPE_CHECKING:
     from workbench.formats import Verification
 
 formats = typer.Typer(
-    help="Tables of other formats: what they are, and moved to Iceberg in place.", no_args_is_help=True
+    help="Delta and Hudi tables: what they are, and moved to Iceberg in place.", no_args_is_help=True
 )
-Path = Annotated[str, typer.Argument(metavar="PATH", help="folder of the table, or s3://bucket/key")]
+Path = Annotated[str, typer.Argument(metavar="PATH", help="folder of a Delta or Hudi table, or s3://bucket/key")]
 Table = Annotated[str, typer.Argument(metavar="TABLE", help="Iceberg table: namespace.name")]
 Environment = Annotated[str, typer.Option(help="file in params/environments: where the Iceberg table is")]
-Reader = Annotated[Literal["deltalake", "duckdb"], typer.Option(help="what reads the source for the comparison")]
+Reader = Annotated[
+    Literal["deltalake", "duckdb", "hudi"] | None,
+    typer.Option(help="what reads the source for the comparison; else deltalake or hudi, as the source is"),
+]
 
 
 @formats.command("look")
@@ -38,9 +41,9 @@ def formats_move(
     environment: Environment = "lake",
     version: Annotated[int | None, typer.Option(min=0, help="version of the source; else the newest")] = None,
     verify: Annotated[bool, typer.Option(help="compare table and source, row by row")] = True,
-    reader: Reader = "deltalake",
+    reader: Reader = None,
 ) -> None:
-    """Make an Iceberg table of a Delta table's files, in one commit (exit 0 done, 1 it differs, 2 refused)."""
+    """Make an Iceberg table of a Delta or Hudi table's files, in one commit (exit 0, 1 it differs, 2 refused)."""
     from workbench import session
     from workbench.formats import move
     from workbench.formats import verify as compare
@@ -74,7 +77,7 @@ def formats_follow(
 
 
 @formats.command("verify")
-def formats_verify(table: Table, environment: Environment = "lake", reader: Reader = "deltalake") -> None:
+def formats_verify(table: Table, environment: Environment = "lake", reader: Reader = None) -> None:
     """Compare a moved table with its source, row by row (exit 0 equal, 1 it differs, 2 refused)."""
     from workbench import session
     from workbench.formats import verify
@@ -90,7 +93,7 @@ def formats_take_over(
         typer.Option(help="copied: into the table's folder, the source goes on; adopted: the source is given up"),
     ],
     environment: Environment = "lake",
-    reader: Reader = "deltalake",
+    reader: Reader = None,
 ) -> None:
     """Follow once more, compare, and make a moved table the owner of its files (exit 0 done, 2 refused)."""
     from workbench import session
@@ -100,7 +103,7 @@ def formats_take_over(
     _verified(taken.verification)
     what = f"{taken.copied_files:,} files, {taken.copied_bytes:,} bytes were copied"
     if files == "adopted":
-        what = f"the files in {taken.source} are the table's: write nothing there and run no VACUUM"
+        what = f"the files in {taken.source} are the table's: write nothing there and run no VACUUM or clean"
     print(f"{table} follows nothing any more; {what}")
 
 

@@ -1,0 +1,194 @@
+"""The schema of a Hudi table as Iceberg's: the Avro schema of its newest write, before it Hudi's own columns.
+
+Files have no field ids. They are given in the order in which Iceberg would, and a name mapping leads from the
+names in the files to them.
+"""
+
+import hashlib
+import json
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any
+
+from workbench._base.errors import ArgumentError
+from workbench.formats.hudi.timeline import HOODIE, Timeline
+from workbench.formats.inspection import Json, Schema
+
+META = (
+    "_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path",
+    "_hoodie_file_name", "_hoodie_operation",
+)  # fmt: skip
+_PLAIN = {
+    "boolean": "boolean", "int": "int", "long": "long", "float": "float", "double": "double", "string": "string",
+    "bytes": "binary", "enum": "string",
+}  # fmt: skip
+_LOGICAL = {
+    "date": "date", "timestamp-micros": "timestamptz", "timestamp-millis": "timestamptz", "uuid": "string",
+    "local-timestamp-micros": "timestamp", "local-timestamp-millis": "timestamp",
+}  # fmt: skip
+_EVOLUTION = ".schema"  # folder of the schemas of evolution by id
+
+
+def avro(timeline: Timeline) -> Json:
+    """Return the Avro schema of the table's rows, without Hudi's own columns.
+
+    Raises:
+        ValueError: the timeline has none, or it is not a schema of rows.
+    """
+    texts = (commit.extra.get("schema") for commit in reversed(timeline.commits))
+    text = next(filter(None, texts), None) or timeline.properties.get("hoodie.table.create.schema")
+    if not text:
+        raise ArgumentError(
+            f"{timeline.folder.location} says nowhere which columns it has: no commit of its timeline has a schema"
+        )
+    try:
+        schema: Json = json.loads(text)
+        names = [field["name"] for field in schema["fields"]]
+    except (ValueError, KeyError, TypeError) as error:
+        raise ArgumentError(f"the schema of {timeline.folder.location} is damaged: {error}") from error
+    return schema | {"fields": [field for field in schema["fields"] if field["name"] not in META], "names": names}
+
+
+def of(timeline: Timeline, schema: Json, meta: Collection[str]) -> Schema:
+    """Return a table's schema; what Iceberg cannot have is an obstacle, and typed as a string.
+
+    Args:
+        timeline: of the table.
+        schema: in Avro.
+        meta: names of those of Hudi's own columns that the files have.
+    """
+    own: list[Json] = [{"name": name, "type": ["null", "string"]} for name in META if name in meta]
+    builder = _Builder()
+    fields, names = builder.struct([*own, *schema["fields"]], "")
+    obstacles = [*builder.obstacles, *_evolved(timeline)]
+    content = json.dumps([fields, names], sort_keys=True)
+    return Schema(
+        {"type": "struct", "schema-id": 0, "fields": fields},
+        builder.last,
+        names,
+        {field["name"]: field["name"] for field in fields},
+        False,
+        tuple(dict.fromkeys(obstacles)),
+        hashlib.sha256(content.encode()).hexdigest(),
+    )
+
+
+class _Builder:
+    """Turns types, and notes ids and obstacles."""
+
+    def __init__(self) -> None:
+        self.last = 0
+        self.obstacles: list[str] = []
+        self.named: dict[str, Json] = {}
+
+    def struct(self, fields: list[Json], at: str) -> tuple[list[Json], list[Json]]:
+        """Return fields, and their name mapping; ids of a struct's own fields come before those further in."""
+        numbers = [self._next() for _ in fields]
+        typed, names = [], []
+        for field, number in zip(fields, numbers, strict=True):
+            kind, children = self.kind(field["type"], f"{at}{field['name']}")
+            typed.append({"id": number, "name": field["name"], "required": False, "type": kind})
+            names.append({"field-id": number, "names": [field["name"]], **_fields(children)})
+        return typed, names
+
+    def kind(self, kind: Any, path: str) -> tuple[Any, list[Json]]:
+        """Return a type, and the name mapping within it."""
+        if isinstance(kind, list):
+            kinds = [part for part in kind if part != "null"]
+            return self.kind(kinds[0], path) if len(kinds) == 1 else (self._unknown(json.dumps(kind), path), [])
+        if isinstance(kind, str):
+            return self.kind(self.named[kind], path) if kind in self.named else (self._plain(kind, {}, path), [])
+        name = kind["type"]
+        if isinstance(name, dict | list):
+            return self.kind(name, path)
+        if "name" in kind:
+            self.named[kind["name"]] = self.named[f"{kind.get('namespace', '')}.{kind['name']}"] = kind
+        if name == "record":
+            fields, names = self.struct(kind["fields"], f"{path}.")
+            return {"type": "struct", "fields": fields}, names
+        if name == "array":
+            number = self._next()
+            element, children = self.kind(kind["items"], f"{path}.element")
+            typed = {"type": "list", "element-id": number, "element": element, "element-required": False}
+            return typed, [{"field-id": number, "names": ["element"], **_fields(children)}]
+        if name == "map":
+            key_id, value_id = self._next(), self._next()
+            value, children = self.kind(kind["values"], f"{path}.value")
+            typed = {"type": "map", "key-id": key_id, "key": "string", "value-id": value_id, "value": value}
+            return typed | {"value-required": False}, [
+                {"field-id": key_id, "names": ["key"]},
+                {"field-id": value_id, "names": ["value"], **_fields(children)},
+            ]
+        return self._plain(name, kind, path), []
+
+    def _plain(self, name: str, kind: Json, path: str) -> str:
+        logical = kind.get("logicalType")
+        if logical == "decimal" and name in ("bytes", "fixed"):
+            return f"decimal({kind['precision']}, {kind.get('scale', 0)})"
+        known = _LOGICAL.get(logical) if logical else _PLAIN.get(name)
+        return known or self._unknown(f"{name} {logical}" if logical else name, path)
+
+    def _unknown(self, kind: str, path: str) -> str:
+        self.obstacles.append(
+            f"the column {path} is of the Avro type {kind}, which this move does not know: write it as another "
+            "type in the source"
+        )
+        return "string"
+
+    def _next(self) -> int:
+        self.last += 1
+        return self.last
+
+
+def _evolved(timeline: Timeline) -> Iterator[str]:
+    """Yield which columns were renamed or made anew by evolution by id, of which the files know nothing.
+
+    A type that was changed is seen in the files.
+    """
+    known: dict[str, int] = {}
+    places: dict[int, str] = {}
+    for schema in _versions(timeline):
+        for path, number in _columns(schema.get("fields") or (), ""):
+            if places.setdefault(number, path) != path:
+                yield (
+                    f"the column {path} was named {places[number]} in older files, and Iceberg would read NULL: "
+                    "write the rows into a new table at the source"
+                )
+            if known.setdefault(path, number) != number:
+                yield (
+                    f"the column {path} was dropped and made anew, and Iceberg would read the values of the old "
+                    "one: write the rows into a new table at the source"
+                )
+
+
+def _versions(timeline: Timeline) -> Iterator[Json]:
+    """Yield the schemas with ids that the table had: those of a folder of their own, then those of commits."""
+    folder = f"{HOODIE}/{_EVOLUTION}"
+    for name in sorted(timeline.folder.sizes(folder)):
+        if name.endswith(".schemacommit"):
+            yield from _parsed(timeline, timeline.folder.read(f"{folder}/{name}").decode())
+    for commit in timeline.commits:
+        yield from _parsed(timeline, commit.extra.get("latest_schema") or "")
+
+
+def _parsed(timeline: Timeline, text: str) -> list[Json]:
+    try:
+        body = json.loads(text) if text.strip() else {}
+        return sorted(body.get("schemas", [body]), key=lambda schema: schema.get("version_id", 0))
+    except (ValueError, AttributeError, TypeError) as error:
+        raise ArgumentError(f"a schema of {timeline.folder.location} is damaged: {error}") from error
+
+
+def _columns(fields: Iterable[Json], at: str) -> Iterator[tuple[str, int]]:
+    """Yield (path, id) of fields and of those within them."""
+    for field in fields:
+        path, kind = f"{at}{field['name']}", field["type"]
+        yield path, field["id"]
+        if isinstance(kind, dict):
+            yield from _columns(kind.get("fields") or (), f"{path}.")
+            for part, number in (("element", "element_id"), ("value", "value_id"), ("key", "key_id")):
+                if part in kind:
+                    yield from _columns([{"name": part, "id": kind[number], "type": kind[part]}], f"{path}.")
+
+
+def _fields(names: list[Json]) -> Json:
+    return {"fields": names} if names else {}

@@ -1,0 +1,184 @@
+"""The live files of a Hudi table: of each file group the newest base file of a completed write.
+
+As Hudi's own view of the file system has it (AbstractTableFileSystemView, HoodieFileGroup), a file counts when its
+write is listed as completed, or is older than all that the timeline lists. More strictly than there, a file of a
+listed write counts only when that write says so: attempts of tasks that were repeated leave others.
+"""
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from workbench._base.errors import ArgumentError
+from workbench.formats.hudi import timeline as timelines
+from workbench.formats.hudi.timeline import HOODIE, Timeline
+from workbench.formats.inspection import File
+
+_BASE = re.compile(r"([^_/]+)_([^_/]+)_(\d{14}|\d{17})\.(parquet|orc|hfile|lance)")
+_LOG = re.compile(r"\.([^_/.][^_/]*)_(\d{14}|\d{17})\.log\.\d+(?:_\d+-\d+-\d+)?(\.cdc)?")
+_EXTERNAL = "_hudiext"
+BOOTSTRAP = "00000000000001"  # the write of skeleton files, whose columns lie in the files of another table
+_SOME = 3
+Group = tuple[str, str]  # partition, id of the file group
+
+
+@dataclass(frozen=True)
+class Slices:
+    """What is live.
+
+    Attributes:
+        files: {name: File}; without values of partition columns, which stand in the files.
+        obstacles: sentences of what lies in the folder and is not in these files.
+    """
+
+    files: Mapping[str, File]
+    obstacles: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class _Base:
+    """A base file that counts."""
+
+    time: str
+    name: str
+    size: int
+
+
+def of(timeline: Timeline) -> Slices:
+    """Return the live files at the timeline's version.
+
+    Raises:
+        ValueError: a file that must be there is gone, or two claim the same place.
+    """
+    tree = timeline.folder.tree(HOODIE)
+    written = {path: size for commit in timeline.commits for path, size in commit.files.items()}
+    listed = {commit.instant.time for commit in timeline.commits}
+    replaced = {group for commit in timeline.commits for group in commit.replaced}
+    live: dict[Group, _Base] = {}
+    for name, size in tree.items():
+        partition, _, file = name.rpartition("/")
+        if not (match := _BASE.fullmatch(file)) or not timeline.completed(match[3]):
+            continue
+        if match[3] in listed and name not in written:
+            continue
+        group, base = (partition, match[1]), _Base(match[3], name, written.get(name) or size)
+        other = live.get(group)
+        if other and other.time == base.time:
+            raise ArgumentError(
+                f"{timeline.folder.location} has two files of one write in one file group, {other.name} and "
+                f"{name}, and the write that says which counts was archived: write the partition anew"
+            )
+        if other is None or other.time < base.time:
+            live[group] = base
+    _refuse_gone(timeline, live, replaced, tree)
+    kept = {group: base for group, base in live.items() if group not in replaced}
+    obstacles = tuple(_obstacles(timeline, kept, replaced, tree, written))
+    return Slices({base.name: File(base.name, base.size, {}) for base in kept.values()}, obstacles)
+
+
+def _refuse_gone(
+    timeline: Timeline, live: Mapping[Group, _Base], replaced: set[Group], tree: Mapping[str, int]
+) -> None:
+    """Refuse a table that lacks files which its timeline says are live: an older file would stand in for each.
+
+    Raises:
+        ValueError: so it is.
+    """
+    newest: dict[Group, tuple[str, str]] = {}
+    for commit in timeline.commits:
+        for path in commit.files:
+            partition, _, file = path.rpartition("/")
+            if match := _BASE.fullmatch(file):
+                group = (partition, match[1])
+                newest[group] = max(newest.get(group, ("", "")), (match[3], path))
+    gone = [path for group, (_, path) in newest.items() if group not in replaced and path not in tree]
+    gone += _cleaned(timeline, live, replaced)
+    if gone:
+        raise ArgumentError(
+            f"{len(gone)} files of {timeline.folder.location} are gone that its timeline names at version "
+            f"{timeline.version}, {sorted(gone)[0]} first: the cleaner or somebody else removed them. Restore "
+            "them, or take a newer version"
+        )
+
+
+def _cleaned(timeline: Timeline, live: Mapping[Group, _Base], replaced: set[Group]) -> Iterator[str]:
+    """Yield what later writes took the place of and the cleaner removed since: only an older version lacks it."""
+    if not timeline.later:
+        return
+    newest = timelines.read(timeline.folder)
+    later = [commit for commit in newest.commits if commit.instant.time in timeline.later]
+    born = {_group(path) for commit in later for path in commit.files if path not in commit.previous}
+    for commit in later:
+        for path, before in commit.previous.items():
+            group = _group(path)
+            if not group or group in replaced or not timeline.completed(before):
+                continue
+            if group not in live or live[group].time != before:
+                yield f"{'/'.join(group)} of {before}"
+        for group in commit.replaced - born - replaced:
+            if group not in live:
+                yield "/".join(group)
+
+
+def _group(path: str) -> Group | None:
+    """Return the file group of a base file; None of another file."""
+    partition, _, file = path.rpartition("/")
+    match = _BASE.fullmatch(file)
+    return (partition, match[1]) if match else None
+
+
+def _obstacles(
+    timeline: Timeline,
+    live: Mapping[Group, _Base],
+    replaced: set[Group],
+    tree: Mapping[str, int],
+    written: Mapping[str, int],
+) -> Iterator[str]:
+    """Yield what lies in the folder or is named by the timeline and cannot be moved."""
+    logs = [name for name in tree if _counts(timeline, name, live, replaced)]
+    if logs:
+        yield (
+            f"{_names(logs)} of the latest file slices: their rows lie beside the Parquet files. Compact the "
+            "table at the source, so that no log file is left behind a compaction"
+        )
+    if other := [base.name for base in live.values() if not base.name.endswith(".parquet")]:
+        yield f"{len(other)} files are not Parquet, {sorted(other)[0]} first: rewrite them at the source"
+    if skeletons := [base.name for base in live.values() if base.time == BOOTSTRAP]:
+        yield (
+            f"{len(skeletons)} files are skeletons of a bootstrap, {sorted(skeletons)[0]} first, whose columns "
+            "lie in another table: rewrite them at the source by an update or clustering"
+        )
+    if outer := [path for path in written if path.endswith(_EXTERNAL)]:
+        yield f"{len(outer)} files were registered and not written by Hudi, {outer[0]} first: move their own table"
+    if within := sorted(name for name in tree if f"/{HOODIE}/" in name):
+        yield f"another Hudi table lies within this one, {within[0].partition(f'/{HOODIE}/')[0]}: move it away"
+
+
+def _counts(timeline: Timeline, name: str, live: Mapping[Group, _Base], replaced: set[Group]) -> bool:
+    """Say whether a file is a log file of a latest file slice; where that cannot be told, that it is.
+
+    Before table version 8 a log file is named by the write of the base file that it belongs to. From 8 on it is
+    named by its own write, and belongs to the newest base file that was requested before that one completed.
+    """
+    partition, _, file = name.rpartition("/")
+    if not (match := _LOG.fullmatch(file)):
+        return file.startswith(".") and ".log." in file and not file.endswith(".crc")
+    if match[3] or (group := (partition, match[1])) in replaced:
+        return False
+    time, base = match[2], live.get(group)
+    if not timeline.completions:
+        return base is None or time >= base.time
+    completed = {instant.time: instant.completed for instant in timeline.writes}
+    if time in completed:
+        return base is None or completed[time] >= base.time
+    return timeline.completed(time)
+
+
+def _names(names: list[str]) -> str:
+    return f"{len(names)} log file{'s' * (len(names) > 1)}, {', '.join(sorted(names)[:_SOME])},"
+
+
+def time(name: str) -> str | None:
+    """Return the time of the write that a base file is of; None of another file."""
+    match = _BASE.fullmatch(name.rpartition("/")[2])
+    return match[3] if match else None
