@@ -147,6 +147,7 @@ bench-wap: setup ## the gate's cost over a direct append, into docs/evidence; RO
 .PHONY: bench-maps
 bench-maps: setup ## a distributed map against Spark SQL, moto and ministack, into docs/evidence
 	@PYTHONPATH=tests $(BIN)/python -m bench.maps
+	@PYTHONPATH=tests $(BIN)/python -m bench.maps_memory
 
 .PHONY: bench-dbt
 bench-dbt: setup ## dbt tests told by evidence against each test's own statement in DuckDB, into docs/evidence; TABLES=n ROWS=n
