@@ -40,7 +40,7 @@ class Peak:
         self._looking.join()
 
 
-def main(devices=80, hours=1_250, times=100):
+def main(devices=100, hours=1_000, times=100):
     small, large = (run(devices, hours * factor) for factor in (1, times))
     ratio = large["mib"] / small["mib"]
     evidence.write(
