@@ -10,7 +10,6 @@ so the source has none. It is of Iceberg 1.11.0, the last release that has it; t
 import shutil
 import sys
 import tempfile
-import tomllib
 from pathlib import Path
 
 import yaml
@@ -21,7 +20,11 @@ from workbench import formats, session
 from workbench._base import jars
 from workbench.tables import commits
 
-JARS = Path(__file__).with_name("formats_jars.toml")
+JARS = {  # Iceberg's action, and what it reads the log by; coordinate to SHA-256
+    "org.apache.iceberg:iceberg-delta-lake:1.11.0": "9c14361b21c0d3af33e9d37d24a3da03b5528ce46436fdc67c76c5e68227c141",
+    "io.delta:delta-standalone_2.13:3.3.2": "c7256d2176c5b390027bcb00dc4e4f38876a54c9c05d5952f09d9c1915a44047",
+    "com.chuusai:shapeless_2.13:2.3.4": "f964a956c56eb4f26dc1bc04deb6e82507aa6895973a988725e20385baac0d75",
+}
 ENVIRONMENT = Path(__file__).resolve().parents[2] / "params" / "environments" / "formats.yml"
 SPACE = "bench_formats"
 GOALS = {"wall": 10, "cpu": 6, "wall against the action": 1, "follow against move": 10}
@@ -54,8 +57,7 @@ def main(files=500, rows=10_000_000, rounds=3):
 
 def environment(folder):
     """Write the environment `formats` with the jars of Iceberg's action beside it; return the file."""
-    table = tomllib.loads(JARS.read_text(encoding="utf-8"))["jars"]
-    paths = jars.fetch({jar["coordinate"]: jar["sha256"] for jar in table.values()})
+    paths = jars.fetch(JARS)
     described = yaml.safe_load(ENVIRONMENT.read_text(encoding="utf-8"))
     described["spark"]["conf"]["spark.jars"] = ",".join(path.as_uri() for path in paths)
     file = folder / "formats.yml"
