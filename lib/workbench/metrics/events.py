@@ -92,6 +92,7 @@ class _Log:
         self.tasks: list[Task] = []
         self.submitted: dict[tuple[int, int], dict[str, Any]] = {}
         self.completed: dict[tuple[int, int], dict[str, Any]] = {}
+        self.jobs: set[int] = set()  # that began in the log
         self.execution_of: dict[int, int] = {}
         self.sql = plans.Plans()
         self.executors: dict[str, Executor] = {}
@@ -155,11 +156,16 @@ class _Log:
 
     def _take_JobStart(self, event: Mapping[str, Any]) -> None:
         self._at(event["Submission Time"])
+        self.jobs.add(event["Job ID"])
         execution = (event.get("Properties") or {}).get("spark.sql.execution.id")
         if execution is not None:
             self.execution_of |= {stage: int(execution) for stage in event["Stage IDs"]}
 
     def _take_JobEnd(self, event: Mapping[str, Any]) -> None:
+        # Spark wakes the caller of a job that failed before it posts the job's end, so that this may come into the
+        # log of what the caller did next, and is no failure of that.
+        if event["Job ID"] not in self.jobs:
+            return
         self._at(event["Completion Time"])
         failure = event["Job Result"].get("Exception") or {}
         if event["Job Result"]["Result"] != "JobSucceeded":

@@ -289,3 +289,14 @@ def test_the_golden_cases_have_no_names_of_a_machine():
             if b'"SparkListenerTaskEnd"' in line
         }
         assert hosts <= {"localhost", "127.0.0.1"}
+
+
+def test_the_end_of_a_job_that_began_before_the_log_is_no_failure_of_it(tmp_path):
+    late = [event for event in listed("denied") if event["Event"] == "SparkListenerJobEnd"]
+    assert "PermissionError" in late[0]["Job Result"]["Exception"]["Message"]
+    begin, *rest = (
+        event | {"Job ID": event["Job ID"] + 1000} if "Job ID" in event else event for event in listed("merged")
+    )
+    run = events.read(write(tmp_path / "log", [begin, *late, *rest]))
+    assert run.errors == ()
+    assert events.read(metrics_cases.log("denied")).errors  # where it began in the log, it is one
