@@ -1,6 +1,6 @@
 """What a move has to know of a source, whatever its format: its files at a version, its schema, its obstacles."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -114,3 +114,15 @@ class Inspection:
     footers: Mapping[str, Footer] = field(repr=False)
     obstacles: tuple[str, ...]
     notes: tuple[str, ...]
+
+
+def empty(state: State) -> Iterator[str]:
+    """Yield the obstacle of a source without files."""
+    if not state.files:
+        yield f"the source is empty at version {state.version}: CREATE TABLE makes an empty Iceberg table"
+
+
+def int96(by_file: Mapping[str, Footer]) -> Iterator[str]:
+    """Yield the note on moments in Spark's old form."""
+    if any(footer.int96 for footer in by_file.values()):
+        yield "moments are stored as INT96: Spark and DuckDB read them, PyIceberg does not"

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 
-from workbench.formats import footers, partitions
+from workbench.formats import footers, inspection, partitions
 from workbench.formats.delta import log, schemas
 from workbench.formats.delta.log import State
 from workbench.formats.footers import Footer
@@ -43,7 +43,7 @@ def inspected(folder: Folder, version: int | None = None, known: Collection[str]
     seen = known or ()
     sizes = {name: file.size for name, file in state.files.items() if folder.location_of(name) not in seen}
     by_file = footers.read(folder, sizes, schema.fields["fields"], schema.names)
-    empty = _empty(state) if known is None else ()
+    empty = inspection.empty(state) if known is None else ()
     obstacles = (*_protocol(state), *empty, *schema.obstacles, *_rows(state, by_file), *footers.problems(by_file))
     return Inspection(state, schema, by_file, obstacles, tuple(_notes(state, schema, by_file)))
 
@@ -60,11 +60,6 @@ def _protocol(state: State) -> Iterator[str]:
         )
 
 
-def _empty(state: State) -> Iterator[str]:
-    if not state.files:
-        yield f"the source is empty at version {state.version}: CREATE TABLE makes an empty Iceberg table"
-
-
 def _rows(state: State, by_file: Mapping[str, Footer]) -> Iterator[str]:
     for name, footer in by_file.items():
         rows, vector = state.files[name].rows, state.files[name].vector
@@ -78,8 +73,7 @@ def _notes(state: State, schema: Schema, by_file: Mapping[str, Footer]) -> Itera
     """Yield what is different after a move."""
     if any(file.vector for file in state.files.values()):
         yield "rows are deleted by deletion vectors: the table gets Iceberg's format 3, which readers must know"
-    if any(footer.int96 for footer in by_file.values()):
-        yield "moments are stored as INT96: Spark and DuckDB read them, PyIceberg does not"
+    yield from inspection.int96(by_file)
     moments = {
         schema.physical[field["name"]]
         for field in schema.fields["fields"]

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
-from workbench.formats import footers
+from workbench.formats import footers, inspection
 from workbench.formats.footers import Footer
 from workbench.formats.hudi import schemas, slices
 from workbench.formats.hudi import timeline as timelines
@@ -39,15 +39,15 @@ def inspected(folder: Folder, version: int | None = None, known: Collection[str]
     sizes = {name: file.size for name, file in parquet.items() if folder.location_of(name) not in (known or ())}
     meta = _meta(timeline)
     schema = schemas.of(timeline, avro, meta)
-    fields, wanted = schema.fields["fields"], _partition_columns(timeline)
-    by_file = footers.read(folder, sizes, fields, schema.names, wanted)
+    fields, partition_columns = schema.fields["fields"], _partition_columns(timeline)
+    by_file = footers.read(folder, sizes, fields, schema.names, partition_columns)
     kinds = {field["name"]: field["type"] for field in fields}
     # a file without rows is not named: it has no value for a partition, and nothing to read
     empty = {name for name, footer in by_file.items() if not footer.rows and not footer.problems}
     full = {name: file for name, file in live.files.items() if name not in empty}
-    files = {name: _valued(file, by_file.get(name), wanted, kinds) for name, file in full.items()}
+    files = {name: _valued(file, by_file.get(name), partition_columns, kinds) for name, file in full.items()}
     varying = frozenset(name for file in files.values() for name in file.varying)
-    constant = tuple(name for name in wanted if name in kinds and name not in varying)
+    constant = tuple(name for name in partition_columns if name in kinds and name not in varying)
     state = State(
         kind="hudi",
         folder=folder,
@@ -57,12 +57,14 @@ def inspected(folder: Folder, version: int | None = None, known: Collection[str]
         features=_features(timeline),
         vectors=False,
     )
-    without = _empty(state) if known is None else ()
+    without = inspection.empty(state) if known is None else ()
     obstacles = (
         *_settings(timeline), *live.obstacles, *without, *schema.obstacles, *_defaults(avro, by_file),
         *footers.problems(by_file),
     )  # fmt: skip
-    return Inspection(state, schema, by_file, obstacles, tuple(_notes(timeline, wanted, constant, meta, by_file)))
+    return Inspection(
+        state, schema, by_file, obstacles, tuple(_notes(timeline, partition_columns, constant, meta, by_file))
+    )
 
 
 def _meta(timeline: Timeline) -> tuple[str, ...]:
@@ -77,12 +79,18 @@ def _partition_columns(timeline: Timeline) -> tuple[str, ...]:
     return tuple(name.partition(":")[0].strip() for name in fields.split(",") if name.strip())
 
 
-def _valued(file: File, footer: Footer | None, wanted: Collection[str], kinds: Mapping[str, object]) -> File:
+def _valued(
+    file: File, footer: Footer | None, partition_columns: Collection[str], kinds: Mapping[str, object]
+) -> File:
     """Return a file with its values of the partition columns, as they stand in it and not in its folder's name."""
     if footer is None:
         return file
-    values = {name: footer.values[name] for name in wanted if _usable(kinds.get(name)) and name in footer.values}
-    return replace(file, partition=values, varying=frozenset(wanted) - values.keys())
+    values = {
+        name: footer.values[name]
+        for name in partition_columns
+        if _usable(kinds.get(name)) and name in footer.values
+    }
+    return replace(file, partition=values, varying=frozenset(partition_columns) - values.keys())
 
 
 def _usable(kind: object) -> bool:
@@ -107,11 +115,6 @@ def _settings(timeline: Timeline) -> Iterator[str]:
         yield f"the source's files are {form}, expected PARQUET: rewrite them at the source"
 
 
-def _empty(state: State) -> Iterator[str]:
-    if not state.files:
-        yield f"the source is empty at version {state.version}: CREATE TABLE makes an empty Iceberg table"
-
-
 def _defaults(avro: Json, by_file: Mapping[str, Footer]) -> Iterator[str]:
     """Yield which columns have a default that some files lack: Iceberg reads NULL there."""
     for field in avro["fields"]:
@@ -128,7 +131,7 @@ def _defaults(avro: Json, by_file: Mapping[str, Footer]) -> Iterator[str]:
 
 def _notes(
     timeline: Timeline,
-    wanted: Collection[str],
+    partition_columns: Collection[str],
     constant: Collection[str],
     meta: Collection[str],
     by_file: Mapping[str, Footer],
@@ -136,13 +139,12 @@ def _notes(
     """Yield what is different after a move."""
     if meta:
         yield "Hudi's own columns (_hoodie_commit_time, …) stay columns: they lie in the files"
-    if lost := [name for name in wanted if name not in constant]:
+    if lost := [name for name in partition_columns if name not in constant]:
         yield (
             f"the table is not partitioned by {', '.join(lost)}: a file has several values of it, or its "
             "statistics do not say"
         )
-    if any(footer.int96 for footer in by_file.values()):
-        yield "moments are stored as INT96: Spark and DuckDB read them, PyIceberg does not"
+    yield from inspection.int96(by_file)
     for setting, words in _LEFT_BEHIND.items():
         if timeline.properties.get(setting, "false").lower() not in ("", "false"):
             yield f"the table does not get {words}"

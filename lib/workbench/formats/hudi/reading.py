@@ -63,8 +63,8 @@ def _misread(timeline: Timeline) -> Iterator[str]:
             "in: follow to a newer version"
         )
     if not timeline.completions:
-        left = {slices.time(name) for name in timeline.folder.tree(timelines.HOODIE)}
-        for time in sorted(timeline.pending & left):
+        of_files = {slices.time(name) for name in timeline.folder.tree(timelines.HOODIE)}
+        for time in sorted(timeline.pending & of_files):
             if timelines.number(time) <= timeline.version:
                 yield (
                     f"the write of {time} has not completed and left files, and hudi-rs takes them in: roll it "

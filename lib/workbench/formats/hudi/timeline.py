@@ -5,6 +5,7 @@ tech-specs-1point0 from 8 on). An operation is named by the time of its request.
 completed one has the time of its completion as well; before, nothing says in which order operations completed.
 """
 
+import functools
 import io
 import json
 import re
@@ -102,9 +103,13 @@ class Timeline:
         """Whether the timeline says when operations completed."""
         return _LAYOUTS[self.table_version] > 1
 
+    @functools.cached_property
+    def _times(self) -> frozenset[str]:
+        return frozenset(instant.time for instant in self.writes)
+
     def completed(self, time: str) -> bool:
         """Say whether the operation of a time had completed at the version."""
-        if any(instant.time == time for instant in self.writes):
+        if time in self._times:
             return True
         return time not in self.pending and time not in self.later and time < self.start
 
