@@ -92,7 +92,8 @@ class _Log:
         self.tasks: list[Task] = []
         self.submitted: dict[tuple[int, int], dict[str, Any]] = {}
         self.completed: dict[tuple[int, int], dict[str, Any]] = {}
-        self.jobs: set[int] = set()  # that began in the log
+        self.jobs: set[int] = set()  # that began in the log, as the stages
+        self.stages: set[int] = set()
         self.execution_of: dict[int, int] = {}
         self.sql = plans.Plans()
         self.executors: dict[str, Executor] = {}
@@ -157,13 +158,15 @@ class _Log:
     def _take_JobStart(self, event: Mapping[str, Any]) -> None:
         self._at(event["Submission Time"])
         self.jobs.add(event["Job ID"])
+        self.stages |= set(event["Stage IDs"])
         execution = (event.get("Properties") or {}).get("spark.sql.execution.id")
         if execution is not None:
             self.execution_of |= {stage: int(execution) for stage in event["Stage IDs"]}
 
     def _take_JobEnd(self, event: Mapping[str, Any]) -> None:
-        # Spark wakes the caller of a job that failed before it posts the job's end, so that this may come into the
-        # log of what the caller did next, and is no failure of that.
+        # Spark wakes the caller of a job that failed before it posts the ends of the job, its stages, its last
+        # tasks and its SQL execution, so that they may come into the log of what the caller did next, and are no
+        # failures of that.
         if event["Job ID"] not in self.jobs:
             return
         self._at(event["Completion Time"])
@@ -174,16 +177,21 @@ class _Log:
     def _take_StageSubmitted(self, event: Mapping[str, Any]) -> None:
         stage = event["Stage Info"]
         self._at(stage.get("Submission Time"))
+        self.stages.add(stage["Stage ID"])
         self.submitted[stage["Stage ID"], stage["Stage Attempt ID"]] = stage
 
     def _take_StageCompleted(self, event: Mapping[str, Any]) -> None:
         stage = event["Stage Info"]
+        if stage["Stage ID"] not in self.stages:
+            return
         self._at(stage.get("Completion Time"))
         self.completed[stage["Stage ID"], stage["Stage Attempt ID"]] = stage
         if failure := stage.get("Failure Reason"):
             self._failed(failure)
 
     def _take_TaskEnd(self, event: Mapping[str, Any]) -> None:
+        if event["Stage ID"] not in self.stages:
+            return
         self._at(event["Task Info"]["Finish Time"])
         self.tasks.append(folding.task(event))
         self.sql.take_updates(event["Task Info"].get("Accumulables", ()))
@@ -199,6 +207,8 @@ class _Log:
         self.sql.take_driver(event["accumUpdates"])
 
     def _take_SQLExecutionEnd(self, event: Mapping[str, Any]) -> None:
+        if event["executionId"] not in self.sql.started:
+            return
         self._at(event["time"])
         self.sql.end(event)
         if error := event.get("errorMessage"):

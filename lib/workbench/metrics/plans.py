@@ -26,7 +26,7 @@ class Plans:
     """Executions, their scans and the values of their metrics, as events tell them."""
 
     def __init__(self) -> None:
-        self._started: dict[int, Mapping[str, Any]] = {}
+        self.started: dict[int, Mapping[str, Any]] = {}
         self._ended: dict[int, Mapping[str, Any]] = {}
         self._scans: dict[int, dict[int, tuple[str, dict[str, int]]]] = {}
         self._values: dict[int, int] = {}
@@ -34,7 +34,7 @@ class Plans:
 
     def start(self, event: Mapping[str, Any]) -> None:
         """Take the start of an execution, with its plan."""
-        self._started[event["executionId"]] = event
+        self.started[event["executionId"]] = event
         self.plan(event["executionId"], event["sparkPlanInfo"])
 
     def end(self, event: Mapping[str, Any]) -> None:
@@ -63,7 +63,7 @@ class Plans:
 
     def executions(self) -> tuple[Execution, ...]:
         """Return the executions, in the order of their numbers."""
-        return tuple(self._execution(number, event) for number, event in sorted(self._started.items()))
+        return tuple(self._execution(number, event) for number, event in sorted(self.started.items()))
 
     def _execution(self, number: int, event: Mapping[str, Any]) -> Execution:
         end = self._ended.get(number)

@@ -291,12 +291,39 @@ def test_the_golden_cases_have_no_names_of_a_machine():
         assert hosts <= {"localhost", "127.0.0.1"}
 
 
-def test_the_end_of_a_job_that_began_before_the_log_is_no_failure_of_it(tmp_path):
-    late = [event for event in listed("denied") if event["Event"] == "SparkListenerJobEnd"]
-    assert "PermissionError" in late[0]["Job Result"]["Exception"]["Message"]
-    begin, *rest = (
-        event | {"Job ID": event["Job ID"] + 1000} if "Job ID" in event else event for event in listed("merged")
-    )
-    run = events.read(write(tmp_path / "log", [begin, *late, *rest]))
-    assert run.errors == ()
-    assert events.read(metrics_cases.log("denied")).errors  # where it began in the log, it is one
+ENDS = {"JobEnd": "Job ID", "StageCompleted": "Stage ID", "TaskEnd": "Stage ID", "SQLExecutionEnd": "executionId"}
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_the_end_of_what_began_before_the_log_is_no_failure_of_it(tmp_path, name):
+    late = [failed(event) for event in listed("denied") if event["Event"].endswith(name)]
+    begin, *rest = (shifted(event) for event in listed("merged"))
+    run = events.read(write(tmp_path / "late", [begin, *late, *rest]))
+    assert late and run == events.read(write(tmp_path / "log", [begin, *rest]))
+    whole = events.read(metrics_cases.log("denied"))  # where they began in the log, they are failures
+    assert whole.errors and any(task.failure for task in whole.tasks)
+
+
+def failed(event):
+    """Return the end of something with a failure in it, whether the log's had one or not."""
+    if event["Event"].endswith("StageCompleted"):
+        return event | {
+            "Stage Info": event["Stage Info"] | {"Failure Reason": "java.io.IOException: No space left on device"}
+        }
+    if event["Event"].endswith("SQLExecutionEnd"):
+        return event | {"errorMessage": "java.io.IOException: No space left on device"}
+    return event
+
+
+def shifted(event):
+    """Return an event whose jobs, stages and executions have numbers that those of another log have not."""
+    event = json.loads(json.dumps(event))
+    for holder in (event, event.get("Stage Info", {}), event.get("Properties") or {}):
+        for key in ("Job ID", "Stage ID", "executionId"):
+            if key in holder:
+                holder[key] += 1000
+    if "Stage IDs" in event:
+        event["Stage IDs"] = [number + 1000 for number in event["Stage IDs"]]
+    if (execution := (event.get("Properties") or {}).get("spark.sql.execution.id")) is not None:
+        event["Properties"]["spark.sql.execution.id"] = str(int(execution) + 1000)
+    return event
