@@ -1,4 +1,4 @@
-"""The schema of a Hudi table as Iceberg's: the Avro schema of its newest write, before it Hudi's own columns.
+"""The schema of a Hudi table as Iceberg's: the Avro schema of its newest write, and before it Hudi's own columns.
 
 Files have no field ids. They are given in the order in which Iceberg would, and a name mapping leads from the
 names in the files to them.
@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from workbench._base.errors import ArgumentError
+from workbench.formats.hudi import timeline as timelines
 from workbench.formats.hudi.timeline import HOODIE, Timeline
 from workbench.formats.inspection import Json, Schema
 
@@ -26,19 +27,26 @@ _LOGICAL = {
     "local-timestamp-micros": "timestamp", "local-timestamp-millis": "timestamp",
 }  # fmt: skip
 _EVOLUTION = ".schema"  # folder of the schemas of evolution by id
+# operations whose schema Hudi does not take for the table's (WriteOperationType.canUpdateSchema): a clustering that
+# was planned before a column came completes after it
+_KEEP_SCHEMA = {"CLUSTER", "COMPACT", "INDEX", "LOG_COMPACT"}
 
 
 def avro(timeline: Timeline) -> Json:
     """Return the Avro schema of the table's rows, without Hudi's own columns.
 
+    As in Hudi (getLastCommitMetadataWithValidSchema) it is that of the completed write that was requested last.
+
     Raises:
         ValueError: the timeline has none, or it is not a schema of rows.
     """
-    texts = (commit.extra.get("schema") for commit in reversed(timeline.commits))
+    writes = (commit for commit in timeline.commits if commit.operation not in _KEEP_SCHEMA)
+    by_request = sorted(writes, key=lambda commit: timelines.number(commit.instant.time), reverse=True)
+    texts = (commit.extra.get("schema") for commit in by_request)
     text = next(filter(None, texts), None) or timeline.properties.get("hoodie.table.create.schema")
     if not text:
         raise ArgumentError(
-            f"{timeline.folder.location} says nowhere which columns it has: no commit of its timeline has a schema"
+            f"{timeline.folder.location} says nowhere which columns it has: no write of its timeline has a schema"
         )
     try:
         schema: Json = json.loads(text)

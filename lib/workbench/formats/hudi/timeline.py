@@ -61,6 +61,7 @@ class Commit:
         previous: {the same path: time of the write whose base file it took the place of}; of a new group nothing.
         replaced: (partition, file group) that it put others in the place of.
         extra: what its writer noted; its schema among it.
+        operation: kind of the write in Hudi's words: UPSERT, CLUSTER, …; "" where it does not say.
     """
 
     instant: Instant
@@ -68,6 +69,7 @@ class Commit:
     previous: Mapping[str, str]
     replaced: frozenset[tuple[str, str]]
     extra: Mapping[str, str]
+    operation: str
 
 
 @dataclass(frozen=True)
@@ -255,9 +257,10 @@ def _commit(folder: Folder, instant: Instant) -> Commit:
             for group in groups
         )
         extra = {key: value for key, value in (body.get("extraMetadata") or {}).items() if value is not None}
+        operation = (body.get("operationType") or "").upper()
     except (ValueError, EOFError, AttributeError, TypeError, KeyError) as error:
         raise ArgumentError(f"{folder.location}/{instant.path} is damaged: {error}") from error
-    return Commit(instant, files, previous, replaced, extra)
+    return Commit(instant, files, previous, replaced, extra, operation)
 
 
 def decoded(content: bytes) -> Json:
