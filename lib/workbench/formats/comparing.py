@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from workbench._base import duck
-from workbench._base.errors import MissingPackageError
+from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench._base.typing import DataFrame
 
 Json = dict[str, Any]
@@ -74,7 +74,17 @@ def question(fields: Sequence[Json], rows: str) -> str:
 
 
 def summed(fields: Sequence[Json], rows: str, connection: Any) -> Sums:
-    """Return the sums of a relation of a connection."""
+    """Return the sums of a relation of a connection.
+
+    Raises:
+        ValueError: it has columns that are not among the fields, whose values nobody would compare.
+    """
+    names = {field["name"] for field in fields}
+    if more := [name for name in connection.sql(f"FROM {rows}").columns if name not in names]:
+        raise ArgumentError(
+            f"the source has the column {more[0]}, which the table has not: its schema grew since. Move it to "
+            "another table"
+        )
     return _added(fields, [connection.execute(question(fields, rows)).fetchone()])
 
 

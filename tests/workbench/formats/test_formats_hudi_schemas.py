@@ -4,8 +4,9 @@ import pyarrow as pa
 import pytest
 from hudi_tables import FIELDS, Written, at, rows
 
+from workbench._base.errors import ArgumentError
 from workbench.formats import storage
-from workbench.formats.hudi import schemas, timeline
+from workbench.formats.hudi import reading, schemas, timeline
 
 LATE = {"name": "late", "type": ["null", "string"], "default": None}
 STORED = [("id", pa.int64()), ("area", pa.string()), ("word", pa.string())]
@@ -43,3 +44,13 @@ def test_the_write_that_was_requested_last_says_which_columns_there_are(tmp_path
     table.commit(at(2), table.file("three", at(2), rows(20, 30)), completed=at(6))
     assert columns(table) == ["id", "area", "word", "late"]
     assert columns(table, int(at(1))) == ["id", "area", "word"]
+
+
+def test_a_column_that_the_second_reader_has_and_the_table_has_not_is_no_equality(tmp_path):
+    table = grown(tmp_path / "t")
+    opened = timeline.read(storage.opened(str(table.path)))
+    fields = schemas.of(opened, schemas.avro(opened), schemas.META[:-1]).fields["fields"]
+    location, version = f"file://{table.path}", int(at(4))
+    assert reading.summed(location, version, fields).rows == 20
+    with pytest.raises(ArgumentError, match="^the source has the column late, which the table has not: "):
+        reading.summed(location, version, [field for field in fields if field["name"] != "late"])
