@@ -88,8 +88,9 @@ def test_replaced_file_groups_are_gone(version, tmp_path):
 
 def test_a_file_of_a_repeated_task_is_not_live(table):
     table.commit(at(1), one := table.file("one", at(1), rows(0, 10)))
-    table.file("two", at(1), rows(0, 10))  # no commit names it
-    assert live(table) == [one[2]]
+    again = table.path / one[2].replace("_0-1-2_", "_0-1-3_")  # no commit names it
+    again.write_bytes((table.path / one[2]).read_bytes())
+    assert live(table) == [one[2]] and formats.look(table.path).obstacles == ()
     archived = table.path / one[2]
     archived.with_name(f"three-0_9-9-9_{at(0)}.parquet").write_bytes(archived.read_bytes())
     archived.with_name(f"three-0_8-8-8_{at(0)}.parquet").write_bytes(archived.read_bytes())
@@ -97,6 +98,38 @@ def test_a_file_of_a_repeated_task_is_not_live(table):
         ArgumentError, match="has two files of one write in one file group, .*three-0_.*was archived"
     ):
         formats.look(table.path)
+
+
+@VERSIONS
+def test_a_file_of_a_listed_write_that_no_write_names(version, tmp_path):
+    table = Written(tmp_path / "t", version)
+    table.commit(at(1), one := table.file("one", at(1), rows(0, 10)))
+    table.commit(at(2), two := table.file("two", at(2), rows(10, 20)))
+    stray = table.file("stray", at(1), rows(20, 30))
+    words = f"1 files are of completed writes that do not name them, {stray[2]} first, and Hudi may read them"
+    assert formats.look(table.path).obstacles[0].startswith(words)
+    (table.path / stray[2]).unlink()
+    newer = table.file("one", at(2), rows(0, 5))  # would be the newest of its group
+    assert newer[2] in formats.look(table.path).obstacles[0]
+    (table.path / newer[2]).unlink()
+    table.file("two", at(1), rows(10, 15))  # is older than the newest
+    table.commit(at(3), table.file("new", at(3), rows(0, 1)), replaced=[("a", "one-0")])
+    table.file("one", at(3), rows(0, 5))  # of a group that is gone
+    assert live(table) == sorted([two[2], f"a/new-0_0-1-2_{at(3)}.parquet"])
+    assert formats.look(table.path).obstacles == () and one
+
+
+@VERSIONS
+def test_a_write_that_does_not_say_where_its_file_is(version, tmp_path):
+    table = Written(tmp_path / "t", version)
+    stat = {"fileId": "one-0", "path": None, "prevCommit": "null", "partitionPath": "a", "fileSizeInBytes": 7}
+    table.commit(at(1), table.file("one", at(1), rows(0, 10)))
+    table.commit(at(2), partitionToWriteStats={"a": [stat]})
+    with pytest.raises(ArgumentError, match="commit is damaged: it wrote 7 bytes and does not say where"):
+        formats.look(table.path)
+    stat["fileSizeInBytes"] = 0  # as Hudi notes a partition into which nothing was written
+    table.commit(at(2), partitionToWriteStats={"a": [stat]})
+    assert formats.look(table.path).obstacles == ()
 
 
 def test_a_file_that_is_gone_is_never_stood_in_for_by_an_older_one(table):
@@ -204,7 +237,7 @@ def test_timelines_that_cannot_be_read(table):
     (table.timeline / f"{at(1)}.commit").rename(table.timeline / f"{at(1)}_{at(1)}.commit")
     with pytest.raises(ArgumentError, match="says nowhere which columns it has"):
         formats.look(table.path)
-    for content in (b'{"partition', b"[]", b"Obj\x01\x02"):
+    for content in (b"", b" ", b'{"partition', b"[]", b"Obj\x01\x02"):
         (table.timeline / f"{at(1)}_{at(1)}.commit").write_bytes(content)
         with pytest.raises(ArgumentError, match=rf"{at(1)}_{at(1)}\.commit is damaged: "):
             formats.look(table.path)

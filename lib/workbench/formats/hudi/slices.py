@@ -1,8 +1,8 @@
 """The live files of a Hudi table: of each file group the newest base file of a completed write.
 
 As Hudi's own view of the file system has it (AbstractTableFileSystemView, HoodieFileGroup), a file counts when its
-write is listed as completed, or is older than all that the timeline lists. More strictly than there, a file of a
-listed write counts only when that write says so: attempts of tasks that were repeated leave others.
+write is listed as completed, or is older than all that the timeline lists. Of several files of a listed write in one
+file group that counts which the write names: attempts of tasks that were repeated leave others.
 """
 
 import re
@@ -54,14 +54,18 @@ def of(timeline: Timeline) -> Slices:
     written = {path: size for commit in timeline.commits for path, size in commit.files.items()}
     listed = {commit.instant.time for commit in timeline.commits}
     replaced = {group for commit in timeline.commits for group in commit.replaced}
+    named = {(_group(path), time(path)) for path in written}
     live: dict[Group, _Base] = {}
+    unnamed: list[tuple[Group, _Base]] = []
     for name, size in tree.items():
         partition, _, file = name.rpartition("/")
         if not (match := _BASE.fullmatch(file)) or not timeline.completed(match[3]):
             continue
-        if match[3] in listed and name not in written:
-            continue
         group, base = (partition, match[1]), _Base(match[3], name, written.get(name) or size)
+        if base.time in listed and name not in written:
+            if (group, base.time) not in named:
+                unnamed.append((group, base))
+            continue
         other = live.get(group)
         if other and other.time == base.time:
             raise ArgumentError(
@@ -72,8 +76,21 @@ def of(timeline: Timeline) -> Slices:
             live[group] = base
     _refuse_gone(timeline, live, replaced, tree)
     kept = {group: base for group, base in live.items() if group not in replaced}
-    obstacles = tuple(_obstacles(timeline, kept, replaced, tree, written))
+    shown = [
+        base.name
+        for group, base in unnamed
+        if group not in replaced and (group not in live or live[group].time < base.time)
+    ]
+    obstacles = (*_unnamed(shown), *_obstacles(timeline, kept, replaced, tree, written))
     return Slices({base.name: File(base.name, base.size, {}) for base in kept.values()}, obstacles)
+
+
+def _unnamed(names: list[str]) -> Iterator[str]:
+    if names:
+        yield (
+            f"{len(names)} files are of completed writes that do not name them, {sorted(names)[0]} first, and Hudi "
+            "may read them: delete them at the source, or write their rows anew"
+        )
 
 
 def _refuse_gone(

@@ -247,8 +247,11 @@ def _commit(folder: Folder, instant: Instant) -> Commit:
         previous: dict[str, str] = {}
         for stats in (body.get("partitionToWriteStats") or {}).values():
             for stat in stats:
+                size = stat.get("fileSizeInBytes") or 0
+                if not stat.get("path") and size:
+                    raise ValueError(f"it wrote {size} bytes and does not say where")
                 if path := stat.get("path"):
-                    files[path] = stat.get("fileSizeInBytes") or 0
+                    files[path] = size
                     if (before := stat.get("prevCommit") or "null") != "null":
                         previous[path] = before
         replaced = frozenset(
@@ -271,7 +274,7 @@ def decoded(content: bytes) -> Json:
         MissingPackageError: fastavro is not installed.
     """
     if not content.startswith(_AVRO):
-        body = json.loads(content) if content.strip() else {}
+        body = json.loads(content)
     else:
         try:
             import fastavro
