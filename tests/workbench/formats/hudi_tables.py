@@ -11,7 +11,11 @@ import tarfile
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 from golden_tables import GOLDEN
+
+from workbench.formats import storage
+from workbench.formats.hudi import slices, timeline
 
 ROWS = json.loads((GOLDEN / "hudi_rows.json").read_text())  # {table: [rows, sum of ids]} as Hudi read them
 FIELDS = [
@@ -19,6 +23,7 @@ FIELDS = [
     {"name": "area", "type": ["null", "string"], "default": None},
     {"name": "word", "type": ["null", "string"], "default": None},
 ]
+VERSIONS = pytest.mark.parametrize("version", [6, 9])
 META = (
     "_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path", "_hoodie_file_name",
 )  # fmt: skip
@@ -91,6 +96,7 @@ class Written:
         folder = folder if folder is not None else (rows[0]["area"] or "none")
         name = f"{group}-0_0-1-2_{time}.parquet"
         (self.path / folder).mkdir(parents=True, exist_ok=True)
+        (self.path / folder / ".hoodie_partition_metadata").write_text(f"commitTime={time}\npartitionDepth=1\n")
         meta = {column: "x" for column in META}
         schema = schema or pa.schema([("id", pa.int64()), ("area", pa.string()), ("word", pa.string())])
         schema = pa.schema([*((column, pa.string()) for column in META), *schema])
@@ -124,6 +130,16 @@ class Written:
             name = f"{time}_{completed or time}" if self.version >= 8 else time
             content = avro(body) if self.version >= 8 else json.dumps(body).encode()
             (self.timeline / f"{name}.{action}").write_bytes(content)
+
+
+@pytest.fixture
+def table(tmp_path):
+    return Written(tmp_path / "t")
+
+
+def live(table, version=None):
+    """Return the names of the live files of a version, sorted."""
+    return sorted(slices.of(timeline.read(storage.opened(str(table.path)), version)).files)
 
 
 def avro(body):

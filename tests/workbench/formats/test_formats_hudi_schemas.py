@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 import pytest
-from hudi_tables import FIELDS, Written, at, rows
+from hudi_tables import FIELDS, VERSIONS, Written, at, rows
 
 from workbench._base.errors import ArgumentError
 from workbench.formats import storage
@@ -10,7 +10,6 @@ from workbench.formats.hudi import reading, schemas, timeline
 
 LATE = {"name": "late", "type": ["null", "string"], "default": None}
 STORED = [("id", pa.int64()), ("area", pa.string()), ("word", pa.string())]
-VERSIONS = pytest.mark.parametrize("version", [6, 9])
 
 
 def columns(table, version=None):

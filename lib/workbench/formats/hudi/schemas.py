@@ -27,8 +27,8 @@ _LOGICAL = {
     "local-timestamp-micros": "timestamp", "local-timestamp-millis": "timestamp",
 }  # fmt: skip
 _EVOLUTION = ".schema"  # folder of the schemas of evolution by id
-# operations whose schema Hudi does not take for the table's (WriteOperationType.canUpdateSchema): a clustering that
-# was planned before a column came completes after it
+# operations whose schema Hudi does not take for the table's (WriteOperationType.canUpdateSchema): a clustering
+# that was planned before a column came completes after it
 _KEEP_SCHEMA = {"CLUSTER", "COMPACT", "INDEX", "LOG_COMPACT"}
 
 

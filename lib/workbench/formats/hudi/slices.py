@@ -1,12 +1,12 @@
 """The live files of a Hudi table: of each file group the newest base file of a completed write.
 
 As Hudi's own view of the file system has it (AbstractTableFileSystemView, HoodieFileGroup), a file counts when its
-write is listed as completed, or is older than all that the timeline lists. Of several files of a listed write in one
-file group that counts which the write names: attempts of tasks that were repeated leave others.
+write is listed as completed, or is older than all that the timeline lists. Of several files of a listed write in
+one file group that counts which the write names: attempts of tasks that were repeated leave others.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from workbench._base.errors import ArgumentError
@@ -14,9 +14,11 @@ from workbench.formats.hudi import timeline as timelines
 from workbench.formats.hudi.timeline import HOODIE, Timeline
 from workbench.formats.inspection import File
 
-_BASE = re.compile(r"([^_/]+)_([^_/]+)_(\d{14}|\d{17})\.(parquet|orc|hfile|lance)")
+_BASE = re.compile(r"([A-Za-z0-9-]+)_([A-Za-z0-9-]+)_(\d{14}|\d{17})\.(parquet|orc|hfile|lance)")
 _LOG = re.compile(r"\.([^_/.][^_/]*)_(\d{14}|\d{17})\.log\.\d+(?:_\d+-\d+-\d+)?(\.cdc)?")
 _EXTERNAL = "_hudiext"
+_ENDINGS = (".parquet", ".orc", ".hfile", ".lance")
+_MARKER = ".hoodie_partition_metadata"  # how the name of the file begins by which Hudi knows a partition
 BOOTSTRAP = "00000000000001"  # the write of skeleton files, whose columns lie in the files of another table
 _SOME = 3
 Group = tuple[str, str]  # partition, id of the file group
@@ -52,16 +54,21 @@ def of(timeline: Timeline) -> Slices:
     """
     tree = timeline.folder.tree(HOODIE)
     written = {path: size for commit in timeline.commits for path, size in commit.files.items()}
+    partitions = _partitions(tree)
     listed = {commit.instant.time for commit in timeline.commits}
     replaced = {group for commit in timeline.commits for group in commit.replaced}
     named = {(_group(path), time(path)) for path in written}
     live: dict[Group, _Base] = {}
+    beside: list[str] = []
     unnamed: list[tuple[Group, _Base]] = []
     for name, size in tree.items():
         partition, _, file = name.rpartition("/")
         if not (match := _BASE.fullmatch(file)) or not timeline.completed(match[3]):
             continue
         group, base = (partition, match[1]), _Base(match[3], name, written.get(name) or size)
+        if partition not in partitions and group not in replaced:
+            beside.append(name)
+            continue
         if base.time in listed and name not in written:
             if (group, base.time) not in named:
                 unnamed.append((group, base))
@@ -81,15 +88,60 @@ def of(timeline: Timeline) -> Slices:
         for group, base in unnamed
         if group not in replaced and (group not in live or live[group].time < base.time)
     ]
-    obstacles = (*_unnamed(shown), *_obstacles(timeline, kept, replaced, tree, written))
+    behind = [base.name for base in kept.values() if timeline.behind_savepoint(base.time)]
+    odd = sorted(_odd(tree, written, partitions))
+    obstacles = (*_uncertain(shown, behind, beside, odd), *_obstacles(timeline, kept, replaced, tree, written))
     return Slices({base.name: File(base.name, base.size, {}) for base in kept.values()}, obstacles)
 
 
-def _unnamed(names: list[str]) -> Iterator[str]:
-    if names:
+def _partitions(tree: Iterable[str]) -> set[str]:
+    """Return the folders that Hudi takes for partitions: with its marker, and not within another one.
+
+    That is how it lists them (FileSystemBackedTableMetadata); only below the table's own folder, which is that of
+    a table without partitions, it looks further.
+    """
+    marked = {name.rpartition("/")[0] for name in tree if name.rpartition("/")[2].startswith(_MARKER)}
+    return {folder for folder in marked if marked.isdisjoint(_above(folder))}
+
+
+def _above(folder: str) -> Iterator[str]:
+    parts = folder.split("/")
+    return ("/".join(parts[:depth]) for depth in range(1, len(parts)))
+
+
+def _odd(tree: Iterable[str], written: Iterable[str], partitions: Collection[str]) -> set[str]:
+    """Return what may hold rows and is not named as Hudi names its files: in partitions, or named by a write."""
+    lying = {
+        name
+        for name in tree
+        if name.rpartition("/")[0] in partitions and any(ending in name for ending in _ENDINGS)
+        if not name.endswith(".crc") and not name.rpartition("/")[2].startswith(_MARKER)
+    }
+    return {name for name in lying.union(written) if not _is_log(name) and not _group(name) and not _outer(name)}
+
+
+def _uncertain(unnamed: list[str], behind: list[str], beside: list[str], odd: list[str]) -> Iterator[str]:
+    """Yield the files that Hudi's readers may take for others than these do."""
+    if unnamed:
         yield (
-            f"{len(names)} files are of completed writes that do not name them, {sorted(names)[0]} first, and Hudi "
+            f"{len(unnamed)} files are of completed writes that do not name them, {min(unnamed)} first, and Hudi "
             "may read them: delete them at the source, or write their rows anew"
+        )
+    if behind:
+        yield (
+            f"{len(behind)} files are of writes that were archived behind a savepoint, {min(behind)} first, which "
+            "Hudi does not show everywhere: delete the savepoint, and let Hudi archive its write"
+        )
+    if beside:
+        yield (
+            f"{len(beside)} files lie in folders that are no partitions of Hudi's, {min(beside)} first: move them "
+            f"away, or where they are rows of the table give each folder its {_MARKER}, by repair "
+            "addpartitionmeta of hudi-cli"
+        )
+    if odd:
+        yield (
+            f"{len(odd)} files are not named as Hudi names its files, {min(odd)} first: move them away, or where "
+            "they are rows of the table rewrite them at the source"
         )
 
 
@@ -148,8 +200,8 @@ def _obstacles(
     timeline: Timeline,
     live: Mapping[Group, _Base],
     replaced: set[Group],
-    tree: Mapping[str, int],
-    written: Mapping[str, int],
+    tree: Collection[str],
+    written: Collection[str],
 ) -> Iterator[str]:
     """Yield what lies in the folder or is named by the timeline and cannot be moved."""
     logs = [name for name in tree if _counts(timeline, name, live, replaced)]
@@ -160,13 +212,15 @@ def _obstacles(
         )
     if other := [base.name for base in live.values() if not base.name.endswith(".parquet")]:
         yield f"{len(other)} files are not Parquet, {sorted(other)[0]} first: rewrite them at the source"
-    if skeletons := [base.name for base in live.values() if base.time == BOOTSTRAP]:
+    if skeletons := [base.name for base in live.values() if base.time.startswith(BOOTSTRAP)]:
         yield (
             f"{len(skeletons)} files are skeletons of a bootstrap, {sorted(skeletons)[0]} first, whose columns "
             "lie in another table: rewrite them at the source by an update or clustering"
         )
-    if outer := [path for path in written if path.endswith(_EXTERNAL)]:
-        yield f"{len(outer)} files were registered and not written by Hudi, {outer[0]} first: move their own table"
+    if outer := [name for name in {*tree, *written} if _outer(name)]:
+        yield (
+            f"{len(outer)} files were registered and not written by Hudi, {min(outer)} first: move their own table"
+        )
     if within := sorted(name for name in tree if f"/{HOODIE}/" in name):
         yield f"another Hudi table lies within this one, {within[0].partition(f'/{HOODIE}/')[0]}: move it away"
 
@@ -179,7 +233,7 @@ def _counts(timeline: Timeline, name: str, live: Mapping[Group, _Base], replaced
     """
     partition, _, file = name.rpartition("/")
     if not (match := _LOG.fullmatch(file)):
-        return file.startswith(".") and ".log." in file and not file.endswith(".crc")
+        return _is_log(name)
     if match[3] or (group := (partition, match[1])) in replaced:
         return False
     time, base = match[2], live.get(group)
@@ -189,6 +243,15 @@ def _counts(timeline: Timeline, name: str, live: Mapping[Group, _Base], replaced
     if time in completed:
         return base is None or completed[time] >= base.time
     return timeline.completed(time)
+
+
+def _is_log(name: str) -> bool:
+    file = name.rpartition("/")[2]
+    return file.startswith(".") and ".log." in file and not file.endswith(".crc")
+
+
+def _outer(name: str) -> bool:
+    return name.endswith(_EXTERNAL)
 
 
 def _names(names: list[str]) -> str:

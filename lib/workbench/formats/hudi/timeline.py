@@ -85,7 +85,8 @@ class Timeline:
         writes: completed writes up to the version, in the order of their completion.
         later: times of writes that completed after it.
         pending: times of operations that were begun and did not complete.
-        start: time of the first write that the timeline still lists: earlier ones were archived, and completed.
+        first: time of the first write that the timeline still lists: earlier ones were archived, and completed.
+        start: the same of those writes that no savepoint keeps in the timeline.
         commits: what each of `writes` wrote, in the same order.
     """
 
@@ -97,6 +98,7 @@ class Timeline:
     writes: tuple[Instant, ...]
     later: frozenset[str]
     pending: frozenset[str]
+    first: str
     start: str
     commits: tuple[Commit, ...] = field(repr=False)
 
@@ -114,6 +116,14 @@ class Timeline:
         if time in self._times:
             return True
         return time not in self.pending and time not in self.later and time < self.start
+
+    def behind_savepoint(self, time: str) -> bool:
+        """Say whether a write was archived between a savepointed one and the first other one.
+
+        Hudi means such writes to count (HoodieTimeline.getFirstNonSavepointCommit), but its view of the files
+        (AbstractTableFileSystemView.refreshTimeline) is given the writes without the savepoints, and shows none.
+        """
+        return self.first < time and time not in self._times and self.completed(time)
 
 
 def number(time: str) -> int:
@@ -167,6 +177,7 @@ def read(folder: Folder, named: int | None = None) -> Timeline:
         writes=upto,
         later=frozenset(instant.time for instant in writes if instant.version > at),
         pending=frozenset(pending),
+        first=times[0] if times else "",
         start=start,
         commits=commits,
     )
