@@ -235,7 +235,7 @@ def external(table):
 @pytest.mark.parametrize(
     ("kind", "stored", "words"),
     [
-        ({"type": "long", "logicalType": "timestamp-millis"}, pa.timestamp("ms", "UTC"), "is timestamp[ms, tz=UTC] in a"),
+        ({"type": "long", "logicalType": "timestamp-micros"}, pa.timestamp("ms", "UTC"), "is timestamp[ms, tz=UTC] in a"),
         ({"type": "long", "logicalType": "time-micros"}, pa.int64(), "is of the Avro type long time-micros, which"),
         (["null", "int", "string"], pa.int32(), 'is of the Avro type ["null", "int", "string"], which'),
         ("long", pa.string(), "is string in a file, and Iceberg cannot read that as long"),

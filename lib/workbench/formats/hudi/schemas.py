@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from workbench._base.errors import ArgumentError
+from workbench.formats import inspection
 from workbench.formats.hudi import timeline as timelines
 from workbench.formats.hudi.timeline import HOODIE, Timeline
 from workbench.formats.inspection import Json, Schema
@@ -23,9 +24,11 @@ _PLAIN = {
     "bytes": "binary", "enum": "string",
 }  # fmt: skip
 _LOGICAL = {
-    "date": "date", "timestamp-micros": "timestamptz", "timestamp-millis": "timestamptz", "uuid": "string",
-    "local-timestamp-micros": "timestamp", "local-timestamp-millis": "timestamp",
+    "date": "date", "timestamp-micros": "timestamptz", "local-timestamp-micros": "timestamp", "uuid": "string",
 }  # fmt: skip
+# Hudi takes the table's word for it where a file says microseconds (SchemaRepair)
+_MILLIS = {"timestamp-millis": "timestamptz", "local-timestamp-millis": "timestamp"}
+_NESTED, _NAMED = ("record", "array", "map"), ("enum", "fixed")
 _EVOLUTION = ".schema"  # folder of the schemas of evolution by id
 # operations whose schema Hudi does not take for the table's (WriteOperationType.canUpdateSchema): a clustering
 # that was planned before a column came completes after it
@@ -66,7 +69,7 @@ def of(timeline: Timeline, schema: Json, meta: Collection[str]) -> Schema:
     """
     own: list[Json] = [{"name": name, "type": ["null", "string"]} for name in META if name in meta]
     builder = _Builder()
-    fields, names = builder.struct([*own, *schema["fields"]], "")
+    fields, names = builder.row(schema | {"fields": [*own, *schema["fields"]]})
     obstacles = [*builder.obstacles, *_evolved(timeline)]
     content = json.dumps([fields, names], sort_keys=True)
     return Schema(
@@ -87,53 +90,113 @@ class _Builder:
         self.last = 0
         self.obstacles: list[str] = []
         self.named: dict[str, Json] = {}
+        self.around: list[str] = []  # names of the types that the current one lies in
 
-    def struct(self, fields: list[Json], at: str) -> tuple[list[Json], list[Json]]:
+    def row(self, schema: Json) -> tuple[list[Json], list[Json]]:
+        """Return the fields of a schema of rows, and their name mapping."""
+        name, space = _full(schema, "")
+        self.named[name] = schema
+        self.around = [name]
+        return self.struct(schema["fields"], "", space)
+
+    def struct(self, fields: list[Json], at: str, space: str) -> tuple[list[Json], list[Json]]:
         """Return fields, and their name mapping; ids of a struct's own fields come before those further in."""
         numbers = [self._next() for _ in fields]
         typed, names = [], []
         for field, number in zip(fields, numbers, strict=True):
-            kind, children = self.kind(field["type"], f"{at}{field['name']}")
+            if not isinstance(field["name"], str):
+                raise TypeError(f"a column has the name {field['name']!r}")
+            kind, children = self.kind(field["type"], f"{at}{field['name']}", space)
             typed.append({"id": number, "name": field["name"], "required": False, "type": kind})
             names.append({"field-id": number, "names": [field["name"]], **_fields(children)})
         return typed, names
 
-    def kind(self, kind: Any, path: str) -> tuple[Any, list[Json]]:
-        """Return a type, and the name mapping within it."""
+    def kind(self, kind: Any, path: str, space: str) -> tuple[Any, list[Json]]:
+        """Return a type, and the name mapping within it.
+
+        Args:
+            kind: in Avro.
+            path: of the column, for messages.
+            space: namespace around it, in which a name without one is looked up.
+        """
         if isinstance(kind, list):
             kinds = [part for part in kind if part != "null"]
-            return self.kind(kinds[0], path) if len(kinds) == 1 else (self._unknown(json.dumps(kind), path), [])
+            if len(kinds) == 1:
+                return self.kind(kinds[0], path, space)
+            return self._unknown(json.dumps(kind), path), []
         if isinstance(kind, str):
-            return self.kind(self.named[kind], path) if kind in self.named else (self._plain(kind, {}, path), [])
-        name = kind["type"]
-        if isinstance(name, dict | list):
-            return self.kind(name, path)
-        if "name" in kind:
-            self.named[kind["name"]] = self.named[f"{kind.get('namespace', '')}.{kind['name']}"] = kind
-        if name == "record":
-            fields, names = self.struct(kind["fields"], f"{path}.")
-            return {"type": "struct", "fields": fields}, names
-        if name == "array":
+            return (self._plain(kind, {}, path), []) if kind in _PLAIN else self._reference(kind, path, space)
+        name, logical = kind["type"], kind.get("logicalType")
+        if not isinstance(name, str) or name in _NESTED:
+            if logical:  # as of a VARIANT, which is a record
+                return self._unknown(f"{name if isinstance(name, str) else json.dumps(name)} {logical}", path), []
+            return self._nested(kind, path, space) if isinstance(name, str) else self.kind(name, path, space)
+        if name in _NAMED:
+            self._define(kind, space)
+        elif name not in _PLAIN:
+            return self._reference(name, path, space)
+        return self._plain(name, kind, path), []
+
+    def _nested(self, kind: Json, path: str, space: str) -> tuple[Any, list[Json]]:
+        if kind["type"] == "record":
+            return self._within(self._define(kind, space), path)
+        if kind["type"] == "array":
             number = self._next()
-            element, children = self.kind(kind["items"], f"{path}.element")
+            element, children = self.kind(kind["items"], f"{path}.element", space)
             typed = {"type": "list", "element-id": number, "element": element, "element-required": False}
             return typed, [{"field-id": number, "names": ["element"], **_fields(children)}]
-        if name == "map":
-            key_id, value_id = self._next(), self._next()
-            value, children = self.kind(kind["values"], f"{path}.value")
-            typed = {"type": "map", "key-id": key_id, "key": "string", "value-id": value_id, "value": value}
-            return typed | {"value-required": False}, [
-                {"field-id": key_id, "names": ["key"]},
-                {"field-id": value_id, "names": ["value"], **_fields(children)},
-            ]
-        return self._plain(name, kind, path), []
+        key_id, value_id = self._next(), self._next()
+        value, children = self.kind(kind["values"], f"{path}.value", space)
+        typed = {"type": "map", "key-id": key_id, "key": "string", "value-id": value_id, "value": value}
+        return typed | {"value-required": False}, [
+            {"field-id": key_id, "names": ["key"]},
+            {"field-id": value_id, "names": ["value"], **_fields(children)},
+        ]
+
+    def _define(self, kind: Json, space: str) -> str:
+        name, _ = _full(kind, space)
+        if name in self.named:
+            raise ValueError(f"two types have the name {name}")
+        self.named[name] = kind | {"name": name}
+        return name
+
+    def _within(self, name: str, path: str) -> tuple[Any, list[Json]]:
+        """Return the type of a record that was defined."""
+        self.around.append(name)
+        fields, names = self.struct(self.named[name]["fields"], f"{path}.", name.rpartition(".")[0])
+        self.around.pop()
+        return {"type": "struct", "fields": fields}, names
+
+    def _reference(self, name: str, path: str, space: str) -> tuple[Any, list[Json]]:
+        """Return the type that a name means: a full one, or one in the namespace around it."""
+        full = name if "." in name or not space else f"{space}.{name}"
+        if full in self.around:
+            return self._unknown(f"{name} within itself", path), []
+        if full not in self.named:
+            return self._unknown(name, path), []
+        kind = self.named[full]
+        return (
+            self._within(full, path) if kind["type"] == "record" else (self._plain(kind["type"], kind, path), [])
+        )
 
     def _plain(self, name: str, kind: Json, path: str) -> str:
         logical = kind.get("logicalType")
         if logical == "decimal" and name in ("bytes", "fixed"):
-            return f"decimal({kind['precision']}, {kind.get('scale', 0)})"
+            return self._decimal(kind["precision"], kind.get("scale", 0), path)
+        if logical in _MILLIS:
+            self.obstacles.append(
+                f"the column {path} is of the Avro type {name} {logical}: Hudi reads milliseconds, whatever the "
+                "files say, and Iceberg's reader for Spark microseconds: write it as microseconds in the source"
+            )
+            return _MILLIS[logical]
         known = _LOGICAL.get(logical) if logical else _PLAIN.get(name)
         return known or self._unknown(f"{name} {logical}" if logical else name, path)
+
+    def _decimal(self, precision: Any, scale: Any, path: str) -> str:
+        if obstacle := inspection.decimal(path, precision, scale):
+            self.obstacles.append(obstacle)
+            return "string"
+        return f"decimal({precision}, {scale})"
 
     def _unknown(self, kind: str, path: str) -> str:
         self.obstacles.append(
@@ -196,6 +259,15 @@ def _columns(fields: Iterable[Json], at: str) -> Iterator[tuple[str, int]]:
             for part, number in (("element", "element_id"), ("value", "value_id"), ("key", "key_id")):
                 if part in kind:
                     yield from _columns([{"name": part, "id": kind[number], "type": kind[part]}], f"{path}.")
+
+
+def _full(kind: Json, space: str) -> tuple[str, str]:
+    """Return the full name of a type that is defined in a namespace, and the namespace of what lies in it."""
+    name = kind["name"]
+    if "." not in name:
+        space = kind.get("namespace", space) or ""
+        name = f"{space}.{name}" if space else name
+    return name, name.rpartition(".")[0]
 
 
 def _fields(names: list[Json]) -> Json:
