@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
 
-from workbench._base.errors import ArgumentError
+from workbench._base.errors import ArgumentError, WorkbenchError
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 
@@ -120,6 +120,22 @@ def path_of(location: str) -> str:
 def decoded(name: str) -> str:
     """Return a file's name as it lies in the folder, of one that a log has encoded as in a URI."""
     return unquote(name)
+
+
+@contextmanager
+def whole(what: str) -> Iterator[None]:
+    """Say in a sentence that something read is damaged: a part of it is missing, or of another kind than expected.
+
+    Raises:
+        ValueError: so it is.
+    """
+    try:
+        yield
+    except WorkbenchError:
+        raise
+    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
+        why = f"it lacks {error}" if isinstance(error, KeyError) else error
+        raise ArgumentError(f"{what} is damaged: {why}") from error
 
 
 @contextmanager

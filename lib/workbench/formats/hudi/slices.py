@@ -14,8 +14,8 @@ from workbench.formats.hudi import timeline as timelines
 from workbench.formats.hudi.timeline import HOODIE, Timeline
 from workbench.formats.inspection import File
 
-_BASE = re.compile(r"([A-Za-z0-9-]+)_([A-Za-z0-9-]+)_(\d{14}|\d{17})\.(parquet|orc|hfile|lance)")
-_LOG = re.compile(r"\.([^_/.][^_/]*)_(\d{14}|\d{17})\.log\.\d+(?:_\d+-\d+-\d+)?(\.cdc)?")
+_BASE = re.compile(r"([A-Za-z0-9-]+)_([A-Za-z0-9-]+)_(\d{14}|\d{17})\.(parquet|orc|hfile|lance)", re.ASCII)
+_LOG = re.compile(r"\.([^_/.][^_/]*)_(\d{14}|\d{17})\.log\.\d+(?:_\d+-\d+-\d+)?(\.cdc)?", re.ASCII)
 _EXTERNAL = "_hudiext"
 _ENDINGS = (".parquet", ".orc", ".hfile", ".lance")
 _MARKER = ".hoodie_partition_metadata"  # how the name of the file begins by which Hudi knows a partition

@@ -15,12 +15,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from workbench._base.errors import ArgumentError, MissingPackageError
+from workbench.formats import storage
+from workbench.formats.hudi.properties import parsed
 from workbench.formats.storage import Folder
 
 HOODIE, PROPERTIES = ".hoodie", "hoodie.properties"
 Json = dict[str, Any]
 _LAYOUTS = {5: 1, 6: 1, 8: 2, 9: 2}  # table version: layout of the timeline
-_INSTANT = re.compile(r"(\d+)(?:_(\d+))?\.([a-z]+)(?:\.(requested|inflight))?")
+_INSTANT = re.compile(r"(\d+)(?:_(\d+))?\.([a-z]+)(?:\.(requested|inflight))?", re.ASCII)
 _TIMES = (14, 17)  # digits of a time, in seconds and in milliseconds
 WRITES = ("commit", "deltacommit", "replacecommit", "clustering", "compaction", "logcompaction")
 _CHANGES = (*WRITES, "restore", "rollback")
@@ -185,9 +187,10 @@ def read(folder: Folder, named: int | None = None) -> Timeline:
 
 def _listed(folder: Folder) -> tuple[dict[str, str], int, list[Instant], set[str]]:
     """Return properties, table version, completed instants by completion, and times of pending ones."""
-    properties = _properties(folder.read(f"{HOODIE}/{PROPERTIES}").decode())
+    with storage.whole(f"{folder.location}/{HOODIE}/{PROPERTIES}"):
+        properties = parsed(folder.read(f"{HOODIE}/{PROPERTIES}"))
     stated = properties.get("hoodie.table.version", "0")
-    table_version = int(stated) if stated.isdigit() else 0
+    table_version = next((known for known in _LAYOUTS if str(known) == stated), 0)
     if table_version not in _LAYOUTS:
         raise ArgumentError(
             f"{folder.location} is a Hudi table of version {stated}; known are "
@@ -218,12 +221,6 @@ def _listed(folder: Folder) -> tuple[dict[str, str], int, list[Instant], set[str
             completed.append(Instant(time, completion or time, action, f"{where}/{name}"))
     completed.sort(key=lambda instant: (number(instant.completed), instant.time))
     return properties, table_version, completed, begun - {instant.time for instant in completed}
-
-
-def _properties(text: str) -> dict[str, str]:
-    """Return what a Java properties file says; Hudi's keys have no escapes."""
-    pairs = (line.partition("=") for line in text.splitlines() if line.strip() and line[0] not in "#!")
-    return {key.strip(): re.sub(r"\\(.)", r"\1", value.strip()) for key, _, value in pairs}
 
 
 def _versions(instants: Iterable[Instant]) -> list[int]:
