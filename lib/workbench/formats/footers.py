@@ -51,6 +51,8 @@ def read(
     fields: list[Json],
     names: list[Json],
     constant: Collection[str] = (),
+    *,
+    cleaner: str,
 ) -> dict[str, Footer]:
     """Return {name: Footer} of files, read by several threads.
 
@@ -60,6 +62,7 @@ def read(
         fields: of the schema, as Iceberg's JSON has them.
         names: of the name mapping.
         constant: names of top columns whose one value is asked for.
+        cleaner: what removes files at the source, for messages.
 
     Raises:
         ValueError: files are gone, are not Parquet or cannot be read.
@@ -68,8 +71,8 @@ def read(
         results = list(pool.map(lambda name: _read(folder, name, sizes[name], fields, names, constant), sizes))
     if gone := [name for name, footer in zip(sizes, results, strict=True) if footer is None]:
         raise ArgumentError(
-            f"{len(gone)} of {len(sizes)} files of {folder.location} are gone, {gone[0]} first: VACUUM or "
-            "somebody else removed them. Restore them, or RESTORE the source to a version with all its files"
+            f"{len(gone)} of {len(sizes)} files of {folder.location} are gone, {gone[0]} first: {cleaner} or "
+            "somebody else removed them. Restore them, or restore the source to a version with all its files"
         )
     return {name: footer for name, footer in zip(sizes, results, strict=True) if footer is not None}
 
@@ -95,10 +98,10 @@ def _read(
     try:
         with readable(folder.location), folder.files.open_input_file(folder.within(name)) as file:
             if file.size() != size:
-                other = (
-                    f"a file has {file.size()} bytes where the log says {size}: RESTORE the source to before that"
+                return _unread(
+                    f"a file has {file.size()} bytes where the source says {size}: restore the source to before "
+                    "that"
                 )
-                return _unread(other)
             end = file.read_at(_END, max(size - _END, 0))
             if end.endswith(b"PARE"):
                 return _unread(_ENCRYPTED)

@@ -12,6 +12,7 @@ from urllib.parse import unquote, urlsplit
 from workbench._base.errors import ArgumentError, WorkbenchError
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
+_URI = re.compile(r"file:/|[A-Za-z][A-Za-z0-9+.-]+://")  # a folder in a table may be named ab:c
 
 
 @dataclass(frozen=True)
@@ -68,11 +69,11 @@ class Folder:
 
     def within(self, name: str) -> str:
         """Return the file system's path of a file that is named from the folder on, or by a URI."""
-        return path_of(name) if _SCHEME.match(name) else f"{self.path}/{name}" if name else self.path
+        return path_of(name) if _URI.match(name) else f"{self.path}/{name}" if name else self.path
 
     def location_of(self, name: str) -> str:
         """Return the URI of a file that is named from the folder on, or by a URI."""
-        if not _SCHEME.match(name):
+        if not _URI.match(name):
             return f"{self.location}/{name}"
         return name if not name.startswith("file:") else f"file://{path_of(name)}"
 

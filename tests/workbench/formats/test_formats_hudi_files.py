@@ -5,6 +5,7 @@ from hudi_tables import VERSIONS, Written, at, live, rows, table
 
 from workbench import formats
 from workbench._base.errors import ArgumentError
+from workbench.formats import footers, storage
 
 BESIDE = "files lie in folders that are no partitions of Hudi's, {}/one-0_0-1-2_"
 ODD = "files are not named as Hudi names its files, {} first: "
@@ -41,6 +42,24 @@ def test_files_of_a_partition_that_are_named_otherwise(name, table):
     assert formats.look(table.path).obstacles == ()
     (table.path / "a" / name).touch()
     assert formats.look(table.path).obstacles[0].startswith(f"1 {ODD.format(f'a/{name}')}")
+
+
+@pytest.mark.parametrize("folder", ["ab:c", "area=s3:c", "s3:", "http:b/c"])
+def test_a_folder_that_looks_like_a_scheme(folder, table):
+    table.commit(at(1), table.file("one", at(1), rows(0, 10, folder)))
+    look = formats.look(table.path)
+    assert (look.rows, look.obstacles, look.partitioned_by) == (10, (), ("area",))
+
+
+def test_files_that_hudi_s_cleaner_removed(table):
+    table.commit(at(1), one := table.file("one", at(1), rows(0, 10)), table.file("two", at(1), rows(10, 20)))
+    opened, parts = storage.opened(str(table.path)), {"a/gone.parquet": 5, one[2]: 7}
+    words = "1 of 2 files of .* are gone, a/gone.parquet first: the cleaner or somebody else removed them. Restore them, or "
+    with pytest.raises(ArgumentError, match=words + "restore the source to a version with all its files"):
+        footers.read(opened, parts, [], [], cleaner="the cleaner")
+    del parts["a/gone.parquet"]
+    (problem,) = footers.read(opened, parts, [], [], cleaner="the cleaner")[one[2]].problems
+    assert problem.endswith("bytes where the source says 7: restore the source to before that")
 
 
 def test_a_write_that_names_a_file_of_another_kind(table):

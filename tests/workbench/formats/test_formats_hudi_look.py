@@ -221,7 +221,7 @@ def test_files_that_are_no_base_files_of_hudi(change, words, table):
     table.commit(at(1), table.file("one", at(1), rows(0, 10)))
     change(table)
     if words is None:
-        assert "a file has 1 bytes where the log says" in formats.look(table.path).obstacles[0]
+        assert "a file has 1 bytes where the source says" in formats.look(table.path).obstacles[0]
     else:
         assert any(words.split(",")[0] in obstacle for obstacle in formats.look(table.path).obstacles)
 

@@ -42,7 +42,7 @@ def inspected(folder: Folder, version: int | None = None, known: Collection[str]
     schema = schemas.of(state)
     seen = known or ()
     sizes = {name: file.size for name, file in state.files.items() if folder.location_of(name) not in seen}
-    by_file = footers.read(folder, sizes, schema.fields["fields"], schema.names)
+    by_file = footers.read(folder, sizes, schema.fields["fields"], schema.names, cleaner="VACUUM")
     empty = inspection.empty(state) if known is None else ()
     obstacles = (*_protocol(state), *empty, *schema.obstacles, *_rows(state, by_file), *footers.problems(by_file))
     return Inspection(state, schema, by_file, obstacles, tuple(_notes(state, schema, by_file)))

@@ -40,7 +40,7 @@ def inspected(folder: Folder, version: int | None = None, known: Collection[str]
     meta = _meta(timeline)
     schema = schemas.of(timeline, avro, meta)
     fields, partition_columns = schema.fields["fields"], _partition_columns(timeline)
-    by_file = footers.read(folder, sizes, fields, schema.names, partition_columns)
+    by_file = footers.read(folder, sizes, fields, schema.names, partition_columns, cleaner="the cleaner")
     kinds = {field["name"]: field["type"] for field in fields}
     # a file without rows is not named: it has no value for a partition, and nothing to read
     empty = {name for name, footer in by_file.items() if not footer.rows and not footer.problems}
