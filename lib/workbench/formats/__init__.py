@@ -17,6 +17,7 @@ iceberg     Iceberg's side of it
 looking     what a folder holds
 sources     the formats, told by the folder
 inspection  what a move has to know of a source
+columns     what Iceberg and Spark cannot have as columns
 delta       Delta tables, read by PyArrow alone
 hudi        Hudi tables, read by PyArrow and fastavro
 partitions  values of partition columns

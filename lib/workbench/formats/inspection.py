@@ -9,7 +9,6 @@ from workbench.formats.results import Kind
 from workbench.formats.storage import Folder
 
 Json = dict[str, Any]
-_DIGITS = 38  # of a decimal of Iceberg's
 
 
 @dataclass(frozen=True)
@@ -127,13 +126,3 @@ def int96(by_file: Mapping[str, Footer]) -> Iterator[str]:
     """Yield the note on moments in Spark's old form."""
     if any(footer.int96 for footer in by_file.values()):
         yield "moments are stored as INT96: Spark and DuckDB read them, PyIceberg does not"
-
-
-def decimal(path: str, precision: Any, scale: Any) -> str | None:
-    """Return the obstacle of a column's decimals that Iceberg has not; None of those it has."""
-    if type(precision) is type(scale) is int and 1 <= precision <= _DIGITS and 0 <= scale <= precision:
-        return None
-    return (
-        f"the column {path} is of the type decimal({precision}, {scale}), and Iceberg has decimals of 1 to "
-        f"{_DIGITS} digits, none to all of them behind the point: write it as another type in the source"
-    )

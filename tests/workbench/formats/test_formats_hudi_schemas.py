@@ -164,3 +164,24 @@ def test_decimals_that_iceberg_has_not(precision, scale):
     assert typed([{"name": "d", "type": kind | {"precision": 38, "scale": 38}}]) == ([], {"d": "decimal(38, 38)"})
     del kind["scale"]
     assert typed([{"name": "d", "type": kind | {"precision": 1}}]) == ([], {"d": "decimal(1, 0)"})
+
+
+def test_names_that_spark_cannot_tell_apart_or_that_iceberg_has_itself(tmp_path):
+    nested = {
+        "type": "record",
+        "name": "r",
+        "fields": [{"name": "x", "type": "int"}, {"name": "X", "type": "int"}],
+    }
+    more = [
+        {"name": "ID", "type": ["null", "long"], "default": None}, {"name": "deep", "type": ["null", {"type": "array", "items": nested}]},
+        {"name": "_File", "type": ["null", "string"], "default": None}, {"name": "_hoodie_Record_key", "type": ["null", "string"]},
+    ]  # fmt: skip
+    table = Written(tmp_path / "t", fields=[*FIELDS, *more])
+    table.commit(at(1), table.file("one", at(1), rows(0, 3)))
+    beginnings = [text.partition(",")[0] for text in formats.look(table.path).obstacles]
+    assert beginnings[:4] == [
+        "the columns id and ID differ in capitals alone",
+        "the columns deep.element.x and deep.element.X differ in capitals alone",
+        "the column _File has a name that Iceberg gives to a column of its own",
+        "the columns _hoodie_record_key and _hoodie_Record_key differ in capitals alone",
+    ]

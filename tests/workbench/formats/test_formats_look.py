@@ -1,5 +1,6 @@
 """What `formats.look` says of Delta tables that Delta itself made, and of folders that are broken."""
 
+import json
 import os
 import re
 import subprocess
@@ -11,7 +12,7 @@ from hypothesis import given, strategies
 
 from workbench import formats
 from workbench._base.errors import ArgumentError
-from workbench.formats import partitions, storage
+from workbench.formats import columns, partitions, storage
 from workbench.formats.delta import log, vectors
 
 
@@ -189,6 +190,39 @@ def test_a_column_in_other_capitals_would_be_null(tmp_path):
             "the column Moment is written moment in a file, and Iceberg would read NULL: rename it at the source; so in 1 file"
         )
     )
+
+
+def test_names_that_spark_cannot_tell_apart_or_that_iceberg_has_itself(tmp_path):
+    path = unpacked("int96", tmp_path)
+    column = {"name": "Moment", "type": "long", "nullable": True, "metadata": {}}
+    for number, (more, words) in enumerate((
+        (column, "the columns moment and Moment differ in capitals alone, and Spark cannot tell them apart: rename one"),
+        (column | {"name": "moment"}, "the column moment is there twice: "),
+        (column | {"name": "_pos"}, "the column _pos has a name that Iceberg gives to a column of its own, "),
+        (column | {"type": "decimal(39,2)"}, "the columns moment and"),
+        (column | {"name": "d", "type": "decimal(39,2)"}, "the column d is of the type decimal(39, 2), and Iceberg has"),
+        (column | {"name": "d", "type": "decimal(5,-1)"}, "the column d is of the type decimal(5, -1), and Iceberg has"),
+    )):  # fmt: skip
+        append(path, 2 + number, rewritten(unpacked("int96", tmp_path / str(number)), with_column(more)))
+        assert formats.look(path).obstacles[0].startswith(words)
+
+
+@pytest.mark.parametrize("name", sorted(columns.RESERVED))
+def test_iceberg_s_own_columns(name):
+    fields = [
+        {"name": name, "type": "long"},
+        {"name": "s", "type": {"type": "struct", "fields": [{"name": name, "type": "long"}]}},
+    ]
+    (obstacle,) = columns.names(fields)
+    assert obstacle.startswith(f"the column {name} has a name that Iceberg gives")
+
+
+def with_column(column):
+    def change(text):
+        schema = json.loads(text)
+        return json.dumps(schema | {"fields": [*schema["fields"], column]})
+
+    return change
 
 
 def test_two_ids_swapped_are_seen(tmp_path):

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping
 
-from workbench.formats import footers, inspection, partitions
+from workbench.formats import columns, footers, inspection, partitions
 from workbench.formats.delta import log, schemas
 from workbench.formats.delta.log import State
 from workbench.formats.footers import Footer
@@ -44,7 +44,10 @@ def inspected(folder: Folder, version: int | None = None, known: Collection[str]
     sizes = {name: file.size for name, file in state.files.items() if folder.location_of(name) not in seen}
     by_file = footers.read(folder, sizes, schema.fields["fields"], schema.names, cleaner="VACUUM")
     empty = inspection.empty(state) if known is None else ()
-    obstacles = (*_protocol(state), *empty, *schema.obstacles, *_rows(state, by_file), *footers.problems(by_file))
+    obstacles = (
+        *_protocol(state), *empty, *columns.names(schema.fields["fields"]), *schema.obstacles,
+        *_rows(state, by_file), *footers.problems(by_file),
+    )  # fmt: skip
     return Inspection(state, schema, by_file, obstacles, tuple(_notes(state, schema, by_file)))
 
 

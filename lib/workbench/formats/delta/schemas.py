@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from workbench.formats import columns
 from workbench.formats.delta.log import State
 from workbench.formats.inspection import Json, Schema
 
@@ -105,6 +106,9 @@ class _Builder:
 
     def _plain(self, kind: str, path: str) -> str:
         if match := _DECIMAL.fullmatch(kind):
+            if obstacle := columns.decimal(path, int(match[1]), int(match[2])):
+                self.obstacles.append(obstacle)
+                return "string"
             return f"decimal({match[1]}, {match[2]})"
         if kind not in _TYPES:
             self.obstacles.append(

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
-from workbench.formats import footers, inspection
+from workbench.formats import columns, footers, inspection
 from workbench.formats.footers import Footer
 from workbench.formats.hudi import schemas, slices
 from workbench.formats.hudi import timeline as timelines
@@ -59,8 +59,8 @@ def inspected(folder: Folder, version: int | None = None, known: Collection[str]
     )
     without = inspection.empty(state) if known is None else ()
     obstacles = (
-        *_settings(timeline), *live.obstacles, *without, *schema.obstacles, *_defaults(avro, by_file),
-        *footers.problems(by_file),
+        *_settings(timeline), *live.obstacles, *without, *columns.names(fields), *schema.obstacles,
+        *_defaults(avro, by_file), *footers.problems(by_file),
     )  # fmt: skip
     return Inspection(
         state, schema, by_file, obstacles, tuple(_notes(timeline, partition_columns, constant, meta, by_file))

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Iterator
 from typing import Any
 
 from workbench._base.errors import ArgumentError
-from workbench.formats import inspection
+from workbench.formats import columns
 from workbench.formats.hudi import timeline as timelines
 from workbench.formats.hudi.timeline import HOODIE, Timeline
 from workbench.formats.inspection import Json, Schema
@@ -193,7 +193,7 @@ class _Builder:
         return known or self._unknown(f"{name} {logical}" if logical else name, path)
 
     def _decimal(self, precision: Any, scale: Any, path: str) -> str:
-        if obstacle := inspection.decimal(path, precision, scale):
+        if obstacle := columns.decimal(path, precision, scale):
             self.obstacles.append(obstacle)
             return "string"
         return f"decimal({precision}, {scale})"
