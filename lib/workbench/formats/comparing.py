@@ -77,14 +77,16 @@ def summed(fields: Sequence[Json], rows: str, connection: Any) -> Sums:
     """Return the sums of a relation of a connection.
 
     Raises:
-        ValueError: it has columns that are not among the fields, whose values nobody would compare.
+        ValueError: it has other columns than the fields.
     """
-    names = {field["name"] for field in fields}
-    if more := [name for name in connection.sql(f"FROM {rows}").columns if name not in names]:
+    names, read = {field["name"] for field in fields}, set(connection.sql(f"FROM {rows}").columns)
+    if more := sorted(read - names):
         raise ArgumentError(
-            f"the source has the column {more[0]}, which the table has not: its schema grew since. Move it to "
-            "another table"
+            f"the source as it is read has the column {more[0]}, and the table has not: where its schema changed, "
+            "move it to another table"
         )
+    if less := sorted(names - read):
+        raise ArgumentError(f"the table has the column {less[0]}, and the source as it is read has not")
     return _added(fields, [connection.execute(question(fields, rows)).fetchone()])
 
 

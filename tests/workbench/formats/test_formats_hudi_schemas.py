@@ -52,8 +52,14 @@ def test_a_column_that_the_second_reader_has_and_the_table_has_not_is_no_equalit
     fields = schemas.of(opened, schemas.avro(opened), schemas.META[:-1]).fields["fields"]
     location, version = f"file://{table.path}", int(at(4))
     assert reading.summed(location, version, fields).rows == 20
-    with pytest.raises(ArgumentError, match="^the source has the column late, which the table has not: "):
+    with pytest.raises(
+        ArgumentError, match="^the source as it is read has the column late, and the table has not"
+    ):
         reading.summed(location, version, [field for field in fields if field["name"] != "late"])
+    with pytest.raises(
+        ArgumentError, match="^the table has the column later, and the source as it is read has not"
+    ):
+        reading.summed(location, version, [*fields, {"name": "later", "type": "long"}])
 
 
 def test_moments_in_milliseconds_whatever_the_files_say(tmp_path):
