@@ -71,6 +71,12 @@ def test_a_write_that_names_a_file_of_another_kind(table):
     assert formats.look(table.path).obstacles[0].startswith(f"1 {ODD.format(f'a/{odd.name}')}")
 
 
+def test_a_write_that_names_a_file_of_another_one(table):
+    one = table.file("one", f"{at(1)[:14]}999", rows(0, 10))
+    table.commit(at(1), one, table.file("two", at(1), rows(10, 20)))
+    assert formats.look(table.path).obstacles[0].startswith(f"1 {ODD.format(one[2])}")
+
+
 def test_files_that_were_registered_and_whose_write_was_archived(table):
     table.commit(at(2), table.file("two", at(2), rows(10, 20)))
     (table.path / "elsewhere").mkdir()

@@ -89,7 +89,8 @@ def of(timeline: Timeline) -> Slices:
         if group not in replaced and (group not in live or live[group].time < base.time)
     ]
     behind = [base.name for base in kept.values() if timeline.behind_savepoint(base.time)]
-    odd = sorted(_odd(tree, written, partitions))
+    others = {path for path in written if (of_write := time(path)) and not timeline.completed(of_write)}
+    odd = sorted(_odd(tree, written, partitions) | others)
     obstacles = (*_uncertain(shown, behind, beside, odd), *_obstacles(timeline, kept, replaced, tree, written))
     return Slices({base.name: File(base.name, base.size, {}) for base in kept.values()}, obstacles)
 
