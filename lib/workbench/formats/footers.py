@@ -13,6 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from workbench._base.errors import ArgumentError
+from workbench.formats import storage
 from workbench.formats.storage import Folder, readable
 
 Json = dict[str, Any]
@@ -92,9 +93,6 @@ def problems(by_file: Mapping[str, Footer]) -> tuple[str, ...]:
 def _read(
     folder: Folder, name: str, size: int, fields: list[Json], names: list[Json], constant: Collection[str]
 ) -> Footer | None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
     try:
         with readable(folder.location), folder.files.open_input_file(folder.within(name)) as file:
             if file.size() != size:
@@ -103,14 +101,25 @@ def _read(
                     "that"
                 )
             end = file.read_at(_END, max(size - _END, 0))
-            if end.endswith(b"PARE"):
-                return _unread(_ENCRYPTED)
-            parquet = pq.ParquetFile(file)
-            metadata, schema = parquet.metadata, parquet.schema_arrow
+            tail = min(int.from_bytes(end[:4], "little") + _END, size)
+            content = file.read_at(tail, size - tail)
     except FileNotFoundError:
         return None
-    except pa.ArrowInvalid as error:
-        raise ArgumentError(f"{folder.location}/{name} is not a whole Parquet file: {error}") from error
+    if end.endswith(b"PARE"):
+        return _unread(_ENCRYPTED)
+    with storage.whole(f"{folder.location}/{name}"):
+        return _footer(end, content, fields, names, constant)
+
+
+def _footer(
+    end: bytes, content: bytes, fields: list[Json], names: list[Json], constant: Collection[str]
+) -> Footer:
+    """Return what the bytes at a file's end say, of which a reader of Parquet asks for no others."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    parquet = pq.ParquetFile(pa.BufferReader(content))
+    metadata, schema = parquet.metadata, parquet.schema_arrow
     if int.from_bytes(end[:4], "little") != metadata.serialized_size:
         return _unread(_ENCRYPTED)  # the footer is signed; PyArrow ends the process when asked for such a column
     columns = (metadata.schema.column(place) for place in range(metadata.num_columns))

@@ -2,17 +2,26 @@
 
 import os
 import re
+import struct
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import unquote, urlsplit
 
 from workbench._base.errors import ArgumentError, WorkbenchError
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:")
 _URI = re.compile(r"file:/|[A-Za-z][A-Za-z0-9+.-]+://")  # a folder in a table may be named ab:c
+# what comes of content that is of another shape; PyArrow's own errors are of these kinds, and OSError where it
+# parses bytes
+_DAMAGE = (
+    ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, NotImplementedError,
+    EOFError, struct.error, OSError,
+)  # fmt: skip
+_SHOWN = 200  # characters of another's error
+_Kind = TypeVar("_Kind")
 
 
 @dataclass(frozen=True)
@@ -125,18 +134,29 @@ def decoded(name: str) -> str:
 
 @contextmanager
 def whole(what: str) -> Iterator[None]:
-    """Say in a sentence that something read is damaged: a part of it is missing, or of another kind than expected.
+    """Say in a sentence that what was read is damaged: a part is missing, or of another kind than expected.
 
     Raises:
         ValueError: so it is.
     """
     try:
         yield
-    except WorkbenchError:
+    except (WorkbenchError, FileNotFoundError):
         raise
-    except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError) as error:
-        why = f"it lacks {error}" if isinstance(error, KeyError) else error
+    except _DAMAGE as error:
+        why = f"it lacks {error}" if isinstance(error, KeyError) else " ".join(str(error).split())[:_SHOWN]
         raise ArgumentError(f"{what} is damaged: {why}") from error
+
+
+def of_kind(value: Any, kind: type[_Kind]) -> _Kind:
+    """Return a value that must be of a kind, where a file of another writer has it.
+
+    Raises:
+        TypeError: it is of another one.
+    """
+    if type(value) is not kind:
+        raise TypeError(f"{str(value)[:_SHOWN]!r} is of the kind {type(value).__name__}, expected {kind.__name__}")
+    return value
 
 
 @contextmanager
@@ -154,4 +174,4 @@ def readable(location: str) -> Iterator[None]:
         raise ArgumentError(f"no right to read {location}: {error}. Give this process the right") from error
     except OSError as error:
         words = "the keys need s3:GetObject and s3:ListBucket" if location.startswith("s3") else "look at the disk"
-        raise ArgumentError(f"{location} cannot be read: {error}; {words}") from error
+        raise ArgumentError(f"{location} cannot be read: {' '.join(str(error).split())}; {words}") from error

@@ -14,7 +14,7 @@ from typing import Any
 from workbench._base.errors import ArgumentError
 from workbench.formats import inspection, storage
 from workbench.formats.inspection import File, Vector
-from workbench.formats.storage import Folder
+from workbench.formats.storage import Folder, of_kind
 
 LOG = "_delta_log"
 Action = dict[str, Any]
@@ -74,14 +74,17 @@ def read(folder: Folder, version: int | None = None) -> State:
     start = max((number for number in checkpoints if number <= version), default=None)
     replay = _Replay()
     for name in checkpoints[start] if start is not None else ():
-        for action in _checkpoint(folder, name):
-            replay.take(action)
+        with storage.whole(f"{folder.location}/{LOG}/{name}"):
+            for action in _checkpoint(folder, name):
+                replay.take(action)
     for number in range(0 if start is None else start + 1, version + 1):
-        replay.commit(commit(folder, number))
+        with storage.whole(f"{folder.location}/{_named(number)}"):
+            replay.commit(commit(folder, number))
     if replay.metadata is None or replay.protocol is None:
         raise ArgumentError(f"the log of {folder.location} has no metadata or no protocol at version {version}")
     files = {file.name: file for file in replay.files.values()}
-    return _state(folder, version, (first, last), replay.protocol, replay.metadata, files)
+    with storage.whole(f"the log of {folder.location}"):
+        return _state(folder, version, (first, last), replay.protocol, replay.metadata, files)
 
 
 def _state(
@@ -92,6 +95,7 @@ def _state(
     metadata: Action,
     files: Mapping[str, File],
 ) -> State:
+    of_kind(protocol["minReaderVersion"], int)
     listed = {*(protocol.get("readerFeatures") or ()), *(protocol.get("writerFeatures") or ())}
     setting = (metadata.get("configuration") or {}).get("delta.enableDeletionVectors")
     return State(
@@ -99,7 +103,7 @@ def _state(
         folder=folder,
         version=version,
         files=files,
-        partitions=tuple(metadata["partitionColumns"]),
+        partitions=tuple(of_kind(name, str) for name in of_kind(metadata["partitionColumns"], list)),
         features=tuple(sorted(listed)),
         vectors=setting == "true" or any(file.vector for file in files.values()),
         versions=versions,
@@ -115,8 +119,12 @@ def commit(folder: Folder, version: int) -> list[Action]:
         FileNotFoundError: the log does not have it any more.
         ValueError: the file is damaged.
     """
-    name = f"{LOG}/{version:020d}.json"
+    name = _named(version)
     return list(_lines(folder, name, folder.read(name)))
+
+
+def _named(version: int) -> str:
+    return f"{LOG}/{version:020d}.json"
 
 
 def touched(folder: Folder, after: int, to: int) -> frozenset[str] | None:
@@ -131,8 +139,9 @@ def touched(folder: Folder, after: int, to: int) -> frozenset[str] | None:
     try:
         for version in range(after + 1, to + 1):
             for action in commit(folder, version):
-                change = action.get("add") or action.get("remove")
-                names |= {storage.decoded(change["path"])} if change else set()
+                if change := action.get("add") or action.get("remove"):
+                    with storage.whole(f"{folder.location}/{_named(version)}"):
+                        names.add(_path(change))
     except FileNotFoundError:
         return None
     return frozenset(names)
@@ -176,14 +185,13 @@ def _checkpoint(folder: Folder, name: str) -> Iterator[Action]:
     sidecars = []
     for action in _actions(folder, f"{LOG}/{name}"):
         if action.get("sidecar"):
-            sidecars.append(storage.decoded(action["sidecar"]["path"]))
+            sidecars.append(_path(action["sidecar"]))
         yield action
     for sidecar in sidecars:
         yield from _actions(folder, sidecar if "/" in sidecar else f"{LOG}/_sidecars/{sidecar}")
 
 
 def _actions(folder: Folder, name: str) -> Iterator[Action]:
-    import pyarrow as pa
     import pyarrow.parquet as pq
 
     try:
@@ -193,23 +201,19 @@ def _actions(folder: Folder, name: str) -> Iterator[Action]:
     if name.endswith(".json"):
         yield from _lines(folder, name, content)
         return
-    try:
+    with storage.whole(f"{folder.location}/{name}"):
         file = pq.ParquetFile(io.BytesIO(content))
         kinds = [kind for kind in _KINDS if kind in file.schema_arrow.names]
         for batch in file.iter_batches(columns=kinds):
             for row in batch.to_pylist(maps_as_pydicts="strict"):
                 yield {kind: value for kind, value in row.items() if value is not None}
-    except pa.ArrowException as error:
-        raise ArgumentError(f"{folder.location}/{name} is damaged: {error}") from error
 
 
 def _lines(folder: Folder, name: str, content: bytes) -> Iterator[Action]:
-    try:
+    with storage.whole(f"{folder.location}/{name}"):
         for line in content.splitlines():
             if line.strip():
-                yield json.loads(line)
-    except ValueError as error:
-        raise ArgumentError(f"{folder.location}/{name} is damaged: {error}") from error
+                yield of_kind(json.loads(line), dict)
 
 
 class _Replay:
@@ -228,9 +232,9 @@ class _Replay:
     def take(self, action: Action) -> None:
         """Take one action."""
         if body := action.get("metaData"):
-            self.metadata = body
+            self.metadata = of_kind(body, dict)
         elif body := action.get("protocol"):
-            self.protocol = body
+            self.protocol = of_kind(body, dict)
         elif body := action.get("remove"):
             self.files.pop(_key(body), None)
         elif body := action.get("add"):
@@ -241,28 +245,33 @@ def _key(action: Action) -> tuple[str, str]:
     """Return what names a file in a log: its path, and its deletion vector where it has one."""
     vector = action.get("deletionVector")
     if not vector:
-        return storage.decoded(action["path"]), ""
+        return _path(action), ""
     unique = f"{vector['storageType']}{vector['pathOrInlineDv']}"
     offset = vector.get("offset")
-    return storage.decoded(action["path"]), unique if offset is None else f"{unique}@{offset}"
+    return _path(action), unique if offset is None else f"{unique}@{offset}"
+
+
+def _path(action: Action) -> str:
+    return storage.decoded(of_kind(action["path"], str))
 
 
 def _file(add: Action) -> File:
-    vector = add.get("deletionVector")
-    statistics = json.loads(add.get("stats") or "{}")
+    rows = json.loads(add.get("stats") or "{}").get("numRecords")
     return File(
-        storage.decoded(add["path"]),
-        add["size"],
+        _path(add),
+        of_kind(add["size"], int),
         # an empty text is NULL, as Hive's folders cannot tell them apart
-        {name: value or None for name, value in (add.get("partitionValues") or {}).items()},
-        Vector(
-            vector["storageType"],
-            vector["pathOrInlineDv"],
-            vector.get("offset") or 0,
-            vector["sizeInBytes"],
-            vector["cardinality"],
-        )
-        if vector
-        else None,
-        statistics.get("numRecords"),
+        {name: of_kind(value or "", str) or None for name, value in (add.get("partitionValues") or {}).items()},
+        _vector(add["deletionVector"]) if add.get("deletionVector") else None,
+        None if rows is None else of_kind(rows, int),
+    )
+
+
+def _vector(vector: Action) -> Vector:
+    return Vector(
+        of_kind(vector["storageType"], str),
+        of_kind(vector["pathOrInlineDv"], str),
+        of_kind(vector.get("offset") or 0, int),
+        of_kind(vector["sizeInBytes"], int),
+        of_kind(vector["cardinality"], int),
     )

@@ -11,9 +11,10 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from workbench.formats import columns
+from workbench.formats import columns, storage
 from workbench.formats.delta.log import State
 from workbench.formats.inspection import Json, Schema
+from workbench.formats.storage import of_kind
 
 _ID, _NAME, _NESTED = (
     "delta.columnMapping.id", "delta.columnMapping.physicalName", "delta.columnMapping.nested.ids",
@@ -30,7 +31,16 @@ _WIDENINGS |= {("byte", "long"), ("short", "long")}
 
 
 def of(state: State) -> Schema:
-    """Return the schema of a state; what Iceberg cannot have is an obstacle, and typed as a string."""
+    """Return the schema of a state; what Iceberg cannot have is an obstacle, and typed as a string.
+
+    Raises:
+        ValueError: the log's schema is damaged.
+    """
+    with storage.whole(f"the schema of {state.folder.location}"):
+        return _typed(state)
+
+
+def _typed(state: State) -> Schema:
     text, partitions = state.metadata["schemaString"], state.metadata["partitionColumns"]
     source = json.loads(text)
     by_id = state.mapping != "none"
@@ -38,6 +48,8 @@ def of(state: State) -> Schema:
     fields, names = builder.struct(source["fields"], "")
     last = max([*builder.ids, int(state.configuration.get("delta.columnMapping.maxColumnId", 0))])
     physical = {field["name"]: _physical(field) for field in source["fields"]}
+    if unknown := set(partitions) - physical.keys():
+        raise ValueError(f"it lacks the partition column {min(unknown)}")
     content = json.dumps([source, partitions, state.mapping], sort_keys=True)
     return Schema(
         {"type": "struct", "schema-id": 0, "fields": fields},
@@ -64,7 +76,7 @@ class _Builder:
         numbers = [self._number(field["metadata"].get(_ID), f"{at}{field['name']}") for field in fields]
         typed, names = [], []
         for field, number in zip(fields, numbers, strict=True):
-            path, metadata = f"{at}{field['name']}", field["metadata"]
+            path, metadata = f"{at}{of_kind(field['name'], str)}", field["metadata"]
             self._widening(metadata, path)
             nested = {key.partition(".")[2]: value for key, value in (metadata.get(_NESTED) or {}).items()}
             kind, children = self.kind(field["type"], path, nested, "")
@@ -134,7 +146,7 @@ class _Builder:
                 "so that Iceberg would read NULL: REORG TABLE … APPLY (UPGRADE UNIFORM "
                 "(ICEBERG_COMPAT_VERSION=2)) at the source writes the ids"
             )
-        number = nested[place] if self.by_id and place in nested else self._next()
+        number = of_kind(nested[place], int) if self.by_id and place in nested else self._next()
         self.ids.append(number)
         return number
 

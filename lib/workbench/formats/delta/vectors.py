@@ -10,6 +10,7 @@ import uuid
 import zlib
 
 from workbench._base.errors import ArgumentError
+from workbench.formats import storage
 from workbench.formats.inspection import File, Vector
 from workbench.formats.storage import Folder
 
@@ -26,9 +27,14 @@ def read(folder: Folder, file: File) -> bytes:
     Raises:
         ValueError: it is not there or damaged, or counts other rows than the log says.
     """
+    what = f"the deletion vector of {folder.location}/{file.name}"
+    with storage.whole(what):
+        return _read(folder, file, what)
+
+
+def _read(folder: Folder, file: File, what: str) -> bytes:
     vector = file.vector
     assert vector is not None
-    what = f"the deletion vector of {folder.location}/{file.name}"
     if vector.storage == "i":
         bitmap = base85(vector.place)[: vector.size]
         blob = struct.pack(">i", len(bitmap)) + bitmap + struct.pack(">I", zlib.crc32(bitmap))

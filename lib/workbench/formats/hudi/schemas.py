@@ -7,13 +7,15 @@ names in the files to them.
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import AbstractContextManager
 from typing import Any
 
 from workbench._base.errors import ArgumentError
-from workbench.formats import columns
+from workbench.formats import columns, storage
 from workbench.formats.hudi import timeline as timelines
 from workbench.formats.hudi.timeline import HOODIE, Timeline
 from workbench.formats.inspection import Json, Schema
+from workbench.formats.storage import of_kind
 
 META = (
     "_hoodie_commit_time", "_hoodie_commit_seqno", "_hoodie_record_key", "_hoodie_partition_path",
@@ -51,12 +53,10 @@ def avro(timeline: Timeline) -> Json:
         raise ArgumentError(
             f"{timeline.folder.location} says nowhere which columns it has: no write of its timeline has a schema"
         )
-    try:
-        schema: Json = json.loads(text)
-        names = [field["name"] for field in schema["fields"]]
-    except (ValueError, KeyError, TypeError) as error:
-        raise ArgumentError(f"the schema of {timeline.folder.location} is damaged: {error}") from error
-    return schema | {"fields": [field for field in schema["fields"] if field["name"] not in META], "names": names}
+    with _whole(timeline):
+        schema = of_kind(json.loads(text), dict)
+        own = [field for field in schema["fields"] if of_kind(field["name"], str) not in META]
+        return schema | {"fields": own}
 
 
 def of(timeline: Timeline, schema: Json, meta: Collection[str]) -> Schema:
@@ -69,8 +69,9 @@ def of(timeline: Timeline, schema: Json, meta: Collection[str]) -> Schema:
     """
     own: list[Json] = [{"name": name, "type": ["null", "string"]} for name in META if name in meta]
     builder = _Builder()
-    fields, names = builder.row(schema | {"fields": [*own, *schema["fields"]]})
-    obstacles = [*builder.obstacles, *_evolved(timeline)]
+    with _whole(timeline):
+        fields, names = builder.row(schema | {"fields": [*own, *schema["fields"]]})
+        obstacles = [*builder.obstacles, *_evolved(timeline)]
     content = json.dumps([fields, names], sort_keys=True)
     return Schema(
         {"type": "struct", "schema-id": 0, "fields": fields},
@@ -81,6 +82,10 @@ def of(timeline: Timeline, schema: Json, meta: Collection[str]) -> Schema:
         tuple(dict.fromkeys(obstacles)),
         hashlib.sha256(content.encode()).hexdigest(),
     )
+
+
+def _whole(timeline: Timeline) -> AbstractContextManager[None]:
+    return storage.whole(f"the schema of {timeline.folder.location}")
 
 
 class _Builder:
@@ -104,9 +109,7 @@ class _Builder:
         numbers = [self._next() for _ in fields]
         typed, names = [], []
         for field, number in zip(fields, numbers, strict=True):
-            if not isinstance(field["name"], str):
-                raise TypeError(f"a column has the name {field['name']!r}")
-            kind, children = self.kind(field["type"], f"{at}{field['name']}", space)
+            kind, children = self.kind(field["type"], f"{at}{of_kind(field['name'], str)}", space)
             typed.append({"id": number, "name": field["name"], "required": False, "type": kind})
             names.append({"field-id": number, "names": [field["name"]], **_fields(children)})
         return typed, names
@@ -236,17 +239,14 @@ def _versions(timeline: Timeline) -> Iterator[Json]:
     folder = f"{HOODIE}/{_EVOLUTION}"
     for name in sorted(timeline.folder.sizes(folder)):
         if name.endswith(".schemacommit"):
-            yield from _parsed(timeline, timeline.folder.read(f"{folder}/{name}").decode())
+            yield from _parsed(timeline.folder.read(f"{folder}/{name}"))
     for commit in timeline.commits:
-        yield from _parsed(timeline, commit.extra.get("latest_schema") or "")
+        yield from _parsed(commit.extra.get("latest_schema") or "")
 
 
-def _parsed(timeline: Timeline, text: str) -> list[Json]:
-    try:
-        body = json.loads(text) if text.strip() else {}
-        return sorted(body.get("schemas", [body]), key=lambda schema: schema.get("version_id", 0))
-    except (ValueError, AttributeError, TypeError) as error:
-        raise ArgumentError(f"a schema of {timeline.folder.location} is damaged: {error}") from error
+def _parsed(text: str | bytes) -> list[Json]:
+    body = json.loads(text) if text.strip() else {}
+    return sorted(body.get("schemas", [body]), key=lambda schema: schema.get("version_id", 0))
 
 
 def _columns(fields: Iterable[Json], at: str) -> Iterator[tuple[str, int]]:

@@ -17,7 +17,7 @@ from typing import Any
 from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench.formats import storage
 from workbench.formats.hudi.properties import parsed
-from workbench.formats.storage import Folder
+from workbench.formats.storage import Folder, of_kind
 
 HOODIE, PROPERTIES = ".hoodie", "hoodie.properties"
 Json = dict[str, Any]
@@ -249,28 +249,27 @@ def _commit(folder: Folder, instant: Instant) -> Commit:
         raise ArgumentError(
             f"the timeline of {folder.location} was archived while it was read, {instant.path} first: begin again"
         ) from error
-    try:
+    with storage.whole(f"{folder.location}/{instant.path}"):
         body = decoded(content)
         files: dict[str, int] = {}
         previous: dict[str, str] = {}
         for stats in (body.get("partitionToWriteStats") or {}).values():
-            for stat in stats:
-                size = stat.get("fileSizeInBytes") or 0
-                if not stat.get("path") and size:
+            for stat in of_kind(stats, list):
+                size = of_kind(stat.get("fileSizeInBytes") or 0, int)
+                path = of_kind(stat.get("path") or "", str)
+                if not path and size:  # of a partition without a new file both say nothing
                     raise ValueError(f"it wrote {size} bytes and does not say where")
-                if path := stat.get("path"):
+                if path:
                     files[path] = size
-                    if (before := stat.get("prevCommit") or "null") != "null":
+                    if (before := of_kind(stat.get("prevCommit") or "null", str)) != "null":
                         previous[path] = before
         replaced = frozenset(
-            (partition, group)
+            (partition, of_kind(group, str))
             for partition, groups in (body.get("partitionToReplaceFileIds") or {}).items()
-            for group in groups
+            for group in of_kind(groups, list)
         )
         extra = {key: value for key, value in (body.get("extraMetadata") or {}).items() if value is not None}
         operation = (body.get("operationType") or "").upper()
-    except (ValueError, EOFError, AttributeError, TypeError, KeyError) as error:
-        raise ArgumentError(f"{folder.location}/{instant.path} is damaged: {error}") from error
     return Commit(instant, files, previous, replaced, extra, operation)
 
 
@@ -290,7 +289,10 @@ def decoded(content: bytes) -> Json:
             raise MissingPackageError(
                 "fastavro is not installed: pip install 'iceberg-workbench[formats]'"
             ) from error
-        body = next(iter(fastavro.reader(io.BytesIO(content))), {})
+        try:
+            body = next(iter(fastavro.reader(io.BytesIO(content))), {})
+        except Exception as error:  # its errors, as of a damaged schema, have no kind in common
+            raise ValueError(f"{type(error).__name__}: {error}") from error
     if not isinstance(body, dict):
         raise ValueError(f"it holds a {type(body).__name__}, expected an object")
     return body
