@@ -168,10 +168,10 @@ def readable(location: str) -> Iterator[None]:
     """
     try:
         yield
-    except FileNotFoundError:
+    except (WorkbenchError, FileNotFoundError):
         raise
     except PermissionError as error:
         raise ArgumentError(f"no right to read {location}: {error}. Give this process the right") from error
-    except OSError as error:
+    except (OSError, ValueError) as error:  # ValueError of a name that no file can have
         words = "the keys need s3:GetObject and s3:ListBucket" if location.startswith("s3") else "look at the disk"
         raise ArgumentError(f"{location} cannot be read: {' '.join(str(error).split())}; {words}") from error

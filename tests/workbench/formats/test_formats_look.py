@@ -88,6 +88,15 @@ def test_a_table_feature_that_is_not_known(tmp_path):
     )
 
 
+def test_a_name_that_no_file_can_have(tmp_path):
+    path = unpacked("plain", tmp_path)
+    for number, name in enumerate(("a%00b", "\\ud800")):
+        action = f'{{"add": {{"path": "{name}", "size": 1}}}}'
+        (path / log.LOG / f"{3 + number:020d}.json").write_text(action)
+        with pytest.raises(ArgumentError, match="^file://.*/plain cannot be read: "):
+            formats.look(path)
+
+
 def test_a_file_that_is_gone_is_named(tmp_path):
     path = unpacked("plain", tmp_path)
     first = next(iter(sorted(path.glob("*.parquet"), key=lambda file: file.name not in live(path))))
