@@ -9,7 +9,7 @@ from interruptions import Stopped, race, stop_at
 
 from workbench import formats
 from workbench._base.errors import ArgumentError
-from workbench.formats import iceberg
+from workbench.formats import columns, iceberg
 from workbench.tables import commits, snapshots
 
 CHECKED = ("mapped", "partitions", "nested", "widened", "upgraded")
@@ -188,3 +188,14 @@ def test_verify_says_what_it_cannot_read(spark, namespace, tmp_path):
     spark.sql(f"INSERT INTO {namespace}.own VALUES (1)")
     with pytest.raises(ArgumentError, match="own follows no source: it was not made by formats.move"):
         formats.verify(spark, f"{namespace}.own")
+
+
+def test_the_names_that_are_refused_are_those_of_iceberg_s_own_columns(spark):
+    own = spark._jvm.org.apache.iceberg.MetadataColumns
+    constants = [getattr(own, name) for name in dir(own) if name.isupper() and not name.endswith("_DOC")]
+    names = {
+        constant if isinstance(constant, str) else constant.name()
+        for constant in constants
+        if not isinstance(constant, int)
+    }
+    assert {name for name in names if name.startswith("_")} == columns.RESERVED
