@@ -54,22 +54,44 @@ def of(timeline: Timeline) -> Slices:
     """
     tree = timeline.folder.tree(HOODIE)
     written = {path: size for commit in timeline.commits for path, size in commit.files.items()}
-    partitions = _partitions(tree)
-    listed = {commit.instant.time for commit in timeline.commits}
     replaced = {group for commit in timeline.commits for group in commit.replaced}
+    partitions = _partitions(tree)
+    base_files = [(group, base) for group, base in _base_files(timeline, tree, written) if group not in replaced]
+    beside = [base.name for group, base in base_files if group[0] not in partitions]
+    live, unnamed = _newest(timeline, [entry for entry in base_files if entry[0][0] in partitions], written)
+    _refuse_gone(timeline, live, replaced, tree)
+    shown = [base.name for group, base in unnamed if group not in live or live[group].time < base.time]
+    behind = [base.name for base in live.values() if timeline.behind_savepoint(base.time)]
+    odd = _odd(tree, written, partitions)
+    odd |= {path for path in written if (of_write := time(path)) and not timeline.completed(of_write)}
+    obstacles = (*_uncertain(shown, behind, beside, odd), *_obstacles(timeline, live, replaced, tree, written))
+    return Slices({base.name: File(base.name, base.size, {}) for base in live.values()}, obstacles)
+
+
+def _base_files(
+    timeline: Timeline, tree: Mapping[str, int], written: Mapping[str, int]
+) -> Iterator[tuple[Group, _Base]]:
+    """Yield the base files of completed writes, and the file group of each."""
+    for name, size in tree.items():
+        of_write, group = time(name), _group(name)
+        if group and of_write and timeline.completed(of_write):
+            yield group, _Base(of_write, name, written.get(name) or size)
+
+
+def _newest(
+    timeline: Timeline, base_files: Iterable[tuple[Group, _Base]], written: Collection[str]
+) -> tuple[dict[Group, _Base], list[tuple[Group, _Base]]]:
+    """Return the newest of each file group; and those of listed writes that name no file of that group.
+
+    Raises:
+        ValueError: two claim the same place.
+    """
+    listed = {commit.instant.time for commit in timeline.commits}
     named = {(_group(path), time(path)) for path in written}
     live: dict[Group, _Base] = {}
-    beside: list[str] = []
-    unnamed: list[tuple[Group, _Base]] = []
-    for name, size in tree.items():
-        partition, _, file = name.rpartition("/")
-        if not (match := _BASE.fullmatch(file)) or not timeline.completed(match[3]):
-            continue
-        group, base = (partition, match[1]), _Base(match[3], name, written.get(name) or size)
-        if partition not in partitions and group not in replaced:
-            beside.append(name)
-            continue
-        if base.time in listed and name not in written:
+    unnamed = []
+    for group, base in base_files:
+        if base.time in listed and base.name not in written:
             if (group, base.time) not in named:
                 unnamed.append((group, base))
             continue
@@ -77,22 +99,11 @@ def of(timeline: Timeline) -> Slices:
         if other and other.time == base.time:
             raise ArgumentError(
                 f"{timeline.folder.location} has two files of one write in one file group, {other.name} and "
-                f"{name}, and the write that says which counts was archived: write the partition anew"
+                f"{base.name}, and the write that says which counts was archived: write the partition anew"
             )
         if other is None or other.time < base.time:
             live[group] = base
-    _refuse_gone(timeline, live, replaced, tree)
-    kept = {group: base for group, base in live.items() if group not in replaced}
-    shown = [
-        base.name
-        for group, base in unnamed
-        if group not in replaced and (group not in live or live[group].time < base.time)
-    ]
-    behind = [base.name for base in kept.values() if timeline.behind_savepoint(base.time)]
-    others = {path for path in written if (of_write := time(path)) and not timeline.completed(of_write)}
-    odd = sorted(_odd(tree, written, partitions) | others)
-    obstacles = (*_uncertain(shown, behind, beside, odd), *_obstacles(timeline, kept, replaced, tree, written))
-    return Slices({base.name: File(base.name, base.size, {}) for base in kept.values()}, obstacles)
+    return live, unnamed
 
 
 def _partitions(tree: Iterable[str]) -> set[str]:
@@ -121,7 +132,7 @@ def _odd(tree: Iterable[str], written: Iterable[str], partitions: Collection[str
     return {name for name in lying.union(written) if not _is_log(name) and not _group(name) and not _outer(name)}
 
 
-def _uncertain(unnamed: list[str], behind: list[str], beside: list[str], odd: list[str]) -> Iterator[str]:
+def _uncertain(unnamed: list[str], behind: list[str], beside: list[str], odd: set[str]) -> Iterator[str]:
     """Yield the files that Hudi's readers may take for others than these do."""
     if unnamed:
         yield (
