@@ -22,6 +22,7 @@ delta       Delta tables, read by PyArrow alone
 hudi        Hudi tables, read by PyArrow and fastavro
 partitions  values of partition columns
 footers     what the Parquet files themselves say
+stored      types of a Parquet file, as they lie in it
 storage     the folder, on this machine or in S3
 results     what the functions return
 """

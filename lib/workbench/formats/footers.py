@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from workbench._base.errors import ArgumentError
-from workbench.formats import storage
+from workbench.formats import stored
 from workbench.formats.storage import Folder, readable
 
 Json = dict[str, Any]
@@ -23,7 +23,23 @@ _SEVERAL = "\0several"
 _END = 8  # bytes: length of the footer, and four letters
 _ENCRYPTED = "a file is encrypted, whole or in some columns: write it anew without encryption"
 _WHOLE = 64  # characters; statistics of longer texts may be cut
-_SOME = 3  # sentences of one kind that are kept
+_SOME = 3  # files that are named
+_SEVERAL_VERBS = {"is": "are", "has": "have"}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is wrong with a file: of many columns with the same cause one sentence is made.
+
+    Attributes:
+        cause: a sentence; with a column, what follows its name, from `is` or `has` on.
+        column: its path; None where it is not one column's.
+        of: `the column`, or a part of it.
+    """
+
+    cause: str
+    column: str | None = None
+    of: str = "the column"
 
 
 @dataclass(frozen=True)
@@ -36,14 +52,14 @@ class Footer:
         values: {name of a column: the text of its one value, None for NULL}, of the columns that were asked for
             and that have the same value in each row; as its statistics say.
         int96: whether a moment in it is an INT96, Spark's old form.
-        problems: sentences without the file's name.
+        problems: without the file's name.
     """
 
     rows: int
     columns: frozenset[str]
     values: Mapping[str, str | None]
     int96: bool
-    problems: tuple[str, ...]
+    problems: tuple[Problem, ...]
 
 
 def read(
@@ -80,14 +96,28 @@ def read(
 
 def problems(by_file: Mapping[str, Footer]) -> tuple[str, ...]:
     """Return the problems of files as sentences, of each kind once."""
-    kinds: dict[str, list[str]] = {}
+    kinds: dict[tuple[str, str], tuple[dict[str, None], dict[str, None]]] = {}
     for name, footer in by_file.items():
         for problem in footer.problems:
-            kinds.setdefault(problem, []).append(name)
+            columns, names = kinds.setdefault((problem.of, problem.cause), ({}, {}))
+            names[name] = None
+            if problem.column is not None:
+                columns[problem.column] = None
     return tuple(
-        f"{problem}; so in {len(names)} file{'s' * (len(names) > 1)}, {', '.join(sorted(names)[:_SOME])}"
-        for problem, names in kinds.items()
+        f"{_sentence(of, cause, list(columns))}; so in {len(names)} file{'s' * (len(names) > 1)}, "
+        f"{', '.join(sorted(names)[:_SOME])}"
+        for (of, cause), (columns, names) in kinds.items()
     )
+
+
+def _sentence(of: str, cause: str, columns: list[str]) -> str:
+    """Return what is wrong, said of all its columns at once."""
+    if not columns:
+        return cause
+    if len(columns) == 1:
+        return f"{of} {columns[0]} {cause}"
+    verb, _, rest = cause.partition(" ")
+    return f"{of}s {', '.join(columns)} {_SEVERAL_VERBS[verb]} {rest}"
 
 
 def _read(
@@ -101,8 +131,10 @@ def _read(
                     "that"
                 )
             end = file.read_at(_END, max(size - _END, 0))
-            tail = min(int.from_bytes(end[:4], "little") + _END, size)
-            content = file.read_at(tail, size - tail)
+            if end.endswith(b"PARE"):
+                return _unread(_ENCRYPTED)
+            parquet = pq.ParquetFile(file)
+            metadata, schema = parquet.metadata, stored.schema(parquet.schema_arrow)
     except FileNotFoundError:
         return None
     if end.endswith(b"PARE"):
@@ -131,17 +163,18 @@ def _footer(
 
 
 def _unread(problem: str) -> Footer:
-    return Footer(0, frozenset(), {}, False, (problem,))
+    return Footer(0, frozenset(), {}, False, (Problem(problem),))
 
 
-def _old_lists(schema: Any, columns: Any) -> Iterator[str]:
+def _old_lists(schema: Any, columns: Any) -> Iterator[Problem]:
     """Yield the lists of two levels: what repeats is the element itself, and not a group around it."""
     paths = [f"{columns.column(place).path}." for place in range(len(columns))]
     for field in schema:
         if _old_list(field, field.name, paths):
-            yield (
-                f"the column {field.name} has a list in Parquet's old form of two levels, which Iceberg cannot "
-                "read: rewrite the files at the source with parquet.avro.write-old-list-structure=false"
+            yield Problem(
+                "has a list in Parquet's old form of two levels, which Iceberg cannot read: rewrite the files at "
+                "the source with parquet.avro.write-old-list-structure=false",
+                field.name,
             )
 
 
@@ -212,14 +245,14 @@ def _children(kind: Any) -> list[Any]:
 
     if types.is_map(kind):
         return [kind.key_field, kind.item_field]
-    if types.is_list(kind) or types.is_large_list(kind):
+    if types.is_list(kind):
         return [kind.value_field]
     return [kind.field(place) for place in range(kind.num_fields)] if types.is_struct(kind) else []
 
 
 def _struct(
     stored_fields: Iterable[Any], fields: list[Json], names: list[Json], by_id: bool, int96: bool, at: str
-) -> Iterator[str]:
+) -> Iterator[Problem]:
     """Yield what is wrong with the fields of a file, or of a struct in it."""
     stored_fields = list(stored_fields)
     ids = {_number(field): field for field in stored_fields}
@@ -230,42 +263,46 @@ def _struct(
         stored_field = ids.get(field["id"]) if by_id else spelled.get(physical)
         if stored_field is None:
             if physical in spelled:  # by id, and the field of that name has another or none
-                yield (
-                    f"the column {path} has the field id {_number(spelled[physical])} in a file, the log says "
-                    f"{field['id']}, so that Iceberg would read NULL: rewrite the files at the source"
+                yield Problem(
+                    f"has the field id {_number(spelled[physical])} in a file, the log says {field['id']}, so "
+                    "that Iceberg would read NULL: rewrite the files at the source",
+                    path,
                 )
             elif not by_id and physical.lower() in lower:
-                yield (
-                    f"the column {path} is written {lower[physical.lower()]} in a file, and Iceberg would read "
-                    "NULL: rename it at the source"
+                yield Problem(
+                    f"is written {lower[physical.lower()]} in a file, and Iceberg would read NULL: rename it at "
+                    "the source",
+                    path,
                 )
             continue
         yield from _kind(stored_field.type, field["type"], name.get("fields", []), by_id, int96, path)
 
 
-def _kind(arrow: Any, kind: Any, names: list[Json], by_id: bool, int96: bool, path: str) -> Iterator[str]:
+def _kind(arrow: Any, kind: Any, names: list[Json], by_id: bool, int96: bool, path: str) -> Iterator[Problem]:
     """Yield what is wrong with a type of a file."""
     from pyarrow import types
 
     if isinstance(kind, str):
         if not _fits(arrow, kind, int96):
-            yield (
-                f"the column {path} is {arrow} in a file, and Iceberg cannot read that as {kind}: rewrite the "
-                "files at the source"
+            yield Problem(
+                f"is {arrow} in a file, and Iceberg cannot read that as {kind}: rewrite the files at the source",
+                path,
             )
         return
     nested = {"struct": types.is_struct, "map": types.is_map}.get(kind["type"], lambda kind: bool(_children(kind)))
     if not nested(arrow):
-        yield f"the column {path} is {arrow} in a file, expected a {kind['type']}: rewrite the files at the source"
+        yield Problem(f"is {arrow} in a file, expected a {kind['type']}: rewrite the files at the source", path)
     elif kind["type"] == "struct":
         yield from _struct(_children(arrow), kind["fields"], names, by_id, int96, f"{path}.")
     else:
         parts = ["element"] if kind["type"] == "list" else ["key", "value"]
         for child, part, name in zip(_children(arrow), parts, names, strict=True):
             if by_id and _number(child) != kind[f"{part}-id"]:
-                yield (
-                    f"the {part} of the column {path} has the field id {_number(child)} in a file, expected "
-                    f"{kind[f'{part}-id']}, so that Iceberg would read NULL: rewrite the files at the source"
+                yield Problem(
+                    f"has the field id {_number(child)} in a file, expected {kind[f'{part}-id']}, so that "
+                    "Iceberg would read NULL: rewrite the files at the source",
+                    path,
+                    f"the {part} of the column",
                 )
             yield from _kind(child.type, kind[part], name.get("fields", []), by_id, int96, f"{path}.{part}")
 
@@ -274,8 +311,6 @@ def _fits(arrow: Any, kind: str, int96: bool) -> bool:
     """Say whether Iceberg reads a file's type as one of its own."""
     from pyarrow import types
 
-    if types.is_dictionary(arrow):
-        arrow = arrow.value_type
     if kind.startswith("decimal"):
         precision, scale = (int(part) for part in kind[8:-1].split(","))
         return bool(types.is_decimal(arrow) and arrow.scale == scale and arrow.precision <= precision)
@@ -292,7 +327,7 @@ def _fits(arrow: Any, kind: str, int96: bool) -> bool:
         "double": lambda kind: types.is_float32(kind) or types.is_float64(kind),
         "boolean": types.is_boolean,
         "date": types.is_date32,
-        "string": lambda kind: types.is_string(kind) or types.is_large_string(kind),
-        "binary": lambda kind: types.is_binary(kind) or types.is_large_binary(kind),
+        "string": types.is_string,
+        "binary": types.is_binary,
     }[kind]
     return bool(of(arrow)) and not (kind == "int" and arrow.bit_width > 32)
