@@ -97,7 +97,11 @@ class Verification:
         reader: what read the source: deltalake, duckdb or hudi.
         rows: of the table.
         source_rows: of the source.
-        columns: names of columns whose values differ, each for itself; empty where their combination does.
+        columns: names of columns whose values differ, each for itself; empty where their combination does, and
+            where one side has more rows.
+        newest: the source's newest version; another one than `version` where the source is ahead.
+        written: the operation of the table's newest snapshot where somebody else wrote it since the last follow,
+            such as `delete`; None where nobody did.
     """
 
     equal: bool
@@ -106,6 +110,8 @@ class Verification:
     rows: int
     source_rows: int
     columns: tuple[str, ...]
+    newest: int
+    written: str | None
 
 
 @dataclass(frozen=True)

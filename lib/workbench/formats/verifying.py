@@ -13,25 +13,28 @@ from workbench.formats import comparing, positions, sources, storage
 from workbench.formats.comparing import Json, Sums
 from workbench.formats.delta import log
 from workbench.formats.hudi import reading as hudi
+from workbench.formats.hudi import replaying
 from workbench.formats.results import Kind, Verification
 from workbench.tables import commits
 
 Reader = Literal["deltalake", "duckdb", "hudi"]
-_READERS: Mapping[Kind, tuple[Reader, ...]] = {"delta": ("deltalake", "duckdb"), "hudi": ("hudi",)}
+_READERS: Mapping[Kind, tuple[Reader, ...]] = {"delta": ("deltalake", "duckdb"), "hudi": ("hudi", "duckdb")}
 
 
 @checked
 def verify(spark: SparkSession, table: str, *, reader: Reader | None = None) -> Verification:
     """Compare the rows of a moved table with those of its source, at the version that the table follows.
 
-    Both sides are read whole: the table by Spark, a Delta table by delta-rs or DuckDB and a Hudi table by hudi-rs,
-    none of which reads logs, timelines or deletion vectors by code of the move. Rows that are several times there
-    count as often. 0.0 and -0.0 are the same, and so are all NaNs.
+    Both sides are read whole: the table by Spark, a Delta table by delta-rs or DuckDB, and a Hudi table by hudi-rs
+    or by DuckDB over the base files that hudi-rs's timeline leaves. None of them reads logs, timelines or deletion
+    vectors by code of the move. Rows that are several times there count as often. 0.0 and -0.0 are the same, and
+    so are all NaNs.
 
     Args:
         spark: classic session; its workers have DuckDB.
         table: a table that `move` made.
-        reader: of the source; None for deltalake or hudi, as the source is.
+        reader: of the source; None for deltalake or hudi, as the source is, and for duckdb where a Hudi table has
+            moments without a zone, which hudi-rs does not read.
 
     Returns:
         Verification.
@@ -45,15 +48,52 @@ def verify(spark: SparkSession, table: str, *, reader: Reader | None = None) -> 
     position = positions.of(spark, table, loaded)
     text = jvm(spark).org.apache.iceberg.SchemaParser.toJson(loaded.schema())
     fields = json.loads(text)["fields"]
-    kind = sources.of(storage.opened(position.source)).kind
-    reader = reader or _READERS[kind][0]
-    if reader not in _READERS[kind]:
-        raise ArgumentError(f"{reader} reads no {kind} tables; reader may be {' or '.join(_READERS[kind])}")
-    source = _source(reader, position.source, position.version, fields)
+    folder = storage.opened(position.source)
+    origin = sources.of(folder)
+    reader = _chosen(origin.kind, reader, fields)
+    source = _source(origin.kind, reader, position.source, position.version, fields)
     ours = comparing.of_frame(_at(spark, table, loaded), fields)
     differing = tuple(name for name, total in ours.columns.items() if source.columns[name] != total)
     equal = (ours.rows, ours.whole) == (source.rows, source.whole)
-    return Verification(equal, position.version, reader, ours.rows, source.rows, differing)
+    return Verification(
+        equal,
+        position.version,
+        reader,
+        ours.rows,
+        source.rows,
+        differing if ours.rows == source.rows else (),
+        origin.version(folder, None),
+        None if position.head == position.snapshot_id else loaded.currentSnapshot().operation(),
+    )
+
+
+def refuse_reader(kind: Kind, reader: Reader | None) -> None:
+    """Refuse a reader that reads no sources of a format.
+
+    Raises:
+        ValueError: it is one of another format.
+    """
+    if reader is not None and reader not in _READERS[kind]:
+        raise ArgumentError(f"{reader} reads no {kind} tables; reader may be {' or '.join(_READERS[kind])}")
+
+
+def _chosen(kind: Kind, reader: Reader | None, fields: list[Json]) -> Reader:
+    """Return the reader that was asked for, or the first that reads these columns."""
+    refuse_reader(kind, reader)
+    without = [field["name"] for field in fields if _without_zone(field["type"])] if kind == "hudi" else []
+    if without and reader == "hudi":
+        raise ArgumentError(
+            f"hudi-rs 0.5 reads no moments without a zone, and {without[0]} has them: take reader='duckdb'"
+        )
+    return reader or ("duckdb" if without else _READERS[kind][0])
+
+
+def _without_zone(kind: Any) -> bool:
+    """Say whether a type of Iceberg's JSON has moments without a zone in it."""
+    if isinstance(kind, str):
+        return kind == "timestamp"
+    inner = [field["type"] for field in kind["fields"]] if kind["type"] == "struct" else kind.values()
+    return any(isinstance(part, str | dict) and _without_zone(part) for part in inner)
 
 
 def _at(spark: SparkSession, table: str, loaded: Java) -> Any:
@@ -62,11 +102,10 @@ def _at(spark: SparkSession, table: str, loaded: Java) -> Any:
     return spark.sql(f"SELECT * FROM {identifiers.quoted(table)} VERSION AS OF {snapshot_id}")
 
 
-def _source(reader: Reader, location: str, version: int, fields: list[Json]) -> Sums:
-    read = {"deltalake": _by_deltalake, "duckdb": _by_duckdb, "hudi": hudi.summed}[reader]
-    other = {"deltalake": "Take reader='duckdb', or where", "duckdb": "Take reader='deltalake', or where"}.get(
-        reader, "Where"
-    )
+def _source(kind: Kind, reader: Reader, location: str, version: int, fields: list[Json]) -> Sums:
+    by_duckdb = _by_duckdb if kind == "delta" else replaying.summed
+    read = {"deltalake": _by_deltalake, "duckdb": by_duckdb, "hudi": hudi.summed}[reader]
+    (other,) = set(_READERS[kind]) - {reader}
     try:
         return read(location, version, fields)
     except MissingPackageError:
@@ -74,8 +113,8 @@ def _source(reader: Reader, location: str, version: int, fields: list[Json]) -> 
     except Exception as error:
         why = str(error).strip().splitlines()[0][:300]
         raise ArgumentError(
-            f"{reader} cannot read {location} at version {version}: {why}. {other} "
-            "files of that version are gone follow to a newer one"
+            f"{reader} cannot read {location} at version {version}: {why}. Take reader={other!r}, or where files "
+            "of that version are gone follow to a newer one"
         ) from error
 
 
