@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
+from workbench._base import identifiers
 from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
@@ -54,9 +55,9 @@ def follow(
     Args:
         spark: classic session.
         table: a table that `move` made.
-        version: of the source; the newest when None. One that the table is at or behind is nothing to do. When
-            None, a Hudi table that is at the same version is compared nevertheless: a writer that began earlier
-            may have completed since.
+        version: of the source; the newest when None. One that the table is at is nothing to do, an older one is
+            refused. When None, a Hudi table that is at the same version is compared nevertheless: a writer that
+            began earlier may have completed since.
         tries: how often at most, when others commit meanwhile.
         on_step: called before `vectors`, `files` and `commit`; for tests.
 
@@ -65,8 +66,8 @@ def follow(
 
     Raises:
         TableNotFound: no such table.
-        ValueError: it was not moved, others wrote to it, the source's schema is another one since the move, or the
-            source has an obstacle.
+        ValueError: it was not moved, others wrote to it, it is at a later version, the source's schema is another
+            one since the move, or the source has an obstacle.
         OutcomeUnknown: the catalog did not answer, and the commit is not there now.
     """
     mark = commits.marks.named()
@@ -95,9 +96,14 @@ def _once(
     transaction = loaded.newTransaction()
     base = loaded.operations().current()
     position = positions.of(spark, table, loaded)
-    _refuse_changed(table, loaded, position)
+    _refuse_changed(spark, table, loaded, position)
     folder = storage.opened(position.source)
     if version is not None and version <= position.version:
+        if version < position.version and not begun:  # else another process went on meanwhile
+            raise ArgumentError(
+                f"{table} is at version {position.version} of {position.source}, expected a later version than "
+                f"that, found {version}: a table is never brought back. Move version {version} to another table"
+            )
         return Follow(table, position.version, position.version, None, 0, 0, 0)
     source = sources.of(folder)
     newest = source.version(folder, version)
@@ -123,7 +129,7 @@ def _once(
     return replace(begun[-1], snapshot_id=new_metadata.currentSnapshot().snapshotId())
 
 
-def _refuse_changed(table: str, loaded: Java, position: Position) -> None:
+def _refuse_changed(spark: SparkSession, table: str, loaded: Java, position: Position) -> None:
     """Refuse a table that others wrote to since its last move or follow.
 
     Raises:
@@ -133,20 +139,34 @@ def _refuse_changed(table: str, loaded: Java, position: Position) -> None:
         operation = loaded.currentSnapshot().operation()
         raise ArgumentError(
             f"{table} was written to since it followed version {position.version} of {position.source}: its "
-            f"newest snapshot is another one's {operation}. CALL rollback_to_snapshot to {position.snapshot_id} "
-            "gives that up; else it follows no more"
+            f"newest snapshot is another one's {operation}. {_back(spark, table, position.snapshot_id)} gives "
+            "that up; else it follows no more"
         )
     if loaded.currentSnapshot().schemaId() != loaded.schema().schemaId():
         raise ArgumentError(
-            f"the schema of {table} was changed since it followed version {position.version}; move the source anew"
+            f"the schema of {table} was changed since it followed version {position.version}. {_anew(table)}"
         )
+
+
+def _back(spark: SparkSession, table: str, snapshot_id: int) -> str:
+    """Return the statement that takes a table back to a snapshot."""
+    identity = commits.identified(spark, table)
+    name = identifiers.spelled((*identity.identifier().namespace(), identity.identifier().name()))
+    catalog = identifiers.spelled((identity.catalog().name(),))
+    return f"CALL {catalog}.system.rollback_to_snapshot({identifiers.literal(name)}, {snapshot_id})"
+
+
+def _anew(table: str) -> str:
+    """Return what mends a table that cannot go on; with PURGE Iceberg refuses, for the files are the source's."""
+    name = identifiers.shown(table)
+    return f"DROP TABLE {name}, without PURGE, and move the source anew, or move it to another table"
 
 
 def _refuse_older(table: str, position: Position, version: int) -> None:
     if version < position.version:
         raise ArgumentError(
             f"{position.source} is at version {version}, and {table} at {position.version} of it: the source was "
-            "made anew. Move it to another table"
+            f"made anew. {_anew(table)}"
         )
 
 
@@ -155,7 +175,7 @@ def _refuse_obstacles(table: str, position: Position, inspection: Inspection) ->
     if inspection.schema.digest != position.digest:
         raise ArgumentError(
             f"the schema of {position.source} is another one at version {version} than when it was moved, and "
-            f"{table} cannot follow: move the source to another table"
+            f"{table} cannot follow. {_anew(table)}"
         )
     if inspection.obstacles:
         raise ArgumentError(f"{table} cannot follow to version {version}: {'; '.join(inspection.obstacles)}")

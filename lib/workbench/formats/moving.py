@@ -5,13 +5,16 @@ import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from workbench._base import identifiers
 from workbench._base.door import checked
-from workbench._base.errors import ArgumentError
+from workbench._base.errors import ArgumentError, MissingPackageError, WorkbenchError
 from workbench._base.typing import Java, SparkSession
 from workbench.formats import iceberg, sources, storage
 from workbench.formats.inspection import Inspection
 from workbench.formats.results import Move
 from workbench.tables import commits, snapshots
+
+_OWN = {iceberg.GC, iceberg.NAMES, iceberg.KIND, iceberg.SOURCE, iceberg.SCHEMA}  # properties
 
 
 @checked
@@ -44,17 +47,71 @@ def move(
 
     Raises:
         ValueError: the source has an obstacle, cannot be read or is not a table of a known format; the table
-            exists, or its namespace does not.
+            exists, or its namespace does not. What is wrong with the arguments and the source is said at once.
         OutcomeUnknown: the catalog did not answer, and the table is not there now.
     """
+    inspection = inspected(path, table, version, lambda: _refuse_own(properties or {}))
+    return made(spark, inspection, table, properties=properties, on_step=on_step)
+
+
+def inspected(path: str | Path, table: str, version: int | None, *others: Callable[[], object]) -> Inspection:
+    """Return what a move has to know of its source; no Spark is asked.
+
+    Args:
+        path: the source's folder.
+        table: name of the new table.
+        version: of the source; the newest when None.
+        others: called too; each raises a ValueError where something else is wrong.
+
+    Raises:
+        ValueError: all that is wrong with the arguments and the source, a sentence each.
+        MissingPackageError: nothing else is wrong, and what reads the source is not installed.
+    """
+    found: list[Inspection] = []
+    wrong: list[WorkbenchError] = []
+    for check in (lambda: found.append(_inspected(path, version)), lambda: identifiers.parts(table), *others):
+        try:
+            check()
+        except (ArgumentError, MissingPackageError) as error:
+            wrong.append(error)
+    if len(sentences := list(dict.fromkeys(map(str, wrong)))) > 1:
+        raise ArgumentError("; ".join(sentences))
+    if wrong:
+        raise wrong[0]
+    return found[0]
+
+
+def _inspected(path: str | Path, version: int | None) -> Inspection:
     folder = storage.opened(os.fspath(path))
-    source = sources.of(folder)
-    snapshots.refuse_no_namespace(spark, table)
-    if snapshots.exists(spark, table):
-        raise ArgumentError(f"{table} exists: name another table, or bring it up to date with formats.follow")
-    inspection = source.inspected(folder, version)
+    inspection = sources.of(folder).inspected(folder, version)
     if inspection.obstacles:
         raise ArgumentError(f"{path} cannot be moved: {'; '.join(inspection.obstacles)}")
+    return inspection
+
+
+def made(
+    spark: SparkSession,
+    inspection: Inspection,
+    table: str,
+    *,
+    properties: Mapping[str, str] | None = None,
+    on_step: iceberg.OnStep = lambda step: None,
+) -> Move:
+    """Make a table of a source that was inspected, as `move` does.
+
+    Raises:
+        ValueError: the table exists, or its namespace does not.
+        OutcomeUnknown: the catalog did not answer, and the table is not there now.
+    """
+    state = inspection.state
+    snapshots.refuse_no_namespace(spark, table)
+    if snapshots.exists(spark, table):
+        follows = _source_of(spark, table) == state.folder.location
+        raise ArgumentError(
+            f"{table} exists and follows this source: formats.follow brings it up to date"
+            if follows
+            else f"{table} exists, and was not moved from {state.folder.location}: name another table"
+        )
     mark = commits.marks.named()
     attempt = commits.attempt(
         lambda: _once(spark, table, inspection, dict(properties or {}), mark, on_step),
@@ -63,12 +120,11 @@ def move(
         conditional=True,
         tries=3,
     )
-    state = inspection.state
     deleted = [file.vector.rows for file in state.files.values() if file.vector]
     physical = sum(footer.rows for footer in inspection.footers.values())
     return Move(
         table,
-        folder.location,
+        state.folder.location,
         state.version,
         attempt.value,
         len(state.files),
@@ -137,6 +193,18 @@ def _properties(inspection: Inspection, properties: Mapping[str, str]) -> dict[s
         iceberg.SOURCE: state.folder.location,
         iceberg.SCHEMA: inspection.schema.digest,
     }
-    if taken := sorted(own.keys() & properties.keys() - {iceberg.FORMAT}):
-        raise ArgumentError(f"properties has {taken[0]}, which the move sets itself")
     return {**properties, **own}
+
+
+def _refuse_own(properties: Mapping[str, str]) -> None:
+    if taken := sorted(_OWN & properties.keys()):
+        raise ArgumentError(f"properties has {taken[0]}, which the move sets itself")
+
+
+def _source_of(spark: SparkSession, table: str) -> str | None:
+    """Return the source that a table follows; None where it follows none."""
+    try:
+        source: str | None = commits.load(spark, table).properties().get(iceberg.SOURCE)
+    except ArgumentError:  # it is not an Iceberg table
+        return None
+    return source

@@ -77,7 +77,7 @@ def _differ(table: str, verification: Verification) -> str:
     which = f"; the columns {', '.join(verification.columns)} differ" if verification.columns else ""
     return (
         f"{table} is not taken over: it has {verification.rows} rows and its source {verification.source_rows} at "
-        f"version {verification.version}{which}. Move the source to another table"
+        f"version {verification.version}, read by {verification.reader}{which}. Move the source to another table"
     )
 
 

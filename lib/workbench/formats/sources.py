@@ -13,6 +13,8 @@ from workbench.formats.inspection import Inspection
 from workbench.formats.results import Kind
 from workbench.formats.storage import Folder
 
+_SHOWN = 3  # names that a folder has
+
 
 class Inspected(Protocol):
     """Read a version of a source: of the files at the locations `known` no footer is read."""
@@ -60,7 +62,14 @@ def of(folder: Folder) -> Source:
         return DELTA
     if timeline.is_hudi(folder):
         return HUDI
+    if any(name.endswith(".metadata.json") for name in folder.sizes("metadata")):
+        raise ArgumentError(
+            f"{folder.location} is the folder of an Iceberg table, expected that of a Delta or Hudi table: there "
+            "is nothing to move"
+        )
+    entries = folder.entries()
+    more = f" and {len(entries) - _SHOWN} more" if len(entries) > _SHOWN else ""
     raise ArgumentError(
-        f"{folder.location} holds no table of a known format: expected a folder with {log.LOG} or "
-        f"{timeline.HOODIE}/{timeline.PROPERTIES}; it has {', '.join(sorted(folder.sizes(''))[:3]) or 'no files'}"
+        f"{folder.location} holds no table of a known format: expected a folder with {log.LOG}/ or "
+        f"{timeline.HOODIE}/{timeline.PROPERTIES}; it has {', '.join(entries[:_SHOWN]) or 'nothing'}{more}"
     )

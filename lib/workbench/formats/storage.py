@@ -57,6 +57,14 @@ class Folder:
             entries = self.files.get_file_info(selector)
         return {entry.base_name: entry.size for entry in entries if entry.type == fs.FileType.File}
 
+    def entries(self) -> list[str]:
+        """Return the names in the folder, sorted; those of folders end in a slash."""
+        from pyarrow import fs
+
+        with readable(self.location):
+            entries = self.files.get_file_info(fs.FileSelector(self.path))
+        return sorted(entry.base_name + "/" * (entry.type == fs.FileType.Directory) for entry in entries)
+
     def tree(self, without: str) -> dict[str, int]:
         """Return {name from the folder on: bytes} of all files below.
 
@@ -95,10 +103,12 @@ def opened(path: str) -> Folder:
             variables that AWS's own tools read.
 
     Raises:
-        ValueError: another scheme, no such folder, or no right to read it.
+        ValueError: an empty text, another scheme, no such folder, or no right to read it.
     """
     from pyarrow import fs
 
+    if not path.strip():
+        raise ArgumentError(f"the path is {path!r}, expected the folder of a table or s3://bucket/key")
     scheme = urlsplit(path).scheme if _SCHEME.match(path) else "file"
     if scheme in ("s3", "s3a"):
         options: dict[str, str] = {}
@@ -115,7 +125,10 @@ def opened(path: str) -> Folder:
     else:
         raise ArgumentError(f"{path} has the scheme {scheme}; expected a path of this machine, file: or s3://")
     with readable(path):
-        if folder.files.get_file_info(folder.path).type != fs.FileType.Directory:
+        kind = folder.files.get_file_info(folder.path).type
+        if kind == fs.FileType.File:
+            raise ArgumentError(f"{path} is a file, expected the folder of a table")
+        if kind != fs.FileType.Directory:
             raise ArgumentError(f"there is no folder {path}")
     return folder
 

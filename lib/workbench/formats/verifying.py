@@ -67,19 +67,29 @@ def verify(spark: SparkSession, table: str, *, reader: Reader | None = None) -> 
     )
 
 
-def refuse_reader(kind: Kind, reader: Reader | None) -> None:
-    """Refuse a reader that reads no sources of a format.
+def refuse_reader(path: str, reader: Reader | None) -> None:
+    """Refuse, before a session begins, a reader that cannot compare the table in a folder.
 
     Raises:
-        ValueError: it is one of another format.
+        ValueError: there is no such folder, or the reader is one of another format.
+        MissingPackageError: a reader is not installed.
     """
+    kind = sources.of(storage.opened(path)).kind
+    _refuse_other(kind, reader)
+    chosen = reader or _READERS[kind][0]
+    for package in ("duckdb", *({"hudi": ("hudi",)}.get(kind, ()) if chosen == "duckdb" else (chosen,))):
+        if importlib.util.find_spec(package) is None:
+            raise MissingPackageError(f"{package} is not installed: pip install 'iceberg-workbench[formats]'")
+
+
+def _refuse_other(kind: Kind, reader: Reader | None) -> None:
     if reader is not None and reader not in _READERS[kind]:
         raise ArgumentError(f"{reader} reads no {kind} tables; reader may be {' or '.join(_READERS[kind])}")
 
 
 def _chosen(kind: Kind, reader: Reader | None, fields: list[Json]) -> Reader:
     """Return the reader that was asked for, or the first that reads these columns."""
-    refuse_reader(kind, reader)
+    _refuse_other(kind, reader)
     without = [field["name"] for field in fields if _without_zone(field["type"])] if kind == "hudi" else []
     if without and reader == "hudi":
         raise ArgumentError(

@@ -150,7 +150,9 @@ def refuse_no_namespace(spark: SparkSession, table: str) -> None:
     """
     if not spark.catalog.databaseExists(identifiers.namespace(table)):
         namespace = identifiers.spelled(identifiers.parts(table)[:-1])
-        raise ArgumentError(f"{table} cannot be made: there is no namespace {namespace}")
+        raise ArgumentError(
+            f"{table} cannot be made: there is no namespace {namespace}. CREATE NAMESPACE {namespace} makes it"
+        )
 
 
 def _existing(spark: SparkSession, table: str) -> str:

@@ -1,6 +1,7 @@
 """A moved table follows its source, and is taken over: each time equal, each time in one commit, nobody's file gone."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,10 @@ def test_each_version_is_the_source_s_in_one_commit(name, spark, namespace, tmp_
     assert count(spark, table) == last
     again = formats.follow(spark, table)
     assert again == formats.Follow(table, last, last, None, 0, 0, 0) and count(spark, table) == last
-    assert formats.follow(spark, table, version=1).snapshot_id is None  # it is behind that
+    refusal = f"is at version {last} of .*, expected a later version than that, found 1: a table is never brought"
+    with pytest.raises(ArgumentError, match=refusal):
+        formats.follow(spark, table, version=1)
+    assert formats.follow(spark, table, version=last).snapshot_id is None
     assert digest_of(source) == before
 
 
@@ -87,18 +91,23 @@ def test_a_source_without_rows_left(spark, namespace, tmp_path):
         *({"remove": {"path": name, "dataChange": True, "deletionTimestamp": 1}} for name in state.files),
     )
     assert formats.follow(spark, table).removed_files == 3
-    assert formats.verify(spark, table) == formats.Verification(True, 5, "deltalake", 0, 0, ())
+    assert formats.verify(spark, table) == formats.Verification(
+        True, 5, "deltalake", 0, 0, (), newest=5, written=None
+    )
 
 
 def test_who_writes_to_the_table_ends_the_following(spark, namespace, tmp_path):
     source, table = unpacked("vectors", tmp_path), f"{namespace}.moved"
     move = formats.move(spark, source, table, version=2)
     spark.sql(f"INSERT INTO {table} VALUES (1, 'mine')")
-    with pytest.raises(
-        ArgumentError, match=rf"was written to since .* append\. CALL rollback_to_snapshot to {move.snapshot_id}"
-    ):
+    refusal = r"was written to since .* append\. (CALL \S+\(.*\)) gives that up; else it follows no more$"
+    with pytest.raises(ArgumentError, match=refusal) as error:
         formats.follow(spark, table)
-    spark.sql(f"CALL system.rollback_to_snapshot('{table}', {move.snapshot_id})")
+    verified = formats.verify(spark, table)
+    assert (verified.equal, verified.written, verified.version, verified.newest) == (False, "append", 2, 6)
+    spark.sql(re.search(refusal, str(error.value))[1])  # the statement can be pasted
+    assert commits.load(spark, table).currentSnapshot().snapshotId() == move.snapshot_id
+    assert formats.verify(spark, table).written is None
     assert formats.follow(spark, table).version == 6 and formats.verify(spark, table).equal
     spark.sql(f"ALTER TABLE {table} ADD COLUMN mine INT")
     append(source, 7, {"commitInfo": {}})
@@ -109,9 +118,26 @@ def test_who_writes_to_the_table_ends_the_following(spark, namespace, tmp_path):
 def test_a_schema_of_the_source_that_changed_is_refused(spark, namespace, tmp_path):
     source, table = unpacked("upgraded", tmp_path), f"{namespace}.moved"
     formats.move(spark, source, table, version=1)
-    with pytest.raises(ArgumentError, match="is another one at version 6 than when it was moved"):
+    refusal = (
+        r"is another one at version 6 than .* cannot follow\. (DROP TABLE \S+), without PURGE, and move the source"
+    )
+    with pytest.raises(ArgumentError, match=refusal) as error:
         formats.follow(spark, table)
     assert count(spark, table) == 1
+    before = digest_of(source)
+    spark.sql(re.search(refusal, str(error.value))[1])
+    assert formats.move(spark, source, table).version == 6 and formats.verify(spark, table).equal
+    assert digest_of(source) == before
+
+
+def test_two_tables_of_one_source_follow_each_for_itself(spark, namespace, tmp_path):
+    source, tables = unpacked("vectors", tmp_path), [f"{namespace}.one", f"{namespace}.two"]
+    for table, version in zip(tables, (3, 4), strict=True):
+        formats.move(spark, source, table, version=version)
+    formats.follow(spark, tables[0], version=6)
+    assert [formats.verify(spark, table).version for table in tables] == [6, 4]
+    formats.take_over(spark, tables[0], files="copied")
+    assert formats.follow(spark, tables[1]).version == 6 and formats.verify(spark, tables[1]).equal
 
 
 def test_a_source_that_was_made_anew_is_refused(spark, namespace, tmp_path):

@@ -250,6 +250,23 @@ def test_what_is_no_table(tmp_path):
     (tmp_path / "a.csv").touch()
     with pytest.raises(ArgumentError, match=r"holds no table of a known format: expected .*; it has a\.csv$"):
         formats.look(tmp_path)
+    with pytest.raises(ArgumentError, match=r"a\.csv is a file, expected the folder of a table$"):
+        formats.look(tmp_path / "a.csv")
+    for area in "abcd":
+        (tmp_path / f"area={area}").mkdir()
+        (tmp_path / f"area={area}" / "x.parquet").touch()
+    with pytest.raises(ArgumentError, match=r"; it has a\.csv, area=a/, area=b/ and 2 more$"):
+        formats.look(tmp_path)
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(ArgumentError, match="; it has nothing$"):
+        formats.look(tmp_path / "empty")
+    (tmp_path / "metadata").mkdir()
+    (tmp_path / "metadata" / "00000-x.metadata.json").touch()
+    with pytest.raises(ArgumentError, match="is the folder of an Iceberg table, expected that of a Delta or Hudi"):
+        formats.look(tmp_path)
+    for nothing in ("", " "):
+        with pytest.raises(ArgumentError, match="^the path is ' ?', expected the folder of a table or s3://"):
+            formats.look(nothing)
     with pytest.raises(ArgumentError, match="has the scheme ftp; expected"):
         formats.look("ftp://somewhere/orders")
 

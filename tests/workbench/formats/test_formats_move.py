@@ -95,6 +95,14 @@ def test_a_version_can_be_named(spark, namespace, tmp_path):
         formats.move(spark, source, f"{namespace}.other", version=7)
 
 
+def test_all_that_is_wrong_is_said_at_once(spark, tmp_path):
+    source = unpacked("vectors", tmp_path)
+    with pytest.raises(ArgumentError) as error:
+        formats.move(spark, source, "moved", version=7, properties={"gc.enabled": "true"})
+    for part in ("has no version 7; it has 0 to 6", "'moved' is not a table name", "properties has gc.enabled"):
+        assert part in str(error.value)
+
+
 @pytest.mark.parametrize("name", sorted(REFUSED))
 def test_what_has_an_obstacle_is_not_moved(name, spark, namespace, tmp_path):
     source = unpacked(name, tmp_path)
@@ -107,9 +115,16 @@ def test_what_has_an_obstacle_is_not_moved(name, spark, namespace, tmp_path):
 def test_targets_that_cannot_be(spark, namespace, tmp_path):
     source = unpacked("plain", tmp_path)
     formats.move(spark, source, f"{namespace}.moved")
-    with pytest.raises(ArgumentError, match=r"moved exists: name another table, or bring it up to date with"):
+    with pytest.raises(
+        ArgumentError, match=r"moved exists and follows this source: formats\.follow brings it up to"
+    ):
         formats.move(spark, source, f"{namespace}.moved")
-    with pytest.raises(ArgumentError, match="there is no namespace nowhere"):
+    other = unpacked("vectors", tmp_path)
+    with pytest.raises(
+        ArgumentError, match=r"moved exists, and was not moved from file://.*: name another table$"
+    ):
+        formats.move(spark, other, f"{namespace}.moved")
+    with pytest.raises(ArgumentError, match="there is no namespace nowhere. CREATE NAMESPACE nowhere makes it$"):
         formats.move(spark, source, "nowhere.moved")
     with pytest.raises(ArgumentError, match="spark_catalog is not a catalog of Iceberg's"):
         formats.move(spark, source, "spark_catalog.default.moved")
@@ -174,7 +189,7 @@ def test_a_file_that_is_there_twice_is_seen(spark, namespace, tmp_path):
     formats.move(spark, source, f"{namespace}.moved")
     spark.sql(f"INSERT INTO {namespace}.moved SELECT * FROM {namespace}.moved WHERE id = 7")
     verified = formats.verify(spark, f"{namespace}.moved")
-    assert (verified.equal, verified.rows, verified.source_rows) == (False, 141, 140)
+    assert (verified.equal, verified.rows, verified.source_rows, verified.columns) == (False, 141, 140, ())
 
 
 def test_verify_says_what_it_cannot_read(spark, namespace, tmp_path):
