@@ -269,6 +269,12 @@ def test_values_that_make_its_sentences_untrue_are_refused_before_the_session(va
             {"ENGINES": "spark42"},
             "no engine 'spark42' (did you mean spark41?); there are baseline, duckdb, sail, spark35, spark41",
         ),
+        (
+            "33_move_to_iceberg",
+            {"SOURCE": "lake/../orders"},
+            "SOURCE is lake/../orders, expected an absolute path or s3://bucket/key: a notebook runs in a folder of its own",
+        ),
+        ("33_move_to_iceberg", {"SOURCE": "/nowhere/orders"}, "there is no folder /nowhere/orders"),
         ("90_benchmark_tpcds", {"SCALE_FACTOR": 100.0}, "a scale factor is a number from 0.01 to 10, not 100.0"),
     ],
 )

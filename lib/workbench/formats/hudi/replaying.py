@@ -61,7 +61,7 @@ def _replayed(timeline: Any, version: int, names: list[str]) -> Live:
         for kind in _WRITES
         for instant in getattr(timeline, f"get_completed_{kind}")()
     }
-    completed = dict(match.groups() for name in names if (match := _COMPLETED.fullmatch(name)))
+    completed = {match[1]: match[2] for name in names if (match := _COMPLETED.fullmatch(name))}
     live = dict(_archived(names, min(written, default="")))
     for time in sorted(written):
         if int(completed.get(time, time).ljust(_DIGITS, "0")) > version:
