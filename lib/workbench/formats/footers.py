@@ -13,7 +13,7 @@ from decimal import Decimal
 from typing import Any
 
 from workbench._base.errors import ArgumentError
-from workbench.formats import stored
+from workbench.formats import storage, stored
 from workbench.formats.storage import Folder, readable
 
 Json = dict[str, Any]
@@ -131,10 +131,8 @@ def _read(
                     "that"
                 )
             end = file.read_at(_END, max(size - _END, 0))
-            if end.endswith(b"PARE"):
-                return _unread(_ENCRYPTED)
-            parquet = pq.ParquetFile(file)
-            metadata, schema = parquet.metadata, stored.schema(parquet.schema_arrow)
+            tail = min(int.from_bytes(end[:4], "little") + _END, size)
+            content = file.read_at(tail, size - tail)
     except FileNotFoundError:
         return None
     if end.endswith(b"PARE"):
@@ -151,7 +149,7 @@ def _footer(
     import pyarrow.parquet as pq
 
     parquet = pq.ParquetFile(pa.BufferReader(content))
-    metadata, schema = parquet.metadata, parquet.schema_arrow
+    metadata, schema = parquet.metadata, stored.schema(parquet.schema_arrow)
     if int.from_bytes(end[:4], "little") != metadata.serialized_size:
         return _unread(_ENCRYPTED)  # the footer is signed; PyArrow ends the process when asked for such a column
     columns = (metadata.schema.column(place) for place in range(metadata.num_columns))

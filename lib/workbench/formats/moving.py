@@ -104,7 +104,11 @@ def made(
         OutcomeUnknown: the catalog did not answer, and the table is not there now.
     """
     state = inspection.state
-    snapshots.refuse_no_namespace(spark, table)
+    try:
+        snapshots.refuse_no_namespace(spark, table)
+    except ArgumentError as missing:  # a new user's first obstacle
+        namespace = identifiers.spelled(identifiers.parts(table)[:-1])
+        raise ArgumentError(f"{missing}. CREATE NAMESPACE {namespace} makes it") from None
     if snapshots.exists(spark, table):
         follows = _source_of(spark, table) == state.folder.location
         raise ArgumentError(

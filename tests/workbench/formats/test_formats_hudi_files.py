@@ -59,7 +59,7 @@ def test_files_that_hudi_s_cleaner_removed(table):
         footers.read(opened, parts, [], [], cleaner="the cleaner")
     del parts["a/gone.parquet"]
     (problem,) = footers.read(opened, parts, [], [], cleaner="the cleaner")[one[2]].problems
-    assert problem.endswith("bytes where the source says 7: restore the source to before that")
+    assert problem.cause.endswith("bytes where the source says 7: restore the source to before that")
 
 
 def test_a_write_that_names_a_file_of_another_kind(table):
