@@ -40,6 +40,7 @@ SKIPS = ROOT / "tests" / "environments_skips.yml"
 BASE, ENVIRONMENTS = "local", ("s3", "rest", "aws-glue", "cluster", "glue-6.0", "glue-5.1", "spark-3.5")
 BASES = {
     "22_race_writers": "s3",  # it holds requests between Spark and a store, and files are no store
+    "32_compare_formats": "formats",  # as 33
     "33_move_to_iceberg": "formats",  # Delta Lake's own engine makes its source
     "50_restore_archive": "archive",  # storage classes, and a clock that is moved
 }

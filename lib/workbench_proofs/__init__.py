@@ -1,1 +1,1 @@
-"""Proofs: races of two writers, the TPC-DS derived benchmark, kills of a stream and of a queue's functions."""
+"""Proofs: races of writers, the TPC-DS derived benchmark, formats compared, kills of streams and of functions."""

@@ -30,6 +30,7 @@ VERDICTS = {  # notebook: (Glue 6.0 with the defaults, with ENVIRONMENT aws-glue
     "26_check_anonymised": ("cannot run", "differs"),  # PyIceberg; then a picture
     "30_work_without_spark": ("cannot run", "differs"),  # PyIceberg and DuckDB; then packages
     "31_join_without_shuffle": ("cannot run", "differs"),  # PyIceberg; then a picture
+    "32_compare_formats": ("cannot run", "differs"),  # as 33
     "33_move_to_iceberg": ("cannot run", "differs"),  # an embedded catalog; then packages and folders
     "34_map_items": ("differs", "differs"),  # files of this machine, and a picture
     "40_compact_small_files": ("cannot run", "differs"),  # as 24, and pictures

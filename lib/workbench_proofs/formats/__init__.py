@@ -1,0 +1,35 @@
+"""One table of orders in Iceberg, Delta Lake and Hudi: its statements, files, and what is claimed of each.
+
+tables = formats.tables(["iceberg", "delta"], namespace="compare_formats", folder="lake/compare_formats")
+for table in tables.values():
+    formats.make(spark, table)
+    spark.sql(f"INSERT INTO {table.name} SELECT ...")
+{name: formats.answer(spark, table.name) for name, table in tables.items()}
+
+Parts:
+    tables      the tables, their statements, their past and their changes
+    contents    files that a statement wrote
+    racing      two writers of one row
+    claims      what is said of the formats, tried
+"""
+
+from workbench_proofs.formats.claims import Claim, claims
+from workbench_proofs.formats.contents import files, written
+from workbench_proofs.formats.racing import race
+from workbench_proofs.formats.tables import (
+    COLUMNS,
+    FORMATS,
+    KINDS,
+    Table,
+    answer,
+    at,
+    changes,
+    make,
+    moment,
+    tables,
+)
+
+__all__ = [
+    "COLUMNS", "FORMATS", "KINDS", "Claim", "Table", "answer", "at", "changes", "claims", "files", "make",
+    "moment", "race", "tables", "written",
+]  # fmt: skip
