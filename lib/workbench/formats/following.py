@@ -230,8 +230,9 @@ def _write(
     blobs = iceberg.copied(spark, uncommitted, state, vectored, iceberg.vector_name(state.version))
     on_step("files")
     added = [state.files[name] for name in difference.added]
-    handles = iceberg.data_files(spark, uncommitted, state, schema, added)
-    head, spec = uncommitted.currentSnapshot().snapshotId(), uncommitted.spec()
+    classes, spec = iceberg.Classes(spark), iceberg.spec_of(spark, uncommitted)
+    handles = iceberg.data_files(classes, uncommitted, spec, state, schema, added)
+    head = uncommitted.currentSnapshot().snapshotId()
     update = transaction.newRowDelta().validateFromSnapshot(head)
     for name in difference.added:
         update.addRows(handles[name])
@@ -243,6 +244,6 @@ def _write(
             update.removeDeletes(files[location].delete)
     for name, blob in blobs.items():
         values: Mapping[str, Any] = iceberg.partition(spec, state, schema, state.files[name])
-        update.addDeletes(iceberg.delete_file(spark, spec, values, state.folder.location_of(name), blob))
+        update.addDeletes(iceberg.delete_file(classes, spec, values, state.folder.location_of(name), blob))
     iceberg.stamped(update, state.folder.location, state.version, mark)
     update.commit()

@@ -18,6 +18,7 @@ from workbench.formats.storage import Folder, readable
 
 Json = dict[str, Any]
 _THREADS = 16
+_AHEAD = 256  # footers that are read before they are asked for
 _ID = b"PARQUET:field_id"
 _SEVERAL = "\0several"
 _END = 8  # bytes: length of the footer, and four letters
@@ -130,27 +131,49 @@ def _read(
                     f"a file has {file.size()} bytes where the source says {size}: restore the source to before "
                     "that"
                 )
-            end = file.read_at(_END, max(size - _END, 0))
-            tail = min(int.from_bytes(end[:4], "little") + _END, size)
-            content = file.read_at(tail, size - tail)
+            content = _end_of(file, size)
     except FileNotFoundError:
         return None
-    if end.endswith(b"PARE"):
+    if content.endswith(b"PARE"):
         return _unread(_ENCRYPTED)
     with storage.whole(f"{folder.location}/{name}"):
-        return _footer(end, content, fields, names, constant)
+        return _footer(content, fields, names, constant)
 
 
-def _footer(
-    end: bytes, content: bytes, fields: list[Json], names: list[Json], constant: Collection[str]
-) -> Footer:
+def contents(folder: Folder, sizes: Mapping[str, int]) -> Iterator[bytes]:
+    """Yield the footers of files, in order, as they lie there; read ahead by several threads.
+
+    Args:
+        folder: where the files lie.
+        sizes: {name of a file: its bytes}.
+    """
+
+    def content(name: str) -> bytes:
+        with readable(folder.location), folder.files.open_input_file(folder.within(name)) as file:
+            return _end_of(file, sizes[name])
+
+    names = list(sizes)
+    with ThreadPoolExecutor(_THREADS) as pool:
+        for first in range(0, len(names), _AHEAD):
+            yield from pool.map(content, names[first : first + _AHEAD])
+
+
+def _end_of(file: Any, size: int) -> bytes:
+    """Return a Parquet file's footer, its length and the magic number behind it."""
+    end = file.read_at(_END, max(size - _END, 0))
+    footer = min(int.from_bytes(end[:4], "little") + _END, size)
+    content: bytes = file.read_at(footer, size - footer)
+    return content
+
+
+def _footer(content: bytes, fields: list[Json], names: list[Json], constant: Collection[str]) -> Footer:
     """Return what the bytes at a file's end say, of which a reader of Parquet asks for no others."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
     parquet = pq.ParquetFile(pa.BufferReader(content))
     metadata, schema = parquet.metadata, stored.schema(parquet.schema_arrow)
-    if int.from_bytes(end[:4], "little") != metadata.serialized_size:
+    if int.from_bytes(content[-_END:][:4], "little") != metadata.serialized_size:
         return _unread(_ENCRYPTED)  # the footer is signed; PyArrow ends the process when asked for such a column
     columns = (metadata.schema.column(place) for place in range(metadata.num_columns))
     int96 = any(column.physical_type == "INT96" for column in columns)

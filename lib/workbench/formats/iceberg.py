@@ -13,7 +13,7 @@ from typing import Any
 from workbench._base import releases
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Java, SparkSession, jvm
-from workbench.formats import partitions, storage
+from workbench.formats import footers, partitions, storage
 from workbench.formats.delta import vectors
 from workbench.formats.inspection import File, Schema, State
 from workbench.tables import commits
@@ -47,18 +47,43 @@ class Blob:
     rows: int
 
 
+@dataclass(frozen=True)
+class Spec:
+    """A partitioning, read once: Py4J takes milliseconds whenever Python comes to the end of a list of Java's.
+
+    Attributes:
+        handle: Iceberg's own.
+        number: its id.
+        fields: {name of a partition field: its id}.
+    """
+
+    handle: Java
+    number: int
+    fields: Mapping[str, int]
+
+
+def spec_of(spark: SparkSession, loaded: Java) -> Spec:
+    """Return the partitioning of a table, or of that of a transaction."""
+    handle = loaded.spec()
+    described = json.loads(jvm(spark).org.apache.iceberg.PartitionSpecParser.toJson(handle))
+    return Spec(handle, described["spec-id"], {field["name"]: field["field-id"] for field in described["fields"]})
+
+
 class Classes:
-    """Iceberg's classes, looked up once: each part of a name that Py4J is asked for is searched in all jars."""
+    """Iceberg's classes and their functions, looked up once: each part of a name is a question to the JVM."""
 
     def __init__(self, spark: SparkSession) -> None:
         self.java = jvm(spark).java
         iceberg = self.iceberg = jvm(spark).org.apache.iceberg
-        self.parser, self.mapper = iceberg.ContentFileParser, iceberg.util.JsonUtil.mapper()
-        self.footers, self.files, self.metadata = (
-            iceberg.parquet.ParquetUtil,
-            iceberg.DataFiles,
-            iceberg.TableMetadata,
-        )
+        self.described, self.from_json = iceberg.ContentFileParser.toJson, iceberg.ContentFileParser.fromJson
+        self.tree = iceberg.util.JsonUtil.mapper().readTree
+        self.footer_metrics, self.builder = iceberg.parquet.ParquetUtil.footerMetrics, iceberg.DataFiles.builder
+        parquet = iceberg.shaded.org.apache.parquet
+        options = parquet.ParquetReadOptions.builder(parquet.conf.PlainParquetConfiguration()).build()
+        converter = parquet.format.converter.ParquetMetadataConverter
+        self.read_footer, self.all_row_groups = converter(options).readParquetMetadata, converter.NO_FILTER
+        self.stream, self.no_fields = self.java.io.ByteArrayInputStream, self.java.util.stream.Stream.empty
+        self.metadata = iceberg.TableMetadata
         self.puffin, self.blob = iceberg.puffin.Puffin, iceberg.puffin.Blob
         self.none = iceberg.puffin.PuffinCompressionCodec.NONE
         self.position = iceberg.MetadataColumns.ROW_POSITION.fieldId()
@@ -114,50 +139,54 @@ def _spec(state: State, schema: Schema) -> dict[str, Any]:
     return {"spec-id": 1 if fields else 0, "fields": fields}
 
 
-def partition(spec: Java, state: State, schema: Schema, file: File) -> dict[str, Any]:
+def partition(spec: Spec, state: State, schema: Schema, file: File) -> dict[str, Any]:
     """Return the partition of a file as Iceberg's JSON: {partition field id: value}.
 
     Raises:
         ValueError: the file has several values of a column by which the table is partitioned.
     """
-    if varying := [field.name() for field in spec.fields() if field.name() in file.varying]:
+    if varying := [name for name in spec.fields if name in file.varying]:
         raise ArgumentError(
             f"the table is partitioned by {varying[0]}, and the file {file.name} of its source has several "
             "values of it: move the source to another table, which will not be partitioned"
         )
     kinds = {field["name"]: field["type"] for field in schema.fields["fields"]}
     return {
-        str(field.fieldId()): partitions.value(
-            kinds[field.name()], file.partition.get(schema.physical[field.name()])
-        )
-        for field in spec.fields()
+        str(number): partitions.value(kinds[name], file.partition.get(schema.physical[name]))
+        for name, number in spec.fields.items()
     }
 
 
 def data_files(
-    spark: SparkSession, loaded: Java, state: State, schema: Schema, files: Iterable[File]
+    classes: Classes, loaded: Java, spec: Spec, state: State, schema: Schema, files: Iterable[File]
 ) -> dict[str, Java]:
     """Return {name: Iceberg's handle of a data file that exists}, with the metrics of its footer.
 
     Args:
-        spark: classic session.
+        classes: of the session.
         loaded: the table, or that of a transaction.
+        spec: its partitioning.
         state: of the source.
         schema: of the source.
         files: of the source.
     """
-    classes, spec = Classes(spark), loaded.spec()
     config = classes.iceberg.MetricsConfig.forTable(loaded)
     mapping = classes.iceberg.mapping.NameMappingParser.fromJson(json.dumps(schema.names))
-    handles = {}
-    for file in files:
+    by_name, handles = {file.name: file for file in files}, {}
+    sizes = {name: file.size for name, file in by_name.items()}
+    # ParquetUtil.fileMetrics reads Hadoop's configuration anew for each file, which takes most of its time
+    for file, content in zip(by_name.values(), footers.contents(state.folder, sizes), strict=True):
         location = state.folder.location_of(file.name)
-        metrics = classes.footers.fileMetrics(loaded.io().newInputFile(location), config, mapping)
-        builder = classes.files.builder(classes.unpartitioned).withPath(location).withFormat("parquet")
-        plain = builder.withFileSizeInBytes(file.size).withMetrics(metrics).build()
-        described = json.loads(classes.parser.toJson(plain, classes.unpartitioned))
-        described |= {"spec-id": spec.specId(), "partition": partition(spec, state, schema, file)}
-        handles[file.name] = parsed(classes, described, spec)
+        stream = classes.stream(content)
+        footer = classes.read_footer(stream, classes.all_row_groups, None, False, len(content))
+        metrics = classes.footer_metrics(footer, classes.no_fields(), config, mapping)
+        builder = classes.builder(classes.unpartitioned).withPath(location).withFormat("parquet")
+        handle = builder.withFileSizeInBytes(file.size).withMetrics(metrics).build()
+        if spec.fields or spec.number:
+            described = json.loads(classes.described(handle, classes.unpartitioned))
+            described |= {"spec-id": spec.number, "partition": partition(spec, state, schema, file)}
+            handle = parsed(classes, described, spec.handle)
+        handles[file.name] = handle
     return handles
 
 
@@ -207,19 +236,19 @@ def puffin(
     return placed, writer.fileSize()
 
 
-def delete_file(spark: SparkSession, spec: Java, values: Mapping[str, Any], data_file: str, blob: Blob) -> Java:
+def delete_file(classes: Classes, spec: Spec, values: Mapping[str, Any], data_file: str, blob: Blob) -> Java:
     """Return Iceberg's handle of a deletion vector.
 
     Args:
-        spark: classic session.
+        classes: of the session.
         spec: of the data file.
         values: the data file's partition as Iceberg's JSON.
         data_file: its location.
         blob: where the vector is.
     """
-    described = {"spec-id": spec.specId(), "content": "position-deletes", "file-format": "puffin"}
+    described = {"spec-id": spec.number, "content": "position-deletes", "file-format": "puffin"}
     described |= {"partition": dict(values), **placed(blob, data_file)}
-    return parsed(Classes(spark), described, spec)
+    return parsed(classes, described, spec.handle)
 
 
 def placed(blob: Blob, data_file: str) -> dict[str, Any]:
@@ -236,7 +265,7 @@ def placed(blob: Blob, data_file: str) -> dict[str, Any]:
 
 def parsed(classes: Classes, described: Mapping[str, Any], spec: Java) -> Java:
     """Return Iceberg's handle of a file that its JSON describes."""
-    return classes.parser.fromJson(classes.mapper.readTree(json.dumps(described)), spec)
+    return classes.from_json(classes.tree(json.dumps(described)), spec)
 
 
 def stamped(update: Java, source: str, version: int, mark: str) -> None:

@@ -154,14 +154,15 @@ def _once(
     vectored = [file for file in state.files.values() if file.vector]
     blobs = iceberg.copied(spark, uncommitted, state, vectored, iceberg.vector_name(state.version))
     on_step("files")
-    handles = iceberg.data_files(spark, uncommitted, state, schema, state.files.values())
-    update, spec = transaction.newRowDelta(), uncommitted.spec()
+    classes, spec = iceberg.Classes(spark), iceberg.spec_of(spark, uncommitted)
+    handles = iceberg.data_files(classes, uncommitted, spec, state, schema, state.files.values())
+    update = transaction.newRowDelta()
     for name, file in state.files.items():
         update.addRows(handles[name])
         if name in blobs:
             values = iceberg.partition(spec, state, schema, file)
             at = state.folder.location_of(name)
-            update.addDeletes(iceberg.delete_file(spark, spec, values, at, blobs[name]))
+            update.addDeletes(iceberg.delete_file(classes, spec, values, at, blobs[name]))
     iceberg.stamped(update, state.folder.location, state.version, mark)
     update.commit()
     on_step("commit")

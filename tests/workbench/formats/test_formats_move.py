@@ -9,7 +9,7 @@ from interruptions import Stopped, race, stop_at
 
 from workbench import formats
 from workbench._base.errors import ArgumentError
-from workbench.formats import columns, iceberg
+from workbench.formats import columns, iceberg, sources, storage
 from workbench.tables import commits, snapshots
 
 CHECKED = ("mapped", "partitions", "nested", "widened", "upgraded")
@@ -51,6 +51,50 @@ def test_rows_are_the_source_s_in_one_commit_without_a_data_file(name, spark, na
     )
     assert ".parquet" not in files_below(spark, table)
     assert digest_of(source) == before
+
+
+def described(spark, table, source, monkeypatch):
+    """Return ({file: its figures by the move}, {file: those that Iceberg reads}, commands of Py4J a file)."""
+    loaded, classes = commits.load(spark, table), iceberg.Classes(spark)
+    folder = storage.opened(str(source))
+    inspection = sources.of(folder).inspected(folder)
+    state, spec = inspection.state, iceberg.spec_of(spark, loaded)
+    client, commands = spark.sparkContext._gateway._gateway_client, []
+    send = client.send_command
+    monkeypatch.setattr(
+        client, "send_command", lambda *given, **named: commands.append(1) or send(*given, **named)
+    )
+    handles = iceberg.data_files(classes, loaded, spec, state, inspection.schema, state.files.values())
+    monkeypatch.undo()
+    config = classes.iceberg.MetricsConfig.forTable(loaded)
+    mapping = classes.iceberg.mapping.NameMappingParser.fromJson(json.dumps(inspection.schema.names))
+    read, ours = {}, {}
+    for name, file in state.files.items():
+        at = loaded.io().newInputFile(folder.location_of(name))
+        metrics = classes.iceberg.parquet.ParquetUtil.fileMetrics(at, config, mapping)
+        plain = classes.builder(classes.unpartitioned).withPath(at.location()).withFormat("parquet")
+        handle = plain.withFileSizeInBytes(file.size).withMetrics(metrics).build()
+        read[name] = figures(classes.described(handle, classes.unpartitioned))
+        ours[name] = figures(classes.described(handles[name], spec.handle))
+    return ours, read, len(commands) / len(handles)
+
+
+def figures(text):
+    """Return what a file's JSON says, but for where it lies."""
+    places = ("spec-id", "partition", "file-path")
+    return {key: value for key, value in json.loads(text).items() if key not in places}
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["nested", "partitions", *in_the_proof("nested and partitions", set(MOVABLE) - {"nested", "partitions"})],
+)
+def test_metrics_are_those_that_iceberg_itself_reads(name, spark, namespace, tmp_path, monkeypatch):
+    source, table = unpacked(name, tmp_path), f"{namespace}.moved"
+    formats.move(spark, source, table)
+    ours, read, commands = described(spark, table, source, monkeypatch)
+    assert ours == read and all("lower-bounds" in file for file in ours.values())
+    assert commands <= 40  # of Py4J for a file; what Python iterates of Java's costs dozens
 
 
 CHECKED_READERS = ("mapped",)
