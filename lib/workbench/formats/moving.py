@@ -67,9 +67,20 @@ def inspected(path: str | Path, table: str, version: int | None, *others: Callab
         ValueError: all that is wrong with the arguments and the source, a sentence each.
         MissingPackageError: nothing else is wrong, and what reads the source is not installed.
     """
-    found: list[Inspection] = []
+    inspections: list[Inspection] = []
+    at_once(lambda: inspections.append(_inspected(path, version)), lambda: identifiers.parts(table), *others)
+    return inspections[0]
+
+
+def at_once(*checks: Callable[[], object]) -> None:
+    """Call checks, each of which raises where something is wrong, and say all that is wrong in one error.
+
+    Raises:
+        ValueError: more than one thing is wrong; a single one is raised as its check did.
+        MissingPackageError: nothing else is wrong, and a package is not installed.
+    """
     wrong: list[WorkbenchError] = []
-    for check in (lambda: found.append(_inspected(path, version)), lambda: identifiers.parts(table), *others):
+    for check in checks:
         try:
             check()
         except (ArgumentError, MissingPackageError) as error:
@@ -78,7 +89,6 @@ def inspected(path: str | Path, table: str, version: int | None, *others: Callab
         raise ArgumentError("; ".join(sentences))
     if wrong:
         raise wrong[0]
-    return found[0]
 
 
 def _inspected(path: str | Path, version: int | None) -> Inspection:

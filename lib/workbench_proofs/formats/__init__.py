@@ -1,10 +1,10 @@
 """One table of orders in Iceberg, Delta Lake and Hudi: its statements, files, and what is claimed of each.
 
-tables = formats.tables(["iceberg", "delta"], namespace="compare_formats", folder="lake/compare_formats")
-for table in tables.values():
-    formats.make(spark, table)
-    spark.sql(f"INSERT INTO {table.name} SELECT ...")
-{name: formats.answer(spark, table.name) for name, table in tables.items()}
+    tables = formats.tables(["iceberg", "delta"], namespace="compare_formats", folder="lake/compare_formats")
+    for table in tables.values():
+        formats.make(spark, table)
+        spark.sql(f"INSERT INTO {table.name} SELECT ...")
+    {name: formats.answer(spark, table.name) for name, table in tables.items()}
 
 Parts:
     tables      the tables, their statements, their past and their changes
@@ -19,7 +19,6 @@ from workbench_proofs.formats.racing import race
 from workbench_proofs.formats.tables import (
     COLUMNS,
     FORMATS,
-    KINDS,
     Table,
     answer,
     at,
@@ -30,6 +29,6 @@ from workbench_proofs.formats.tables import (
 )
 
 __all__ = [
-    "COLUMNS", "FORMATS", "KINDS", "Claim", "Table", "answer", "at", "changes", "claims", "files", "make",
+    "COLUMNS", "FORMATS", "Claim", "Table", "answer", "at", "changes", "claims", "files", "make",
     "moment", "race", "tables", "written",
 ]  # fmt: skip

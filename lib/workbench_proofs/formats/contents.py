@@ -18,10 +18,10 @@ def files(spark: SparkSession, table: Table) -> dict[str, int]:
     if folder is None:
         entry = spark.sql(f"SELECT file FROM {table.name}.metadata_log_entries").first()
         folder = Path(urlparse(entry.file).path).parents[1]  # type: ignore[union-attr]
-    found = {file.relative_to(folder): file for file in folder.rglob("*") if file.is_file()}
+    below = {file.relative_to(folder): file for file in folder.rglob("*") if file.is_file()}
     return {
         str(name): file.stat().st_size
-        for name, file in found.items()
+        for name, file in below.items()
         if name.parts[0] not in _METADATA and file.suffix != ".crc" and file.name != ".hoodie_partition_metadata"
     }
 
@@ -35,7 +35,7 @@ def written(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, li
     sizes: dict[str, list[int]] = {"rows": [], "changes": [], "deletes": []}
     for name in after.keys() - before.keys():
         sizes[_content(name)].append(after[name])
-    return {kind: sorted(bytes_) for kind, bytes_ in sizes.items()}
+    return {kind: sorted(lengths) for kind, lengths in sizes.items()}
 
 
 def _content(name: str) -> str:

@@ -32,7 +32,6 @@ _COMPACTIONS = MappingProxyType({
 })  # fmt: skip
 _ENVIRONMENTS = MappingProxyType({"delta": "formats", "hudi": "hudi"})
 FORMATS = tuple(_CLAUSES)
-KINDS = ("insert", "update_preimage", "update_postimage", "delete")
 
 
 @dataclass(frozen=True)
@@ -76,8 +75,8 @@ def tables(formats: Iterable[str], *, namespace: str, folder: str | Path) -> dic
     """
     names = list(formats)
     if not names or len(set(names)) < len(names) or not set(names) <= set(FORMATS):
-        said = ", ".join(names) or "none"
-        raise ArgumentError(f"the formats are {said}; expected some of {', '.join(FORMATS)}, each once")
+        listed = ", ".join(names) or "none"
+        raise ArgumentError(f"the formats are {listed}; expected some of {', '.join(FORMATS)}, each once")
     if not namespace.isidentifier():
         raise ArgumentError(f"the namespace is {namespace!r}; expected letters, digits and _")
     at = {name: Path(folder).absolute() / name for name in names}
@@ -166,7 +165,8 @@ def changes(spark: SparkSession, table: Table, since: str) -> DataFrame:
         since: what `moment` returned.
 
     Returns:
-        DataFrame kind (of `KINDS`), id, customer, cents: a row an image.
+        DataFrame kind, id, customer, cents: a row an image. The kind is insert, update_preimage,
+        update_postimage or delete.
     """
     from pyspark.sql import functions as F
 

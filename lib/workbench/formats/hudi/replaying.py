@@ -50,8 +50,8 @@ def summed(location: str, version: int, fields: list[Json]) -> Sums:
 def _below(connection: Any, folder: str) -> list[str]:
     """Return the names of all files below a folder, from the folder on."""
     escaped = re.sub(r"([*?\[\]{}])", r"[\1]", folder)
-    found = connection.execute(f"SELECT file FROM glob({duck.literal(f'{escaped}/**')})").fetchall()
-    return [file[len(folder) + 1 :] for (file,) in found]
+    files = connection.execute(f"SELECT file FROM glob({duck.literal(f'{escaped}/**')})").fetchall()
+    return [file[len(folder) + 1 :] for (file,) in files]
 
 
 def _replayed(timeline: Any, version: int, names: list[str]) -> Live:

@@ -137,15 +137,9 @@ def _started(environment: str, table: str) -> "SparkSession":
     """
     from workbench import session
     from workbench._base import identifiers, settings
+    from workbench.formats import moving
 
-    wrong = []
-    for check in (lambda: identifiers.parts(table), lambda: settings.environment(environment)):
-        try:
-            check()
-        except ArgumentError as error:
-            wrong.append(str(error))
-    if wrong:
-        raise ArgumentError("; ".join(wrong))
+    moving.at_once(lambda: identifiers.parts(table), lambda: settings.environment(environment))
     return session.start(environment)
 
 
