@@ -13,7 +13,7 @@ Parts:
     claims      what is said of the formats, tried
 """
 
-from workbench_proofs.formats.claims import Claim, claims
+from workbench_proofs.formats.claims import Claim, claims, error_name
 from workbench_proofs.formats.contents import files, written
 from workbench_proofs.formats.racing import race
 from workbench_proofs.formats.tables import (
@@ -23,12 +23,13 @@ from workbench_proofs.formats.tables import (
     answer,
     at,
     changes,
+    data_files,
     make,
-    moment,
+    mark_state,
     tables,
 )
 
 __all__ = [
-    "COLUMNS", "FORMATS", "Claim", "Table", "answer", "at", "changes", "claims", "files", "make",
-    "moment", "race", "tables", "written",
+    "COLUMNS", "FORMATS", "Claim", "Table", "answer", "at", "changes", "claims", "data_files", "error_name",
+    "files", "make", "mark_state", "race", "tables", "written",
 ]  # fmt: skip

@@ -3,13 +3,15 @@
 import json
 import shutil
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from workbench._base.door import checked
 from workbench._base.typing import SparkSession
-from workbench_proofs.formats.tables import Table, moment, short
+from workbench.tables import commits
+from workbench_proofs.formats import racing
+from workbench_proofs.formats.tables import Table, mark_state, short
 
 
 @dataclass(frozen=True)
@@ -20,11 +22,13 @@ class Claim:
         format: of `FORMATS`.
         sentence: what is claimed.
         holds: whether it was so.
+        error: class name of the error by which a statement was refused; empty without.
     """
 
     format: str
     sentence: str
     holds: bool
+    error: str
 
 
 @checked
@@ -41,16 +45,25 @@ def claims(spark: SparkSession, table: Table, *, folder: str | Path) -> list[Cla
         Data Blog; of Hudi also its own documentation of queries and of clustering.
     """
     tried = {"iceberg": _claims_of_iceberg, "delta": _claims_of_delta, "hudi": _claims_of_hudi}[table.format]
+    outcomes = tried(spark, table, Path(folder).absolute())
     return [
-        Claim(table.format, sentence, holds) for sentence, holds in tried(spark, table, Path(folder).absolute())
+        Claim(table.format, sentence, outcome is True, outcome if isinstance(outcome, str) else "")
+        for sentence, outcome in outcomes
     ]
 
 
-def _claims_of_iceberg(spark: SparkSession, table: Table, _: Path) -> Iterable[tuple[str, bool]]:
+@checked
+def error_name(error: Exception) -> str:
+    """Return the class name of an error without its package: of Java's exception, where one is behind it."""
+    name = (*commits.causes(error), type(error).__name__)[0]
+    return name.rpartition(".")[2]
+
+
+def _claims_of_iceberg(spark: SparkSession, table: Table, _: Path) -> Iterable[tuple[str, bool | str]]:
     retained = f"ALTER TABLE {table.name} CREATE OR REPLACE BRANCH {{}} RETAIN 7 DAYS WITH SNAPSHOT RETENTION {{}}"
     for branch, retention in (("printed", "7 DAYS 10 SNAPSHOTS"), ("turned", "10 SNAPSHOTS 7 DAYS")):
         yield f"a branch WITH SNAPSHOT RETENTION {retention}", _runs(spark, retained.format(branch, retention))
-    tag = moment(spark, table)
+    tag = mark_state(spark, table)
     as_of = f"SELECT count(*) FROM {table.name} VERSION AS OF '{tag}'"
     yield "VERSION AS OF a tag, beside the other format's extension", _runs(spark, as_of)
     spark.sql(f"INSERT INTO {table.name}.branch_turned VALUES (-1, 'branch', 0)")
@@ -60,8 +73,8 @@ def _claims_of_iceberg(spark: SparkSession, table: Table, _: Path) -> Iterable[t
     yield "fast_forward brings it to main", _value(spark, row.format(table.name)) == 1
 
 
-def _claims_of_delta(spark: SparkSession, _: Table, folder: Path) -> Iterable[tuple[str, bool]]:
-    def write(name: str, **properties: str) -> bool:
+def _claims_of_delta(spark: SparkSession, _: Table, folder: Path) -> Iterable[tuple[str, bool | str]]:
+    def write(name: str, **properties: str) -> bool | str:
         listed = ", ".join(f"'delta.{key.replace('_', '.')}' = '{value}'" for key, value in properties.items())
         at = f"spark_catalog.delta.`{folder / name}`"
         shutil.rmtree(folder / name, ignore_errors=True)
@@ -77,8 +90,9 @@ def _claims_of_delta(spark: SparkSession, _: Table, folder: Path) -> Iterable[tu
         "universalFormat_enabledFormats": "iceberg",
     }
     yield "UniForm beside deletion vectors", write("both", enableDeletionVectors="true", **uniform)
-    yield "UniForm without its jar: the write succeeds", write("uniform", enableDeletionVectors="false", **uniform)
-    yield "UniForm without its jar: Iceberg's metadata is there", (folder / "uniform" / "metadata").exists()
+    of_a_path = "UniForm without its jar, of a path"
+    yield f"{of_a_path}: the write succeeds", write("uniform", enableDeletionVectors="false", **uniform)
+    yield f"{of_a_path}: Iceberg's metadata is there", (folder / "uniform" / "metadata").exists()
     counts = []
     for optimised in ("false", "true"):
         write(f"optimised_{optimised}", autoOptimize_optimizeWrite=optimised)
@@ -86,7 +100,7 @@ def _claims_of_delta(spark: SparkSession, _: Table, folder: Path) -> Iterable[tu
     yield "optimised writes: one file for those of 8 tasks", counts == [8, 1]
 
 
-def _claims_of_hudi(spark: SparkSession, table: Table, folder: Path) -> Iterable[tuple[str, bool]]:
+def _claims_of_hudi(spark: SparkSession, table: Table, folder: Path) -> Iterable[tuple[str, bool | str]]:
     def made(name: str, columns: str, properties: str = "") -> str:
         of, at = f"{table.name}_{name}", folder / name
         shutil.rmtree(at, ignore_errors=True)
@@ -118,17 +132,28 @@ def _claims_of_hudi(spark: SparkSession, table: Table, folder: Path) -> Iterable
     _value(spark, of_nine)  # the session keeps what it knows of the table's files
     spark.sql(f"CALL spark_catalog.run_clustering(table => '{short(priced)}')")
     updated = _runs(spark, f"UPDATE {priced} SET euros = 54.32 WHERE id = 9")
-    yield "an UPDATE behind a clustering succeeds", updated
+    yield "an UPDATE after a clustering succeeds", updated
     spark.sql(f"REFRESH TABLE {priced}")
     yield "and its change is there", _value(spark, of_nine) == "54.32"
 
+    unlocked = made("unlocked", "id BIGINT, cents BIGINT", "TBLPROPERTIES (type = 'mor', primaryKey = 'id')")
+    spark.sql(f"INSERT INTO {unlocked} SELECT id, 1L AS cents FROM range(0, 100, 1, 1)")
+    first, second = (
+        f"UPDATE {{table}} SET cents = 2 WHERE {key} = 8" for key in ("wait_for_other_writer(id)", "id")
+    )
+    errors = racing.race(spark, replace(table, name=unlocked), first, second, folder=folder / "race")
+    names = [error_name(error) for error in errors]
+    conflict = names == ["HoodieWriteConflictException"]
+    yield "of two writers without a lock provider one finds the conflict", conflict or ", ".join(names)
 
-def _runs(spark: SparkSession, *statements: str) -> bool:
+
+def _runs(spark: SparkSession, *statements: str) -> bool | str:
+    """Say that statements run, or return the name of the error of the one that does not."""
     try:
         for statement in statements:
             spark.sql(statement)
-    except Exception:  # of the parser, the catalog or the format
-        return False
+    except Exception as error:  # of the parser, the catalog or the format
+        return error_name(error)
     return True
 
 

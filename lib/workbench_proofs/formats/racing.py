@@ -19,12 +19,13 @@ def race(spark: SparkSession, table: Table, first: str, second: str, *, folder: 
     Args:
         spark: session of both writers.
         table: that both change.
-        first: statement with {table}, and `behind(id)` around the column that it reads: the function that waits.
+        first: statement with {table}, and `wait_for_other_writer(id)` around the column that it reads. Each of its
+            tasks waits, so the second statement needs a core of Spark's that the first one leaves free.
         second: statement with {table}.
         folder: on this machine, for the two files by which the writers wait for each other.
 
     Returns:
-        The errors of the first statement: one, or none.
+        The errors of the first statement: one, or none. One that waited for longer than two minutes is among them.
 
     Raises:
         TimeoutError: the first statement has not read within two minutes.
@@ -33,7 +34,7 @@ def race(spark: SparkSession, table: Table, first: str, second: str, *, folder: 
     begun, go = (str(Path(folder) / f"{table.format}-{word}") for word in ("begun", "go"))
     for flag in (begun, go):
         Path(flag).unlink(missing_ok=True)
-    spark.udf.register("behind", _waiting(begun, go), "bigint")
+    spark.udf.register("wait_for_other_writer", _waiting(begun, go), "bigint")
     errors: list[Exception] = []
 
     def write() -> None:
@@ -60,10 +61,15 @@ def race(spark: SparkSession, table: Table, first: str, second: str, *, folder: 
 
 
 def _waiting(begun: str, go: str) -> Callable[[int], int]:
-    def behind(number: int) -> int:
+    def wait_for_other_writer(number: int) -> int:
         Path(begun).touch()
+        until = time.monotonic() + _LONGEST_WAIT_SECONDS
         while not Path(go).exists():
+            if time.monotonic() > until:
+                raise TimeoutError(
+                    f"the second statement has not committed within {_LONGEST_WAIT_SECONDS} s: has it a core?"
+                )
             time.sleep(0.02)
         return number
 
-    return behind
+    return wait_for_other_writer

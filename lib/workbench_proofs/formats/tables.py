@@ -14,7 +14,8 @@ from workbench.tables import snapshots
 
 COLUMNS = "id BIGINT, customer STRING, cents BIGINT"
 
-# What makes the three alike: a delete that rewrites no file of rows, and changes that can be read.
+# What makes the three alike: a delete that rewrites no file of rows, changes that can be read, and two writers of
+# one row of whom one is refused, for which Hudi needs a lock and must not clean up behind a writer that works.
 _CLAUSES = MappingProxyType({
     "iceberg": """USING iceberg TBLPROPERTIES (
   'format-version' = '3', 'write.merge.mode' = 'merge-on-read',
@@ -22,7 +23,9 @@ _CLAUSES = MappingProxyType({
     "delta": """USING delta TBLPROPERTIES (
   'delta.enableDeletionVectors' = 'true', 'delta.enableChangeDataFeed' = 'true')""",
     "hudi": """USING hudi LOCATION '{folder}' TBLPROPERTIES (
-  type = 'mor', primaryKey = 'id', 'hoodie.table.cdc.enabled' = 'true', 'hoodie.compact.inline' = 'false')""",
+  type = 'mor', primaryKey = 'id', 'hoodie.table.cdc.enabled' = 'true',
+  'hoodie.write.concurrency.mode' = 'optimistic_concurrency_control', 'hoodie.clean.failed.writes.policy' = 'LAZY',
+  'hoodie.write.lock.provider' = 'org.apache.hudi.client.transaction.lock.InProcessLockProvider')""",
 })  # fmt: skip
 _COMPACTIONS = MappingProxyType({
     "iceberg": ("CALL system.rewrite_data_files('{name}')",),
@@ -123,17 +126,14 @@ def answer(spark: SparkSession, source: str) -> tuple[int, int, int]:
 
 
 @checked
-def moment(spark: SparkSession, table: Table) -> str:
-    """Return the state of now, as the format names it: Iceberg a tag, Delta a version, Hudi an instant.
-
-    The tag is made of the current snapshot.
-    """
+def mark_state(spark: SparkSession, table: Table) -> str:
+    """Return the name of a table's state: a new tag of Iceberg, a version of Delta, an instant of Hudi."""
     from pyspark.sql import functions as F
 
     if table.format == "iceberg":
         snapshot = snapshots.current(spark, table.name)
-        spark.sql(f"ALTER TABLE {table.name} CREATE OR REPLACE TAG moment_{snapshot} AS OF VERSION {snapshot}")
-        return f"moment_{snapshot}"
+        spark.sql(f"ALTER TABLE {table.name} CREATE OR REPLACE TAG state_{snapshot} AS OF VERSION {snapshot}")
+        return f"state_{snapshot}"
     if table.format == "delta":
         newest = spark.sql(f"DESCRIBE HISTORY {table.name}").agg(F.max("version"))
     else:
@@ -148,7 +148,7 @@ def at(table: Table, when: str) -> str:
 
     Args:
         table: of `tables`.
-        when: what `moment` returned.
+        when: what `mark_state` returned.
     """
     if table.format == "iceberg":  # by a suffix, as Hudi's extension takes VERSION AS OF for its own
         return f"{table.name}.tag_{when}"
@@ -157,12 +157,12 @@ def at(table: Table, when: str) -> str:
 
 @checked
 def changes(spark: SparkSession, table: Table, since: str) -> DataFrame:
-    """Return the changes behind a moment, by the means of the format; of Iceberg by `workbench.tables.changes`.
+    """Return the changes since a state, by the means of the format; of Iceberg by `workbench.tables.changes`.
 
     Args:
         spark: session whose catalog has the table.
         table: of `tables`.
-        since: what `moment` returned.
+        since: what `mark_state` returned.
 
     Returns:
         DataFrame kind, id, customer, cents: a row an image. The kind is insert, update_preimage,
@@ -171,7 +171,7 @@ def changes(spark: SparkSession, table: Table, since: str) -> DataFrame:
     from pyspark.sql import functions as F
 
     if table.format == "iceberg":
-        start = int(since.removeprefix("moment_"))
+        start = int(since.removeprefix("state_"))
         rows = changes_of_iceberg.between(spark, table.name, key="id", start=start)
         kind = F.regexp_replace(F.regexp_replace("change_type", "_before$", "_preimage"), "_after$", "_postimage")
         rows = rows.withColumn("kind", kind)
@@ -188,6 +188,18 @@ def changes(spark: SparkSession, table: Table, since: str) -> DataFrame:
         )
         rows = images.selectExpr("image.kind", f"from_json(image.row, '{COLUMNS}') AS row").select("kind", "row.*")
     return rows.select("kind", "id", "customer", "cents")
+
+
+@checked
+def data_files(spark: SparkSession, table: Table) -> int:
+    """Return how many files of rows a table has now; of Hudi base files."""
+    if table.format == "delta":
+        return int(spark.sql(f"DESCRIBE DETAIL {table.name}").first().numFiles)  # type: ignore[union-attr]
+    count = {
+        "iceberg": f"SELECT count(*) FROM {table.name}.files WHERE content = 0",
+        "hudi": f"SELECT count(DISTINCT _hoodie_file_name) FROM {table.name}",
+    }[table.format]
+    return int(spark.sql(count).first()[0])  # type: ignore[index]
 
 
 def short(name: str) -> str:
