@@ -59,7 +59,7 @@ def test_a_table_moved_followed_compared_and_taken_over(tmp_path, namespace, com
     )
     assert command("follow", table)[:2] == (
         0,
-        f"{table} went from version 4 to 6: 2 files came, 0 went, of 3 other rows are deleted\n",
+        f"{table} went from version 4 to 6: 2 files added, 0 removed, 3 kept whose deleted rows changed\n",
     )
     assert command("follow", table)[:2] == (0, f"{table} is at version 6: nothing to do\n")
     assert command("verify", table, "--reader", "duckdb")[:2] == (

@@ -110,7 +110,7 @@ def _once(
     _refuse_older(table, position, newest)
     if newest == position.version and source.fixed:
         return Follow(table, position.version, position.version, None, 0, 0, 0)
-    files = live.of(spark, loaded)
+    files = live.of(spark, loaded, metrics=False)
     inspection = source.inspected(folder, newest, files)
     _refuse_obstacles(table, position, inspection)
     difference = _difference(source, inspection, files, position)
@@ -231,7 +231,7 @@ def _write(
     on_step("files")
     added = [state.files[name] for name in difference.added]
     classes, spec = iceberg.Classes(spark), iceberg.spec_of(spark, uncommitted)
-    handles = iceberg.data_files(classes, uncommitted, spec, state, schema, added)
+    handles = iceberg.data_files(classes, uncommitted, spec, inspection, added)
     head = uncommitted.currentSnapshot().snapshotId()
     update = transaction.newRowDelta().validateFromSnapshot(head)
     for name in difference.added:

@@ -7,7 +7,7 @@ word. Each file's footer is read, and what would go wrong is a sentence.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -25,6 +25,7 @@ _END = 8  # bytes: length of the footer, and four letters
 _ENCRYPTED = "a file is encrypted, whole or in some columns: write it anew without encryption"
 _WHOLE = 64  # characters; statistics of longer texts may be cut
 _SOME = 3  # files that are named
+_KEPT_FILES, _KEPT_BYTES = 2_000, 32_768  # 64 MiB of footers at most
 _SEVERAL_VERBS = {"is": "are", "has": "have"}
 
 
@@ -54,6 +55,7 @@ class Footer:
             and that have the same value in each row; as its statistics say.
         int96: whether a moment in it is an INT96, Spark's old form.
         problems: without the file's name.
+        content: the footer as it lies there; empty of a long footer, and where there are many files.
     """
 
     rows: int
@@ -61,6 +63,7 @@ class Footer:
     values: Mapping[str, str | None]
     int96: bool
     problems: tuple[Problem, ...]
+    content: bytes = b""
 
 
 def read(
@@ -85,8 +88,13 @@ def read(
     Raises:
         ValueError: files are gone, are not Parquet or cannot be read.
     """
+    few = len(sizes) <= _KEPT_FILES
+
+    def footer(name: str) -> Footer | None:
+        return _read(folder, name, sizes[name], fields, names, constant, _KEPT_BYTES * few)
+
     with ThreadPoolExecutor(_THREADS) as pool:
-        results = list(pool.map(lambda name: _read(folder, name, sizes[name], fields, names, constant), sizes))
+        results = list(pool.map(footer, sizes))
     if gone := [name for name, footer in zip(sizes, results, strict=True) if footer is None]:
         raise ArgumentError(
             f"{len(gone)} of {len(sizes)} files of {folder.location} are gone, {gone[0]} first: {cleaner} or "
@@ -122,8 +130,15 @@ def _sentence(of: str, cause: str, columns: list[str]) -> str:
 
 
 def _read(
-    folder: Folder, name: str, size: int, fields: list[Json], names: list[Json], constant: Collection[str]
+    folder: Folder,
+    name: str,
+    size: int,
+    fields: list[Json],
+    names: list[Json],
+    constant: Collection[str],
+    kept_bytes: int,
 ) -> Footer | None:
+    """Return the footer of a file, with its content where that has at most `kept_bytes`; None where it is gone."""
     try:
         with readable(folder.location), folder.files.open_input_file(folder.within(name)) as file:
             if file.size() != size:
@@ -137,15 +152,17 @@ def _read(
     if content.endswith(b"PARE"):
         return _unread(_ENCRYPTED)
     with storage.whole(f"{folder.location}/{name}"):
-        return _footer(content, fields, names, constant)
+        footer = _footer(content, fields, names, constant)
+    return replace(footer, content=content) if len(content) <= kept_bytes else footer
 
 
-def contents(folder: Folder, sizes: Mapping[str, int]) -> Iterator[bytes]:
-    """Yield the footers of files, in order, as they lie there; read ahead by several threads.
+def contents(folder: Folder, sizes: Mapping[str, int], by_file: Mapping[str, Footer]) -> Iterator[bytes]:
+    """Yield the footers of files, in order, as they lie there; what was not kept is read ahead by several threads.
 
     Args:
         folder: where the files lie.
         sizes: {name of a file: its bytes}.
+        by_file: footers that were read.
     """
 
     def content(name: str) -> bytes:
@@ -155,7 +172,9 @@ def contents(folder: Folder, sizes: Mapping[str, int]) -> Iterator[bytes]:
     names = list(sizes)
     with ThreadPoolExecutor(_THREADS) as pool:
         for first in range(0, len(names), _AHEAD):
-            yield from pool.map(content, names[first : first + _AHEAD])
+            batch = names[first : first + _AHEAD]
+            absent = pool.map(content, [name for name in batch if not by_file[name].content])
+            yield from (by_file[name].content or next(absent) for name in batch)
 
 
 def _end_of(file: Any, size: int) -> bytes:

@@ -5,17 +5,19 @@ with the ids of the files, so that the catalog gets table and rows in one step: 
 """
 
 import json
+import re
 import uuid
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 from workbench._base import releases
-from workbench._base.errors import ArgumentError
+from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench._base.typing import Java, SparkSession, jvm
 from workbench.formats import footers, partitions, storage
 from workbench.formats.delta import vectors
-from workbench.formats.inspection import File, Schema, State
+from workbench.formats.inspection import File, Inspection, Schema, State
 from workbench.tables import commits
 from workbench.tables.maintenance import owners
 
@@ -26,6 +28,7 @@ FROM, TAKEN = "workbench.formats.taken-over-from", "workbench.formats.taken-over
 GC, NAMES, FORMAT = "gc.enabled", "schema.name-mapping.default", "format-version"
 _FIRST_PARTITION_ID = 1000
 _CATALOG = "org.apache.iceberg.spark.source.HasIcebergCatalog"
+_CUT = re.compile("[#?]")
 
 
 @dataclass(frozen=True)
@@ -126,8 +129,48 @@ def begun(spark: SparkSession, table: str, state: State, schema: Schema, propert
             f"{table} would lie in {ours.location()}, and its source in {state.folder.location}: one within the "
             "other. Name another namespace or table"
         )
+    for name, value in properties.items():
+        if re.fullmatch(r"write\..*path", name) and f"{storage.path_of(value).rstrip('/')}/".startswith(
+            folders[1]
+        ):
+            raise ArgumentError(
+                f"the property {name} is {value}, in the folder of the source: name another folder"
+            )
     operations.commit(empty, ours)
     return transaction
+
+
+def refuse_unreachable(table: str, loaded: Java, state: State) -> None:
+    """Refuse a source whose files the table's FileIO does not reach: of each bucket one is asked for.
+
+    That is one whose name Iceberg's S3URI would cut, where the bucket has such a file.
+
+    Raises:
+        ValueError: a file cannot be reached, or has another length there.
+    """
+    locations = [(state.folder.location_of(name), file.size) for name, file in state.files.items()]
+    locations.sort(key=lambda item: bool(_CUT.search(item[0])))
+    places = {urlsplit(location)[:2]: (location, size) for location, size in locations}
+    for location, size in places.values():
+        io = loaded.io()
+        try:
+            length = io.newInputFile(location).getLength()
+        except Exception as error:
+            why = commits.errors.first_line(error)
+        else:
+            if length == size:
+                continue
+            why = f"the file has {length} bytes there, the source says {size}"
+        cure = (
+            "Iceberg cuts a key at # and ?: copy the source to another prefix"
+            if location.startswith("s3") and _CUT.search(location)
+            else "with io-impl org.apache.iceberg.io.ResolvingFileIO, the jar aws and s3.* properties a catalog "
+            "reads S3 and this machine"
+        )
+        raise ArgumentError(
+            f"{table} cannot be made: its catalog reads files by {io.getClass().getSimpleName()}, which cannot "
+            f"read {location}: {why}; {cure}"
+        )
 
 
 def _spec(state: State, schema: Schema) -> dict[str, Any]:
@@ -158,7 +201,7 @@ def partition(spec: Spec, state: State, schema: Schema, file: File) -> dict[str,
 
 
 def data_files(
-    classes: Classes, loaded: Java, spec: Spec, state: State, schema: Schema, files: Iterable[File]
+    classes: Classes, loaded: Java, spec: Spec, inspection: Inspection, files: Iterable[File]
 ) -> dict[str, Java]:
     """Return {name: Iceberg's handle of a data file that exists}, with the metrics of its footer.
 
@@ -166,22 +209,23 @@ def data_files(
         classes: of the session.
         loaded: the table, or that of a transaction.
         spec: its partitioning.
-        state: of the source.
-        schema: of the source.
-        files: of the source.
+        inspection: of the source.
+        files: of the source, whose footers were read.
     """
+    state, schema = inspection.state, inspection.schema
     config = classes.iceberg.MetricsConfig.forTable(loaded)
     mapping = classes.iceberg.mapping.NameMappingParser.fromJson(json.dumps(schema.names))
     by_name, handles = {file.name: file for file in files}, {}
     sizes = {name: file.size for name, file in by_name.items()}
+    builder = classes.builder(classes.unpartitioned).withFormat("parquet")
     # ParquetUtil.fileMetrics reads Hadoop's configuration anew for each file, which takes most of its time
-    for file, content in zip(by_name.values(), footers.contents(state.folder, sizes), strict=True):
+    contents = footers.contents(state.folder, sizes, inspection.footers)
+    for file, content in zip(by_name.values(), contents, strict=True):
         location = state.folder.location_of(file.name)
         stream = classes.stream(content)
         footer = classes.read_footer(stream, classes.all_row_groups, None, False, len(content))
         metrics = classes.footer_metrics(footer, classes.no_fields(), config, mapping)
-        builder = classes.builder(classes.unpartitioned).withPath(location).withFormat("parquet")
-        handle = builder.withFileSizeInBytes(file.size).withMetrics(metrics).build()
+        handle = builder.withPath(location).withFileSizeInBytes(file.size).withMetrics(metrics).build()
         if spec.fields or spec.number:
             described = json.loads(classes.described(handle, classes.unpartitioned))
             described |= {"spec-id": spec.number, "partition": partition(spec, state, schema, file)}
@@ -218,8 +262,26 @@ def copied(spark: SparkSession, loaded: Java, state: State, files: Sequence[File
 def puffin(
     spark: SparkSession, loaded: Java, location: str, blobs: Iterable[tuple[str, bytes]], rows: Sequence[int]
 ) -> tuple[list[Java], int]:
-    """Write vectors into a Puffin file: (where each is, bytes of the file)."""
-    classes = Classes(spark)
+    """Write vectors into a Puffin file: (where each is, bytes of the file).
+
+    Raises:
+        ValueError: a vector is damaged, or the file cannot be written.
+    """
+    try:
+        return _puffin(Classes(spark), loaded, location, blobs, rows)
+    except WorkbenchError:
+        raise
+    except Exception as error:
+        if commits.kind(error) == commits.CONNECTION:
+            raise
+        raise ArgumentError(
+            f"the deletion vectors cannot be written to {location}: {commits.errors.first_line(error)}"
+        ) from error
+
+
+def _puffin(
+    classes: Classes, loaded: Java, location: str, blobs: Iterable[tuple[str, bytes]], rows: Sequence[int]
+) -> tuple[list[Java], int]:
     writer = classes.puffin.write(loaded.io().newOutputFile(location)).createdBy("Iceberg Workbench").build()
     try:
         placed = [

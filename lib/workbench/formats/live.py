@@ -36,17 +36,23 @@ class Live:
         return None if self.vector is None else self.task.deletes().get(0)
 
 
-def of(spark: SparkSession, loaded: Java) -> dict[str, Live]:
+def of(spark: SparkSession, loaded: Java, *, metrics: bool) -> dict[str, Live]:
     """Return {location: Live} of a loaded table's current snapshot.
 
     A call to Java costs as much as reading a small file: what is said of all files comes in one answer, as a
     catalog gives it that plans a scan.
+
+    Args:
+        spark: classic session.
+        loaded: the table.
+        metrics: whether `described` has those of columns, which are most of it.
     """
     iceberg = jvm(spark).org.apache.iceberg
     rest = iceberg.rest.responses
     if loaded.currentSnapshot() is None:
         return {}
-    planned = loaded.newScan().includeColumnStats().planFiles()
+    scan = loaded.newScan()
+    planned = (scan.includeColumnStats() if metrics else scan).planFiles()
     try:
         tasks = iceberg.relocated.com.google.common.collect.Lists.newArrayList(planned)
     finally:

@@ -160,12 +160,13 @@ def _once(
     state, schema = inspection.state, inspection.schema
     transaction = iceberg.begun(spark, table, state, schema, _properties(inspection, properties))
     uncommitted = transaction.table()
+    iceberg.refuse_unreachable(table, uncommitted, state)
     on_step("vectors")
     vectored = [file for file in state.files.values() if file.vector]
     blobs = iceberg.copied(spark, uncommitted, state, vectored, iceberg.vector_name(state.version))
     on_step("files")
     classes, spec = iceberg.Classes(spark), iceberg.spec_of(spark, uncommitted)
-    handles = iceberg.data_files(classes, uncommitted, spec, state, schema, state.files.values())
+    handles = iceberg.data_files(classes, uncommitted, spec, inspection, state.files.values())
     update = transaction.newRowDelta()
     for name, file in state.files.items():
         update.addRows(handles[name])
@@ -212,6 +213,8 @@ def _properties(inspection: Inspection, properties: Mapping[str, str]) -> dict[s
 
 
 def _refuse_own(properties: Mapping[str, str]) -> None:
+    if "location" in properties:
+        raise ArgumentError("properties has location, which the catalog gives the table by its namespace")
     if taken := sorted(_OWN & properties.keys()):
         raise ArgumentError(f"properties has {taken[0]}, which the move sets itself")
 

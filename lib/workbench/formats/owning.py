@@ -149,7 +149,7 @@ def _copied(
             f"{table} has the branch or tag {others[0]}, which keeps files of the source: drop it, or take "
             "files='adopted'"
         )
-    files = live.of(spark, loaded)
+    files = live.of(spark, loaded, metrics=True)
     provider, run = loaded.locationProvider(), uuid.uuid4().hex
     places = {
         location: provider.newDataLocation(f"{number:05d}-{run}-{location.rpartition('/')[2]}")
@@ -176,7 +176,14 @@ def _copied(
 
 def _copy(loaded: Java, position: Position, files: Mapping[str, Live], places: Mapping[str, str]) -> None:
     folder = sources.opened(position.source)
-    system, path = targets.opened(loaded)
+    try:
+        system, path = targets.opened(loaded)
+    except targets.Unfit as error:
+        raise ArgumentError(
+            f"the files of {position.source} cannot be copied into the table's folder, for {error} expected a "
+            "folder of this machine, or S3 by io-impl org.apache.iceberg.aws.s3.S3FileIO. Set it, or take "
+            "files='adopted'"
+        ) from error
 
     def copy(location: str) -> None:
         place = path(places[location])

@@ -111,9 +111,11 @@ def opened(path: str) -> Folder:
         raise ArgumentError(f"the path is {path!r}, expected the folder of a table or s3://bucket/key")
     scheme = urlsplit(path).scheme if _SCHEME.match(path) else "file"
     if scheme in ("s3", "s3a"):
+        if not urlsplit(path).netloc:
+            raise ArgumentError(f"the path is {path!r}, which names no bucket; expected s3://bucket/key")
         options: dict[str, str] = {}
-        if endpoint := os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL"):
-            kind, _, host = endpoint.rpartition("://")
+        if address := endpoint():
+            kind, _, host = address.rpartition("://")
             options = {"endpoint_override": host, "scheme": kind or "https"}
         if region := os.environ.get("AWS_REGION") or os.environ.get("AWS_DEFAULT_REGION"):
             options["region"] = region
@@ -129,8 +131,16 @@ def opened(path: str) -> Folder:
         if kind == fs.FileType.File:
             raise ArgumentError(f"{path} is a file, expected the folder of a table")
         if kind != fs.FileType.Directory:
+            bucket = folder.path.partition("/")[0]
+            if scheme != "file" and folder.files.get_file_info(bucket).type == fs.FileType.NotFound:
+                raise ArgumentError(f"there is no bucket {bucket} at {endpoint() or 'AWS'}")
             raise ArgumentError(f"there is no folder {path}")
     return folder
+
+
+def endpoint() -> str | None:
+    """Return the address of S3 that variables name; None for AWS's own."""
+    return os.environ.get("AWS_ENDPOINT_URL_S3") or os.environ.get("AWS_ENDPOINT_URL")
 
 
 def path_of(location: str) -> str:
@@ -186,5 +196,10 @@ def readable(location: str) -> Iterator[None]:
     except PermissionError as error:
         raise ArgumentError(f"no right to read {location}: {error}. Give this process the right") from error
     except (OSError, ValueError) as error:  # ValueError of a name that no file can have
-        words = "the keys need s3:GetObject and s3:ListBucket" if location.startswith("s3") else "look at the disk"
-        raise ArgumentError(f"{location} cannot be read: {' '.join(str(error).split())}; {words}") from error
+        text = " ".join(str(error).split())
+        words = "look at the disk"
+        if location.startswith("s3"):
+            words = "AWS_ENDPOINT_URL_S3, AWS_REGION and the keys say where and as whom S3 is read"
+            if "ACCESS_DENIED" in text:
+                words = "the keys must be right, and need s3:GetObject and s3:ListBucket"
+        raise ArgumentError(f"{location} cannot be read: {text}; {words}") from error

@@ -4,6 +4,7 @@ import importlib.util
 import json
 from collections.abc import Mapping
 from typing import Any, Literal
+from urllib.parse import quote, unquote
 
 from workbench._base import duck, identifiers
 from workbench._base.door import checked
@@ -51,8 +52,9 @@ def verify(spark: SparkSession, table: str, *, reader: Reader | None = None) -> 
     folder = storage.opened(position.source)
     origin = sources.of(folder)
     reader = _chosen(origin.kind, reader, fields)
+    _refuse_place(origin.kind, position.source, reader)
     source = _source(origin.kind, reader, position.source, position.version, fields)
-    ours = comparing.of_frame(_at(spark, table, loaded), fields)
+    ours = _table(spark, table, loaded, fields)
     differing = tuple(name for name, total in ours.columns.items() if source.columns[name] != total)
     equal = (ours.rows, ours.whole) == (source.rows, source.whole)
     return Verification(
@@ -74,8 +76,10 @@ def refuse_reader(path: str, reader: Reader | None) -> None:
         ValueError: there is no such folder, or the reader is one of another format.
         MissingPackageError: a reader is not installed.
     """
-    kind = sources.of(storage.opened(path)).kind
+    folder = storage.opened(path)
+    kind = sources.of(folder).kind
     _refuse_other(kind, reader)
+    _refuse_place(kind, folder.location, reader)
     chosen = reader or _READERS[kind][0]
     for package in ("duckdb", *({"hudi": ("hudi",)}.get(kind, ()) if chosen == "duckdb" else (chosen,))):
         if importlib.util.find_spec(package) is None:
@@ -85,6 +89,21 @@ def refuse_reader(path: str, reader: Reader | None) -> None:
 def _refuse_other(kind: Kind, reader: Reader | None) -> None:
     if reader is not None and reader not in _READERS[kind]:
         raise ArgumentError(f"{reader} reads no {kind} tables; reader may be {' or '.join(_READERS[kind])}")
+
+
+def _refuse_place(kind: Kind, location: str, reader: Reader | None) -> None:
+    """Refuse a source that a reader would look for somewhere else than it is.
+
+    Raises:
+        ValueError: so it is.
+    """
+    if reader == "duckdb" and not location.startswith("file:"):
+        raise ArgumentError(f"DuckDB compares sources of this machine only, and this one is {location}")
+    if kind == "delta" and (place := unquote(location)) != location:
+        raise ArgumentError(
+            f"{location} cannot be compared: its readers take % for an escape, and would read {place}. Copy the "
+            "source to a folder without % and two digits behind it, and move that"
+        )
 
 
 def _chosen(kind: Kind, reader: Reader | None, fields: list[Json]) -> Reader:
@@ -106,25 +125,38 @@ def _without_zone(kind: Any) -> bool:
     return any(isinstance(part, str | dict) and _without_zone(part) for part in inner)
 
 
-def _at(spark: SparkSession, table: str, loaded: Java) -> Any:
-    """Return a frame of exactly the snapshot that was looked at."""
+def _table(spark: SparkSession, table: str, loaded: Java, fields: list[Json]) -> Sums:
+    """Return the sums of exactly the snapshot that was looked at.
+
+    Raises:
+        ValueError: Spark cannot read it.
+    """
     snapshot_id = loaded.currentSnapshot().snapshotId()
-    return spark.sql(f"SELECT * FROM {identifiers.quoted(table)} VERSION AS OF {snapshot_id}")
+    rows = spark.sql(f"SELECT * FROM {identifiers.quoted(table)} VERSION AS OF {snapshot_id}")
+    try:
+        return comparing.of_frame(rows, fields)
+    except Exception as error:
+        causes = commits.causes(error)
+        if not causes or any(name.endswith("PythonException") for name in causes):  # of DuckDB in a worker
+            raise
+        raise ArgumentError(f"Spark cannot read {table}: {commits.errors.first_line(error)}") from error
 
 
 def _source(kind: Kind, reader: Reader, location: str, version: int, fields: list[Json]) -> Sums:
     by_duckdb = _by_duckdb if kind == "delta" else replaying.summed
     read = {"deltalake": _by_deltalake, "duckdb": by_duckdb, "hudi": hudi.summed}[reader]
-    (other,) = set(_READERS[kind]) - {reader}
+    others = set(_READERS[kind]) - {reader} if location.startswith("file:") else ()
+    take = "".join(f"Take reader={other!r}, or where" for other in others) or "Where"
     try:
         return read(location, version, fields)
     except MissingPackageError:
         raise
     except Exception as error:
-        why = str(error).strip().splitlines()[0][:300]
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [type(error).__name__]
+        why = "; ".join(dict.fromkeys(line[:300] for line in (lines[0], lines[-1])))
         raise ArgumentError(
-            f"{reader} cannot read {location} at version {version}: {why}. Take reader={other!r}, or where files "
-            "of that version are gone follow to a newer one"
+            f"{reader} cannot read {location} at version {version}: {why}. {take} files of that version are gone "
+            "follow to a newer one"
         ) from error
 
 
@@ -137,7 +169,8 @@ def _by_deltalake(location: str, version: int, fields: list[Json]) -> Sums:
         ) from error
     import pyarrow as pa
 
-    source = DeltaTable(_plain(location), version=version)
+    plain_http = {"AWS_ALLOW_HTTP": "true"} if (storage.endpoint() or "").startswith("http://") else None
+    source = DeltaTable(_plain(location), version=version, storage_options=plain_http)
     batches = QueryBuilder().register("t", source).execute("SELECT * FROM t")
     connection = comparing.connected()
     connection.register("rows", pa.RecordBatchReader.from_stream(batches))
@@ -163,5 +196,6 @@ def _extension() -> str:
 
 
 def _plain(location: str) -> str:
-    """Return a location as both readers take it: a path of this machine as a path."""
-    return location.removeprefix("file://")
+    """Return a location as both readers take it: a path of this machine as a path, S3 as a URI."""
+    scheme, _, path = location.partition("://")
+    return path if scheme == "file" else f"{scheme}://{quote(path)}"

@@ -64,7 +64,7 @@ def described(spark, table, source, monkeypatch):
     monkeypatch.setattr(
         client, "send_command", lambda *given, **named: commands.append(1) or send(*given, **named)
     )
-    handles = iceberg.data_files(classes, loaded, spec, state, inspection.schema, state.files.values())
+    handles = iceberg.data_files(classes, loaded, spec, inspection, state.files.values())
     monkeypatch.undo()
     config = classes.iceberg.MetricsConfig.forTable(loaded)
     mapping = classes.iceberg.mapping.NameMappingParser.fromJson(json.dumps(inspection.schema.names))

@@ -95,8 +95,8 @@ def formats_follow(
         return
     print(
         f"{table} went from version {followed.before} to {followed.version}: "
-        f"{_counted(followed.added_files, 'file')} came, {followed.removed_files:,} went, of "
-        f"{followed.changed_vectors:,} other rows are deleted"
+        f"{_counted(followed.added_files, 'file')} added, {followed.removed_files:,} removed, "
+        f"{followed.changed_vectors:,} kept whose deleted rows changed"
     )
 
 
