@@ -26,10 +26,11 @@ from workbench_proofs.formats.tables import (
     data_files,
     make,
     mark_state,
+    rows_by_delta_rs,
     tables,
 )
 
 __all__ = [
     "COLUMNS", "FORMATS", "Claim", "Table", "answer", "at", "changes", "claims", "data_files", "error_name",
-    "files", "make", "mark_state", "race", "tables", "written",
+    "files", "make", "mark_state", "race", "rows_by_delta_rs", "tables", "written",
 ]  # fmt: skip

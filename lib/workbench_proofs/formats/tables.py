@@ -7,7 +7,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from workbench._base.door import checked
-from workbench._base.errors import ArgumentError
+from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench._base.typing import DataFrame, SparkSession
 from workbench.tables import changes as changes_of_iceberg
 from workbench.tables import snapshots
@@ -200,6 +200,23 @@ def data_files(spark: SparkSession, table: Table) -> int:
         "hudi": f"SELECT count(DISTINCT _hoodie_file_name) FROM {table.name}",
     }[table.format]
     return int(spark.sql(count).first()[0])  # type: ignore[index]
+
+
+@checked
+def rows_by_delta_rs(table: Table) -> int:
+    """Count the rows of a Delta table without Spark, by delta-rs.
+
+    Raises:
+        MissingPackageError: deltalake is not installed.
+    """
+    try:
+        from deltalake import DeltaTable, QueryBuilder
+    except ModuleNotFoundError as error:
+        raise MissingPackageError(
+            "deltalake is not installed: pip install 'iceberg-workbench[formats]'"
+        ) from error
+    query = QueryBuilder().register("orders", DeltaTable(str(table.folder)))
+    return int(query.execute("SELECT count(*) FROM orders").read_all()[0][0].as_py())
 
 
 def short(name: str) -> str:
