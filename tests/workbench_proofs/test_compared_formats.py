@@ -44,3 +44,10 @@ def test_files_are_sorted_by_what_is_in_them():
         "_change_data/cdc-1.parquet": 7, ".f_1.log.1_0-1-2.cdc": 6,
     }  # fmt: skip
     assert formats.written(before, after) == {"rows": [4, 5], "changes": [6, 7], "deletes": [2, 3, 8]}
+
+
+def test_an_error_is_named_by_what_refused_the_statement(spark):
+    assert formats.error_name(TypeError("no")) == "TypeError"
+    with pytest.raises(Exception) as error:
+        spark.sql("SELEKT 1")
+    assert formats.error_name(error.value) == "ParseException"
