@@ -223,6 +223,7 @@ def test_values_that_make_its_sentences_untrue_are_refused_before_the_session(va
 @pytest.mark.parametrize(
     ("name", "values", "sentence"),
     [
+        ("16_secure_a_topic", {"MESSAGES": 99}, "MESSAGES 99: expected 100 or more"),
         (
             "22_race_writers",
             {"REPEAT": 0},
