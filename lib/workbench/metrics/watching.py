@@ -5,6 +5,7 @@ whose events are dropped, and counted, where the disk is slower than the job; Lo
 """
 
 import warnings
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -147,12 +148,19 @@ def _keep_events(spark: SparkSession, watching: Watch) -> None:
     )
     name = context.applicationId()
     listener.start()
+    lost = _losses(listener)
 
     def look() -> None:
         if not any(watching.folder.glob(f"{name}*")):
             raise WorkbenchError(f"the event log is no longer in {watching.folder}")
 
-    watching._stops += [look, listener.stop]
+    def judge() -> None:
+        if lost():
+            raise WorkbenchError(
+                f"the event log in {watching.folder} is not whole: its disk was full or went away"
+            )
+
+    watching._stops += [judge, listener.stop, look]  # the last one first
     scheduler = jvm.org.apache.spark.scheduler
     listener.onApplicationStart(
         scheduler.SparkListenerApplicationStart(
@@ -175,6 +183,15 @@ def _keep_events(spark: SparkSession, watching: Watch) -> None:
             listener.onApplicationEnd(_end(jvm, none))
 
     watching._stops.append(leave)
+
+
+def _losses(listener: Java) -> Callable[[], bool]:
+    """Return a function that tells whether a write of an event log failed; its writer keeps that to itself."""
+    try:
+        writer = listener.logWriter().writer().get()  # a PrintWriter, whose writes raise nothing
+    except Exception:  # another release keeps it elsewhere: the log is then judged by its reader alone
+        return lambda: False
+    return lambda: bool(writer.checkError())
 
 
 def _end(jvm: Java, none: Java) -> Java:
@@ -241,7 +258,8 @@ def _logged(log4j: Java, configuration: Java, name: str, level: str, shared: boo
 
 
 def _first_line(error: BaseException) -> str:
-    """Return what an error says, in a line; of one of the JVM what it says, and not Py4J's frame."""
+    """Return what an error says, in a line: of ours the sentence, of the JVM's no frame of Py4J's."""
     java = getattr(error, "java_exception", None)
-    text = str(java.toString()) if java is not None else f"{type(error).__name__}: {error}"
+    text = str(error) if isinstance(error, WorkbenchError) else f"{type(error).__name__}: {error}"
+    text = str(java.toString()) if java is not None else text
     return text.strip().splitlines()[0][:300]

@@ -73,7 +73,27 @@ def test_a_watch_that_fails_is_no_hindrance(spark, tmp_path):
     assert spark.range(10).count() == 10
     watching.stop()
     watching.stop()
-    assert appenders(spark).get(APPENDER) is None and watching.failure.startswith("watching did not end well: ")
+    assert appenders(spark).get(APPENDER) is None
+    assert watching.failure == f"watching did not end well: the event log is no longer in {tmp_path / 'gone'}"
+
+
+def test_a_log_that_lost_its_disk_is_said_to_be_so(spark, tmp_path):
+    """As on a full disk, each write fails from a moment on; Spark's writer tells nobody."""
+    watching = metrics.watch(spark, tmp_path)
+    (log,) = (
+        listener
+        for listener in spark.sparkContext._jsc.sc().listenerBus().listeners()
+        if listener.getClass().getSimpleName() == "EventLoggingListener"
+    )
+    assert spark.range(10).count() == 10
+    log.logWriter().writer().get().close()
+    assert spark.range(10).count() == 10
+    watching.stop()
+    assert watching.failure == (
+        f"watching did not end well: the event log in {tmp_path} is not whole: its disk was full or went away"
+    )
+    run = events.read(tmp_path)
+    assert run.ended is None and not run.whole and len(run.tasks) > 0
 
 
 def test_a_second_watch_has_a_file_of_its_own(spark, tmp_path):
