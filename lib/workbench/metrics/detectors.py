@@ -68,11 +68,16 @@ def spill(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
 
 
 def small_files(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
-    """Yield what opening the files of each table costs over reading them, of its worst scan."""
-    return _worst(
-        _opening("small_files", scan.table, scan.data_files, scan.bytes, "a scan opened")
-        for scan in seen.run.scans
-    )
+    """Yield what opening the files of each table costs over reading them, of its worst scan.
+
+    Files that were planned and not read, because of a LIMIT or a filter found at run time, are not opened.
+    """
+    for_scans = []
+    for scan in seen.run.scans:
+        files = scan.data_files if scan.splits is None else min(scan.splits, scan.data_files)
+        size_bytes = scan.bytes * files // max(scan.data_files, 1)
+        for_scans.append(_opening("small_files", scan.table, files, size_bytes, "a scan opened"))
+    return _worst(iter(for_scans))
 
 
 def file_explosion(seen: Evidence, _: Thresholds) -> Iterator[Figure]:

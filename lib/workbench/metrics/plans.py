@@ -19,6 +19,7 @@ _FIGURES = {
 }
 _PLANNING = "total planning duration (ms)"
 _ROWS = "number of output rows"
+_SPLITS = "number of file splits read"  # counted by tasks, where the figures above are of the planning
 _NODE = "BatchScan "
 
 
@@ -83,8 +84,10 @@ class Plans:
                 continue
             figures = {name: self._values.get(metrics.get(words, -1), 0) for name, words in _FIGURES.items()}
             planning = self._values.get(metrics.get(_PLANNING, -1), 0) / 1e3
-            rows = self._values.get(metrics.get(_ROWS, -1))
-            yield Scan(execution_id=number, table=table, planning_seconds=planning, rows=rows, **figures)
+            rows, splits = (self._values.get(metrics.get(words, -1)) for words in (_ROWS, _SPLITS))
+            yield Scan(
+                execution_id=number, table=table, planning_seconds=planning, rows=rows, splits=splits, **figures
+            )
 
 
 def _nodes(info: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

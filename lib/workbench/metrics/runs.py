@@ -101,15 +101,19 @@ class Stage:
 class Scan:
     """What a SQL execution read of an Iceberg table, by Iceberg's own figures in the event log.
 
+    What was planned need not be read: a filter that a join or a MERGE finds at run time, or a LIMIT, leaves splits
+    out.
+
     Attributes:
         execution_id: of the SQL execution.
         table: as the plan names it.
-        data_files, delete_files: that were read.
+        data_files, delete_files: that were planned.
         skipped_files: data files that their own figures ruled out.
         manifests, skipped_manifests: of data files.
         bytes: sizes of the data files, whole.
         planning_seconds: on the driver.
         rows: that came out; None where the plan does not say.
+        splits: files, or parts of large ones, that were given to tasks that ended; None where none did.
     """
 
     execution_id: int
@@ -122,6 +126,7 @@ class Scan:
     bytes: int
     planning_seconds: float
     rows: int | None
+    splits: int | None
 
 
 @dataclass(frozen=True)

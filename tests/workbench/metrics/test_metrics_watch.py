@@ -96,6 +96,18 @@ def test_a_log_that_lost_its_disk_is_said_to_be_so(spark, tmp_path):
     assert run.ended is None and not run.whole and len(run.tasks) > 0
 
 
+def test_files_that_a_limit_leaves_out_were_not_opened(spark, namespace, tmp_path):
+    table = f"{namespace}.small"
+    spark.sql(f"CREATE TABLE {table} (id BIGINT) USING iceberg")
+    spark.range(0, 400, 1, 40).writeTo(table).append()
+    with metrics.watch(spark, tmp_path):
+        assert len(spark.table(table).limit(1).collect()) == 1
+    run = events.read(tmp_path)
+    assert incidents.find(run) == ()
+    (scan,) = run.scans
+    assert scan.data_files == 40 and 1 <= scan.splits <= 8
+
+
 def test_a_second_watch_has_a_file_of_its_own(spark, tmp_path):
     for _ in range(2):
         with metrics.watch(spark, tmp_path):
