@@ -3,6 +3,7 @@
 Nothing here changes a table or a session.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
@@ -149,6 +150,8 @@ def cures(incident: Incident) -> tuple[Cure, ...]:
     if incident.cause not in _OF_TABLES:
         known = ", ".join(sorted([*_WORDS, *_OF_TABLES]))
         raise ArgumentError(f"there is no cause {incident.cause}; there are {known}")
+    if incident.cause == "commit_conflicts" and _CHANGED.search(incident.evidence):
+        return _AGAIN
     if not incident.where.startswith("table "):
         return _BY_HAND
     table = incident.where.removeprefix("table ")
@@ -203,6 +206,11 @@ _OF_TABLES: Mapping[str, Callable[[str], tuple[Cure, ...]]] = {
     "retry_storm": _retries,
     "commit_conflicts": _retries,
 }
+_CHANGED = re.compile(r"Found (?:new )?(?:conflicting|concurrently)")  # of Iceberg's checks before a commit
+_AGAIN = (  # Iceberg tries such a commit no second time
+    Cure("run the job again", "what it read has changed; no retry of the commit lands, however many there are"),
+    Cure("change less", "a narrower condition, or other hours, so that two jobs do not change the same rows"),
+)
 _BY_HAND = (  # of the table that an error names
     Cure("more and later retries", "its table property commit.retry.num-retries"),
     Cure("fewer writers", "let one job collect what the others bring"),

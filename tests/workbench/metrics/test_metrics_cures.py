@@ -98,6 +98,18 @@ def test_cures_name_the_table_as_sql_has_it():
     assert all(cure.by_hand for cure in odd)
 
 
+def test_retries_are_no_cure_where_what_was_read_has_changed():
+    """Iceberg tries a commit again that was late (CommitFailedException), and none whose own check refused it."""
+    late = "org.apache.iceberg.exceptions.CommitFailedException: metadata location has changed"
+    (first, *_) = incidents.cures(Incident("commit_conflicts", "run", 2, 1, "", late))
+    assert first.name == "more and later retries"
+    for text in ("Found conflicting files that can", "Found new conflicting delete files that can"):
+        refused = f"org.apache.iceberg.exceptions.ValidationException: {text} contain records matching true: []"
+        found = incidents.cures(Incident("commit_conflicts", "run", 2, 1, "", refused))
+        assert [cure.name for cure in found] == ["run the job again", "change less"]
+        assert all(cure.by_hand for cure in found)
+
+
 def test_each_cause_has_cures_and_an_unknown_one_is_refused():
     for cause in CAUSES:
         assert incidents.cures(Incident(cause, "run", 1, 1, "", "")), cause
