@@ -153,6 +153,10 @@ bench-maps: setup ## a distributed map against Spark SQL, moto and ministack, in
 bench-dbt: setup ## dbt tests told by evidence against each test's own statement in DuckDB, into docs/evidence; TABLES=n ROWS=n
 	@PYTHONPATH=tests $(BIN)/python -m bench.dbt $(or $(TABLES),20) $(or $(ROWS),100000)
 
+.PHONY: bench-metrics
+bench-metrics: setup ## CPU seconds of a dense job watched against unwatched, in pairs, into docs/evidence
+	@PYTHONPATH=tests $(BIN)/python -m bench.metrics
+
 .PHONY: bench-publication
 bench-publication: setup ## how often a publication asks a REST catalog for its table, into docs/evidence
 	@PYTHONPATH=tests $(BIN)/python -m bench.publication
