@@ -1,9 +1,11 @@
 """Watch a session: Spark's own event log and Iceberg's reports, kept in a folder, never in the way of its job.
 
 Nothing of ours runs in the session's JVM: Spark's EventLoggingListener has a queue of its own on the listener bus,
-whose events are dropped, and counted, where the disk is slower than the job; Log4j writes the reports.
+whose events are dropped, and counted, where the disk is slower than the job; Log4j writes the reports in a thread
+of its own.
 """
 
+import threading
 import warnings
 from collections.abc import Callable
 from contextlib import suppress
@@ -27,7 +29,9 @@ _EVENT_LOG = {
     "spark.eventLog.compress": "true",
     "spark.eventLog.compression.codec": "zstd",  # the others are forms of Java's alone
 }
+_FILE = f"{APPENDER}-file"
 _DRAIN_SECONDS = 30
+_WAITING_LINES = 4096
 
 
 class Watch:
@@ -228,17 +232,59 @@ def _keep_reports(spark: SparkSession, watching: Watch) -> None:
     )
     builder = log4j.core.appender.FileAppender.newBuilder()
     builder.withFileName(str(watching.folder / REPORTS))
-    builder.setName(APPENDER)
+    builder.setName(_FILE)
     builder.setLayout(layout)
     builder.setConfiguration(configuration)
-    appender = builder.build()
-    appender.start()
-    configuration.addAppender(appender)
-    watching._stops.append(lambda: (configuration.getAppenders().remove(APPENDER), appender.stop()))
+    file = builder.build()
+    file.start()
+    configuration.addAppender(file)
+    appender = _beside(spark, configuration)
+    watching._stops.append(lambda: _closed(lambda: (appender.stop(), file.stop())))
+    watching._stops.append(lambda: [configuration.getAppenders().remove(name) for name in (APPENDER, _FILE)])
     for name, (level, shared) in LOGGERS.items():
         watching._stops.append(_logged(log4j, configuration, name, level, shared, appender))
     watching._stops.insert(0, logs.updateLoggers)  # at the end, last
     logs.updateLoggers()
+
+
+def _beside(spark: SparkSession, configuration: Java) -> Java:
+    """Return an appender that hands lines to a thread of its own, which writes them to the file.
+
+    A disk that hangs holds up that thread; where its queue is full, lines are left out.
+    """
+    core = spark._jvm.org.apache.logging.log4j.core
+    refs = spark._jvm.java.lang.reflect.Array.newInstance(core.config.AppenderRef._java_lang_class, 1)
+    refs[0] = core.config.AppenderRef.createAppenderRef(_FILE, None, None)
+    builder = core.appender.AsyncAppender.newBuilder()
+    builder.setName(APPENDER)
+    builder.setAppenderRefs(refs)
+    builder.setBlocking(False)
+    builder.setBufferSize(_WAITING_LINES)
+    builder.setShutdownTimeout(_DRAIN_SECONDS * 1000)
+    builder.setConfiguration(configuration)
+    appender = builder.build()
+    appender.start()
+    configuration.addAppender(appender)
+    return appender
+
+
+def _closed(close: Callable[[], object]) -> None:
+    """Close the file of reports; where its disk hangs it is left as it is after a while."""
+    errors: list[Exception] = []
+
+    def run() -> None:
+        try:
+            close()
+        except Exception as error:
+            errors.append(error)
+
+    closing = threading.Thread(target=run, daemon=True)
+    closing.start()
+    closing.join(_DRAIN_SECONDS)
+    if closing.is_alive():
+        raise WorkbenchError(f"{REPORTS} was not closed within {_DRAIN_SECONDS} s: its disk hangs")
+    if errors:
+        raise errors[0]
 
 
 def _logged(log4j: Java, configuration: Java, name: str, level: str, shared: bool, appender: Java) -> Any:

@@ -1,10 +1,14 @@
 """A running session is watched by one line: what it did is kept, by three routes alike, and it goes on whatever happens."""
 
+import fcntl
+import os
+import threading
+
 import metrics_cases
 import pytest
 
 from workbench import metrics
-from workbench.metrics import events, incidents, reports
+from workbench.metrics import events, incidents, reports, watching
 from workbench.metrics.watching import APPENDER, LOGGERS, REPORTS
 from workbench.tables import reads
 
@@ -94,6 +98,40 @@ def test_a_log_that_lost_its_disk_is_said_to_be_so(spark, tmp_path):
     )
     run = events.read(tmp_path)
     assert run.ended is None and not run.whole and len(run.tasks) > 0
+
+
+def test_reports_that_cannot_be_written_do_not_hold_up_the_job(spark, namespace, tmp_path, monkeypatch):
+    """A pipe that nobody reads takes 4 kB, and then a writer waits for ever."""
+    monkeypatch.setattr(watching, "_DRAIN_SECONDS", 2)
+    os.mkfifo(pipe := tmp_path / REPORTS)
+    reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+    fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
+    rows, watched = [], metrics.watch(spark, tmp_path)
+
+    def job():
+        spark.sql(f"CREATE TABLE {namespace}.t (id BIGINT) USING iceberg")
+        for number in range(6):
+            spark.range(number).writeTo(f"{namespace}.t").append()
+        rows.append(spark.table(f"{namespace}.t").count())
+        watched.stop()
+
+    working = threading.Thread(target=job, daemon=True)
+    working.start()
+    working.join(90)
+    held_up = working.is_alive()
+    while _read(reader) or working.is_alive():  # whatever waits goes on
+        working.join(0.1)
+    os.close(reader)
+    assert rows == [15] and not held_up
+    assert watched.failure.endswith(f"{REPORTS} was not closed within 2 s: its disk hangs")
+    assert appenders(spark).get(APPENDER) is None
+
+
+def _read(pipe):
+    try:
+        return os.read(pipe, 1 << 16)
+    except BlockingIOError:
+        return b""
 
 
 def test_files_that_a_limit_leaves_out_were_not_opened(spark, namespace, tmp_path):
