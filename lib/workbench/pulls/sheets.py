@@ -216,6 +216,8 @@ def _value(value: Mapping[str, Any], kind: Kind, cell: Mapping[str, Any]) -> Any
     if kind == "integer":
         if raw != int(raw):
             raise _Dead("not a whole number")
+        if not -(2**63) <= raw < 2**63:
+            raise _Dead("a number too large, expected integer")
         return int(raw)
     return Decimal(repr(raw))
 
@@ -223,7 +225,11 @@ def _value(value: Mapping[str, Any], kind: Kind, cell: Mapping[str, Any]) -> Any
 def _moment(raw: float, kind: Kind, formatted: str | None) -> Any:
     if formatted not in DATES:
         raise _Dead(f"a number that is not formatted as a date, expected {kind}")
-    moment = EPOCH + timedelta(milliseconds=round(raw * 86_400_000))
+    try:
+        moment = EPOCH + timedelta(milliseconds=round(raw * 86_400_000))
+    except OverflowError:
+        beyond = "beyond the year 9999" if raw > 0 else "before the year 1"
+        raise _Dead(f"a date {beyond}, expected {kind}") from None
     if kind == "timestamp":
         return moment
     if moment.time() != EPOCH.time():

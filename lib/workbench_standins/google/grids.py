@@ -1,7 +1,7 @@
 """The Sheets API's spreadsheets.get, with a field mask.
 
 A cell is a number, a text, True, None, or a dict: {"date": "2026-01-31"}, {"serial": 46053} (a date that lost its
-format), {"error": "REF"}.
+format), {"serial": 4e9, "format": "DATE"} (a number that is formatted as a date), {"error": "REF"}.
 """
 
 import re
@@ -68,10 +68,14 @@ def _special(value: Mapping[str, Any]) -> dict[str, Any]:
         error = {"errorValue": {"type": value["error"], "message": f"{shown} in the formula"}}
         return {"userEnteredValue": {"formulaValue": "=1"}, "effectiveValue": error, "formattedValue": shown}
     if "serial" in value:
-        return _both({"numberValue": value["serial"]}, str(value["serial"]))
+        plain = _both({"numberValue": value["serial"]}, str(value["serial"]))
+        return plain | (_formatted(value["format"]) if "format" in value else {})
     serial = (date.fromisoformat(value["date"]) - EPOCH).days
-    formatted = {"effectiveFormat": {"numberFormat": {"type": "DATE", "pattern": "yyyy-mm-dd"}}}
-    return _both({"numberValue": serial}, value["date"]) | formatted
+    return _both({"numberValue": serial}, value["date"]) | _formatted("DATE")
+
+
+def _formatted(kind: str) -> dict[str, Any]:
+    return {"effectiveFormat": {"numberFormat": {"type": kind, "pattern": "yyyy-mm-dd"}}}
 
 
 def _mask(text: str) -> dict[str, Any]:

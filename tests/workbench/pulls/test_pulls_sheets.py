@@ -147,6 +147,23 @@ def test_types(server):
     assert (empty.dead[0].address, empty.dead[0].reason) == ("Sheet1!B2", "name is empty")
 
 
+BEYOND = [  # of a type's range: (kind, cell, reason)
+    ("integer", 2.0**63, "a number too large, expected integer"),
+    ("integer", -1e30, "a number too large, expected integer"),
+    ("date", {"serial": 2958466, "format": "DATE"}, "a date beyond the year 9999, expected date"),
+    ("date", {"serial": 4e9, "format": "DATE"}, "a date beyond the year 9999, expected date"),
+    ("timestamp", {"serial": -1e12, "format": "DATE_TIME"}, "a date before the year 1, expected timestamp"),
+]
+
+
+@pytest.mark.parametrize(("kind", "value", "reason"), BEYOND)
+def test_a_number_beyond_its_type_is_dead(server, kind, value, reason):
+    """A telephone number that Sheets formats as a date, for example: its row alone is left out."""
+    answer = tab(server, [["n", "x"], [1, value], [2, None]], columns={"n": "integer", "x": kind})()
+    assert answer.rows.to_pylist() == [{"n": 2, "x": None}]
+    assert [(dead.address, dead.reason) for dead in answer.dead] == [("Sheet1!B2", reason)]
+
+
 def test_refusals(server):
     with pytest.raises(pulls.AnswerRefused, match="has no tab Sheet2; it has Sheet1"):
         tab(server, GOOD, title="Sheet2")()
