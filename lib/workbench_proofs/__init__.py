@@ -1,1 +1,1 @@
-"""Proofs: races of writers, the TPC-DS derived benchmark, formats compared, kills of streams and of functions."""
+"""Proofs: races of writers, TPC-DS and TPC-H, formats compared, edited sheets, kills of streams and functions."""

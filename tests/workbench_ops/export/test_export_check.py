@@ -374,7 +374,7 @@ def test_functions_of_ours_that_start_processes_are_named():
         "workbench/_base/children.py", "workbench/_base/jars.py", "workbench/_base/java.py",
         "workbench/quality/dqdl/generate.py", "workbench_proofs/conflicts/racing.py", "workbench_proofs/kills.py",
         "workbench_proofs/lambdas/functions.py", "workbench_proofs/lambdas/processes.py", "workbench_proofs/tpcds/child.py",
-        "workbench_proofs/tpcds/processes.py",
+        "workbench_proofs/tpcds/processes.py", "workbench_proofs/tpch.py",
     }  # fmt: skip
 
 
