@@ -21,6 +21,7 @@ VERDICTS = {  # notebook: (Glue 6.0 with the defaults, with ENVIRONMENT aws-glue
     "12_ingest_kafka": ("cannot run", "cannot run"),  # a broker on this machine; aws-glue names none
     "13_ingest_lambda": ("cannot run", "cannot run"),  # kills functions, which are processes
     "14_pull_from_saas": ("cannot run", "cannot run"),  # the stand-in of Google
+    "15_pull_a_sheet": ("cannot run", "cannot run"),  # as 14, and TPC-H's files on this machine
     "16_secure_a_topic": ("cannot run", "cannot run"),  # a broker of this machine, with users
     "20_write_audit_publish": ("cannot run", "differs"),  # PyIceberg; then pictures and packages
     "21_track_history": ("differs", "differs"),  # Spark alone, and a picture
