@@ -2,6 +2,7 @@
 
 topics.refusal(lambda: source.describe())                 # the sentence, "" where nothing refuses
 streams.produce(source, topics.slowly(records, parts=12))  # longer than a token is valid
+topics.again(lambda: streams.ingest(…))                    # where a log-in was refused, as a scheduler does
 topics.hold(address, token, topic="sales")                # how far one token leads
 """
 
@@ -44,6 +45,26 @@ def refusal(action: Callable[[], Any]) -> str:
     except ValueError as error:
         return _ADDRESS.sub("<broker>", str(error))
     return ""
+
+
+@checked
+def again(action: Callable[[], T], *, tries: Annotated[int, Ge(1)] = 5) -> T:
+    """Return what an action returns; where its log-in is refused, it is done again.
+
+    On a busy machine the renewal of a short token can come late, and a run that is refused then goes on when it is
+    begun again.
+
+    Args:
+        action: called without arguments.
+        tries: how often at most; the last refusal comes through, and so does every other error.
+    """
+    for _ in range(tries - 1):
+        try:
+            return action()
+        except ValueError as error:
+            if "refuses the log-in" not in str(error):
+                raise
+    return action()
 
 
 @checked

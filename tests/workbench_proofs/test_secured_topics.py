@@ -19,6 +19,25 @@ def test_a_refusal_is_a_sentence_without_the_broker_s_address():
         topics.refusal(lambda: 1 / 0)
 
 
+def test_what_is_refused_a_log_in_is_done_again_and_nothing_else():
+    outcomes = [ValueError("a:1 refuses the log-in"), ValueError("a:1 refuses the log-in"), 3]
+
+    def acted():
+        if isinstance(outcome := outcomes.pop(0), Exception):
+            raise outcome
+        return outcome
+
+    assert topics.again(acted) == 3
+    outcomes += [ValueError("a:1 refuses the log-in")] * 3
+    with pytest.raises(ValueError, match="refuses the log-in"):
+        topics.again(acted, tries=2)
+    assert len(outcomes) == 1
+    outcomes[:] = [ValueError("Topic authorization failed"), 3]
+    with pytest.raises(ValueError, match="authorization"):
+        topics.again(acted)
+    assert outcomes == [3]
+
+
 @pytest.mark.parametrize(("records", "parts"), [([*range(10)], 3), ([0, 1], 5), ([], 2), ([*range(4)], 1)])
 def test_every_record_comes_once_and_in_order_with_a_wait_behind_each_part(records, parts):
     began = time.monotonic()
