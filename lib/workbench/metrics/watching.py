@@ -152,19 +152,7 @@ def _keep_events(spark: SparkSession, watching: Watch) -> None:
     )
     name = context.applicationId()
     listener.start()
-    lost = _losses(listener)
-
-    def look() -> None:
-        if not any(watching.folder.glob(f"{name}*")):
-            raise WorkbenchError(f"the event log is no longer in {watching.folder}")
-
-    def judge() -> None:
-        if lost():
-            raise WorkbenchError(
-                f"the event log in {watching.folder} is not whole: its disk was full or went away"
-            )
-
-    watching._stops += [judge, listener.stop, look]  # the last one first
+    watching._stops += [_judge(watching.folder, listener), listener.stop, _look(watching.folder, name)]
     scheduler = jvm.org.apache.spark.scheduler
     listener.onApplicationStart(
         scheduler.SparkListenerApplicationStart(
@@ -187,6 +175,27 @@ def _keep_events(spark: SparkSession, watching: Watch) -> None:
             listener.onApplicationEnd(_end(jvm, none))
 
     watching._stops.append(leave)
+
+
+def _look(folder: Path, name: str) -> Callable[[], None]:
+    """Return what raises where the event log of an application is gone, before it is closed."""
+
+    def look() -> None:
+        if not any(folder.glob(f"{name}*")):
+            raise WorkbenchError(f"the event log is no longer in {folder}")
+
+    return look
+
+
+def _judge(folder: Path, listener: Java) -> Callable[[], None]:
+    """Return what raises where an event log that was closed is not whole."""
+    lost = _losses(listener)
+
+    def judge() -> None:
+        if lost():
+            raise WorkbenchError(f"the event log in {folder} is not whole: its disk was full or went away")
+
+    return judge
 
 
 def _losses(listener: Java) -> Callable[[], bool]:
@@ -252,8 +261,9 @@ def _beside(spark: SparkSession, configuration: Java) -> Java:
 
     A disk that hangs holds up that thread; where its queue is full, lines are left out.
     """
-    core = spark._jvm.org.apache.logging.log4j.core
-    refs = spark._jvm.java.lang.reflect.Array.newInstance(core.config.AppenderRef._java_lang_class, 1)
+    jvm: Java = spark._jvm
+    core = jvm.org.apache.logging.log4j.core
+    refs = jvm.java.lang.reflect.Array.newInstance(core.config.AppenderRef._java_lang_class, 1)
     refs[0] = core.config.AppenderRef.createAppenderRef(_FILE, None, None)
     builder = core.appender.AsyncAppender.newBuilder()
     builder.setName(APPENDER)
