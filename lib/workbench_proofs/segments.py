@@ -84,20 +84,20 @@ def edits(rows: Sequence[Row], *, seed: Seed) -> list[Edit]:
         seed: of which rows are hit.
     """
     hit = random.Random(seed).sample(range(len(rows) - 1), 7)
-    left = [Edit("nothing", tab(rows), rows=tuple(rows)), *_refused(rows, hit)]
+    sheets = [Edit("nothing", tab(rows), rows=tuple(rows)), *_refused(rows, hit)]
     for what, column, value in (
         ("a formula that lost its cell", "n_marketsegment", {"error": "REF"}),
         ("a date without its format", "since", {"serial": 46053}),
         ("a number typed as a text", "n_nationkey", "07"),
         ("a name that became a number", "n_name", 7),
     ):
-        left.append(_dead(rows, what, hit.pop(), column, value))
-    left += [_merged(rows, hit.pop()), _beside(rows, hit.pop())]
-    moved = [3, 0, 5, 1, 4, 2]
-    left.append(Edit("columns moved", _grid([[row[n] for n in moved] for row in _cells(rows)]), rows=tuple(rows)))
+        sheets.append(_dead(rows, what, hit.pop(), column, value))
+    sheets += [_merged(rows, hit.pop()), _beside(rows, hit.pop())]
+    moved = _grid([[row[n] for n in (3, 0, 5, 1, 4, 2)] for row in _cells(rows)])
+    sheets.append(Edit("columns moved", moved, rows=tuple(rows)))
     gaps = [part for row in _cells(rows) for part in (row, [], [None] * len(HEADER))]
-    left.append(Edit("empty rows between the others", _grid(gaps), rows=tuple(rows)))
-    return left
+    sheets.append(Edit("empty rows between the others", _grid(gaps), rows=tuple(rows)))
+    return sheets
 
 
 @checked

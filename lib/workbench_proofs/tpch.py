@@ -122,5 +122,5 @@ def _program() -> tuple[str, str]:
             f"{PACKAGE} is not installed: pip install 'iceberg-workbench[tpch]'", name=PACKAGE
         ) from None
     names = (PACKAGE, f"{PACKAGE}.exe")
-    found = [Path(str(file.locate())).resolve() for file in package.files or () if file.name in names]
-    return str(found[0]), package.version
+    programs = [Path(str(file.locate())).resolve() for file in package.files or () if file.name in names]
+    return str(programs[0]), package.version

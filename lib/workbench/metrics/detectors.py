@@ -12,7 +12,7 @@ from workbench.metrics import errors
 from workbench.metrics.causes import OPEN_COST_BYTES, Thresholds
 from workbench.metrics.collectors.results import Collection
 from workbench.metrics.reports import Commit, Reports
-from workbench.metrics.runs import Run, Stream
+from workbench.metrics.runs import Run, Scan, Stream
 
 _EXPECTED_END = re.compile(
     r"killed by driver|[Ii]dle|[Dd]ecommission|exited with code 0\b|unregistered|shutdown", re.I
@@ -72,12 +72,13 @@ def small_files(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
 
     Files that were planned and not read, because of a LIMIT or a filter found at run time, are not opened.
     """
-    for_scans = []
-    for scan in seen.run.scans:
-        files = scan.data_files if scan.splits is None else min(scan.splits, scan.data_files)
-        size_bytes = scan.bytes * files // max(scan.data_files, 1)
-        for_scans.append(_opening("small_files", scan.table, files, size_bytes, "a scan opened"))
-    return _worst(iter(for_scans))
+    return _worst(_opened(scan) for scan in seen.run.scans)
+
+
+def _opened(scan: Scan) -> Figure:
+    files = scan.data_files if scan.splits is None else min(scan.splits, scan.data_files)
+    size_bytes = scan.bytes * files // max(scan.data_files, 1)
+    return _opening("small_files", scan.table, files, size_bytes, "a scan opened")
 
 
 def file_explosion(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
