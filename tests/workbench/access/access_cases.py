@@ -51,9 +51,9 @@ grants:
 USERS = [
     # uid, name, surname, state, city, address, born_year
     (1, "Ann", "Bell", "united kingdom", "leeds", "1 Mill Lane", 1970),
-    (2, "Bo", "Carr", "france", "lyon", "2 Rue Haute", 1981),
-    (3, "Cy", "Dunn", None, "oslo", "3 Havnegata", None),
-    (4, "Di", None, "united kingdom ", "bath", "4 High Street", 1990),
+    (2, "Bodhild", "Carrington", "france", "lyon", "2 Rue Haute", 1981),
+    (3, "Cyprian", "Dunnigan", None, "oslo", "3 Havnegata", None),
+    (4, "Dionysia", None, "united kingdom ", "bath", "4 High Street", 1990),
 ]
 NULL_ROWS = [(5, "Ed", "Fox", None, "x", "y", 1970), (6, "Flo", "Gil", "france", "x", "y", None)]
 # of rows: partitions by state and year of birth decide them, and null is among both

@@ -6,7 +6,10 @@ from access_pages import PASSWORDS, access_cases
 
 pytestmark = pytest.mark.skipif(browser.PROGRAM is None, reason="no Chromium here: apt-get install chromium")
 pytest_plugins = ["access_pages"]
-HIDDEN = ("Bo", "Carr", "Cy", "Dunn", "Di", "1 Mill Lane", "2 Rue Haute", "3 Havnegata", "4 High Street")
+HIDDEN = (  # long enough to be no part of a random token by chance
+    "Bodhild", "Carrington", "Cyprian", "Dunnigan", "Dionysia",
+    "1 Mill Lane", "2 Rue Haute", "3 Havnegata", "4 High Street",
+)  # fmt: skip
 
 
 @pytest.fixture
