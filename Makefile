@@ -33,6 +33,7 @@ lock: .venv/.build ## write the lock files again from pyproject.toml and locks/*
 	@$(COMPILE) locks/deequ.in -o locks/deequ.lock
 	@$(COMPILE) locks/baseline.in -o locks/baseline.lock
 	@$(COMPILE) $(foreach extra,catalog quality data tpcds streams archive s3 kafka maps,--extra $(extra)) locks/spark35.in pyproject.toml -o locks/spark35.lock
+	@$(COMPILE) --extra dbt --extra spark locks/dbt.in pyproject.toml -o locks/dbt.lock
 	@$(COMPILE) locks/ministack.in -o locks/ministack.lock
 	@$(COMPILE) locks/emulator.in -o locks/emulator.lock
 	@$(COMPILE) locks/airflow.in -o locks/airflow.lock
@@ -89,6 +90,10 @@ chromium:
 .PHONY: spark35
 spark35: .venv/.packages
 	@$(BIN)/workbench engines install spark35 >/dev/null
+
+.PHONY: engine-dbt
+engine-dbt: .venv/.packages
+	@$(BIN)/workbench engines install dbt >/dev/null
 
 .PHONY: refresh
 refresh: setup ## execute notebooks and store their outputs again (NB=name for one)

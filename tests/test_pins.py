@@ -126,6 +126,7 @@ def test_the_wheel_stands_alone(tmp_path):
         "engines/baseline.lock",
         "engines/spark35.yml",
         "engines/spark35.lock",
+        "engines/dbt.lock",
         "engines/build.lock",
         "prices/s3.toml",
     }

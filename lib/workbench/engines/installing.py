@@ -40,7 +40,9 @@ def _make(engine: profiles.Engine) -> None:
     pip = [str(profiles.python(engine)), "-m", "pip", "install", "--quiet", "--disable-pip-version-check"]
     _run([*pip, "--require-hashes", "-r", str(profiles.lock("build"))], engine)
     # PySpark comes as a source, built by what was just installed: nothing unpinned is fetched for it
-    _run([*pip, "--require-hashes", "--no-build-isolation", "-r", str(profiles.lock(engine.name))], engine)
+    # (--no-deps: the lock has all, and pip takes a pin for none where a package asks for an extra of it)
+    locked = ["--require-hashes", "--no-deps", "--no-build-isolation", "-r", str(profiles.lock(engine.name))]
+    _run([*pip, *locked], engine)
     (folder / "lock.sha256").write_text(profiles.stamp(engine))
 
 

@@ -26,7 +26,7 @@ def profile(tmp_path, monkeypatch):
     return write
 
 
-NAMES = ["baseline", "duckdb", "sail", "spark35", "spark41"]
+NAMES = ["baseline", "dbt", "duckdb", "sail", "spark35", "spark41"]
 GOOD = "description: one\nfamily: spark\njars: [iceberg]\npackages: {pyspark: 3.5.3}\n"
 
 
@@ -37,6 +37,19 @@ def test_the_profiles_that_are_there():
         for name, one in found.items()
     } == {
         "baseline": ("spark", True, "rounded", {"pyspark": "3.5.3"}, ("iceberg35", "sqlite")),
+        "dbt": (
+            "spark",
+            True,
+            "rounded",
+            {
+                "pyspark": "4.1.4",
+                "duckdb": "1.5.5",
+                "dbt-core": "1.11.16",
+                "dbt-spark": "1.11.0",
+                "dbt-duckdb": "1.11.1",
+            },
+            ("iceberg", "sqlite"),
+        ),
         "duckdb": ("duckdb", False, "rounded", {"duckdb": "1.5.5"}, ()),
         "sail": ("sail", False, "cut", {"pysail": "0.7.2", "pyspark": "4.1.4"}, ()),
         "spark35": (
@@ -192,10 +205,10 @@ def test_the_command_lists_engines_and_whether_they_run(project):
     said = workbench("engines", cwd=project).stdout.splitlines()
     assert [line.split()[0] for line in said] == ["ENGINE", *NAMES]
     assert said[1].endswith("its environment is not there: workbench engines install baseline")
-    assert said[2].split() == ["duckdb", "DuckDB", "1.5.5", "yes"]
+    assert said[3].split() == ["duckdb", "DuckDB", "1.5.5", "yes"]
     wrong = workbench("engines", "install", "sial", cwd=project)
     assert (wrong.returncode, wrong.stderr) == (
-        2, "workbench: no engine 'sial' (did you mean sail?); there are baseline, duckdb, sail, spark35, spark41\n",
+        2, "workbench: no engine 'sial' (did you mean sail?); there are baseline, dbt, duckdb, sail, spark35, spark41\n",
     )  # fmt: skip
     assert workbench("engines", "install", "duckdb", cwd=project).stdout == "duckdb can run: DuckDB 1.5.5\n"
 
