@@ -11,12 +11,16 @@ duckdbs      DuckDB as the engine
 sparks       Spark as the engine
 proving      known outcomes, known files, metrics, a scan of files, hashes, dbt's own statement
 outcomes     statuses by dbt's rules, and the artifact
+replaying    dbt itself, with proved tests emptied (in_dbt: what of it runs in dbt's own environment)
 """
 
 from workbench.dbt.manifests import Test, dialect, tests
 from workbench.dbt.outcomes import Outcome, write
 from workbench.dbt.planning import Planned, plan
 from workbench.dbt.proving import prove
+from workbench.dbt.replaying import Replay, replay
 from workbench.dbt.sparks import pointer
 
-__all__ = ["Outcome", "Planned", "Test", "dialect", "plan", "pointer", "prove", "tests", "write"]
+__all__ = [
+    "Outcome", "Planned", "Replay", "Test", "dialect", "plan", "pointer", "prove", "replay", "tests", "write",
+]  # fmt: skip

@@ -77,7 +77,7 @@ def _planned(test: Test, dialect: str) -> Planned:
     if tables is None:
         return Planned(test, "own")
     reads_one = len(tables) == 1 and len([t for t in parsed[0].find_all(exp.Table) if t.db]) == 1
-    if not reads_one or not steady or not _passes_at_zero(test):
+    if not reads_one or not steady or not passes_at_zero(test):
         return Planned(test, "own", tables, steady)
     tree = sqlglot.parse_one(test.sql, read=dialect)
     columns = tuple(sorted({column.name.lower() for column in tree.find_all(exp.Column)}))
@@ -88,7 +88,7 @@ def _planned(test: Test, dialect: str) -> Planned:
     return Planned(test, "unique" if unique else "own", tables, steady, columns, unique=unique)
 
 
-def _passes_at_zero(test: Test) -> bool:
+def passes_at_zero(test: Test) -> bool:
     """Return whether no failing rows are a pass, which `fail_calc`, `warn_if` and `error_if` can say otherwise."""
     conditions = (test.warn_if, test.error_if)
     plain = all(re.fullmatch(r"(!=|<>) *0|> *\d+", condition.strip()) for condition in conditions)

@@ -3,9 +3,11 @@
 Exit codes are dbt's: 0 passed or warned · 1 a test failed or is an error · 2 refused.
 """
 
+import sys
 import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -42,40 +44,98 @@ def dbt_test(
         str | None, typer.Option(metavar="FILE", help="what passed earlier; left out, workbench_ledger.db in DIR")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="list the tests that passed, too")] = False,
+    replay: Annotated[
+        bool, typer.Option("--replay", help="then have dbt run, with proved tests emptied: for hooks and packages")
+    ] = False,
+    dbt_python: Annotated[
+        str | None, typer.Option(metavar="FILE", help="interpreter that has dbt; left out, that of the engine dbt")
+    ] = None,
+    dbt_option: Annotated[
+        list[str] | None, typer.Option(metavar="OPTION", help="option for dbt, as --vars={…}; repeatable")
+    ] = None,
 ) -> None:
     """Test tables, and read only what must be read (exit 0 passed or warned, 1 failed or error, 2 refused)."""
+    from workbench import session
     from workbench.dbt import dialect, plan, prove, tests, write
 
     listed, spoken = tests(target), dialect(target)
+    _refuse(target, spoken, engine, catalog)
+    options = dbt_option or []
+    if not replay and (dbt_python or options):
+        raise ArgumentError("--dbt-python and --dbt-option are for --replay")
+    python = _python(target, dbt_python) if replay else None
+    planned = plan(listed, dialect=spoken)
+    spark = session.start(environment) if spoken == "spark" else None
+
+    def located() -> dict[str, str]:
+        return _by_session(spark, planned) if spark else _by_catalog(environment, catalog, planned)
+
+    pointers = located()
+    kept, line = ledger or f"{target}/workbench_ledger.db", _progress(len(listed))
+    outcomes = prove(planned, pointers, engine=spark or "duckdb", ledger=kept, on_outcome=line)
+    path = write(outcomes, target)
+    _print(outcomes, every)
+    print(f"written: {path}")
+    failed = any(outcome.status in ("fail", "error") for outcome in outcomes)
+    if python is not None:
+        failed |= not _replayed(outcomes, target, python, environment if spark else None, options)
+        failed |= not _unmoved(pointers, located())
+    raise typer.Exit(int(failed))
+
+
+def _refuse(target: str, spoken: str, engine: str | None, catalog: str | None) -> None:
+    """Refuse an engine or a catalog that the project's adapter has not."""
     if engine not in (None, spoken):
         raise ArgumentError(f"the tests in {target} are compiled for {spoken}, and --engine is {engine}")
     if catalog is not None and spoken == "spark":
         raise ArgumentError("--catalog is for DuckDB; with Spark the tables are those of --environment")
-    planned = plan(listed, dialect=spoken)
-    spark, pointers = _session(environment, planned) if spoken == "spark" else (None, None)
-    if pointers is None:
-        pointers = _by_catalog(environment, catalog, planned)
-    outcomes = prove(
-        planned,
-        pointers,
-        engine=spark or "duckdb",
-        ledger=ledger or f"{target}/workbench_ledger.db",
-        on_outcome=_progress(len(listed)),
-    )
-    path = write(outcomes, target)
-    _print(outcomes, every)
-    print(f"written: {path}")
-    raise typer.Exit(int(any(outcome.status in ("fail", "error") for outcome in outcomes)))
 
 
-def _session(environment: str, planned: "Sequence[Planned]") -> "tuple[SparkSession, dict[str, str]]":
-    """Return a session, and the pointers of the tables as its catalog has them."""
+def _python(target: str, named: str | None) -> Path:
+    """Return the interpreter that has dbt, for a target folder of a project."""
+    from workbench.dbt import replaying
+    from workbench.engines import profiles
+
+    replaying.project(target)
+    if named is not None:
+        if not Path(named).is_file():
+            raise ArgumentError(f"--dbt-python {named} is not a file; name the interpreter that has dbt")
+        return Path(named)
+    engine = profiles.engine("dbt")
+    if wrong := profiles.lacks(engine):
+        raise ArgumentError(f"--replay needs dbt: {wrong}; or name your own by --dbt-python")
+    return profiles.python(engine) or Path(sys.executable)
+
+
+def _replayed(
+    outcomes: "Sequence[Outcome]", target: str, python: Path, environment: str | None, options: Sequence[str]
+) -> bool:
+    """Have dbt run, print what it says otherwise; return whether it passed and agrees."""
+    from workbench import dbt as tested
+
+    told = tested.replay(outcomes, target, python=python, environment=environment, arguments=options)
+    for name, (ours, theirs) in told.differences.items():
+        print(f"differs  {name}: {ours}; dbt: {theirs}")
+    agrees = f"agrees with all {len(outcomes):,} tests" if not told.differences else "differs"
+    print(f"the replay by dbt {agrees}; {told.emptied:,} of them it asked for no rows: {told.path}")
+    return not told.differences and told.exit_code == 0
+
+
+def _unmoved(before: Mapping[str, str], after: Mapping[str, str]) -> bool:
+    """Name the tables that were changed while dbt ran: their emptied tests speak of an earlier state than dbt."""
+    moved = [name for name, location in before.items() if after.get(name) != location]
+    for name in moved:
+        plain = name.replace('"', "").replace("`", "")
+        print(f"{plain} was changed by a commit during the run; run the tests again")
+    return not moved
+
+
+def _by_session(spark: "SparkSession", planned: "Sequence[Planned]") -> dict[str, str]:
+    """Return the pointers of the tables as a session's catalog has them."""
     from pyspark.errors import AnalysisException
 
-    from workbench import session
     from workbench.dbt import pointer
 
-    spark = session.start(environment)
     pointers = {}
     for name in _names(planned):
         quoted = ".".join("`" + part.replace("`", "``") + "`" for part in name)
@@ -83,7 +143,7 @@ def _session(environment: str, planned: "Sequence[Planned]") -> "tuple[SparkSess
             pointers[quoted] = pointer(spark, name)
         except AnalysisException:
             continue  # of its tests alone: they are told which tables there are
-    return spark, pointers
+    return pointers
 
 
 def _by_catalog(environment: str, catalog: str | None, planned: "Sequence[Planned]") -> dict[str, str]:

@@ -1,0 +1,1 @@
+"""What runs inside dbt's own environment: the standard library, dbt, and our session for dbt-spark."""
