@@ -1,5 +1,6 @@
-"""kill -9 wherever a run of tests asks an engine or writes its ledger: run again, it has the same outcomes."""
+"""kill -9 wherever a run of tests asks an engine, or writes its ledger or artifact: run again, it has the same outcomes."""
 
+import json
 import sqlite3
 import subprocess
 import sys
@@ -17,6 +18,7 @@ SQL = [
 ]  # fmt: skip
 CHILD = """
 import os, signal, sys
+from pathlib import Path
 from workbench import dbt
 from workbench._base import worklist
 from workbench.dbt.duckdbs import DuckDB
@@ -40,7 +42,10 @@ for owner, names in ((DuckDB, ("rows", "binds", "failing", "distinct")), (workli
     for name in names:
         setattr(owner, name, counted(getattr(owner, name)))
 from tests_of import project_tests
-dbt.prove(dbt.plan(project_tests()), {'"shop"."main"."orders"': location}, ledger=ledger)
+outcomes = dbt.prove(dbt.plan(project_tests()), {'"shop"."main"."orders"': location}, ledger=ledger)
+os.replace = counted(os.replace)
+Path.write_text = counted(Path.write_text)
+dbt.write(outcomes, sys.argv[4])
 print(points)
 """
 
@@ -72,7 +77,10 @@ def run(location, ledger, last, folder):
         f"from workbench import dbt\nNAME, SQL = {NAME!r}, {SQL!r}\n" + _source(project_tests)
     )
     (folder / "child.py").write_text(CHILD)
-    command = [sys.executable, str(folder / "child.py"), location, str(ledger), str(last)]
+    target = folder / f"target{last}"
+    target.mkdir()
+    (target / "manifest.json").write_text('{"metadata": {"dbt_version": "1.11.16"}}')
+    command = [sys.executable, str(folder / "child.py"), location, str(ledger), str(last), str(target)]
     return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
 
 
@@ -92,6 +100,14 @@ def lines(ledger):
             return set()
 
 
+def written(folder, last):
+    """Return what a killed run left as its artifact: all results, or None for no file."""
+    path = folder / f"target{last}" / "run_results.json"
+    if not path.exists():
+        return None
+    return [(result["status"], result["failures"]) for result in json.loads(path.read_text())["results"]]
+
+
 def shape(outcomes):
     return [(outcome.status, outcome.failures) for outcome in outcomes]
 
@@ -104,10 +120,12 @@ def killed(location, folder, points):
     whole = folder / "whole.db"
     total = int(run(location, whole, 0, folder).stdout)
     evidence = lines(whole)
+    assert written(folder, 0) == expected
     for last in points(total):
         ledger = folder / f"killed{last}.db"
         assert run(location, ledger, last, folder).returncode == -9
         assert lines(ledger) <= evidence, last  # nothing is noted that no run could tell
+        assert written(folder, last) in (None, expected), last
         assert shape(dbt.prove(plan, there, ledger=ledger)) == expected
         assert {line[:2] for line in lines(ledger)} == {line[:2] for line in evidence}, last
     return total
