@@ -34,6 +34,7 @@ lock: .venv/.build ## write the lock files again from pyproject.toml and locks/*
 	@$(COMPILE) locks/baseline.in -o locks/baseline.lock
 	@$(COMPILE) $(foreach extra,catalog quality data tpcds streams archive s3 kafka maps,--extra $(extra)) locks/spark35.in pyproject.toml -o locks/spark35.lock
 	@$(COMPILE) --extra dbt --extra spark locks/dbt.in pyproject.toml -o locks/dbt.lock
+	@$(COMPILE) locks/pycanon.in -o locks/pycanon.lock
 	@$(COMPILE) locks/ministack.in -o locks/ministack.lock
 	@$(COMPILE) locks/emulator.in -o locks/emulator.lock
 	@$(COMPILE) locks/airflow.in -o locks/airflow.lock
@@ -130,6 +131,13 @@ bench-quality: setup .workbench/deequ/.packages ## DQDL rules in one scan agains
 	@echo "installing the stand-in for AWS in .workbench/ministack"
 	@$(BIN)/python -m venv --clear --without-pip .workbench/ministack/venv
 	@VIRTUAL_ENV=$(CURDIR)/.workbench/ministack/venv $(BIN)/uv --no-config pip sync --quiet --require-hashes locks/ministack.lock
+	@touch $@
+
+# the second opinion on k and l
+.workbench/pycanon/.packages: locks/pycanon.lock | .venv/.packages
+	@echo "installing pycanon in .workbench/pycanon"
+	@$(BIN)/python -m venv --clear --without-pip .workbench/pycanon/venv
+	@VIRTUAL_ENV=$(CURDIR)/.workbench/pycanon/venv $(BIN)/uv --no-config pip sync --quiet --require-hashes locks/pycanon.lock
 	@touch $@
 
 # AWS's own emulator of Lambda's runtime, by the checksums of locks/emulator/go.sum, and its client for Python
