@@ -163,8 +163,8 @@ bench-maps: setup ## a distributed map against Spark SQL, moto and ministack, in
 	@PYTHONPATH=tests $(BIN)/python -m bench.maps_memory
 
 .PHONY: bench-dbt
-bench-dbt: setup ## dbt tests told by evidence against each test's own statement in DuckDB, into docs/evidence; TABLES=n ROWS=n
-	@PYTHONPATH=tests $(BIN)/python -m bench.dbt $(or $(TABLES),20) $(or $(ROWS),100000)
+bench-dbt: setup engine-dbt ## dbt tests told by evidence against dbt-duckdb and dbt-spark, in turn, into docs/evidence; TABLES=n ROWS=n ROUNDS=n
+	@PYTHONPATH=tests $(BIN)/python -m bench.dbt $(or $(TABLES),20) $(or $(ROWS),100000) $(or $(ROUNDS),3)
 
 .PHONY: bench-metrics
 bench-metrics: setup ## CPU seconds of a dense job watched against unwatched, in pairs, into docs/evidence

@@ -1,133 +1,211 @@
-"""Tests of a dbt project by evidence, against each test's own statement in DuckDB: CPU seconds, outcomes equal.
+"""Tests of a dbt project by evidence against dbt-duckdb and dbt-spark: CPU seconds beside wall, outcomes equal.
 
     python -m bench.dbt [TABLES [ROWS [ROUNDS]]]
 
-Each round makes the tables anew and runs, in turn: the statements alone, the first run, a run where nothing changed,
-then both again after 3 tables grew by 2 per cent. dbt itself is not started: its own share (20 ms a test, measured
-apart) would only add to the statements' side, so that ratios here are lower than against dbt.
+ROWS are of each table. Each round makes the tables anew and runs, in turn: dbt-duckdb and dbt-spark, as `dbt test` of
+the engine `dbt`, the first run of `workbench dbt test`, and one where nothing changed; then dbt and ours again after 3
+tables grew by 2 per cent. Every run is a process of its own whose start counts. `dbt compile`, which each of them needs
+where the project's text changed, does not.
 """
 
 import statistics
+import subprocess
 import sys
 import tempfile
-from dataclasses import replace
+import threading
+import time
 from hashlib import sha256
 from pathlib import Path
 
+import dbt_projects
+import lakes
 import pyarrow as pa
-from pyiceberg.catalog.sql import SqlCatalog
 
 from bench import evidence
 from bench.spent import Clock
 from workbench import dbt
 
 GROWN = 3
-ROWWISE = {
-    "range": "{c} < 0 or {c} > 1000000", "null": "{c} is null", "day": "day < date '2020-01-01'",
-    "hex": "not regexp_matches(token, '^[0-9a-f]{{64}}$')", "mail": "regexp_matches(token, '@')", "short": "length(token) < 64",
-}  # fmt: skip
+GOALS = {
+    "first": {"dbt_spark": 8, "dbt_duckdb": 1.3},
+    "unchanged": {"dbt_spark": 200, "dbt_duckdb": 40},
+    "grown": {"dbt_spark": 100, "dbt_duckdb": 12},
+}
 NUMBERS = [f"n{i}" for i in range(8)]
 SCHEMA = pa.schema(
-    [
-        ("id", pa.int64()),
-        ("token", pa.string()),
-        ("area", pa.string()),
-        ("day", pa.date32()),
-        ("parent", pa.int64()),
-    ]
+    [("id", pa.int64()), ("token", pa.string()), ("area", pa.string()), ("day", pa.date32()), ("parent", pa.int64())]
     + [(name, pa.int64()) for name in NUMBERS]
-)
+)  # fmt: skip
+AREAS = ["north", "south", "east", "west"]
+MACROS = """
+{% test between(model, column_name, least, most) %}
+select * from {{ model }} where {{ column_name }} < {{ least }} or {{ column_name }} > {{ most }}
+{% endtest %}
+{% test matches(model, column_name, pattern, holds, above) %}
+select * from {{ model }} where {{ 'not ' if holds }}
+{%- if target.type == 'spark' %} {{ column_name }} rlike '{{ pattern }}'
+{%- else %} regexp_matches({{ column_name }}, '{{ pattern }}')
+{%- endif %} and id > {{ above }}
+{% endtest %}
+{% test as_long(model, column_name, least, above) %}
+select * from {{ model }} where length({{ column_name }}) < {{ least }} and id > {{ above }}
+{% endtest %}
+"""
+# one fault a table: column, and what its first value becomes
+FAULTS = [("id", 1), ("token", "anna@example.org"), ("area", "up"), ("parent", 10**7), ("n3", -1), ("n5", None)]
 
 
-def rows(first, count):
-    numbers = pa.array(range(first, first + count), pa.int64())
-    tokens = pa.array([sha256(str(n).encode()).hexdigest() for n in range(first, first + count)])
-    areas = pa.array([["north", "south", "east", "west"][n % 4] for n in range(first, first + count)])
-    days = pa.array([18262 + n % 300 for n in range(first, first + count)], pa.int32()).cast(pa.date32())
-    parents = pa.array([n % 1000 for n in range(first, first + count)], pa.int64())
-    return pa.table([numbers, tokens, areas, days, parents, *[numbers] * len(NUMBERS)], schema=SCHEMA)
+def rows(first, count, fault=None):
+    """Return rows whose ids begin at a number, with a fault in the first of them where one is named."""
+    ids = range(first, first + count)
+    columns = {name: [*ids] for name in ("id", *NUMBERS)} | {
+        "token": [sha256(str(n).encode()).hexdigest() for n in ids],
+        "area": [AREAS[n % 4] for n in ids],
+        "day": pa.array([18262 + n % 300 for n in ids], pa.int32()).cast(pa.date32()),
+        "parent": [n % 1000 for n in ids],
+    }
+    if fault is not None:
+        columns[fault[0]][0] = fault[1]
+    return pa.table(columns, schema=SCHEMA)
 
 
-def tests(names):
-    """65 tests a table: 46 that metrics can tell, 10 that need a scan, 4 keys, 5 joins."""
-    for name in names:
-        texts = [f"select * from {name} where {ROWWISE['null'].format(c=column)}" for column in SCHEMA.names]
-        texts += [
-            f"select * from {name} where {ROWWISE['range'].format(c=c)} or {c} = -{k}"
-            for c in NUMBERS
-            for k in (1, 2, 3, 4)
+def tests(table):
+    """Return 65 tests of a table by column: 47 that metrics can tell, 9 texts of a scan, 4 keys, 5 references."""
+    named = {column: ["not_null"] for column in SCHEMA.names}
+    for column in NUMBERS:
+        named[column] += [_test("between", least=0, most=10**9 + k) for k in range(4)]
+    named["day"].append(_test("between", least="date '2020-01-01'", most="date '2030-01-01'"))
+    named["area"].append(_test("accepted_values", values=AREAS))
+    for above in (-1, -2, -3):
+        named["token"] += [
+            _test("matches", pattern="^[0-9a-f]{64}$", holds=True, above=above),
+            _test("matches", pattern="@", holds=False, above=above),
+            _test("as_long", least=64, above=above),
         ]
-        texts += [f"select * from {name} where {ROWWISE['day']}"]
-        texts += [
-            f"select * from {name} where {ROWWISE[kind].format()} and id > {k}"
-            for kind in ("hex", "mail", "short")
-            for k in (-1, -2, -3)
-        ]
-        texts += [
-            f"with v as (select area as f, count(*) as n from {name} group by area) select * from v where f not in ('north', 'south', 'east', 'west')"
-        ]
-        texts += [
-            f"select {c} as unique_field, count(*) as n_records from {name} where {c} is not null group by {c} having count(*) > 1"
-            for c in ("id", "token", "n0", "n1")
-        ]
-        texts += [
-            f"with child as (select parent as f from {name} where parent >= {k}), parent as (select id as t from {names[0]}) "
-            "select f from child left join parent on child.f = parent.t where parent.t is null"
-            for k in range(5)
-        ]  # fmt: skip
-        for n, text in enumerate(texts):
-            yield dbt.Test(f"test.bench.{name.split('.')[-1].strip(chr(34))}_{n}", text)
+    for column in ("id", "token", "n0", "n1"):
+        named[column].append("unique")
+    for k in range(5):
+        reference = _test("relationships", to="source('main', 't0')", field="id")
+        reference["relationships"] |= {"name": f"{table}_parent_{k}", "config": {"where": f"parent >= {k}"}}
+        named["parent"].append(reference)
+    return named
 
 
-def spent(clock, plan, tables, **options):
-    locations = {name: table.metadata_location for name, table in tables.items()}
-    before = clock()
-    outcomes = dbt.prove(plan, locations, **options)
-    return clock() - before, outcomes
+def _test(name, **arguments):
+    return {name: {"arguments": arguments}}
+
+
+def measured(clock, run):
+    """Return CPU and wall seconds of what runs processes, looked at from time to time: a JVM may end unseen."""
+    over, before, begin = threading.Event(), clock(), time.perf_counter()
+
+    def looks():
+        while not over.wait(0.5):
+            clock()
+
+    looking = threading.Thread(target=looks)
+    looking.start()
+    try:
+        run()
+    finally:
+        over.set()
+        looking.join()
+    return round(clock() - before, 2), round(time.perf_counter() - begin, 2)
+
+
+class Project:
+    """A project of dbt on tables of a lake of its own, and the ways to test them."""
+
+    def __init__(self, folder, count, size):
+        self.folder, self.size, self.environment = folder, size, lakes.environment(folder)
+        catalog = lakes.catalog(folder)
+        catalog.create_namespace("main")
+        self.tables = {f"t{n}": catalog.create_table(f"main.t{n}", SCHEMA) for n in range(count)}
+        faults = {n % count: fault for n, fault in enumerate(FAULTS)}
+        for n, table in enumerate(self.tables.values()):
+            for part in range(4):
+                table.append(rows(part * size // 4, size // 4, faults.get(n) if part == 2 else None))
+        dbt_projects.write(folder, {name: tests(name) for name in self.tables}, macros={"tests": MACROS})
+        self.show()
+        dbt_projects.run(folder, "compile", "--target", "duckdb", "--target-path", "target_duckdb")
+        for target in ("duckdb", "spark"):  # so that no run parses the project
+            dbt_projects.run(folder, "parse", "--target", target, "--target-path", f"target_{target}/replay")
+
+    def show(self):
+        dbt_projects.show(self.folder, {name: table.metadata_location for name, table in self.tables.items()})
+
+    def grow(self):
+        for table in list(self.tables.values())[1 : 1 + GROWN]:
+            table.append(rows(self.size, max(1, self.size // 50)))
+        self.show()
+
+    def by_dbt(self, target):
+        """Run dbt itself, nothing emptied; returns its outcomes."""
+        environment = str(self.environment) if target == "spark" else None
+        told = dbt.replay(
+            [], self.folder / f"target_{target}", python=dbt_projects.python(), environment=environment,
+            arguments=["--target", target],
+        )  # fmt: skip
+        return dbt_projects.results(told.path)
+
+    def by_evidence(self):
+        """Run our command on the manifest of dbt-duckdb; returns its outcomes."""
+        target = self.folder / "target_duckdb"
+        command = [sys.executable, "-m", "workbench_ops.cli", "dbt", "test", "--target", str(target)]
+        ended = subprocess.run([*command, "--environment", str(self.environment)], capture_output=True, text=True)
+        if ended.returncode not in (0, 1):
+            raise SystemExit(ended.stdout + ended.stderr)
+        return dbt_projects.results(target / "run_results.json")
 
 
 def round_of(clock, folder, count, size):
-    """Return the CPU seconds of each way, and whether all outcomes are those of the statements."""
-    catalog = SqlCatalog("bench", uri=f"sqlite:///{folder}/lake.db", warehouse=f"file://{folder}")
-    catalog.create_namespace("main")
-    tables = {}
-    for n in range(count):
-        name = f'"bench"."main"."t{n}"'
-        tables[name] = catalog.create_table(f"main.t{n}", SCHEMA)
-        for part in range(4):
-            tables[name].append(rows(part * size // 4, size // 4))
-    planned = dbt.plan([*tests(list(tables))])
-    own = [replace(entry, kind="own", fails=None, unique=None, steady=False) for entry in planned]
-    seconds, told = {}, {}
-    seconds["statements"], plain = spent(clock, own, tables)
-    equal = True
-    for step in ("first", "unchanged", "grown"):
-        if step == "grown":
-            for table in list(tables.values())[1 : 1 + GROWN]:
-                table.append(rows(size, max(1, size // 50)))
-            seconds["statements_grown"], plain = spent(clock, own, tables)
-        seconds[step], outcomes = spent(clock, planned, tables, ledger=Path(folder, "ledger.db"))
-        equal &= [(o.status, o.failures) for o in outcomes] == [(o.status, o.failures) for o in plain]
-        told[step] = {by: sum(o.told_by == by for o in outcomes) for by in sorted({o.told_by for o in outcomes})}
-    return seconds, told, equal
+    """Return (CPU, wall) seconds of each way, and the outcomes by state of the tables."""
+    project, seconds, outcomes = Project(Path(folder), count, size), {}, {"first": [], "grown": []}
+    for state, ours in (("first", ["first", "unchanged"]), ("grown", ["grown"])):
+        if state == "grown":
+            project.grow()
+        ways = {
+            f"dbt_{target}_{state}": lambda target=target: project.by_dbt(target) for target in ("duckdb", "spark")
+        }
+        ways |= dict.fromkeys(ours, project.by_evidence)
+        answers = outcomes[state]
+        for name, way in ways.items():
+            seconds[name] = measured(clock, lambda way=way, answers=answers: answers.append(way()))
+            print(f"{name:20} CPU {seconds[name][0]:8.2f} s, wall {seconds[name][1]:8.2f} s", flush=True)
+    return seconds, outcomes
+
+
+def judged(outcomes, tables):
+    """Return how many tests failed; refuse a run whose ways differ, or in which nothing failed or all did."""
+    for state, answers in outcomes.items():
+        if any(answer != answers[0] for answer in answers):
+            raise SystemExit(f"the outcomes differ: {state}")
+        if len(answers[0]) != 65 * tables:
+            raise SystemExit(f"expected {65 * tables} tests, found {len(answers[0])}")
+    failed = sum(status == "fail" for status, _ in outcomes["first"][0].values())
+    if failed < min(tables, len(FAULTS)):
+        raise SystemExit(f"{failed} tests failed, and {min(tables, len(FAULTS))} tables have a fault")
+    return failed
 
 
 def main(tables=20, size=100_000, rounds=3):
-    clock, all_seconds = Clock(), []
+    clock, all_seconds, failed = Clock(), [], 0
     for _ in range(rounds):
         with tempfile.TemporaryDirectory() as folder:
-            seconds, told, equal = round_of(clock, folder, tables, size)
-        if not equal:
-            raise SystemExit("the outcomes differ")
+            seconds, outcomes = round_of(clock, folder, tables, size)
+        failed = judged(outcomes, tables)
         all_seconds.append(seconds)
-    cpu = {way: round(statistics.median(each[way] for each in all_seconds), 2) for way in all_seconds[0]}
+    cpu, wall = (
+        {way: round(statistics.median(each[way][kind] for each in all_seconds), 2) for way in all_seconds[0]}
+        for kind in (0, 1)
+    )
     ratios = {
-        step: round(cpu["statements_grown" if step == "grown" else "statements"] / cpu[step], 1)
-        for step in ("first", "unchanged", "grown")
+        step: {way: round(cpu[f"{way}_{'grown' if step == 'grown' else 'first'}"] / cpu[step], 1) for way in goals}
+        for step, goals in GOALS.items()
     }
     evidence.write(
-        "dbt", tests=65 * tables, tables=tables, rows=tables * size, rounds=rounds, equal=True, cpu_seconds=cpu,
-        ratios=ratios, told_by=told,
+        "dbt", tests=65 * tables, tables=tables, rows=tables * size, rounds=rounds, outcomes_equal=True, failed=failed,
+        cpu_seconds=cpu, wall_seconds=wall, ratios_of_cpu=ratios, goals=GOALS,
     )  # fmt: skip
 
 

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from bench import evidence
+from bench.spent import Clock
 
 NOW = datetime(2024, 6, 1, tzinfo=UTC)
 
@@ -103,15 +104,25 @@ def measured(spark, df, rules, *, rounds):
     ways = compared(spark, df, rules)
     for way in ways.values():
         way()
-    seconds, answers = evidence.in_turn(
-        {name: lambda way=way: shortened(way()) for name, way in ways.items()}, rounds=rounds
-    )
+    clock, cpu = Clock(), {name: [] for name in ways}
+
+    def spent(name):
+        before = clock()
+        found = ways[name]()
+        cpu[name].append(round(clock() - before, 2))
+        return shortened(found)
+
+    seconds, answers = evidence.in_turn({name: lambda name=name: spent(name) for name in ways}, rounds=rounds)
     single, together = (evidence.median(values) for values in seconds.values())
     return {
         "rules": len(rules),
         "seconds": seconds,
         "median_seconds": {"one query a rule": single, "one evaluation": together},
         "ratio": round(single / together, 2),
+        "cpu_seconds": cpu,
+        "ratio_of_cpu": round(
+            evidence.median(cpu["one query a rule"]) / evidence.median(cpu["one evaluation"]), 2
+        ),
         "answers_equal": len({answer for found in answers.values() for answer in found}) == 1,
         "answers": next(iter(answers.values()))[0],
     }
