@@ -47,6 +47,10 @@ KEEP = """
   {%- if not loop.last %}, {% endif %}{% endfor %}) as kept(id, status, failures)
 {% endmacro %}
 """
+BY_DBT = pytest.mark.proof(
+    "what may be emptied, without dbt: test_a_text_is_emptied_where_it_is_the_one_that_was_proved, "
+    "test_what_needs_rows_to_pass_is_not_emptied"
+)
 STATUSES = {
     "must_have_rows": ["pass", 0],
     "no_long_note": ["pass", 0],
@@ -141,6 +145,7 @@ def test_what_needs_rows_to_pass_is_not_emptied(told_by, settings, emptied):
     assert not replaying._emptied(Outcome(test, "warn", 1, "Got 1 result", told_by))
 
 
+@BY_DBT
 def test_dbt_runs_with_proved_tests_emptied_and_has_the_same_outcomes(project):
     first = called(project, "--replay")
     assert first.exit_code == 1, first.output
@@ -158,6 +163,7 @@ def test_dbt_runs_with_proved_tests_emptied_and_has_the_same_outcomes(project):
         assert connection.execute(stored).fetchall() == [("source_not_null_main_visits_note",)]
 
 
+@BY_DBT
 def test_an_emptied_test_reads_no_file(project):
     assert called(project).exit_code == 1
     (file,) = (project / "main" / "visits" / "data").glob("*.parquet")
@@ -168,12 +174,14 @@ def test_an_emptied_test_reads_no_file(project):
     assert result.exit_code == 1
 
 
+@BY_DBT
 def test_a_test_with_another_text_than_the_proved_one_is_run(project):
     result = called(project, "--replay", "--dbt-option", "--vars={most: 1}")
     assert "differs  test.shop.no_long_note: pass, 0 failures; dbt: fail, 3 failures" in result.stdout
     assert result.exit_code == 1
 
 
+@BY_DBT
 def test_a_table_that_moved_before_dbt_ran_is_named(project, monkeypatch):
     replay = dbt.replay
 
@@ -187,6 +195,7 @@ def test_a_table_that_moved_before_dbt_ran_is_named(project, monkeypatch):
     assert result.exit_code == 1
 
 
+@BY_DBT
 def test_dbt_selects_by_the_artifact(project):
     assert called(project).exit_code == 1
     shutil.copytree(project / "target", project / "state")
@@ -198,7 +207,7 @@ def test_dbt_selects_by_the_artifact(project):
     assert len(passed.splitlines()) == 8
 
 
-@pytest.mark.proof("with dbt-duckdb: test_dbt_runs_with_proved_tests_emptied_and_has_the_same_outcomes")
+@BY_DBT
 def test_dbt_spark_runs_in_a_session_of_the_environment(project):
     """A process of its own, because the session here is of another environment."""
     profiles = project / "profiles.yml"
@@ -219,6 +228,7 @@ def test_dbt_spark_runs_in_a_session_of_the_environment(project):
     assert sum(child.MARK in text for text in texts(plain.path)) == 7
 
 
+@BY_DBT
 def test_what_cannot_be_replayed_is_refused(project):
     result = called(project, "--replay", "--dbt-python", sys.executable)
     assert isinstance(result.exception, ArgumentError)

@@ -118,7 +118,7 @@ def test_a_wrong_profile_is_refused_with_its_key(profile, old, new, sentence):
 
 def test_an_engine_that_is_not_there_is_refused():
     with pytest.raises(
-        ValueError, match=r"no engine 'spark42' \(did you mean spark41\?\); there are baseline, duckdb"
+        ValueError, match=r"no engine 'spark42' \(did you mean spark41\?\); there are baseline, dbt, duckdb"
     ):
         engines.engine("spark42")
 
