@@ -9,8 +9,11 @@ import sys
 import time
 import urllib.error
 import urllib.request
+import uuid
 from contextlib import contextmanager
 from pathlib import Path
+
+import websocket
 
 TOKEN = "a-token-of-the-tests"
 ENVIRONMENT = """\
@@ -45,6 +48,79 @@ class Lab:
             body = error.read()
             return error.code, json.loads(body) if body.startswith(b"{") else body.decode()
 
+    def post(self, path, body=None, method="POST"):
+        """Post JSON; return that of the answer, None where it has none."""
+        data = json.dumps(body or {}).encode()
+        request = urllib.request.Request(f"{self.address}{path}", method=method, data=data)
+        request.add_header("Authorization", f"token {TOKEN}")
+        with urllib.request.urlopen(request, timeout=300) as answer:
+            text = answer.read()
+            return json.loads(text) if text else None
+
+
+class Kernel:
+    """A kernel of a running server, asked as a page of it asks."""
+
+    def __init__(self, lab, path="notebooks"):
+        self.lab = lab
+        self.id = lab.post("api/kernels", {"name": "python3", "path": path})["id"]
+        self.connect()
+
+    def connect(self):
+        address = self.lab.address.replace("http", "ws", 1)
+        self.socket = websocket.create_connection(
+            f"{address}api/kernels/{self.id}/channels?token={TOKEN}", timeout=300
+        )
+
+    def restart(self):
+        """Begin the kernel anew, as the button of a notebook does."""
+        self.lab.post(f"api/kernels/{self.id}/restart")
+        self.socket.close()
+        self.connect()
+
+    def await_spare(self, seconds=600):
+        """Wait until a spare JVM is there for the next kernel."""
+        end = time.monotonic() + seconds
+        while self.run("from workbench_ops.lab.spare import taking; print(taking.ready())") != "True":
+            assert time.monotonic() < end, (self.lab.folder / "lab.log").read_text()[-3000:]
+            time.sleep(0.3)
+
+    def end(self):
+        """Let the server end it, as closing a notebook does."""
+        self.socket.close()
+        self.lab.post(f"api/kernels/{self.id}", method="DELETE")
+
+    def run(self, code):
+        """What a cell printed, that of its error included."""
+        id, text, states = uuid.uuid4().hex, "", set()
+        header = {
+            "msg_id": id,
+            "msg_type": "execute_request",
+            "session": id,
+            "username": "",
+            "version": "5.3",
+            "date": "",
+        }
+        asked = {
+            "code": code,
+            "silent": False,
+            "store_history": False,
+            "user_expressions": {},
+            "allow_stdin": False,
+        }
+        message = {"header": header, "parent_header": {}, "metadata": {}, "content": asked, "channel": "shell"}
+        self.socket.send(json.dumps(message))
+        while states != {"idle", "reply"}:
+            answer = json.loads(self.socket.recv())
+            if answer["parent_header"].get("msg_id") != id:
+                continue
+            kind, content = answer["msg_type"], answer["content"]
+            text += content["text"] if kind == "stream" else ""
+            text += "\n".join(content["traceback"]) if kind == "error" else ""
+            states |= {"reply"} if kind == "execute_reply" else set()
+            states |= {"idle"} if kind == "status" and content["execution_state"] == "idle" else set()
+        return text.strip()
+
 
 def home(folder):
     """A folder with environments of its own, and notebooks."""
@@ -56,7 +132,7 @@ def home(folder):
 
 
 @contextmanager
-def running(folder, **variables):
+def running(folder, *, options=(), **variables):
     """`workbench lab` as a user starts it; ended by SIGTERM."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
@@ -74,7 +150,7 @@ def running(folder, **variables):
         "IPYTHONDIR": str(folder / "ipython"),
         "WORKBENCH_HOME": str(folder),
     } | variables
-    command = [sys.executable, "-m", "workbench_ops.cli", "lab", "--port", str(port), "--no-browser"]
+    command = [sys.executable, "-m", "workbench_ops.cli", "lab", "--port", str(port), "--no-browser", *options]
     with (folder / "lab.log").open("w") as log:
         process = subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=log)
     lab = Lab(f"http://127.0.0.1:{port}/", folder, process)
@@ -90,7 +166,7 @@ def running(folder, **variables):
 
 
 def _await(lab):
-    end = time.monotonic() + 90
+    end = time.monotonic() + 300
     while time.monotonic() < end:
         assert lab.process.poll() is None, (lab.folder / "lab.log").read_text()[-3000:]
         try:

@@ -9,13 +9,16 @@ import threading
 import time
 from typing import Any
 
+from workbench_ops.lab.spare import taking
+
 TARGET = "workbench.progress"
 EVERY_SECONDS = 0.5
 MOST = 5  # stages that are told
 
 
 def load_ipython_extension(shell: Any) -> None:
-    """Tell the browsers of this kernel what Spark is doing, from now on."""
+    """Tell the browsers of this kernel what Spark is doing, from now on, and have it ask for the spare JVM."""
+    taking.install()
     telling = Telling()
     shell.kernel.comm_manager.register_target(TARGET, telling.opened)
     shell.events.register("pre_execute", telling.running.set)

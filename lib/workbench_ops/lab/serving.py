@@ -3,18 +3,20 @@
 import json
 import os
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 from workbench._base import scratch
 from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench_ops import machine
+from workbench_ops.lab import spare as spares
 
 LOOPBACK = "127.0.0.1"
 MARK = "WORKBENCH_LAB"  # set in the server and in the kernels it starts
 HERE = Path(__file__).parent
 
 
-def serve(folder: str | Path, *, port: int = 8888, browser: bool = True) -> None:
+def serve(folder: str | Path, *, port: int = 8888, browser: bool = True, spare: bool = True) -> None:
     """Serve JupyterLab until it is ended; its kernels end with it.
 
     All its kernels share one throw-away lake (environment `local`), which the panel sees, too.
@@ -23,6 +25,7 @@ def serve(folder: str | Path, *, port: int = 8888, browser: bool = True) -> None
         folder: of the notebooks that it shows.
         port: TCP port on 127.0.0.1.
         browser: whether the machine's browser opens it.
+        spare: whether a JVM is started ahead for the next kernel; it takes a few hundred MB.
 
     Raises:
         ValueError: there is no such folder, or somebody listens on the port.
@@ -42,7 +45,10 @@ def serve(folder: str | Path, *, port: int = 8888, browser: bool = True) -> None
     kernels = _kernels(scratch.enter() / "lab")
     others = os.environ.get("JUPYTER_PATH")
     os.environ["JUPYTER_PATH"] = os.pathsep.join([str(kernels), *([others] if others else [])])
-    LabApp.launch_instance(arguments(folder, port=port, browser=browser))
+    with ExitStack() as living:
+        if spare:
+            living.enter_context(spares.kept(Path(folder)))
+        LabApp.launch_instance(arguments(folder, port=port, browser=browser))
 
 
 def arguments(folder: str | Path, *, port: int, browser: bool) -> list[str]:
