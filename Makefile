@@ -228,6 +228,10 @@ bench-sizing: setup ## what grows with data, changes and commits, resumable, int
 bench-light: setup ## cold and warm answers, upserts and appends without Spark against Spark, into docs/evidence; ROWS=n
 	@PYTHONPATH=tests $(BIN)/python -m bench.light $(or $(ROWS),1000000)
 
+.PHONY: bench-explore
+bench-explore: setup ## a look at a table against PyIceberg's own, a SQL cell, a completion, a restarted kernel, into docs/evidence; PART=look, cell, names or restart
+	@PYTHONPATH=tests $(BIN)/python -m bench.explore $(PART)
+
 .PHONY: bench-formats
 bench-formats: setup ## a Delta table moved against CTAS, and joins by storage, into docs/evidence; FILES=n ROWS=n
 	@PYTHONPATH=tests $(BIN)/python -m bench.formats $(or $(FILES),500) $(or $(ROWS),10000000)
