@@ -3,9 +3,12 @@
 import importlib.util
 from itertools import chain
 
+import nbformat
 import pytest
 import yaml
 from conftest import ROOT
+
+from workbench import errata
 
 pytest.importorskip("sphinx")
 spec = importlib.util.spec_from_file_location("build", ROOT / "docs" / "site" / "build.py")
@@ -69,6 +72,50 @@ def test_a_planted_fault_is_seen(html, planted, said):
 )
 def test_evidence_as_markdown(value, lines):
     assert list(build.shown(value)) == lines
+
+
+def executed(folder, name, *cells):
+    """Write a notebook of cells, each its source and what it printed."""
+    new = nbformat.v4
+    codes = [
+        new.new_code_cell(source, outputs=[new.new_output("stream", name="stdout", text=text)] if text else [])
+        for source, text in cells
+    ]
+    nbformat.write(new.new_notebook(cells=[new.new_markdown_cell("# Try it\n\nWhy."), *codes]), folder / name)
+
+
+def test_errata_are_listed_with_their_notebooks(tmp_path, capsys):
+    errata.show(2, says="10 | rows", found="3 rows")
+    printed = capsys.readouterr().out
+    executed(
+        tmp_path,
+        "50_b.ipynb",
+        ("errata.show(2, says='10 | rows', found='3 rows')", printed),
+        ("print(1)", printed),
+    )
+    executed(tmp_path, "40_a.ipynb", ("x = 1", "erratum 9: the text says nothing of it\n"))
+    found = list(build.errata(tmp_path))
+    sentence = "the text says 10 | rows, found 3 rows"
+    assert found == [{"notebook": "50_b", "title": "Try it", "number": 2, "sentence": sentence}]
+    page = build.errata_page(found)
+    assert "## Try it\n\nIn [50_b](notebooks/50_b.ipynb):" in page and "- 2: the text says 10 \\| rows" in page
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        ([("errata.show(1, says=1, found=2)", "")], "whose outputs show no erratum"),
+        (
+            [("errata.show(1, says=1, found=2)", "erratum 1: the text says 1, found 2\n")] * 2,
+            "two errata of number 1",
+        ),
+    ],
+    ids=["not executed", "one number twice"],
+)
+def test_an_erratum_that_is_not_shown_or_twice_is_refused(tmp_path, cells, said):
+    executed(tmp_path, "40_a.ipynb", *cells)
+    with pytest.raises(ValueError, match=said):
+        list(build.errata(tmp_path))
 
 
 @pytest.mark.proof("the tests above see what would fail it")

@@ -22,9 +22,11 @@ import nbformat
 from sphinx.cmd.build import main as sphinx
 
 from workbench._base import yaml_files
+from workbench.errata import CALL
 
 ROOT = Path(__file__).resolve().parents[2]
 MOST_ROWS = 60  # of a table made from evidence; the file itself has all
+ERRATUM = re.compile(r"^erratum (\d+): (the text says .+)$", re.MULTILINE)  # as errata.show prints it
 ASSETS = re.compile(r"""<(?:script|link|img|iframe|source)\b[^>]*?\b(?:src|href)=["']([^"']+)["']""")
 LINKS = re.compile(r"""<a\b[^>]*?\bhref=["']([^"']+)["']""")
 
@@ -62,6 +64,10 @@ def lay_out(sources: Path) -> None:
     order = yaml_files.read(ROOT / "docs" / "site" / "order.yml")
     (sources / "reference").mkdir()
     order["reference"] = [*order["reference"], *reference(sources / "reference")]
+    if found := list(errata(sources / "notebooks")):
+        text = errata_page(found)
+        (sources / "errata.md").write_text(text, encoding="utf-8")
+        order["measure"] = [*order["measure"], "errata"]
     (sources / "evidence").mkdir()
     order["evidence"] = list(evidence(sources / "evidence"))
     (sources / "index.md").write_text(index(order), encoding="utf-8")
@@ -82,6 +88,42 @@ def index(order: Mapping[str, list[str]]) -> str:
         for caption, pages in order.items()
     ]
     return "```{include} README.md\n```\n\n" + "\n\n".join(parts) + "\n"
+
+
+def errata(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield the errata that the notebooks of a folder show: `notebook`, its `title`, `number` and `sentence`.
+
+    Raises:
+        ValueError: a notebook has two of one number, or calls `errata.show` in a cell whose outputs show none.
+    """
+    for path in sorted(folder.glob("*.ipynb")):
+        cells, numbers = nbformat.read(path, as_version=4).cells, set()
+        for each in cells:
+            if each.cell_type != "code" or f"{CALL}(" not in each.source:
+                continue
+            lines = ERRATUM.findall("".join(output.get("text", "") for output in each.outputs))
+            if not lines:
+                raise ValueError(f"{path.name} calls {CALL} in cell {each.id}, whose outputs show no erratum")
+            for number, sentence in lines:
+                if number in numbers:
+                    raise ValueError(f"{path.name} shows two errata of number {number}")
+                numbers.add(number)
+                title = cells[0].source.partition("\n")[0].lstrip("# ")
+                yield {"notebook": path.stem, "title": title, "number": int(number), "sentence": sentence}
+
+
+def errata_page(found: list[dict[str, Any]]) -> str:
+    """Return the page that lists errata with their notebooks."""
+    parts = [
+        "# Errata of the published texts",
+        "What a walkthrough says and what came out when its notebook was executed. A notebook fails when the two "
+        "agree, so that an erratum that was put right does not stay here.",
+    ]
+    for name in dict.fromkeys(each["notebook"] for each in found):
+        mine = [each for each in found if each["notebook"] == name]
+        parts.append(f"## {mine[0]['title']}\n\nIn [{name}](notebooks/{name}.ipynb):")
+        parts.append("\n".join(f"- {each['number']}: {cell(each['sentence'])}" for each in mine))
+    return "\n\n".join(parts) + "\n"
 
 
 def reference(folder: Path) -> Iterator[str]:
