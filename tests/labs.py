@@ -132,8 +132,8 @@ def home(folder):
 
 
 @contextmanager
-def running(folder, *, options=(), **variables):
-    """`workbench lab` as a user starts it; ended by SIGTERM."""
+def running(folder, *, spare=False, **variables):
+    """`workbench lab` as a user starts it, with a spare JVM or without; ended by SIGTERM."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -150,7 +150,8 @@ def running(folder, *, options=(), **variables):
         "IPYTHONDIR": str(folder / "ipython"),
         "WORKBENCH_HOME": str(folder),
     } | variables
-    command = [sys.executable, "-m", "workbench_ops.cli", "lab", "--port", str(port), "--no-browser", *options]
+    command = [sys.executable, "-m", "workbench_ops.cli", "lab", "--port", str(port), "--no-browser"]
+    command += [] if spare else ["--no-spare"]
     with (folder / "lab.log").open("w") as log:
         process = subprocess.Popen(command, cwd=folder, env=env, stdout=log, stderr=log)
     lab = Lab(f"http://127.0.0.1:{port}/", folder, process)

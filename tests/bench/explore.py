@@ -137,9 +137,9 @@ def restart():
     """Return what a restarted kernel takes to its first rows, wall and CPU seconds, with a spare and without."""
     with contextlib.ExitStack() as living:
         kernels = {}
-        for name, options in (("cold", ["--no-spare"]), ("spare", [])):
+        for name in ("cold", "spare"):
             folder = labs.folder_of(living.enter_context(tempfile.TemporaryDirectory()))
-            kernels[name] = labs.Kernel(living.enter_context(labs.running(folder, options=options)))
+            kernels[name] = labs.Kernel(living.enter_context(labs.running(folder, spare=name == "spare")))
             kernels[name].run(FIRST_TABLE)
         things = {name: begun_anew(kernel, spare=name == "spare") for name, kernel in kernels.items()}
         seconds, answers = evidence.in_turn(things, rounds=ROUNDS)

@@ -5,6 +5,8 @@ import time
 
 import browser
 import labs
+import nbformat
+import psutil
 import pytest
 
 PANEL = 'document.querySelector("#iceberg-workbench-panel")'
@@ -52,6 +54,37 @@ def tab(page, name):
     page.run(f"[...{PANEL}.querySelectorAll('[role=tab]')].find(b => b.textContent === '{name}').click()")
     page.until(f"!{PANEL}.querySelector('.workbench-waiting')")
     return page.run(f"{PANEL}.querySelector('.workbench-page').innerText")
+
+
+def outside(page, box, inner):
+    """The texts of what stands right of its box."""
+    return page.run(f"""(() => {{ const right = {box}.getBoundingClientRect().right + 1;
+        return [...{box}.querySelectorAll({json.dumps(inner)})].filter(node => node.offsetWidth &&
+          node.getBoundingClientRect().right > right).map(node => node.innerText) }})()""")
+
+
+def pale(page, box, inks):
+    """The texts whose contrast to their ground is under 4.5, with it; a colour that shines through is mixed with it."""
+    return page.run(f"""(() => {{
+        const numbers = text => text.match(/[\\d.]+/g).map(Number);
+        const over = (top, below) => {{ const a = top[3] ?? 1; return [0, 1, 2].map(n => a * top[n] + (1 - a) * below[n]) }};
+        const ground = node => {{ const color = numbers(getComputedStyle(node).backgroundColor);
+          return (color[3] ?? 1) === 1 || !node.parentElement ? color.slice(0, 3) : over(color, ground(node.parentElement)) }};
+        const light = color => {{ const [r, g, b] = color.map(c => c / 255)
+          .map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b }};
+        return [...{box}.querySelectorAll({json.dumps(inks)})].map(node => {{ const below = ground(node);
+          const [ink, paper] = [over(numbers(getComputedStyle(node).color), below), below].map(light);
+          return [node.innerText, (Math.max(ink, paper) + 0.05) / (Math.min(ink, paper) + 0.05)] }})
+          .filter(([text, contrast]) => contrast < 4.5) }})()""")
+
+
+def dress(page, width, theme):
+    """Choose a theme and a width of the window."""
+    page.run(
+        f'window.jupyterapp.commands.execute("apputils:change-theme", {{theme: {json.dumps(theme)}}}).then(() => 1)'
+    )
+    page.until(f"document.body.dataset.jpThemeName === {json.dumps(theme)}")
+    page.size(width, 900)
 
 
 def sources(page):
@@ -159,24 +192,76 @@ def test_lab_works_with_a_broken_file_of_ours(lab, page, name, how):
 def test_what_the_panel_says_can_be_read(lab, page, width, theme):
     """Nothing of the panel is outside of it, and its text has a contrast of at least 4.5 to its ground."""
     boot(page, lab)
-    page.run(
-        f'window.jupyterapp.commands.execute("apputils:change-theme", {{theme: {json.dumps(theme)}}}).then(() => 1)'
-    )
-    page.until(f"document.body.dataset.jpThemeName === {json.dumps(theme)}")
-    page.size(width, 900)
+    dress(page, width, theme)
     look_at(page, "sales.orders")
     tab(page, "snapshots")
-    outside = f"""(() => {{ const box = {PANEL}.getBoundingClientRect();
-        return [...{PANEL}.querySelectorAll('p, li, button, h3')].filter(node => node.offsetWidth &&
-          node.getBoundingClientRect().right > box.right + 1).map(node => node.innerText) }})()"""
-    assert page.run(outside) == []
-    contrast = f"""(() => {{
-        const numbers = text => text.match(/[\\d.]+/g).map(Number);
-        const light = text => {{ const [r, g, b] = numbers(text).slice(0, 3).map(c => c / 255)
-          .map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4); return 0.2126 * r + 0.7152 * g + 0.0722 * b }};
-        const ground = node => {{ const color = getComputedStyle(node).backgroundColor;
-          return numbers(color)[3] === 0 ? ground(node.parentNode) : light(color) }};
-        const inks = {PANEL}.querySelectorAll('h3, .workbench-fact, summary, .workbench-snapshots b, [data-table]');
-        return [...inks].filter(node => {{ const [ink, below] = [light(getComputedStyle(node).color), ground(node)];
-          return (Math.max(ink, below) + 0.05) / (Math.min(ink, below) + 0.05) < 4.5 }}).map(node => node.innerText) }})()"""
-    assert page.run(contrast) == []
+    assert outside(page, PANEL, "p, li, button, h3") == []
+    assert pale(page, PANEL, "h3, .workbench-fact, summary, .workbench-snapshots b, [data-table]") == []
+
+
+def stored(path, rows):
+    """Write a notebook whose one cell has a table of rows as its output, as a SQL cell stores it."""
+    columns = [
+        {"name": "order_id", "type": "bigint"},
+        {"name": "a_name_of_many_words", "type": "struct<" + "a:string," * 9},
+    ]
+    data = {
+        "application/vnd.workbench.table+json": {"columns": columns, "rows": rows, "note": "… and more than 60 rows"},
+        "text/plain": "as text", "text/html": "<b>as HTML</b>",
+    }  # fmt: skip
+    output = nbformat.v4.new_output("display_data", data=data)
+    cell = nbformat.v4.new_code_cell("%%sql\nSELECT 1", outputs=[output], execution_count=1)
+    nbformat.write(nbformat.v4.new_notebook(cells=[cell]), path)
+
+
+@pytest.mark.proof("test_the_panel_shows_a_table_and_writes_its_cell sorts the values of a table")
+@pytest.mark.parametrize("theme", ["JupyterLab Light", "JupyterLab Dark"])
+@pytest.mark.parametrize("width", [600, 1400])
+def test_what_a_table_says_can_be_read(lab, page, width, theme):
+    """Opened without a kernel: a long text is broken, what is wide scrolls in its own box, pages go on."""
+    path = lab.folder / "notebooks" / f"stored_{width}_{theme[-4:].strip()}.ipynb"
+    stored(path, [[str(n), None if n % 2 else "word " * 60 + "w" * 300] for n in range(60)])
+    page.go(f"{lab.address}lab/tree/{path.name}?reset&token={labs.TOKEN}")
+    page.until('document.querySelector(".workbench-table")', 120)
+    dress(page, width, theme)
+    table = "document.querySelector('.workbench-table')"
+    assert page.run(f"{table}.querySelectorAll('tbody tr').length") == 50
+    assert page.run(f"{table}.clientWidth <= document.querySelector('.jp-OutputArea').clientWidth")
+    assert page.run(f"document.documentElement.scrollWidth <= {width}")
+    inks = "th span, th small, td, .workbench-table-foot"
+    assert pale(page, table, inks) == []
+    page.run(f"{table}.querySelector('.workbench-table-foot button:last-of-type').click()")
+    assert page.run(f"{table}.querySelectorAll('tbody tr').length") == 10
+    assert "page 2 of 2" in page.run(f"{table}.innerText")
+    path.unlink()
+
+
+@pytest.mark.proof("test_the_panel_shows_a_table_and_writes_its_cell asks the panel without a kernel")
+def test_a_busy_and_a_dead_kernel_hold_the_panel_up_in_nothing(lab, page):
+    """The panel answers while a cell runs; when its kernel is killed the progress goes and the panel still answers."""
+    boot(page, lab)
+    look_at(page, "sales.orders")
+    page.run(f'{PANEL}.querySelector(".workbench-action").click()')
+    page.until('document.querySelectorAll(".jp-Notebook .jp-CodeCell").length == 2', 120)
+    page.until('document.querySelector(".jp-Notebook-ExecutionIndicator[data-status=idle]")', 120)
+    time.sleep(5)  # Lab connects a second time to the kernel of a new notebook, and loses what is sent meanwhile
+    slow = "\n_ = spark.range(0, 600, 1, 600).selectExpr(\"reflect('java.lang.Thread', 'sleep', 200L)\").collect()"
+    page.run(
+        f"(s => s.setSource(s.getSource() + {json.dumps(slow)}))({NOTEBOOK}.content.widgets[0].model.sharedModel)"
+    )
+    page.run(f"{NOTEBOOK}.content.activeCellIndex = 0")
+    press(page, "notebook:run-cell")
+    page.until('document.querySelector(".workbench-progress")?.innerText.includes("of 600 tasks")', 300)
+    assert pale(page, "document.querySelector('.workbench-progress')", "span") == []
+    assert "in cents <b>" in tab(page, "columns")
+    id = page.run(f"{NOTEBOOK}.sessionContext.session.kernel.id")
+    (kernel,) = [
+        each
+        for each in psutil.Process(lab.process.pid).children()
+        if each.is_running() and any(id in word for word in each.cmdline())
+    ]
+    kernel.kill()
+    page.until('!document.querySelector(".workbench-progress")', 120)
+    assert "3 files" in tab(page, "files")
+    status, _ = lab.ask("api/status")
+    assert status == 200

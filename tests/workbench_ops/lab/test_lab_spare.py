@@ -159,7 +159,8 @@ def living(processes):
 
 
 def keepers(process):
-    return [each for each in process.children(recursive=True) if "spare import keeper" in " ".join(each.cmdline())]
+    below = living(process.children(recursive=True))
+    return [each for each in below if "spare import keeper" in " ".join(each.cmdline())]
 
 
 def javas(processes):
@@ -188,7 +189,7 @@ class Kernel(labs.Kernel):
 
 @pytest.fixture(scope="module")
 def lab(tmp_path_factory):
-    with labs.running(labs.folder_of(tmp_path_factory.mktemp("lab"))) as running:
+    with labs.running(labs.folder_of(tmp_path_factory.mktemp("lab")), spare=True) as running:
         yield running
 
 
@@ -206,7 +207,7 @@ def kernel(lab):
 
 @proof
 def test_the_first_kernel_has_a_spare_of_local(tmp_path):
-    with labs.running(labs.folder_of(tmp_path)) as lab:
+    with labs.running(labs.folder_of(tmp_path), spare=True) as lab:
         kernel = Kernel(lab)
         kernel.await_spare()
         whose, java = kernel.start("local")
@@ -298,7 +299,7 @@ def test_what_differs_starts_cold(lab, kernel, before):
 
 @proof
 def test_a_killed_keeper_takes_the_spare_and_no_kernel_along(tmp_path):
-    with labs.running(labs.folder_of(tmp_path)) as lab:
+    with labs.running(labs.folder_of(tmp_path), spare=True) as lab:
         kernel = Kernel(lab)
         kernel.start()
         kernel.await_spare()
@@ -319,7 +320,7 @@ def test_a_killed_keeper_takes_the_spare_and_no_kernel_along(tmp_path):
 
 @proof
 def test_a_killed_server_leaves_nobody(tmp_path):
-    with labs.running(labs.folder_of(tmp_path)) as lab:
+    with labs.running(labs.folder_of(tmp_path), spare=True) as lab:
         kernel = Kernel(lab)
         kernel.start()
         kernel.await_spare()

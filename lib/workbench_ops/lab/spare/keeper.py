@@ -72,8 +72,8 @@ class Keeper:
         """Have a spare started by a process of its own, which ends when our side of the channel is closed."""
         self.due = None
         self.channel, theirs = socket.socketpair()
-        told = {"recipe": self.recipe} if self.first is None else self.first
-        python = told.get("recipe", {}).get("python", sys.executable)
+        told: dict[str, Any] = {"recipe": self.recipe} if self.first is None else self.first
+        python = sys.executable if self.recipe is None else self.recipe["python"]
         code = f"from workbench_ops.lab.spare import starting; starting.main({theirs.fileno()})"
         with theirs:
             subprocess.Popen(

@@ -4,6 +4,7 @@ import contextlib
 import gc
 import os
 import socket
+import sys
 import tempfile
 import threading
 from collections.abc import Mapping
@@ -49,9 +50,12 @@ def main(descriptor: int) -> None:
     os.set_inheritable(descriptor, False)  # the JVM must not have it
     told, _ = wire.receive(channel)
     threading.Thread(target=_end_with, args=[channel], daemon=True).start()
-    recipe = told.get("recipe") or rehearsed(told["environment"], told["folder"])
-    gateway = launched(recipe)
-    train(gateway, recipe["conf"])
+    try:
+        recipe = told.get("recipe") or rehearsed(told["environment"], told["folder"])
+        gateway = launched(recipe)
+        train(gateway, recipe["conf"])
+    except Exception as error:  # what is wrong the kernel will say to whom it concerns
+        sys.exit(f"no JVM was started ahead: {error}")
     parameters = gateway.java_parameters
     jvm = {"port": parameters.port, "secret": parameters.auth_token, "pid": gateway.proc.pid}
     wire.send(channel, {"recipe": recipe, "jvm": jvm}, [gateway.proc.stdin.fileno()])
@@ -70,7 +74,7 @@ def rehearsed(environment: str, folder: str) -> Recipe:
         environment: its name.
         folder: of the kernel.
     """
-    from pyspark.core import context
+    from pyspark import SparkContext
 
     from workbench import session
 
@@ -78,6 +82,7 @@ def rehearsed(environment: str, folder: str) -> Recipe:
         raise Captured(recipes.of(dict(conf.getAll())))
 
     os.chdir(folder)
+    context: Any = sys.modules[SparkContext.__module__]
     launch, context.launch_gateway = context.launch_gateway, capture
     try:
         session.start(environment)
@@ -90,13 +95,13 @@ def rehearsed(environment: str, folder: str) -> Recipe:
 
 def launched(recipe: Recipe) -> Java:
     """Start the JVM of a recipe as PySpark does; return its gateway, whose `proc` has its standard input."""
-    from pyspark import SparkConf
-    from pyspark.java_gateway import launch_gateway
+    from pyspark import SparkConf, java_gateway
 
     os.chdir(recipe["folder"])
     os.environ.clear()
     os.environ.update(recipe["variables"])
-    return launch_gateway(SparkConf(loadDefaults=False).setAll([*recipe["conf"].items()]))
+    launch: Any = java_gateway.launch_gateway
+    return launch(SparkConf(loadDefaults=False).setAll([*recipe["conf"].items()]))
 
 
 def train(gateway: Java, conf: Mapping[str, str]) -> None:

@@ -55,7 +55,7 @@ class Finder(importlib.abc.MetaPathFinder):
             return None
         spec = importlib.machinery.PathFinder.find_spec(fullname, path, target)
         if spec is not None and spec.loader is not None:
-            spec.loader.exec_module = _then_changed(spec.loader.exec_module)  # type: ignore[method-assign]
+            spec.loader.exec_module = _then_changed(spec.loader.exec_module)  # type: ignore[method-assign, assignment]
         return spec
 
 
@@ -132,4 +132,4 @@ def _tell_here(java: Java) -> None:
     for descriptor, to in ((1, java.System.setOut), (2, java.System.setErr)):
         place = Path(f"/proc/{os.getpid()}/fd/{descriptor}")
         if place.exists():
-            to(java.java.io.PrintStream(java.java.io.FileOutputStream(str(place)), True))
+            to(java.java.io.PrintStream(java.java.io.FileOutputStream(str(place), True), True))  # at its end
