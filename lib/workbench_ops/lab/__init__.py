@@ -7,7 +7,8 @@ serving        the server begun: what it is told, and the kernels it starts
 server         the routes that the panel asks, in threads, so that a slow catalog holds nobody up
 looking        what the panel is answered: plain values of `tables.browse`
 inserting      the cells that a click writes
-kernel         loaded into each Python kernel: what Spark is doing, told on request
+kernel         loaded into each Python kernel: what Spark is doing, told on request; where the spare is asked for
+spare          a JVM that is started ahead, for the next kernel that is its like
 labextensions  the browser's part, a file a feature; one that is broken takes no other with it
     remoteEntry  what Lab loads: it takes Lab's own classes and loads the others
     panel        environments, namespaces, tables and what they are
