@@ -64,14 +64,14 @@ def look(count):
             "files, again": timed(lambda: len(browse.files(lake, "n.many"))),
             "inspect.files": timed(lambda: len(opening.table_of(lake, "n.many").inspect.files())),
         }
-        seconds, answers = evidence.in_turn(things, rounds=ROUNDS, digits=4)
+        seconds, answers, cpu = in_turn(things, ROUNDS)
         ours = sorted((file.path, file.rows, file.bytes) for file in browse.files(lake, "n.many"))
         rows = opening.table_of(lake, "n.many").inspect.files().to_pylist()
         theirs = sorted((row["file_path"], row["record_count"], row["file_size_in_bytes"]) for row in rows)
     middle = {name: median(values) for name, values in seconds.items()}
     ratio = round(middle["inspect.files"] / middle["files, first"], 1)
     return {
-        "manifests": count, "seconds": seconds, "answers": answers, "equal": ours == theirs,
+        "manifests": count, "seconds": seconds, "cpu_seconds": cpu, "answers": answers, "equal": ours == theirs,
         "files_times_as_fast": ratio, "goal_ratio": GOAL_RATIO, "files_hold": ratio >= GOAL_RATIO,
         "head_most_seconds": HEAD_MOST_SECONDS, "head_holds": middle["head"] <= HEAD_MOST_SECONDS,
     }  # fmt: skip
@@ -89,10 +89,10 @@ def cell():
         }
         for measure in things.values():
             measure()  # once beforehand, for Spark's compiled code
-        seconds, answers = evidence.in_turn(things, rounds=CELL_ROUNDS, digits=4)
+        seconds, answers, cpu = in_turn(things, CELL_ROUNDS)
         over = round(median(seconds["cell"]) - median(seconds["bare"]), 4)
         figures[f"{rows} rows"] = {
-            "seconds": seconds, "over_bare_seconds": over, "ratio": round(1 + over / median(seconds["bare"]), 3),
+            "seconds": seconds, "cpu_seconds_of_python": cpu, "over_bare_seconds": over, "ratio": round(1 + over / median(seconds["bare"]), 3),
             "most_seconds": CELL_MOST_SECONDS, "holds": over <= CELL_MOST_SECONDS,
             "equal": {*answers["bare"], *answers["cell"]} == {rows},
         }  # fmt: skip
@@ -126,9 +126,9 @@ def names():
     }
     for measure in things.values():
         measure()
-    seconds, answers = evidence.in_turn(things, rounds=CELL_ROUNDS, digits=5)
+    seconds, answers, cpu = in_turn(things, CELL_ROUNDS)
     return {
-        "seconds": seconds, "most_seconds": NAMES_MOST_SECONDS, "right": all(map(all, answers.values())),
+        "seconds": seconds, "cpu_seconds_of_python": cpu, "most_seconds": NAMES_MOST_SECONDS, "right": all(map(all, answers.values())),
         "holds": all(median(values) <= NAMES_MOST_SECONDS for values in seconds.values()),
     }  # fmt: skip
 
@@ -186,14 +186,21 @@ def made(folder, count):
     return lake
 
 
+def in_turn(things, rounds):
+    """Return seconds, answers and CPU seconds, each by the name of the thing, a value a round."""
+    seconds, measured = evidence.in_turn(things, rounds=rounds, digits=4)
+    answers = {name: [answer for answer, _ in values] for name, values in measured.items()}
+    return seconds, answers, {name: [cpu for _, cpu in values] for name, values in measured.items()}
+
+
 def timed(call, *, before=lambda: None):
-    """Return a function that prepares, calls, and returns (seconds, answer)."""
+    """Return a function that prepares, calls, and returns (seconds, (answer, CPU seconds of this process))."""
 
     def measure():
         before()
-        begin = time.perf_counter()
+        begin, used = time.perf_counter(), time.process_time()
         answer = call()
-        return time.perf_counter() - begin, answer
+        return time.perf_counter() - begin, (answer, round(time.process_time() - used, 4))
 
     return measure
 
