@@ -1,18 +1,22 @@
-"""Google for this machine: GA4's Data API by REST, the Sheets API and OAuth, as Google's own clients call them.
+"""Google for this machine: GA4's Data API by REST and gRPC, the Sheets API and OAuth, for Google's own clients.
 
-    with google.serve() as server:
+    with google.serve(grpc=True) as server:
         server.add_visits("123", visits)
         server.set_book("segments", {"Sheet1": {"rows": [["nation", "segment"], ["FRANCE", "BUILDING"]]}})
         server.credentials()        # a service account's key, whose token_uri is the server's
+        server.endpoint             # of the clients by REST
+        server.grpc_target          # of a channel of gRPC, with grpc.local_channel_credentials()
 
 It listens on 127.0.0.1 only and keeps everything in memory. Assertions of accounts are verified; a report has the
 visits that are known at the time of the clock. What Google does and this does not: filters, comparisons, several
-date ranges, gRPC, writing to sheets.
+date ranges, writing to sheets. Over gRPC a lost answer is the status that a client gives a broken connection.
 
     store      what it holds, its clock, its faults
     reports    runReport and metadata
     grids      spreadsheets.get with field masks
+    service    who calls, what hits a call, what it is answered with
     server     HTTP
+    rpc        gRPC
     child      a process of its own
 """
 
@@ -41,9 +45,11 @@ class Server:
 
     Attributes:
         endpoint: its address, `http://127.0.0.1:port`.
+        grpc_target: where it serves gRPC, `127.0.0.1:port`; "" where it does not.
     """
 
     endpoint: str
+    grpc_target: str
     ask: Callable[..., Any] = field(repr=False)
     key: str = field(repr=False)
 
@@ -88,22 +94,25 @@ class Server:
 
 @checked
 @contextmanager
-def serve(*, port: Port = 0, start: Annotated[float, Ge(0)] | None = None) -> Iterator[Server]:
+def serve(*, port: Port = 0, start: Annotated[float, Ge(0)] | None = None, grpc: bool = False) -> Iterator[Server]:
     """Serve as long as the context is open, from a child process that ends with this one.
 
     Args:
         port: TCP port on 127.0.0.1; 0 takes a free one.
         start: seconds since 1970 at which the clock stands until it is pushed; None follows the machine's.
+        grpc: whether to serve the Data API by gRPC, too, on a free port.
 
     Yields:
         Server.
 
     Raises:
         ValueError: the port cannot be had.
-        ModuleNotFoundError: cryptography, which comes with the extra saas, is not installed.
+        ModuleNotFoundError: what comes with the extra saas is not installed.
     """
     private, public = _keys()
-    settings = {"port": int(port), "start": None if start is None else float(start), "key": public}
+    if grpc:
+        _require("google.analytics.data_v1beta", "google-analytics-data")
+    settings = {"port": int(port), "start": None if start is None else float(start), "key": public, "grpc": grpc}
     with children.started(child.__name__) as process:
         turn = threading.Lock()
 
@@ -113,15 +122,25 @@ def serve(*, port: Port = 0, start: Annotated[float, Ge(0)] | None = None) -> It
                 return children.ask(process, message, name="stand-in of Google")["value"]
 
         served = children.ask(process, settings, name="stand-in of Google")["value"]
-        yield Server(f"http://{HOST}:{served}", ask, private)
+        target = f"{HOST}:{served['grpc']}" if grpc else ""
+        yield Server(f"http://{HOST}:{served['port']}", target, ask, private)
+
+
+def _require(module: str, package: str) -> None:
+    """Refuse to serve without a package; a package of which the module is a part may be missing, too."""
+    try:
+        there = importlib.util.find_spec(module) is not None
+    except ModuleNotFoundError:
+        there = False
+    if not there:
+        raise MissingPackageError(
+            f"{package} is not installed: pip install 'iceberg-workbench[saas]'", name=package
+        )
 
 
 def _keys() -> tuple[str, str]:
     """Return a new private key and its public one, PEM."""
-    if importlib.util.find_spec("cryptography") is None:
-        raise MissingPackageError(
-            "cryptography is not installed: pip install 'iceberg-workbench[saas]'", name="cryptography"
-        )
+    _require("cryptography", "cryptography")
     from cryptography.hazmat.primitives import serialization
     from cryptography.hazmat.primitives.asymmetric import rsa
 

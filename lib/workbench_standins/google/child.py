@@ -2,19 +2,23 @@
 
 import json
 import sys
+from contextlib import ExitStack
 
 from workbench._base import children
-from workbench_standins.google import server
+from workbench_standins.google import rpc, server
+from workbench_standins.google.service import Service
 from workbench_standins.google.store import Store
 
 
 def main() -> None:
     """Serve as the child: read settings and controls from standard input until it ends."""
     settings = json.loads(sys.stdin.buffer.readline())
-    service = server.Service(Store(settings["start"]), settings["key"].encode())
+    service = Service(Store(settings["start"]), settings["key"].encode())
     try:
-        with server.listening(service, settings["port"]) as port:
-            children.say({"value": port})
+        with ExitStack() as stack:
+            port = stack.enter_context(server.listening(service, settings["port"]))
+            rpc_port = stack.enter_context(rpc.listening(service)) if settings["grpc"] else None
+            children.say({"value": {"port": port, "grpc": rpc_port}})
             for line in sys.stdin.buffer:
                 message = json.loads(line)
                 try:
