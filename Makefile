@@ -38,6 +38,7 @@ lock: .venv/.build ## write the lock files again from pyproject.toml and locks/*
 	@$(COMPILE) locks/ministack.in -o locks/ministack.lock
 	@$(COMPILE) locks/emulator.in -o locks/emulator.lock
 	@$(COMPILE) locks/airflow.in -o locks/airflow.lock
+	@$(COMPILE) locks/dlt.in -o locks/dlt.lock
 	@$(COMPILE) --all-extras pyproject.toml -o locks/project.lock
 
 .venv/.java: .venv/.packages locks/java.lock
@@ -169,6 +170,16 @@ bench-dbt: setup engine-dbt ## dbt tests told by evidence against dbt-duckdb and
 .PHONY: bench-metrics
 bench-metrics: setup ## CPU seconds of a dense job watched against unwatched, in pairs, into docs/evidence
 	@PYTHONPATH=tests $(BIN)/python -m bench.metrics
+
+.workbench/dlt/.packages: locks/dlt.lock | .venv/.packages
+	@echo "bench-pulls: installing dlt in .workbench/dlt"
+	@$(BIN)/python -m venv --clear --without-pip .workbench/dlt/venv
+	@VIRTUAL_ENV=$(CURDIR)/.workbench/dlt/venv $(BIN)/uv --no-config pip sync --quiet --require-hashes locks/dlt.lock
+	@touch $@
+
+.PHONY: bench-pulls
+bench-pulls: setup .workbench/dlt/.packages ## pulls of a report against dlt's append and upsert into Iceberg, into docs/evidence; EVENTS=n UPSERTED=n ROUNDS=n
+	@PYTHONPATH=tests $(BIN)/python -m bench.pulls $(or $(EVENTS),130000) $(or $(UPSERTED),25000) $(or $(ROUNDS),3)
 
 .PHONY: bench-publication
 bench-publication: setup ## how often a publication asks a REST catalog for its table, into docs/evidence
