@@ -74,9 +74,9 @@ def _method(
         if fault is not None and fault.kind == "slow_answer":
             time.sleep(fault.seconds)
         if fault is not None and fault.kind == "lost_answer":  # what a client makes of a connection that broke
-            context.abort(grpc.StatusCode.UNAVAILABLE, "Socket closed")
+            return context.abort(grpc.StatusCode.UNAVAILABLE, "Socket closed")
         if isinstance(content, Refused):
-            context.abort(grpc.StatusCode[content.status], content.message)
+            return context.abort(grpc.StatusCode[content.status], content.message)
         rows = content.pop("rows", ())
         message = json_format.ParseDict(content, response())
         _add(message, rows)
