@@ -1,46 +1,94 @@
-"""A process of its own that pulls a day, and kills itself with signal 9 before a step: pull_child.py STEP NUMBER."""
+"""A process of its own that pulls, and kills itself with signal 9 before a step, or races with another one.
 
+pull_child.py kill WAY STEP NUMBER      WAY: run; first, into a table that was never pulled; whole
+pull_child.py race FILE PULLS           FILE counts how often the source was asked, by all
+"""
+
+import fcntl
 import json
 import os
 import signal
 import sys
+from pathlib import Path
 
 from restated import Source, make, night, options
 
 from workbench import pulls, session
 from workbench.tables import snapshots
 
+DAY = night(0)
 
-def main(step, number):
+
+def kill(way, step, number):
+    """Pull a figure, which is the number; print what the table holds then."""
     spark = session.start("lake")
     spark.sql("CREATE NAMESPACE IF NOT EXISTS killed")
-    table, dead, source = "killed.t", "killed.dead", Source()
+    table, dead, source = f"killed.{way}{number if way == 'first' else ''}", f"killed.{way}_dead", Source()
     if not snapshots.exists(spark, table):
         make(spark, table)
-    source.put(night(0), "DE", number + 1)
-    ask = source.ask
+    source.put(DAY, "DE", number + 1)
+    cells = [pulls.DeadCell(f"S!A{number}", "no number", "x")] if number else []
 
-    def answer(since, until):
-        cells = [pulls.DeadCell(f"S!A{number}", "no number", "x")] if number else []
-        return pulls.Answer(ask(since, until), dead=cells)
-
-    def kill(at):
+    def end(at):
         if at == step:
             os.kill(os.getpid(), signal.SIGKILL)
 
-    pulls.run(spark, table, on_step=kill, **options(source, night(0), ask=answer, dead_letters=dead))
+    pull(spark, table, source, way, cells, dead_letters=dead, on_step=end)
     rows = spark.table(table).selectExpr("CAST(event_date AS STRING)", "country", "users").collect()
     branches = spark.sql(f"SELECT name FROM {table}.refs WHERE type = 'BRANCH'").collect()
-    print(
-        json.dumps(
-            {
-                "rows": [list(row) for row in rows],
-                "branches": [row.name for row in branches],
-                "dead": spark.table(dead).count() if number else 0,
-            }
+    return {
+        "rows": [list(row) for row in rows],
+        "branches": [row.name for row in branches],
+        "dead": spark.table(dead).count() if number else 0,
+    }
+
+
+def pull(spark, table, source, way, cells, **other):
+    def answer(since, until):
+        return pulls.Answer(source.ask(since, until), dead=cells)
+
+    if way == "whole":
+        return pulls.whole(
+            spark, table, source="shop", ask=lambda: answer(DAY, DAY), key=["event_date", "country"], **other
         )
-    )
+    return pulls.run(spark, table, **options(source, DAY, ask=answer, **other))
+
+
+def race(file, count):
+    """Pull as often as is said; each answer is newer than all before. Print what was published and refused."""
+    spark = session.start("lake")
+    print("ready", flush=True)
+    sys.stdin.readline()
+    published, refused = [], 0
+    for _ in range(count):
+        asked = []
+
+        def ask(since, until, asked=asked):
+            asked.append(following(Path(file)))
+            return [{"event_date": DAY, "country": "DE", "users": asked[0], "revenue": None}]
+
+        try:
+            done = pulls.run(spark, "killed.race", **options(Source(), DAY, ask=ask))
+        except pulls.AnotherWriter:
+            refused += 1
+        else:
+            published.append([done.snapshot_id, asked[0]])
+    return {"published": published, "refused": refused}
+
+
+def following(file):
+    """Return the next number of a file, of which no two processes get the same."""
+    with file.open("r+") as counter:
+        fcntl.flock(counter, fcntl.LOCK_EX)
+        number = int(counter.read() or 0) + 1
+        counter.seek(0)
+        counter.write(str(number))
+    return number
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]))
+    what, *given = sys.argv[1:]
+    if what == "kill":
+        print(json.dumps(kill(given[0], given[1], int(given[2]))))
+    else:
+        print(json.dumps(race(given[0], int(given[1]))))

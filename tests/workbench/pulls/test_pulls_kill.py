@@ -1,4 +1,7 @@
-"""A pull that ends in any step, by an error or by signal 9: the table is as it was or pulled, and the next run right."""
+"""A pull that ends in any step, by an error or by signal 9: the table is as it was or pulled, and the next run right.
+
+Two processes that pull into one table at once: one of two is refused, and none brings back older figures.
+"""
 
 import json
 import subprocess
@@ -60,15 +63,77 @@ def child(*arguments):
     )
 
 
+def done(*arguments):
+    child_done = child(*arguments)
+    assert child_done.returncode == 0, child_done.stderr[-2000:]
+    return json.loads(child_done.stdout.splitlines()[-1])
+
+
 @pytest.mark.proof("test_ended_in_each_step ends in the same places by an error that nothing catches")
-def test_killed_in_each_step(project):
-    first = child("none", 0)
-    assert first.returncode == 0, first.stderr[-2000:]
+@pytest.mark.parametrize("way", ["run", "first", "whole"])
+def test_killed_in_each_step(project, way):
+    if way != "first":
+        done("kill", way, "none", 0)
     for number, step in enumerate(STEPS, 1):
-        assert child(step, number).returncode == -9, step
-        done = child("none", number)
-        assert done.returncode == 0, done.stderr[-2000:]
-        said = json.loads(done.stdout)
+        assert child("kill", way, step, number).returncode == -9, step
+        said = done("kill", way, "none", number)
         assert said["rows"] == [["2026-03-01", "DE", number + 1]], step
         assert said["branches"] == ["main"]
         assert said["dead"] == number  # of each number one cell, once
+
+
+PULLS = 15  # of each process
+
+
+@pytest.mark.proof("test_pulls_meanwhile lets a second run overtake the first one in every step")
+def test_two_processes_race(project):
+    """Nothing is published over a newer answer, and what was acknowledged is in the history."""
+    counter = project / "asked"
+    counter.write_text("0")
+    done("kill", "run", "none", 0)
+    lake = [sys.executable, "-c", RACE]
+    subprocess.run([*lake, "make"], check=True, capture_output=True)
+    racing = [
+        subprocess.Popen(
+            [sys.executable, CHILD, "race", counter, str(PULLS)],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    try:
+        assert [process.stdout.readline() for process in racing] == ["ready\n"] * 2
+        ends = []
+        for process in racing:
+            process.stdin.write("go\n")
+            process.stdin.flush()
+        for process in racing:
+            out, error = process.communicate(timeout=1800)
+            assert process.returncode == 0, error[-2000:]
+            ends.append(json.loads(out.splitlines()[-1]))
+    finally:
+        for process in racing:
+            process.kill()
+            process.wait()
+    read = subprocess.run([*lake, "read"], check=True, capture_output=True, text=True)
+    history = json.loads(read.stdout.splitlines()[-1])
+    published = {snapshot_id: number for end in ends for snapshot_id, number in end["published"]}
+    assert len(published) + sum(end["refused"] for end in ends) == 2 * PULLS
+    assert len(published) >= PULLS  # of two at once at most one is refused
+    assert [published[snapshot_id] for snapshot_id, _ in history] == [number for _, number in history]
+    assert [number for _, number in history] == sorted(published.values())
+
+
+RACE = """
+import json, sys
+from restated import make
+from workbench import session
+spark = session.start("lake")
+if sys.argv[1] == "make":
+    make(spark, "killed.race")
+else:
+    pulled = spark.sql(
+        "SELECT snapshot_id FROM killed.race.snapshots WHERE summary['pulls.position'] IS NOT NULL ORDER BY committed_at"
+    ).collect()
+    of = lambda at: spark.sql(f"SELECT users FROM killed.race VERSION AS OF {at}").collect()
+    print(json.dumps([[row[0], *(found.users for found in of(row[0]))] for row in pulled]))
+"""
