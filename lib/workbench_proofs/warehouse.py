@@ -4,8 +4,8 @@
         warehouse.load_tpch(postgres, tpch.generate(0.01), schema="shop")
         postgres.query("SELECT count(*) FROM shop.lineitem")      # [("60175",)]
 
-The programs are PostgreSQL's own, from a wheel (extra postgres). It listens on a socket in a folder of its own, and
-on no address. Unlike Redshift it holds its primary keys.
+The programs are PostgreSQL's own, from a wheel (extra postgres). It listens on a socket in a folder of its own and
+nowhere else. Unlike Redshift it holds its primary keys.
 """
 
 import csv
