@@ -71,8 +71,8 @@ def listening(service: Service, port: int) -> Iterator[int]:
                 self.close_connection = True
                 return
             if isinstance(content, Refused):
-                refusal = {"code": content.code, "message": content.message, "status": content.status}
-                self._send(content.code, {"error": refusal})
+                error = {"code": content.code, "message": content.message, "status": content.status}
+                self._send(content.code, {"error": error})
             else:
                 self._send(200, content)
 
