@@ -46,6 +46,14 @@ def _operation(method: str, path: str) -> str:
     raise Refused(404, "NOT_FOUND", f"The stand-in has no {method} {path}.")
 
 
+def _written(content: Mapping[str, Any] | Refused) -> tuple[int, bytes]:
+    """Return the status of an answer and its JSON."""
+    if not isinstance(content, Refused):
+        return 200, json.dumps(content).encode()
+    error = {"code": content.code, "message": content.message, "status": content.status}
+    return content.code, json.dumps({"error": error}).encode()
+
+
 @contextmanager
 def listening(service: Service, port: int) -> Iterator[int]:
     """Serve on threads of this process as long as the context is open; yield the port.
@@ -70,14 +78,7 @@ def listening(service: Service, port: int) -> Iterator[int]:
             if fault is not None and fault.kind == "lost_answer":
                 self.close_connection = True
                 return
-            if isinstance(content, Refused):
-                error = {"code": content.code, "message": content.message, "status": content.status}
-                self._send(content.code, {"error": error})
-            else:
-                self._send(200, content)
-
-        def _send(self, status: int, content: Mapping[str, Any]) -> None:
-            text = json.dumps(content).encode()
+            status, text = _written(content)
             self.send_response(status)
             self.send_header("Content-Type", "application/json; charset=UTF-8")
             self.send_header("Content-Length", str(len(text)))
