@@ -219,6 +219,7 @@ def repulled(spark, server, rows):
         "requests_of_dlt_by_default": -(-len(truth(rows, UNTIL, planted.night(UNTIL))) // DLT_PAGE_ROWS),
     }  # fmt: skip
     server.advance(planted.DAY_SECONDS)
+    given = options(pulls_dlt.client_of(settings(server, "")), LARGE)  # the first one's token is over
     night = pulls.run(spark, table, **given, until=UNTIL)
     expected = truth(rows, UNTIL, planted.night(UNTIL) + planted.DAY_SECONDS)
     if of_table(spark, table) != expected:
