@@ -16,6 +16,7 @@ from contextlib import closing, suppress
 from typing import Any
 
 from workbench._base import children
+from workbench_ops.lab.spare import recipe as recipes
 from workbench_ops.lab.spare import wire
 from workbench_ops.lab.spare.recipe import Recipe
 from workbench_ops.run import processes
@@ -43,6 +44,11 @@ class Keeper:
         if equal and self.lifeline is not None:
             return self.jvm, [self.lifeline]
         if not equal:
+            if self.recipe is not None:
+                places = ", ".join(recipes.differences(self.recipe, asked["recipe"]))
+                print(
+                    f"spare: a kernel starts a JVM of its own, it differs in {places}", file=sys.stderr, flush=True
+                )
             self.drop()
             self.recipe = asked["recipe"]
         self.first = None

@@ -39,6 +39,19 @@ def of(conf: Mapping[str, str]) -> Recipe:
     }
 
 
+def differences(recipe: Recipe, other: Recipe) -> list[str]:
+    """Return where two recipes differ, as `folder` or `variables PATH`: names alone, values may be secret."""
+    places = []
+    for part in sorted(recipe.keys() | other.keys()):
+        mine, theirs = recipe.get(part), other.get(part)
+        if isinstance(mine, dict) and isinstance(theirs, dict):
+            names = sorted(mine.keys() | theirs.keys())
+            places += [f"{part} {name}" for name in names if mine.get(name) != theirs.get(name)]
+        elif mine != theirs:
+            places.append(part)
+    return places
+
+
 def _of_a_kernel(name: str) -> bool:
     return name in OF_A_KERNEL or name.startswith(PREFIXES)
 

@@ -157,5 +157,5 @@ const CSS = `
   border-bottom: 1px solid var(--jp-border-color2); vertical-align: top; }
 .workbench-table tbody tr:hover { background: var(--jp-layout-color2); }
 .workbench-table .workbench-right { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-.workbench-table .workbench-null { color: var(--jp-ui-font-color3); font-style: italic; }
+.workbench-table .workbench-null { color: var(--jp-ui-font-color2); font-style: italic; }
 .workbench-table-foot { color: var(--jp-ui-font-color2); padding: 4px 10px; }`;
