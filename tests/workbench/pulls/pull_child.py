@@ -1,7 +1,9 @@
 """A process of its own that pulls, and kills itself with signal 9 before a step, or races with another one.
 
 pull_child.py kill WAY STEP NUMBER      WAY: run; first, into a table that was never pulled; whole
+pull_child.py make                      the table that is raced for
 pull_child.py race FILE PULLS           FILE counts how often the source was asked, by all
+pull_child.py history                   what each pull of the race published
 """
 
 import fcntl
@@ -16,7 +18,7 @@ from restated import Source, make, night, options
 from workbench import pulls, session
 from workbench.tables import snapshots
 
-DAY = night(0)
+DAY, RACED = night(0), "killed.race"
 
 
 def kill(way, step, number):
@@ -54,6 +56,28 @@ def pull(spark, table, source, way, cells, **other):
     return pulls.run(spark, table, **options(source, DAY, ask=answer, **other))
 
 
+def made():
+    """Make the table that is raced for."""
+    make(session.start("lake"), RACED)
+    return RACED
+
+
+def history():
+    """Return each snapshot that a pull made main's, in their order, with the figure that it holds.
+
+    What a refused run wrote to its branch is a snapshot, too, but never was main's.
+    """
+    spark = session.start("lake")
+    pulled = spark.sql(
+        f"SELECT h.snapshot_id FROM {RACED}.history h JOIN {RACED}.snapshots s ON h.snapshot_id = s.snapshot_id "
+        "WHERE h.is_current_ancestor AND s.summary['pulls.position'] IS NOT NULL ORDER BY h.made_current_at"
+    ).collect()
+    return [
+        [row.snapshot_id, spark.sql(f"SELECT users FROM {RACED} VERSION AS OF {row.snapshot_id}").first().users]
+        for row in pulled
+    ]
+
+
 def race(file, count):
     """Pull as often as is said; each answer is newer than all before. Print what was published and refused."""
     spark = session.start("lake")
@@ -68,7 +92,7 @@ def race(file, count):
             return [{"event_date": DAY, "country": "DE", "users": asked[0], "revenue": None}]
 
         try:
-            done = pulls.run(spark, "killed.race", **options(Source(), DAY, ask=ask))
+            done = pulls.run(spark, RACED, **options(Source(), DAY, ask=ask))
         except pulls.AnotherWriter:
             refused += 1
         else:
@@ -88,7 +112,10 @@ def following(file):
 
 if __name__ == "__main__":
     what, *given = sys.argv[1:]
-    if what == "kill":
-        print(json.dumps(kill(given[0], given[1], int(given[2]))))
-    else:
-        print(json.dumps(race(given[0], int(given[1]))))
+    work = {
+        "kill": lambda: kill(given[0], given[1], int(given[2])),
+        "make": made,
+        "race": lambda: race(given[0], int(given[1])),
+        "history": history,
+    }
+    print(json.dumps(work[what]()))

@@ -91,8 +91,7 @@ def test_two_processes_race(project):
     counter = project / "asked"
     counter.write_text("0")
     done("kill", "run", "none", 0)
-    lake = [sys.executable, "-c", RACE]
-    subprocess.run([*lake, "make"], check=True, capture_output=True)
+    done("make")
     racing = [
         subprocess.Popen(
             [sys.executable, CHILD, "race", counter, str(PULLS)],
@@ -114,26 +113,9 @@ def test_two_processes_race(project):
         for process in racing:
             process.kill()
             process.wait()
-    read = subprocess.run([*lake, "read"], check=True, capture_output=True, text=True)
-    history = json.loads(read.stdout.splitlines()[-1])
+    history = done("history")
     published = {snapshot_id: number for end in ends for snapshot_id, number in end["published"]}
     assert len(published) + sum(end["refused"] for end in ends) == 2 * PULLS
     assert len(published) >= PULLS  # of two at once at most one is refused
     assert [published[snapshot_id] for snapshot_id, _ in history] == [number for _, number in history]
     assert [number for _, number in history] == sorted(published.values())
-
-
-RACE = """
-import json, sys
-from restated import make
-from workbench import session
-spark = session.start("lake")
-if sys.argv[1] == "make":
-    make(spark, "killed.race")
-else:
-    pulled = spark.sql(
-        "SELECT snapshot_id FROM killed.race.snapshots WHERE summary['pulls.position'] IS NOT NULL ORDER BY committed_at"
-    ).collect()
-    of = lambda at: spark.sql(f"SELECT users FROM killed.race VERSION AS OF {at}").collect()
-    print(json.dumps([[row[0], *(found.users for found in of(row[0]))] for row in pulled]))
-"""
