@@ -101,6 +101,21 @@ def test_a_spare_works_on_a_lake_of_its_own(tmp_path):
     assert "spark.sql.catalog.spark_catalog" not in starting.training_conf({"spark.master": "local"}, tmp_path)
 
 
+def test_a_question_that_is_answered_at_once_is_no_error(monkeypatch):
+    ours, theirs = socket.socketpair()
+    send = socket.send_fds
+
+    def answered(*arguments):
+        sent = send(*arguments)
+        wire.receive(theirs)
+        theirs.close()
+        return sent
+
+    monkeypatch.setattr(socket, "send_fds", answered)
+    with ours:
+        wire.send(ours, {"recipe": {}})
+
+
 def test_a_message_and_its_descriptor_arrive_whole_or_not_at_all():
     ours, theirs = socket.socketpair()
     reading, writing = os.pipe()
@@ -208,13 +223,18 @@ def kernel(lab):
         kernel.end()
 
 
+def log(lab):
+    """What the server said; the keeper says there why a kernel got no spare."""
+    return (lab.folder / "lab.log").read_text()[-3000:]
+
+
 @proof
 def test_the_first_kernel_has_a_spare_of_local(tmp_path):
     with labs.running(labs.folder_of(tmp_path), spare=True) as lab:
         kernel = Kernel(lab)
         kernel.await_spare()
         whose, java = kernel.start("local")
-        assert whose == SPARE
+        assert whose == SPARE, log(lab)
         assert (
             kernel.run("print(spark.sql('SHOW NAMESPACES').count(), spark.conf.get('spark.app.name'))")
             == "0 workbench"
@@ -308,7 +328,7 @@ def test_a_killed_keeper_takes_the_spare_and_no_kernel_along(tmp_path):
         kernel.await_spare()
         kernel.restart()
         whose, java = kernel.start()
-        assert whose == SPARE, (lab.folder / "lab.log").read_text()[-3000:]
+        assert whose == SPARE, log(lab)
         kernel.await_spare()
         (process,) = keepers(psutil.Process(lab.process.pid))
         below = process.children(recursive=True)

@@ -18,7 +18,8 @@ def send(connection: socket.socket, message: dict[str, Any], descriptors: Sequen
     """
     line = json.dumps(message).encode() + b"\n"
     sent = socket.send_fds(connection, [line], descriptors)
-    connection.sendall(line[sent:])
+    if rest := line[sent:]:  # to send nothing is an error, too, once the other side has answered and gone
+        connection.sendall(rest)
 
 
 def receive(connection: socket.socket) -> tuple[dict[str, Any], list[int]]:
