@@ -14,7 +14,7 @@ from pathlib import Path
 
 from workbench._base.errors import ArgumentError
 from workbench_ops.schedules import entries as schedules
-from workbench_ops.schedules import times
+from workbench_ops.schedules import times, updates
 from workbench_ops.schedules.entries import Entry
 from workbench_ops.schedules.running import Place
 
@@ -38,8 +38,15 @@ def text(
         text, the same for the same arguments.
 
     Raises:
-        ArgumentError: a path holds a line break, or a line would be longer than cron reads.
+        ArgumentError: a path holds a line break, a line would be longer than cron reads, or an entry waits for the
+            update of a table that no entry makes.
     """
+    for name in entries:
+        if alone := updates.without_updater(entries, name):
+            raise ArgumentError(
+                f"{name}: no entry updates {', '.join(alone)}, so cron has nothing that starts it; name the table "
+                "in `updates` of an entry of the same environment, or use Airflow, where another project may do it"
+            )
     zone_name, zone = daemon
     year = year or datetime.now(UTC).year
     lines = [
@@ -51,6 +58,8 @@ def text(
             continue
         follow = schedules.chain(entries, name)[1:]
         then = f"; then {', '.join(follow)}" if follow else ""
+        if waiting := updates.waiting(entries, [name, *follow]):
+            then += f"; after its updates {', '.join(waiting)}"
         plain = times.same_clock(times.zone(entry.time_zone), zone, year)
         asked = "" if plain else ", asked at its minutes of every hour"
         lines.append(f"# {name}: {entry.cron} ({entry.time_zone}){asked}{then}")

@@ -25,6 +25,7 @@ RETRIED = (1, 4)
 FINAL = (2, 3, INTERRUPTED)
 Start = Callable[[schedules.Entry], tuple[int, Record | None]]
 Notify = Callable[[schedules.Entry, Record | None], None]
+SOME_DAY = "2026-01-31"  # in place of a run's date, where an entry is validated
 FOREVER = -1  # seconds, as filelock has it: what is waited for has a timeout of its own
 # They decide what is found, and in whose account; none holds a secret
 PATHS = (

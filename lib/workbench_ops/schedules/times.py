@@ -242,6 +242,11 @@ def due(expression: str, time_zone: str, at: datetime) -> bool:
     return following(expression, time_zone, before, count=1)[0] <= slot
 
 
+def once_a_day(expression: str) -> bool:
+    """Say whether an expression comes at most once a day: it has one minute and one hour."""
+    return all(len(_values(field, number)) == 1 for number, field in enumerate(expression.split()[:2]))
+
+
 def _slot(moment: datetime, minutes: Collection[int]) -> datetime:
     while moment.minute not in minutes:
         moment -= timedelta(minutes=1)

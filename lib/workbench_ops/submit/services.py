@@ -13,6 +13,7 @@ FAILED: State = "failed"
 CANCELLED: State = "cancelled"
 UNKNOWN: State = "unknown"
 ENDED = (PASSED, FAILED, CANCELLED)
+EXIT_CODES = {QUEUED: 0, RUNNING: 0, PASSED: 0, FAILED: 1, UNKNOWN: 1, CANCELLED: 143}  # of commands
 
 
 class Service(Protocol):

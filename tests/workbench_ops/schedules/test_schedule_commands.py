@@ -52,7 +52,10 @@ def test_a_command_is_checked_as_it_checks_itself(scheduled, command, said):
 @pytest.mark.parametrize(
     ("keys", "said"),
     [
-        ({"notebook": "a"}, "an entry has a notebook or a command of workbench, found both"),
+        (
+            {"notebook": "a"},
+            "an entry has a notebook, a command of workbench or a script, found notebook and command",
+        ),
         ({"params": "a.yml", "environment": "b"}, "environment, params: of a notebook; a command has options"),
     ],
 )
@@ -64,7 +67,7 @@ def test_keys_that_do_not_go_with_a_command(scheduled, keys, said):
 def test_neither_notebook_nor_command(tmp_path):
     (file := tmp_path / "schedules.yml").write_text('night: {cron: "15 2 * * *"}\n')
     with pytest.raises(
-        ValueError, match="night: an entry has a notebook or a command of workbench, found neither"
+        ValueError, match="night: an entry has a notebook, a command of workbench or a script, found none"
     ):
         entries.read(file)
 

@@ -44,7 +44,7 @@ class Bash:
 
     def __init__(self, **values):
         self.values, self.before = values, []
-        self.env, self.retries = values["env"], values["retries"]
+        self.env, self.retries, self.outlets = values["env"], values["retries"], values["outlets"]
         Dag.open.tasks.append(self)
 
     def __rshift__(self, other):
@@ -85,19 +85,26 @@ def module(name, **content):
     return {name: found}
 
 
+class Asset:
+    """What Airflow has of a table: with one text, it is name and address."""
+
+    def __init__(self, uri):
+        self.uri = uri
+
+
 def timetable(expression, *, timezone):
     return expression, timezone
 
 
 errors = {"AirflowFailException": FailedForGood, "AirflowSkipException": Skipped}
 AIRFLOW_3 = (
-    module("airflow") | module("airflow.sdk", DAG=Dag) | module("airflow.sdk.exceptions", **errors)
+    module("airflow") | module("airflow.sdk", DAG=Dag, Asset=Asset) | module("airflow.sdk.exceptions", **errors)
     | module("airflow.providers.standard.operators.bash", BashOperator=Bash)
     | module("airflow.timetables.trigger", CronTriggerTimetable=timetable)
 )  # fmt: skip
 AIRFLOW_2 = (
     module("airflow", DAG=Dag) | module("airflow.exceptions", **errors)
-    | module("airflow.operators.bash", BashOperator=Bash)
+    | module("airflow.datasets", Dataset=Asset) | module("airflow.operators.bash", BashOperator=Bash)
     | module("airflow.timetables.trigger", CronTriggerTimetable=timetable)
 )  # fmt: skip
 NOT_THERE = dict.fromkeys([*AIRFLOW_3, *AIRFLOW_2])  # None: importing it is an ImportError

@@ -40,3 +40,13 @@ def test_the_examples_are_ones_to_begin_with(tmp_path, monkeypatch):
     assert list(found) == ["nightly_flights", "nightly_gate", "readings", "orders"]
     command = typer.main.get_command(app)
     assert list(_validated(found, command.context_class(command))) == ["nightly_flights", "nightly_gate"]
+
+
+def test_the_examples_of_targets_and_updates_are_read(tmp_path):
+    (tmp_path / "schedules.yml").write_text("".join(re.findall("```yml\n(.*?)```", TEXT, re.DOTALL)))
+    found = schedules.read(tmp_path / "schedules.yml")
+    assert [(name, entry.target, entry.updates, entry.after_update) for name, entry in found.items()] == [
+        ("nightly_load", ("own",), (), ()),
+        ("nightly_orders", (), ("sales.orders",), ()),
+        ("orders_report", (), (), ("sales.orders",)),
+    ]

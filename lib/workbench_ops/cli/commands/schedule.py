@@ -1,5 +1,6 @@
 """`workbench schedule`: check `params/schedules.yml`, run an entry of it, write what cron and Airflow take."""
 
+import json
 import shlex
 import shutil
 from collections.abc import Callable
@@ -19,12 +20,13 @@ if TYPE_CHECKING:
     from workbench_ops.run.preparing import Job, Prepared
     from workbench_ops.run.record import Record
     from workbench_ops.schedules import Entry
+    from workbench_ops.schedules.running import Start
+    from workbench_ops.schedules.updates import Snapshots
 
 schedule = typer.Typer(help="When notebooks run: params/schedules.yml by cron or Airflow.", no_args_is_help=True)
 Output = Annotated[
     Path | None, typer.Option(metavar="FILE", help="write it there instead of printing it", resolve_path=True)
 ]
-SOME_DAY = "2026-01-31"  # in place of a run's date, where an entry is validated
 CRON_PATH = "/usr/bin:/bin"  # what a crontab without a PATH has
 
 
@@ -37,20 +39,27 @@ def check(
 ) -> None:
     """Validate every entry and print the next three times it would run (exit 2: something is wrong)."""
     from workbench_ops import schedules
-    from workbench_ops.schedules import running, times
+    from workbench_ops.schedules import running, times, updates
 
     entries, begin = schedules.read(), _moment(now) if now else datetime.now(UTC)
     planned = _validated(entries, context)
     lines = [("ENTRY", "RUNS", "ENVIRONMENT", "NEXT TIMES")]
     for name, entry in entries.items():
         when = f"after {', '.join(entry.after)}"
+        if entry.after_update:
+            when = f"after an update of {', '.join(entry.after_update)}"
         if entry.cron:
             following = times.following(entry.cron, entry.time_zone, begin, count=3)
             when = ", ".join(f"{moment:%Y-%m-%d %H:%M}" for moment in following) + f" ({entry.time_zone})"
         record = planned[name].record if name in planned else None
         what = record.notebook if record else f"workbench {entry.command}"
-        lines.append((name, what, (record and record.environment) or "", when))
+        if entry.script:
+            what = f"{entry.script} on {' or '.join(entry.target)}"
+        lines.append((name, what, (record and record.environment) or entry.environment or "", when))
     columns(lines)
+    for name in entries:
+        if alone := updates.without_updater(entries, name):
+            print(f"{name}: no entry updates {', '.join(alone)}; Airflow's assets may start it, cron cannot")
     for name, prepared in planned.items():
         if needed := running.needed(prepared.environment):
             print(f"{name}: the scheduler's own environment must have {', '.join(needed)}")
@@ -81,6 +90,18 @@ def run(
         str | None,
         typer.Option(metavar="DATE", help="date for run_date, such as 2026-01-31; by default the day it is due"),
     ] = None,
+    updates: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="with --try: write there the snapshots of the tables it updates, as JSON",
+            resolve_path=True,
+        ),
+    ] = None,
+    if_updated: Annotated[
+        bool,
+        typer.Option("--if-updated", help="with --try: only if its after_update has something new; else exit 0"),
+    ] = False,
 ) -> None:
     """Run an entry with its tries and the entries that follow it, as cron does (exit codes of `workbench run`)."""
     from workbench_ops import schedules
@@ -89,6 +110,8 @@ def run(
 
     if request and not attempt:
         raise ArgumentError("--request says whose tries these are, and needs --try")
+    if (updates or if_updated) and not attempt:
+        raise ArgumentError("--updates and --if-updated are for schedulers that know assets, and need --try")
     entries = schedules.read()
     entry = named(entries, name)
     running.enter()  # paths in the file are relative to it, wherever this is called
@@ -96,11 +119,50 @@ def run(
         raise typer.Exit(0)
     moment = _moment(due) if due else datetime.now(UTC)
     day = running.day(entries, name, given=date, moment=moment)  # before any wait: a late start has its own day
+    made: dict[str, Snapshots] = {}
     if attempt:
-        start = partial(_start, request=request, day=day)
-        raise typer.Exit(running.once(entry, start, attempt=attempt, notify=_notify))
+        if if_updated and (nothing := _nothing_new(entry)):
+            say(nothing)
+            _tell(updates, made, nothing)
+            raise typer.Exit(0)
+        start = partial(_start, request=request, day=day, made=made)
+        code = running.once(entry, start, attempt=attempt, notify=_notify)
+        _tell(updates, made)
+        raise typer.Exit(code)
     with running.turn(entries, name, say=say):
-        raise typer.Exit(running.run(entries, name, partial(_start, day=day), notify=_notify, say=say))
+        code = running.run(entries, name, partial(_start, day=day, made=made), notify=_notify, say=say)
+    followed = _followed(entries, made, date or moment)  # also where an entry after the update did not pass
+    raise typer.Exit(code or followed)
+
+
+def _followed(entries: "dict[str, Entry]", made: "dict[str, Snapshots]", due: str | datetime) -> int:
+    """Run what waits for the updates that were made, each for its own day; return an exit code."""
+    from workbench_ops.schedules import running
+    from workbench_ops.schedules import updates as tables
+
+    def start_of(name: str) -> "Start":
+        moment = due if isinstance(due, datetime) else datetime.now(UTC)
+        day = running.day(entries, name, given=None, moment=moment)
+        return partial(_start, day=due if day and isinstance(due, str) else day, made=made)
+
+    return tables.follow(entries, made, start_of, notify=_notify, say=say)
+
+
+def _nothing_new(entry: "Entry") -> str | None:
+    """Return in a sentence that no table of `after_update` has a snapshot that the entry has not passed with."""
+    from workbench_ops.schedules import updates
+
+    if not entry.after_update:
+        raise ArgumentError(f"--if-updated: {entry.name} has no after_update")
+    now = updates.snapshots(entry.environment, entry.after_update)
+    return None if updates.unseen(entry, now) else f"{entry.name} is not run: {', '.join(now)} has nothing new"
+
+
+def _tell(file: Path | None, made: "dict[str, Snapshots]", nothing_new: str | None = None) -> None:
+    """Write for a scheduler which snapshots were made, asset to id, or why nothing ran."""
+    if file is not None:
+        known = {asset: snapshot for found in made.values() for asset, snapshot in found.items()}
+        file.write_text(json.dumps({"nothing_new": nothing_new, "snapshots": known}), encoding="utf-8")
 
 
 @schedule.command()
@@ -146,19 +208,22 @@ def _validated(entries: "dict[str, Entry]", context: typer.Context) -> "dict[str
         ArgumentError: it says all that is wrong at once.
     """
     from workbench_ops.run import preparing
-    from workbench_ops.schedules import running
+    from workbench_ops.schedules import running, submitted, updates
 
     running.enter()
     planned: dict[str, Prepared] = {}
     wrong: list[str] = []
     jobs: dict[tuple[str | None, ...], str] = {}
     for name, entry in entries.items():
-        if entry.command:
-            if refusal := _unusable(entry, context.find_root().command) or _lacking(entry.on_failure):
+        if refusal := updates.refusal(entry):
+            wrong.append(f"{name}: {refusal}")
+        if not entry.notebook:
+            unusable = submitted.refusal if entry.script else partial(_unusable, context.find_root().command)
+            if refusal := unusable(entry) or _lacking(entry.on_failure):
                 wrong.append(f"{name}: {refusal}")
             continue
         try:
-            prepared = preparing.planned(_job(entry, day=SOME_DAY))
+            prepared = preparing.planned(_job(entry, day=running.SOME_DAY))
             refusal = prepared.refusal
         except ValueError as error:
             refusal = str(error)
@@ -175,12 +240,12 @@ def _validated(entries: "dict[str, Entry]", context: typer.Context) -> "dict[str
     return planned
 
 
-def _unusable(entry: "Entry", command: Any) -> str | None:
+def _unusable(command: Any, entry: "Entry") -> str | None:
     """Return why the command `workbench` would refuse the words of an entry, or None; nothing is called."""
-    from workbench_ops.schedules import commands
+    from workbench_ops.schedules import commands, running
 
     try:
-        rest = commands.words(entry, SOME_DAY)
+        rest = commands.words(entry, running.SOME_DAY)
     except ValueError as error:
         return str(error)
     context = command.context_class(command, info_name="workbench")
@@ -233,7 +298,28 @@ def _job(
     return replace(job, tell=tell) if tell else job
 
 
-def _start(entry: "Entry", request: str | None = None, day: str | None = None) -> "tuple[int, Record | None]":
+def _start(
+    entry: "Entry", request: str | None = None, day: str | None = None, *, made: "dict[str, Snapshots]"
+) -> "tuple[int, Record | None]":
+    """Run an entry once, and note the snapshots that it began with and made; return (exit code, record)."""
+    from workbench_ops.run.record import EXIT_CODES
+    from workbench_ops.schedules import updates
+
+    ended: Record | None = None
+    try:
+        began = updates.begun(entry, request) if entry.after_update else None
+        code, ended = _run(entry, request, day)
+        if not code and began is not None:
+            updates.remember(entry, began)
+        if not code and entry.updates:
+            made[entry.name] = updates.made(entry)
+    except ArgumentError as refusal:
+        say(str(refusal))
+        return EXIT_CODES["refused"], ended
+    return code, ended
+
+
+def _run(entry: "Entry", request: str | None, day: str | None) -> "tuple[int, Record | None]":
     """Run an entry once, or take the result of an earlier try of the request; return (exit code, record).
 
     The last line printed is the path of the run's report; of a command, what it prints itself.
@@ -241,8 +327,10 @@ def _start(entry: "Entry", request: str | None = None, day: str | None = None) -
     from workbench_ops.cli import progress
     from workbench_ops.run import record as records
     from workbench_ops.run import runner
-    from workbench_ops.schedules import commands
+    from workbench_ops.schedules import commands, submitted
 
+    if entry.script:
+        return submitted.run(entry, day or ""), None
     if entry.command:
         return commands.run(entry, commands.words(entry, day)), None
     try:

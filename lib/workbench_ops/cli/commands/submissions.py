@@ -46,7 +46,7 @@ def submissions_list(claims: Place = None, targets: Folder = None) -> None:
 def submissions_state(token: Token, claims: Place = None, targets: Folder = None) -> None:
     """Print the state of a run (exit 1 failed or unknown, 143 cancelled, 2 nothing was submitted, else 0)."""
     from workbench_ops import submit
-    from workbench_ops.cli.commands.submit import EXIT_CODES
+    from workbench_ops.submit.services import EXIT_CODES
 
     state = submit.state(submit.run_of(token, claims=submit.place(claims), targets=submit.all_in(targets)))
     print(state)

@@ -8,7 +8,6 @@ import typer
 from workbench._base.errors import ArgumentError
 from workbench_ops.saying import say
 
-EXIT_CODES = {"queued": 0, "running": 0, "passed": 0, "failed": 1, "unknown": 1, "cancelled": 143}
 TIMED_OUT = 3  # as of a run of a notebook
 
 
@@ -39,6 +38,7 @@ def submit(
     Exit codes: 0 started, or passed with --wait; 1 failed; 2 refused; 3 not ended in time; 143 cancelled.
     """
     from workbench_ops import submit as submitting
+    from workbench_ops.submit.services import EXIT_CODES
 
     if not token:
         raise ArgumentError("--token is missing: it names the one run that is wanted, such as 'load 2026-01-31'")
