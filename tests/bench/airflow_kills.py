@@ -114,12 +114,12 @@ class Airflow(NamedTuple):
 
 
 @contextmanager
-def running(command: Path, env: dict, home: Path, log: Path) -> Iterator[Airflow]:
-    """Start Airflow's server, scheduler and reader of DAGs on the loopback address; end them at the end."""
+def running(command: Path, env: dict, home: Path, log: Path, *, dag: str = DAG) -> Iterator[Airflow]:
+    """Start Airflow's server, scheduler and reader of DAGs on loopback, and wait for a DAG; end them at the end."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    env = env | SEEN_SECONDS | {
+    env = SEEN_SECONDS | env | {
         "AIRFLOW__API__HOST": "127.0.0.1", "AIRFLOW__API__PORT": str(port), "AIRFLOW__API__WORKERS": "1",
         "AIRFLOW__API__BASE_URL": f"http://127.0.0.1:{port}",
         "AIRFLOW__CORE__EXECUTION_API_SERVER_URL": f"http://127.0.0.1:{port}/execution/",
@@ -132,7 +132,7 @@ def running(command: Path, env: dict, home: Path, log: Path) -> Iterator[Airflow
         for name in ("api-server", "dag-processor", "scheduler"):
             begun(airflow, name)
         until(lambda: _answers(port), "Airflow's server", seconds=WAIT_SECONDS)
-        until(lambda: _asked(airflow, "SELECT 1 FROM dag WHERE dag_id = ?", DAG), "the DAG", seconds=WAIT_SECONDS)
+        until(lambda: asked(airflow, "SELECT 1 FROM dag WHERE dag_id = ?", dag), "the DAG", seconds=WAIT_SECONDS)
         yield airflow
     finally:
         psutil.wait_procs([each.terminate() or each for each in airflow.processes.values()], timeout=20)
@@ -180,7 +180,7 @@ def _one(airflow: Airflow, kind: str, kill: Callable[[Airflow, psutil.Process], 
     state = until(lambda: _state(airflow, dag_run), f"the end of {dag_run}", seconds=WAIT_SECONDS)
     said = [word for word, _ in lines(airflow.home)[before:]]
     mine = [one for one in records(airflow.home) if (one["request"] or "").startswith(f"{DAG}/{dag_run}/")]
-    [(tries,)] = _asked(airflow, "SELECT try_number FROM task_instance WHERE run_id = ?", dag_run)
+    [(tries,)] = asked(airflow, "SELECT try_number FROM task_instance WHERE run_id = ?", dag_run)
     row = {"state": state, "tries": tries, "runs": [record["status"] for record in mine]}
     row |= {word: said.count(word) for word in ("begin", "end", "beside")}
     return row | {"right": right(row)}
@@ -275,7 +275,7 @@ def _command(process):
         return [""]
 
 
-def _asked(airflow, statement, *values):
+def asked(airflow, statement, *values):
     """Ask Airflow's database."""
     with closing(sqlite3.connect(Path(airflow.env["AIRFLOW_HOME"]) / "airflow.db", timeout=30)) as connection:
         return connection.execute(statement, values).fetchall()
@@ -283,7 +283,7 @@ def _asked(airflow, statement, *values):
 
 def _state(airflow, dag_run):
     """Return how a DAG run ended; nothing while it runs."""
-    rows = _asked(airflow, "SELECT state FROM dag_run WHERE run_id = ?", dag_run)
+    rows = asked(airflow, "SELECT state FROM dag_run WHERE run_id = ?", dag_run)
     return next((state for (state,) in rows if state in ("success", "failed")), "")
 
 

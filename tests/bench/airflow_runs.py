@@ -4,8 +4,9 @@ In a project made for it: the template passes and what follows it runs, a plante
 is allowed), what follows that is not started, and an entry whose params file was broken meanwhile is refused once.
 Airflow lives in an environment of its own under .workbench/airflow, with SQLite and without its examples. Its reading
 of cron expressions is compared with ours on the way. Then twenty kills beside a running scheduler (airflow_kills): each
-DAG run has one run that passed. Last, its own page of the run that failed is shown to a browser:
-the picture in docs/schedules.md, which stays as it was where no Chromium is installed.
+DAG run has one run that passed. Then an entry updates a table, whose event starts another one (airflow_updates). Its own
+page of the run that failed is shown to a browser: the picture in docs/schedules.md, which stays as it was where no
+Chromium is installed.
 """
 
 import json
@@ -23,7 +24,7 @@ from urllib.parse import quote
 
 import nbformat
 
-from bench import airflow_kills, airflow_picture, evidence
+from bench import airflow_kills, airflow_picture, airflow_updates, evidence
 from workbench_ops.schedules import times
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -120,6 +121,11 @@ def main():
         place = Path(folder)
         env = environment(place, place / "project")
         kills = airflow_kills.rows(AIRFLOW / "airflow", WORKBENCH, env, place, each=KILLS)
+    with tempfile.TemporaryDirectory(prefix="workbench-airflow-") as folder:
+        place = Path(folder)
+        updated = airflow_updates.rows(
+            AIRFLOW / "airflow", WORKBENCH, environment(place, place / "project"), place
+        )
     right = {name: tuple(one) for name, one in found.items()} == EXPECTED
     evidence.write(
         "airflow",
@@ -133,10 +139,13 @@ def main():
         kills_what="signal 9, or a full disk of runs, while a DAG run's notebook works; `right`: the DAG run passed by one "
         "run that worked alone and to its end, and each other run of it ended badly",
         kills=kills,
+        updates_what="an entry that updates a table is run twice for one date: its asset's event starts the entry that waits "
+        "with the snapshot's id, and the second time, when nothing was submitted, that one is skipped",
+        updates=[{name: value for name, value in row.items() if name != "snapshot"} for row in updated],
         expressions_compared=len(EXPRESSIONS),
         expressions_read_differently=disagreeing,
     )
-    sys.exit(0 if right and all(row["right"] for row in kills) else 1)
+    sys.exit(0 if right and all(row["right"] for row in [*kills, *updated]) else 1)
 
 
 def made(home):

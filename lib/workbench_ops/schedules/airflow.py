@@ -76,7 +76,9 @@ class WorkbenchRun(BashOperator):
         if not (self.outlets or self.env.get("WORKBENCH_WAITS")):
             return self.called(context)
         # An update by a load that found nothing new starts nobody; a person who asks gets a run.
-        triggered = self.env.get("WORKBENCH_WAITS") and str(context["dag_run"].run_type).endswith("_triggered")
+        kind = context["dag_run"].run_type if self.env.get("WORKBENCH_WAITS") else ""
+        kind = getattr(kind, "value", kind)  # a text in Airflow 2: dataset_triggered
+        triggered = kind.endswith("_triggered")
         asked_anew = task.max_tries > self.retries
         self.env["WORKBENCH_LOOK"] = "--if-updated" if triggered and not asked_anew else ""
         with TemporaryDirectory() as folder:

@@ -1,5 +1,6 @@
 """Entries that begin after an update: refused when wrong, begun by what updates their tables, and not for nothing."""
 
+import enum
 import json
 import types
 
@@ -242,7 +243,13 @@ def test_assets_start_dags_and_their_events_have_the_snapshot(tmp_path, modules)
     context = asked(load)
     assert load.execute(context) == "/runs/report.html"
     assert [event.extra for event in context["outlet_events"].values()] == [{"snapshot_id": "5"}]
-    for kind, tries, look in (("asset_triggered", 0, True), ("manual", 0, False), ("asset_triggered", 1, False)):
+    kinds = (
+        ("asset_triggered", 0, True),
+        ("dataset_triggered", 0, True),
+        ("manual", 0, False),
+        ("asset_triggered", 1, False),
+    )
+    for kind, tries, look in kinds:
         reader.execute(asked(reader, kind, tries))
         assert (tmp_path / "calls").read_text().splitlines()[-1].endswith("--if-updated") == look, kind
     quiet = asked(reader, "asset_triggered", 0)
@@ -252,10 +259,18 @@ def test_assets_start_dags_and_their_events_have_the_snapshot(tmp_path, modules)
     assert not any(hasattr(event, "extra") for event in quiet["outlet_events"].values())
 
 
+class RunType(enum.Enum):
+    """As Airflow has it: its text is not its value."""
+
+    SCHEDULED = "scheduled"
+    MANUAL = "manual"
+    ASSET_TRIGGERED = "asset_triggered"
+
+
 def asked(task, kind="scheduled", tries=0):
     """What Airflow hands to a task, with the events of its outlets."""
     instance = types.SimpleNamespace(dag_id="d", run_id="r", max_tries=tries)
-    run = types.SimpleNamespace(run_type=kind, run_after=None)
+    run = types.SimpleNamespace(run_type=kind if kind == "dataset_triggered" else RunType(kind), run_after=None)
     events = {asset: types.SimpleNamespace() for asset in task.outlets}
     env = {"AIRFLOW_CTX_TRY_NUMBER": "1", "PATH": "/usr/bin:/bin"}
     return {"ti": instance, "dag_run": run, "env": env, "outlet_events": events}

@@ -15,7 +15,7 @@ from typing import Any, ClassVar
 
 from workbench._base import secrets
 from workbench._base.errors import ArgumentError, MissingPackageError
-from workbench.streams.readers import shards, sources
+from workbench.streams.readers import msk, shards, sources
 from workbench.streams.readers.reading import Progress, Records
 
 CALL = 10_000  # records an answer holds at most
@@ -39,7 +39,8 @@ class Topic:
         topic: its name.
         bootstrap: addresses of brokers, `host:port` with commas between.
         config: more settings of librdkafka, as `security.protocol`; secrets as references, `env:NAME` or
-            `ssm:/path`. Records of aborted transactions are not read (`isolation.level`).
+            `ssm:/path`. Records of aborted transactions are not read (`isolation.level`). Beside librdkafka's,
+            `token`: `msk:REGION` logs in to Amazon MSK by IAM.
         start: where a reader begins that has no position yet: `trim_horizon` (the oldest record there is),
             `latest` (what arrives from now on) or `at_timestamp`.
         at: the time for `at_timestamp`, aware of its zone.
@@ -67,7 +68,10 @@ class Topic:
             raise ArgumentError("config must be a dict of librdkafka's settings, name to value")
         if ours := sorted(set(self.config) & set(OURS)):
             raise ArgumentError(f"config has {ours[0]}, which is set by the ingest itself")
+        msk.require(self.config, self.bootstrap)
         for name, value in self.config.items():
+            if name == msk.SETTING:
+                continue
             if secret := secrets.kind(name, value):
                 raise ArgumentError(f"config holds {secret}; give a reference instead, env:NAME or ssm:/path")
         sources.check(self)
@@ -232,8 +236,10 @@ def _millis(message: Any) -> int | None:
 
 
 def settings(config: Config) -> dict[str, Any]:
-    """Return librdkafka's settings with the secrets that references stand for."""
-    return {name: secrets.resolve(value) for name, value in config}
+    """Return librdkafka's settings with the secrets that references stand for, and a log-in by `token`."""
+    resolved = {name: secrets.resolve(value) for name, value in config}
+    token = resolved.pop(msk.SETTING, None)
+    return resolved if token is None else msk.settings(token) | resolved
 
 
 @functools.lru_cache(maxsize=4)
@@ -338,7 +344,7 @@ def _sentence(topic: Topic, error: Any) -> ArgumentError:
 
 def _refusal(topic: Topic) -> str | None:
     """Return why the brokers refuse a topic's log-in; None where they do not, or nobody answers."""
-    if not any(name.startswith("sasl.") for name in topic.config):
+    if not any(name.startswith("sasl.") or name == msk.SETTING for name in topic.config):
         return None
     from confluent_kafka import Consumer, KafkaError
 
