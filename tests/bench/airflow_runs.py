@@ -140,7 +140,8 @@ def main():
         "run that worked alone and to its end, and each other run of it ended badly",
         kills=kills,
         updates_what="an entry that updates a table is run twice for one date: its asset's event starts the entry that waits "
-        "with the snapshot's id, and the second time, when nothing was submitted, that one is skipped",
+        "with the snapshot's id, and the second time, when nothing was submitted, that one is skipped; "
+        "a script that is backfilled twice for three dates is submitted once a date",
         updates=[{name: value for name, value in row.items() if name != "snapshot"} for row in updated],
         expressions_compared=len(EXPRESSIONS),
         expressions_read_differently=disagreeing,
