@@ -35,6 +35,8 @@ def main() -> int:
         code = subprocess.run([*command(), "-p", "bench.spent"], cwd=ROOT, env=env, check=False).returncode
         seconds = time.monotonic() - begin
         figures = table(Path(folder))
+    if code not in (0, 1):  # pytest ran no test, or was interrupted: there is nothing to keep
+        return code
     path = evidence.write(
         "check",
         show=False,
@@ -63,9 +65,10 @@ def machine_seconds() -> float:
 
 
 def command() -> list[str]:
-    """Return pytest's command of the check, as the Makefile has it."""
+    """Return pytest's command of the check, as the Makefile has it without CHANGED=1."""
     line = re.search(r"^\t@\$\(BIN\)/python (-m pytest .*)$", (ROOT / "Makefile").read_text(), re.M)[1]
-    return [sys.executable, *line.split()]
+    whole = re.sub(r"\$\(if \$\(CHANGED\),.*\)\)", "", line)
+    return [sys.executable, *whole.split()]
 
 
 def table(folder: Path) -> dict:
