@@ -254,8 +254,11 @@ def test_a_name_of_a_jar_means_that_of_the_installed_spark(monkeypatch):
     ]
 
 
-# As Spark 4 says it. What takes a column's or a frame's own way is called by the module, as `releases.try_cast(`
-NEW = re.compile(r"\bconf\.getAll\b|\.fromDDL\(|(?<!releases)\.try_cast\(|\.mergeInto\(|functions\.partitioning\b")
+# As Spark 4 says it. What takes a column's or a frame's own way is called by the module, as `releases.try_cast(`.
+# A session's `conf.getAll` is a property; the method `getAll()` is SparkConf's, which every Spark has.
+NEW = re.compile(
+    r"\bconf\.getAll\b(?!\(\))|\.fromDDL\(|(?<!releases)\.try_cast\(|\.mergeInto\(|functions\.partitioning\b"
+)
 
 
 def test_one_place_alone_knows_what_came_with_spark_4():
@@ -267,4 +270,5 @@ def test_one_place_alone_knows_what_came_with_spark_4():
         "column.try_cast(kind)",
         "rows.mergeInto(t, c)",
     )
-    assert all(NEW.search(text) for text in planted) and not NEW.search("releases.try_cast(column, kind)")
+    assert all(NEW.search(text) for text in planted)
+    assert not any(NEW.search(text) for text in ("releases.try_cast(column, kind)", "dict(conf.getAll())"))
