@@ -113,12 +113,12 @@ def _replayed(
     """Have dbt run, print what it says otherwise; return whether it passed and agrees."""
     from workbench import dbt as tested
 
-    told = tested.replay(outcomes, target, python=python, environment=environment, arguments=options)
-    for name, (ours, theirs) in told.differences.items():
+    replayed = tested.replay(outcomes, target, python=python, environment=environment, arguments=options)
+    for name, (ours, theirs) in replayed.differences.items():
         print(f"differs  {name}: {ours}; dbt: {theirs}")
-    agrees = f"agrees with all {len(outcomes):,} tests" if not told.differences else "differs"
-    print(f"the replay by dbt {agrees}; {told.emptied:,} of them it asked for no rows: {told.path}")
-    return not told.differences and told.exit_code == 0
+    agrees = f"agrees with all {len(outcomes):,} tests" if not replayed.differences else "differs"
+    print(f"the replay by dbt {agrees}; {replayed.emptied:,} of them it asked for no rows: {replayed.path}")
+    return not replayed.differences and replayed.exit_code == 0
 
 
 def _unmoved(before: Mapping[str, str], after: Mapping[str, str]) -> bool:

@@ -161,7 +161,7 @@ def _nothing_new(entry: "Entry") -> str | None:
 def _tell(file: Path | None, made: "dict[str, Snapshots]", nothing_new: str | None = None) -> None:
     """Write for a scheduler which snapshots were made, asset to id, or why nothing ran."""
     if file is not None:
-        known = {asset: snapshot for found in made.values() for asset, snapshot in found.items()}
+        known = {asset: snapshot for snapshots in made.values() for asset, snapshot in snapshots.items()}
         file.write_text(json.dumps({"nothing_new": nothing_new, "snapshots": known}), encoding="utf-8")
 
 

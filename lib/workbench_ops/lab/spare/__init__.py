@@ -39,9 +39,9 @@ def kept(folder: Path) -> Iterator[None]:
         ChildProcessError: the keeper does not begin.
     """
     with tempfile.TemporaryDirectory(prefix="workbench-lab-") as private:  # the path of a socket must be short
-        told = {"socket": str(Path(private) / "keeper"), "folder": str(folder.resolve()), "environment": FIRST}
-        with children.serving("workbench_ops.lab.spare.keeper", told, name="keeper of the spare JVM"):
-            os.environ[VARIABLE] = told["socket"]
+        settings = {"socket": str(Path(private) / "keeper"), "folder": str(folder.resolve()), "environment": FIRST}
+        with children.serving("workbench_ops.lab.spare.keeper", settings, name="keeper of the spare JVM"):
+            os.environ[VARIABLE] = settings["socket"]
             try:
                 yield
             finally:

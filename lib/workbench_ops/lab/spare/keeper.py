@@ -78,7 +78,7 @@ class Keeper:
         """Have a spare started by a process of its own, which ends when our side of the channel is closed."""
         self.due = None
         self.channel, theirs = socket.socketpair()
-        told: dict[str, Any] = {"recipe": self.recipe} if self.first is None else self.first
+        request: dict[str, Any] = {"recipe": self.recipe} if self.first is None else self.first
         python = sys.executable if self.recipe is None else self.recipe["python"]
         code = f"from workbench_ops.lab.spare import starting; starting.main({theirs.fileno()})"
         with theirs:
@@ -88,14 +88,14 @@ class Keeper:
                 stdin=subprocess.DEVNULL,
                 stdout=sys.stderr,  # ours is the server's, which reads JSON there
             )
-        wire.send(self.channel, told)
+        wire.send(self.channel, request)
 
     def started(self) -> None:
         """Take the JVM from the process that started it; without one there is no spare until a kernel asks."""
         assert self.channel is not None
         with suppress(OSError, ValueError):  # it could not: the channel ended
-            told, descriptors = wire.receive(self.channel)
-            self.recipe, self.jvm, self.lifeline = told["recipe"], told["jvm"], descriptors[0]
+            spare, descriptors = wire.receive(self.channel)
+            self.recipe, self.jvm, self.lifeline = spare["recipe"], spare["jvm"], descriptors[0]
             self.first = None
         self.channel.close()
         self.channel = None
@@ -103,14 +103,14 @@ class Keeper:
 
 def main() -> None:
     """Keep a spare until standard input ends, which is when the server does."""
-    told = json.loads(sys.stdin.readline())
+    settings = json.loads(sys.stdin.readline())
     processes.adopt()  # JVMs whose starter has ended become ours, so that somebody waits for them
     signal.signal(signal.SIGCHLD, lambda *_: _reap())
     keeper = Keeper()
-    keeper.first = {name: told[name] for name in ("environment", "folder")}
+    keeper.first = {name: settings[name] for name in ("environment", "folder")}
     keeper.due = time.monotonic() + PAUSE_SECONDS
     with closing(socket.socket(socket.AF_UNIX)) as listening:
-        listening.bind(told["socket"])
+        listening.bind(settings["socket"])
         listening.listen()
         children.say({})
         while True:
