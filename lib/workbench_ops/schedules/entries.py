@@ -190,11 +190,12 @@ def named(entries: Mapping[str, Entry], name: str) -> Entry:
     if name in entries:
         return entries[name]
     raise ArgumentError(
-        f"no entry {name!r} in {FILE}{_meant(name, entries)}; it has {', '.join(entries) or 'none'}"
+        f"no entry {name!r} in {FILE}{meant(name, entries)}; it has {', '.join(entries) or 'none'}"
     )
 
 
-def _meant(name: str, names: Iterable[str]) -> str:
+def meant(name: str, names: Iterable[str]) -> str:
+    """Return the hint at the name that is nearest to an unknown one, or nothing."""
     close = strict.nearest(str(name), names)
     return f" (did you mean {close}?)" if close else ""
 
@@ -214,7 +215,7 @@ def roots(entries: Mapping[str, Entry]) -> dict[str, str]:
         if name in way:
             raise ArgumentError(f"{name} follows itself: {' after '.join((*way[way.index(name) :], name))}")
         if name not in entries:
-            raise ArgumentError(f"{way[-1]}: after names {name!r}, which is not an entry{_meant(name, entries)}")
+            raise ArgumentError(f"{way[-1]}: after names {name!r}, which is not an entry{meant(name, entries)}")
         entry = entries[name]
         first = {name} if entry.begins else {visit(before, (*way, name)) for before in entry.after}
         if len(first) > 1:
@@ -298,7 +299,7 @@ def _problem(problem: ErrorDetails) -> str:
     key = ".".join(str(part) for part in problem["loc"])
     if problem["type"] == "extra_forbidden":
         valid = [field for field in Entry.model_fields if field != "name"]
-        return f"{key} is not a key{_meant(key, valid)}; there are {', '.join(valid)}"
+        return f"{key} is not a key{meant(key, valid)}; there are {', '.join(valid)}"
     message = problem["msg"].removeprefix("Value error, ")
     if problem["type"] == "string_pattern_mismatch":
         message = "expected one line without control characters"

@@ -3,13 +3,12 @@
 import shlex
 
 from workbench._base.errors import ArgumentError, WorkbenchError
-from workbench._base.strict import nearest
 from workbench_ops import submit
 from workbench_ops.run import watch
 from workbench_ops.run.record import EXIT_CODES
 from workbench_ops.saying import say
 from workbench_ops.schedules import running
-from workbench_ops.schedules.entries import DATE, Entry
+from workbench_ops.schedules.entries import DATE, Entry, meant
 from workbench_ops.submit import services
 
 FENCED = ("standalone", "glue")  # types of targets whose service may start a job twice
@@ -39,8 +38,7 @@ def targets(entry: Entry) -> dict[str, submit.Target]:
     known = submit.all_in()
     for name in entry.target:
         if name not in known:
-            close = nearest(name, known)
-            hint = f" (did you mean {close}?)" if close else ""
+            hint = meant(name, known)
             raise ArgumentError(f"target: params/targets has no {name!r}{hint}; there are {', '.join(known)}")
     return {name: known[name] for name in entry.target}
 

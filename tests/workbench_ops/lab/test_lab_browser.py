@@ -124,14 +124,19 @@ def test_the_panel_shows_a_table_and_writes_its_cell(lab, page):
     ]  # fmt: skip
 
 
-@pytest.mark.proof("test_the_panel_shows_a_table_and_writes_its_cell opens Lab and each page of the panel")
-def test_a_cell_runs_with_progress_and_a_table_that_stays(lab, page):
+def open_cells_of_a_table(page, lab):
+    """Let the panel write a notebook that asks for a table; its kernel is ready."""
     boot(page, lab)
     look_at(page, "sales.orders")
     page.run(f'{PANEL}.querySelector(".workbench-action").click()')
     page.until('document.querySelectorAll(".jp-Notebook .jp-CodeCell").length == 2', 120)
     page.until('document.querySelector(".jp-Notebook-ExecutionIndicator[data-status=idle]")', 120)
     time.sleep(5)  # Lab connects a second time to the kernel of a new notebook, and loses what is sent meanwhile
+
+
+@pytest.mark.proof("test_the_panel_shows_a_table_and_writes_its_cell opens Lab and each page of the panel")
+def test_a_cell_runs_with_progress_and_a_table_that_stays(lab, page):
+    open_cells_of_a_table(page, lab)
     press(page, "notebook:run-all-cells")
     page.until('document.querySelector(".workbench-table")', 300)
     rows = page.run(
@@ -239,12 +244,7 @@ def test_what_a_table_says_can_be_read(lab, page, width, theme):
 @pytest.mark.proof("test_the_panel_shows_a_table_and_writes_its_cell asks the panel without a kernel")
 def test_a_busy_and_a_dead_kernel_hold_the_panel_up_in_nothing(lab, page):
     """The panel answers while a cell runs; when its kernel is killed the progress goes and the panel still answers."""
-    boot(page, lab)
-    look_at(page, "sales.orders")
-    page.run(f'{PANEL}.querySelector(".workbench-action").click()')
-    page.until('document.querySelectorAll(".jp-Notebook .jp-CodeCell").length == 2', 120)
-    page.until('document.querySelector(".jp-Notebook-ExecutionIndicator[data-status=idle]")', 120)
-    time.sleep(5)  # Lab connects a second time to the kernel of a new notebook, and loses what is sent meanwhile
+    open_cells_of_a_table(page, lab)
     slow = "\n_ = spark.range(0, 600, 1, 600).selectExpr(\"reflect('java.lang.Thread', 'sleep', 200L)\").collect()"
     page.run(
         f"(s => s.setSource(s.getSource() + {json.dumps(slow)}))({NOTEBOOK}.content.widgets[0].model.sharedModel)"
