@@ -6,8 +6,9 @@ in texts (`-m workbench_ops.run.child`, a setting of Spark's). Of the command co
 
 Of the lock file and the table of jars counts what the part can load (pins.py).
 
-What does not count: comments, docstrings and empty lines of Python, the version that a release gives, texts and outputs
-of notebooks, and documentation pages, whose tests are static and in every check.
+What does not count: comments, docstrings and empty lines of Python, the version that a release gives, the mark `proof` of a
+test, which a part runs with it and without, texts and outputs of notebooks, and documentation pages, whose tests are
+static and in every check.
 """
 
 import ast
@@ -273,13 +274,15 @@ class Outline:
     """What a module has that leads to others.
 
     `deep` is what it imports, anywhere: (module, name in it or None). `texts` are its texts, those that are documentation
-    excepted, whose places are `docstrings`: (first line, column, last line). `words` are texts that are no keys.
+    excepted, whose places are `docstrings`: (first line, column, last line). `words` are texts that are no keys. `marks`
+    are the lines of decorators and of a `pytestmark` that only leave a test to `make prove`: (first, last).
     """
 
     deep: frozenset
     texts: frozenset
     words: frozenset
     docstrings: tuple
+    marks: tuple
 
     @functools.cached_property
     def joined(self):
@@ -296,7 +299,11 @@ def outline(text: str) -> Outline | None:
     except (SyntaxError, ValueError):
         return None
     deep, texts, documents, keys = set(), [], {}, set()
+    marks = [mark for node in ast.walk(tree) for mark in _marks(node)]
+    witnesses = {id(inner) for mark in marks for inner in ast.walk(mark)}
     for node in ast.walk(tree):
+        if id(node) in witnesses:
+            continue
         if isinstance(node, ast.Subscript):
             keys.add(id(node.slice))
         elif isinstance(node, ast.Dict):
@@ -322,7 +329,21 @@ def outline(text: str) -> Outline | None:
             words |= code.words
         else:
             deep |= {(name, None) for name in DOTTED.findall(inner)}
-    return Outline(frozenset(deep), texts, words, tuple(documents.values()))
+    lines = tuple((mark.lineno, mark.end_lineno) for mark in marks)
+    return Outline(frozenset(deep), texts, words, tuple(documents.values()), lines)
+
+
+def _marks(node):
+    """Return the decorators of a function that leave it to `make prove`, or the statement that leaves a module to it."""
+    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+        return [decorator for decorator in node.decorator_list if _leaves_to_prove(decorator)]
+    if isinstance(node, ast.Assign) and [getattr(target, "id", None) for target in node.targets] == ["pytestmark"]:
+        return [node] if _leaves_to_prove(node.value) else []
+    return []
+
+
+def _leaves_to_prove(node):
+    return isinstance(node, ast.Call) and ast.unparse(node.func) == "pytest.mark.proof"
 
 
 def _imported(node):
@@ -365,4 +386,6 @@ def _bare(text):
     for first, column, last in code.docstrings:
         if not lines[first - 1][:column].strip():  # else it is on the line of its function
             lines[first - 1 : last] = [""] * (last - first + 1)
+    for first, last in code.marks:
+        lines[first - 1 : last] = [""] * (last - first + 1)
     return "\n".join(line.rstrip() for line in lines if line.strip() and not line.startswith("__version__ = "))

@@ -136,6 +136,11 @@ def test_a_jar_is_in_the_parts_that_name_it(changed, old, new, with_it, without)
         ("lib/workbench/streams/loop.py", "import", "# a comment\n\nimport"),
         ("lib/workbench/__init__.py", '__version__ = "', '__version__ = "9.'),
         ("notebooks/10_ingest_stream.ipynb", "# Ingest", "# Take in"),
+        (
+            "tests/workbench/test_wap.py",
+            "\ndef test_",
+            '\n@pytest.mark.proof("12_ingest_kafka, a broker")\ndef test_',
+        ),
     ],
 )
 def test_what_is_read_by_people_alone_makes_nothing_out_of_date(changed, name, old, new):
