@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, timedelta
 from decimal import Decimal
+from operator import attrgetter
 from typing import Annotated, Any, Literal
 
 from workbench._base.bounds import Ge, Le, MinLen
@@ -185,10 +186,8 @@ def _once(state: _Asking, first: date, last: date) -> tuple[dict[str, list[Any]]
             raise _Moved(f"{rows} rows in all were {page.row_count}, or the totals are others")
         if not page.rows and len(columns[names[0]]) < rows:
             raise _Moved(f"{len(columns[names[0]])} of {rows} rows came")
-        for row in page.rows:
-            values = [*row.dimension_values, *row.metric_values]
-            for name, value in zip(names, values, strict=True):
-                columns[name].append(value.value)
+        for name, values in _columns(state, page).items():
+            columns[name] += values
         other = other or page.metadata.data_loss_from_other_row
         _flags(state, page)
     if len(columns[names[0]]) != rows:
@@ -196,6 +195,23 @@ def _once(state: _Asking, first: date, last: date) -> tuple[dict[str, list[Any]]
     if not state.flags.keys() & set(FLAGS):  # what totals of withheld or sampled rows hold is nowhere said
         _refuse_totals(state, columns, totals or [])
     return columns, other
+
+
+def _columns(state: _Asking, page: Any) -> dict[str, list[str]]:
+    """Return the texts of a page by column; by one list of all rows, as lists of each row take twice as long."""
+    columns = {}
+    for names, values_of in (
+        ([*state.dimensions], attrgetter("dimension_values")),
+        ([*state.metrics], attrgetter("metric_values")),
+    ):
+        if any(len(values_of(row)) != len(names) for row in page.rows):
+            raise AnswerRefused(
+                f"a row of the report of {state.name} lacks one of {', '.join(names)} or has more; nothing "
+                "was committed"
+            )
+        values = [value.value for row in page.rows for value in values_of(row)]
+        columns |= {name: values[number :: len(names)] for number, name in enumerate(names)}
+    return columns
 
 
 def _page(state: _Asking, first: date, last: date, offset: int) -> Any:
@@ -292,7 +308,8 @@ def _table(columns: Mapping[str, Sequence[str]], state: _Asking) -> Any:
     arrays = {}
     for name, values in columns.items():
         if state.dimensions.get(name) == DAY:
-            arrays[name] = pa.array([_day(value, state.name) for value in values], pa.date32())
+            days = {text: _day(text, state.name) for text in set(values)}
+            arrays[name] = pa.array([days[text] for text in values], pa.date32())
         else:
             arrays[name] = pa.array(values, pa.string())
     return pa.table(arrays)

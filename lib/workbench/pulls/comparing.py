@@ -3,6 +3,8 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
+from functools import reduce
+from operator import or_
 from typing import Any
 
 from workbench._base import identifiers
@@ -10,6 +12,8 @@ from workbench._base.typing import Column, DataFrame
 from workbench.pulls.answers import AnswerRefused
 
 EMPTY = "0:0:0"
+PARTS = ("_first_high", "_first_low", "_second_high", "_second_low")  # halves of the two hashes of a row
+_LOW = (1 << 32) - 1
 _COMPLEX = ("array", "map", "struct", "variant")
 WHOLE = date(1970, 1, 1)  # stands for the day of a source that has none
 
@@ -41,19 +45,19 @@ def digests(rows: DataFrame, key: Sequence[str], day: str | None) -> dict[date, 
     """
     from pyspark.sql import functions as F
 
-    first, second = _hashes(rows)
     names = [*([day] if day else []), *key]
     lacking = " OR ".join(f"{identifiers.in_sql(name)} IS NULL" for name in names)
     by_key = rows.groupBy(_day(day), *_keys(key))
+    parts = _parts(rows)
     of_keys = by_key.agg(
-        F.count("*").alias("_rows"), F.sum(first).alias("_a"), F.sum(second).alias("_b"),
-        F.max(F.expr(lacking)).alias("_lacking"),
+        F.count("*").alias("_rows"), F.max(F.expr(lacking)).alias("_lacking"),
+        *[F.sum(part).alias(name) for name, part in parts.items()],
     )  # fmt: skip
     of_days = of_keys.groupBy("_day").agg(
-        F.sum("_rows"), F.sum("_a"), F.sum("_b"), F.max("_rows"), F.max("_lacking")
-    )  # fmt: skip
+        F.sum("_rows"), F.max("_rows"), F.max("_lacking"), *[F.sum(name) for name in parts]
+    )
     result = {}
-    for at, count, a, b, most, without in of_days.collect():
+    for at, count, most, without, *sums in of_days.collect():
         if without:
             row = rows.where(F.expr(lacking)).limit(1).collect()[0]
             empty = next(name for name in names if row[name] is None)
@@ -66,8 +70,16 @@ def digests(rows: DataFrame, key: Sequence[str], day: str | None) -> dict[date, 
                 f"{row['_rows']} rows {where}have one key, {values}: key must tell rows apart; nothing was "
                 "committed"
             )
-        result[at] = f"{count}:{a}:{b}"
+        result[at] = _digest(count, sums)
     return result
+
+
+def sums(rows: DataFrame, day: str | None) -> dict[date, str]:
+    """Return the digest of each day that has rows, of keys that are known to tell them apart."""
+    from pyspark.sql import functions as F
+
+    of_days = rows.groupBy(_day(day)).agg(F.count("*"), *[F.sum(part) for part in _parts(rows).values()])
+    return {at: _digest(count, totals) for at, count, *totals in of_days.collect()}
 
 
 def compare(old: DataFrame, new: DataFrame, key: Sequence[str], day: str | None) -> dict[date, Difference]:
@@ -76,30 +88,34 @@ def compare(old: DataFrame, new: DataFrame, key: Sequence[str], day: str | None)
 
     sides = []
     for number, rows in enumerate((old, new)):
-        first, second = _hashes(rows)
-        sums = first.alias("_a"), second.alias("_b")
-        sides.append(rows.select(_day(day), *_keys(key), F.lit(number).alias("_new"), *sums))
+        parts = [part.alias(name) for name, part in _parts(rows).items()]
+        sides.append(rows.select(_day(day), *_keys(key), F.lit(number).alias("_new"), *parts))
     both = sides[0].unionByName(sides[1]).groupBy("_day", *[f"_k{n}" for n in range(len(key))])
     was, now = F.col("_new") == 0, F.col("_new") == 1
-    zero = F.lit(0).cast("decimal(38,0)")
 
     def total(side: Column, name: str) -> Column:
-        return F.sum(F.when(side, F.col(name)).otherwise(zero))
+        return F.sum(F.when(side, F.col(name)).otherwise(F.lit(0)))
 
+    others = [total(was, name) != total(now, name) for name in PARTS]
     keyed = both.agg(
-        F.count_if(was).alias("_was"), F.count_if(now).alias("_now"),
-        total(was, "_a").alias("_wa"), total(was, "_b").alias("_wb"),
-        ((total(was, "_a") != total(now, "_a")) | (total(was, "_b") != total(now, "_b"))).alias("_other"),
+        F.count_if(was).alias("_was"), F.count_if(now).alias("_now"), reduce(or_, others).alias("_other"),
+        *[total(was, name).alias(name) for name in PARTS],
     )  # fmt: skip
     kept = (F.col("_now") > 0) & (F.col("_was") > 0)
     other = F.col("_other") | (F.col("_was") != F.col("_now"))
     days = keyed.groupBy("_day").agg(
         F.count_if(F.col("_was") == 0), F.count_if(kept & other), F.count_if(F.col("_now") == 0),
-        F.sum("_was"), F.sum("_wa"), F.sum("_wb"),
+        F.sum("_was"), *[F.sum(name) for name in PARTS],
     )  # fmt: skip
     return {
-        row[0]: Difference(row[1], row[2], row[3], f"{row[4]}:{row[5]}:{row[6]}", row[4]) for row in days.collect()
+        at: Difference(added, changed, removed, _digest(before, sums), before)
+        for at, added, changed, removed, before, *sums in days.collect()
     }
+
+
+def added(digest: str) -> Difference:
+    """Return what differs where there were no rows, by the digest of those that there are."""
+    return Difference(added=int(digest.partition(":")[0]))
 
 
 def differing(known: Mapping[str, str], seen: Mapping[date, str], days: Collection[date]) -> list[date]:
@@ -119,22 +135,31 @@ def _keys(key: Sequence[str]) -> list[Column]:
     return [F.col(identifiers.column(name)).alias(f"_k{n}") for n, name in enumerate(key)]
 
 
-def _hashes(rows: DataFrame) -> tuple[Column, Column]:
-    """Return two numbers of a row; sums of them over rows tell sets of rows apart.
+def _parts(rows: DataFrame) -> dict[str, Column]:
+    """Return the halves of two hashes of a row, by name; sums of them over rows tell sets of rows apart.
 
+    Halves, because a sum of whole hashes needs decimals, which are several times as slow as whole numbers.
     Spark's hash passes over nulls, so that each value goes in with whether it is one. What it cannot hash, maps
     for example, goes in as JSON.
     """
     from pyspark.sql import functions as F
 
-    parts: list[Column] = []
+    values: list[Column] = []
     for field in rows.schema:
         column = F.col(identifiers.column(field.name))
         complex_kind = field.dataType.typeName() in _COMPLEX
         value = F.to_json(column, {"ignoreNullFields": "false"}) if complex_kind else column
-        parts += [column.isNull(), value]
-    first, second = F.xxhash64(*parts), F.xxhash64(F.lit("second"), *parts)
-    return first.cast("decimal(38,0)"), second.cast("decimal(38,0)")
+        values += [column.isNull(), value]
+    halves = []
+    for hashed in (F.xxhash64(*values), F.xxhash64(F.lit("second"), *values)):
+        halves += [F.shiftright(hashed, 32), hashed.bitwiseAND(F.lit(_LOW))]
+    return dict(zip(PARTS, halves, strict=True))
+
+
+def _digest(count: int, sums: Sequence[int]) -> str:
+    """Return the digest of rows, their number and the sums of their two hashes, by the sums of the halves."""
+    first_high, first_low, second_high, second_low = sums
+    return f"{count}:{(first_high << 32) + first_low}:{(second_high << 32) + second_low}"
 
 
 def _shown(row: Any) -> str:

@@ -99,7 +99,7 @@ def run(
     through = until if answer.through is None else answer.through
     judging.refuse_through(answer, since, until)
     with ExitStack() as open_frames:
-        rows = _rows(open_frames, target, answer)
+        rows = answers.frame(open_frames, spark, table, answer.rows)
         seen = comparing.digests(rows, key, day)
         judging.refuse_outside(seen, since, through)
         dead = _dead(target, answer, dead_letters, on_step)
@@ -154,7 +154,7 @@ def whole(
     on_step("ask")
     answer = answers.of(ask())
     with ExitStack() as open_frames:
-        rows = _rows(open_frames, target, answer)
+        rows = answers.frame(open_frames, spark, table, answer.rows)
         seen = comparing.digests(rows, key, None)
         known = target.before.digests if target.before else {}
         changed = _changed(target, rows, comparing.differing(known, seen, [comparing.WHOLE]), seen)
@@ -211,12 +211,6 @@ def _next(
     return Position(source, begin.isoformat(), until.isoformat(), closed, settled_days, digests, uuid.uuid4().hex)
 
 
-def _rows(open_frames: ExitStack, target: _Target, answer: Answer) -> DataFrame:
-    rows = answers.frame(target.spark, target.table, answer.rows)
-    open_frames.callback(rows.unpersist)
-    return rows
-
-
 def _dead(target: _Target, answer: Answer, table: str | None, on_step: OnStep) -> int:
     """Write dead letters; return how many are new."""
     if not answer.dead:
@@ -238,8 +232,11 @@ def _changed(
     """Return the days of which the table has other rows, with what differs."""
     if not days:
         return {}
-    old = target.spark.table(identifiers.quoted(target.table))
-    differences = comparing.compare(_of(target, old, days), _of(target, rows, days), target.key, target.day)
+    old = _of(target, target.spark.table(identifiers.quoted(target.table)), days)
+    if old.isEmpty():
+        differences = {day: comparing.added(digest) for day, digest in seen.items()}
+    else:
+        differences = comparing.compare(old, _of(target, rows, days), target.key, target.day)
     by_day = {day: differences.get(day, Difference()) for day in days}
     return {
         day: difference
@@ -297,7 +294,7 @@ def _commit(
 
     def verify(branch: str) -> None:
         written = _of(target, target.spark.table(branch), [*changed])
-        if comparing.digests(written, target.key, target.day) != expected:
+        if comparing.sums(written, target.day) != expected:
             raise PullRefused(
                 f"what was written to {target.table} is not what {position.source} answered: the answer's rows "
                 "changed while they were written. Nothing was published; give rows that stay the same"
