@@ -3,15 +3,24 @@
 What is not understood is no error: such a test is left to dbt's own statement, always.
 """
 
+import hashlib
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 from typing import Any, Literal
 
+from workbench._base import files
 from workbench._base.door import checked
 from workbench._base.errors import MissingPackageError
+from workbench.dbt import conditions, manifests
 from workbench.dbt.conditions import Unique, rows_of, unique_of
 from workbench.dbt.manifests import Test
+
+Kind = Literal["rows", "keys", "unique", "own"]
+Dialect = Literal["duckdb", "spark"]
 
 # functions whose value depends on their arguments alone; a test with any other may give another answer tomorrow
 STEADY = {
@@ -31,26 +40,42 @@ class Planned:
         tables: (database, schema, name) of what it reads, sorted; empty where the SQL was not understood.
         steady: whether the same tables give the same outcome at any time.
         columns: names in it that may be columns, in lower case, sorted.
-        fails: condition of a row that fails, as sqlglot's tree, of the kinds `rows` and `keys`.
-        unique: keys and conditions, as sqlglot's trees, of the kind `unique`.
+        dialect: of its SQL.
     """
 
     test: Test
-    kind: Literal["rows", "keys", "unique", "own"]
+    kind: Kind
     tables: tuple[tuple[str, ...], ...] = ()
     steady: bool = False
     columns: tuple[str, ...] = ()
-    fails: Any = None
-    unique: Unique | None = None
+    dialect: Dialect = "duckdb"
+
+    @cached_property
+    def fails(self) -> Any:
+        """Condition of a row that fails, as sqlglot's tree, of the kinds `rows` and `keys`; else None."""
+        from sqlglot import exp
+
+        if self.kind not in ("rows", "keys"):
+            return None
+        rows = rows_of(_tree(self.test, self.dialect))
+        assert rows is not None  # of this kind it is
+        return exp.and_(*rows.fails)
+
+    @cached_property
+    def unique(self) -> Unique | None:
+        """Keys and conditions, as sqlglot's trees, of the kind `unique`; else None."""
+        return unique_of(_tree(self.test, self.dialect)) if self.kind == "unique" else None
 
 
 @checked
-def plan(tests: Sequence[Test], *, dialect: Literal["duckdb", "spark"] = "duckdb") -> list[Planned]:
+def plan(tests: Sequence[Test], *, dialect: Dialect = "duckdb", kept: str | Path | None = None) -> list[Planned]:
     """Say of each test what it reads and what could prove it, without reading anything.
 
     Args:
         tests: the tests, as `dbt.tests` lists them.
         dialect: of their SQL.
+        kept: file of what was understood earlier, made where it is missing; of another version of this library or
+            of sqlglot it is made anew. None understands all tests anew.
 
     Returns:
         One entry a test, in the same order.
@@ -58,15 +83,54 @@ def plan(tests: Sequence[Test], *, dialect: Literal["duckdb", "spark"] = "duckdb
     Raises:
         MissingPackageError: sqlglot is not installed.
     """
-    return [_planned(test, dialect) for test in tests]
-
-
-def _planned(test: Test, dialect: str) -> Planned:
     try:
         import sqlglot
-        from sqlglot import exp
     except ModuleNotFoundError:
         raise MissingPackageError("sqlglot is not installed; install iceberg-workbench[dbt]") from None
+    if kept is None:
+        return [_planned(test, dialect) for test in tests]
+    path, planner = Path(kept), _planner(sqlglot.__version__, dialect)
+    known = _known(path, planner)
+    entries = [_kept(test, known, dialect) or _planned(test, dialect) for test in tests]
+    now = {entry.test.digest: [entry.kind, entry.tables, entry.steady, entry.columns] for entry in entries}
+    if now.keys() - known.keys():
+        with files.replacing(path) as new:
+            new.write_text(json.dumps({"planner": planner, "tests": now}), encoding="utf-8")
+    return entries
+
+
+def _planner(version: str, dialect: Dialect) -> str:
+    """Return what understands tests: the code, and the version of sqlglot."""
+    code = [Path(str(module)).read_bytes() for module in (__file__, conditions.__file__, manifests.__file__)]
+    return f"{dialect} {version} {hashlib.sha256(b''.join(code)).hexdigest()}"
+
+
+def _known(path: Path, planner: str) -> dict[str, Any]:
+    """Return what was understood earlier, by the test's digest; nothing where something else understood it."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+        return dict(content["tests"]) if content["planner"] == planner else {}
+    except (OSError, ValueError, LookupError, TypeError):
+        return {}
+
+
+def _kept(test: Test, known: Mapping[str, Any], dialect: Dialect) -> Planned | None:
+    if (entry := known.get(test.digest)) is None:
+        return None
+    kind, tables, steady, columns = entry
+    return Planned(test, kind, tuple(map(tuple, tables)), steady, tuple(columns), dialect)
+
+
+def _tree(test: Test, dialect: Dialect) -> Any:
+    import sqlglot
+
+    return sqlglot.parse_one(test.sql, read=dialect)
+
+
+def _planned(test: Test, dialect: Dialect) -> Planned:
+    import sqlglot
+    from sqlglot import exp
+
     try:
         parsed = sqlglot.parse(test.statement, read=dialect)
     except sqlglot.errors.SqlglotError:
@@ -79,13 +143,16 @@ def _planned(test: Test, dialect: str) -> Planned:
     reads_one = len(tables) == 1 and len([t for t in parsed[0].find_all(exp.Table) if t.db]) == 1
     if not reads_one or not steady or not passes_at_zero(test):
         return Planned(test, "own", tables, steady)
-    tree = sqlglot.parse_one(test.sql, read=dialect)
+    tree = _tree(test, dialect)
     columns = tuple(sorted({column.name.lower() for column in tree.find_all(exp.Column)}))
     if (rows := rows_of(tree)) is not None and rows.fails:
-        kind: Literal["rows", "keys"] = "keys" if rows.keyed else "rows"
-        return Planned(test, kind, tables, steady, columns, fails=exp.and_(*rows.fails))
+        planned = Planned(test, "keys" if rows.keyed else "rows", tables, steady, columns, dialect)
+        planned.__dict__["fails"] = exp.and_(*rows.fails)  # as the property would, of the same tree
+        return planned
     unique = unique_of(tree)
-    return Planned(test, "unique" if unique else "own", tables, steady, columns, unique=unique)
+    planned = Planned(test, "unique" if unique else "own", tables, steady, columns, dialect)
+    planned.__dict__["unique"] = unique
+    return planned
 
 
 def passes_at_zero(test: Test) -> bool:

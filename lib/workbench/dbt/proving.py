@@ -130,14 +130,31 @@ class _Run:
             self.ledger.put(lines)
             if not others:
                 return
-        digests = sorted({planned.test.digest for planned in plan} | {*filter(None, map(self.digest, plan))})
+        self._look_up({planned.test.digest for planned in plan})
+        rest = [planned for planned in plan if not self.knows(planned)]
+        self._look_up({*filter(None, map(self.digest, rest))})
+
+    def _look_up(self, asked: set[str]) -> None:
+        assert self.ledger is not None
+        digests = sorted(asked)
         for start in range(0, len(digests), _AT_ONCE):
             rows = self.ledger.rows(digest=digests[start : start + _AT_ONCE], engine=[self.engine.name])
             self.known |= {(row["digest"], row["states"]) for row in rows}
 
+    def knows(self, planned: Planned) -> bool:
+        """Return whether the ledger has a test as passed for the states of its tables."""
+        if not planned.steady or any(_lower(name) not in self.states for name in planned.tables):
+            return False
+        return (planned.test.digest, _key(self.texts(planned))) in self.known
+
+    def texts(self, planned: Planned) -> dict[str, str]:
+        """Return the texts of the states that a test reads, by the name of the table."""
+        states = [self.states[_lower(name)] for name in planned.tables]
+        return {".".join(state.name): state.text for state in states}
+
     def digest(self, planned: Planned) -> str | None:
         """Return what a test asks of each data file: its text, its columns by field id; else None."""
-        state = self.states.get(_lower(planned.tables[0])) if planned.fails is not None else None
+        state = self.states.get(_lower(planned.tables[0])) if planned.kind in ("rows", "keys") else None
         if state is None:
             return None
         columns = sorted(column.model_dump_json() for column in state.fields(planned.columns))
@@ -151,10 +168,9 @@ class _Run:
             message = f"{'.'.join(missing[0])} is not among the tables; they are {listed}"
             return Outcome(planned.test, "error", None, message, "nothing")
         states = [self.states[_lower(name)] for name in planned.tables]
-        texts = {".".join(state.name): state.text for state in states}
-        key = " ".join(f"{name}={text}" for name, text in sorted(texts.items()))
+        texts = self.texts(planned)
         keeps = planned.steady and bool(states)
-        if keeps and (planned.test.digest, key) in self.known:
+        if keeps and self.knows(planned):
             return Outcome(planned.test, "pass", 0, None, "known", texts)
         zero = self.zero(planned, states)
         if zero is not None:
@@ -162,12 +178,12 @@ class _Run:
         else:
             outcome = self.counted(planned, states, texts)
         if keeps and outcome.status == "pass":
-            self.keep(planned.test.digest, [key], outcome.told_by)
+            self.keep(planned.test.digest, [_key(texts)], outcome.told_by)
         return outcome
 
     def zero(self, planned: Planned, states: Sequence[State]) -> tuple[Evidence, int | None] | None:
         """Return the evidence that a test has no failing row, and how many files were read; None without any."""
-        if planned.fails is not None:
+        if planned.kind in ("rows", "keys"):
             return self.zero_of_files(planned, states[0])
         if planned.unique is None or not self.engine.distinct(planned, states[0]):
             return None
@@ -207,6 +223,11 @@ class _Run:
         if self.ledger is not None and states:
             line = {"digest": digest, "engine": self.engine.name, "told_by": evidence}
             self.ledger.put([{**line, "states": text} for text in states])
+
+
+def _key(texts: Mapping[str, str]) -> str:
+    """Return states of tables as the ledger has them."""
+    return " ".join(f"{name}={text}" for name, text in sorted(texts.items()))
 
 
 def _count(states: Sequence[State]) -> int | None:

@@ -64,7 +64,7 @@ def dbt_test(
     if not replay and (dbt_python or options):
         raise ArgumentError("--dbt-python and --dbt-option are for --replay")
     python = _python(target, dbt_python) if replay else None
-    planned = plan(listed, dialect=spoken)
+    planned = plan(listed, dialect=spoken, kept=f"{target}/workbench_plans.json")
     spark = session.start(environment) if spoken == "spark" else None
 
     def located() -> dict[str, str]:
