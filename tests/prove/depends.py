@@ -275,7 +275,7 @@ class Outline:
 
     `deep` is what it imports, anywhere: (module, name in it or None). `texts` are its texts, those that are documentation
     excepted, whose places are `docstrings`: (first line, column, last line). `words` are texts that are no keys. `marks`
-    are the lines of decorators and of a `pytestmark` that only leave a test to `make prove`: (first, last).
+    are the lines of decorators and of names of them that only leave a test to `make prove`: (first, last).
     """
 
     deep: frozenset
@@ -299,7 +299,7 @@ def outline(text: str) -> Outline | None:
     except (SyntaxError, ValueError):
         return None
     deep, texts, documents, keys = set(), [], {}, set()
-    marks = [mark for node in ast.walk(tree) for mark in _marks(node)]
+    marks = _marks(tree)
     witnesses = {id(inner) for mark in marks for inner in ast.walk(mark)}
     for node in ast.walk(tree):
         if id(node) in witnesses:
@@ -333,13 +333,22 @@ def outline(text: str) -> Outline | None:
     return Outline(frozenset(deep), texts, words, tuple(documents.values()), lines)
 
 
-def _marks(node):
-    """Return the decorators of a function that leave it to `make prove`, or the statement that leaves a module to it."""
-    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-        return [decorator for decorator in node.decorator_list if _leaves_to_prove(decorator)]
-    if isinstance(node, ast.Assign) and [getattr(target, "id", None) for target in node.targets] == ["pytestmark"]:
-        return [node] if _leaves_to_prove(node.value) else []
-    return []
+def _marks(tree):
+    """Return what only leaves tests to `make prove`: decorators, and a module's names of such marks with their lines."""
+    named = {
+        node.targets[0].id: node
+        for node in tree.body
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and _leaves_to_prove(node.value)
+    }
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    decorators = [
+        decorator
+        for node in ast.walk(tree)
+        if isinstance(node, functions)
+        for decorator in node.decorator_list
+        if _leaves_to_prove(decorator) or getattr(decorator, "id", None) in named
+    ]
+    return [*named.values(), *decorators]
 
 
 def _leaves_to_prove(node):

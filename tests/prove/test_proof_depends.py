@@ -147,6 +147,20 @@ def test_what_is_read_by_people_alone_makes_nothing_out_of_date(changed, name, o
     assert changed(name, old, new) == set()
 
 
+def test_a_mark_that_leaves_a_test_to_the_proof_does_not_count():
+    """Also one that has a name; all else of a decorator does."""
+    plain = 'import pytest\n\n\n@pytest.mark.parametrize("a", [1])\ndef test_a(a): pass\n'
+    named = 'LONG = pytest.mark.proof("22_race_writers shows it")\n\n\n@LONG\n@pytest.mark.parametrize'
+    marked = [
+        plain.replace("def", '@pytest.mark.proof(\n    "22_race_writers shows it"\n)\ndef'),
+        plain.replace("\n\n\n@pytest.mark.parametrize", f"\n\n{named}"),
+        plain.replace("\n\n\n@", '\n\npytestmark = pytest.mark.proof("22_race_writers shows it")\n\n@'),
+    ]
+    assert {depends._bare(text) for text in marked} == {depends._bare(plain)}
+    assert all(depends.outline(text).texts == depends.outline(plain).texts for text in marked)
+    assert depends._bare(plain.replace("[1]", "[2]")) != depends._bare(plain)
+
+
 def test_a_subcommand_is_of_the_parts_that_call_it(changed):
     ingest = changed("lib/workbench_ops/cli/commands/ingest.py", "import json\n", "import json as json\n")
     assert "streams" in ingest
