@@ -51,7 +51,10 @@ def snapshots_of(spark, table):
     return spark.sql(f"SELECT * FROM {table}.snapshots").count()
 
 
-@pytest.mark.proof("test_history_in_steps compares the versions, test_nothing_but_compaction counts the commits")
+@pytest.mark.proof(
+    "test_history_in_steps compares the versions, "
+    "test_nothing_but_compaction_moves_the_position_and_makes_no_version counts the commits"
+)
 def test_first_and_next_by_one_commit_each(spark, source, target):
     spark.sql(f"UPDATE {source} SET price = 500 WHERE id = 1")
     timed(spark, source, 0, 1)

@@ -123,7 +123,10 @@ def test_a_build_whose_branch_a_faster_one_dropped_says_that_main_moved(spark, s
     ]
 
 
-@pytest.mark.proof("test_nothing_but_compaction keeps a tag that is named like its own")
+@pytest.mark.proof(
+    "test_nothing_but_compaction_moves_the_position_and_makes_no_version keeps a tag that is named like its "
+    "own"
+)
 def test_the_users_own_refs_stay(spark, source, target):
     history.build(spark, source, target, key="id")
     spark.sql(f"ALTER TABLE {target} CREATE TAG history_20261231")
@@ -134,7 +137,10 @@ def test_the_users_own_refs_stay(spark, source, target):
     assert refs(spark, target) == sorted(["history_20261231", "history_correction", "main", mine])
 
 
-@pytest.mark.proof("test_nothing_but_compaction expires snapshots of such a source, and finds its tag")
+@pytest.mark.proof(
+    "test_nothing_but_compaction_moves_the_position_and_makes_no_version expires snapshots of such a source, "
+    "and finds its tag"
+)
 def test_the_kept_position_outlives_a_greatest_age_of_refs(spark, source, target):
     spark.sql(f"ALTER TABLE {source} SET TBLPROPERTIES ('history.expire.max-ref-age-ms' = '1')")
     history.build(spark, source, target, key="id")
@@ -226,7 +232,10 @@ def test_a_column_that_spark_would_name_otherwise_is_refused(spark, namespace, t
         history.build(spark, f"{namespace}.dollar", target, key="id")
 
 
-@pytest.mark.proof("test_nothing_but_compaction builds by both spellings, and its source has one tag")
+@pytest.mark.proof(
+    "test_nothing_but_compaction_moves_the_position_and_makes_no_version builds by both spellings, and its "
+    "source has one tag"
+)
 def test_a_target_by_two_spellings_leaves_one_tag_on_the_source(spark, source, target):
     history.build(spark, source, target, key="id")
     spark.sql(f"UPDATE {source} SET price = 300 WHERE id = 1")
