@@ -124,8 +124,7 @@ def test_a_build_whose_branch_a_faster_one_dropped_says_that_main_moved(spark, s
 
 
 @pytest.mark.proof(
-    "test_nothing_but_compaction_moves_the_position_and_makes_no_version keeps a tag that is named like its "
-    "own"
+    "test_nothing_but_compaction_moves_the_position_and_makes_no_version keeps a tag that is named like its own"
 )
 def test_the_users_own_refs_stay(spark, source, target):
     history.build(spark, source, target, key="id")
@@ -202,6 +201,10 @@ def test_a_column_named_like_ours_in_another_case_is_refused(spark, namespace, t
         history.build(spark, source, target, key="id")
 
 
+@pytest.mark.proof(
+    "test_a_history_of_it builds one whose key and partitions need quotes, and test_identifiers.py quotes "
+    "each name"
+)
 @pytest.mark.parametrize(
     "name",
     [
@@ -292,7 +295,9 @@ def test_what_is_no_table_is_refused_by_its_name(spark, namespace, source, targe
     spark.sql(f"DROP VIEW {target}")
 
 
-@pytest.mark.parametrize("rows", [1, 0])
+@pytest.mark.parametrize(
+    "rows", [1, pytest.param(0, marks=pytest.mark.proof("a table that was replaced by one with rows shows it"))]
+)
 def test_a_time_before_the_table_was_replaced_is_reported(spark, namespace, rows):
     source = table(spark, f"{namespace}.replaced", "id BIGINT, price INT")
     spark.sql(f"INSERT INTO {source} VALUES (1L, 1), (2L, 2)")
