@@ -247,7 +247,7 @@ def test_a_beginning_that_was_expired_stops_unless_truncated(spark, source, targ
     assert [row[:2] + row[4:] for row in versions(spark, target)] == [(1, 12, True, 1, 0), (2, 10, True, 1, 0)]
 
 
-@pytest.mark.proof("test_killed_and_run_again finds the tag that keeps the position")
+@pytest.mark.proof("test_stopped_behind_its_commit_and_run_again finds the tag that keeps the position")
 def test_the_position_outlives_maintenance_of_the_target(spark, source, target):
     history.build(spark, source, target, key="id")
     for _ in range(2):
