@@ -154,7 +154,8 @@ def test_statements_of_a_diagnosis_run_as_they_are_shown(spark, table):
 
 
 @pytest.mark.proof(
-    "test_statements_of_a_diagnosis shows what is quoted; here it runs, on a table that asks for all"
+    "test_statements_of_a_diagnosis_run_as_they_are_shown shows what is quoted; here it runs, on a table that asks "
+    "for all"
 )
 def test_what_the_owner_agrees_to_is_done(spark, table):
     bound = doctor.Thresholds(partitions=2, partition_bytes=2**20)

@@ -30,9 +30,12 @@ spark.sql("INSERT INTO shop.orders VALUES (1, 5)")
 spark.sql("UPDATE shop.orders SET `paid €` = 6 WHERE id = 1")
 found = changes.between(spark, "shop.orders", key="id", back_end="snapshot diff")
 history.build(spark, "shop.orders", "shop.orders_history", key="id")
-data = tpcds.generate(0.01)
-tpcds.load(spark, data, "derived", layout="flat", tables=["date_dim", "store_sales", "item"])
-(answer,) = tpcds.run(tpcds.engine("spark41"), spark, data, namespace="derived", queries=["q42"])
+verdicts = []
+if PROVE:  # no capability of the library: nbval runs the notebook 90
+    data = tpcds.generate(0.01)
+    tpcds.load(spark, data, "derived", layout="flat", tables=["date_dim", "store_sales", "item"])
+    verdicts = [one.verdict.kind for one in tpcds.run(
+        tpcds.engine("spark41"), spark, data, namespace="derived", queries=["q42"])]
 started = session.start("local")
 print(json.dumps({
     "session": [started is spark, spark.conf.get("spark.sql.session.timeZone")],
@@ -41,7 +44,7 @@ print(json.dumps({
     "changes": sorted([row.change_ordinal, row.change_type, str(row["paid €"])] for row in found.collect()),
     "versions": sorted([row.version, str(row["paid €"]), row.is_current] for row in spark.table("shop.orders_history").collect()),
     "rows": spark.table("shop.orders").count(),
-    "verdict": answer.verdict.kind,
+    "verdicts": verdicts,
 }))
 """  # fmt: skip
 
@@ -59,7 +62,7 @@ def test_each_capability_in_the_session_of_the_readme(tmp_path):
     )
     assert jar.name.removesuffix(".jar").endswith("-".join(packages.search(block).groups()))
     block = packages.sub(f'"spark.jars", "{jar}"', block).replace("/data/ice", str(tmp_path / "ice"))
-    (script := tmp_path / "own.py").write_text(block + USE)
+    (script := tmp_path / "own.py").write_text(f"{block}\nPROVE = {PROVE}\n{USE}")
     environment = {"JAVA_HOME": str(java.launcher()), "SPARK_LOCAL_IP": "127.0.0.1"} | dict(os.environ)
     if not PROVE:  # as a machine may have them: fewer tasks for a handful of rows, and a JVM for a short life
         (tmp_path / "spark-defaults.conf").write_text("spark.sql.shuffle.partitions 2\nspark.ui.enabled false\n")
@@ -75,5 +78,5 @@ def test_each_capability_in_the_session_of_the_readme(tmp_path):
         "changes": [[0, "insert", "5.00"], [1, "update_after", "6.00"], [1, "update_before", "5.00"]],
         "versions": [[1, "5.00", False], [2, "6.00", True]],
         "rows": 1,
-        "verdict": "equal",
+        "verdicts": ["equal"] if PROVE else [],
     }

@@ -23,26 +23,34 @@ def copy(tmp_path_factory):
     return root, digests(root)
 
 
-def digests(root):
+def digests(root, of=None):
+    """Return the checksums of all parts, or of those that are named."""
     house = depends.House(root)
     return {
         name: depends.digest(depends.contents(house, depends.files(house, **part.reach())), part.runs())
         for name, part in parts.read(root).items()
+        if of is None or name in of
     }
 
 
 @pytest.fixture
 def changed(copy):
-    """A function that changes a file and returns the parts that are out of date; the file is put back."""
+    """A function that changes files and returns the parts that are out of date, of all or of those that are named.
+
+    The files are put back.
+    """
     root, before = copy
     kept = {}
 
-    def change(name, old, new):
-        path = root / name
-        kept[path] = path.read_text(encoding="utf-8")
-        assert old in kept[path]
-        path.write_text(kept[path].replace(old, new, 1), encoding="utf-8")
-        now = digests(root)
+    def change(*changes, of=None):
+        for name, old, new in changes:
+            path = root / name
+            text = path.read_text(encoding="utf-8")
+            kept.setdefault(path, text)
+            assert old in text
+            path.write_text(text.replace(old, new, 1), encoding="utf-8")
+        now = digests(root, of)
+        assert of is None or set(now) == of
         return {part for part in now if now[part] != before[part]}
 
     yield change
@@ -61,26 +69,30 @@ STREAMS = {
 
 
 def test_a_line_of_streams_is_seen_by_what_reaches_it_and_nothing_else(changed):
-    assert changed("lib/workbench/streams/loop.py", "begun, 3)", "begun, 4)") == STREAMS
+    assert changed(("lib/workbench/streams/loop.py", "begun, 3)", "begun, 4)")) == STREAMS
 
 
 def test_a_line_that_nearly_everything_stands_on(changed):
     every = set(parts.read())
-    assert len(changed("lib/workbench/_base/identifiers.py", "\nimport re\n", "\nimport re as re\n")) > 0.7 * len(
-        every
-    )
+    line = "lib/workbench/_base/identifiers.py", "\nimport re\n", "\nimport re as re\n"
+    assert len(changed(line)) > 0.7 * len(every)
+
+
+REQUIRED = pytest.mark.proof(
+    "test_a_package_is_in_the_parts_that_can_load_it has a package that another one requires"
+)
 
 
 @pytest.mark.parametrize(
     ("name", "old"),
     [
         ("locks/project.lock", "\npyspark=="),
-        ("locks/project.lock", "\npy4j=="),  # required by PySpark
+        pytest.param("locks/project.lock", "\npy4j==", marks=REQUIRED),  # required by PySpark
         ("lib/workbench/_base/jars.toml", "iceberg-spark-runtime-4.1_2.13:1"),
     ],
 )
 def test_what_every_session_loads_is_in_every_part(changed, name, old):
-    assert changed(name, old, f"{old}0") == set(parts.read())
+    assert changed((name, old, f"{old}0")) == set(parts.read())
 
 
 @pytest.mark.parametrize(
@@ -91,9 +103,8 @@ def test_what_every_session_loads_is_in_every_part(changed, name, old):
     ],
 )
 def test_a_package_is_in_the_parts_that_can_load_it(changed, package, with_it, without):
-    out_of_date = changed("locks/project.lock", f"\n{package}==", f"\n{package}==0")
-    assert with_it in out_of_date
-    assert without not in out_of_date
+    change = "locks/project.lock", f"\n{package}==", f"\n{package}==0"
+    assert changed(change, of={with_it, without}) == {with_it}
 
 
 def test_packages_that_share_a_top_module_are_told_apart():
@@ -107,7 +118,8 @@ def test_packages_that_share_a_top_module_are_told_apart():
 
 def test_a_package_that_nothing_else_names_is_in_no_other_part(changed):
     new = "new-package==1.0 \\\n    --hash=sha256:00\n    # via iceberg-workbench (pyproject.toml)\n"
-    assert changed("locks/project.lock", "\nzipp==", f"\n{new}zipp==") == {"proof"}  # of this test, which names it
+    change = "locks/project.lock", "\nzipp==", f"\n{new}zipp=="
+    assert changed(change) == {"proof"}  # of this test, which names it
 
 
 @pytest.mark.parametrize(
@@ -123,14 +135,12 @@ def test_a_package_that_nothing_else_names_is_in_no_other_part(changed):
     ],
 )
 def test_a_jar_is_in_the_parts_that_name_it(changed, old, new, with_it, without):
-    out_of_date = changed("lib/workbench/_base/jars.toml", old, new)
-    assert with_it in out_of_date
-    assert without not in out_of_date
+    change = "lib/workbench/_base/jars.toml", old, new
+    assert changed(change, of={with_it, without}) == {with_it}
 
 
-@pytest.mark.parametrize(
-    ("name", "old", "new"),
-    [
+def test_what_is_read_by_people_alone_makes_nothing_out_of_date(changed):
+    read_by_people = [
         ("docs/streams.md", "\n", "\n<!-- a comment -->\n"),
         ("lib/workbench/streams/loop.py", '"""', '"""Another word. '),
         ("lib/workbench/streams/loop.py", "import", "# a comment\n\nimport"),
@@ -141,10 +151,8 @@ def test_a_jar_is_in_the_parts_that_name_it(changed, old, new, with_it, without)
             "\ndef test_",
             '\n@pytest.mark.proof("12_ingest_kafka, a broker")\ndef test_',
         ),
-    ],
-)
-def test_what_is_read_by_people_alone_makes_nothing_out_of_date(changed, name, old, new):
-    assert changed(name, old, new) == set()
+    ]
+    assert changed(*read_by_people) == set()
 
 
 def test_a_mark_that_leaves_a_test_to_the_proof_does_not_count():
@@ -162,16 +170,15 @@ def test_a_mark_that_leaves_a_test_to_the_proof_does_not_count():
 
 
 def test_a_subcommand_is_of_the_parts_that_call_it(changed):
-    ingest = changed("lib/workbench_ops/cli/commands/ingest.py", "import json\n", "import json as json\n")
-    assert "streams" in ingest
-    assert not ingest & {"wap", "policies", "schedules", "values-01_first_table"}
+    line = "lib/workbench_ops/cli/commands/ingest.py", "import json\n", "import json as json\n"
+    others = {"wap", "policies", "schedules", "values-01_first_table"}
+    assert changed(line, of={"streams", *others}) == {"streams"}
 
 
 def test_a_key_that_is_a_subcommand_s_name_calls_nothing(changed):
     """The record of a run has the key `tables`."""
-    tables = changed("lib/workbench_ops/cli/commands/tables.py", "\nimport ", "\nimport json as _json\nimport ")
-    assert "browse" in tables
-    assert "values-01_first_table" not in tables
+    line = "lib/workbench_ops/cli/commands/tables.py", "\nimport ", "\nimport json as _json\nimport "
+    assert changed(line, of={"browse", "values-01_first_table"}) == {"browse"}
 
 
 def test_a_new_subcommand_is_of_no_part_that_there_was(copy):
@@ -187,11 +194,11 @@ def test_a_new_subcommand_is_of_no_part_that_there_was(copy):
 
 
 def test_a_mark_of_what_checkers_of_types_must_find_counts(changed):
-    assert "types" in changed("tests/typed/user_wap.py", "# wrong: arg-type", "# wrong: arg")
+    assert changed(("tests/typed/user_wap.py", "# wrong: arg-type", "# wrong: arg"), of={"types"}) == {"types"}
 
 
 def test_a_fault_is_its_notebooks_own(changed):
-    assert changed("tests/faults/10_ingest_stream.yml", "new:", "new: \n#") == {"faults-10_ingest_stream"}
+    assert changed(("tests/faults/10_ingest_stream.yml", "new:", "new: \n#")) == {"faults-10_ingest_stream"}
 
 
 def test_a_text_that_is_code_and_a_module_that_is_named_are_followed(tmp_path):

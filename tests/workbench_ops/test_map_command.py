@@ -79,9 +79,7 @@ def test_what_is_refused_before_a_session(files, options, words):
     assert refused.returncode == 2 and words in refused.stderr
 
 
-@pytest.mark.proof(
-    "test_redrive_runs_the_failed_ones_alone_and_what_had_not_begun runs and redrives in one process"
-)
+@pytest.mark.proof("34_map_items runs a map and redrives what failed, in one process")
 def test_run_redrive_and_describe(files, project):
     flow, fails = files / "flow.asl.json", files / "fails"
     fails.touch()

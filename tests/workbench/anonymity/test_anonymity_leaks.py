@@ -53,6 +53,7 @@ def test_a_table_without_leaks_is_clean(spark, table):
     assert found.clean and found.leaks == () and found.files > 0 and found.snapshots == 1
 
 
+@pytest.mark.proof("26_check_anonymised looks for the values of a frame")
 def test_values_of_a_frame_are_those_of_its_columns(spark, table):
     made(spark, table, [MAILS[3], *TOKENS[1:]])
     people = spark.createDataFrame([(mail, 9_000_000 + n) for n, mail in enumerate(MAILS)], "mail STRING, id INT")
@@ -69,6 +70,9 @@ def test_rows_bounds_and_a_free_text(spark, table):
     assert found["bounds", "person"][0] == 1
 
 
+@pytest.mark.proof(
+    "26_check_anonymised requires what is left after an overwrite, an expiry, and a rewrite of manifests"
+)
 def test_what_was_overwritten_is_in_the_older_snapshot_until_it_expires(spark, table):
     made(spark, table, MAILS)
     before = spark.sql(f"SELECT snapshot_id FROM {table}.snapshots").head()[0]
@@ -82,7 +86,10 @@ def test_what_was_overwritten_is_in_the_older_snapshot_until_it_expires(spark, t
     assert places(spark, table) == {}
 
 
-@pytest.mark.parametrize("mode", ["merge-on-read", "copy-on-write"])
+COPIED = pytest.mark.proof("merge-on-read shows the rows that stay, 26_check_anonymised a table that keeps none")
+
+
+@pytest.mark.parametrize("mode", ["merge-on-read", pytest.param("copy-on-write", marks=COPIED)])
 def test_deleted_rows_stay_in_their_files(spark, table, mode):
     made(
         spark,

@@ -88,6 +88,9 @@ def test_the_files_of_exactly_the_wanted_snapshot_and_filter(spark, s3, table):
     assert kinds(files(spark, s3, table, where="part = 9"))[0] == []
 
 
+@pytest.mark.proof(
+    "50_restore_archive plans a period of a table, restores its files alone and reads it, and its copies expire"
+)
 def test_only_wanted_files_are_restored_and_then_read(spark, store, s3, table, tmp_path):
     wanted = [one for one in files(spark, s3, table) if one.kind != "metadata"]
     archived(store, wanted)
@@ -110,6 +113,7 @@ def test_only_wanted_files_are_restored_and_then_read(spark, store, s3, table, t
     assert archive.plan(files(spark, s3, table, where="part = 1"), now=store.clock.now()).objects == 2
 
 
+@pytest.mark.proof("50_restore_archive asks such queries, and requires that they fail where it is predicted")
 def test_an_archived_file_fails_the_plain_query(spark, store, s3, table):
     (one,) = [one for one in files(spark, s3, table, where="part = 2") if one.kind == "data"]
     archived(store, [one])
@@ -120,6 +124,7 @@ def test_an_archived_file_fails_the_plain_query(spark, store, s3, table):
 LISTED = pytest.mark.proof("the case of a manifest list is found and restored by the same look at all metadata")
 
 
+@pytest.mark.proof("50_restore_archive archives a manifest list, is told of it, and restores it")
 @pytest.mark.parametrize("which", ["manifest list", pytest.param("manifest", marks=LISTED)])
 def test_archived_metadata_is_found_and_named_and_can_be_restored(spark, store, s3, table, tmp_path, which):
     metadata = [one for one in files(spark, s3, table) if one.kind == "metadata"]

@@ -51,7 +51,10 @@ def snapshots_of(spark, table):
     return spark.sql(f"SELECT * FROM {table}.snapshots").count()
 
 
-@pytest.mark.proof("test_history_in_steps compares the versions, test_nothing_but_compaction counts the commits")
+@pytest.mark.proof(
+    "test_history_in_steps compares the versions, "
+    "test_nothing_but_compaction_moves_the_position_and_makes_no_version counts the commits"
+)
 def test_first_and_next_by_one_commit_each(spark, source, target):
     spark.sql(f"UPDATE {source} SET price = 500 WHERE id = 1")
     timed(spark, source, 0, 1)
@@ -244,7 +247,7 @@ def test_a_beginning_that_was_expired_stops_unless_truncated(spark, source, targ
     assert [row[:2] + row[4:] for row in versions(spark, target)] == [(1, 12, True, 1, 0), (2, 10, True, 1, 0)]
 
 
-@pytest.mark.proof("test_killed_and_run_again finds the tag that keeps the position")
+@pytest.mark.proof("test_stopped_behind_its_commit_and_run_again finds the tag that keeps the position")
 def test_the_position_outlives_maintenance_of_the_target(spark, source, target):
     history.build(spark, source, target, key="id")
     for _ in range(2):

@@ -123,7 +123,9 @@ def test_a_build_whose_branch_a_faster_one_dropped_says_that_main_moved(spark, s
     ]
 
 
-@pytest.mark.proof("test_nothing_but_compaction keeps a tag that is named like its own")
+@pytest.mark.proof(
+    "test_nothing_but_compaction_moves_the_position_and_makes_no_version keeps a tag that is named like its own"
+)
 def test_the_users_own_refs_stay(spark, source, target):
     history.build(spark, source, target, key="id")
     spark.sql(f"ALTER TABLE {target} CREATE TAG history_20261231")
@@ -134,7 +136,10 @@ def test_the_users_own_refs_stay(spark, source, target):
     assert refs(spark, target) == sorted(["history_20261231", "history_correction", "main", mine])
 
 
-@pytest.mark.proof("test_nothing_but_compaction expires snapshots of such a source, and finds its tag")
+@pytest.mark.proof(
+    "test_nothing_but_compaction_moves_the_position_and_makes_no_version expires snapshots of such a source, "
+    "and finds its tag"
+)
 def test_the_kept_position_outlives_a_greatest_age_of_refs(spark, source, target):
     spark.sql(f"ALTER TABLE {source} SET TBLPROPERTIES ('history.expire.max-ref-age-ms' = '1')")
     history.build(spark, source, target, key="id")
@@ -196,6 +201,10 @@ def test_a_column_named_like_ours_in_another_case_is_refused(spark, namespace, t
         history.build(spark, source, target, key="id")
 
 
+@pytest.mark.proof(
+    "test_a_history_of_it builds one whose key and partitions need quotes, and test_identifiers.py quotes "
+    "each name"
+)
 @pytest.mark.parametrize(
     "name",
     [
@@ -226,7 +235,10 @@ def test_a_column_that_spark_would_name_otherwise_is_refused(spark, namespace, t
         history.build(spark, f"{namespace}.dollar", target, key="id")
 
 
-@pytest.mark.proof("test_nothing_but_compaction builds by both spellings, and its source has one tag")
+@pytest.mark.proof(
+    "test_nothing_but_compaction_moves_the_position_and_makes_no_version builds by both spellings, and its "
+    "source has one tag"
+)
 def test_a_target_by_two_spellings_leaves_one_tag_on_the_source(spark, source, target):
     history.build(spark, source, target, key="id")
     spark.sql(f"UPDATE {source} SET price = 300 WHERE id = 1")
@@ -283,7 +295,9 @@ def test_what_is_no_table_is_refused_by_its_name(spark, namespace, source, targe
     spark.sql(f"DROP VIEW {target}")
 
 
-@pytest.mark.parametrize("rows", [1, 0])
+@pytest.mark.parametrize(
+    "rows", [1, pytest.param(0, marks=pytest.mark.proof("a table that was replaced by one with rows shows it"))]
+)
 def test_a_time_before_the_table_was_replaced_is_reported(spark, namespace, rows):
     source = table(spark, f"{namespace}.replaced", "id BIGINT, price INT")
     spark.sql(f"INSERT INTO {source} VALUES (1L, 1), (2L, 2)")

@@ -1,4 +1,4 @@
-"""kill -9 in the middle of a build: run again, the history is the one of a build that nobody killed."""
+"""A build that is stopped in its middle, or killed: run again, the history is the one of a build that nobody stopped."""
 
 import signal
 import subprocess
@@ -11,6 +11,7 @@ from conftest import PROVE
 from test_history_oracle import FOUND, as_version
 
 from workbench import history
+from workbench.history import publish
 
 KEY = ["shop", "id"]
 PLAYED = scripts.COMMITS if PROVE else 5
@@ -60,11 +61,45 @@ def play(spark, namespace):
     return play
 
 
-# in the check the point whose rerun has most to do: the branch is there, and the target not moved to it
-@pytest.mark.parametrize("points", [POINTS] if PROVE else [POINTS[1:2]], ids=["points"])
-def test_killed_and_run_again(spark, namespace, play, points):
+def whole(spark, play, target):
+    """Build to the end, and see that nothing is lost, doubled or left behind."""
+    history.build(spark, play.table, target, key=KEY)
+    places = [scripts.COLUMNS.index(name) for name in KEY]
+    found = [as_version(row, places) for row in spark.table(target).collect()]
+    assert sorted(found, key=lambda v: (v.key, v.number)) == EXPECTED
+    refs = spark.sql(f"SELECT name FROM {target}.refs WHERE name <> 'main'").collect()
+    assert len(refs) == 1 and refs[0].name.startswith("history_")
+
+
+class Stopped(BaseException):
+    """What nothing catches."""
+
+
+def test_stopped_behind_its_commit_and_run_again(spark, namespace, play, monkeypatch):
+    """The rerun has most to do here: the branch is there, and the target is not moved to it."""
+    target, merge = f"{namespace}.target", publish.merge
+    before = spark.table(target).count()
+
+    def stopping(*arguments):
+        def write(table):
+            merge(*arguments)(table)
+            raise Stopped
+
+        return write
+
+    with monkeypatch.context() as patched, pytest.raises(Stopped):
+        patched.setattr(publish, "merge", stopping)
+        history.build(spark, play.table, target, key=KEY)
+    spark.catalog.refreshTable(target)
+    assert spark.table(target).count() == before
+    assert spark.sql(f"SELECT name FROM {target}.refs WHERE type = 'BRANCH'").count() == 2
+    whole(spark, play, target)
+
+
+@pytest.mark.proof("test_stopped_behind_its_commit_and_run_again stops in one of these places, without a kill")
+def test_killed_and_run_again(spark, namespace, play):
     target = f"{namespace}.target"
-    for point in points:
+    for point in POINTS:
         before = spark.table(target).count()
         child = subprocess.run(
             [sys.executable, "-c", CHILD, play.table, target, point],
@@ -73,9 +108,4 @@ def test_killed_and_run_again(spark, namespace, play, points):
         assert (child.returncode, child.stdout) == (-signal.SIGKILL, ""), child.stderr[-2000:]
         spark.catalog.refreshTable(target)
         assert spark.table(target).count() == (WHOLE if point in POINTS[2:] else before)
-    history.build(spark, play.table, target, key=KEY)
-    places = [scripts.COLUMNS.index(name) for name in KEY]
-    found = [as_version(row, places) for row in spark.table(target).collect()]
-    assert sorted(found, key=lambda v: (v.key, v.number)) == EXPECTED
-    refs = spark.sql(f"SELECT name FROM {target}.refs WHERE name <> 'main'").collect()
-    assert len(refs) == 1 and refs[0].name.startswith("history_")
+    whole(spark, play, target)

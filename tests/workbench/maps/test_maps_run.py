@@ -119,6 +119,7 @@ def test_csv_and_manifest_and_odd_names(spark, namespace, lake, go):
     assert outputs(spark, namespace, run_id="headed") == [{"a": "id", "b": "note"}, {"a": "1", "b": "x,\ny"}]
 
 
+@pytest.mark.proof("34_map_items requires the answers in batches, and how many children they had")
 def test_batches_are_the_same_however_files_are_split(spark, namespace, lake, go):
     sensors.written(lake, devices=2, hours=25, per_group=3)
     config = {"InputType": "PARQUET", "ManifestType": "ATHENA_DATA"}
@@ -212,6 +213,7 @@ def test_no_items_at_all(spark, namespace, lake, go):
     assert rows(spark, namespace, "_index") == []
 
 
+@pytest.mark.proof("34_map_items requires which items a redrive runs again")
 def test_redrive_runs_the_failed_ones_alone_and_what_had_not_begun(spark, namespace, lake, go, tmp_path):
     for part in range(3):
         jsonl(lake, [{"n": n} for n in range(10 * part, 10 * part + 10)], f"p{part}.jsonl")

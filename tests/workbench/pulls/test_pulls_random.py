@@ -4,7 +4,9 @@ import pytest
 from restated import make, nights
 
 
-@pytest.mark.proof("test_random_histories draws one of them")
+@pytest.mark.proof(
+    "14_pull_from_saas draws one of them, test_every_night_and_every_snapshot has each of its cases"
+)
 def test_200_random_histories(spark, namespace):
     for seed in range(200):
         make(spark, f"{namespace}.t{seed}")

@@ -50,13 +50,27 @@ def test_every_night_and_every_snapshot(spark, namespace):
     assert refs(spark, table) == ["main", "pulls"]
 
 
+@pytest.mark.proof(
+    "test_every_night_and_every_snapshot has each case of such a history, and 14_pull_from_saas requires the "
+    "truth after every night of a drawn one"
+)
 @pytest.mark.parametrize("seed", [7])
 def test_random_histories(spark, namespace, seed):
     make(spark, f"{namespace}.t")
     assert nights(spark, f"{namespace}.t", seed) == 0
 
 
-@pytest.mark.parametrize("fault", ["a window too short", "a digest without a column", "what vanished stays"])
+SEEN = pytest.mark.proof("a window that is too short shows that rows that differ are seen")
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [
+        "a window too short",
+        pytest.param("a digest without a column", marks=SEEN),
+        pytest.param("what vanished stays", marks=SEEN),
+    ],
+)
 def test_a_planted_fault_is_seen(spark, namespace, monkeypatch, fault):
     table, source = f"{namespace}.t", Source()
     make(spark, table)
@@ -127,6 +141,10 @@ def test_a_rolled_back_table_is_pulled_again(spark, namespace):
     assert by_another_engine(spark, table) == source.truth(night(5))
 
 
+@pytest.mark.proof(
+    "test_a_zombie_brings_no_older_figures_back has the newer run, and "
+    "test_upkeep_in_each_step_changes_nothing a compaction"
+)
 def test_a_second_run_is_refused_and_compaction_is_not(spark, namespace):
     table, source = f"{namespace}.t", Source()
     make(spark, table)
@@ -257,6 +275,7 @@ def test_a_write_that_is_not_the_answer_is_refused(spark, namespace, monkeypatch
     assert refs(spark, table) == []
 
 
+@pytest.mark.proof("14_pull_from_saas requires that the settled days suffice, told by the same function")
 def test_lateness(spark, namespace):
     table, source = f"{namespace}.t", Source()
     make(spark, table)
@@ -296,6 +315,9 @@ def test_whole(spark, namespace):
     assert {tuple(row) for row in spark.table(table).collect()} == {("DE", "A"), ("FR", "A"), ("IT", "B")}
 
 
+@pytest.mark.proof(
+    "15_pull_a_sheet requires the dead cells by their addresses, and that a second pull commits nothing"
+)
 def test_dead_letters_once(spark, namespace):
     table, dead = f"{namespace}.t", f"{namespace}.dead"
     spark.sql(f"CREATE TABLE {table} (country STRING, segment STRING) USING iceberg")

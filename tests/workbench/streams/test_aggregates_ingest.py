@@ -82,7 +82,7 @@ def test_each_record_is_once_a_row_or_a_dead_letter(spark, stream, table):
 
 @pytest.mark.proof(
     "test_each_record_is_once_a_row_or_a_dead_letter stops an ingest in its own process, and "
-    "test_killed_in_a_window_and_run_again kills one whose records come alone"
+    "11_survive_kills kills one whose records come alone"
 )
 @pytest.mark.parametrize("window", list(kills.WINDOWS))
 def test_killed_in_a_window_and_run_again(spark, stream, table, window):
@@ -111,7 +111,7 @@ def test_killed_in_a_window_and_run_again(spark, stream, table, window):
     assert len(every) == RECORDS == len(set(every)) and len(read[1]) == RECORDS // 10
 
 
-@pytest.mark.proof("test_of_a_producers_duplicates_the_first_one_is_kept shows it for records that come alone")
+@pytest.mark.proof("test_duplicates_keep_the_first_offset shows it for records that come alone")
 def test_of_duplicates_within_an_aggregate_the_first_one_is_kept(spark, stream, table):
     same = [b'{"id": 1, "text": "t%d"}' % n for n in range(20)]
     stream.send([0], record=lambda n: aggregate(*same))

@@ -61,7 +61,7 @@ def test_raw_bytes_are_capped_and_the_hash_is_of_all(spark, stream, table, lette
     assert row.raw_sha256 == hashlib.sha256(whole).hexdigest()
 
 
-@pytest.mark.proof("test_killed_in_a_window_and_run_again of topics kills a process in this window")
+@pytest.mark.proof("test_each_record_is_once_a_row_or_a_dead_letter stops there, with records in aggregates")
 def test_stopped_between_dead_letters_and_rows_nothing_comes_twice(spark, stream, table, letters):
     stream.send(range(30), record=bad)
     with dying_at_rows(table):

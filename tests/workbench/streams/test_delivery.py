@@ -112,7 +112,7 @@ def test_killed_between_two_tables_each_takes_what_it_does_not_have(spark, lake,
 
 
 @pytest.mark.proof(
-    "test_updates_that_change_nothing_still_move_the_positions shows that positions move without rows"
+    "test_killed_between_two_tables_each_takes_what_it_does_not_have goes on with batches that bring one table nothing"
 )
 def test_a_table_without_records_does_not_hold_the_others_back(spark, lake, topic):
     topic.send(range(10), record=event)

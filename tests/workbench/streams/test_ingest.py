@@ -137,6 +137,9 @@ def expire(spark, table):
     ).collect()
 
 
+@pytest.mark.proof(
+    "test_main_that_moved_without_positions_gets_the_files_that_are_written expires the table, and goes on"
+)
 def test_with_a_line_cut_behind_the_tag_it_goes_on(spark, stream, table):
     stream.send(range(10))
     ingest(spark, table, stream)
@@ -264,6 +267,28 @@ def test_a_zombie_is_refused_wherever_it_was_stopped(spark, stream, table, monke
         a.batch()
     a.end()
     assert ids(spark, table) == list(range(10)) and refs(spark, table) == CLEAN and files_twice(spark, table) == []
+
+
+def test_stopped_between_staging_and_publication_it_goes_on_and_no_branch_is_left(
+    spark, stream, table, monkeypatch
+):
+    """As a killed run leaves it: its branch has a batch that nobody published."""
+    stream.send(range(20))
+    stopped = run_of(spark, table, stream, max_records_per_batch=8)
+    before = stopped.batch().records
+
+    def dies(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(publish, "publish", dies)
+        stopped.batch()
+    assert 0 < before < 20 and len(ids(spark, table)) == before
+    assert [kind for _, kind in refs(spark, table)].count("BRANCH") == 2
+    done = ingest(spark, table, stream)
+    assert done.resumed and done.good == 20 - before
+    assert ids(spark, table) == list(range(20)) and files_twice(spark, table) == []
+    assert refs(spark, table) == CLEAN
 
 
 OLDER = pytest.mark.proof("the table of version 3 shows it, whose rows have numbers besides")
@@ -664,6 +689,7 @@ def test_a_line_a_batch():
     )
 
 
+@pytest.mark.proof("10_ingest_stream reads the positions out of a summary")
 def test_positions_are_plain_json_in_the_summary(spark, stream, table):
     stream.send(range(10), key=lambda n: "a")
     ingest(spark, table, stream)

@@ -7,7 +7,6 @@ import sys
 
 import inside
 import pytest
-from conftest import PROVE
 from py4j.protocol import Py4JError
 from topic_server import broker, made_again, topic
 
@@ -138,9 +137,11 @@ def test_the_second_of_two_writers_is_told(spark, table, topic):
     assert ids(table) == [*range(20)]
 
 
-@pytest.mark.parametrize(
-    "window", [one for one in kills.WINDOWS if one != "reading"] if PROVE else ["dead_lettered"]
+@pytest.mark.proof(
+    "11_survive_kills kills an ingest of Kinesis, which goes on by the same loop, and "
+    "test_each_record_is_once_a_row_or_a_dead_letter stops one between dead letters and rows"
 )
+@pytest.mark.parametrize("window", [one for one in kills.WINDOWS if one != "reading"])
 def test_killed_in_a_window_and_run_again(spark, table, topic, window):
     topic.send(range(4_000), record=lambda n: b"bad" if n % 10 == 0 else {"id": n, "text": "x" * 50})
     letters, expected = f"{table}_dead", [n for n in range(4_000) if n % 10]

@@ -3,6 +3,7 @@
 The plain variant, foreachBatch and append, is killed likewise and doubles: this test can fail.
 """
 
+import importlib
 import json
 import os
 import signal
@@ -11,8 +12,8 @@ import sys
 from collections import Counter
 from dataclasses import replace
 
+import inside
 import pytest
-from conftest import PROVE
 from stream_server import Stream, server, stream
 
 from workbench import session, streams
@@ -69,9 +70,12 @@ def watch(stream, table, **more):
     return kills.Watch(session.catalog("local"), table, reads=reads, **more)
 
 
-# notebook 11_survive_kills kills in `writing` and `published` and stops its zombie in `reading`;
-# test_ingest_topics.py kills in `dead_lettered`
-@pytest.mark.parametrize("window", list(kills.WINDOWS) if PROVE else ["staged"])
+@pytest.mark.proof(
+    "11_survive_kills kills in two windows and stops its zombie in a third; what a kill leaves in the others do "
+    "test_each_record_is_once_a_row_or_a_dead_letter and "
+    "test_stopped_between_staging_and_publication_it_goes_on_and_no_branch_is_left"
+)
+@pytest.mark.parametrize("window", list(kills.WINDOWS))
 def test_killed_in_a_window_and_run_again(spark, stream, table, sent, child, window):
     letters = f"{table}_dead"
     process = child("--dead-letters", letters)
@@ -92,7 +96,31 @@ def test_killed_in_a_window_and_run_again(spark, stream, table, sent, child, win
     assert [one for one, ref in refs.items() if ref.snapshot_ref_type == "branch"] == ["main"]
 
 
-def test_an_interrupt_ends_it_behind_its_batch(spark, stream, table, sent, child):
+@pytest.fixture
+def handlers():
+    """Put the handlers of signals back that the command sets."""
+    numbers = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+    before = [signal.getsignal(number) for number in numbers]
+    yield
+    for number, handler in zip(numbers, before, strict=True):
+        signal.signal(number, handler)
+
+
+def test_an_interrupt_ends_it_behind_its_batch(spark, stream, table, handlers, monkeypatch, capsys):
+    stream.send(range(60))
+    module = importlib.import_module("workbench_ops.cli.commands.ingest")
+    monkeypatch.setattr(module, "on_stderr", lambda line: os.kill(os.getpid(), signal.SIGINT))
+    done = inside.command(monkeypatch, capsys)(
+        "ingest", table, "--stream", stream.name, "--region", "us-east-1", "--endpoint", stream.server.endpoint,
+        "--schema", SCHEMA, "--environment", "local", "--max-records-per-batch", 20, "--forever", cwd=".",
+    )  # fmt: skip
+    rows = found(spark, table)
+    assert done.returncode == 0 and done.stderr.endswith("ends after this batch; once more ends it now\n")
+    assert json.loads(done.stdout)["good"] == len(rows) == len(set(rows)) and 0 < len(rows) < 60
+
+
+@pytest.mark.proof("test_an_interrupt_ends_it_behind_its_batch interrupts the command in the process of the tests")
+def test_an_interrupt_from_a_terminal_ends_it_behind_its_batch(spark, stream, table, sent, child):
     process = child("--forever", "--dead-letters", f"{table}_dead", stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     assert b"batch 1" in process.stderr.readline()
     os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to all of its processes

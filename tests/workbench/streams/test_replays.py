@@ -108,6 +108,10 @@ def test_a_part_of_the_errors(spark, untouched):
 UNWRITTEN = pytest.mark.proof("a replay that was killed behind its write shows it, where rows could come twice")
 
 
+@pytest.mark.proof(
+    "test_two_at_one_replay_bring_its_records_once leaves one behind its write that was not finished, and "
+    "finishes it by its name"
+)
 @pytest.mark.parametrize("place", [pytest.param("_write", marks=UNWRITTEN), "_finished"])
 def test_a_replay_that_was_killed_is_finished_by_its_name(spark, lake, topic, with_errors, monkeypatch, place):
     def dies(*_):
@@ -170,9 +174,14 @@ def test_two_at_one_replay_bring_its_records_once(spark, lake, topic, with_error
         done.append(replay(spark, lake, topic, route=with_errors, id="two"))
     assert [one.tables for one in done] == [{f"{lake}.events": 2}] * 2
     assert rows(spark, f"{lake}.events", "id") == [(1,), (2,), (3,)]
+    with pytest.raises(ValueError, match="the replay two of .* was not finished"):
+        replay(spark, lake, topic, route=with_errors)
+    with pytest.raises(ValueError, match="has planned 2 records for .*events, and 0 of them go there"):
+        replay(spark, lake, topic, id="two")
     replay(spark, lake, topic, route=with_errors, id="two")
     assert rows(spark, f"{lake}.events", "id") == [(1,), (2,), (3,)]
     assert [one for one in commits.load(spark, f"{lake}.events").refs() if one.startswith("replay_")] == []
+    assert [one for one in states(spark, lake) if one[2] and not one[4]] == []
 
 
 @pytest.mark.proof("test_two_at_one_replay_bring_its_records_once shows it for records that are appended")

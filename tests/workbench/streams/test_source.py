@@ -140,6 +140,7 @@ def test_the_first_report_wins(tmp_path):
     assert reports.reported(tmp_path, 1) == {"s": {"position": "10"}}
 
 
+@pytest.mark.proof("test_the_signature_of_spark_4_2 shows the same refusal by the reader that Spark calls")
 def test_a_checkpoint_without_its_positions_is_told(spark, stream, table, tmp_path):
     stream.send(range(10))
     cap = "4" if PROVE else "20"

@@ -38,7 +38,7 @@ def test_figures_see_what_they_are_for(spark, namespace):
 
 
 @pytest.mark.proof(
-    "test_a_stream_that_is_killed_goes_on kills a named write between swap and return, and its rerun finds it"
+    "test_a_stream_that_stopped_behind_a_merge_goes_on stops behind a named write, and its rerun finds it"
 )
 def test_killed_between_swap_and_return(spark, namespace):
     """The rerun of a named write finds it; without the name it doubles, which is what names are for."""

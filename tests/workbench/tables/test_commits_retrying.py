@@ -410,6 +410,7 @@ def test_what_was_rolled_back_is_no_proof_of_the_next_write(spark, table):
     assert rows(spark, table) == [(0, "v"), (1, "v")]
 
 
+@pytest.mark.proof("test_a_name_is_written_once shows it for a table of format 2")
 def test_a_table_of_format_1_keeps_names_too(spark, namespace):
     """Its snapshots have no sequence numbers."""
     table = f"{namespace}.old"

@@ -216,6 +216,7 @@ def test_a_merge_is_looked_at_and_does_not_run(spark, shared):
     assert spark.sql(f"SELECT count(*) FROM {shared}.orders.snapshots").first() == (1,)
 
 
+@pytest.mark.proof("31_join_without_shuffle requires the rows that a join of three bucket counts loses")
 def test_three_bucket_counts_are_found_wrong(spark, namespace):
     for count in (12, 8, 6):
         create(spark, f"{namespace}.t{count}", f"bucket({count}, id)")

@@ -168,6 +168,9 @@ def test_a_run_out_of_time(project, notebook, command):
     assert left_behind(project) == []
 
 
+@pytest.mark.proof(
+    "test_neither_a_signal_nor_a_kill_leaves_a_run_behind passes a signal on to two runners, which say the same"
+)
 def test_sigterm_to_the_runner(project, notebook):
     notebook(READY.format(str(project / "ready")), begin=PLAIN)
     running = start(project, "job")
@@ -429,6 +432,10 @@ def test_a_stand_in_that_is_not_installed_is_refused_before_the_start(project, m
     assert not canary.exists()
 
 
+@pytest.mark.proof(
+    "test_all_run_in_their_order_and_the_first_by_name_decides_the_exit_code ends one run beside others, "
+    "test_a_daemon_in_another_environment_is_ended shows what a run ends"
+)
 def test_a_run_inside_a_run_ends_only_itself(project):
     write_notebook(project / "notebooks" / "inner.ipynb", "import time\ntime.sleep(120)")
     nested = (

@@ -176,6 +176,11 @@ def test_without_the_secret_nobody_gets_in(running):
     assert "Cannot call methods on a stopped SparkContext" in said.stderr, said.stderr[-3000:]  # nobody took it
 
 
+@pytest.mark.proof(
+    "test_it_ends_with_a_process_that_is_killed shows it for a store, "
+    "test_data_outlive_a_killed_parent_in_a_folder_that_one_broker_has for a JVM, which are started and ended "
+    "in the same way"
+)
 def test_it_is_gone_with_its_context_and_with_its_parent():
     code = (
         "from workbench_standins import cluster\nwith cluster.serve(workers=1) as found:\n"

@@ -10,6 +10,7 @@ import yaml
 
 from workbench import session
 from workbench._base import settings
+from workbench.session import services
 from workbench_standins.kafka import node
 
 OWN = {
@@ -68,6 +69,16 @@ def test_what_is_no_kafka_is_refused(environment, kafka):
         settings.environment(environment(kafka=kafka))
 
 
+def test_a_process_has_one_broker_which_is_that_of_its_parent(broker, monkeypatch):
+    monkeypatch.setattr(services, "_kept", {})
+    monkeypatch.setenv(services.KAFKA, broker.bootstrap)
+    one = session.broker("local")
+    assert session.broker("rest") is one and one.topics() == broker.topics()
+
+
+@pytest.mark.proof(
+    "12_ingest_kafka starts one, test_a_process_has_one_broker_which_is_that_of_its_parent shows what a child has"
+)
 def test_one_broker_serves_a_process_and_its_children():
     """A process of its own, so that the broker of this test ends with it."""
     node.fetch()

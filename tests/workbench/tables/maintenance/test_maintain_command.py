@@ -179,7 +179,7 @@ def test_one_table_does_not_stop_the_next(spark, namespace, policy, monkeypatch)
     assert len(lines) == 4 and data_files(spark, table) == 1
 
 
-@pytest.mark.proof("test_which_sentences_are_for_a_person shows the exit code of each such sentence")
+@pytest.mark.proof("test_which_remarks_are_for_a_person shows the exit code of each such remark")
 def test_a_limit_is_no_reason_to_wake_anybody_unless_it_leaves_no_room_at_all(spark, namespace, policy):
     table = made(spark, f"{namespace}.t", appends=6)
     code, text = call(table, *policy(f"{OFTEN}limits: {{max_commits: 1}}\n"))
@@ -209,7 +209,7 @@ def test_what_the_table_refuses_is_left(spark, namespace, policy):
 
 @pytest.mark.proof(
     "test_an_error_carries_what_was_done_before_it shows what the command prints then, "
-    "test_which_sentences_are_for_a_person the exit code"
+    "test_which_remarks_are_for_a_person the exit code"
 )
 def test_what_writers_refuse_is_left_and_an_error_in_the_middle_is_said(spark, namespace, policy, monkeypatch):
     tables = [made(spark, f"{namespace}.{name}", appends=4) for name in "ab"]
@@ -289,7 +289,7 @@ def test_a_plan_that_another_run_has_overtaken_does_nothing_twice(spark, namespa
 
 
 @pytest.mark.proof(
-    "test_another_expiry_that_was_quicker_is_no_error shows two runs of which one comes into the other, "
+    "test_a_tag_between_the_look_and_the_commit_of_expiry_holds shows what comes into an expiry, "
     "test_every_action_beside_a_writer that no row and no file is lost"
 )
 @pytest.mark.parametrize("properties", [PLAIN, MERGE_ON_READ, "'format-version' = '3'"], ids=["2", "deletes", "3"])

@@ -115,6 +115,10 @@ def test_a_run_that_is_given_a_wrong_mark_does_nothing(spark, table, monkeypatch
     assert (done[0].files_after, data_files(spark, table)) == (1, 1) and first in ids(spark, table)
 
 
+@pytest.mark.proof(
+    "test_marks_that_are_nothing shows that such a mark is refused, "
+    "test_a_run_that_is_given_a_wrong_mark_does_nothing a run that is given one"
+)
 def test_a_mark_of_the_plan_that_is_gone_when_it_runs_lets_nothing_expire(spark, table):
     """Nobody knows what its reader needs; all else is done."""
     made(spark, table, appends=5)

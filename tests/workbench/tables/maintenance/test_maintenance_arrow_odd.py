@@ -47,22 +47,27 @@ def test_partitions_that_are_no_plain_literals_go_through_spark_all_of_them(spar
     assert sentences(done) == ("through Spark: it is partitioned by values of type decimal(5, 2)",)
 
 
-@pytest.mark.proof(
-    "test_what_is_unusual_is_told_before_anything_is_written shows the field without a value, "
-    "test_files_from_before_the_partitioning_was_dropped_go_together_with_later_ones the one that is gone"
-)
-def test_partition_fields_that_were_dropped(spark, table):
-    """In format 2 a field is gone, in format 1 it stays as one without a value, also when the format is raised."""
+def test_a_partition_field_that_was_dropped_is_gone(spark, table):
     made(spark, table, partitioned="v")
-    void = made(spark, table + "_void", partitioned="v", properties=PLAIN.replace("'2'", "'1'"))
-    for name in (table, void):
-        spark.sql(f"ALTER TABLE {name} DROP PARTITION FIELD v")
-        for n in range(5):
-            append(spark, name, n)
-    spark.sql(f"ALTER TABLE {void} SET TBLPROPERTIES ('format-version' = '2')")
+    spark.sql(f"ALTER TABLE {table} DROP PARTITION FIELD v")
+    for n in range(5):
+        append(spark, table, n)
     done = compacted(spark, table)
     assert (done.fast, done.files_after, sentences(done)) == (5, 1, ())
-    done = compacted(spark, void)
+
+
+@pytest.mark.proof(
+    "test_what_is_unusual_is_told_before_anything_is_written shows the field without a value, "
+    "test_a_partition_field_that_was_dropped_is_gone the one that is gone"
+)
+def test_a_partition_field_that_was_dropped_in_format_1_stays_without_a_value(spark, table):
+    """Also when the format is raised."""
+    made(spark, table, partitioned="v", properties=PLAIN.replace("'2'", "'1'"))
+    spark.sql(f"ALTER TABLE {table} DROP PARTITION FIELD v")
+    for n in range(5):
+        append(spark, table, n)
+    spark.sql(f"ALTER TABLE {table} SET TBLPROPERTIES ('format-version' = '2')")
+    done = compacted(spark, table)
     assert (done.files, done.files_after) == (5, 1)
     assert sentences(done) == ("through Spark: a field was dropped from its partitioning",)
 

@@ -330,7 +330,7 @@ def test_a_delete_in_the_middle_of_a_rewrite_is_not_undone(spark, table, monkeyp
 
 @pytest.mark.proof(
     "test_a_delete_in_the_middle_of_a_rewrite_is_not_undone shows a refusal, "
-    "test_which_sentences_are_for_a_person what is said"
+    "test_which_remarks_are_for_a_person what is said"
 )
 def test_groups_that_are_refused_every_time_are_skipped_and_said(spark, table, monkeypatch):
     made(spark, table, appends=6)
