@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from workbench import access
+from workbench._base.errors import ArgumentError
 
 
 def policy(path: Path) -> access.Policy:
@@ -15,14 +16,17 @@ def policy(path: Path) -> access.Policy:
 
     Raises:
         OSError: the file cannot be read.
-        ArgumentError: it is not a policy.
+        ArgumentError: it is not a policy, or was written meanwhile.
     """
     return _policy(path, hashlib.sha256(path.read_bytes()).hexdigest())
 
 
 @functools.lru_cache(maxsize=1)
 def _policy(path: Path, digest: str) -> access.Policy:
-    return access.read(path)
+    read = access.read(path)
+    if hashlib.sha256(path.read_bytes()).hexdigest() != digest:  # what was read may be of another content
+        raise ArgumentError(f"{path} was written while it was read")
+    return read
 
 
 @dataclass(frozen=True)

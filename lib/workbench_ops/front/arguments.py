@@ -52,7 +52,10 @@ def _literal(value: Any) -> str:
     if kind == "decimal" and _DECIMAL.fullmatch(given.value):
         return _decimal(given)
     if kind == "date":
-        return f"DATE '{EPOCH + datetime.timedelta(days=given)}'"
+        try:
+            return f"DATE '{EPOCH + datetime.timedelta(days=given)}'"
+        except OverflowError:
+            raise Refused("an argument of SQL is a date that is not of the years 1 to 9999") from None
     if kind == "timestamp":
         return f"timestamp_micros({given}L)"
     if kind == "null":

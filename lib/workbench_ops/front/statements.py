@@ -16,7 +16,7 @@ from typing import Any
 from workbench._base import identifiers
 from workbench._base.errors import MissingPackageError
 from workbench.access.statements import apart as keep_apart
-from workbench_ops.front import moments
+from workbench_ops.front import moments, types
 from workbench_ops.front.functions import FUNCTIONS, SIMPLE, TABLE_FUNCTIONS
 from workbench_ops.front.refusals import Refused
 
@@ -112,8 +112,7 @@ def tables_of(text: str) -> list[tuple[str, ...]]:
         Refused: the text cannot be read.
     """
     writing, exp = _Writing(lambda parts: ""), _sqlglot().exp
-    tree = writing.read(text)
-    tables = [node for node in tree.find_all(exp.Table) if isinstance(node.this, exp.Identifier)]
+    tables = [node for node in writing.read(text).find_all(exp.Table) if isinstance(node.this, exp.Identifier)]
     named = [node.parts for node in tables if _cte_of(node, writing.spelled) is None]
     return list(dict.fromkeys(tuple(writing.spelled(part.name) for part in parts) for parts in named))
 
@@ -122,8 +121,7 @@ def simple(text: str) -> bool:
     """Return whether no condition in a query or an expression can fail on a row of NULLs, dates and times."""
     writing = _Writing(lambda parts: "")
     tree = writing.read(text)
-    written = [node for node in tree.walk() if _is_moment(node, writing.texts)]
-    within = {id(part) for node in written for part in node.walk()}
+    within = {id(part) for node in tree.walk() if _is_moment(node, writing.texts) for part in node.walk()}
     return all(
         id(node) in within
         or (type(node).__name__ in SIMPLE_NODES and (node.key != "anonymous" or str(node.this).lower() in SIMPLE))
@@ -214,6 +212,7 @@ class _Writing:
         try:
             for node in list(tree.walk()):
                 _check(node)
+                types.require_written(node, self.texts)
             literals = self._bound(tree)
             self._rename_ctes(tree)
             for node in list(tree.find_all(_sqlglot().exp.Table)):
@@ -229,7 +228,8 @@ class _Writing:
         text = re.sub(r"'s([0-9]+)'", lambda mark: self.texts[int(mark[1])], text)
         text = re.sub(rf"`?q_{self.mark}_([0-9]+)`?", lambda mark: self.names[int(mark[1])], text)
         text = re.sub(rf":p_{self.mark}_([0-9]+)\b", lambda mark: literals[int(mark[1])], text)
-        return re.sub(r"`(g_[0-9a-f]{32})`", lambda mark: f"({self.tables[mark[1]]}\n)", text)
+        governed = {f"`{mark}`": f"({subquery}\n)" for mark, subquery in self.tables.items()}
+        return re.sub(r"`g_[0-9a-f]{32}`", lambda mark: governed.get(mark[0], mark[0]), text)
 
     def _bound(self, tree: Any) -> list[str]:
         """Return the literals of the arguments; in the tree each of these is a number then."""

@@ -34,6 +34,8 @@ SAFE = {
     "spark.ui.enabled": "false",
 }
 
+CATALOGS = ("org.apache.iceberg.spark.SparkCatalog", "org.apache.iceberg.spark.SparkSessionCatalog")
+
 
 @dataclass(frozen=True)
 class Server:
@@ -87,7 +89,8 @@ def serve(
 
     Args:
         conf: Spark's settings, as `session.spark_conf` gives those of an environment: key to text. References to
-            secrets are resolved. Those in `SAFE` are set to its values whatever stands here.
+            secrets are resolved. Those in `SAFE` are set to its values whatever stands here, as are two that
+            depend on others: catalogs of Iceberg keep no table, and a local master takes nobody's calls.
         folder: where its log and settings stay, made when missing, for one server at a time; None makes a
             temporary one. They are files that only this user can read.
         port: TCP port on 127.0.0.1; 0 takes a free one.
@@ -102,7 +105,17 @@ def serve(
         ChildProcessError: the server did not start; the message has its last words.
     """
     require()
-    settings = {"conf": {**conf, **SAFE}, "port": int(port)}
+    settings = {"conf": _kept_safe(conf), "port": int(port)}
     with child.running(folders.choice(folder, within) | settings) as answer:
         place = Path(answer["folder"])
         yield Server(answer["port"], place, place / "token")
+
+
+def _kept_safe(conf: Mapping[str, str]) -> dict[str, str]:
+    """Return settings with those that keep readers from what is not theirs."""
+    # a table that is kept has the columns of another moment: a name in it may be of a column that is hidden
+    kept = {f"{key}.cache-enabled": "false" for key, value in conf.items() if value in CATALOGS}
+    if conf.get("spark.master", "local").startswith("local"):
+        # without it, whoever reaches the ports of the JVM gets blocks of whatever query, without a token
+        kept["spark.authenticate"] = "true"
+    return {**conf, **SAFE, **kept}

@@ -3,12 +3,15 @@
 import json
 import re
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import pyarrow as pa
 import pytest
 from access_pages import PASSWORDS, access_cases
 
+from workbench import access
+from workbench_ops.access import current
 from workbench_ops.access.page import app, cursors, rows, sessions, sharing, users
 
 pytest_plugins = ["access_pages"]
@@ -157,6 +160,27 @@ def test_after_five_wrong_passwords_a_name_waits(address):
     assert "too many wrong passwords" in late.text
 
 
+def test_many_tries_at_once_are_no_more_than_one_by_one(address):
+    client = httpx.Client(timeout=120, base_url=address)
+    form = csrf_of(client.get("/").text)
+    wrong = {"name": "ann", "password": "no", "csrf": form}
+    cookies = dict(client.cookies)
+    with ThreadPoolExecutor(3 * sessions.TRIES) as pool:
+        tries = [pool.submit(httpx.post, f"{address}/log-in", data=wrong, cookies=cookies, timeout=120)
+                 for _ in range(3 * sessions.TRIES)]  # fmt: skip
+        codes = [each.result().status_code for each in tries]
+    assert (codes.count(401), codes.count(429)) == (sessions.TRIES, 2 * sessions.TRIES)
+
+
+def test_who_asks_for_many_forms_ends_no_readers_session(monkeypatch):
+    monkeypatch.setattr(sessions, "MOST", 3)
+    kept = sessions.Sessions()
+    token, _ = kept.begin("ann", "kept")
+    forms = [kept.begin()[0] for _ in range(5)]
+    assert kept.find(token).user == "ann"
+    assert [kept.find(form) is not None for form in forms] == [False, False, True, True, True]
+
+
 def test_a_log_out_ends_the_session_at_the_server(address):
     client = logged_in(address, "ann")
     stolen = client.cookies[app.COOKIE]
@@ -240,6 +264,35 @@ def test_a_column_that_was_dropped_is_gone_though_no_snapshot_came(address, shar
         }  # fmt: skip
 
 
+def test_a_table_that_is_too_large_by_hidden_rows_is_not_told_to_be(address, shared, monkeypatch):
+    """Four rows, of which a reader sees as many as the filter lets through: the limit counts all."""
+    monkeypatch.setattr(rows, "LARGEST", 3)
+    whole = ask(logged_in(address, "bob"), ROWS).json()["errors"][0]["message"]
+    assert whole == "the page reads tables of at most 3 rows; ask this one through the front"
+    text = access_cases.POLICY.replace(
+        "  - {to: user1, by: owner, table: people.users, columns: [uid, state, city, born_year]}\n", ""
+    )
+    shared.policy.write_text(text)
+    part = ask(logged_in(address, "ann"), ROWS).json()["errors"][0]["message"]
+    assert part == "tables cannot be opened at the moment; ask their owner"
+
+
+def test_a_policy_that_is_written_while_it_is_read_is_not_kept(shared, monkeypatch):
+    first = shared.policy.read_text()
+    plain = access.read
+
+    def late(path):
+        shared.policy.write_text(first.replace("all_but: [address]", "all_but: [uid]"))
+        return plain(path)
+
+    monkeypatch.setattr(access, "read", late)
+    with pytest.raises(ValueError, match="was written while it was read"):
+        current.policy(shared.policy)
+    monkeypatch.setattr(access, "read", plain)
+    shared.policy.write_text(first)
+    assert current.policy(shared.policy).grants[-2].all_but == ("address",)
+
+
 def test_rows_are_numbered_beside_columns_of_any_name():
     names = ["Place", "place_", "_hidden"]
     governed = pa.table([pa.array([2, 1]), pa.array(["b", "a"]), pa.array([[], []], pa.list_(pa.string()))], names)
@@ -268,9 +321,42 @@ def test_deep_fragments_are_refused(address):
     assert "errors" not in fine.json()
 
 
+def test_fragments_that_double_are_refused_before_they_are_measured(address):
+    """Each spreads the next one twice: of thirty, the depth alone would take days."""
+    doubling = " ".join(f"fragment a{n} on Query {{ ...a{n + 1} ...a{n + 1} }}" for n in range(30))
+    answer = ask(logged_in(address, "ann"), f"{{ ...a0 }} {doubling} fragment a30 on Query {{ __typename }}")
+    assert answer.json()["errors"][0]["message"] == "a question has at most 10 fragments that are used"
+
+
+def test_a_question_writes_no_line_of_the_owners_log(address, caplog):
+    query = "query ($name: String!) { table(name: $name) { name } }"
+    answer = ask(logged_in(address, "ann"), query, name="x\n2026-11-29 bob read people.users: snapshot 1")
+    assert "may read" in answer.json()["errors"][0]["message"]
+    assert not [record for record in caplog.records if "bob read" in record.getMessage()]
+
+
+def test_half_of_a_pair_is_answered_as_it_was_asked(address):
+    body = '{"query": "query ($n: String!) { table(name: $n) { name } }", "variables": {"n": "\\ud800"}}'
+    answer = logged_in(address, "ann").post("/graphql", content=body)
+    assert (answer.status_code, "\\ud800 that user1 may read" in answer.text) == (200, True)
+
+
+def test_a_defect_is_a_page_as_others(address, monkeypatch):
+    client = logged_in(address, "ann")
+    monkeypatch.setattr(rows, "part", lambda *given, **more: 1 // 0)
+    answer = client.get("/table", params={"name": "people.users"})
+    assert answer.status_code == 503
+    assert "tables cannot be opened at the moment; ask their owner" in answer.text
+    assert "no-store" in answer.headers["cache-control"]
+
+
 @pytest.mark.parametrize(
-    "body", ["", "[]", '{"query": 1}', "null", '{"query": "{ tables { name } }", "variables": []}']
-)
+    "body",
+    [
+        "", "[]", '{"query": 1}', "null", '{"query": "{ tables { name } }", "variables": []}',
+        '{"query": ' + "[" * 50_000,
+    ],
+)  # fmt: skip
 def test_what_is_not_a_question_is_refused(address, body):
     client = logged_in(address, "ann")
     answer = client.post("/graphql", content=body, headers={"Content-Type": "application/json"})

@@ -1,7 +1,12 @@
 """Governed subqueries by a policy of `workbench.access`, and when a client's conditions are kept from hidden rows."""
 
+from types import SimpleNamespace
+
+import pyspark.sql.connect.functions as F
 import pytest
 from pyiceberg.catalog.sql import SqlCatalog
+from pyspark.sql.connect import plan as P
+from pyspark.sql.types import StringType, StructField, StructType
 
 from workbench._base.errors import ArgumentError, WorkbenchError
 from workbench.access import worlds
@@ -31,6 +36,17 @@ def test_a_policy_governs(catalog):
     for principal, table in (("reader", "lake.w.other"), ("stranger", "lake.w.t"), ("reader", "other.w.t")):
         with pytest.raises(ArgumentError, match="that .* may read|in another catalog"):
             governed(principal, table)
+
+
+def test_a_table_that_is_not_shared_is_not_loaded(catalog, monkeypatch):
+    """How long a refusal takes would tell that there is such a table."""
+    policy, loaded = policy_of(catalog), []
+    policy.principals["other"] = policy.principals["reader"]
+    governed = front.by_policy(lambda: policy, catalog, name="lake")
+    monkeypatch.setattr(type(catalog), "load_table", lambda self, name: loaded.append(name))
+    with pytest.raises(ArgumentError, match="there is no table lake.w.t that other may read"):
+        governed("other", "lake.w.t")
+    assert not loaded
 
 
 def test_what_changes_in_the_table_changes_the_subquery(catalog):
@@ -82,6 +98,15 @@ def test_an_error_of_whatever_kind_is_one_sentence():
 )
 def test_conditions_that_cannot_fail_on_nulls(text, simple):
     assert statements.simple(text) is simple
+
+
+def test_conditions_on_values_of_another_type_are_not_simple():
+    """A time that `df.to` has made a text fails where it is compared with a number, on a hidden row too."""
+    read = P.Read("sales.people")
+    for frame, simple in ((read, True), (P.ToSchema(read, StructType([StructField("t", StringType())])), False)):
+        assert plans._simple(P.Filter(frame, F.col("t") == F.lit(5)).plan(SimpleNamespace())) is simple
+    sketch = P.Filter(read, F.hll_sketch_estimate(F.lit(b"x")) == F.lit(1)).plan(SimpleNamespace())
+    assert not plans._simple(sketch) and not statements.simple("select a from s.t where hll_union(b, c) = b")
 
 
 def test_rows_are_chosen_before_what_could_fail():

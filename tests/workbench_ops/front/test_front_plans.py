@@ -2,7 +2,9 @@
 
 import datetime
 import decimal
+import struct
 
+import pyarrow as pa
 import pyspark.sql.connect.functions as F
 import pytest
 from google.protobuf import text_format
@@ -11,7 +13,7 @@ from pyspark.sql.connect.proto import base_pb2, relations_pb2
 from pyspark.sql.connect.window import Window
 from pyspark.sql.types import IntegerType, StructField, StructType
 
-from workbench_ops.front import plans
+from workbench_ops.front import own_rows, plans
 from workbench_ops.front.refusals import Refused
 
 GOVERNED = "SELECT uid, name FROM `lake`.`sales`.`people`"
@@ -155,6 +157,10 @@ def test_arguments_of_each_kind_are_literals():
         rewritten(P.SQL("select :a", None, {"a": F.col("x")}))
     with pytest.raises(Refused, match="of the kind binary is not written"):
         rewritten(P.SQL("select ?", [F.lit(b"x")]))
+    late = P.SQL("select ?", [F.lit(datetime.date.max)]).plan(Client())
+    late.sql.pos_arguments[0].literal.date += 1
+    with pytest.raises(Refused, match="not of the years 1 to 9999"):
+        rewritten(late)
 
 
 REFUSED = {
@@ -220,12 +226,62 @@ def test_a_column_of_metadata_is_refused():
 )  # fmt: skip
 def test_the_schema_of_a_clients_own_frame_has_plain_types(schema, taken):
     relation = relations_pb2.Relation(local_relation=relations_pb2.LocalRelation(data=b"", schema=schema))
-    relation.local_relation.data = b"arrow"
+    relation.local_relation.data = stream(pa.array(["a"]))
     if taken:
         assert rewritten(relation)[0] == relation
     else:
         with pytest.raises(Refused, match="types of one's own|metadata of a field|written as JSON"):
             rewritten(relation)
+
+
+def stream(values):
+    """Values as a client sends them."""
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, pa.schema([("x", values.type)])) as writer:
+        writer.write_batch(pa.record_batch([values], names=["x"]))
+    return sink.getvalue().to_pybytes()
+
+
+def test_rows_of_a_clients_own_end_where_they_end():
+    """Spark reads a text from where its offsets point to: behind the rows there is memory with rows of others."""
+    own = stream(pa.array(["harmless"]))
+    assert own_rows.anew(own) == own
+    right = struct.pack("<ii", 0, 8) + b"harmless"  # offsets, and the text behind them
+    assert own.count(right) == 1
+    wrong = [own.replace(right, struct.pack("<ii", *offsets) + b"harmless") for offsets in ((0, 4096), (-64, 8))]
+    for data in (*wrong, own[:60], b"arrow"):
+        relation = relations_pb2.Relation(local_relation=relations_pb2.LocalRelation(data=data))
+        with pytest.raises(Refused, match="are not a stream of Arrow"):
+            rewritten(relation)
+
+
+UDT = '{"type":"udt","class":"java.lang.Object","pyClass":null,"sqlType":"string"}'
+
+
+@pytest.mark.parametrize(
+    ("expression", "sentence"),
+    [
+        (F.from_json(F.lit("1"), StructType([StructField("n", IntegerType())])), None),
+        (F.from_json(F.lit("1"), "n int"), None),
+        (F.from_csv(F.lit("1"), F.schema_of_csv(F.lit("1"))), None),
+        (F.expr("try_variant_get(parse_json('1'), '$', 'int')"), None),
+        (F.from_json(F.lit("1"), UDT), "types of one's own"),
+        (F.from_csv(F.lit("1"), F.concat(F.lit("{"), F.lit(UDT[1:]))), "a type is written plainly"),
+        (F.variant_get(F.parse_json(F.lit("1")), "$", UDT), "types of one's own"),
+        (F.call_function("from_json", F.lit("1"), F.lit(UDT)), "types of one's own"),
+        (F.expr(f"from_json('1', '{UDT}')"), "types of one's own"),
+        (F.expr("from_json('1', '\\u007b')"), "a type is written plainly"),
+        (F.expr("FROM_JSON('1', lower('a INT'))"), "a type is written plainly"),
+    ],
+)
+def test_a_type_in_a_text_is_not_of_the_clients_own(expression, sentence):
+    """Spark makes an object of the class that it names."""
+    plan = P.Project(PEOPLE, [expression])
+    if sentence is None:
+        rewritten(plan)
+    else:
+        with pytest.raises(Refused, match=sentence):
+            rewritten(plan)
 
 
 def request(kind, **fields):

@@ -114,6 +114,11 @@ def test_what_is_refused(text, sentence):
         statements.query(text, table)
 
 
+def test_a_text_that_looks_like_our_mark_is_a_text():
+    mark = "g_" + "0" * 32
+    assert statements.query(f"select '`{mark}`', `{mark}`", table) == f"SELECT '`{mark}`', `{mark}`"
+
+
 def test_arguments_are_literals_in_their_places():
     text = "with t as (select ? as p) select :b, '?', `:b`, ? from t, s.a where i = :B or j = ? or k = :b"
     new = statements.query(text, table, {"b": "'x :b ?'", "B": "(7L)"}, ["(1)", "(2)", "(3)"])

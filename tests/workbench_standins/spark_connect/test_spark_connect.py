@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import stat
+import struct
 import subprocess
 import time
 
@@ -15,6 +16,8 @@ from workbench_standins import ports, spark_connect
 from workbench_standins.spark_connect import node
 
 CONF = {"spark.master": "local[1]", "spark.driver.memory": "600m"}
+
+LAKE = {"spark.sql.catalog.lake": "org.apache.iceberg.spark.SparkCatalog", "spark.sql.catalog.lake.type": "hadoop"}
 
 
 @pytest.mark.parametrize(
@@ -70,10 +73,24 @@ def test_what_keeps_readers_safe_cannot_be_set_otherwise(monkeypatch):
     monkeypatch.setattr(spark_connect.child, "running", running)
     with (
         pytest.raises(ArgumentError, match="far enough"),
-        spark_connect.serve(CONF | {"spark.sql.variable.substitute": "true"}),
+        spark_connect.serve(CONF | LAKE | {"spark.sql.variable.substitute": "true"}),
     ):
         pass
-    assert asked["conf"] == CONF | spark_connect.SAFE and asked["conf"]["spark.sql.variable.substitute"] == "false"
+    fresh = {"spark.sql.catalog.lake.cache-enabled": "false", "spark.authenticate": "true"}
+    assert asked["conf"] == CONF | LAKE | spark_connect.SAFE | fresh
+    assert asked["conf"]["spark.sql.variable.substitute"] == "false"
+
+
+def block(port, name):
+    """What a port of the JVM answers to somebody who asks it for a block, by Spark's own protocol and no token."""
+    words = [word.encode() for word in ("app", "driver", name)]
+    texts = [struct.pack(">i", len(word)) + word for word in words]
+    body = b"\x00" + texts[0] + texts[1] + struct.pack(">i", 1) + texts[2]  # OpenBlocks
+    head = b"\x03" + struct.pack(">qi", 7, len(body))  # RpcRequest
+    with socket.create_connection((ports.HOST, port), timeout=60) as connection:
+        connection.sendall(struct.pack(">q", 8 + len(head) + len(body)) + head + body)
+        answer = connection.recv(65536)
+    return {4: "RpcResponse", 5: "RpcFailure"}.get(answer[8]), answer[17:].decode("latin-1")
 
 
 def alive(port):
@@ -84,7 +101,9 @@ def alive(port):
     "test_what_is_wrong_is_refused_before_anything_starts shows the server's settings without a JVM"
 )
 def test_a_server_lives_as_long_as_its_context_and_takes_its_token_alone(tmp_path):
-    with spark_connect.serve(CONF, within=tmp_path) as server:
+    blocks = ports.choose(("blocks",), {"blocks": 0})["blocks"]
+    conf = CONF | {"spark.blockManager.port": str(blocks)}
+    with spark_connect.serve(conf, within=tmp_path) as server:
         assert server.address == f"127.0.0.1:{server.port}" and node._answers(server.port, server.token())
         assert not node._answers(server.port, "another")
         assert stat.S_IMODE(server.token_file.stat().st_mode) == 0o600
@@ -94,6 +113,8 @@ def test_a_server_lives_as_long_as_its_context_and_takes_its_token_alone(tmp_pat
 
         spark = SparkSession.builder.remote(server.remote()).create()
         assert spark.range(3).count() == 3
+        kind, said = block(blocks, "broadcast_0_piece0")
+        assert kind == "RpcFailure" and "Sasl" in said
         assert spark.conf.get("spark.sql.optimizer.datasourceV2ExprFolding") == "false"
         assert spark.sql("select '${spark.connect.authenticate.token}' as t").first().t.startswith("${")
         spark.stop()

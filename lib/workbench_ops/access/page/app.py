@@ -1,5 +1,6 @@
 """Routes of the page: the form, the cookie, the pages, GraphQL. No script is sent, and none would run."""
 
+import json
 import logging
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -7,7 +8,7 @@ from typing import Annotated, Any
 from urllib.parse import urlencode
 
 from fastapi import FastAPI, Form, Query, Request, Response
-from fastapi.responses import FileResponse, HTMLResponse, JSONResponse, RedirectResponse
+from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -78,7 +79,10 @@ async def _guarded(request: Request, call_next: Callable[[Request], Awaitable[Re
     ):
         response = HTMLResponse(_shown("refused.html.j2", reason=STALE), 403)
     else:
-        response = await call_next(request)
+        try:
+            response = await call_next(request)
+        except Exception as error:  # a defect of ours, or a reader who looks for one
+            response = HTMLResponse(_shown("refused.html.j2", reason=sentence(error)), 503)
     for name, value in HEADERS.items():
         response.headers[name] = value
     return response
@@ -145,7 +149,7 @@ class _Page:
         session = self.sessions.find(token)
         if session is None or not same(csrf, session.csrf):
             return self._form(request, said=STALE, status=403)
-        if seconds := self.tries.wait(name):
+        if seconds := self.tries.begin(name):
             return self._form(request, said=f"too many wrong passwords; wait {seconds:.0f} seconds", status=429)
         try:
             user = self.shared.people().get(name)
@@ -153,7 +157,6 @@ class _Page:
             return _refused(error)
         right = users.fits(password, user.password if user else self.nobody)
         if user is None or not right:
-            self.tries.wrong(name)
             log.warning("a log-in as %r was refused", name[:100])
             return self._form(request, said=WRONG, status=401)
         self.tries.right(name)
@@ -219,10 +222,12 @@ class _Page:
             question = await request.json()
         except WorkbenchError as error:
             return _errors(sentence(error), 503)
-        except ValueError:
+        except (ValueError, RecursionError):
             return _errors("expected JSON with the key query", 400)
         if not isinstance(question, dict) or not isinstance(question.get("query"), str):
             return _errors("expected JSON with the key query", 400)
+        if question["query"].count("...") > schema.MOST_SPREADS:
+            return _errors(f"a question has at most {schema.MOST_SPREADS} fragments that are used", 400)
         variables = question.get("variables")
         if not isinstance(variables, dict | None):
             return _errors("variables must be names and values", 400)
@@ -235,11 +240,16 @@ class _Page:
         content: dict[str, Any] = {"data": result.data}
         if result.errors:
             content["errors"] = [error.formatted for error in result.errors]
-        return JSONResponse(content)
+        return _json(content)
 
 
-def _errors(reason: str, status: int) -> JSONResponse:
-    return JSONResponse({"errors": [{"message": reason}]}, status)
+def _errors(reason: str, status: int) -> Response:
+    return _json({"errors": [{"message": reason}]}, status)
+
+
+def _json(content: dict[str, Any], status: int = 200) -> Response:
+    """Return JSON in ASCII alone: half of a surrogate pair, which a question may hold, has no other form."""
+    return Response(json.dumps(content), status, media_type="application/json")
 
 
 def _refused(error: WorkbenchError) -> HTMLResponse:

@@ -14,7 +14,7 @@ from pyiceberg.table import Table
 
 from workbench import access
 from workbench._base import duck
-from workbench._base.errors import ArgumentError
+from workbench._base.errors import ArgumentError, WorkbenchError
 
 ArrowTable: TypeAlias = Any
 Order: TypeAlias = Sequence[tuple[str, bool]]
@@ -22,6 +22,10 @@ LARGEST = 5_000_000  # rows of a table that is read anew for each page; larger o
 MOST = 500  # rows of a page
 ORDERED = ("boolean", "int", "long", "float", "double", "decimal", "date", "time", "timestamp", "timestamptz",
            "string", "uuid")  # fmt: skip
+
+
+class TooLarge(WorkbenchError):
+    """A table is larger than a page reads, which is for its owner's log."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,7 @@ def judge(
     Raises:
         ArgumentError: a column of the order is unknown or cannot be ordered, a number is out of range, or the
             table is larger than a page reads.
+        TooLarge: it is, and not all of its rows are visible.
     """
     if not 1 <= first <= MOST:
         raise ArgumentError(f"a page has 1 to {MOST} rows, found {first}")
@@ -73,6 +78,8 @@ def judge(
         raise ArgumentError(f"a page begins behind 0 to {LARGEST} rows, found {start}")
     _keys(decision, order)
     if sum(task.file.record_count for task in table.scan(snapshot_id=snapshot_id).plan_files()) > LARGEST:
+        if decision.row != access.ALWAYS:  # hidden rows are counted too: that they are so many is not to be told
+            raise TooLarge(f"{decision.table} has more than {LARGEST:,} rows")
         raise ArgumentError(f"the page reads tables of at most {LARGEST:,} rows; ask this one through the front")
 
 

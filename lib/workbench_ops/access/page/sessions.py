@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 IDLE, LONGEST = 15 * 60, 8 * 3600  # seconds until a session ends: without a request, and at all
-MOST = 10_000  # sessions; the one that was not used for longest gives way
+MOST = 10_000  # sessions of readers, and of forms; the one that was not used for longest gives way
 TRIES, PAUSE = 5, 30  # wrong passwords of a name, and seconds until the next may be tried
 NAMES = 10_000  # names that are remembered for that
 
@@ -40,39 +40,43 @@ class Sessions:
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         """Take the clock that sessions end by, in seconds."""
         self._clock = clock
-        self._by_hash: OrderedDict[str, Session] = OrderedDict()
         self._lock = threading.Lock()
+        self._readers: OrderedDict[str, Session] = OrderedDict()
+        self._forms: OrderedDict[str, Session] = OrderedDict()  # apart: who asks for many ends no reader's session
 
     def begin(self, user: str | None = None, password: str | None = None) -> tuple[str, Session]:
         """Begin a session; returns what the cookie holds, and the session."""
         token, now = secrets.token_urlsafe(32), self._clock()
         session = Session(secrets.token_urlsafe(32), user, password, now, now)
+        kept = self._forms if user is None else self._readers
         with self._lock:
-            self._by_hash[_hash(token)] = session
-            while len(self._by_hash) > MOST:
-                self._by_hash.popitem(last=False)
+            kept[_hash(token)] = session
+            while len(kept) > MOST:
+                kept.popitem(last=False)
         return token, session
 
     def find(self, token: str | None) -> Session | None:
         """Return the session of a cookie, which is used by that; None where there is none, or it has ended."""
         if not token:
             return None
+        key, now = _hash(token), self._clock()
         with self._lock:
-            session = self._by_hash.get(_hash(token))
+            kept = self._readers if key in self._readers else self._forms
+            session = kept.get(key)
             if session is None:
                 return None
-            now = self._clock()
             if now - session.used > IDLE or now - session.begun > LONGEST:
-                del self._by_hash[_hash(token)]
+                del kept[key]
                 return None
-            session = self._by_hash[_hash(token)] = replace(session, used=now)
-            self._by_hash.move_to_end(_hash(token))
+            session = kept[key] = replace(session, used=now)
+            kept.move_to_end(key)
             return session
 
     def end(self, token: str | None) -> None:
         """End the session of a cookie."""
         with self._lock:
-            self._by_hash.pop(_hash(token or ""), None)
+            for kept in (self._readers, self._forms):
+                kept.pop(_hash(token or ""), None)
 
 
 class Tries:
@@ -84,19 +88,25 @@ class Tries:
         self._by_name: OrderedDict[str, tuple[int, float]] = OrderedDict()
         self._lock = threading.Lock()
 
-    def wait(self, name: str) -> float:
-        """Return how many seconds a name must wait before its next try."""
+    def begin(self, name: str) -> float:
+        """Begin a try, which counts as wrong until it is right: many at once are no more tries than one by one.
+
+        Args:
+            name: that is typed.
+
+        Returns:
+            Seconds that the name must wait before its next try; 0.0 where this one may be made.
+        """
+        now = self._clock()
         with self._lock:
             wrong, last = self._by_name.get(name, (0, 0.0))
-        return max(0.0, last + PAUSE - self._clock()) if wrong >= TRIES else 0.0
-
-    def wrong(self, name: str) -> None:
-        """Count a wrong password."""
-        with self._lock:
-            self._by_name[name] = self._by_name.get(name, (0, 0.0))[0] + 1, self._clock()
+            if wrong >= TRIES and now < last + PAUSE:
+                return last + PAUSE - now
+            self._by_name[name] = wrong + 1, now
             self._by_name.move_to_end(name)
             while len(self._by_name) > NAMES:
                 self._by_name.popitem(last=False)
+        return 0.0
 
     def right(self, name: str) -> None:
         """Forget the wrong passwords of a name."""
