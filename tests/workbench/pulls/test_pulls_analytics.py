@@ -3,6 +3,7 @@
 import json
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from google.analytics.data_v1beta import BetaAnalyticsDataClient
@@ -137,6 +138,17 @@ def test_faults_of_the_service(server):
     for kind in ("429", "500", "503", "401", "lost_answer"):
         server.set_faults({"kind": kind, "operation": "runReport"})
         assert ask(FIRST, FIRST).rows.num_rows == 1, kind
+    client = client_of(server)
+    client.run_report = partial(
+        client.run_report, timeout=0.3
+    )  # of the caller's client: an answer that is too slow
+    ask_hastily = analytics.report(client, "1", dimensions=DIMENSIONS, metrics=METRICS)
+    ask_hastily(FIRST, FIRST)  # it has a token now
+    server.set_faults({"kind": "slow_answer", "operation": "runReport", "seconds": 1.0})
+    assert ask_hastily(FIRST, FIRST).rows.num_rows == 1
+    server.set_faults({"kind": "slow_answer", "operation": "runReport", "seconds": 1.0, "most": 99})
+    with pytest.raises(pulls.AnswerRefused, match="properties/1 cannot be read: .*(Timeout|timed out)"):
+        analytics.report(client, "1", dimensions=DIMENSIONS, metrics=METRICS, tries=2)(FIRST, FIRST)
     server.set_faults({"kind": "503", "operation": "runReport", "most": 99})
     with pytest.raises(pulls.AnswerRefused, match="properties/1 cannot be read: .*UNAVAILABLE"):
         ask(FIRST, FIRST)

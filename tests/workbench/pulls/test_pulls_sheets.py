@@ -134,6 +134,16 @@ def test_into_a_table(spark, namespace, server):
     assert [row.address for row in spark.table(dead).collect()] == ["Sheet1!C2"]
     assert spark.table(table).where("nation = 22").collect()[0].name == "CÔTE D’IVOIRE"
     assert spark.table(table).where("nation = 6").collect()[0].budget == Decimal("12.5")
+    edited = []
+
+    def meanwhile(step):
+        if step == "publish":
+            edited.append(tab(server, cell("segment", "MACHINERY")))
+
+    changed = pulled(cell("budget", 13), on_step=meanwhile)  # what was asked for is of one moment
+    assert (changed.changed, spark.table(table).where("nation = 6").collect()[0].segment) == (1, "BUILDING")
+    again = pulls.whole(spark, table, source="segments", ask=edited[0], key=["nation"])
+    assert (again.changed, spark.table(table).where("nation = 6").collect()[0].segment) == (1, "MACHINERY")
 
 
 def test_types(server):
@@ -164,7 +174,7 @@ def test_a_number_beyond_its_type_is_dead(server, kind, value, reason):
     assert [(dead.address, dead.reason) for dead in answer.dead] == [("Sheet1!B2", reason)]
 
 
-def test_refusals(server):
+def test_refusals(server, monkeypatch):
     with pytest.raises(pulls.AnswerRefused, match="has no tab Sheet2; it has Sheet1"):
         tab(server, GOOD, title="Sheet2")()
     with pytest.raises(ValueError, match="required names x"):
@@ -179,6 +189,12 @@ def test_refusals(server):
     for kind in ("429", "500", "503", "401", "lost_answer"):
         server.set_faults({"kind": kind, "operation": "spreadsheet"})
         assert ask().rows.num_rows == 2, kind
+    monkeypatch.setattr(asking, "SECONDS", 0.3)
+    server.set_faults({"kind": "slow_answer", "operation": "spreadsheet", "seconds": 1.0})
+    assert (ask().rows.num_rows, ask().requests) == (2, 1)
+    server.set_faults({"kind": "slow_answer", "operation": "spreadsheet", "seconds": 1.0, "most": 99})
+    with pytest.raises(pulls.AnswerRefused, match="the book book cannot be read: ReadTimeout"):
+        tab(server, GOOD, tries=2)()
     server.set_faults({"kind": "500", "operation": "spreadsheet", "most": 99})
     with pytest.raises(pulls.AnswerRefused, match="the book book cannot be read: 500 INTERNAL"):
         ask()
