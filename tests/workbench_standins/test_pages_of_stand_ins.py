@@ -16,7 +16,9 @@ def says_it(page):
 
 
 def test_each_has_a_page():
-    assert sorted(folder.name for folder in STAND_INS.iterdir() if (folder / "__init__.py").is_file()) == sorted(PAGES)
+    assert sorted(folder.name for folder in STAND_INS.iterdir() if (folder / "__init__.py").is_file()) == sorted(
+        PAGES
+    )
 
 
 @pytest.mark.parametrize("name", PAGES)

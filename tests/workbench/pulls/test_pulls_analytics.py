@@ -138,23 +138,25 @@ def test_faults_of_the_service(server):
     for kind in ("429", "500", "503", "401", "lost_answer"):
         server.set_faults({"kind": kind, "operation": "runReport"})
         assert ask(FIRST, FIRST).rows.num_rows == 1, kind
-    client = client_of(server)
-    client.run_report = partial(
-        client.run_report, timeout=0.3
-    )  # of the caller's client: an answer that is too slow
-    ask_hastily = analytics.report(client, "1", dimensions=DIMENSIONS, metrics=METRICS)
-    ask_hastily(FIRST, FIRST)  # it has a token now
-    server.set_faults({"kind": "slow_answer", "operation": "runReport", "seconds": 1.0})
-    assert ask_hastily(FIRST, FIRST).rows.num_rows == 1
-    server.set_faults({"kind": "slow_answer", "operation": "runReport", "seconds": 1.0, "most": 99})
-    with pytest.raises(pulls.AnswerRefused, match="properties/1 cannot be read: .*(Timeout|timed out)"):
-        analytics.report(client, "1", dimensions=DIMENSIONS, metrics=METRICS, tries=2)(FIRST, FIRST)
     server.set_faults({"kind": "503", "operation": "runReport", "most": 99})
     with pytest.raises(pulls.AnswerRefused, match="properties/1 cannot be read: .*UNAVAILABLE"):
         ask(FIRST, FIRST)
     server.set_faults({"kind": "403", "operation": "runReport", "most": 99})
     with pytest.raises(pulls.AnswerRefused, match="PERMISSION_DENIED"):
         ask(FIRST, FIRST)
+
+
+@pytest.mark.proof("test_faults_of_the_service has an answer that is lost, for which the client waits no longer")
+def test_an_answer_that_is_too_slow(server):
+    server.add_visits("1", [visit()])
+    client = client_of(server)
+    client.run_report = partial(client.run_report, timeout=3.0)  # of the caller's client
+    server.set_faults({"kind": "slow_answer", "operation": "runReport", "seconds": 10.0})
+    answer = analytics.report(client, "1", dimensions=DIMENSIONS, metrics=METRICS)(FIRST, FIRST)
+    assert answer.rows.num_rows == 1 and answer.requests >= 2
+    server.set_faults({"kind": "slow_answer", "operation": "runReport", "seconds": 10.0, "most": 99})
+    with pytest.raises(pulls.AnswerRefused, match="properties/1 cannot be read: .*(Timeout|timed out)"):
+        analytics.report(client, "1", dimensions=DIMENSIONS, metrics=METRICS, tries=2)(FIRST, FIRST)
 
 
 def test_tokens_used_up(server):
