@@ -33,7 +33,7 @@ counted:
 """
 # Lines of when it begins and ends, and of another one at work, which a lock shows that no dead process holds
 COUNTED = """
-import fcntl, os, pathlib, time
+import fcntl, os, pathlib, sys, time
 home = pathlib.Path(os.environ["WORKBENCH_HOME"])
 def said(word):
     with (home / "counted.txt").open("a") as lines:
@@ -71,13 +71,21 @@ def rows(command: Path, workbench: Path, env: dict, folder: Path, *, each: int =
         folder: empty, for the project, Airflow's files and their log.
         each: kills of a kind.
     """
-    home, log = folder / "project", folder / "log.txt"
-    (home / "params").mkdir(parents=True)
-    (home / "runs").mkdir()
-    (home / "params" / "schedules.yml").write_text(SCHEDULES)
+    home = folder / "project"
+    (home / "runs").mkdir(parents=True)
     write_notebook(
         home / "notebooks" / "counted.ipynb", COUNTED, parameters=f"SECONDS: int = {WORK_SECONDS}  # of work"
     )
+    env, log = prepared(command, workbench, env, folder, SCHEDULES)
+    with _small_disk(home / "runs"), running(command, env, home, log) as airflow:
+        return kills(airflow, each)
+
+
+def prepared(command: Path, workbench: Path, env: dict, folder: Path, schedules: str) -> tuple[dict, Path]:
+    """Write a project's schedules and their DAGs, and make Airflow's database; return its variables and its log."""
+    home, log = folder / "project", folder / "log.txt"
+    (home / "params").mkdir(parents=True, exist_ok=True)
+    (home / "params" / "schedules.yml").write_text(schedules)
     (folder / "dags").mkdir()
     env = env | {"WORKBENCH_HOME": str(home), "AIRFLOW_HOME": str(folder / "airflow")}
     env |= {"AIRFLOW__CORE__DAGS_FOLDER": str(folder / "dags")}
@@ -85,8 +93,7 @@ def rows(command: Path, workbench: Path, env: dict, folder: Path, *, each: int =
     subprocess.run([workbench, "schedule", "airflow", "--output", written], env=env, cwd=home, check=True)
     with log.open("wb") as output:
         subprocess.run([command, "db", "migrate"], env=env, stdout=output, stderr=output, check=True)
-    with _small_disk(home / "runs"), running(command, env, home, log) as airflow:
-        return kills(airflow, each)
+    return env, log
 
 
 @contextmanager
@@ -176,8 +183,8 @@ def _one(airflow: Airflow, kind: str, kill: Callable[[Airflow, psutil.Process], 
         check=True,
     )
     until(lambda: len(lines(airflow.home)) > before, "the notebook's begin", seconds=WAIT_SECONDS)
-    kill(airflow, _runner(airflow))
-    state = until(lambda: _state(airflow, dag_run), f"the end of {dag_run}", seconds=WAIT_SECONDS)
+    kill(airflow, runner_of(airflow))
+    state = until(lambda: state_of(airflow, dag_run), f"the end of {dag_run}", seconds=WAIT_SECONDS)
     said = [word for word, _ in lines(airflow.home)[before:]]
     mine = [one for one in records(airflow.home) if (one["request"] or "").startswith(f"{DAG}/{dag_run}/")]
     [(tries,)] = asked(airflow, "SELECT try_number FROM task_instance WHERE run_id = ?", dag_run)
@@ -245,8 +252,8 @@ KINDS = {
 }  # fmt: skip
 
 
-def _runner(airflow):
-    """Return the process of `workbench schedule run` that the notebook at work belongs to."""
+def runner_of(airflow):
+    """Return the process of `workbench schedule run` that the notebook, or the job, at work belongs to."""
     found = [each for each in _ours(airflow) if "schedule" in _command(each) and "counted" in _command(each)]
     return next(each for each in found if "bash" not in _command(each)[0])
 
@@ -281,7 +288,7 @@ def asked(airflow, statement, *values):
         return connection.execute(statement, values).fetchall()
 
 
-def _state(airflow, dag_run):
+def state_of(airflow, dag_run):
     """Return how a DAG run ended; nothing while it runs."""
     rows = asked(airflow, "SELECT state FROM dag_run WHERE run_id = ?", dag_run)
     return next((state for (state,) in rows if state in ("success", "failed")), "")

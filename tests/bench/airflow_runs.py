@@ -4,7 +4,8 @@ In a project made for it: the template passes and what follows it runs, a plante
 is allowed), what follows that is not started, and an entry whose params file was broken meanwhile is refused once.
 Airflow lives in an environment of its own under .workbench/airflow, with SQLite and without its examples. Its reading
 of cron expressions is compared with ours on the way. Then twenty kills beside a running scheduler (airflow_kills): each
-DAG run has one run that passed. Then an entry updates a table, whose event starts another one (airflow_updates). Its own
+DAG run has one run that passed; and twenty of what waits for a job of a target (airflow_submits): each date is submitted
+once. Then an entry updates a table, whose event starts another one (airflow_updates). Its own
 page of the run that failed is shown to a browser: the picture in docs/schedules.md, which stays as it was where no
 Chromium is installed.
 """
@@ -24,7 +25,7 @@ from urllib.parse import quote
 
 import nbformat
 
-from bench import airflow_kills, airflow_picture, airflow_updates, evidence
+from bench import airflow_kills, airflow_picture, airflow_submits, airflow_updates, evidence
 from workbench_ops.schedules import times
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -53,7 +54,7 @@ refused:
   retries: 1
   retry_wait_seconds: 0
 """
-KILLS = 4  # of each kind
+KILLS, SUBMITS = 4, 5  # of each kind
 # state in Airflow, tries there, exit codes in our own records
 EXPECTED = {
     "passing": ("success", 1, [0]),
@@ -117,15 +118,9 @@ def main():
     )
     for expression in disagreeing:
         print(f"  {expression} {EXPRESSIONS[expression]}: ours {ours[expression]}, Airflow's {theirs[expression]}")
-    with tempfile.TemporaryDirectory(prefix="workbench-airflow-") as folder:
-        place = Path(folder)
-        env = environment(place, place / "project")
-        kills = airflow_kills.rows(AIRFLOW / "airflow", WORKBENCH, env, place, each=KILLS)
-    with tempfile.TemporaryDirectory(prefix="workbench-airflow-") as folder:
-        place = Path(folder)
-        updated = airflow_updates.rows(
-            AIRFLOW / "airflow", WORKBENCH, environment(place, place / "project"), place
-        )
+    kills = beside_scheduler(airflow_kills, each=KILLS)
+    submits = beside_scheduler(airflow_submits, each=SUBMITS)
+    updated = beside_scheduler(airflow_updates)
     right = {name: tuple(one) for name, one in found.items()} == EXPECTED
     evidence.write(
         "airflow",
@@ -139,6 +134,10 @@ def main():
         kills_what="signal 9, or a full disk of runs, while a DAG run's notebook works; `right`: the DAG run passed by one "
         "run that worked alone and to its end, and each other run of it ended badly",
         kills=kills,
+        submits_what="signal 9 while a DAG run waits for its date's job of a target; `right`: the date passed by one job that "
+        "worked alone and to its end, and another one was submitted only where the job itself was killed; "
+        "`submitted`: how each ended",
+        submits=submits,
         updates_what="an entry that updates a table is run twice for one date: its asset's event starts the entry that waits "
         "with the snapshot's id, and the second time, when nothing was submitted, that one is skipped; "
         "a script that is backfilled twice for three dates is submitted once a date",
@@ -146,7 +145,15 @@ def main():
         expressions_compared=len(EXPRESSIONS),
         expressions_read_differently=disagreeing,
     )
-    sys.exit(0 if right and all(row["right"] for row in [*kills, *updated]) else 1)
+    sys.exit(0 if right and all(row["right"] for row in [*kills, *submits, *updated]) else 1)
+
+
+def beside_scheduler(module, **options):
+    """Return the rows of a module that runs Airflow's scheduler, in a folder that is gone afterwards."""
+    with tempfile.TemporaryDirectory(prefix="workbench-airflow-") as folder:
+        place = Path(folder)
+        env = environment(place, place / "project")
+        return module.rows(AIRFLOW / "airflow", WORKBENCH, env, place, **options)
 
 
 def made(home):

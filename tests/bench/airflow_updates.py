@@ -46,21 +46,14 @@ def rows(command: Path, workbench: Path, env: dict, folder: Path) -> list[dict]:
         env: variables of an Airflow without examples.
         folder: empty, for the project, Airflow's files and their log.
     """
-    home, log = folder / "project", folder / "log.txt"
+    home = folder / "project"
     (home / "params" / "targets").mkdir(parents=True)
-    (home / "params" / "schedules.yml").write_text(SCHEDULES)
     (home / "params" / "targets" / "here.yml").write_text("type: process\n")
     (home / "load.py").write_text(SCRIPT)
     (home / "daily.py").write_text(DAILY)
     for name in ("report", "behind"):
         write_notebook(home / "notebooks" / f"{name}.ipynb", "print(1)", parameters=PARAMETERS)
-    (folder / "dags").mkdir()
-    env = env | {"WORKBENCH_HOME": str(home), "AIRFLOW_HOME": str(folder / "airflow")}
-    env |= {"AIRFLOW__CORE__DAGS_FOLDER": str(folder / "dags")} | PATIENT
-    written = folder / "dags" / "workbench_dags.py"
-    subprocess.run([workbench, "schedule", "airflow", "--output", written], env=env, cwd=home, check=True)
-    with log.open("wb") as output:
-        subprocess.run([command, "db", "migrate"], env=env, stdout=output, stderr=output, check=True)
+    env, log = airflow_kills.prepared(command, workbench, env | PATIENT, folder, SCHEDULES)
     with airflow_kills.running(command, env, home, log, dag="workbench_report") as airflow:
         first = _one(airflow, 1, {"report": "success", "behind": "success"})
         second = _one(airflow, 2, {"report": "skipped", "behind": "skipped"})

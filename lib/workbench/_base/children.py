@@ -145,14 +145,31 @@ def within(words: Sequence[str], seconds: float, **options: Any) -> int:
             raise
 
 
-def end(process: Process, *, haste: bool, patience_seconds: float) -> None:
-    """End a process that we started and wait: by SIGTERM and, when that takes too long or in haste, by SIGKILL."""
-    process.send_signal(signal.SIGKILL if haste else signal.SIGTERM)
+def end(process: Process, *, haste: bool, patience_seconds: float, group: bool = False) -> None:
+    """End a process that we started and wait: by SIGTERM and, when that takes too long or in haste, by SIGKILL.
+
+    Args:
+        process: Popen.
+        haste: whether it gets no time to end by itself.
+        patience_seconds: that it gets.
+        group: whether it leads a session of its own, of which nobody may be left either.
+    """
+
+    def send(number: int) -> None:
+        if not group:
+            process.send_signal(number)
+            return
+        with suppress(ProcessLookupError, PermissionError):  # all of it has ended
+            os.killpg(process.pid, number)
+
+    send(signal.SIGKILL if haste else signal.SIGTERM)
     try:
         process.wait(patience_seconds)
     except subprocess.TimeoutExpired:
-        process.kill()
+        send(signal.SIGKILL)
         process.wait()
+    if group:
+        send(signal.SIGKILL)  # those whom it left behind
 
 
 def last_words(log: Path) -> str:

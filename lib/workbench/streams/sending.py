@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from workbench._base.door import checked
+from workbench._base.errors import ArgumentError
 from workbench.streams.readers.topics import Topic
 
 CALL_RECORDS, CALL_BYTES = 500, 10 * 2**20
@@ -99,28 +100,85 @@ def produce(topic: Topic, records: Iterable[Any], *, patience_seconds: float = 6
 
     Raises:
         ModuleNotFoundError: confluent-kafka is not installed.
+        ValueError: the brokers refuse the user's right or the log-in.
         TimeoutError: records were not taken; the message has the first error.
     """
     from workbench.streams.readers import topics
 
-    producer, count = topics.producer(topic, patience_seconds), 0
-    refused: list[str] = []
+    failures: list[Any] = []  # of the producer
+    undelivered: list[Any] = []  # an error a record
+    producer, count = topics.producer(topic, patience_seconds, failures.append), 0
 
     def delivered(error: Any, _: Any) -> None:
         if error is not None:
-            refused.append(error.str())
+            undelivered.append(error)
+
+    def refuse() -> None:
+        if refusal := _refusal(topic, undelivered + failures, given_up=bool(undelivered)):
+            raise refusal
 
     for key, value in records:
-        while True:
-            try:
-                producer.produce(topic.topic, key=key, value=value, on_delivery=delivered)
-                break
-            except BufferError:  # its queue is full: let it work
-                producer.poll(0.1)
-        producer.poll(0)
+        _queue(producer, topic.topic, key, value, delivered, failures)
+        _served(producer.poll, 0, failures)
         count += 1
-    waiting = producer.flush(patience_seconds * 2)
-    if refused or waiting:
-        why = refused[0] if refused else "no answer"
-        raise TimeoutError(f"topic {topic.topic} took {count - waiting - len(refused)} of {count} records: {why}")
+        refuse()  # the rest would be refused, too
+    _served(producer.flush, patience_seconds * 2, failures)
+    refuse()
+    if waiting := len(producer) + len(undelivered):
+        why = (undelivered or [error for error in failures if error.fatal()] or [None])[0]
+        reason = why.str() if why else "no answer"
+        raise TimeoutError(f"topic {topic.topic} took {count - waiting} of {count} records: {reason}")
     return count
+
+
+def _served(serve: Callable[[float], Any], seconds: float, failures: list[Any]) -> None:
+    """Let a producer call back; an error after which it sends nothing any more is one of its failures."""
+    from confluent_kafka import KafkaException
+
+    try:
+        serve(seconds)
+    except KafkaException as error:
+        failures.append(error.args[0])
+
+
+def _queue(
+    producer: Any, topic: str, key: Any, value: Any, delivered: Callable[[Any, Any], None], failures: list[Any]
+) -> None:
+    """Give a record to a producer, which calls `delivered` with what comes of it."""
+    from confluent_kafka import KafkaException
+
+    while True:
+        try:
+            producer.produce(topic, key=key, value=value, on_delivery=delivered)
+            return
+        except BufferError:  # its queue is full: let it work
+            _served(producer.poll, 0.1, failures)
+        except KafkaException as error:  # it takes none of this size, or none any more
+            delivered(error.args[0], None)
+            return
+
+
+def _refusal(topic: Topic, errors: Iterable[Any], *, given_up: bool) -> ArgumentError | None:
+    """Return the error to raise where brokers refuse a producer its right or its log-in; None of other errors.
+
+    Args:
+        topic: that is written.
+        errors: librdkafka's, of deliveries and of the producer.
+        given_up: whether a record was: until then a refused log-in may be followed by one that is not.
+    """
+    from confluent_kafka import KafkaError
+
+    from workbench.streams.readers import topics
+
+    # the second is told of an idempotent producer that may write no topic at all
+    rights = (KafkaError.TOPIC_AUTHORIZATION_FAILED, KafkaError.CLUSTER_AUTHORIZATION_FAILED)
+    for error in errors:
+        if error.code() in rights:
+            who = topics.user(topic) or " that came"
+            return ArgumentError(
+                f"topic {topic.topic} cannot be written: {topic.bootstrap} grants the user{who} no right WRITE "
+                f"of the topic {topic.topic} ({error.str()})"
+            )
+        if given_up and error.code() == KafkaError._AUTHENTICATION:
+            return topics.log_in_refused(topic, error.str(), "written")
+    return None

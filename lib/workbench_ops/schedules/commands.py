@@ -1,11 +1,8 @@
 """Entries that are a command of workbench: of those that may be called again, whatever became of the last call."""
 
-import os
 import shlex
-import signal
 import subprocess
 from collections.abc import Sequence
-from contextlib import suppress
 
 from workbench._base import children, locks
 from workbench._base.errors import ArgumentError
@@ -72,17 +69,8 @@ def _ended(program: Sequence[str], seconds: float) -> int | None:
         try:
             return process.wait(seconds)
         except subprocess.TimeoutExpired:
-            _end(process)
+            children.end(process, haste=False, patience_seconds=END_SECONDS, group=True)
             return None
         except watch.Interrupted:
-            _end(process)
+            children.end(process, haste=False, patience_seconds=END_SECONDS, group=True)
             raise
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a process and all that it started: by SIGTERM, then by SIGKILL."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, number)
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(END_SECONDS)

@@ -7,7 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import date, datetime
 from pathlib import Path
@@ -139,7 +139,7 @@ def once(entry: schedules.Entry, start: Start, *, attempt: int, notify: Notify) 
 
 
 def day(entries: Mapping[str, schedules.Entry], name: str, *, given: str | None, moment: datetime) -> str | None:
-    """Return the date of a run, which the parameters that `run_date` names get; None where its chain has none.
+    """Return the date of a run that was asked for; as `day_after`, whose date must be one that the chain takes.
 
     Args:
         entries: what `entries.read` returned.
@@ -150,21 +150,50 @@ def day(entries: Mapping[str, schedules.Entry], name: str, *, given: str | None,
     Raises:
         ArgumentError: what is given is no date, or no entry of the chain takes one.
     """
-    takers = [other for other in schedules.chain(entries, name) if entries[other].takes_date]
-    if given is None:
-        zone = times.zone(entries[schedules.roots(entries)[name]].time_zone)
-        return moment.astimezone(zone).date().isoformat() if takers else None
-    try:
-        asked = date.fromisoformat(given)
-    except ValueError:
-        asked = None
-    if asked is None or asked.isoformat() != given:
-        raise ArgumentError(f"--date must be a date such as 2026-01-31, found {given!r}")
-    if not takers:
+    if given is not None:
+        try:
+            asked = date.fromisoformat(given)
+        except ValueError:
+            asked = None
+        if asked is None or asked.isoformat() != given:
+            raise ArgumentError(f"--date must be a date such as 2026-01-31, found {given!r}")
+    decided = day_after(entries, name, given=given, moment=moment)
+    if given is not None and decided is None:
         raise ArgumentError(
             f"--date is given, and neither {name} nor what follows it has run_date or {{date}}, which take it"
         )
-    return given
+    return decided
+
+
+def day_after(
+    entries: Mapping[str, schedules.Entry], name: str, *, given: str | None, moment: datetime
+) -> str | None:
+    """Return the date of a run that an update begins, which the parameters that `run_date` names get.
+
+    Args:
+        entries: what `entries.read` returned.
+        name: of the entry that is started.
+        given: the date of the run that has updated, where it was given one.
+        moment: when that one was due, or began.
+
+    Returns:
+        the date that is given, else that of the moment in the entry's time zone; None where its chain takes none.
+    """
+    if not any(entries[other].takes_date for other in schedules.chain(entries, name)):
+        return None
+    zone = times.zone(entries[schedules.roots(entries)[name]].time_zone)
+    return given or moment.astimezone(zone).date().isoformat()
+
+
+def chain_held(first: str, sentence: str, *, seconds: float = 0) -> AbstractContextManager[None]:
+    """Hold the lock of a chain.
+
+    Args:
+        first: name of the entry that it begins with.
+        sentence: of the refusal where it is under way.
+        seconds: how long to wait for its end; FOREVER without end.
+    """
+    return locks.held(folder() / f"{first}.lock", sentence, seconds=seconds)
 
 
 @contextmanager
@@ -180,7 +209,7 @@ def turn(entries: dict[str, schedules.Entry], name: str, *, say: Callable[[str],
     running = f"{first}, or what follows it, is still running"
     with ExitStack() as locked:
         try:
-            locked.enter_context(locks.held(folder() / f"{first}.lock", f"{running}; this start is refused"))
+            locked.enter_context(chain_held(first, f"{running}; this start is refused"))
         except ValueError:
             if not waits:
                 raise
@@ -188,5 +217,5 @@ def turn(entries: dict[str, schedules.Entry], name: str, *, say: Callable[[str],
                 folder() / f"{first}.next.lock", f"{running}, and another start waits; this one is refused"
             ):
                 say(f"{running}; {name} waits for its end")
-                locked.enter_context(locks.held(folder() / f"{first}.lock", running, seconds=FOREVER))
+                locked.enter_context(chain_held(first, running, seconds=FOREVER))
         yield

@@ -8,11 +8,10 @@ passed with, so that a load that found nothing new starts nobody.
 import importlib.util
 import json
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import Any
 
-from workbench._base import locks, settings
+from workbench._base import settings
 from workbench._base.errors import ArgumentError
 from workbench._base.files import replacing
 from workbench_ops.run.record import EXIT_CODES
@@ -137,7 +136,8 @@ def follow(
         name, before = queue.pop(0), set(made)
         entry = entries[name]
         try:
-            with turn(name):  # an update that came while it ran is looked at afterwards
+            # an update that came while it ran is looked at afterwards
+            with running.chain_held(name, f"{name} is still running", seconds=running.FOREVER):
                 now = snapshots(entry.environment, entry.after_update)
                 if old := sorted(set(now) - set(unseen(entry, now))):
                     say(f"{name} is not started: {', '.join(old)} has nothing new")
@@ -168,11 +168,6 @@ def without_updater(entries: Mapping[str, Entry], name: str) -> list[str]:
         table for other in entries.values() if other.environment == entry.environment for table in other.updates
     }
     return [table for table in entry.after_update if table not in here]
-
-
-def turn(name: str) -> AbstractContextManager[None]:
-    """Wait for and hold the lock of an entry's chain."""
-    return locks.held(running.folder() / f"{name}.lock", f"{name} is still running", seconds=running.FOREVER)
 
 
 def _file(entry: Entry) -> Path:

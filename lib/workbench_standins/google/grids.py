@@ -15,8 +15,17 @@ EPOCH = date(1899, 12, 30)
 ERRORS = {"REF": "#REF!", "N_A": "#N/A", "DIVIDE_BY_ZERO": "#DIV/0!", "VALUE": "#VALUE!", "NAME": "#NAME?"}
 
 
-def spreadsheet(book: Book, number: str, ranges: Sequence[str], mask: str) -> dict[str, Any]:
+def spreadsheet(
+    book: Book, number: str, ranges: Sequence[str], mask: str, *, cells: bool = True
+) -> dict[str, Any]:
     """Return a book as the API has it: what the field mask names, of the tabs that ranges name.
+
+    Args:
+        book: that is asked for.
+        number: its id.
+        ranges: titles of tabs; none for all.
+        mask: of fields; "" for all.
+        cells: whether the rows are in it, where there is no mask.
 
     Raises:
         Refused: there is no such tab, or the mask is invalid.
@@ -25,22 +34,29 @@ def spreadsheet(book: Book, number: str, ranges: Sequence[str], mask: str) -> di
         if title.strip("'").replace("''", "'") not in book.tabs:
             raise Refused(400, "INVALID_ARGUMENT", f"Unable to parse range: {title}")
     named = [title.strip("'").replace("''", "'") for title in ranges] or [*book.tabs]
-    whole = {
+    whole: dict[str, Any] = {
         "spreadsheetId": number,
         "properties": {"title": number, "locale": "en_US", "timeZone": "Europe/Berlin"},
-        "sheets": [_sheet(title, book.tabs[title]) for title in named],
+        "sheets": [
+            _sheet(place, title, book.tabs[title]) for place, title in enumerate(book.tabs) if title in named
+        ],
     }
-    return _masked(whole, _mask(mask)) if mask else whole
+    if mask:
+        return whole if mask == "*" else _masked(whole, _mask(mask))
+    if not cells:
+        for sheet in whole["sheets"]:
+            del sheet["data"]
+    return whole
 
 
-def _sheet(title: str, tab: Mapping[str, Any]) -> dict[str, Any]:
+def _sheet(place: int, title: str, tab: Mapping[str, Any]) -> dict[str, Any]:
     rows = tab["rows"]
     return {
         "properties": {
-            "sheetId": 0, "title": title, "sheetType": "GRID",
+            "sheetId": place, "index": place, "title": title, "sheetType": "GRID",
             "gridProperties": {"rowCount": max(1000, len(rows)), "columnCount": 26},
         },
-        "merges": [{"sheetId": 0, **merge} for merge in tab.get("merges", ())],
+        "merges": [{"sheetId": place, **merge} for merge in tab.get("merges", ())],
         "data": [{"rowData": [{"values": [cell(value) for value in row]} for row in rows]}],
     }  # fmt: skip
 
@@ -80,9 +96,15 @@ def _formatted(kind: str) -> dict[str, Any]:
 
 def _mask(text: str) -> dict[str, Any]:
     """Return a field mask, `a(b,c/d)`, as a tree."""
+    invalid = Refused(400, "INVALID_ARGUMENT", f"Invalid field mask: {text}")
     tokens = re.findall(r"[A-Za-z*]+|[(),/]", text)
     if "".join(tokens) != text.replace(" ", ""):
-        raise Refused(400, "INVALID_ARGUMENT", f"Invalid field mask: {text}")
+        raise invalid
+
+    def name() -> str:
+        if not tokens or tokens[0] in "(),/":
+            raise invalid
+        return tokens.pop(0)
 
     def fields() -> dict[str, Any]:
         tree: dict[str, Any] = {}
@@ -92,7 +114,7 @@ def _mask(text: str) -> dict[str, Any]:
                 continue
             place = tree
             while True:
-                place = place.setdefault(tokens.pop(0), {})
+                place = place.setdefault(name(), {})
                 if tokens and tokens[0] == "/":
                     tokens.pop(0)
                     continue
@@ -100,10 +122,15 @@ def _mask(text: str) -> dict[str, Any]:
             if tokens and tokens[0] == "(":
                 tokens.pop(0)
                 place |= fields()
+                if not tokens:
+                    raise invalid
                 tokens.pop(0)
         return tree
 
-    return fields()
+    tree = fields()
+    if tokens:  # a bracket that none opened
+        raise invalid
+    return tree
 
 
 def _masked(value: Any, tree: Mapping[str, Any]) -> Any:

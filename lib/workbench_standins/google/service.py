@@ -77,7 +77,8 @@ class Service:
                 raise Refused(404, "NOT_FOUND", "Requested entity was not found.")
             _refuse_reader(book.readers, account)
             ranges, mask = call.request.get("ranges", []), call.request.get("fields", [""])[0]
-            return grids.spreadsheet(book, call.number, ranges, mask)
+            cells = call.request.get("includeGridData", [""])[0] == "true"
+            return grids.spreadsheet(book, call.number, ranges, mask, cells=cells)
         owner = self.store.properties.get(call.number)
         if owner is None:
             raise Refused(403, "PERMISSION_DENIED", "User does not have sufficient permissions for this property.")

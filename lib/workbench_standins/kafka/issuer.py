@@ -16,21 +16,19 @@ token is valid for less than about 6 seconds, a client that connects shortly bef
 
 import base64
 import hmac
-import json
 import os
 import secrets
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Annotated, Any
 from urllib.parse import parse_qs, unquote
 
 from workbench._base.bounds import Ge
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
+from workbench_standins import http
 from workbench_standins.kafka import Broker
 from workbench_standins.kafka.secured import Secured
 from workbench_standins.ports import HOST
@@ -125,36 +123,22 @@ def serve(closed: Secured, *, seconds: Annotated[float, Ge(1)] = 300.0) -> Itera
         Issuer.
     """
 
-    class Endpoint(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            status, content = issuer.answer(self.headers.get("Authorization", ""), body)
-            answer = json.dumps(content).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer)
+    def answered(request: http.Request) -> tuple[int, dict[str, Any]]:
+        if request.method != "POST":
+            return 405, {"error": "invalid_request"}
+        return issuer.answer(request.headers.get("authorization", ""), request.body)
 
-        def log_message(self, *_: Any) -> None:
-            return None  # its lines would be a notebook's output
-
-    server = ThreadingHTTPServer((HOST, 0), Endpoint)
-    url = f"http://{HOST}:{server.server_port}/token"
-    words = {user: secrets.token_urlsafe(18) for user in closed.passwords}
-    issuer = Issuer(url, float(seconds), words, closed, [])
-    variables = {_variable(url): url} | {_variable(url, user): word for user, word in words.items()}
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.1}, daemon=True)
-    thread.start()
-    os.environ.update(variables)
-    try:
-        yield issuer
-    finally:
-        for name in variables:
-            os.environ.pop(name, None)
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    with http.serving(answered, name="tokens") as port:
+        url = f"http://{HOST}:{port}/token"
+        words = {user: secrets.token_urlsafe(18) for user in closed.passwords}
+        issuer = Issuer(url, float(seconds), words, closed, [])
+        variables = {_variable(url): url} | {_variable(url, user): word for user, word in words.items()}
+        os.environ.update(variables)
+        try:
+            yield issuer
+        finally:
+            for name in variables:
+                os.environ.pop(name, None)
 
 
 def _client(authorization: str, known: dict[str, str]) -> str | None:

@@ -3,6 +3,7 @@
 import json
 from datetime import date, timedelta
 from decimal import Decimal
+from functools import partial
 
 import pytest
 from google.analytics.data_v1beta import BetaAnalyticsDataClient
@@ -143,6 +144,19 @@ def test_faults_of_the_service(server):
     server.set_faults({"kind": "403", "operation": "runReport", "most": 99})
     with pytest.raises(pulls.AnswerRefused, match="PERMISSION_DENIED"):
         ask(FIRST, FIRST)
+
+
+@pytest.mark.proof("test_faults_of_the_service has an answer that is lost, for which the client waits no longer")
+def test_an_answer_that_is_too_slow(server):
+    server.add_visits("1", [visit()])
+    client = client_of(server)
+    client.run_report = partial(client.run_report, timeout=3.0)  # of the caller's client
+    server.set_faults({"kind": "slow_answer", "operation": "runReport", "seconds": 10.0})
+    answer = analytics.report(client, "1", dimensions=DIMENSIONS, metrics=METRICS)(FIRST, FIRST)
+    assert answer.rows.num_rows == 1 and answer.requests >= 2
+    server.set_faults({"kind": "slow_answer", "operation": "runReport", "seconds": 10.0, "most": 99})
+    with pytest.raises(pulls.AnswerRefused, match="properties/1 cannot be read: .*(Timeout|timed out)"):
+        analytics.report(client, "1", dimensions=DIMENSIONS, metrics=METRICS, tries=2)(FIRST, FIRST)
 
 
 def test_tokens_used_up(server):

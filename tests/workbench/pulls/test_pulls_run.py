@@ -50,6 +50,25 @@ def test_every_night_and_every_snapshot(spark, namespace):
     assert refs(spark, table) == ["main", "pulls"]
 
 
+def test_rows_that_move(spark, namespace):
+    """To another day, as a late time zone makes them, and to another key: gone where they were, once where they are."""
+    table, source = f"{namespace}.t", Source()
+    make(spark, table)
+    for number in range(2):
+        source.put(night(number), "DE", 5, "10.25")
+    pulled(spark, table, source, night(1))
+    source.rows[night(1), "PL"] = source.rows.pop((night(0), "DE"))
+    source.rows[night(1), "FR"] = source.rows.pop((night(1), "DE"))
+    done = pulled(spark, table, source, night(1))
+    assert (done.added, done.changed, done.removed, [day.day for day in done.days]) == (
+        2,
+        0,
+        2,
+        [night(0), night(1)],
+    )
+    assert by_another_engine(spark, table) == source.truth(night(1)) and len(source.rows) == 2
+
+
 @pytest.mark.proof(
     "test_every_night_and_every_snapshot has each case of such a history, and 14_pull_from_saas requires the "
     "truth after every night of a drawn one"

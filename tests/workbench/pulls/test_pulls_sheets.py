@@ -134,6 +134,16 @@ def test_into_a_table(spark, namespace, server):
     assert [row.address for row in spark.table(dead).collect()] == ["Sheet1!C2"]
     assert spark.table(table).where("nation = 22").collect()[0].name == "CÔTE D’IVOIRE"
     assert spark.table(table).where("nation = 6").collect()[0].budget == Decimal("12.5")
+    edited = []
+
+    def meanwhile(step):
+        if step == "publish":
+            edited.append(tab(server, cell("segment", "MACHINERY")))
+
+    changed = pulled(cell("budget", 13), on_step=meanwhile)  # what was asked for is of one moment
+    assert (changed.changed, spark.table(table).where("nation = 6").collect()[0].segment) == (1, "BUILDING")
+    again = pulls.whole(spark, table, source="segments", ask=edited[0], key=["nation"])
+    assert (again.changed, spark.table(table).where("nation = 6").collect()[0].segment) == (1, "MACHINERY")
 
 
 def test_types(server):
@@ -182,6 +192,18 @@ def test_refusals(server):
     server.set_faults({"kind": "500", "operation": "spreadsheet", "most": 99})
     with pytest.raises(pulls.AnswerRefused, match="the book book cannot be read: 500 INTERNAL"):
         ask()
+    server.set_faults()
+
+
+@pytest.mark.proof("test_refusals has an answer that is lost, for which the client waits no longer")
+def test_an_answer_that_is_too_slow(server, monkeypatch):
+    monkeypatch.setattr(asking, "SECONDS", 3.0)
+    server.set_faults({"kind": "slow_answer", "operation": "spreadsheet", "seconds": 10.0})
+    answer = tab(server, GOOD)()
+    assert answer.rows.num_rows == 2 and answer.requests >= 2
+    server.set_faults({"kind": "slow_answer", "operation": "spreadsheet", "seconds": 10.0, "most": 99})
+    with pytest.raises(pulls.AnswerRefused, match="the book book cannot be read: (ReadTimeout|ConnectionError)"):
+        tab(server, GOOD, tries=2)()
     server.set_faults()
 
 

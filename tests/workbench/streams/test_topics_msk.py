@@ -10,6 +10,7 @@ import time
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
+import secured_topics
 from aws_msk_iam_sasl_signer import MSKAuthTokenProvider
 from confluent_kafka import Consumer, Producer
 
@@ -17,7 +18,6 @@ from workbench import streams
 from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench.streams.readers import msk, shards, topics
 from workbench.streams.readers.reading import Progress
-from workbench_standins.kafka import secured
 
 KEYS = {"AWS_ACCESS_KEY_ID": "AKIDEXAMPLE", "AWS_SECRET_ACCESS_KEY": "not-a-real-key"}
 NOWHERE = "127.0.0.1:9"
@@ -144,11 +144,8 @@ ON_A_BROKER = pytest.mark.proof("the tests without a broker have what is signed,
 
 @pytest.fixture(scope="module")
 def closed():
-    with secured.serve(users=("writer", "reader")) as served:
-        served.owner().create_topic("sales")
-        served.grant("writer", "write", topic="sales")
-        served.grant("reader", "read", topic="sales")
-        served.grant("reader", "describe", group="iceberg-workbench")
+    group = secured_topics.of_group("reader", "iceberg-workbench")
+    with secured_topics.serving(secured_topics.WRITES, secured_topics.READS, group) as served:
         yield served
 
 

@@ -3,9 +3,9 @@
 import re
 
 import pytest
+import secured_topics
 
 from workbench import streams
-from workbench_standins.kafka import secured
 
 pytestmark = pytest.mark.proof(
     "test_topics has the sentences of brokers that do not answer; this needs one with users"
@@ -14,10 +14,8 @@ pytestmark = pytest.mark.proof(
 
 @pytest.fixture(scope="module")
 def closed():
-    with secured.serve(users=("writer", "reader")) as served:
-        served.owner().create_topic("sales", partitions=2)
-        served.grant("reader", "read", topic="sales")
-        served.grant("reader", "describe", group="iceberg-workbench")
+    group = secured_topics.of_group("reader", "iceberg-workbench")
+    with secured_topics.serving(secured_topics.READS, group, partitions=2) as served:
         yield served
 
 
@@ -53,3 +51,44 @@ def test_nobody_there_is_still_said_to_be_that(closed):
     nowhere = streams.Topic("sales", "127.0.0.1:9", config=topic(closed).config)
     with pytest.raises(ValueError, match=r"no broker answers at 127\.0\.0\.1:9"):
         nowhere.describe()
+
+
+def endless(asked):
+    """Records, as many as are asked for."""
+    while len(asked) < 10_000_000:
+        asked.append(1)
+        yield "k", b"x"
+
+
+@pytest.mark.parametrize("elsewhere", [False, True], ids=["no topic", "another topic"])
+@pytest.mark.parametrize("user", ["reader", "writer"])
+def test_a_writer_without_the_right_is_told_which_and_who(closed, user, elsewhere):
+    """One that may read the topic, and one that may nothing of it; the brokers tell of them in two ways."""
+    if elsewhere:
+        closed.grant(user, "write", topic="other")
+    refused, asked = topic(closed, user), []
+    sentence = f"topic sales cannot be written: {refused.bootstrap} grants the user {user} no right WRITE of the topic sales"
+    try:
+        with pytest.raises(ValueError, match=re.escape(sentence)):
+            streams.produce(refused, endless(asked), patience_seconds=30)
+    finally:
+        if elsewhere:
+            closed.revoke(user, "write", topic="other")
+    assert len(asked) < 10_000_000  # what comes behind the first refusal is not sent
+
+
+def test_a_writer_with_the_right_writes(closed):
+    closed.grant("writer", "write", topic="sales")
+    try:
+        assert streams.produce(topic(closed, "writer"), [("k", b"x")]) == 1
+    finally:
+        closed.revoke("writer", "write", topic="sales")
+
+
+def test_a_writer_with_a_wrong_password_is_told_so(closed, monkeypatch):
+    monkeypatch.setenv("ANOTHER", "a wrong one")
+    refused = topic(closed, "writer", **{"sasl.password": "env:ANOTHER"})
+    sentence = f"topic sales cannot be written: {refused.bootstrap} refuses the log-in as writer: wrong password"
+    with pytest.raises(ValueError, match=re.escape(sentence)) as error:
+        streams.produce(refused, [("k", b"x")], patience_seconds=5)
+    assert "a wrong one" not in str(error.value)

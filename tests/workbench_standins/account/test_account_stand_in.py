@@ -1,13 +1,10 @@
 """The stand-in of an AWS account: there, on loopback, gone with whoever started it."""
 
-import os
 import shutil
-import signal
-import subprocess
-import sys
 import time
 
 import aws_stand_in
+import parents
 import pytest
 from botocore.exceptions import EndpointConnectionError
 
@@ -57,10 +54,8 @@ def test_it_serves_an_empty_account_and_ends_with_its_context():
 
 @pytest.mark.proof("test_one_that_does_not_start_says_its_last_words has the child of a context and its end")
 def test_it_ends_with_a_parent_that_is_killed():
-    words = [sys.executable, "-c", SERVES, str(aws_stand_in.PYTHON)]
-    with subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        endpoint, folder = process.stdout.readline().split()
-        os.kill(process.pid, signal.SIGKILL)
+    with parents.serving(SERVES, aws_stand_in.PYTHON) as (_, said):
+        endpoint, folder = said.split()
     shutil.rmtree(folder)  # which nobody is left to remove
     served = account.Account(endpoint, None)
     until = time.monotonic() + 20

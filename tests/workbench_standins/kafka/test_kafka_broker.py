@@ -1,15 +1,13 @@
 """The broker on this machine: a real one, on loopback only, that ends with whoever started it."""
 
 import os
-import signal
 import socket
-import subprocess
-import sys
 import tomllib
 import uuid
 from pathlib import Path
 
 import kafka_broker
+import parents
 import psutil
 import pytest
 from waiting import until
@@ -143,10 +141,8 @@ def test_it_ends_when_its_parent_is_killed(tmp_path):
         "import sys, time\nfrom workbench_standins import kafka\n"
         "with kafka.serve(sys.argv[1]) as broker:\n    print(broker.bootstrap, flush=True)\n    time.sleep(600)"
     )
-    with subprocess.Popen([sys.executable, "-c", code, tmp_path / "mine"], stdout=subprocess.PIPE) as parent:
-        assert parent.stdout.readline().startswith(b"127.0.0.1:")
-        assert len(of_folder(tmp_path)) == 1
-        parent.send_signal(signal.SIGKILL)
+    with parents.serving(code, tmp_path / "mine") as (_, said):
+        assert said.startswith("127.0.0.1:") and len(of_folder(tmp_path)) == 1
     until(lambda: not of_folder(tmp_path))
 
 
@@ -166,13 +162,11 @@ with kafka.serve(sys.argv[1]) as broker:
 
 def test_data_outlive_a_killed_parent_in_a_folder_that_one_broker_has(tmp_path):
     node.fetch()
-    with subprocess.Popen([sys.executable, "-c", SERVES, tmp_path / "mine"], stdout=subprocess.PIPE) as parent:
-        said = parent.stdout.readline()
-        assert said.startswith(b"127.0.0.1:") and said.endswith(b" 0\n")
+    with parents.serving(SERVES, tmp_path / "mine") as (_, said):
+        assert said.startswith("127.0.0.1:") and said.endswith(" 0\n")
         assert len(of_folder(tmp_path)) == 1
         with pytest.raises(ValueError, match="mine is in use by another server"), kafka.serve(tmp_path / "mine"):
             pass
-        parent.send_signal(signal.SIGKILL)
     until(lambda: not of_folder(tmp_path))
     with kafka.serve(tmp_path / "mine") as second:
         assert consume(second, "kept", 2) == [(0, b"1"), (1, b"2")]

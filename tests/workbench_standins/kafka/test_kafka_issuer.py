@@ -10,10 +10,11 @@ import urllib.request
 from dataclasses import replace
 
 import pytest
+import secured_topics
 from confluent_kafka import Consumer, KafkaError, Producer, TopicPartition
 
 from workbench._base.errors import ArgumentError
-from workbench_standins.kafka import issuer, secured
+from workbench_standins.kafka import issuer
 from workbench_standins.kafka.issuer import Issuer
 from workbench_standins.kafka.secured import Secured
 
@@ -92,11 +93,8 @@ def test_what_is_shown_holds_no_secret_and_what_was_set_is_gone(closed):
 
 @ON_A_BROKER
 def test_a_client_outlives_its_tokens_without_code_and_one_with_a_wrong_secret_gets_none():
-    with secured.serve(users=("writer", "reader")) as closed, issuer.serve(closed, seconds=7) as tokens:
-        closed.owner().create_topic("sales")
-        closed.grant("writer", "write", topic="sales")
-        closed.grant("reader", "read", topic="sales")
-        closed.grant("reader", "describe", group="g")
+    rights = (secured_topics.WRITES, secured_topics.READS, secured_topics.of_group("reader", "g"))
+    with secured_topics.serving(*rights) as closed, issuer.serve(closed, seconds=7) as tokens:
         producer = Producer(tokens.broker("writer").client() | {"log_level": 0})
         own = {"group.id": "g", "log_level": 0, "enable.auto.commit": False}
         consumer = Consumer(tokens.broker("reader").client() | own)

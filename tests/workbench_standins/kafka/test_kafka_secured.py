@@ -13,6 +13,7 @@ from base64 import urlsafe_b64decode
 from pathlib import Path
 
 import pytest
+import secured_topics
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient, NewTopic
 from typer.testing import CliRunner
@@ -38,12 +39,8 @@ QUORUM = (
 
 @pytest.fixture(scope="module")
 def closed():
-    with secured.serve(users=("writer", "reader")) as served:
-        served.owner().create_topic("sales")
-        served.grant("writer", "write", topic="sales")
-        served.grant("reader", "read", topic="sales")
-        for user in ("writer", "reader"):  # a consumer with a group's name asks who coordinates it
-            served.grant(user, "describe", group="g")
+    groups = [secured_topics.of_group(user, "g") for user in secured_topics.USERS]
+    with secured_topics.serving(secured_topics.WRITES, secured_topics.READS, *groups) as served:
         yield served
 
 

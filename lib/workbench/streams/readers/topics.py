@@ -274,8 +274,8 @@ def admin(bootstrap: str, config: Config) -> Any:
     return _client(AdminClient, {"bootstrap.servers": bootstrap, "log_level": 0}, config)
 
 
-def producer(topic: Topic, patience_seconds: float) -> Any:
-    """Return a new idempotent producer for a topic's brokers; as `consumer`."""
+def producer(topic: Topic, patience_seconds: float, on_error: Callable[[Any], None]) -> Any:
+    """Return a new idempotent producer for a topic's brokers, which calls with its own errors; as `consumer`."""
     _require()
     from confluent_kafka import Producer
 
@@ -283,6 +283,7 @@ def producer(topic: Topic, patience_seconds: float) -> Any:
         "bootstrap.servers": topic.bootstrap,
         "enable.idempotence": True,
         "delivery.timeout.ms": round(patience_seconds * 1000),
+        "error_cb": on_error,
         "log_level": 0,
     }
     return _client(Producer, own, _frozen(topic.config))
@@ -330,12 +331,12 @@ def _sentence(topic: Topic, error: Any) -> ArgumentError:
         listed = ", ".join(names) or "none"
         return sources.StreamNotFound(f"no topic {topic.topic} at {topic.bootstrap}; there is {listed}")
     if error.code() == KafkaError._AUTHENTICATION:
-        return _log_in_refused(topic, error.str())
+        return log_in_refused(topic, error.str())
     if error.code() in _unreachable():
         if refusal := _refusal(
             topic
         ):  # librdkafka tries a refused log-in again and again, and then says timed out
-            return _log_in_refused(topic, refusal)
+            return log_in_refused(topic, refusal)
         return ArgumentError(
             f"topic {topic.topic} cannot be read: no broker answers at {topic.bootstrap} ({error.str()})"
         )
@@ -365,11 +366,17 @@ def _refusal(topic: Topic) -> str | None:
     return None
 
 
-def _log_in_refused(topic: Topic, refusal: str) -> ArgumentError:
-    who = topic.config.get("sasl.username")
-    user = f" as {secrets.resolve(who)}" if who else ""
+def user(topic: Topic) -> str:
+    """Return the name by which a topic's client logs in, a space before it; "" where its settings have none."""
+    who = topic.config.get("sasl.username") or topic.config.get("sasl.oauthbearer.client.id")
+    return f" {secrets.resolve(who)}" if who else ""
+
+
+def log_in_refused(topic: Topic, refusal: str, done: str = "read") -> ArgumentError:
+    """Return the error to raise where brokers refuse a topic's log-in, by librdkafka's words."""
+    who = f" as{name}" if (name := user(topic)) else ""
     reason = refusal.partition("SASL authentication error: ")[2].partition(" (after")[0] or refusal
     return ArgumentError(
-        f"topic {topic.topic} cannot be read: {topic.bootstrap} refuses the log-in{user}: wrong password, unknown "
-        f"user or expired token ({reason})"
+        f"topic {topic.topic} cannot be {done}: {topic.bootstrap} refuses the log-in{who}: wrong password, "
+        f"unknown user or expired token ({reason})"
     )

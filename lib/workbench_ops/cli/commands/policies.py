@@ -13,7 +13,7 @@ from workbench_ops.saying import say
 
 if TYPE_CHECKING:
     from workbench._base.settings import Environment
-    from workbench_ops.policies import Call, Policy
+    from workbench_ops.policies import Policy
     from workbench_ops.run.preparing import Job
     from workbench_ops.run.record import Record
 
@@ -56,11 +56,9 @@ def policies(
     """
     if file is not None:
         raise typer.Exit(_linted(notebook, file))
-    from workbench_ops import policies as recording
-    from workbench_ops.cli import progress
+    from workbench_ops.policies import rehearsing
     from workbench_ops.run import notebook as notebooks
     from workbench_ops.run import record as records
-    from workbench_ops.run import runner
     from workbench_ops.run.preparing import Job, kernel_of
 
     path = notebooks.find(notebook)
@@ -73,21 +71,24 @@ def policies(
         raise ArgumentError(
             f"{output} cannot be written: its folder does not exist, or it is a folder"
         )  # before the runs
-    calls: set[Call] = set()
-    for _ in range(runs):
-        with recording.recorded() as seen, progress.shown() as tell:
-            record = runner.run(replace(job, tell=progress.named(path.stem, tell)))
-        calls |= seen
-        if record.status != "passed" or not _to_aws(seen):  # what calls nothing will call nothing again
-            break
-    if record.status != "passed":
+    seen = rehearsing.record(job, runs, _shown)
+    if seen.record.status != "passed":
         say("the run did not pass, so its calls are not all of them: there is no policy")
-        raise typer.Exit(records.exit_code(record))
-    policy, known = _made(calls, env, _candidates(record))
+        raise typer.Exit(records.exit_code(seen.record))
+    policy, known = rehearsing.policy_of(seen, env, say=say)
     code = _written(policy, output, as_session=session_policy)
-    if prove and not code:
-        code = _proved(policy, known, replace(job, tell=lambda **event: None), runs)
+    if prove and policy and not code:
+        code = _proved(policy, known, job, runs)
     raise typer.Exit(code)
+
+
+def _shown(job: "Job") -> "Record":
+    """Run a notebook once and show how far it is."""
+    from workbench_ops.cli import progress
+    from workbench_ops.run import runner
+
+    with progress.shown() as tell:
+        return runner.run(replace(job, tell=progress.named(Path(job.notebook).stem, tell)))
 
 
 def _linted(what: str, file: str) -> int:
@@ -120,50 +121,6 @@ def _recordable(job: "Job") -> "Environment | None":
     return env
 
 
-def _candidates(record: "Record") -> set[str]:
-    """Return the words of a run that may be names: its notebook with outputs, its parameters."""
-    from workbench_ops import policies as recording
-    from workbench_ops.run import record as records
-
-    executed = records.folder(record) / "notebook.ipynb"
-    return recording.words(executed.read_text(encoding="utf-8"), json.dumps(record.parameters))
-
-
-def _to_aws(calls: "set[Call]") -> "set[Call]":
-    from workbench_ops import policies as recording
-
-    places = recording.endpoints()
-    return {call for call in calls if recording.to_aws(call, places)}
-
-
-def _made(
-    calls: "set[Call]", env: "Environment | None", candidates: set[str]
-) -> "tuple[Policy | None, dict[str, str]]":
-    """Return the policy of calls and what is known of their account; None where there is nothing to allow."""
-    from workbench._base import secrets
-    from workbench_ops import account
-    from workbench_ops import policies as recording
-
-    ours = _to_aws(calls)
-    if others := sorted({call.host for call in calls - ours}):
-        say(f"left out are calls that did not go to AWS: {', '.join(others)}")
-    if not ours:
-        say("nothing was called in AWS, so there is nothing to allow; is it --environment aws-glue?")
-        return None, {}
-    known = {}
-    if env and (address := getattr(env.catalog, "warehouse", None)):  # an embedded catalog has none
-        known["warehouse"] = secrets.resolve(address)
-    if region := next((call.region for call in sorted(ours, key=str) if call.region), None):
-        known["region"] = region
-    if env and (number := account.number(env)):
-        known["account"] = number
-    policy = recording.policy(ours, candidates=candidates, **known)
-    if wrong := recording.faults(policy.document):
-        say(f"the policy is not printed, for it is too wide: {'; '.join(wrong)}")
-        return None, known
-    return policy, known
-
-
 def _written(policy: "Policy | None", output: str | None, *, as_session: bool = False) -> int:
     """Print or write the policy and say what it lacks; returns the exit code."""
     if policy is None:
@@ -194,21 +151,15 @@ def _provable(env: "Environment | None") -> None:
         raise ArgumentError("--prove needs an environment whose warehouse is in S3, such as aws-glue")
 
 
-def _proved(policy: "Policy | None", known: dict[str, str], job: "Job", runs: int) -> int:
+def _proved(policy: "Policy", known: dict[str, str], job: "Job", runs: int) -> int:
     """Run the notebook under the policy, leave each right out once, say what was seen; returns the exit code."""
-    from workbench_ops import policies as recording
-    from workbench_ops.policies import proving
-    from workbench_ops.run import runner
+    from workbench_ops.policies import proving, rehearsing
 
-    assert policy is not None
-    number, region = known.get("account", recording.ACCOUNT), known.get("region", recording.REGION)
     say("now the same runs under the policy, on an empty account of this machine that enforces it")
-    with proving.under(policy.document, account=number, region=region, warehouse=known["warehouse"]) as closed:
-        passed = all(runner.run(job).status == "passed" for _ in range(runs))
-        judgements = closed.judgements()
-    proof = proving.prove(proving.on_stand_in(policy.document, number), judgements)
+    rehearsal = rehearsing.rehearse(policy.document, known, job, runs)
+    proof = proving.prove(rehearsal.document, rehearsal.judgements)
     for sentence in proof.sentences():
         say(sentence)
-    if not passed:
+    if not rehearsal.passed:
         say("under the policy the run did not pass")
-    return 0 if passed and proof.holds else 1
+    return 0 if rehearsal.passed and proof.holds else 1

@@ -131,19 +131,19 @@ def run(
         raise typer.Exit(code)
     with running.turn(entries, name, say=say):
         code = running.run(entries, name, partial(_start, day=day, made=made), notify=_notify, say=say)
-    followed = _followed(entries, made, date or moment)  # also where an entry after the update did not pass
+    followed = _followed(entries, made, date, moment)  # also where an entry after the update did not pass
     raise typer.Exit(code or followed)
 
 
-def _followed(entries: "dict[str, Entry]", made: "dict[str, Snapshots]", due: str | datetime) -> int:
+def _followed(
+    entries: "dict[str, Entry]", made: "dict[str, Snapshots]", date: str | None, moment: datetime
+) -> int:
     """Run what waits for the updates that were made, each for its own day; return an exit code."""
     from workbench_ops.schedules import running
     from workbench_ops.schedules import updates as tables
 
     def start_of(name: str) -> "Start":
-        moment = due if isinstance(due, datetime) else datetime.now(UTC)
-        day = running.day(entries, name, given=None, moment=moment)
-        return partial(_start, day=due if day and isinstance(due, str) else day, made=made)
+        return partial(_start, day=running.day_after(entries, name, given=date, moment=moment), made=made)
 
     return tables.follow(entries, made, start_of, notify=_notify, say=say)
 
