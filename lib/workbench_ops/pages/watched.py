@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench._base.errors import WorkbenchError
-from workbench_ops.pages import figures, markup
+from workbench_ops.pages import markup
 from workbench_ops.run.record import Record
 
 _SUMS = (  # name, words, unit
@@ -61,6 +61,7 @@ def _content(run_dir: Path) -> dict[str, Any] | None:
 
 def _shown(content: Mapping[str, Any]) -> dict[str, Any]:
     from workbench.metrics import documents
+    from workbench_ops.pages import figures
     from workbench_ops.run import fold
 
     sessions = [documents.read(session) for session in content["sessions"]]

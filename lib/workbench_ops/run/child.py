@@ -193,6 +193,7 @@ class _Client(PapermillNotebookClient):
         super().papermill_execute_cells()
         if self.extra_arguments:
             with suppress(Exception):
+                assert self.kc is not None
                 run_sync(self.kc.execute_interactive)(
                     f"__import__({EXTENSION!r}, fromlist=['']).finish()", silent=True, store_history=False,
                     allow_stdin=False, timeout=END_SECONDS, output_hook=lambda message: None,

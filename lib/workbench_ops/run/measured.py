@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 NAMES = ("stages", "scans", "commits", "incidents")
+SUMMED = ("cpu_seconds", "rows_in", "spilled_bytes", "files_planned", "files_read", "files_skipped", "retries")
 _OF_RUN = ("run_id", "notebook", "session")
 _INCIDENT = {"cause": str, "where": str, "figure": float, "threshold": float, "severity": str, "evidence": str}
 _RECORDS = {"stages": Stage, "scans": Scan, "commits": Commit}
@@ -62,12 +63,13 @@ def sums() -> dict[str, dict[str, Any]]:
     """Return what each watched run came to, by run id: sums of the tables' rows, and the causes found.
 
     Returns:
-        dict of run id to cpu_seconds, rows_in, spilled_bytes, files_planned, files_read, files_skipped, retries,
-        incidents and evidence (lists of causes and of sentences).
+        dict of run id to the names of SUMMED, and to incidents and evidence, lists of causes and of sentences.
     """
-    found: dict[str, dict[str, Any]] = defaultdict(lambda: defaultdict(int) | {"incidents": [], "evidence": []})
-    for row in _read("stages", ("run_id", "cpu_seconds", "rows_in", "spilled_bytes")):
-        for name in ("cpu_seconds", "rows_in", "spilled_bytes"):
+    found: dict[str, dict[str, Any]] = defaultdict(
+        lambda: {**dict.fromkeys(SUMMED, 0), "incidents": [], "evidence": []}
+    )
+    for row in _read("stages", ("run_id", *SUMMED[:3])):
+        for name in SUMMED[:3]:
             found[row["run_id"]][name] += row[name]
     for row in _read("scans", ("run_id", "data_files", "files_read", "skipped_files")):
         entry = found[row["run_id"]]

@@ -43,7 +43,9 @@ def require(mode: str) -> None:
 
 def begun(record: Record, mode: str) -> Record:
     """Return the record of a run that begins, with how it is watched."""
-    return record if mode == "off" else records.changed(record, metrics=Metrics(mode=mode, state="watching"))
+    if mode == "off":
+        return record
+    return records.changed(record, metrics=Metrics.model_validate({"mode": mode, "state": "watching"}))
 
 
 def variables(record: Record) -> dict[str, str]:

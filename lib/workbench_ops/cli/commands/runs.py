@@ -70,17 +70,21 @@ def runs(
 def _print_metrics(rows: Sequence[Mapping[str, Any]]) -> None:
     """Print what runs of the ledger did; of those that nobody watched there is only their time."""
     from workbench_ops.run import ledger, measured
+    from workbench_ops.run import record as records
 
     with ledger.turn():
         sums = measured.sums()
+    watched = {record.run_id: record.metrics for record in records.every() if record.metrics}
     lines = [("RUN", "NOTEBOOK", "STATUS", "SECONDS", *(head for head, _ in _FIGURES), "INCIDENTS")]
     sentences = []
     for row in rows:
         seconds = f"{row['seconds']:.1f}" if row["seconds"] is not None else ""
         found = sums.get(row["run_id"])
         figures = [f"{found[name]:,.0f}" if found else "-" for _, name in _FIGURES]
-        causes = ", ".join(sorted(set(found["incidents"]))) if found else "not watched"
-        lines.append((row["run_id"], row["notebook"], row["status"], seconds, *figures, causes or "none"))
+        causes = ", ".join(sorted(set(found["incidents"]))) or "none" if found else "not watched"
+        if not found and (metrics := watched.get(row["run_id"])):
+            causes = metrics.note or "none: no stage ran"
+        lines.append((row["run_id"], row["notebook"], row["status"], seconds, *figures, causes))
         said = zip(found["incidents"], found["evidence"], strict=True) if found else ()
         sentences += [f"{row['run_id']}  slower: {sentence}" for cause, sentence in said if cause == "slower"]
     columns(lines)
