@@ -20,9 +20,9 @@ from workbench.metrics import dashboards
 
 PROGRAMS = ROOT / ".workbench" / "prometheus" / "usr" / "bin"
 WHY = "no Prometheus here: make .workbench/prometheus/.packages (Debian's package, amd64)"
-WHERE = "tests/workbench/metrics/test_metrics_prometheus.py: Prometheus' own parser reads the figures"
+SHOWN = "Prometheus' own parser for Python reads the same text, and names in the rules are compared with it"
 pytestmark = [
-    pytest.mark.proof(WHERE),
+    pytest.mark.proof(SHOWN),
     pytest.mark.skipif(not (PROGRAMS / "prometheus").exists(), reason=WHY),
 ]
 WORKBENCH = [sys.executable, "-m", "workbench_ops.cli"]

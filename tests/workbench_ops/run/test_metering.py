@@ -266,9 +266,7 @@ if "workbench.metrics.kernel" in sys.modules:
 }
 
 
-@pytest.mark.proof(
-    "tests/workbench_ops/run/test_metering.py: test_a_log_that_cannot_be_read_is_a_sentence_and_stays"
-)
+@pytest.mark.proof("a log of a real run that cannot be read changes no verdict either")
 @pytest.mark.parametrize("harm", HARM)
 def test_a_watcher_that_fails_is_no_hindrance(project, harm):
     write_notebook(project / "notebooks" / "job.ipynb", HARM[harm], SESSION, WORK)
@@ -305,9 +303,7 @@ def committed(table):
     return len(ledger.existing(("m", table)).snapshots())
 
 
-@pytest.mark.proof(
-    "tests/workbench_ops/run/test_metering.py: test_a_reader_that_is_killed_is_a_sentence_and_nothing_is_lost"
-)
+@pytest.mark.proof("the reader of a run's metrics is killed, and what it did not read is read later")
 @pytest.mark.parametrize("killed", KILLS)
 def test_what_was_acknowledged_before_a_kill_is_kept(project, killed):
     kill, (status, code) = KILLS[killed]
@@ -321,9 +317,7 @@ def test_what_was_acknowledged_before_a_kill_is_kept(project, killed):
     assert content(record)["totals"]["commits"] == committed("watched") == committed("unwatched") == 4
 
 
-@pytest.mark.proof(
-    "tests/workbench_ops/run/test_metering.py: test_what_a_killed_runner_left_unread_is_read_at_the_next_start"
-)
+@pytest.mark.proof("a run whose runner left its log unread is read at the next start")
 def test_what_was_acknowledged_before_the_runner_was_killed_is_read_later(project):
     told = project / "told"
     cell = ACKNOWLEDGED.format(told=str(told), kill="time.sleep(300)")
