@@ -70,12 +70,16 @@ def scraping(address, rules, folder):
             process.wait(30)
 
 
+@pytest.fixture(scope="module")
+def printed():
+    words = [*WORKBENCH, "metrics", "--rules"]
+    return subprocess.run(words, capture_output=True, text=True, check=True).stdout
+
+
 @pytest.fixture
-def rules(tmp_path):
+def rules(tmp_path, printed):
     path = tmp_path / "rules.yml"
-    path.write_text(
-        subprocess.run([*WORKBENCH, "metrics", "--rules"], capture_output=True, text=True, check=True).stdout
-    )
+    path.write_text(printed)
     return path
 
 
