@@ -58,8 +58,8 @@ def read(content: Mapping[str, Any]) -> tuple[Run, Reports]:
 
 def columns(kind: type) -> dict[str, type]:
     """Return the fields of a kind of rows, as `Stage` or `Commit`, whose values are single: name to type."""
-    found = {name: _without_none(hint) for name, hint in _hints(kind).items()}
-    return {name: hint for name, hint in found.items() if hint in (str, int, float, datetime)}
+    hints = {name: _without_none(hint) for name, hint in _hints(kind).items()}
+    return {name: hint for name, hint in hints.items() if hint in (str, int, float, datetime)}
 
 
 def _without_none(hint: Any) -> Any:

@@ -130,8 +130,8 @@ def _look_at_tables(kernel: _Kernel, spark: Any) -> None:
             entry["note"] = "not looked at: the time for it was over"
         else:
             try:
-                found = doctor.diagnose(spark, table).findings
-                entry["findings"] = [_finding(finding) for finding in found]
+                findings = doctor.diagnose(spark, table).findings
+                entry["findings"] = [_finding(finding) for finding in findings]
             except Exception as error:  # it was dropped meanwhile, or has another name in the catalog
                 entry["note"] = f"not looked at: {type(error).__name__}"
         kernel.state["tables"].append(entry)

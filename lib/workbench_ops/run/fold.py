@@ -40,13 +40,13 @@ def main() -> None:
     """Read a run as standard input says; exit 1 with a sentence where it cannot be read."""
     asked = json.load(sys.stdin)
     try:
-        told = fold(
+        summary = fold(
             Path(asked["folder"]), job=asked["job"], hidden=asked["hidden"], error=asked["error"],
             earlier=[Path(path) for path in asked["earlier"]] if asked["passed"] else (),
         )  # fmt: skip
     except (WorkbenchError, OSError) as error:
         sys.exit(str(error))
-    print(json.dumps(told))
+    print(json.dumps(summary))
 
 
 def fold(
@@ -71,7 +71,7 @@ def fold(
     sessions, notes = _sessions(folder / FOLDER, state)
     for session, *_ in sessions:
         _blank(folder / FOLDER / session, hidden)
-    found = [
+    by_session = [
         (name, incident)
         for number, (name, run, kept) in enumerate(sessions)
         # the error is of the session that was there last
@@ -84,7 +84,7 @@ def fold(
         "version": VERSION,
         "note": "; ".join(notes) or None,
         "totals": totals(whole),
-        "incidents": [_incident(name, incident) for name, incident in found],
+        "incidents": [_incident(name, incident) for name, incident in by_session],
         "slower": _slower(whole, earlier),
         "tables": state.get("tables", []),
         "sessions": [{"folder": name, **documents.document(run, kept)} for name, run, kept in sessions],
@@ -92,7 +92,7 @@ def fold(
     content = secrets.redact(content, hidden)
     _write(folder / FOLDED, json.dumps(content, ensure_ascii=False))
     if sessions:
-        text = prometheus.text(*merged(whole), [incident for _, incident in found], job=job)
+        text = prometheus.text(*merged(whole), [incident for _, incident in by_session], job=job)
         _write(folder / PROMETHEUS, secrets.redact(text, hidden))
     causes = [incident["cause"] for incident in content["incidents"]]
     rows = {name: content["totals"][name] for name in ("stages", "scans", "commits")}
@@ -250,8 +250,8 @@ def _slower(whole: Sequence[tuple[Run, Reports]], earlier: Sequence[Path]) -> di
         except (OSError, ValueError, LookupError):  # it is of another version, or was pruned
             continue
         others += [other] if other.whole else []
-    found = incidents.slower(run, others, factor=SLOWER_FACTOR) if len(others) >= LEAST else None
-    return found and asdict(found)
+    slower = incidents.slower(run, others, factor=SLOWER_FACTOR) if len(others) >= LEAST else None
+    return slower and asdict(slower)
 
 
 def _write(path: Path, text: str) -> None:

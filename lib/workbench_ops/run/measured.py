@@ -65,24 +65,24 @@ def sums() -> dict[str, dict[str, Any]]:
     Returns:
         dict of run id to the names of SUMMED, and to incidents and evidence, lists of causes and of sentences.
     """
-    found: dict[str, dict[str, Any]] = defaultdict(
+    sums_of: dict[str, dict[str, Any]] = defaultdict(
         lambda: {**dict.fromkeys(SUMMED, 0), "incidents": [], "evidence": []}
     )
     for row in _read("stages", ("run_id", *SUMMED[:3])):
         for name in SUMMED[:3]:
-            found[row["run_id"]][name] += row[name]
+            sums_of[row["run_id"]][name] += row[name]
     for row in _read("scans", ("run_id", "data_files", "files_read", "skipped_files")):
-        entry = found[row["run_id"]]
+        entry = sums_of[row["run_id"]]
         entry["files_planned"] += row["data_files"]
         entry["files_read"] += row["files_read"]
         entry["files_skipped"] += row["skipped_files"]
     for row in _read("commits", ("run_id", "tries")):
-        found[row["run_id"]]["retries"] += row["tries"] - 1
+        sums_of[row["run_id"]]["retries"] += row["tries"] - 1
     for row in _read("incidents", ("run_id", "cause", "evidence")):
-        entry = found[row["run_id"]]
+        entry = sums_of[row["run_id"]]
         entry["incidents"].append(row["cause"])
         entry["evidence"].append(row["evidence"])
-    return dict(found)
+    return dict(sums_of)
 
 
 def _count(record: Record, name: str) -> int:

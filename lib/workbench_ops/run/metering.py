@@ -73,17 +73,15 @@ def folded(record: Record, hidden: Sequence[str]) -> Record:
     if record.metrics is None:
         return record
     folder = records.folder(record)
-    told: dict[str, Any] = {}
     try:
-        told = _read(record, hidden)
-        metrics = _changed(record.metrics, state="folded", **told)
-    except (WorkbenchError, OSError) as error:
+        metrics = _changed(record.metrics, state="folded", **_read(record, hidden))
+    except Exception as error:  # whatever it is: the verdict is written, and stays
         metrics = _changed(record.metrics, state="failed", note=str(error))
     dull = record.status == "passed" and metrics.state == "folded" and not (metrics.incidents or metrics.note)
     if dull and metrics.mode == "run":
         shutil.rmtree(folder / FOLDER, ignore_errors=True)
-    there = (folder / FOLDER).is_dir() and any(path.is_file() for path in (folder / FOLDER).iterdir())
-    ended = records.changed(record, metrics=_changed(metrics, log_kept=there))
+    log_kept = (folder / FOLDER).is_dir() and any(path.is_file() for path in (folder / FOLDER).iterdir())
+    ended = records.changed(record, metrics=_changed(metrics, log_kept=log_kept))
     with suppress(OSError):  # the verdict is written; a disk that is full has no room for more
         records.write(ended, hidden=hidden)
     return ended
@@ -120,10 +118,10 @@ def _read(record: Record, hidden: Sequence[str]) -> dict[str, Any]:
         name = signal.Signals(-reader.returncode).name
         raise WorkbenchError(f"its metrics were not read: the reader was ended by {name}")
     if reader.returncode:
-        said = (reader.stderr.strip().splitlines() or [f"exit code {reader.returncode}"])[-1]
-        raise WorkbenchError(f"its metrics could not be read: {said[:500]}")
-    told: dict[str, Any] = json.loads(reader.stdout)
-    return told
+        last = (reader.stderr.strip().splitlines() or [f"exit code {reader.returncode}"])[-1]
+        raise WorkbenchError(f"its metrics could not be read: {last[:500]}")
+    summary: dict[str, Any] = json.loads(reader.stdout)
+    return summary
 
 
 def _earlier(record: Record) -> list[Record]:

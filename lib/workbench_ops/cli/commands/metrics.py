@@ -73,10 +73,12 @@ def run_folder(log: str) -> Path | None:
         return None
     from workbench_ops.run import record
 
-    found = [folder for folder in record.runs_folder().glob(f"*/{log}") if folder.is_dir()] if _plain(log) else []
-    if not found:
+    folders = (
+        [folder for folder in record.runs_folder().glob(f"*/{log}") if folder.is_dir()] if _plain(log) else []
+    )
+    if not folders:
         raise ArgumentError(f"there is no file and no run {log}; `workbench runs` lists the runs")
-    return found[0]
+    return folders[0]
 
 
 def _read_before(folder: Path) -> "tuple[Run, Reports] | None":

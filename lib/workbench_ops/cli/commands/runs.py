@@ -79,14 +79,14 @@ def _print_metrics(rows: Sequence[Mapping[str, Any]]) -> None:
     sentences = []
     for row in rows:
         seconds = f"{row['seconds']:.1f}" if row["seconds"] is not None else ""
-        found = sums.get(row["run_id"])
-        figures = [f"{found[name]:,.0f}" if found else "-" for _, name in _FIGURES]
-        causes = ", ".join(sorted(set(found["incidents"]))) or "none" if found else "not watched"
-        if not found and (metrics := watched.get(row["run_id"])):
+        entry = sums.get(row["run_id"])
+        figures = [f"{entry[name]:,.0f}" if entry else "-" for _, name in _FIGURES]
+        causes = ", ".join(sorted(set(entry["incidents"]))) or "none" if entry else "not watched"
+        if not entry and (metrics := watched.get(row["run_id"])):
             causes = metrics.note or "none: no stage ran"
         lines.append((row["run_id"], row["notebook"], row["status"], seconds, *figures, causes))
-        said = zip(found["incidents"], found["evidence"], strict=True) if found else ()
-        sentences += [f"{row['run_id']}  slower: {sentence}" for cause, sentence in said if cause == "slower"]
+        pairs = zip(entry["incidents"], entry["evidence"], strict=True) if entry else ()
+        sentences += [f"{row['run_id']}  slower: {sentence}" for cause, sentence in pairs if cause == "slower"]
     columns(lines)
     if sentences:
         print("\n" + "\n".join(sentences))
