@@ -12,14 +12,14 @@ from workbench._base.errors import ArgumentError
 from workbench_ops.cli.printing import columns
 from workbench_ops.saying import say
 
-_FIGURES = (
-    ("CPU S", "cpu_seconds"),
-    ("ROWS READ", "rows_in"),
-    ("FILES READ", "files_read"),
-    ("OF PLANNED", "files_planned"),
-    ("SKIPPED", "files_skipped"),
-    ("SPILLED BYTES", "spilled_bytes"),
-    ("LOST TRIES", "retries"),
+_FIGURES = (  # head, name, digits behind the point
+    ("CPU S", "cpu_seconds", 1),
+    ("ROWS READ", "rows_in", 0),
+    ("FILES READ", "files_read", 0),
+    ("OF PLANNED", "files_planned", 0),
+    ("SKIPPED", "files_skipped", 0),
+    ("SPILLED BYTES", "spilled_bytes", 0),
+    ("LOST TRIES", "retries", 0),
 )
 
 
@@ -75,12 +75,12 @@ def _print_metrics(rows: Sequence[Mapping[str, Any]]) -> None:
     with ledger.turn():
         sums = measured.sums()
     watched = {record.run_id: record.metrics for record in records.every() if record.metrics}
-    lines = [("RUN", "NOTEBOOK", "STATUS", "SECONDS", *(head for head, _ in _FIGURES), "INCIDENTS")]
+    lines = [("RUN", "NOTEBOOK", "STATUS", "SECONDS", *(head for head, *_ in _FIGURES), "INCIDENTS")]
     sentences = []
     for row in rows:
         seconds = f"{row['seconds']:.1f}" if row["seconds"] is not None else ""
         entry = sums.get(row["run_id"])
-        figures = [f"{entry[name]:,.0f}" if entry else "-" for _, name in _FIGURES]
+        figures = [f"{entry[name]:,.{digits}f}" if entry else "-" for _, name, digits in _FIGURES]
         causes = ", ".join(sorted(set(entry["incidents"]))) or "none" if entry else "not watched"
         if not entry and (metrics := watched.get(row["run_id"])):
             causes = metrics.note or "none: no stage ran"
