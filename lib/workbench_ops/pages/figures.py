@@ -17,7 +17,7 @@ WIDTH = 760
 LEFT, RIGHT, TOP, BOTTOM = 150, 20, 34, 40  # of the plot: room for labels, the legend, the axis
 ROW = 20
 MOST_STAGES, MOST_TASKS, MOST_TABLES = 30, 100, 15
-LABEL_CHARS = 22
+LABEL_CHARS = 19
 
 
 class Figure(NamedTuple):
@@ -110,7 +110,8 @@ def _span(stage: Stage, run: Run) -> tuple[float, float]:
 
 def _label(stage: Stage) -> str:
     again = f" try {stage.attempt + 1}" if stage.attempt else ""
-    return f"{stage.stage_id}{again} {stage.name.partition(' at ')[0]}"
+    call = stage.name.partition(" at ")[0]
+    return f"{stage.stage_id}{again}" if call.startswith("$") else f"{stage.stage_id}{again} {call}"
 
 
 def _kind(stage: Stage) -> str:
