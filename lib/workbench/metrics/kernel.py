@@ -62,6 +62,7 @@ class _Kernel:
             self.write()
 
     def write(self) -> None:
+        """Write what is known into the folder."""
         with files.replacing(self.folder / STATE) as new:
             new.write_text(json.dumps(self.state), encoding="utf-8")
 
@@ -179,6 +180,7 @@ class _Finder(importlib.abc.MetaPathFinder):
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> importlib.machinery.ModuleSpec | None:
+        """Find the module as Python does, and stand aside from then on."""
         if name != self.name:
             return None
         sys.meta_path.remove(self)
