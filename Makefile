@@ -150,6 +150,16 @@ bench-quality: setup .workbench/deequ/.packages ## DQDL rules in one scan agains
 	@PATH="$$PATH:$(CURDIR)/$(@D)/go/bin" go build -C locks/emulator -mod=readonly -o $(CURDIR)/$(@D)/aws-lambda-rie github.com/aws/aws-lambda-runtime-interface-emulator/cmd/aws-lambda-rie
 	@touch $@
 
+# Debian's Prometheus and promtool, by version and checksum, unpacked and not installed
+PROMETHEUS = prometheus_2.42.0+ds-5+deb12u1_amd64.deb
+PROMETHEUS_SHA256 = 81d59a24fce84f7fbe97a45a4f2914b6a5881b5cd1db2a6a0e129e515e1a5f55
+.workbench/prometheus/.packages:
+	@echo "unpacking Prometheus in .workbench/prometheus"
+	@mkdir -p $(@D) && rm -f $(@D)/*.deb
+	@cd $(@D) && { apt-get download -qq prometheus=2.42.0+ds-5+deb12u1 2>/dev/null || { apt-get update -qq && apt-get download -qq prometheus=2.42.0+ds-5+deb12u1; }; }
+	@cd $(@D) && echo "$(PROMETHEUS_SHA256)  $(PROMETHEUS)" | sha256sum --check --quiet && dpkg -x $(PROMETHEUS) . && rm $(PROMETHEUS)
+	@touch $@
+
 .PHONY: compare-deequ
 compare-deequ: setup .workbench/deequ/.packages ## our DQDL against deequ's own engine (Spark 3.5), into docs/evidence
 	@PYTHONPATH=tests $(BIN)/python -m bench.deequ

@@ -7,8 +7,10 @@ for incident in incidents.find(run, kept):
     print(incident.evidence, incidents.cures(incident))
 
 watching    Spark's event log and Iceberg's reports of a session, into a folder
+kernel      the same for every session of a notebook's kernel, by an extension of IPython
 events      the event log: stages, tasks, SQL executions, streams (of logs, folding, plans; runs: what it says)
 reports     Iceberg's commits with their tries, scans, retries
+documents   a run and its reports as JSON, and back
 incidents   what went wrong, by figures and by errors (of causes, detectors, errors)
 cures       what may help (trials: whether it did)
 explaining  a language model ranks and words what was found, and adds nothing

@@ -9,15 +9,15 @@ not count on.
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 from workbench._base import secrets
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError
 from workbench.metrics.causes import CAUSES, Incident
-from workbench.metrics.reports import NONE, Reports
+from workbench.metrics.reports import NONE, Commit, Reports
 from workbench.metrics.runs import Run
 
 NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
@@ -62,12 +62,14 @@ def _of_tables(name: str, source: Literal["commits", "scans"]) -> Callable[..., 
 
 def _last_of_tables(name: str) -> Callable[..., Iterator[Sample]]:
     return lambda run, reports, incidents: iter(
-        sorted(({"table": commit.table}, getattr(commit, name)) for commit in _last(reports))
+        [({"table": commit.table}, getattr(commit, name)) for commit in _last(reports)]
     )
 
 
-def _last(reports: Reports) -> Iterable[Any]:
-    return {commit.table: commit for commit in reports.commits}.values()
+def _last(reports: Reports) -> list[Commit]:
+    """Return the last commit of each table, by the tables' names."""
+    last = {commit.table: commit for commit in reports.commits}
+    return [last[table] for table in sorted(last)]
 
 
 def _tasks(run: Run, reports: Reports, incidents: Sequence[Incident]) -> Iterator[Sample]:

@@ -24,12 +24,13 @@ LOGGERS = {  # to the level and whether the session's own log gets the lines, to
     "org.apache.spark.scheduler.AsyncEventQueue": ("WARN", True),
 }
 PATTERN = r"%d{UNIX_MILLIS}%replace{ %c %m}{[\r\n\t]+}{ }%ex{none}%n"
+_SECRET = "(?i)secret|password|token|access[.]?key|credential"  # Spark's own, and what Iceberg calls it
+_REDACTION = "spark.redaction.regex"
 _EVENT_LOG = {
     "spark.eventLog.rolling.enabled": "false",  # Spark 4 begins a folder of parts otherwise
     "spark.eventLog.compress": "true",
     "spark.eventLog.compression.codec": "zstd",  # the others are forms of Java's alone
 }
-_FILE = f"{APPENDER}-file"
 _DRAIN_SECONDS = 30
 _WAITING_LINES = 4096
 
@@ -85,15 +86,29 @@ def watch(spark: SparkSession, folder: str | Path) -> Watch:
     folder = Path(folder).absolute()
     if folder.exists() and not folder.is_dir():
         raise ArgumentError(f"{folder} is a file, expected a folder for the event log and the reports")
+    watching = begin(spark, folder, APPENDER)
+    if watching.failure:
+        warnings.warn(watching.failure, stacklevel=3)  # behind @checked: the caller's line
+    return watching
+
+
+def begin(spark: SparkSession, folder: Path, appender: str) -> Watch:
+    """Watch a session as `watch` does, without a warning.
+
+    Args:
+        spark: as of `watch`.
+        folder: as of `watch`, absolute.
+        appender: name of the appender of reports. A session has one watch of a name at a time: that of its script
+            and that of the runner of its notebook do not know of each other.
+    """
     watching = Watch(folder)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        _keep_reports(spark, watching)
+        _keep_reports(spark, watching, appender)
         _keep_events(spark, watching)
     except Exception as error:
         watching.stop()
         watching.failure = f"the session is not watched: {_first_line(error)}"
-        warnings.warn(watching.failure, stacklevel=3)  # behind @checked: the caller's line
     return watching
 
 
@@ -140,6 +155,7 @@ def _keep_events(spark: SparkSession, watching: Watch) -> None:
     conf = context.conf().clone()
     for key, value in _EVENT_LOG.items():
         conf.set(key, value)
+    conf.set(_REDACTION, "|".join(filter(None, (_SECRET, conf.get(_REDACTION, "")))))
     none = jvm.scala.Option.apply(None)
     earlier = len([*watching.folder.glob(f"{context.applicationId()}*")])
     attempt = jvm.scala.Option.apply(str(earlier)) if earlier else none  # a second watch has a file of its own
@@ -228,35 +244,37 @@ def _environment(jvm: Java, context: Java) -> Java:
     )
 
 
-def _keep_reports(spark: SparkSession, watching: Watch) -> None:
+def _keep_reports(spark: SparkSession, watching: Watch, name: str) -> None:
     """Let Log4j write what Iceberg reports into a file; the session's other loggers stay as they are."""
     jvm: Java = spark._jvm
     log4j = jvm.org.apache.logging.log4j
     logs = log4j.LogManager.getContext(False)
     configuration = logs.getConfiguration()
-    if configuration.getAppender(APPENDER) is not None:
+    if configuration.getAppender(name) is not None:
         raise ArgumentError("this session is being watched already: stop that watch first")
     layout = (
         log4j.core.layout.PatternLayout.newBuilder().withPattern(PATTERN).withConfiguration(configuration).build()
     )
     builder = log4j.core.appender.FileAppender.newBuilder()
     builder.withFileName(str(watching.folder / REPORTS))
-    builder.setName(_FILE)
+    builder.setName(f"{name}-file")
     builder.setLayout(layout)
     builder.setConfiguration(configuration)
     file = builder.build()
     file.start()
     configuration.addAppender(file)
-    appender = _beside(spark, configuration)
+    appender = _beside(spark, configuration, name)
     watching._stops.append(lambda: _closed(lambda: (appender.stop(), file.stop())))
-    watching._stops.append(lambda: [configuration.getAppenders().remove(name) for name in (APPENDER, _FILE)])
-    for name, (level, shared) in LOGGERS.items():
-        watching._stops.append(_logged(log4j, configuration, name, level, shared, appender))
+    watching._stops.append(
+        lambda: [configuration.getAppenders().remove(known) for known in (name, f"{name}-file")]
+    )
+    for logger, (level, shared) in LOGGERS.items():
+        watching._stops.append(_logged(jvm, configuration, logger, level, shared, appender))
     watching._stops.insert(0, logs.updateLoggers)  # at the end, last
     logs.updateLoggers()
 
 
-def _beside(spark: SparkSession, configuration: Java) -> Java:
+def _beside(spark: SparkSession, configuration: Java, name: str) -> Java:
     """Return an appender that hands lines to a thread of its own, which writes them to the file.
 
     A disk that hangs holds up that thread; where its queue is full, lines are left out.
@@ -264,9 +282,9 @@ def _beside(spark: SparkSession, configuration: Java) -> Java:
     jvm: Java = spark._jvm
     core = jvm.org.apache.logging.log4j.core
     refs = jvm.java.lang.reflect.Array.newInstance(core.config.AppenderRef._java_lang_class, 1)
-    refs[0] = core.config.AppenderRef.createAppenderRef(_FILE, None, None)
+    refs[0] = core.config.AppenderRef.createAppenderRef(f"{name}-file", None, None)
     builder = core.appender.AsyncAppender.newBuilder()
-    builder.setName(APPENDER)
+    builder.setName(name)
     builder.setAppenderRefs(refs)
     builder.setBlocking(False)
     builder.setBufferSize(_WAITING_LINES)
@@ -297,20 +315,32 @@ def _closed(close: Callable[[], object]) -> None:
         raise errors[0]
 
 
-def _logged(log4j: Java, configuration: Java, name: str, level: str, shared: bool, appender: Java) -> Any:
-    """Let a logger write to the appender; return what takes it back."""
-    least = log4j.Level.valueOf(level)
+def _logged(jvm: Java, configuration: Java, name: str, level: str, shared: bool, appender: Java) -> Any:
+    """Let a logger write to the appender; return what takes it back.
+
+    A logger that a watch made is removed by the last watch that uses it: a property of the JVM marks it.
+    """
+    log4j, system = jvm.org.apache.logging.log4j, jvm.java.lang.System
+    least, mark = log4j.Level.valueOf(level), f"{APPENDER}.{name}"
     logger = configuration.getLoggers().get(name)
+    before = None if logger is None else logger.getLevel()
     if logger is None:
         logger = log4j.core.config.LoggerConfig(name, least, shared)
         configuration.addLogger(name, logger)
-        logger.addAppender(appender, least, None)
-        return lambda: configuration.removeLogger(name)
-    before = logger.getLevel()
-    if before.intLevel() < least.intLevel():  # it says less
+        system.setProperty(mark, "made")
+    elif before.intLevel() < least.intLevel():  # it says less
         logger.setLevel(least)
     logger.addAppender(appender, least, None)
-    return lambda: (logger.removeAppender(APPENDER), logger.setLevel(before))
+
+    def take_back() -> None:
+        logger.removeAppender(appender.getName())
+        if system.getProperty(mark) is None:
+            logger.setLevel(before)
+        elif logger.getAppenders().isEmpty():
+            configuration.removeLogger(name)
+            system.clearProperty(mark)
+
+    return take_back
 
 
 def _first_line(error: BaseException) -> str:

@@ -12,3 +12,9 @@ Overrides = Annotated[
 ]
 Params = Annotated[str | None, typer.Option(metavar="FILE", help="YAML file with names and values of parameters")]
 Timeout = Annotated[float | None, typer.Option(min=0.1, help="seconds that each run may take")]
+Metrics = Annotated[
+    str,
+    typer.Option(
+        metavar="off|run|keep", help="watch what Spark and Iceberg do; keep: the log of a healthy run stays, too"
+    ),
+]

@@ -21,7 +21,7 @@ from markupsafe import Markup
 from pygments.formatters import HtmlFormatter
 
 from workbench._base import files
-from workbench_ops.pages import markup
+from workbench_ops.pages import markup, watched
 from workbench_ops.run import notebook as notebooks
 from workbench_ops.run.record import Record, document
 
@@ -74,6 +74,7 @@ def write(
         previous=earlier,
         previous_link=previous and _link(run_dir.parent, previous.run_id, up="../"),
         notebook=markup.notebook(run_dir / "notebook.ipynb", record, redact),
+        metrics=watched.section(run_dir, record, redact),
         other_values=_other_values(run_dir / "notebook.ipynb", shown["parameters"]),
     )
     return _replace(run_dir / "report.html", page)

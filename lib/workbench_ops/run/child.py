@@ -10,10 +10,13 @@ import logging
 import os
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, ClassVar
 
 import nbformat
+from jupyter_client.kernelspec import KernelSpecManager
 from nbclient.exceptions import DeadKernelError
+from nbclient.util import run_sync
 from nbformat import NotebookNode
 from papermill.clientwrap import PapermillNotebookClient
 from papermill.engines import NotebookExecutionManager
@@ -22,8 +25,11 @@ from papermill.iorw import write_ipynb
 from papermill.utils import chdir, nb_kernel_name
 
 from workbench._base import secrets, settings
-from workbench_ops.run import kernel, processes
+from workbench_ops.run import kernel, metering, processes
 from workbench_ops.run import notebook as notebooks
+
+EXTENSION = "workbench.metrics.kernel"
+END_SECONDS = 20  # that a kernel has for ending its watches, and for a look at its tables
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
@@ -177,6 +183,29 @@ class _Manager(NotebookExecutionManager):
         super().save(**kwargs)
 
 
+class _Client(PapermillNotebookClient):
+    """Papermill's client, which lets a kernel end what watches it when the cells are done.
+
+    A kernel that does not answer in time is ended as ever: its log is then without an end.
+    """
+
+    def papermill_execute_cells(self) -> None:
+        super().papermill_execute_cells()
+        if self.extra_arguments:
+            with suppress(Exception):
+                assert self.kc is not None
+                run_sync(self.kc.execute_interactive)(
+                    f"__import__({EXTENSION!r}, fromlist=['']).finish()", silent=True, store_history=False,
+                    allow_stdin=False, timeout=END_SECONDS, output_hook=lambda message: None,
+                )  # fmt: skip
+
+
+def _watched(name: str) -> list[str]:
+    """Return what a kernel is started with so that it is watched: nothing where it is not IPython's."""
+    argv = KernelSpecManager().get_kernel_spec(name).argv
+    return [f"--InteractiveShellApp.extra_extensions={EXTENSION}"] if "ipykernel_launcher" in argv else []
+
+
 class _Executing:
     """What is known about the notebook under way: the current cell, where each stands, and what stopped it."""
 
@@ -193,9 +222,11 @@ class _Executing:
         manager.notebook_start()
         try:
             with kernel.private(os.environ[processes.TAG]) as config:
-                client = PapermillNotebookClient(
-                    manager, kernel_name=nb_kernel_name(nb, given.kernel), startup_timeout=120, config=config
-                )
+                name = nb_kernel_name(nb, given.kernel)
+                client = _Client(
+                    manager, kernel_name=name, startup_timeout=120, config=config,
+                    extra_arguments=_watched(name) if os.environ.get(metering.VARIABLE) else [],
+                )  # fmt: skip
                 client.execute()
         finally:
             manager.notebook_complete()

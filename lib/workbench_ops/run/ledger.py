@@ -1,10 +1,12 @@
 """The ledger: one row a run in the Iceberg table `workbench.runs` of the embedded lake, written by PyIceberg.
 
 The run.json files are the truth: `sync` adds the rows that are missing. Rows are small and come one at a time, so
-the table rewrites itself into one file now and then and drops what nothing refers to any more.
+the table rewrites itself into one file now and then and drops what nothing refers to any more. What watched runs
+did is in tables beside it (`measured`).
 """
 
 import json
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -18,6 +20,7 @@ from workbench_ops.run import record as records
 
 if TYPE_CHECKING:
     import pyarrow as pa
+    from pyiceberg.catalog import Catalog
     from pyiceberg.table import Table
 
 TABLE = ("workbench", "runs")
@@ -40,16 +43,25 @@ def sync() -> int:
         How many rows were added.
     """
     finished = [record for record in records.every() if record.status != "running"]
-    with _turn():
-        table = _table()
-        known = set(table.scan(selected_fields=("run_id",)).to_arrow()["run_id"].to_pylist())
+    with turn():
+        runs = table(TABLE, _schema())
+        known = set(runs.scan(selected_fields=("run_id",)).to_arrow()["run_id"].to_pylist())
         missing = [_row(record) for record in finished if record.run_id not in known]
         if missing:
-            import pyarrow as pa
+            append(runs, missing, _schema())
+        if any(record.metrics for record in finished):
+            from workbench_ops.run import measured  # here: it imports this module
 
-            table.append(pa.Table.from_pylist(missing, schema=_schema()))
-            _keep_small(table)
+            measured.add(finished)
     return len(missing)
+
+
+def append(table: "Table", rows: Sequence[Mapping[str, Any]], schema: "pa.Schema") -> None:
+    """Add rows to a table of the ledger in one commit, and keep it small; `turn` is held."""
+    import pyarrow as pa
+
+    table.append(pa.Table.from_pylist(list(rows), schema=schema))
+    _keep_small(table)
 
 
 def rows(
@@ -79,8 +91,8 @@ def rows(
     if since is not None:
         begin = literal(_time(since).isoformat())
         condition = And(condition, GreaterThanOrEqual(term=Reference("started_at"), value=begin))
-    with _turn():  # a rewrite removes files, which nobody may be reading
-        rows = _table().scan(row_filter=condition).to_arrow().to_pylist()
+    with turn():  # a rewrite removes files, which nobody may be reading
+        rows = table(TABLE, _schema()).scan(row_filter=condition).to_arrow().to_pylist()
     return sorted(rows, key=lambda row: (row["started_at"], row["run_id"]), reverse=True)
 
 
@@ -113,28 +125,45 @@ def _time(text: str) -> datetime:
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
-def _turn() -> BaseFileLock:
+def turn() -> BaseFileLock:
+    """Return the lock of the ledger: its tables are written by one process at a time."""
     folder = settings.home() / ".workbench"
     folder.mkdir(parents=True, exist_ok=True)
     return FileLock(folder / "ledger.lock", timeout=60)
 
 
-def _table() -> "Table":
-    from pyiceberg.catalog import load_catalog
+def table(name: tuple[str, str], schema: "pa.Schema") -> "Table":
+    """Return a table of the ledger, made where it is missing; columns that are new are added to it."""
+    if (there := existing(name)) is not None:
+        if {field.name for field in there.schema().fields} < set(schema.names):
+            with there.update_schema() as update:
+                update.union_by_name(schema)
+        return there
+    catalog = _catalog()
+    catalog.create_namespace_if_not_exists(name[0])
+    properties = {
+        "write.metadata.delete-after-commit.enabled": "true",
+        "write.metadata.previous-versions-max": "5",
+    }
+    return catalog.create_table_if_not_exists(name, schema=schema, properties=properties)
+
+
+def existing(name: tuple[str, str]) -> "Table | None":
+    """Return a table of the ledger, or None where it was never written."""
     from pyiceberg.exceptions import NoSuchTableError
+
+    try:
+        return _catalog().load_table(name)
+    except NoSuchTableError:
+        return None
+
+
+def _catalog() -> "Catalog":
+    from pyiceberg.catalog import load_catalog
 
     folder = settings.home() / ".workbench" / "lake"
     lake.make(folder)
-    catalog = load_catalog("lake", **lake.pyiceberg_properties(folder))
-    try:
-        return catalog.load_table(TABLE)
-    except NoSuchTableError:
-        catalog.create_namespace_if_not_exists(TABLE[0])
-        properties = {
-            "write.metadata.delete-after-commit.enabled": "true",
-            "write.metadata.previous-versions-max": "5",
-        }
-        return catalog.create_table_if_not_exists(TABLE, schema=_schema(), properties=properties)
+    return load_catalog("lake", **lake.pyiceberg_properties(folder))
 
 
 def _keep_small(table: "Table") -> None:

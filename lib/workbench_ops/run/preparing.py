@@ -13,9 +13,9 @@ from workbench._base import jars, secrets, settings
 from workbench.session import services
 from workbench_ops import account
 from workbench_ops.run import kernel as kernels
+from workbench_ops.run import metering, requests
 from workbench_ops.run import notebook as notebooks
 from workbench_ops.run import record as records
-from workbench_ops.run import requests
 from workbench_ops.run.record import Record
 
 LONGEST_SECONDS = 10**7  # of a timeout
@@ -29,7 +29,7 @@ class Job:
     in, where it is not ours. Without `ledger` whoever starts several runs writes it, once, when they have ended.
     `request` names what asked for the run, where that asks again after it has lost sight of it: of a request at
     most one run passes (`workbench_ops.run.requests`). With `wait` the job waits for another run of it, instead of
-    being refused.
+    being refused. `metrics` is how the run is watched, of `metering.MODES`.
     """
 
     notebook: str
@@ -44,6 +44,7 @@ class Job:
     ledger: bool = True
     request: str | None = None
     wait: bool = False
+    metrics: str = "off"
     tell: Callable[..., None] = field(default=lambda **event: None)
 
 
@@ -112,8 +113,13 @@ def planned(job: Job) -> Prepared:
     schedule.
 
     Raises:
-        Refused: there is no such notebook, it cannot be read, or the timeout is invalid: that is not recorded.
+        Refused: there is no such notebook, it cannot be read, or the timeout or `metrics` is invalid: that is not
+            recorded.
     """
+    try:
+        metering.require(job.metrics)
+    except ValueError as error:
+        raise notebooks.Refused(str(error)) from None
     if job.timeout_seconds is not None and not 0 < job.timeout_seconds < LONGEST_SECONDS:
         raise notebooks.Refused(f"the timeout is a number of seconds, found {job.timeout_seconds}")
     path = notebooks.find(job.notebook)
@@ -134,6 +140,7 @@ def planned(job: Job) -> Prepared:
         request=job.request,
         other=job.versions,
     )
+    record = metering.begun(record, job.metrics)
     return Prepared(job, path, notebook, record, given, environment, refusal)
 
 

@@ -13,7 +13,7 @@ from filelock import Timeout
 from workbench import results
 from workbench._base import children, locks, secrets, settings
 from workbench_ops.pages import report
-from workbench_ops.run import kernel, ledger, processes
+from workbench_ops.run import kernel, ledger, metering, processes
 from workbench_ops.run import record as records
 from workbench_ops.run.record import Record
 from workbench_ops.run.watch import Outcome
@@ -25,7 +25,7 @@ NOTIFY_SECONDS = 120  # the rest of a chain, and what waits for our exit code, a
 
 def refused(record: Record, reason: str) -> Record:
     """Record that a run was refused; return its record."""
-    ended = records.finish(record, "refused", seconds=0.0, reason=reason)
+    ended = records.finish(record, "refused", seconds=0.0, reason=reason, metrics=None)
     records.write(ended)
     return ended
 
@@ -58,12 +58,15 @@ def recover() -> list[Record]:
     A run is dead when it says *running* and nobody holds its lock, which the operating system lets go however
     the runner ended. Its record is read again under the lock: it may have ended since all were read.
 
+    Of one whose runner was killed behind the verdict, what was kept of its sessions is read now.
+
     Returns:
         The records that were corrected.
     """
-    dead = []
+    dead, unread = [], []
     for record in records.every():
         if record.status != "running":
+            unread += [record] if record.metrics and record.metrics.state == "watching" else []
             continue
         try:
             with records.lock(record).acquire(timeout=0):
@@ -78,7 +81,22 @@ def recover() -> list[Record]:
         processes.end(record.run_id)
         kernel.remove(record.run_id)
         clean(records.folder(record), settings.secret_values(record.environment), keep_log=True)
-    return dead
+    read = [metered for record in unread if (metered := _metered(record))]
+    return [*read, *(_metered(record) or record for record in dead)]
+
+
+def _metered(record: Record) -> Record | None:
+    """Read the metrics of a run whose runner was killed, and return its record; None where another runner does."""
+    if record.metrics is None:
+        return record
+    try:
+        with records.lock(record).acquire(timeout=0):
+            now = records.read(records.folder(record) / "run.json")
+            if now.metrics is None or now.metrics.state != "watching":
+                return None
+            return metering.folded(now, settings.secret_values(now.environment))
+    except (Timeout, ValueError):
+        return None
 
 
 def clean(folder: Path, hidden: Sequence[str], *, keep_log: bool) -> None:

@@ -23,6 +23,7 @@ EXIT_CODES = {"passed": 0, "failed": 1, "refused": 2, "timed_out": 3, "died": 4,
 KILLED = "the runner was killed from outside"  # reason of a run without a verdict of its own
 PACKAGES = ("iceberg-workbench", "pyspark", "pyiceberg", "pandas", "pyarrow", "duckdb", "papermill")
 NAMED = ("run_id", "notebook", "status", "started_at", "finished_at")  # by which a record is found: no secrets
+CHOSEN = ("mode", "state")  # words of ours in a block
 
 
 def _with_zone(text: str) -> str:
@@ -70,6 +71,24 @@ class Table(Strict):
     snapshot_id: Any = None  # an int, where the notebook let `results.table` write it
 
 
+class Metrics(Strict):
+    """What became of watching a run: `note` is what could not be kept or read, `log_kept` whether its log stays.
+
+    `incidents` are causes, `slower` is a comparison with earlier runs, `rows` how many stages, scans and commits
+    `metrics.json` has.
+    """
+
+    model_config = ConfigDict(strict=True)
+
+    mode: Literal["run", "keep"]
+    state: Literal["watching", "folded", "failed"]
+    note: str | None = None
+    incidents: list[str] = Field(default_factory=list)
+    slower: str | None = None
+    rows: dict[str, int] = Field(default_factory=dict)
+    log_kept: bool = True
+
+
 class Record(Strict):
     """What `run.json` holds of a run. Times are ISO texts, `tables` to `checks` what the notebook noted.
 
@@ -103,6 +122,7 @@ class Record(Strict):
     command: str = ""
     exit_code: int | None = None
     kept_lake: str | None = None
+    metrics: Metrics | None = None
 
     @property
     def started(self) -> datetime:
@@ -168,8 +188,8 @@ def changed(record: Record, **values: Any) -> Record:
 def document(record: Record) -> dict[str, Any]:
     """Return a record as `run.json` holds it."""
     values = record.model_dump()
-    for block, name in ((values, "kept_lake"), (values["failing_cell"] or {}, "line")):
-        if block.get(name) is None:  # these two are left out where there is none
+    for block, name in ((values, "kept_lake"), (values, "metrics"), (values["failing_cell"] or {}, "line")):
+        if block.get(name) is None:  # these are left out where there is none
             block.pop(name, None)
     return values
 
@@ -187,7 +207,7 @@ def redacted(record: Record, hidden: Collection[str]) -> Record:
 
     def clean(value: Any) -> Any:
         if isinstance(value, Strict):
-            return type(value)(**{name: clean(item) for name, item in value})
+            return type(value)(**{name: item if name in CHOSEN else clean(item) for name, item in value})
         return [clean(item) for item in value] if isinstance(value, list) else secrets.redact(value, hidden)
 
     return Record(**{name: value if name in NAMED else clean(value) for name, value in record})

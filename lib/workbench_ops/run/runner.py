@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from workbench._base import scratch, settings
-from workbench_ops.run import durations, kernel, ledger, preparing, processes, publishing, watch
+from workbench_ops.run import durations, kernel, ledger, metering, preparing, processes, publishing, watch
 from workbench_ops.run import record as records
 from workbench_ops.run.preparing import Job, Prepared
 from workbench_ops.run.record import Record
@@ -103,6 +103,9 @@ def _executed(prepared: Prepared, hidden: Sequence[str]) -> Record:
         (folder / ".reserve").unlink(missing_ok=True)
         records.write(ended, hidden=hidden)
         publishing.clean(folder, hidden, keep_log=ended.status != "passed")
+        ended = metering.folded(ended, hidden)
+        if text := metering.sentence(ended):
+            job.tell(event="said", text=text)
     scratch.leave(lake)
     return ended
 
@@ -121,6 +124,7 @@ def _started(prepared: Prepared, folder: Path) -> watch.Child:
     record, environment = prepared.record, prepared.environment
     variables = {processes.TAG: record.run_id, "WORKBENCH_RUN_DIR": str(folder)}
     variables["WORKBENCH_HOME"] = str(settings.home())
+    variables |= metering.variables(record)
     if environment is not None and record.environment is not None:
         variables |= settings.for_children(record.environment, environment)
     options = {

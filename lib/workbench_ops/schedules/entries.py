@@ -55,6 +55,7 @@ class Entry(BaseModel):
     retries: Annotated[int, Field(ge=0, le=10)] = 0
     retry_wait_seconds: Annotated[float, Field(ge=0, le=86400)] = 60
     while_running: Literal["refuse", "wait"] = "refuse"
+    metrics: Literal["off", "run", "keep"] = "off"
     on_failure: Line | None = None
 
     @field_validator("on_failure", "command", "script")
@@ -88,7 +89,7 @@ class Entry(BaseModel):
         if len(kinds) != 1:
             given = " and ".join(kinds) or "none"
             raise ArgumentError(f"an entry has a notebook, a command of workbench or a script, found {given}")
-        of_notebook = {"params", "run_date"} & self.model_fields_set
+        of_notebook = {"params", "run_date", "metrics"} & self.model_fields_set
         if not (self.updates or self.after_update):
             of_notebook |= {"environment"} & self.model_fields_set
         if not self.notebook and of_notebook:

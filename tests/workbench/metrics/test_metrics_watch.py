@@ -8,7 +8,7 @@ import metrics_cases
 import pytest
 
 from workbench import metrics
-from workbench.metrics import events, incidents, reports, watching
+from workbench.metrics import events, incidents, kernel, reports, watching
 from workbench.metrics.watching import APPENDER, LOGGERS, REPORTS
 from workbench.tables import reads
 
@@ -53,6 +53,21 @@ def test_a_session_is_watched(spark, namespace, tmp_path):
     size = (tmp_path / "watched" / REPORTS).stat().st_size
     spark.table(table).count()
     assert (tmp_path / "watched" / REPORTS).stat().st_size == size
+
+
+def test_a_run_and_its_notebook_watch_one_session(spark, namespace, tmp_path):
+    table = f"{namespace}.twice"
+    spark.sql(f"CREATE TABLE {table} (id BIGINT) USING iceberg")
+    of_the_run = watching.begin(spark, tmp_path / "run", kernel.APPENDER)
+    with metrics.watch(spark, tmp_path / "own"):
+        spark.range(5).writeTo(table).append()
+    spark.range(7).writeTo(table).append()
+    of_the_run.stop()
+    assert of_the_run.failure is None and events.read(tmp_path / "own").whole
+    own, run = (reports.read(tmp_path / name).commits for name in ("own", "run"))
+    assert ([commit.added_rows for commit in own], [commit.added_rows for commit in run]) == ([5], [5, 7])
+    configuration = spark._jvm.org.apache.logging.log4j.LogManager.getContext(False).getConfiguration()
+    assert not [name for name in LOGGERS if configuration.getLoggers().get(name) is not None]
 
 
 def test_a_watch_that_fails_is_no_hindrance(spark, tmp_path):

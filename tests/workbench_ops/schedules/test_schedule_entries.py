@@ -24,6 +24,7 @@ load:
   retry_wait_seconds: 5
   while_running: wait
   run_date: RUN_DATE
+  metrics: keep
   on_failure: "./notify.sh 'to me'"
 gate:
   notebook: 20_write_audit_publish
@@ -39,13 +40,13 @@ def test_a_whole_file(tmp_path):
             "claims": None, "updates": (), "after_update": (), "params": "params/01_first_table/check.yml",
             "environment": "lake", "cron": "15 2 * * *", "time_zone": "Europe/Berlin", "after": (),
             "timeout_seconds": 600, "retries": 2, "retry_wait_seconds": 5, "while_running": "wait",
-                "on_failure": "./notify.sh 'to me'", "run_date": "RUN_DATE",
+            "metrics": "keep", "on_failure": "./notify.sh 'to me'", "run_date": "RUN_DATE",
         },
         {
             "name": "gate", "notebook": "20_write_audit_publish", "command": None, "script": None, "target": (),
             "claims": None, "updates": (), "after_update": (), "params": None, "environment": None, "cron": None,
             "time_zone": "UTC", "after": ("load",), "timeout_seconds": 3600, "retries": 0, "retry_wait_seconds": 60,
-            "while_running": "refuse", "on_failure": None, "run_date": None,
+            "while_running": "refuse", "metrics": "off", "on_failure": None, "run_date": None,
         },
     ]  # fmt: skip
     assert read(tmp_path, "# nothing yet\n") == {}

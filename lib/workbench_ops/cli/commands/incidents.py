@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from workbench_ops.cli.commands.metrics import Log, kept
+from workbench_ops.cli.commands.metrics import Log, kept, run_folder
 
 if TYPE_CHECKING:
     from workbench.metrics import Collection, Incident, Run
@@ -36,7 +36,7 @@ def incidents(
         pairs = [kept(path, None) for path in healthy]
         thresholds = found.calibrate([run for run, _ in pairs], [reported for _, reported in pairs])
     listed = found.find(
-        run, reported, error=error, collection=_collection(gc_log), thresholds=thresholds
+        run, reported, error=error or _error(log), collection=_collection(gc_log), thresholds=thresholds
     )  # fmt: skip
     _say_what_is_missing(run, looked_at_reports=reported is not reading.NONE, lost=reported.dropped_events)
     for incident in listed:
@@ -49,6 +49,16 @@ def _collection(path: str | None) -> "Collection | None":
     from workbench.metrics import collectors
 
     return None if path is None else collectors.read(path)
+
+
+def _error(log: str) -> str | None:
+    """Return what the notebook of a run ended with; None where a path is meant, or it did not fail."""
+    from workbench_ops.run import record as records
+
+    if (folder := run_folder(log)) is None:
+        return None
+    cell = records.read(folder / "run.json").failing_cell
+    return f"{cell.error}: {cell.message}" if cell else None
 
 
 def _say_what_is_missing(run: "Run", *, looked_at_reports: bool, lost: int) -> None:

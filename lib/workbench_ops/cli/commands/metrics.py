@@ -8,12 +8,12 @@ import typer
 
 from workbench._base.errors import ArgumentError
 from workbench_ops.cli.printing import columns
+from workbench_ops.saying import say
 
 if TYPE_CHECKING:
     from workbench.metrics import Reports, Run
 
 Log = Annotated[str, typer.Argument(help="event log, folder of a watched session, or run id")]
-FOLDER = "metrics"  # of a run that was watched, in its own folder
 
 
 def metrics(
@@ -55,7 +55,11 @@ def kept(log: str, reports: str | None) -> "tuple[Run, Reports]":
     from workbench.metrics import events
     from workbench.metrics import reports as reading
 
-    path = _path(log)
+    path = Path(log)
+    if (folder := run_folder(log)) is not None:
+        if reports is None and (read := _read_before(folder)):
+            return read
+        path = _watched(folder)
     run = events.read(path)
     if reports is not None:
         return run, reading.read(reports)
@@ -63,11 +67,10 @@ def kept(log: str, reports: str | None) -> "tuple[Run, Reports]":
     return run, reading.read(beside)
 
 
-def _path(log: str) -> Path:
-    """Return the path of a log, or of the folder that a run left."""
-    path = Path(log)
-    if path.exists() or "/" in log:
-        return path
+def run_folder(log: str) -> Path | None:
+    """Return the folder of a run by its id; None where a path is meant."""
+    if Path(log).exists() or "/" in log:
+        return None
     from workbench_ops.run import record
 
     folders = (
@@ -75,9 +78,31 @@ def _path(log: str) -> Path:
     )
     if not folders:
         raise ArgumentError(f"there is no file and no run {log}; `workbench runs` lists the runs")
-    if not (folder := folders[0] / FOLDER).is_dir():
-        raise ArgumentError(f"the run {log} was not watched: it has no folder {FOLDER}")
-    return folder
+    return folders[0]
+
+
+def _read_before(folder: Path) -> "tuple[Run, Reports] | None":
+    """Return what was read of a run when it ended; None where nothing was, or no session was watched."""
+    from workbench.metrics import documents
+    from workbench_ops.run import fold, metering
+
+    content = metering.document(folder)
+    if not content or not content["sessions"]:
+        return None
+    sessions = [documents.read(session) for session in content["sessions"]]
+    if len(sessions) > 1:
+        say(f"note: the run had {len(sessions)} sessions, shown as one: numbers of stages may come twice")
+    return fold.merged(sessions)
+
+
+def _watched(folder: Path) -> Path:
+    from workbench_ops.run import metering
+
+    if not (logs := folder / metering.FOLDER).is_dir():
+        raise ArgumentError(
+            f"the run {folder.name} was not watched: it has no folder {logs.name}; run it with --metrics run"
+        )
+    return logs
 
 
 def _plain(name: str) -> bool:
@@ -105,7 +130,9 @@ def _text(log: str, reports: str | None, job: str | None) -> str:
     from workbench.metrics import incidents, prometheus
 
     run, reported = kept(log, reports)
-    return prometheus.text(run, reported, incidents.find(run, reported), job=job or run.name or "run")
+    folder = run_folder(log)
+    name = job or (folder.parent.name if folder else run.name) or "run"
+    return prometheus.text(run, reported, incidents.find(run, reported), job=name)
 
 
 def _serve(log: str, reports: str | None, job: str | None, port: int) -> None:

@@ -26,6 +26,7 @@ def run(
     ] = None,
     timeout: options.Timeout = None,
     keep: Annotated[bool, typer.Option("--keep", help="keep the throw-away lake")] = False,
+    metrics: options.Metrics = "off",
     as_json: options.AsJson = False,
     on_failure: Annotated[
         str | None,
@@ -41,6 +42,7 @@ def run(
     Without a name all notebooks run, as many at once as cores and memory allow.
     The exit code is then that of the first notebook, by name, that did not pass.
     """
+    from workbench_ops.run import metering
     from workbench_ops.run.preparing import Job, kernel_of
 
     if notebook == "":
@@ -52,8 +54,9 @@ def run(
     if jobs is not None and jobs < 1:
         raise ArgumentError(f"--jobs takes a number of notebooks of at least 1, found {jobs}")
     values = params, tuple(overrides or ()), environment, timeout, keep, on_failure
+    metering.require(metrics)
     paths = [notebook] if notebook else _every()
-    prepared = [Job(path, *values, **kernel_of(path, engine)) for path in paths]
+    prepared = [Job(path, *values, metrics=metrics, **kernel_of(path, engine)) for path in paths]
     raise typer.Exit(_alone(prepared[0], as_json) if notebook else _side_by_side(prepared, jobs, as_json))
 
 

@@ -2,7 +2,7 @@
 
 import json
 import shutil
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Annotated, Any
 
@@ -11,6 +11,16 @@ import typer
 from workbench._base.errors import ArgumentError
 from workbench_ops.cli.printing import columns
 from workbench_ops.saying import say
+
+_FIGURES = (  # head, name, digits behind the point
+    ("CPU S", "cpu_seconds", 1),
+    ("ROWS READ", "rows_in", 0),
+    ("FILES READ", "files_read", 0),
+    ("OF PLANNED", "files_planned", 0),
+    ("SKIPPED", "files_skipped", 0),
+    ("SPILLED BYTES", "spilled_bytes", 0),
+    ("LOST TRIES", "retries", 0),
+)
 
 
 def runs(
@@ -21,6 +31,9 @@ def runs(
     since: Annotated[
         str | None, typer.Option(metavar="DATE", help="only runs from this ISO date on (UTC)")
     ] = None,
+    metrics: Annotated[
+        bool, typer.Option("--metrics", help="what watched runs did: CPU, rows, files, spill, incidents")
+    ] = False,
     show: Annotated[str | None, typer.Option(metavar="RUN_ID", help="print one run's record")] = None,
     prune: Annotated[
         bool, typer.Option("--prune", help="delete files of old runs; the ledger keeps its rows")
@@ -41,6 +54,8 @@ def runs(
     if show:
         return print(json.dumps(_details(show), indent=1, ensure_ascii=False, default=str))
     records.every(on_damage=say)
+    if metrics:
+        return _print_metrics(ledger.rows(notebook=notebook, status=status, since=since))
     lines = [("RUN", "NOTEBOOK", "STATUS", "STARTED (UTC)", "SECONDS", "ENVIRONMENT", "REASON")]
     for row in ledger.rows(notebook=notebook, status=status, since=since):
         started = f"{row['started_at']:%Y-%m-%d %H:%M:%S}"
@@ -50,6 +65,31 @@ def runs(
              (row["reason"] or "")[:80])
         )  # fmt: skip
     columns(lines)
+
+
+def _print_metrics(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print what runs of the ledger did; of those that nobody watched there is only their time."""
+    from workbench_ops.run import ledger, measured
+    from workbench_ops.run import record as records
+
+    with ledger.turn():
+        sums = measured.sums()
+    watched = {record.run_id: record.metrics for record in records.every() if record.metrics}
+    lines = [("RUN", "NOTEBOOK", "STATUS", "SECONDS", *(head for head, *_ in _FIGURES), "INCIDENTS")]
+    sentences = []
+    for row in rows:
+        seconds = f"{row['seconds']:.1f}" if row["seconds"] is not None else ""
+        entry = sums.get(row["run_id"])
+        figures = [f"{entry[name]:,.{digits}f}" if entry else "-" for _, name, digits in _FIGURES]
+        causes = ", ".join(sorted(set(entry["incidents"]))) or "none" if entry else "not watched"
+        if not entry and (metrics := watched.get(row["run_id"])):
+            causes = metrics.note or "none: no stage ran"
+        lines.append((row["run_id"], row["notebook"], row["status"], seconds, *figures, causes))
+        pairs = zip(entry["incidents"], entry["evidence"], strict=True) if entry else ()
+        sentences += [f"{row['run_id']}  slower: {sentence}" for cause, sentence in pairs if cause == "slower"]
+    columns(lines)
+    if sentences:
+        print("\n" + "\n".join(sentences))
 
 
 def _prune(days: float | None, yes: bool) -> None:

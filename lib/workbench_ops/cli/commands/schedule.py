@@ -293,6 +293,7 @@ def _job(
         timeout_seconds=entry.timeout_seconds,
         request=request,
         wait=entry.while_running == "wait",
+        metrics=entry.metrics,
         **kernel_of(notebook),
     )
     return replace(job, tell=tell) if tell else job
