@@ -6,13 +6,25 @@
 import json
 import os
 import subprocess
+from datetime import date
 from pathlib import Path
 
+import lakes
+import pyarrow as pa
 import pytest
 
 from workbench.engines import profiles
 
 ENGINE = "dbt"
+GOLDEN = Path(__file__).parent / "workbench" / "dbt" / "golden"  # what the real dbt left of these rows
+PEOPLE = pa.table({"id": [1, 2, 3], "mail": [None, "b@x", "c@x"], "kind": ["a", "b", "z"]})
+VISITS = pa.table(
+    {
+        "person": [1, 2, 9, None],
+        "day": [date(2026, 1, 2), date(2026, 1, 3), date(2026, 1, 4), date(2025, 12, 31)],
+        "note": ["1", "x", "2", "3"],
+    }
+)
 DATABASE = "shop"  # of DuckDB's file, so that names are "shop"."main"."people"
 PROJECT = """
 name: shop
@@ -55,6 +67,24 @@ class Plugin(BasePlugin):
         for name, location in json.loads(Path("tables.json").read_text()).items():
             conn.execute(f"CREATE OR REPLACE VIEW main.{name} AS SELECT * FROM iceberg_scan('{location}')")
 """
+
+
+def tables(folder, rows):
+    """Make the lake of a folder with tables of the namespace `main`; return them by name: {name: rows}."""
+    catalog = lakes.catalog(folder)
+    catalog.create_namespace("main")
+    made = {name: catalog.create_table(f"main.{name}", table.schema) for name, table in rows.items()}
+    for name, table in made.items():
+        table.append(rows[name])
+    return made
+
+
+def edit(target, change):
+    """Change the manifest of a target folder by a function of it."""
+    path = Path(target) / "manifest.json"
+    manifest = json.loads(path.read_text())
+    change(manifest)
+    path.write_text(json.dumps(manifest))
 
 
 def python():

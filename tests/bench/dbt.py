@@ -142,11 +142,11 @@ class Project:
     def by_dbt(self, target):
         """Run dbt itself, nothing emptied; returns its outcomes."""
         environment = str(self.environment) if target == "spark" else None
-        told = dbt.replay(
+        replayed = dbt.replay(
             [], self.folder / f"target_{target}", python=dbt_projects.python(), environment=environment,
             arguments=["--target", target],
         )  # fmt: skip
-        return dbt_projects.results(told.path)
+        return dbt_projects.results(replayed.path)
 
     def by_evidence(self):
         """Run our command on the manifest of dbt-duckdb; returns its outcomes."""

@@ -2,36 +2,22 @@
 
 import json
 import shutil
-from datetime import date
-from pathlib import Path
 
+import dbt_projects
 import lakes
-import pyarrow as pa
 import pytest
+from dbt_projects import GOLDEN, PEOPLE, VISITS
 from typer.testing import CliRunner
 
 from workbench._base.errors import ArgumentError
 from workbench_ops.cli import app
-
-GOLDEN = Path(__file__).parents[1] / "workbench" / "dbt" / "golden"
-PEOPLE = pa.table({"id": [1, 2, 3], "mail": [None, "b@x", "c@x"], "kind": ["a", "b", "z"]})
-VISITS = pa.table(
-    {
-        "person": [1, 2, 9, None],
-        "day": [date(2026, 1, 2), date(2026, 1, 3), date(2026, 1, 4), date(2025, 12, 31)],
-        "note": ["1", "x", "2", "3"],
-    }
-)
 
 
 @pytest.fixture
 def project(tmp_path):
     """A catalog with two tables, and the manifest that dbt left of a project of tests on them."""
     lakes.environment(tmp_path)
-    catalog = lakes.catalog(tmp_path)
-    catalog.create_namespace("main")
-    for name, rows in (("main.people", PEOPLE), ("main.visits", VISITS)):
-        catalog.create_table(name, rows.schema).append(rows)
+    dbt_projects.tables(tmp_path, {"people": PEOPLE, "visits": VISITS})
     shutil.copytree(GOLDEN, tmp_path / "target")
     return tmp_path
 
@@ -39,13 +25,6 @@ def project(tmp_path):
 def called(project, *options):
     command = ["dbt", "test", "--target", str(project / "target"), "--environment", str(project / "own.yml")]
     return CliRunner().invoke(app, [*command, *options])
-
-
-def edited(project, change):
-    path = project / "target" / "manifest.json"
-    manifest = json.loads(path.read_text())
-    change(manifest)
-    path.write_text(json.dumps(manifest))
 
 
 def test_outcomes_are_printed_and_written(project):
@@ -64,7 +43,9 @@ def test_outcomes_are_printed_and_written(project):
 
 
 def test_what_passes_exits_with_0(project):
-    edited(project, lambda m: m.update(nodes={k: v for k, v in m["nodes"].items() if "not_null" in k}))
+    dbt_projects.edit(
+        project / "target", lambda m: m.update(nodes={k: v for k, v in m["nodes"].items() if "not_null" in k})
+    )
     result = called(project)
     assert (result.exit_code, "2 tests: 2 pass" in result.stdout) == (0, True)
 
@@ -82,13 +63,37 @@ def test_a_table_that_is_not_there_concerns_its_tests_alone(project):
         (["--engine", "spark"], None, "are compiled for duckdb, and --engine is spark"),
         (["--catalog", "no_such"], None, "--catalog no_such is not in PyIceberg's configuration"),
         ([], lambda m: m["metadata"].update(adapter_type="redshift"), "must be of the adapter duckdb or spark, found redshift"),
+        ([], lambda m: m["metadata"].update(dbt_schema_version="v20"), "/v12.json, found v20"),
+        ([], lambda m: m["nodes"]["test.shop.mail_allows"].pop("compiled_code"), "1 of 11 tests in "),
         ([], lambda m: m.update(nodes={}), "has no tests"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_run_is_refused(project, options, change, sentence):
     if change:
-        edited(project, change)
+        dbt_projects.edit(project / "target", change)
     result = called(project, *options)
     assert isinstance(result.exception, ArgumentError)
     assert sentence in str(result.exception)
     assert not (project / "target" / "run_results.json").exists()
+
+
+def test_without_a_manifest_or_with_the_ledger_of_another_project_nothing_is_asked(project):
+    ledger = project / "target" / "workbench_ledger.db"
+    called(project)
+    (project / "target" / "run_results.json").unlink()
+    dbt_projects.edit(project / "target", lambda m: m.update(nodes=of_another_project(m["nodes"])))
+    result = called(project)
+    assert isinstance(result.exception, ArgumentError)
+    assert str(result.exception) == (
+        f"{ledger} is the ledger of the project shop, and the tests are of bank: name a ledger of its own"
+    )
+    (project / "target" / "manifest.json").unlink()
+    result = called(project)
+    assert isinstance(result.exception, ArgumentError)
+    assert "/manifest.json; run `dbt compile`, or name dbt's target folder" in str(result.exception)
+    assert not (project / "target" / "run_results.json").exists()
+
+
+def of_another_project(nodes):
+    named = {name.replace(".shop.", ".bank."): node for name, node in nodes.items()}
+    return {name: {**node, "unique_id": name} for name, node in named.items()}

@@ -45,6 +45,17 @@ class Unique:
     keys: tuple[Any, ...]
     where: tuple[Any, ...]
 
+    @property
+    def names(self) -> list[str]:
+        """Names of the keys, in lower case."""
+        return [key.name.lower() for key in self.keys]
+
+    def counted(self, table: str, *, hashed_by: str, dialect: str) -> str:
+        """Return a statement that says whether the keys of a table have as many hashes as there are rows."""
+        keys = ", ".join(key.sql(dialect) for key in self.keys)
+        where = " AND ".join(f"({condition.sql(dialect)})" for condition in self.where) or "true"
+        return f"SELECT count(*) = count(DISTINCT {hashed_by}({keys})) FROM {table} WHERE {where}"
+
 
 def rows_of(tree: Any) -> Rows | None:
     """Return what a statement makes of the rows of its one table, None where it is another statement."""

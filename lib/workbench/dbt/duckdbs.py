@@ -11,9 +11,8 @@ from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench.dbt.planning import Planned
 from workbench.dbt.states import File, State
 
-# types that a file's columns are read as, field by field; equal values of the last list have equal hashes
+# types that a file's columns are read as, field by field
 READ = r"BOOLEAN|INTEGER|BIGINT|FLOAT|DOUBLE|VARCHAR|DATE|TIMESTAMP|TIMESTAMP WITH TIME ZONE|DECIMAL\(\d+,\d+\)"
-HASHED = r"BOOLEAN|INTEGER|BIGINT|VARCHAR|DATE|TIMESTAMP|DECIMAL\(\d+,\d+\)"
 
 
 class DuckDB:
@@ -86,14 +85,10 @@ class DuckDB:
 
     def distinct(self, planned: Planned, state: State) -> bool:
         """Return whether the hashes of the keys are as many as the rows, so that no key stands in two."""
-        unique, types = planned.unique, self._shape(state)
-        names = {name.lower(): name for name in types}
-        kinds = [types.get(names.get(key.name.lower(), ""), "") for key in unique.keys] if unique else []
-        if unique is None or not kinds or not all(re.fullmatch(HASHED, kind) for kind in kinds):
+        unique = planned.unique
+        if unique is None or not state.hashable(unique.names):
             return False
-        keys = ", ".join(key.sql(self.dialect) for key in unique.keys)
-        where = " AND ".join(f"({condition.sql(self.dialect)})" for condition in unique.where) or "true"
-        statement = f"SELECT count(*) = count(DISTINCT hash({keys})) FROM {_name(state)} WHERE {where}"
+        statement = unique.counted(_name(state), hashed_by="hash", dialect=self.dialect)
         try:
             return bool(self._whole([state]).execute(statement).fetchall()[0][0])
         except self.errors:

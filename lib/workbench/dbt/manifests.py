@@ -6,6 +6,7 @@ tests are right by themselves.
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -15,6 +16,8 @@ from workbench._base.errors import ArgumentError
 
 SCHEMA = "https://schemas.getdbt.com/dbt/manifest/v12.json"  # of dbt 1.8 to 1.11
 ADAPTERS = ("duckdb", "spark")  # their names are those of their dialects, too
+# how Jinja asks which command dbt runs: `dbt compile` then leaves another text than `dbt test` asks
+_COMMAND = re.compile(r"""flags\s*(\.\s*|\[\s*["']|\.get\(\s*["'])WHICH|invocation_args_dict|invocation_command""")
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,8 @@ class Test:
         error_if: condition on the failures.
         severity: `error` or `warn`.
         limit: how many failing rows dbt counts at most, or None.
+        asks_command: whether it, or a macro that it calls, asks which command dbt runs, as elementary's do: what
+            `dbt compile` left is then not what `dbt test` asks, often a query without rows.
     """
 
     __test__ = False  # pytest takes classes of this name for its own
@@ -40,6 +45,7 @@ class Test:
     error_if: str = "!= 0"
     severity: str = "error"
     limit: int | None = None
+    asks_command: bool = False
 
     @property
     def digest(self) -> str:
@@ -81,7 +87,8 @@ def tests(target: str | Path) -> list[Test]:
         raise ArgumentError(
             f"{len(raw)} of {len(nodes)} tests in {path} are not compiled, such as {raw[0]}; run `dbt compile`"
         )
-    return sorted(map(_test, nodes), key=lambda test: test.unique_id)
+    asking = _asking(manifest.get("macros") or {})
+    return sorted((_test(node, asking) for node in nodes), key=lambda test: test.unique_id)
 
 
 @checked
@@ -112,8 +119,24 @@ def _read(path: Path) -> dict[str, Any]:
     return dict(manifest)
 
 
-def _test(node: dict[str, Any]) -> Test:
+def _asking(macros: dict[str, Any]) -> set[str]:
+    """Return the macros that ask which command dbt runs, by themselves or through macros that they call."""
+    asking = {name for name, macro in macros.items() if _COMMAND.search(macro["macro_sql"])}
+    callers: dict[str, list[str]] = {}
+    for name, macro in macros.items():
+        for called in macro["depends_on"]["macros"]:
+            callers.setdefault(called, []).append(name)
+    further = [*asking]
+    while further:
+        others = set(callers.get(further.pop(), [])) - asking
+        asking |= others
+        further += others
+    return asking
+
+
+def _test(node: dict[str, Any], asking: set[str]) -> Test:
     config = node["config"]
+    called = node.get("depends_on", {}).get("macros", [])
     return Test(
         unique_id=node["unique_id"],
         sql=node["compiled_code"],
@@ -122,4 +145,5 @@ def _test(node: dict[str, Any]) -> Test:
         error_if=config["error_if"],
         severity=config["severity"].lower(),
         limit=config.get("limit"),
+        asks_command=bool(asking & {*called} or _COMMAND.search(node.get("raw_code") or "")),
     )

@@ -18,7 +18,7 @@ from workbench.dbt.duckdbs import DuckDB
 from workbench.dbt.outcomes import Evidence, Outcome, judged
 from workbench.dbt.planning import Planned
 from workbench.dbt.sparks import Spark
-from workbench.dbt.states import State
+from workbench.dbt.states import State, Unreadable
 
 LEDGER = worklist.Form(
     name="ledger of dbt tests",
@@ -28,6 +28,10 @@ LEDGER = worklist.Form(
     columns={"digest": "TEXT NOT NULL", "states": "TEXT NOT NULL", "engine": "TEXT NOT NULL", "told_by": "TEXT"},
     key=("digest", "states", "engine"),
     outlives_power=False,
+)
+OF_THE_COMMAND = (
+    "it, or a macro that it calls, asks which command dbt runs, so the text that `dbt compile` left is not what "
+    "`dbt test` asks; only dbt itself can answer it, as with --replay"
 )
 _AT_ONCE = 500  # digests in one question to SQLite
 
@@ -58,12 +62,12 @@ def prove(
         on_outcome: takes each outcome when it is there.
 
     Returns:
-        One outcome a test, in the same order. A test that reads a table that is not named or moved, or that
-        raises, is an error; the others are answered.
+        One outcome a test, in the same order. A test is an error that raises, or reads a table that is not named,
+        cannot be read or moved, or that asks which command dbt runs; the others are answered.
 
     Raises:
-        ArgumentError: a table's metadata cannot be read, or is elsewhere than on this machine and the engine is
-            DuckDB; or the ledger is another file, or of another project.
+        ArgumentError: a table's metadata is elsewhere than on this machine and the engine is DuckDB; or the ledger
+            is another file, or of another project.
     """
     answering = DuckDB() if isinstance(engine, str) else Spark(engine)
     with ExitStack() as stack:
@@ -71,6 +75,7 @@ def prove(
         states = _states(tables, answering.dialect, storage)
         kept = stack.enter_context(worklist.opened(ledger, LEDGER)) if ledger is not None else None
         run = _Run(states, answering, kept)
+        run.look()
         run.recall(plan)
         outcomes = []
         for planned in plan:
@@ -113,6 +118,16 @@ class _Run:
     ) -> None:
         self.states, self.engine, self.ledger = states, engine, ledger
         self.known: set[tuple[str, str]] = set()
+        self.unreadable: dict[tuple[str, ...], str] = {}
+
+    def look(self) -> None:
+        """Read the metadata of each table, and note which cannot be read, such as that of one that was dropped."""
+        for name, state in [*self.states.items()]:
+            try:
+                _ = state.text
+            except Unreadable as error:
+                self.unreadable[name] = str(error)
+                del self.states[name]
 
     def recall(self, plan: Sequence[Planned]) -> None:
         """Read what passed earlier, on the same engine in the same time zone."""
@@ -162,21 +177,27 @@ class _Run:
 
     def outcome(self, planned: Planned) -> Outcome:
         """Answer one test."""
+        if planned.test.asks_command:
+            return Outcome(planned.test, "error", None, OF_THE_COMMAND, "nothing")
         missing = [name for name in planned.tables if _lower(name) not in self.states]
         if missing:
             listed = ", ".join(sorted(".".join(state.name) for state in self.states.values())) or "none"
-            message = f"{'.'.join(missing[0])} is not among the tables; they are {listed}"
+            unknown = f"{'.'.join(missing[0])} is not among the tables; they are {listed}"
+            message = self.unreadable.get(_lower(missing[0]), unknown)
             return Outcome(planned.test, "error", None, message, "nothing")
         states = [self.states[_lower(name)] for name in planned.tables]
         texts = self.texts(planned)
         keeps = planned.steady and bool(states)
         if keeps and self.knows(planned):
             return Outcome(planned.test, "pass", 0, None, "known", texts)
-        zero = self.zero(planned, states)
-        if zero is not None:
-            outcome = Outcome(planned.test, "pass", 0, None, zero[0], texts, zero[1])
-        else:
-            outcome = self.counted(planned, states, texts)
+        try:
+            zero = self.zero(planned, states)
+            if zero is not None:
+                outcome = Outcome(planned.test, "pass", 0, None, zero[0], texts, zero[1])
+            else:
+                outcome = self.counted(planned, states, texts)
+        except Unreadable as error:  # manifests that somebody removed during the run
+            return Outcome(planned.test, "error", None, str(error), "nothing", texts)
         if keeps and outcome.status == "pass":
             self.keep(planned.test.digest, [_key(texts)], outcome.told_by)
         return outcome

@@ -1,6 +1,5 @@
 """Spark as the engine of a dbt project: one snapshot of each table, whoever commits meanwhile."""
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -9,8 +8,6 @@ from workbench._base.errors import ArgumentError
 from workbench._base.typing import SparkSession
 from workbench.dbt.planning import Planned
 from workbench.dbt.states import File, State
-
-HASHED = r"boolean|int|long|string|date|timestamp|timestamptz|decimal\(\d+, \d+\)"  # equal values, equal hashes
 
 
 class Moved(ArgumentError):
@@ -84,19 +81,11 @@ class Spark:
     def distinct(self, planned: Planned, state: State) -> bool:
         """Return whether the hashes of the keys are as many as the rows, so that no key stands in two."""
         unique = planned.unique
-        fields = state.fields(key.name.lower() for key in unique.keys) if unique else []
-        kinds = [str(column.field_type) for column in fields]
-        if unique is None or len(fields) < len(unique.keys) or _snapshot(state) is None:
+        if unique is None or _snapshot(state) is None or not state.hashable(unique.names):
             return False
-        if not all(re.fullmatch(HASHED, kind) for kind in kinds):
-            return False
-        keys = ", ".join(key.sql(self.dialect) for key in unique.keys)
-        where = " AND ".join(f"({condition.sql(self.dialect)})" for condition in unique.where) or "true"
         table = f"{quoted(state.name)} VERSION AS OF {_snapshot(state)}"
         try:
-            rows = self._collected(
-                f"SELECT count(*) = count(DISTINCT xxhash64({keys})) FROM {table} WHERE {where}"
-            )
+            rows = self._collected(unique.counted(table, hashed_by="xxhash64", dialect=self.dialect))
         except self.errors:
             return False
         return bool(rows[0][0])

@@ -1,6 +1,7 @@
 """States of Iceberg tables, each fixed by the metadata file that names its snapshot."""
 
 import hashlib
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -8,6 +9,13 @@ from typing import Any
 
 from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench.dbt import metrics
+
+# types whose equal values have equal hashes in each engine: not floats, whose zeros and NaN differ in bits
+HASHED = r"boolean|int|long|string|date|timestamp|timestamptz|decimal\(\d+, \d+\)"
+
+
+class Unreadable(ArgumentError):
+    """Metadata or manifests of a table cannot be read; that concerns its tests alone."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +55,7 @@ class State:
         try:
             return StaticTable.from_metadata(self.location, self.storage)
         except (OSError, ValueError) as error:
-            raise ArgumentError(f"the metadata of {'.'.join(self.name)} cannot be read: {error}") from None
+            raise Unreadable(f"the metadata of {'.'.join(self.name)} cannot be read: {error}") from None
 
     @cached_property
     def text(self) -> str:
@@ -74,13 +82,19 @@ class State:
         except (ValueError, NotImplementedError):
             return None
         except OSError as error:
-            raise ArgumentError(f"the manifests of {'.'.join(self.name)} cannot be read: {error}") from None
+            raise Unreadable(f"the manifests of {'.'.join(self.name)} cannot be read: {error}") from None
         return [File(task.file.file_path, task.file, bool(task.delete_files)) for task in tasks]
 
     def fields(self, names: Iterable[str]) -> list[Any]:
         """Return the columns of the table among some names in lower case."""
-        wanted = set(names)
-        return [column for column in self.table.schema().fields if column.name.lower() in wanted]
+        sought = set(names)
+        return [column for column in self.table.schema().fields if column.name.lower() in sought]
+
+    def hashable(self, names: Iterable[str]) -> bool:
+        """Return whether some names, in lower case, are columns whose equal values have equal hashes."""
+        sought = set(names)
+        kinds = [str(column.field_type) for column in self.fields(sought)]
+        return len(kinds) == len(sought) and all(re.fullmatch(HASHED, kind) for kind in kinds)
 
     def refuted(self, condition: Any, files: Iterable[File]) -> set[str]:
         """Return paths of files that hold no row which fulfils a condition, by metrics alone."""

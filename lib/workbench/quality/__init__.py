@@ -7,6 +7,9 @@
 The attributes and the columns of the frames have the names that AWS Glue gives them. The dialect, rule type by
 rule type, is described in docs/dqdl.md; the language's reference is the AWS Glue User Guide, "Data Quality
 Definition Language (DQDL) reference".
+
+A session of Spark Connect will do, also of another engine such as PySail: a rule has Spark's outcome there, or is
+refused by name.
 """
 
 import math
@@ -155,7 +158,7 @@ def evaluate(
     once a job and again for the row-level frames: cache it first if it does not give the same rows each time.
 
     Args:
-        spark: the user's session.
+        spark: the user's session; of Spark Connect, too.
         df: DataFrame, the primary dataset.
         ruleset: DQDL text, such as `Rules = [ RowCount > 0, IsComplete "id" ]`.
         references: alias to DataFrame, for RowCountMatch, ReferentialIntegrity and CustomSql.
@@ -168,8 +171,9 @@ def evaluate(
 
     Raises:
         ValueError: the text is not DQDL, or a rule cannot be evaluated (not supported, unknown column, types that
-            do not fit, a missing reference or `now`); all such rules are named, and nothing has run. Or a filter
-            or statement raised on a row, such as a division by zero; one such rule is named.
+            do not fit, a missing reference or `now`; without a JVM, what another engine may take otherwise than
+            Spark); all such rules are named, and nothing has run. Or a filter or statement raised on a row, such
+            as a division by zero; one such rule is named.
     """
     references = dict(references or {})
     rules = syntax.parse(ruleset)

@@ -6,7 +6,8 @@ from typing import Any
 
 from workbench._base import releases
 from workbench._base.errors import ArgumentError
-from workbench._base.typing import Column, DataType, Java, SparkSession
+from workbench._base.typing import Column, DataType, Java
+from workbench.quality import connected
 from workbench.quality.comparisons import RANGES, check_bounds, holds, judged, met
 from workbench.quality.frames import Bound, Facts, Frame, Judged, Needs, over_rows, unmet
 from workbench.quality.rules import Condition, Rule
@@ -111,7 +112,7 @@ def column_values(frame: Frame, rule: Rule) -> Bound:
         raise ArgumentError(f'"{column_name}" is {dtype.simpleString()}; its values cannot be compared')
     condition = rule.required
     if condition.operator.endswith("matches"):
-        _compiles(frame.spark, condition.values[0])
+        _compiles(frame, condition.values[0])
     if condition.kind == "date" and isinstance(dtype, T.DateType | T.TimestampType | T.TimestampNTZType):
         check_bounds(frame.df.sparkSession, condition, dtype, frame.now)
     return _each(frame, rule, (column_name,), column, dtype, ("Maximum", "Minimum"))
@@ -215,7 +216,10 @@ def data_type(frame: Frame, rule: Rule) -> Bound:
     if condition.operator != "=" or expected.lower() not in types:
         raise ArgumentError(f"ColumnDataType takes = and one of {', '.join(sorted(types))}")
     named = {"integer": "int", "long": "bigint"}.get(expected.lower(), expected.lower())
-    fits = releases.try_cast(column, named).isNotNull()
+    if frame.jvm:
+        fits = releases.try_cast(column, named).isNotNull()
+    else:
+        fits = connected.castable(column, dtype, expected.lower())
     try:
         frame.df.select(fits)
     except PySparkException as error:
@@ -263,12 +267,15 @@ def percent(part: int, whole: int) -> str:
     return f"{hundredths // 100}.{hundredths % 100:02d} % of rows passed the threshold"
 
 
-def _compiles(spark: SparkSession, pattern: str) -> None:
+def _compiles(frame: Frame, pattern: str) -> None:
     """Refuse what Java does not take for a regular expression, alone and as it is used."""
     from py4j.protocol import Py4JJavaError
     from pyspark.errors import PySparkException
 
-    jvm: Java = spark._jvm
+    if not frame.jvm:
+        connected.compiles(frame, pattern)
+        return
+    jvm: Java = frame.spark._jvm
     for text in (pattern, rf"\A(?:{pattern})\z"):
         try:
             jvm.java.util.regex.Pattern.compile(text)

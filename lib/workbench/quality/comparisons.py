@@ -11,6 +11,7 @@ from typing import Any
 
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Column, DataType, SparkSession
+from workbench.quality import patterns
 from workbench.quality.frames import Judged, unmet
 from workbench.quality.rules import Condition, Keyword, Now
 
@@ -228,7 +229,7 @@ def _strings(column: Column) -> tuple[Compare, OneOf]:
         if operator == "matches":
             return column.rlike(rf"\A(?:{value})\z")
         if value is Keyword.WHITESPACES_ONLY:
-            return column.rlike(r"\A\s+\z")
+            return column.rlike(patterns.WHITE)
         return column == F.lit(value)
 
     def one_of(values: Sequence[Any]) -> Column:

@@ -4,7 +4,7 @@ import logging
 import re
 import threading
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from datetime import datetime
 from functools import partial
 from operator import and_, or_
@@ -12,7 +12,7 @@ from typing import Any
 
 from workbench._base.errors import ArgumentError
 from workbench._base.typing import Column, DataFrame, SparkSession
-from workbench.quality import columns, keys, references, statements
+from workbench.quality import columns, connected, keys, references, statements
 from workbench.quality.columns import percent
 from workbench.quality.comparisons import joined
 from workbench.quality.frames import NO_ROWS, Bound, Facts, Frame, Judge, Judged, Needs, distinguished, first_line
@@ -67,11 +67,15 @@ def bind(
     frame, problems = Frame(spark, df, references, now), []
     bound: dict[Rule, Bound] = {}
     statement = any(leaf.type == "CustomSql" for rule in rules for leaf in leaves(rule))
-    views = statements.views(df.sparkSession, {statements.PRIMARY: df, **references} if statement else {})
+    views: AbstractContextManager[None] = nullcontext()
+    if frame.jvm and statement:
+        views = statements.views(df.sparkSession, {statements.PRIMARY: df, **references})
+    if not frame.jvm:
+        connected.refuse_others(frame)
     with views, _quiet():
         for leaf in (leaf for rule in rules for leaf in leaves(rule)):
             try:
-                bound[leaf] = BINDERS[leaf.type](frame, leaf)
+                bound[leaf] = BINDERS[leaf.type](frame, leaf if frame.jvm else connected.answerable(frame, leaf))
             except ValueError as error:
                 problems.append((leaf.text, str(error)))
     if problems:

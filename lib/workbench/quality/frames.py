@@ -64,6 +64,8 @@ class Frame:
         self, spark: SparkSession, df: DataFrame, references: Mapping[str, DataFrame], now: datetime | None
     ) -> None:
         self.spark, self.df, self.references = spark, df, references
+        # a session of Spark Connect has none; it may be another engine's
+        self.jvm = not type(df.sparkSession).__module__.startswith("pyspark.sql.connect")
         self.now = None if now is None else (now - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(microseconds=1)
         # of the frame's session, which is the one that Spark asks, and as Spark reads it: TRUE is true
         self.sensitive = str(df.sparkSession.conf.get("spark.sql.caseSensitive", "false")).lower() == "true"
@@ -94,7 +96,8 @@ class Frame:
     def column(self, name: str, df: DataFrame | None = None) -> tuple[Column, DataType]:
         """Return (Spark column, its type) of a column by its name."""
         field = self.field(name, df)
-        return named(field.name), field.dataType
+        column = named(field.name)
+        return column if self.jvm else _canonical(column, field.dataType), field.dataType
 
     def filter(self, where: str | None) -> Column | None:
         """Return a filter as a Spark column, None for none; ValueError when Spark refuses it."""
@@ -142,6 +145,16 @@ def named(name: str) -> Column:
     from pyspark.sql import functions as F
 
     return F.col(identifiers.column(name))
+
+
+def _canonical(column: Column, dtype: DataType) -> Column:
+    """Return a column whose equal values have equal bits: to Spark -0.0 is 0.0, and every NaN the same."""
+    from pyspark.sql import functions as F
+
+    if dtype.typeName() not in ("float", "double"):
+        return column
+    nan, zero, below = (F.lit(value).cast(dtype) for value in (math.nan, 0.0, -0.0))
+    return F.when(F.isnan(column), nan).when(column.isin([zero, below]), zero).otherwise(column)
 
 
 def first_line(error: Exception) -> str:

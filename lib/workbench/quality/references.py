@@ -39,7 +39,7 @@ def referential_integrity(frame: Frame, rule: Rule) -> Bound:
     reference = frame.references[alias]
     pairs = [(frame.column(a), frame.column(b, reference)) for a, b in zip(own, theirs, strict=True)]
     for column_name, ((_, left), (_, right)) in zip(own, pairs, strict=True):
-        if not _comparable(left, right):
+        if not _comparable(left, right) or (left != right and not frame.jvm):
             raise ArgumentError(
                 f'"{column_name}" is {left.simpleString()}, and its column of {alias} {right.simpleString()}; '
                 "they cannot be compared without loss"

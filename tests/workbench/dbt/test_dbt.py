@@ -6,39 +6,23 @@ outcomes.
 
 import json
 import shutil
-from datetime import date
 from pathlib import Path
 
-import pyarrow as pa
+import dbt_projects
 import pytest
-from pyiceberg.catalog.sql import SqlCatalog
+from dbt_projects import GOLDEN, PEOPLE, VISITS
 from pyiceberg.types import StringType
 
 from workbench import dbt
 from workbench._base.errors import ArgumentError
 
-GOLDEN = Path(__file__).parent / "golden"
-PEOPLE = pa.table({"id": [1, 2, 3], "mail": [None, "b@x", "c@x"], "kind": ["a", "b", "z"]})
-VISITS = pa.table(
-    {
-        "person": [1, 2, 9, None],
-        "day": [date(2026, 1, 2), date(2026, 1, 3), date(2026, 1, 4), date(2025, 12, 31)],
-        "note": ["1", "x", "2", "3"],
-    }
-)
 PEOPLE_NAME, VISITS_NAME = '"shop"."main"."people"', '"shop"."main"."visits"'
 
 
 @pytest.fixture
 def tables(tmp_path):
-    (tmp_path / "lake").mkdir()
-    catalog = SqlCatalog("lake", uri=f"sqlite:///{tmp_path}/lake.db", warehouse=f"file://{tmp_path}/lake")
-    catalog.create_namespace("main")
-    made = {}
-    for name, table, rows in ((PEOPLE_NAME, "main.people", PEOPLE), (VISITS_NAME, "main.visits", VISITS)):
-        made[name] = catalog.create_table(table, rows.schema)
-        made[name].append(rows)
-    return made
+    made = dbt_projects.tables(tmp_path, {"people": PEOPLE, "visits": VISITS})
+    return {f'"shop"."main"."{name}"': table for name, table in made.items()}
 
 
 @pytest.fixture
@@ -48,12 +32,6 @@ def target(tmp_path):
 
 def locations(tables):
     return {name: table.metadata_location for name, table in tables.items()}
-
-
-def edited(target, change):
-    manifest = json.loads((target / "manifest.json").read_text())
-    change(manifest)
-    (target / "manifest.json").write_text(json.dumps(manifest))
 
 
 def shape(outcomes):
@@ -203,6 +181,64 @@ def test_an_unknown_table_concerns_its_tests_alone(target, tables):
     }
 
 
+@pytest.mark.parametrize(
+    "text", ["{% if flags.WHICH in ['test'] %}", "{{ flags['WHICH'] }}", "{{ invocation_args_dict.which }}"]
+)
+def test_a_test_that_asks_for_dbts_command_is_an_error_and_the_others_are_answered(target, tables, text):
+    """As elementary's: `dbt compile` leaves a query without rows of them, which would pass."""
+    asking, singular = "test.shop.source_unique_main_people_id.a23aaadb55", "test.shop.visits_divided"
+
+    def change(manifest):
+        macros = {"macro.shop.asks": (text, []), "macro.shop.test_all": ("{{ asks() }}", ["macro.shop.asks"])}
+        macros["macro.shop.test_more"] = ("{{ test_all() }}", ["macro.shop.test_all"])
+        manifest["macros"] = {
+            name: {"macro_sql": sql, "depends_on": {"macros": called}} for name, (sql, called) in macros.items()
+        }
+        manifest["nodes"][asking]["depends_on"]["macros"] = ["macro.shop.test_more"]
+        manifest["nodes"][singular]["raw_code"] = text
+        for name in (asking, singular):
+            manifest["nodes"][name]["compiled_code"] = "select * from (select 1 as n) as none where 1 = 0"
+
+    dbt_projects.edit(target, change)
+    outcomes = dbt.prove(dbt.plan(dbt.tests(target)), locations(tables))
+    errors = {o.test.unique_id: o.message for o in outcomes if o.told_by == "nothing"}
+    assert set(errors) == {asking, singular}
+    assert all("asks which command dbt runs" in message for message in errors.values())
+    assert {k: v for k, v in shape(outcomes).items() if k not in errors} == {
+        k: v for k, v in DBTS.items() if k not in errors
+    }
+
+
+@pytest.mark.parametrize("gone", ["metadata", "manifests", "rows"])
+def test_a_table_that_is_removed_during_the_run_concerns_its_tests_alone(target, tables, gone):
+    """As by DROP TABLE … PURGE after its pointer was read."""
+    found, visits = locations(tables), tables[VISITS_NAME]
+    path = {"metadata": visits.metadata_location, "manifests": visits.current_snapshot().manifest_list}.get(
+        gone, next(iter(visits.scan().plan_files())).file.file_path
+    )
+    Path(path.removeprefix("file://")).unlink()
+    outcomes = dbt.prove(dbt.plan(dbt.tests(target)), found)
+    reads = {o.test.unique_id for o in outcomes if "visits" in o.test.sql}
+    errors = {o.test.unique_id: o.message for o in outcomes if o.status == "error"}
+    assert set(errors) <= reads | {name for name, outcome in DBTS.items() if outcome[0] == "error"}
+    assert errors
+    if gone != "rows":
+        assert set(errors) >= reads
+        assert any(f"the {gone} of shop.main.visits cannot be read" in message for message in errors.values())
+    assert {k: v for k, v in shape(outcomes).items() if k not in reads} == {
+        k: v for k, v in DBTS.items() if k not in reads
+    }
+
+
+def test_all_tests_see_one_state_though_tables_are_changed_during_the_run(target, tables):
+    def commit(outcome):
+        tables[PEOPLE_NAME].append(PEOPLE.slice(2))
+        tables[VISITS_NAME].append(VISITS)
+
+    outcomes = dbt.prove(dbt.plan(dbt.tests(target)), locations(tables), on_outcome=commit)
+    assert shape(outcomes) == DBTS
+
+
 def test_the_artifact_holds_each_outcome(target, tables):
     outcomes = dbt.prove(dbt.plan(dbt.tests(target)), locations(tables))
     results = json.loads(dbt.write(outcomes, target).read_text())
@@ -218,7 +254,7 @@ def test_a_manifest_that_cannot_be_used_is_refused(target, tmp_path):
     def refused(sentence, change=None):
         shutil.copyfile(GOLDEN / "manifest.json", target / "manifest.json")
         if change:
-            edited(target, change)
+            dbt_projects.edit(target, change)
         with pytest.raises(ArgumentError, match=sentence):
             dbt.tests(target)
 

@@ -1,140 +1,199 @@
 """kill -9 wherever a run of tests asks an engine, or writes its ledger or artifact: run again, it has the same outcomes."""
 
+import inspect
 import json
 import sqlite3
 import subprocess
 import sys
 from contextlib import closing
 
+import dbt_projects
+import lakes
 import pyarrow as pa
 import pytest
-from pyiceberg.catalog.sql import SqlCatalog
 
 from workbench import dbt
 
-NAME = '"shop"."main"."orders"'
+ROWS = pa.table({"id": [1, 2, 3], "kind": ["a", "b", "a"], "price": [1.0, 2.0, 3.0], "note": ["x1", "x2", "x3"]})
+NAMES = {"duckdb": '"shop"."main"."orders"', "spark": "own.main.orders"}
 SQL = [
     "id < 0", "note not like 'x%'", "note like 'x1'", "kind not in ('a', 'b')", "price < 0",
 ]  # fmt: skip
+# a point is named by the function, whether it is before or after a call, and which call: "put before 2"
 CHILD = """
-import os, signal, sys
+import json, os, signal, sys
+from collections import Counter
 from pathlib import Path
+from tests_of import project_tests
 from workbench import dbt
 from workbench._base import worklist
 from workbench.dbt.duckdbs import DuckDB
+from workbench.dbt.sparks import Spark
 
-location, ledger, last = sys.argv[1], sys.argv[2], int(sys.argv[3])
-points = 0
+name, location, ledger, last, target, environment = sys.argv[1:]
+points, calls = [], Counter()
 
 def counted(function):
     def call(*arguments, **named):
-        global points
+        calls[function.__name__] += 1
+        at = calls[function.__name__]
         for step in ("before", "after"):
-            points += 1
-            if points == last:
+            points.append(f"{function.__name__} {step} {at}")
+            if points[-1] == last:
                 os.kill(os.getpid(), signal.SIGKILL)
             if step == "before":
                 answer = function(*arguments, **named)
         return answer
     return call
 
-for owner, names in ((DuckDB, ("rows", "binds", "failing", "distinct")), (worklist.Worklist, ("put", "rows"))):
-    for name in names:
-        setattr(owner, name, counted(getattr(owner, name)))
-from tests_of import project_tests
-outcomes = dbt.prove(dbt.plan(project_tests()), {'"shop"."main"."orders"': location}, ledger=ledger)
+if environment:
+    from workbench import session
+    engine, asked = session.start(environment), Spark
+else:
+    engine, asked = "duckdb", DuckDB
+for owner, names in ((asked, ("rows", "binds", "failing", "distinct")), (worklist.Worklist, ("put", "rows"))):
+    for method in names:
+        setattr(owner, method, counted(getattr(owner, method)))
+plan = dbt.plan(project_tests(name), dialect=asked.dialect)
+outcomes = dbt.prove(plan, {name: location}, engine=engine, ledger=ledger)
 os.replace = counted(os.replace)
 Path.write_text = counted(Path.write_text)
-dbt.write(outcomes, sys.argv[4])
-print(points)
+dbt.write(outcomes, target)
+print(json.dumps(points))
 """
 
 
-def project_tests():
+def project_tests(name):
     unique = (
-        f"select id, count(*) as n from {NAME} where id is not null group by id having count(*) > 1",
-        f"select kind, count(*) as n from {NAME} where kind is not null group by kind having count(*) > 1",
+        f"select id, count(*) as n from {name} where id is not null group by id having count(*) > 1",
+        f"select kind, count(*) as n from {name} where kind is not null group by kind having count(*) > 1",
     )
-    rows = [f"select * from {NAME} where {where}" for where in SQL]
+    rows = [f"select * from {name} where {where}" for where in SQL]
     return [dbt.Test(f"test.shop.t{n}", sql) for n, sql in enumerate([*rows, *unique])]
 
 
 @pytest.fixture
 def location(tmp_path):
-    (tmp_path / "lake").mkdir()
-    catalog = SqlCatalog("lake", uri=f"sqlite:///{tmp_path}/lake.db", warehouse=f"file://{tmp_path}/lake")
-    catalog.create_namespace("main")
-    rows = pa.table(
-        {"id": [1, 2, 3], "kind": ["a", "b", "a"], "price": [1.0, 2.0, 3.0], "note": ["x1", "x2", "x3"]}
-    )
-    table = catalog.create_table("main.orders", rows.schema)
-    table.append(rows)
-    return table.metadata_location
+    return dbt_projects.tables(tmp_path, {"orders": ROWS})["orders"].metadata_location
 
 
-def run(location, ledger, last, folder):
-    (folder / "tests_of.py").write_text(
-        f"from workbench import dbt\nNAME, SQL = {NAME!r}, {SQL!r}\n" + _source(project_tests)
-    )
-    (folder / "child.py").write_text(CHILD)
-    target = folder / f"target{last}"
-    target.mkdir()
-    (target / "manifest.json").write_text('{"metadata": {"dbt_version": "1.11.16"}}')
-    command = [sys.executable, str(folder / "child.py"), location, str(ledger), str(last), str(target)]
-    return subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
+@pytest.fixture
+def own_catalog(spark, tmp_path):
+    """The session, which sees the lake of the folder by the name that the killed process has for it."""
+    settings = {"": "org.apache.iceberg.spark.SparkCatalog", ".type": "jdbc", ".warehouse": f"file://{tmp_path}"}
+    settings[".uri"] = f"jdbc:sqlite:file:{tmp_path}/catalog.db"
+    for key, value in settings.items():
+        spark.conf.set(f"spark.sql.catalog.own{key}", value)
+    yield spark
+    for key in settings:
+        spark.conf.unset(f"spark.sql.catalog.own{key}")
 
 
-def _source(function):
-    import inspect
+class Runs:
+    """Runs of the same tests in a folder: in processes that may be killed, and in this one."""
 
-    return inspect.getsource(function)
+    def __init__(self, folder, location, spark=None):
+        self.folder, self.location, self.spark = folder, location, spark
+        kind = "spark" if spark else "duckdb"
+        self.name, self.environment = NAMES[kind], str(lakes.environment(folder)) if spark else ""
+        self.plan = dbt.plan(project_tests(self.name), dialect=kind)
+        source = f"from workbench import dbt\nSQL = {SQL!r}\n{inspect.getsource(project_tests)}"
+        (folder / "tests_of.py").write_text(source)
+        (folder / "child.py").write_text(CHILD)
 
+    def target(self, last):
+        return self.folder / f"target {last}"
 
-def lines(ledger):
-    if not ledger.exists():
-        return set()
-    with closing(sqlite3.connect(ledger)) as database:
-        try:
-            return set(database.execute("SELECT digest, states, told_by FROM dbt_passed"))
-        except sqlite3.OperationalError:
+    def ledger(self, last):
+        return self.folder / f"ledger {last}.db"
+
+    def child(self, last):
+        """Run in a process that is killed at a point, at none for one that there is not."""
+        self.target(last).mkdir()
+        (self.target(last) / "manifest.json").write_text('{"metadata": {"dbt_version": "1.11.16"}}')
+        command = [
+            sys.executable,
+            str(self.folder / "child.py"),
+            self.name,
+            self.location,
+            str(self.ledger(last)),
+            last,
+        ]
+        command += [str(self.target(last)), self.environment]
+        return subprocess.run(command, capture_output=True, text=True, check=False, cwd=self.folder)
+
+    def here(self, ledger=None):
+        """Run in this process; return statuses and failures."""
+        engine = self.spark or "duckdb"
+        outcomes = dbt.prove(self.plan, {self.name: self.location}, engine=engine, ledger=ledger)
+        return [(outcome.status, outcome.failures) for outcome in outcomes]
+
+    def lines(self, last):
+        """Return the lines of a ledger, without those that name the project."""
+        if not self.ledger(last).exists():
             return set()
+        with closing(sqlite3.connect(self.ledger(last))) as database:
+            try:
+                return set(database.execute("SELECT digest, states, told_by FROM dbt_passed WHERE engine <> ''"))
+            except sqlite3.OperationalError:
+                return set()
+
+    def written(self, last):
+        """Return what a killed run left as its artifact: all results, or None for no file."""
+        path = self.target(last) / "run_results.json"
+        if not path.exists():
+            return None
+        return [(result["status"], result["failures"]) for result in json.loads(path.read_text())["results"]]
 
 
-def written(folder, last):
-    """Return what a killed run left as its artifact: all results, or None for no file."""
-    path = folder / f"target{last}" / "run_results.json"
-    if not path.exists():
-        return None
-    return [(result["status"], result["failures"]) for result in json.loads(path.read_text())["results"]]
+def killed(runs, chosen):
+    """Kill a run at points chosen of all, each in a ledger of its own, and run it again; return all points.
 
-
-def shape(outcomes):
-    return [(outcome.status, outcome.failures) for outcome in outcomes]
-
-
-def killed(location, folder, points):
-    """Kill a run at each of some points, in a ledger of its own, and run it again."""
-    plan, there = dbt.plan(project_tests()), {NAME: location}
-    expected = shape(dbt.prove(plan, there))
+    Args:
+        runs: Runs.
+        chosen: points, or a function of all of them, for which a run that nobody kills is made.
+    """
+    expected, points = runs.here(runs.ledger("here")), []
     assert {status for status, _ in expected} == {"pass", "fail"}
-    whole = folder / "whole.db"
-    total = int(run(location, whole, 0, folder).stdout)
-    evidence = lines(whole)
-    assert written(folder, 0) == expected
-    for last in points(total):
-        ledger = folder / f"killed{last}.db"
-        assert run(location, ledger, last, folder).returncode == -9
-        assert lines(ledger) <= evidence, last  # nothing is noted that no run could tell
-        assert written(folder, last) in (None, expected), last
-        assert shape(dbt.prove(plan, there, ledger=ledger)) == expected
-        assert {line[:2] for line in lines(ledger)} == {line[:2] for line in evidence}, last
-    return total
+    evidence = runs.lines("here")
+    assert evidence
+    if callable(chosen):
+        points = json.loads(runs.child("none").stdout)
+        assert (runs.written("none"), runs.lines("none")) == (expected, evidence)
+        chosen = chosen(points)
+    for last in chosen:
+        ended = runs.child(last)
+        assert ended.returncode == -9, (last, ended.stderr)
+        assert runs.lines(last) <= evidence, last  # nothing is noted that no run could tell
+        if last.startswith(("write_text after", "replace")):
+            assert runs.lines(last) == evidence, last
+        assert runs.written(last) in (None, expected), last
+        assert runs.here(runs.ledger(last)) == expected
+        assert {line[:2] for line in runs.lines(last)} == {line[:2] for line in evidence}, last
+    return points
 
 
 def test_a_run_that_is_killed_is_run_again(location, tmp_path):
-    killed(location, tmp_path, lambda total: [total // 2])
+    killed(Runs(tmp_path, location), lambda points: [points[len(points) // 2]])
 
 
 @pytest.mark.proof("killed once, in the middle: test_a_run_that_is_killed_is_run_again")
 def test_a_run_that_is_killed_at_each_point_is_run_again(location, tmp_path):
-    assert killed(location, tmp_path, lambda total: range(1, total + 1)) > 20
+    assert len(killed(Runs(tmp_path, location), lambda points: points)) > 20
+
+
+def test_a_run_on_spark_that_is_killed_is_run_again(own_catalog, location, tmp_path):
+    """Before the third line of what passed; the first names the project."""
+    runs = Runs(tmp_path, location, own_catalog)
+    killed(runs, ["put before 4"])
+    assert runs.written("put before 4") is None
+
+
+@pytest.mark.proof("killed once, before a line of the ledger: test_a_run_on_spark_that_is_killed_is_run_again")
+def test_a_run_on_spark_that_is_killed_at_each_point_is_run_again(own_catalog, location, tmp_path):
+    """Before and after each question, each line of the ledger, and each step of the artifact."""
+    points = killed(Runs(tmp_path, location, own_catalog), lambda points: points)
+    assert {"put before 2", "put after 2", "write_text before 1", "write_text after 1", "replace after 1"} <= {
+        *points
+    }
+    assert len(points) > 20

@@ -8,15 +8,14 @@ import json
 import lzma
 from collections import Counter
 from datetime import date
-from pathlib import Path
 
+import lakes
 import pyarrow as pa
 import pytest
-from pyiceberg.catalog.sql import SqlCatalog
+from dbt_projects import GOLDEN
 
 from workbench import dbt
 
-GOLDEN = Path(__file__).parent / "golden"
 SCHEMA = pa.schema(
     [
         ("id", pa.int64()), ("kind", pa.string()), ("price", pa.float64()), ("day", pa.date32()),
@@ -34,7 +33,7 @@ def golden():
 def tables(golden, tmp_path_factory):
     """The four tables, of two files where they have more than two rows."""
     folder = tmp_path_factory.mktemp("lake")
-    catalog = SqlCatalog("lake", uri=f"sqlite:///{folder}/lake.db", warehouse=f"file://{folder}")
+    catalog = lakes.catalog(folder)
     catalog.create_namespace("main")
     locations = {}
     for name, rows in golden["rows"].items():

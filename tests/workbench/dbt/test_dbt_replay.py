@@ -12,6 +12,7 @@ import jinja2
 import lakes
 import pyarrow as pa
 import pytest
+from dbt_projects import PEOPLE
 from typer.testing import CliRunner
 
 from workbench import dbt
@@ -21,7 +22,6 @@ from workbench.dbt.in_dbt import child
 from workbench.dbt.outcomes import Outcome
 from workbench_ops.cli import app
 
-PEOPLE = pa.table({"id": [1, 2, 3], "mail": [None, "b@x", "c@x"], "kind": ["a", "b", "z"]})
 VISITS = pa.table({"person": [1, 2, 3], "note": ["x1", "x2", "x3"]})
 SOURCES = {
     "people": {
@@ -81,10 +81,7 @@ def project(compiled, tmp_path):
     """The project on two tables of a catalog."""
     shutil.copytree(compiled, tmp_path, dirs_exist_ok=True)
     lakes.environment(tmp_path)
-    catalog = lakes.catalog(tmp_path)
-    catalog.create_namespace("main")
-    for name, rows in (("people", PEOPLE), ("visits", VISITS)):
-        catalog.create_table(f"main.{name}", rows.schema).append(rows)
+    dbt_projects.tables(tmp_path, {"people": PEOPLE, "visits": VISITS})
     show(tmp_path)
     return tmp_path
 

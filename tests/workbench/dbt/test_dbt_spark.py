@@ -86,6 +86,22 @@ def test_a_commit_during_the_run_is_not_seen(orders, tmp_path):
     assert [*plainly(orders, TABLE)] != before
 
 
+def test_a_row_that_raises_and_an_unknown_table_concern_their_tests_alone(orders):
+    sql = {
+        "divided": f"select * from {TABLE} where 1 / (id - 1) > 5",
+        "cast": f"select * from {TABLE} where cast(note as int) > 1",
+        "elsewhere": "select * from dbt_spark.no_such_table where id < 0",
+        "right": f"select * from {TABLE} where id < 0",
+    }
+    plan = dbt.plan([dbt.Test(f"test.shop.{name}", text) for name, text in sql.items()], dialect="spark")
+    outcomes = dbt.prove(plan, {TABLE: pointer(orders)}, engine=orders)
+    assert shape(outcomes) == [("error", None), ("error", None), ("error", None), ("pass", 0)]
+    messages = [outcome.message for outcome in outcomes]
+    assert "DIVIDE_BY_ZERO" in messages[0]
+    assert "CAST_INVALID_INPUT" in messages[1]
+    assert messages[2] == "dbt_spark.no_such_table is not among the tables; they are dbt_spark.orders"
+
+
 def test_a_table_that_moved_and_cannot_be_pinned_is_an_error_of_its_tests(orders):
     orders.sql(f"ALTER TABLE {TABLE} ADD COLUMN more STRING")  # no snapshot has it
     plan = dbt.plan([dbt.Test("test.shop.more", f"select * from {TABLE} where more > 'a'")], dialect="spark")

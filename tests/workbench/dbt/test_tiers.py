@@ -5,11 +5,11 @@ from dataclasses import replace
 from datetime import date
 from pathlib import Path
 
+import lakes
 import pyarrow as pa
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from pyiceberg.catalog.sql import SqlCatalog
 from pyiceberg.types import LongType, StringType
 
 from workbench import dbt
@@ -35,8 +35,7 @@ MORE = rows((3, "a", 3.5, date(2026, 1, 3), "x3"))
 
 @pytest.fixture
 def orders(tmp_path):
-    (tmp_path / "lake").mkdir()
-    catalog = SqlCatalog("lake", uri=f"sqlite:///{tmp_path}/lake.db", warehouse=f"file://{tmp_path}/lake")
+    catalog = lakes.catalog(tmp_path)
     catalog.create_namespace("main")
     table = catalog.create_table("main.orders", SCHEMA, properties={"format-version": "2"})
     table.append(ORDERS)

@@ -4,11 +4,17 @@
 """
 
 import math
+import os
 import re
+import subprocess
+import sys
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from decimal import Decimal
+from pathlib import Path
 
 import pytest
+import quality_cases
 from conftest import PROVE
 from dqdl_oracle import CASTS, NOW, Spec, judge
 from hypothesis import HealthCheck, Phase, given, settings
@@ -205,15 +211,17 @@ def rounded(spec, reason):
     return re.sub(r"-?\d+\.\d+(e[+-]?\d+)?", lambda number: f"{float(number[0]):.9g}", reason)
 
 
-@settings(
+DRAWN = settings(
     max_examples=EXAMPLES,
     deadline=None,
     database=None,
     phases=(Phase.generate,),
     suppress_health_check=list(HealthCheck),
 )
-@given(case=cases())
-def test_spark_says_what_plain_python_says(spark, case):
+
+
+def agrees(spark, case):
+    """Compare all that a session says of random rules with what plain Python says."""
     from workbench import quality
 
     rows, reference, specs, composite = case
@@ -242,3 +250,47 @@ def test_spark_says_what_plain_python_says(spark, case):
     assert good == [i for i in sorted(marks) if marks[i].DataQualityEvaluationResult == "Passed"]
     bad = {row.id: row.DataQualityRulesFail for row in result.quarantined.collect()}
     assert bad == {i: row.DataQualityRulesFail for i, row in marks.items() if i not in good}
+
+
+@DRAWN
+@given(case=cases())
+def test_spark_says_what_plain_python_says(spark, case):
+    agrees(spark, case)
+
+
+def unfiltered(spec):
+    """A rule without its filters, which a session without a JVM refuses."""
+    text = re.sub(r' where "(?:[^"\\]|\\.)*"', "", spec.text)
+    return replace(spec, text=text, where=None, parts=tuple(map(unfiltered, spec.parts)))
+
+
+def answerable(spec):
+    """Say whether a session without a JVM answers a rule otherwise."""
+    if spec.parts:
+        return all(map(answerable, spec.parts))
+    casts = spec.type == "ColumnDataType" and spec.operands[0].lower() not in ("integer", "long", "boolean")
+    return not casts and spec.type != "CustomSql"
+
+
+@pytest.mark.proof("rules by hand: tests/workbench/quality/test_pysail_rules.py")
+def test_pysail_says_what_plain_python_says():
+    """In a process of its own, because its client and a classic session cannot live in one."""
+    command = [sys.executable, "-c", "import test_properties; test_properties.by_pysail()"]
+    path = os.pathsep.join([str(Path(__file__).parent), *filter(None, sys.path)])
+    run = subprocess.run(
+        command, capture_output=True, text=True, check=False, env={**os.environ, "PYTHONPATH": path}
+    )
+    assert run.returncode == 0, run.stderr[-5000:]
+
+
+def by_pysail():
+    with quality_cases.pysail() as spark:
+
+        @DRAWN
+        @given(case=cases())
+        def agree(case):
+            rows, reference, specs, composite = case
+            kept = [unfiltered(spec) for spec in specs if answerable(spec)]
+            agrees(spark, (rows, reference, kept, composite))
+
+        agree()
