@@ -7,7 +7,8 @@
     access.sql(decision, "duckdb", source="…")      # a SELECT
 
 A hidden cell is NULL, and its column's name is in the row's list `_hidden`. None of this is a boundary: whoever
-holds the keys of the storage, or may read the local files, reads all of it.
+holds the keys of the storage, or may read the local files, reads all of it. `keys` gives short-lived ones to who
+may read all of a table.
 
 policies    what a policy is
 reading     its file
@@ -20,6 +21,7 @@ arrows      arrow
 frames      frame; schema of a table that Spark has
 binding     bind: field ids into the file
 export/     Lake Formation's calls, Trino's rules
+vending     keys: of the storage, for who sees every cell of a table (places: where its files lie, and what else)
 leaking     leaks: two worlds tell what a route lets through (worlds: their rows and policy; probes: the questions)
 """
 
@@ -34,9 +36,10 @@ from workbench.access.policies import Policy
 from workbench.access.probes import PROBES, Probe
 from workbench.access.reading import read
 from workbench.access.statements import sql
+from workbench.access.vending import Keys, NoKeys, keys, sts_client
 
 __all__ = [
-    "ALWAYS", "HIDDEN", "NEVER", "PROBES", "Binding", "DecidedColumn", "Decision", "Leak", "NothingVisible",
-    "Policy", "Probe", "Proof", "Route", "arrow", "bind", "by_frame", "by_statement", "decide", "described",
-    "export", "frame", "leaks", "matrix", "read", "schema", "sql", "worlds",
+    "ALWAYS", "HIDDEN", "NEVER", "PROBES", "Binding", "DecidedColumn", "Decision", "Keys", "Leak", "NoKeys",
+    "NothingVisible", "Policy", "Probe", "Proof", "Route", "arrow", "bind", "by_frame", "by_statement", "decide",
+    "described", "export", "frame", "keys", "leaks", "matrix", "read", "schema", "sql", "sts_client", "worlds",
 ]  # fmt: skip

@@ -36,16 +36,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Protocol
 
+from workbench import access, session
+from workbench._base import settings
 from workbench._base.bounds import Ge, MinLen
 from workbench._base.door import checked
 from workbench._base.errors import ArgumentError, MissingPackageError
 from workbench._base.typing import Judged
+from workbench_ops.access import current
 from workbench_ops.front import protocol, tokens
 from workbench_ops.front.governing import by_policy
 from workbench_ops.front.plans import Governed
+from workbench_standins import spark_connect
 from workbench_standins.ports import HOST, Port
 
-__all__ = ["Front", "Governed", "Upstream", "by_policy", "require", "serve"]
+__all__ = ["Front", "Governed", "Upstream", "by_policy", "require", "serve", "share"]
 
 STREAMS = 64  # that are answered at once
 MOST_BYTES = 128 << 20  # of a message, as PySpark's client has it
@@ -69,10 +73,12 @@ class Front:
     Attributes:
         port: TCP port on 127.0.0.1.
         users: principals that it lets in.
+        catalog: name of the server's catalog, in which tables without one are.
     """
 
     port: int
     users: Collection[str]
+    catalog: str
     key: bytes = field(repr=False)
 
     def token(self, principal: str, *, seconds: int = tokens.LIFETIME_SECONDS) -> str:
@@ -101,6 +107,43 @@ def require() -> None:
             raise MissingPackageError(
                 f"{package} is not installed: pip install 'iceberg-workbench[access]'", name=module
             )
+
+
+@checked
+@contextmanager
+def share(
+    policy: str | Path, *, key: str | Path, environment: str | Path = "lake", port: Port = 0
+) -> Iterator[Front]:
+    """Share the tables of an environment by a policy file as long as the context is open.
+
+    A Spark Connect server is started, and the front before it. The file is read anew when it changes; who is taken
+    out of it is let in no more. Sessions in this process: see `serve`.
+
+    Args:
+        policy: the policy file; its principals are let in.
+        key: as of `serve`.
+        environment: where the tables are, as of `session.start`.
+        port: as of `serve`.
+
+    Yields:
+        Front.
+
+    Raises:
+        ValueError: the policy or the environment is wrong, or as `serve`.
+        ModuleNotFoundError: a package is missing.
+        ChildProcessError: the server did not start.
+    """
+    path = Path(policy).resolve()
+    access.read(path)
+    require()
+    catalog, conf = session.catalog(environment), session.spark_conf(settings.environment(environment))
+    name = conf["spark.sql.defaultCatalog"]
+    governed, users = by_policy(lambda: current.policy(path), catalog, name=name), current.Principals(path)
+    with (
+        spark_connect.serve(conf) as server,
+        serve(governed, server=server, users=users, key=key, catalog=name, port=port) as running,
+    ):
+        yield running
 
 
 @checked
@@ -164,6 +207,6 @@ def serve(
             raise ArgumentError(f"port {port} of {HOST} cannot be had") from None
         ours.start()
         try:
-            yield Front(bound, users, secret)
+            yield Front(bound, users, catalog, secret)
         finally:
             ours.stop(grace=2).wait()

@@ -33,12 +33,21 @@ def make_key(path: str | Path) -> None:
     Raises:
         ValueError: the file is there already, or cannot be written.
     """
+    write_secret(path, secrets.token_bytes(KEY_BYTES))
+
+
+def write_secret(path: str | Path, content: bytes) -> None:
+    """Write a file that does not exist yet and that nobody else could read at any moment.
+
+    Raises:
+        ValueError: the file is there already, or cannot be written.
+    """
     try:
         handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     except OSError as error:
         raise ArgumentError(f"the key file {path} cannot be made: {error.strerror}") from None
     with os.fdopen(handle, "wb") as file:
-        file.write(secrets.token_bytes(KEY_BYTES))
+        file.write(content)
 
 
 @checked

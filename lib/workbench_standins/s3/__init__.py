@@ -17,7 +17,7 @@ Who can see what, what the REST catalog lacks, how to run it by hand: docs/s3.md
 
 import importlib.metadata
 import importlib.util
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -28,6 +28,7 @@ from workbench._base.errors import MissingPackageError
 from workbench_standins import folders
 from workbench_standins.ports import Port
 from workbench_standins.s3 import child
+from workbench_standins.s3.folder import ROLE
 from workbench_standins.s3.weed import BUCKET, TABLE_BUCKET
 
 __all__ = ["BUCKET", "TABLE_BUCKET", "Server", "require", "serve"]
@@ -52,18 +53,30 @@ class Server:
     access_key: str = field(repr=False)
     secret_key: str = field(repr=False)
 
+    @property
+    def role(self) -> str:
+        """Return the ARN of the role of readers, which the folder's keys may assume: see docs/access.md."""
+        return ROLE
+
     def client(self, **config: Any) -> Any:
         """Return a boto3 S3 client for it; `config` goes to botocore's Config."""
+        return self._client("s3", config)
+
+    def sts(self) -> Any:
+        """Return a boto3 STS client for it."""
+        return self._client("sts", {})
+
+    def _client(self, service: str, config: Mapping[str, Any]) -> Any:
         import boto3
         from botocore.config import Config
 
         return boto3.client(
-            "s3",
+            service,
             endpoint_url=self.endpoint,
             region_name=REGION,
             aws_access_key_id=self.access_key,
             aws_secret_access_key=self.secret_key,
-            config=Config(**({"proxies": {}, "s3": {"addressing_style": "path"}} | config)),
+            config=Config(**({"proxies": {}, "s3": {"addressing_style": "path"}} | dict(config))),
         )
 
     @checked

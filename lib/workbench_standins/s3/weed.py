@@ -14,6 +14,7 @@ from workbench._base.children import Process
 from workbench._base.errors import ArgumentError, ProcessError
 from workbench_standins import ports, processes
 from workbench_standins.ports import HOST
+from workbench_standins.s3.folder import ROLES, roles
 
 BUCKET, TABLE_BUCKET = "plain", "warehouse"
 PLACES = ("master", "volume", "filer", "s3", "admin")  # each has a port and one for gRPC
@@ -57,20 +58,22 @@ def start(folder: Path, keys: tuple[str, str], given: Mapping[str, int]) -> tupl
 def launch(folder: Path, ports: Mapping[str, int]) -> Process:
     """Start the process, with its output in weed.log and its data in data/."""
     (folder / "data").mkdir(exist_ok=True)
+    roles(folder)
     return processes.launch([binary(), *flags(folder, ports)], folder, "weed.log", env=environment())
 
 
 def flags(folder: Path, ports: Mapping[str, int]) -> list[str]:
     """Return all flags: SeaweedFS keeps them in data/mini.options, so an omitted one comes from an earlier start.
 
-    Without -s3.config everybody may do everything, without -disableHttp the filer's port serves all files.
+    Without -s3.config everybody may do everything, without -disableHttp the filer's port serves all files, without
+    -s3.iam.config AssumeRole gives keys that open nothing.
     """
     numbers = [f"-{place}.port{kind}={ports[place + kind]}" for place in PLACES for kind in ("", ".grpc")]
     return [
         "mini", f"-dir={folder / 'data'}", f"-ip={HOST}", f"-ip.bind={HOST}", *numbers,
         f"-s3.port.iceberg={ports['catalog']}", "-s3.port.lance=0", "-webdav=false", "-admin.ui=false",
         "-master.telemetry=false", "-disableHttp=true", f"-s3.config={folder / 's3.json'}", f"-bucket={BUCKET}",
-        f"-tableBucket={TABLE_BUCKET}",
+        f"-tableBucket={TABLE_BUCKET}", f"-s3.iam.config={folder / ROLES}",
     ]  # fmt: skip
 
 

@@ -181,26 +181,17 @@ def access_serve_front(
     """Serve tables to PySpark's own client of people who hold no keys, until ended; only on this machine."""
     import logging
 
-    from workbench import session
-    from workbench._base import settings
     from workbench_ops import front
-    from workbench_ops.access import current
-    from workbench_standins import by_hand, spark_connect
+    from workbench_standins import by_hand
 
-    path = Path(policy).resolve()
     _read(policy)
-    front.require()
-    catalog, conf = session.catalog(environment), session.spark_conf(settings.environment(environment))
-    name = conf["spark.sql.defaultCatalog"]
-    governed = front.by_policy(lambda: current.policy(path), catalog, name=name)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
-    with by_hand.interrupted() as ended, spark_connect.serve(conf) as server:
-        principals = current.Principals(path)
-        with front.serve(governed, server=server, users=principals, key=key, catalog=name, port=port) as running:
-            say(f"a front before Spark Connect on sc://localhost:{running.port}, catalog {name}")
-            say(f"reader  workbench access token {next(iter(principals))} --key {key} --port {running.port}")
-            say("whoever can read the files of the tables reads all: see docs/access.md; Ctrl-C ends it")
-            ended.wait()
+    sharing = front.share(policy, key=key, environment=environment, port=port)
+    with by_hand.interrupted() as ended, sharing as running:
+        say(f"a front before Spark Connect on sc://localhost:{running.port}, catalog {running.catalog}")
+        say(f"reader  workbench access token {next(iter(running.users))} --key {key} --port {running.port}")
+        say("whoever can read the files of the tables reads all: see docs/access.md; Ctrl-C ends it")
+        ended.wait()
 
 
 @access.command("token")
@@ -213,6 +204,53 @@ def access_token(
     from workbench_ops.front import tokens
 
     print(f"sc://localhost:{port}/;token={tokens.issue(tokens.read_key(key), principal)}")
+
+
+@access.command("keys")
+def access_keys(
+    policy: File,
+    table: Name,
+    principal: Annotated[str, typer.Option("--as", help="the reader")],
+    to: Annotated[str, typer.Option(help="file that is made with mode 600 for the keys, a secret")],
+    role: Annotated[
+        str | None,
+        typer.Option(help="ARN of the role that is assumed; left out, that of the server on this machine"),
+    ] = None,
+    sts_endpoint: Annotated[
+        str | None, typer.Option(help="address of the STS; left out, that of the S3 server, or AWS's")
+    ] = None,
+    seconds: Annotated[int, typer.Option(min=900, max=3600, help="how long the keys are good")] = 900,
+    environment: Environment = "lake",
+) -> None:
+    """Write short-lived keys of a table's files for a principal who may read all of it (exit 1 where not)."""
+    from workbench import access, session
+    from workbench_ops.front import tokens
+
+    judged = _read(policy)
+    if Path(to).exists():
+        raise ArgumentError(f"the file {to} is there already")
+    server = session.stand_in(environment)
+    if (role := role or getattr(server, "role", None)) is None:
+        raise ArgumentError(
+            "--role is missing: the ARN of a role that may read the tables, and only the owner assume"
+        )
+    properties = session.catalog_properties(environment)
+    try:
+        keys = access.keys(
+            judged, principal, table, catalog=session.catalog(environment), s3=session.s3_client(environment),
+            sts=access.sts_client(properties, endpoint=sts_endpoint), role=role, seconds=seconds,
+        )  # fmt: skip
+    except (access.NothingVisible, access.NoKeys) as error:
+        say(str(error))
+        if isinstance(error, access.NoKeys):
+            say(f"for the owner alone: {error.reason}")
+        raise typer.Exit(1) from None
+    content = {
+        "table": keys.table, "metadata_location": keys.metadata_location, "expires": keys.expires.isoformat(),
+        "properties": keys.properties(),
+    }  # fmt: skip
+    tokens.write_secret(to, json.dumps(content, indent=1).encode())
+    say(f"keys of {_printed(keys.location)} until {keys.expires:%H:%M:%S} UTC are in {to}, which is a secret")
 
 
 def _shared(policy: str, users: str, environment: str) -> "Shared":
