@@ -4,7 +4,7 @@ import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from types import MappingProxyType
 
@@ -12,7 +12,7 @@ from workbench.metrics import errors
 from workbench.metrics.causes import OPEN_COST_BYTES, Thresholds
 from workbench.metrics.collectors.results import Collection
 from workbench.metrics.reports import Commit, Reports
-from workbench.metrics.runs import Run, Scan, Stream
+from workbench.metrics.runs import Run, Scan, Stage, Stream
 
 _EXPECTED_END = re.compile(
     r"killed by driver|[Ii]dle|[Dd]ecommission|exited with code 0\b|unregistered|shutdown", re.I
@@ -76,9 +76,13 @@ def small_files(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
 
 
 def _opened(scan: Scan) -> Figure:
+    return _opening("small_files", scan.table, *_read_of(scan), "a scan opened")
+
+
+def _read_of(scan: Scan) -> tuple[int, int]:
+    """Return how many files of a scan were read, and their bytes on average times that."""
     files = scan.data_files if scan.splits is None else min(scan.splits, scan.data_files)
-    size_bytes = scan.bytes * files // max(scan.data_files, 1)
-    return _opening("small_files", scan.table, files, size_bytes, "a scan opened")
+    return files, scan.bytes * files // max(scan.data_files, 1)
 
 
 def file_explosion(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
@@ -132,9 +136,10 @@ def lost_executors(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
 def slow_storage(seen: Evidence, limits: Thresholds) -> Iterator[Figure]:
     """Yield which share of its time each stage waited that reads slowly; a busy machine looks alike."""
     for stage in seen.run.stages:
-        if stage.bytes_in < limits.wait_bytes or not stage.run_seconds:
+        size_bytes = stage.bytes_in or _planned_bytes(seen.run, stage)
+        if size_bytes < limits.wait_bytes or not stage.run_seconds:
             continue
-        speed = stage.bytes_in / stage.run_seconds
+        speed = size_bytes / stage.run_seconds
         if speed >= limits.wait_bytes_a_second:
             continue
         waited = stage.run_seconds - stage.cpu_seconds - stage.gc_seconds - stage.fetch_wait_seconds
@@ -145,42 +150,71 @@ def slow_storage(seen: Evidence, limits: Thresholds) -> Iterator[Figure]:
         yield Figure("slow_storage", f"stage {stage.stage_id}", max(0.0, waited) / stage.run_seconds, sentence)
 
 
+def _planned_bytes(run: Run, stage: Stage) -> float:
+    """Return the bytes of the files that a stage's rows are of, where its tasks do not say what they read.
+
+    Tasks count bytes of Hadoop's file systems alone: what Iceberg's S3FileIO reads is rows without bytes. Files
+    are counted whole, so that the speed is rather too high.
+    """
+    if not stage.rows_in:
+        return 0.0
+    rows = sum(
+        other.rows_in for other in run.stages if other.execution_id == stage.execution_id and not other.bytes_in
+    )
+    scans = [scan for scan in run.scans if scan.execution_id == stage.execution_id]
+    return sum(_read_of(scan)[1] for scan in scans) * stage.rows_in / rows
+
+
 def streams(seen: Evidence, _: Thresholds) -> Iterator[Figure]:
-    """Yield how the batches of each stream grew, and how long it has been silent."""
+    """Yield how the batches of each stream grew, and how long it was silent before its end, or the log's."""
     for stream in seen.run.streams:
         where = f"stream {stream.name}"
         if (growth := _growth(stream)) is not None:
             yield Figure("stream_lag", where, *growth)
-        if stream.ended is None and stream.batches:
-            last = stream.batches[-1]
-            silent = (seen.run.until - last.at - timedelta(seconds=last.seconds)).total_seconds()
-            yield Figure(
-                "stream_stuck",
-                where,
-                silent,
-                f"its last batch, {last.batch}, ended {silent:,.0f} s before the log",
-            )
+        if (silence := _silence(stream, seen.run.until)) is not None:
+            yield Figure("stream_stuck", where, *silence)
+
+
+def _silence(stream: Stream, until: datetime) -> tuple[float, str] | None:
+    """Return how long after its last sign of life a stream ended, or the log; None where it keeps such pauses.
+
+    A trigger may be minutes long, which no event says: a pause up to twice the longest one before is the stream's
+    own. Of a stream that waits for rows Spark tells that it is idle.
+    """
+    if not stream.batches:
+        return None
+    ends = [batch.at + timedelta(seconds=batch.seconds) for batch in stream.batches]
+    last = max([ends[-1], *([stream.idle] if stream.idle else [])])
+    silent = ((stream.ended or until) - last).total_seconds()
+    usual = max(((b.at - a.at).total_seconds() for a, b in pairwise(stream.batches)), default=0.0)
+    if silent <= 2 * usual:
+        return None
+    number = stream.batches[-1].batch
+    return (
+        silent,
+        f"its last batch, {number}, ended {silent:,.0f} s before the {'query' if stream.ended else 'log'}",
+    )
 
 
 def _growth(stream: Stream) -> tuple[float, str] | None:
-    """Return how many times longer the last of four batches with rows took than the first, where each took longer.
+    """Return how many times longer the last of a row of batches took than its first, where each took longer.
 
-    A stream that keeps up may have one long batch; one whose work comes faster than it is done has longer and
-    longer ones, as each reads what came during the one before. Where the source says how much is left, that must
-    not become less.
+    The batches are those with rows, at least four one after another, each of more rows than the one before. A
+    stream that keeps up may have one long batch; one whose work comes faster than it is done has longer and longer
+    ones, as each reads what came during the one before: by a fourth each time, where the work of a second takes
+    one and a fourth.
     """
     busy = [batch for batch in stream.batches if batch.rows][1:]  # the first one starts up
-    if len(busy) <= _LAST_BATCHES:
-        return None
     best: tuple[float, str] | None = None
-    for end in range(_LAST_BATCHES, len(busy)):
-        window = busy[end - _LAST_BATCHES : end + 1]
-        rising = all(b.seconds > a.seconds and b.rows > a.rows for a, b in pairwise(window))
-        factor = window[-1].seconds / max(window[0].seconds, 0.001)
-        if rising and (best is None or factor > best[0]):
+    first = 0
+    for end, batch in enumerate(busy):
+        if end and not (batch.seconds > busy[end - 1].seconds and batch.rows > busy[end - 1].rows):
+            first = end
+        factor = batch.seconds / max(busy[first].seconds, 0.001)
+        if end - first >= _LAST_BATCHES and (best is None or factor > best[0]):
             best = factor, (
-                f"batches {window[0].batch} to {window[-1].batch} took {window[0].seconds:,.1f} to "
-                f"{window[-1].seconds:,.1f} s, with {window[0].rows:,} to {window[-1].rows:,} rows"
+                f"batches {busy[first].batch} to {batch.batch} took {busy[first].seconds:,.1f} to "
+                f"{batch.seconds:,.1f} s, with {busy[first].rows:,} to {batch.rows:,} rows"
             )  # fmt: skip
     return best
 
