@@ -4,11 +4,13 @@ What is not understood is no error: such a test is left to dbt's own statement, 
 """
 
 import hashlib
+import importlib.util
 import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import metadata
 from pathlib import Path
 from typing import Any, Literal
 
@@ -83,13 +85,11 @@ def plan(tests: Sequence[Test], *, dialect: Dialect = "duckdb", kept: str | Path
     Raises:
         MissingPackageError: sqlglot is not installed.
     """
-    try:
-        import sqlglot
-    except ModuleNotFoundError:
-        raise MissingPackageError("sqlglot is not installed; install iceberg-workbench[dbt]") from None
+    if importlib.util.find_spec("sqlglot") is None:
+        raise MissingPackageError("sqlglot is not installed; install iceberg-workbench[dbt]")
     if kept is None:
         return [_planned(test, dialect) for test in tests]
-    path, planner = Path(kept), _planner(sqlglot.__version__, dialect)
+    path, planner = Path(kept), _planner(metadata.version("sqlglot"), dialect)
     known = _known(path, planner)
     entries = [_kept(test, known, dialect) or _planned(test, dialect) for test in tests]
     now = {entry.test.digest: [entry.kind, entry.tables, entry.steady, entry.columns] for entry in entries}

@@ -328,7 +328,7 @@ def _logged(jvm: Java, configuration: Java, name: str, level: str, shared: bool,
         logger = log4j.core.config.LoggerConfig(name, least, shared)
         configuration.addLogger(name, logger)
         system.setProperty(mark, "made")
-    elif before.intLevel() < least.intLevel():  # it says less
+    elif before is not None and before.intLevel() < least.intLevel():  # it says less
         logger.setLevel(least)
     logger.addAppender(appender, least, None)
 

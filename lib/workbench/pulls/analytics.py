@@ -199,7 +199,7 @@ def _once(state: _Asking, first: date, last: date) -> tuple[dict[str, list[Any]]
 
 def _columns(state: _Asking, page: Any) -> dict[str, list[str]]:
     """Return the texts of a page by column; by one list of all rows, as lists of each row take twice as long."""
-    columns = {}
+    columns: dict[str, list[str]] = {}
     for names, values_of in (
         ([*state.dimensions], attrgetter("dimension_values")),
         ([*state.metrics], attrgetter("metric_values")),

@@ -155,7 +155,7 @@ class _Reader:
     def bracket(self) -> str:
         begin = "[^" if self.peek() == "^" else "["
         self.place += len(begin) - 1
-        items = []
+        items: list[str] = []
         while self.peek() != "]" or not items:
             items.append(self.member(bool(items)))
         self.take()

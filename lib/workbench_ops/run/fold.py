@@ -251,7 +251,7 @@ def _slower(whole: Sequence[tuple[Run, Reports]], earlier: Sequence[Path]) -> di
             continue
         others += [other] if other.whole else []
     slower = incidents.slower(run, others, factor=SLOWER_FACTOR) if len(others) >= LEAST else None
-    return slower and asdict(slower)
+    return None if slower is None else asdict(slower)
 
 
 def _write(path: Path, text: str) -> None:
